@@ -13,15 +13,13 @@ from __future__ import annotations
 
 from importlib import import_module
 
-# The one name that is also a folder: imported here (it is light), it stays the function when modules below the folder
-# are imported.
+# `diff` is the one name that is also a folder. Imported here (it is light), it stays the function when modules below
+# the folder are imported.
 from graphviz_tb.diff import diff
 
 __version__ = "0.1.0"
 
-TYPE_CHECKING = (
-    False  # to import `typing` takes as long as all the rest, and Ctrl-C is not understood before it is done
-)
+TYPE_CHECKING = False  # importing `typing` takes as long as everything else, and Ctrl-C is not handled until it is done
 if TYPE_CHECKING:
     from typing import Any
 
@@ -66,7 +64,7 @@ __all__ = [
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """`%load_ext graphviz_tb` in a notebook: from then on `%tbgraph LOGDIR` shows a log that is written."""
+    """Register `%tbgraph LOGDIR`, which shows a log while it is written (`%load_ext graphviz_tb`)."""
     import_module("graphviz_tb.serve.notebook").register_magic(shell)
 
 

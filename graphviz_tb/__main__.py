@@ -1,17 +1,17 @@
-"""Entry point of `python -m graphviz_tb` and `tbgraph`; small, so that Ctrl-C is handled while the rest is imported."""
+"""Entry point of `python -m graphviz_tb` and `tbgraph`. Small, so that Ctrl-C works while the rest is imported."""
 
 import gc
 import sys
 
-ENDS = ("SIGTERM", "SIGHUP")  # by which systems and terminals end a command
+ENDS = ("SIGTERM", "SIGHUP")  # signals by which systems and terminals end a command
 
 
 class Ended(BaseException):
-    """A signal asked the command to end. Nothing may catch it, and half-written files are removed."""
+    """A signal asked the command to end. Nothing may catch it; half-written files are removed on the way out."""
 
 
 def main() -> None:
-    """Run the command line and exit with its code; 130 after Ctrl-C, whenever it comes, 143 after SIGTERM."""
+    """Run the command line and exit with its code: 130 after Ctrl-C at any time, 143 after SIGTERM."""
     try:
         import signal
         import unicodedata  # noqa: F401  # names of letters are compiled with it: else Ctrl-C then is a SyntaxError
@@ -21,8 +21,8 @@ def main() -> None:
                 signal.signal(number, end)
         import os
 
-        # Threads that numpy starts when it is imported, for products of matrices, cost a third of a small picture. Only
-        # the projector multiplies, and with one thread it gives the same bytes on every machine.
+        # The threads that numpy starts on import, for matrix products, cost a third of a small picture. Only the
+        # projector multiplies matrices, and with one thread it gives the same bytes on every machine.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         from graphviz_tb.commands import main as run
 
@@ -32,11 +32,11 @@ def main() -> None:
     except Ended as ended:
         sys.exit(ended.args[0])
     finally:
-        gc.freeze()  # a last walk over all that goes with the process takes longer than to draw a small picture
+        gc.freeze()  # a last collection of objects that go with the process anyway takes longer than a small picture
 
 
 def end(number: int, frame: object) -> None:
-    """End as a program does that a signal ended, but tidy up."""
+    """Raise `Ended`, so that the process cleans up and exits with the usual code of a signal."""
     raise Ended(128 + number)
 
 

@@ -1,4 +1,4 @@
-"""Single choices by name, put into the groups of options that they belong to."""
+"""Set single options by name in the groups of options they belong to."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from graphviz_tb.options import OF_LOGS, Options, PictureOptions
 
 
 def with_choices(options: Options, choices: Mapping[str, Any]) -> Options:
-    """Options with some fields changed, whichever group they are in.
+    """Return options with some fields replaced, in whichever groups they are.
 
     >>> with_choices(Options(), {"series_min": 3}).group.series_min
     3
@@ -25,7 +25,7 @@ def with_choices(options: Options, choices: Mapping[str, Any]) -> Options:
     for part in fields(options):
         values = getattr(options, part.name)
         names = [field.name for field in fields(values) if field.name in choices]
-        # A name may be in several groups, where stages share an option (`strict`, `tensorboard`): all of them get it.
+        # Stages share some options (`strict`, `tensorboard`): every group that has the name gets the value.
         asked = {name: coerce_option(getattr(values, name), choices[name]) for name in names}
         if asked:
             options = replace(options, **{part.name: replace(values, **asked)})
@@ -37,7 +37,7 @@ def with_choices(options: Options, choices: Mapping[str, Any]) -> Options:
 
 
 def picture_choices(options: PictureOptions, choices: Mapping[str, Any]) -> PictureOptions:
-    """Return options of a picture with some fields replaced; options of other stages are refused.
+    """Return picture options with some fields replaced. Raises `UnknownChoice` for options of other stages.
 
     >>> picture_choices(PictureOptions(), {"open": "conv1"}).open
     ('conv1',)
@@ -51,7 +51,7 @@ def picture_choices(options: PictureOptions, choices: Mapping[str, Any]) -> Pict
 
 
 def coerce_option(usual: Any, value: Any) -> Any:
-    """A choice as its option takes it: one word is a list of one.
+    """Return a value in the form its option takes: a single word becomes a tuple of one.
 
     >>> coerce_option((), "conv1"), coerce_option((), ["conv1", "conv2"]), coerce_option("auto", 2)
     (('conv1',), ('conv1', 'conv2'), 2)
@@ -60,13 +60,13 @@ def coerce_option(usual: Any, value: Any) -> Any:
         one = isinstance(value, str | os.PathLike) or not isinstance(value, Iterable)
         try:
             return (value,) if one else tuple(value)
-        except TypeError:  # an array without dimensions says that it is iterable
+        except TypeError:  # an array without dimensions claims to be iterable
             return (value,)
     return value
 
 
 def check_picture(options: PictureOptions) -> None:
-    """Refuse a word that no table has, or a font that cannot be read, before any work is done."""
+    """Raise for an unknown colouring, theme or engine, or an unreadable font, before any work is done."""
     for what, word, legal in (
         ("colouring", options.color_by, SCHEMES),
         ("theme", options.theme, THEMES),

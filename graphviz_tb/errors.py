@@ -1,27 +1,27 @@
-"""Every exception of the package. The first branch says which comes next.
+"""Every exception of the package. The first branch says what is at fault.
 
 TbGraphError                 .hint  .exit_code
 ├── ReadError                the file              exit 3
-│   ├── UnknownFormat        no form of graph that we know
-│   ├── MalformedText        text that is no text proto: .line .column
-│   ├── MalformedProto       bytes that are no message: .offset
+│   ├── UnknownFormat        no known form of graph
+│   ├── MalformedText        invalid text proto: .line .column
+│   ├── MalformedProto       bytes that do not decode as a message: .offset
 │   ├── MalformedRecord      a broken record of an event file: .offset
 │   ├── NoGraph              a good file that holds something else
-│   └── TooLarge             a limit was passed
+│   └── TooLarge             over a limit
 ├── GraphError               the graph             exit 4
-│   ├── DuplicateNode        two nodes of one name (only with strict)
+│   ├── DuplicateNode        two nodes with one name (only with strict)
 │   └── UnknownInput         an input that names no node (only with strict)
 ├── RequestError             what was asked        exit 2
-│   ├── UnknownNode          a name that is not in the graph; a KeyError too
-│   ├── UnknownChoice        a word that is not on the list
-│   ├── WrongType            a value of another type; a TypeError too
+│   ├── UnknownNode          no such node; a KeyError too
+│   ├── UnknownChoice        not one of the legal words
+│   ├── WrongType            a value of the wrong type; a TypeError too
 │   ├── Ambiguous            several graphs and no choice
-│   ├── MalformedAssertion   an assertion that cannot be read: .text .column
+│   ├── MalformedAssertion   an assertion that cannot be parsed: .text .column
 │   └── MissingFacts         needs facts that the source does not hold
 └── ToolError                this machine          exit 5
-    ├── ToolMissing          a program or package that is not installed
-    ├── ToolFailed           a program that stopped with an error
-    └── CannotWrite          an output that cannot be written
+    ├── ToolMissing          a program or package is not installed
+    ├── ToolFailed           a program stopped with an error
+    └── CannotWrite          an output cannot be written
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from graphviz_tb.limits import ASSERTION_SHOWN, NAME_COMPARED, VALUE_IN_ERROR
 
 
 class TbGraphError(Exception):
-    """The root of the tree: a message that finishes the sentence, and a hint that says what to do next."""
+    """Root of the tree: a message that finishes the sentence, and a hint about what to do next."""
 
-    exit_code = 70  # EX_SOFTWARE of sysexits.h: the branches below have codes of their own
+    exit_code = 70  # EX_SOFTWARE of sysexits.h; the branches below have their own codes
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)
@@ -50,8 +50,8 @@ class TbGraphError(Exception):
 
 
 def _restored(kind: type[TbGraphError], args: tuple[Any, ...], values: dict[str, Any]) -> TbGraphError:
-    """An error as it was pickled."""
-    # Past the constructor: each class has its own, and the message is finished already.
+    """Rebuild a pickled error without calling its constructor."""
+    # Past the constructor: each class has its own signature, and the message is complete already.
     error = kind.__new__(kind, *args)
     error.__dict__.update(values)
     return error
@@ -64,11 +64,11 @@ class ReadError(TbGraphError):
 
 
 class UnknownFormat(ReadError):
-    """The content is no form of graph that we know."""
+    """The content is not a known form of graph."""
 
 
 class MalformedText(ReadError):
-    """Text that is no text proto; `line` and `column` count from 1, `name` is that of its file, where it has one."""
+    """Invalid text proto. `line` and `column` count from 1; `name` is the file's name, if it has one."""
 
     def __init__(self, message: str, *, line: int, column: int, name: str = "", hint: str | None = None) -> None:
         where = f"{name}: line" if name else "line"
@@ -78,7 +78,7 @@ class MalformedText(ReadError):
 
 
 class MalformedProto(ReadError):
-    """Bytes that are no message; `offset` is the byte where reading stopped, if known."""
+    """Bytes that do not decode as a message. `offset` is the byte where decoding stopped, if known."""
 
     def __init__(self, message: str, *, offset: int | None = None, hint: str | None = None) -> None:
         super().__init__(message if offset is None else f"{message} (at byte {offset})", hint=hint)
@@ -86,7 +86,7 @@ class MalformedProto(ReadError):
 
 
 class MalformedRecord(ReadError):
-    """A broken record of an event file; `offset` is the byte where it starts."""
+    """A broken record of an event file. `offset` is the byte where the record starts."""
 
     def __init__(self, message: str, *, offset: int, hint: str | None = None) -> None:
         super().__init__(f"{message} (at byte {offset})", hint=hint)
@@ -94,11 +94,11 @@ class MalformedRecord(ReadError):
 
 
 class NoGraph(ReadError):
-    """A good file that holds something else; the message says what."""
+    """A good file without a graph; the message says what it holds instead."""
 
 
 class TooLarge(ReadError):
-    """The file passes a limit that keeps memory and time bounded."""
+    """The file is over a limit on memory or time."""
 
 
 class GraphError(TbGraphError):
@@ -126,13 +126,13 @@ ALL_NAMES = "`tbgraph tree MODEL` lists every group, with --ops every op"
 
 
 class UnknownNode(RequestError, KeyError):
-    """A name that is in no node, a `KeyError` too; the message lists up to three that are near."""
+    """No node has this name. The message lists up to three similar names. A `KeyError` too."""
 
-    __str__ = Exception.__str__  # that of a KeyError is in quotes
+    __str__ = Exception.__str__  # that of KeyError adds quotes
 
     @classmethod
     def among(cls, name: str, names: Iterable[str], what: str = "node") -> UnknownNode:
-        """Name the nearest legal names.
+        """Return the error with the nearest legal names in its message.
 
         >>> str(UnknownNode.among('encodr', ['encoder', 'decoder', 'x']))
         "no node 'encodr'; nearest: 'encoder', 'decoder'"
@@ -142,11 +142,11 @@ class UnknownNode(RequestError, KeyError):
 
 
 class UnknownChoice(RequestError):
-    """A word that is not on the list of legal ones."""
+    """Not one of the legal words."""
 
     @classmethod
     def among(cls, what: str, word: str, legal: Iterable[str]) -> UnknownChoice:
-        """List the legal words.
+        """Return the error with the legal words in its message.
 
         >>> str(UnknownChoice.among('colouring', 'red', ['none', 'device']))
         "unknown colouring 'red'; choose one of: none, device"
@@ -155,30 +155,30 @@ class UnknownChoice(RequestError):
 
 
 class WrongType(RequestError, TypeError):
-    """A value of another type than its option takes."""
+    """A value of a type that its option does not take."""
 
 
 def spoken(value: object) -> str:
-    """A value in a message, where it says itself in a few letters.
+    """Return the repr of a value for a message, or "a long value" if it is too long.
 
     >>> spoken("tall"), spoken("tall" * 20), spoken(10**5000)
     ("'tall'", 'a long value', 'a long value')
     """
     try:
         said = repr(value)
-    except Exception:  # a number of more digits than Python writes, or whatever an object of the user raises
+    except Exception:  # an int with more digits than Python converts, or an object whose repr raises
         return "a long value"
     return said if len(said) <= VALUE_IN_ERROR else "a long value"
 
 
 def refuse_bytes(name: str, value: object) -> None:
-    """Refuse a path object of bytes: no message, and no other path, could be made with it."""
+    """Raise for a path object of bytes: it cannot be joined with text paths or shown in a message."""
     if isinstance(value, os.PathLike) and isinstance(os.fspath(value), bytes):
         raise WrongType(f"{name} is a path of bytes", hint="os.fsdecode makes text of it")
 
 
 def demand(name: str, value: object, *kinds: type) -> None:
-    """Refuse a value that is of none of these types. To Python, True is an int; here it is not.
+    """Raise `WrongType` unless the value is of one of these types. Unlike in Python, True is no int here.
 
     >>> demand("height", "tall", int)
     Traceback (most recent call last):
@@ -195,10 +195,10 @@ class Ambiguous(RequestError):
 
 
 class MalformedAssertion(RequestError):
-    """An assertion that cannot be read; `column` counts the letters before the place, which the message marks."""
+    """An assertion that cannot be parsed. `column` is the offset of the error in `text`."""
 
     def __init__(self, message: str, text: str, column: int, *, hint: str | None = None) -> None:
-        # A separate line, as wide as the text.
+        # Its own line, as wide as the text.
         start = max(0, column - ASSERTION_SHOWN)
         shown = "".join(letter if letter.isprintable() else "�" for letter in text[start : column + ASSERTION_SHOWN])
         super().__init__(f"{message}:\n  {shown}\n  {' ' * (column - start)}^", hint=hint)
@@ -229,7 +229,7 @@ class CannotWrite(ToolError):
 
 
 def suggestions(near: list[str], names: Iterable[str]) -> str:
-    """The end of a sentence that tells the nearest names, or where none is near some that are there, outermost first.
+    """Return the end of a "no such name" message: the nearest names, else up to three existing ones, outermost first.
 
     >>> suggestions([], ["conv1", "conv1/kernel", "dense"]), suggestions(["conv1"], ["conv1"]), suggestions([], [""])
     ("; there are 'conv1', 'dense', 'conv1/kernel'", "; nearest: 'conv1'", '')
@@ -243,18 +243,18 @@ def suggestions(near: list[str], names: Iterable[str]) -> str:
 
 
 def nearest(name: str, names: Iterable[str], count: int = 3) -> list[str]:
-    """The `count` names most like `name`, best first. Bounded: only names of like length are compared.
+    """Return the `count` names most similar to `name`, best first. Only names of similar length are compared.
 
     >>> nearest('conv', ['conv1', 'conv2', 'dense', 'conv3', 'conv4'])
     ['conv1', 'conv2', 'conv3']
     """
-    from difflib import get_close_matches  # only an error needs it
+    from difflib import get_close_matches  # only errors need it
 
     limit = 20_000
     like = sorted(set(names) - {""}, key=lambda other: (abs(len(other) - len(name)), other))[:limit]
     short = name.rpartition("/")[2].lower()
     found = [other for other in like if short and short in other.rpartition("/")[2].lower()][:count]
-    # difflib compares letter by letter, some 0.1 s for 2,000 names: of long ones, their ends.
+    # difflib is slow, some 0.1 s for 2,000 names: compare long names by their ends.
     ends = {other[-NAME_COMPARED:]: other for other in reversed(like[:2000])}
     for end in get_close_matches(name[-NAME_COMPARED:], ends, n=count, cutoff=0.5):
         if ends[end] not in found:

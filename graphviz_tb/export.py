@@ -1,4 +1,4 @@
-"""Every point of scalars as text, none left out: CSV or JSON, a part at a time."""
+"""Export scalars in full, as CSV or JSON, one chunk at a time."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 from graphviz_tb.model.logged import Series
 
 HEADER = ("run", "tag", "step", "wall_time", "value", "superseded")
-AT_ONCE = 5_000  # points of a part
+AT_ONCE = 5_000  # points per chunk
 NAMES = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 
 
 def as_csv(chosen: Iterable[Series]) -> Iterator[str]:
-    """RFC 4180: a header, then a line a point in the order of writing.
+    """Yield RFC 4180 text: a header, then one line per point in the order of writing.
 
     >>> [part.strip() for part in as_csv(())]
     ['run,tag,step,wall_time,value,superseded']
@@ -34,14 +34,14 @@ def as_csv(chosen: Iterable[Series]) -> Iterator[str]:
 
 
 def _columns(series: Series, start: int) -> list[list[Any]]:
-    """Some points: steps, times, values, whether they are superseded."""
+    """Return steps, wall times, values and superseded marks of one chunk of points."""
     part = slice(start, start + AT_ONCE)
     walls, values = (list(map(exact_number, column[part].tolist())) for column in (series.wall, series.value))
     return [series.step[part].tolist(), walls, values, list(map(int, series.superseded[part].tolist()))]
 
 
 def exact_number(number: float) -> str:
-    """A number as it is exact.
+    """Return a number as the shortest text that reads back as the same number.
 
     >>> exact_number(0.1), exact_number(float("-inf"))
     ('0.1', '-Infinity')
@@ -51,7 +51,7 @@ def exact_number(number: float) -> str:
 
 
 def as_json(chosen: Iterable[Series]) -> Iterator[str]:
-    """The document, a series at a time.
+    """Yield the JSON document, one series at a time.
 
     >>> "".join(as_json(()))
     '{"format":"tbgraph-scalars","version":1,"series":[]}'
@@ -71,5 +71,5 @@ def as_json(chosen: Iterable[Series]) -> Iterator[str]:
 
 
 def as_value(number: float) -> float | str:
-    """A number as JSON holds it: what is not finite is a text."""
+    """Return a number as a JSON value: text if it is not finite."""
     return number if number - number == 0 else exact_number(number)

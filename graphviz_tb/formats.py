@@ -1,4 +1,4 @@
-"""The formats that a graph is written in. A format is one row of `RENDERERS` and one file in `render/`."""
+"""Output formats of graphs. A format is one row of `RENDERERS` and one file in `render/`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Product = TypeVar("Product")
 Render = Callable[[Subject, PictureOptions], bytes]
 Shortfalls = Callable[[Subject, PictureOptions], tuple[Notice, ...]]
 
-# Options by what they change; a format names those that change its bytes.
+# Options by effect; each format lists those that change its bytes.
 OPENING = frozenset({"open", "depth", "open_all", "all_members", "max_open"})
 STUBS = frozenset({"max_annotations"})
 WORDS = frozenset({"title", "stats", "color_by", "theme", *OF_LOGS})
@@ -33,47 +33,47 @@ PIXELS = frozenset({"scale", "width"})
 
 
 def of_drawing(make: Callable[[Drawing, PictureOptions], Product]) -> Callable[[Subject, PictureOptions], Product]:
-    """A renderer, or its shortfalls, made of the finished drawing."""
+    """Adapt a function of the finished drawing to the signature of a renderer."""
     return lambda subject, options: make(subject.picture(options).drawing, options)
 
 
 def as_svg(drawing: Drawing, options: PictureOptions) -> bytes:
-    """The sheet as SVG. Here and below: a format is imported when it is written."""
+    """Render the sheet as SVG. Here and below, a format's module is imported when it is first used."""
     from graphviz_tb.render.svg import svg
 
     return svg(drawing)
 
 
 def as_png(drawing: Drawing, options: PictureOptions) -> bytes:
-    """The sheet as pixels."""
+    """Render the sheet as pixels."""
     from graphviz_tb.render.png import png
 
     return png(drawing, options)
 
 
 def png_shortfalls(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
-    """What pixels cannot do as asked."""
+    """Return notices of requests that a PNG cannot meet."""
     from graphviz_tb.render.png import notices
 
     return notices(drawing, options)
 
 
 def as_pdf(drawing: Drawing, options: PictureOptions) -> bytes:
-    """The sheet as a page."""
+    """Render the sheet as a one-page PDF."""
     from graphviz_tb.render.pdf import pdf
 
     return pdf(drawing, options)
 
 
 def pdf_shortfalls(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
-    """What a page cannot do as asked."""
+    """Return notices of requests that a PDF cannot meet."""
     from graphviz_tb.render.pdf import notices
 
     return notices(drawing, options)
 
 
 def as_dot(subject: Subject, options: PictureOptions) -> bytes:
-    """The picture for Graphviz to place."""
+    """Write the picture in DOT, for Graphviz to lay out."""
     from graphviz_tb.render.dot import dot
 
     sheet = subject.picture(options)
@@ -81,47 +81,47 @@ def as_dot(subject: Subject, options: PictureOptions) -> bytes:
 
 
 def as_html(subject: Subject, options: PictureOptions) -> bytes:
-    """A page in which everything opens."""
+    """Write the interactive page."""
     from graphviz_tb.page import html
 
     return html(cast("OpenableModel", subject), options)
 
 
 def as_json(subject: Subject, options: PictureOptions) -> bytes:
-    """The whole folded graph, whatever is open."""
+    """Write the whole folded graph, whatever is open."""
     return subject.document().encode()
 
 
 def as_graphml(subject: Subject, options: PictureOptions) -> bytes:
-    """The ops and edges of the main graph."""
+    """Write the ops and edges of the main graph."""
     from graphviz_tb.render.graphml import graphml
 
     return graphml(subject.hierarchy, subject.facts)
 
 
 def as_cytoscape(subject: Subject, options: PictureOptions) -> bytes:
-    """Ops, groups and edges of the main graph."""
+    """Write ops, groups and edges of the main graph."""
     from graphviz_tb.render.cytoscape import cytoscape
 
     return cytoscape(subject.hierarchy, subject.facts)
 
 
 def as_model_explorer(subject: Subject, options: PictureOptions) -> bytes:
-    """The main graph for Model Explorer."""
+    """Write the main graph for Model Explorer."""
     from graphviz_tb.render.model_explorer import model_explorer
 
     return model_explorer(subject.hierarchy, subject.facts, cast("OpenableModel", subject).name)
 
 
 def as_node_data(subject: Subject, options: PictureOptions) -> bytes:
-    """Facts of a user for Model Explorer."""
+    """Write the user's facts as node data for Model Explorer."""
     from graphviz_tb.render.model_explorer import node_data
 
     return node_data(subject.hierarchy, subject.facts)
 
 
 def as_mermaid(subject: Subject, options: PictureOptions) -> bytes:
-    """The picture as a flowchart."""
+    """Write the picture as a Mermaid flowchart."""
     from graphviz_tb.render.mermaid import mermaid
 
     sheet = subject.picture(options)
@@ -129,16 +129,16 @@ def as_mermaid(subject: Subject, options: PictureOptions) -> bytes:
 
 
 def nothing(subject: Subject, options: PictureOptions) -> tuple[Notice, ...]:
-    """No shortfall."""
+    """Return no notices."""
     return ()
 
 
 @dataclass(frozen=True, slots=True)
 class Renderer:
-    """A format: `render` makes the whole file, whose name ends in `suffix`.
+    """An output format: `render` makes the whole file, whose name ends in `suffix`.
 
-    `uses` are the fields of `PictureOptions` that change it; `shortfalls` says what it cannot do quite as asked (a
-    cap on pixels, letters that the font lacks).
+    `uses` are the fields of `PictureOptions` that change the file. `shortfalls` returns notices of requests that the
+    format cannot meet fully (a cap on pixels, letters missing from the font).
     """
 
     render: Render
@@ -163,7 +163,7 @@ RENDERERS: dict[str, Renderer] = {
 
 
 def renderer(format: str) -> Renderer:
-    """Return the row of a format. Raises `UnknownChoice` for a word that is not a format.
+    """Return the row of a format. Raises `UnknownChoice` for an unknown format.
 
     >>> renderer("svg").suffix
     '.svg'
@@ -175,7 +175,7 @@ def renderer(format: str) -> Renderer:
 
 
 def format_of(target: str | os.PathLike[str], format: str | None = None) -> str:
-    """The format of an output: as asked, or by its suffix; standard output ("-") is SVG.
+    """Return the format of an output: the one asked for, else by suffix. Standard output ("-") defaults to SVG.
 
     >>> format_of("a/b.SVG"), format_of("-", "png")
     ('svg', 'png')
@@ -197,7 +197,7 @@ def format_of(target: str | os.PathLike[str], format: str | None = None) -> str:
 
 
 def check_used(asked: Iterable[str], formats: Iterable[str], said: Mapping[str, str] = MappingProxyType({})) -> None:
-    """Refuse an option of pictures that changes none of the outputs; `said` is how it was written, where otherwise.
+    """Raise for a picture option that changes none of the outputs. `said` maps options to how the user wrote them.
 
     >>> check_used(["depth"], ["json", "svg"])
     >>> check_used(["depth"], ["json"])

@@ -1,4 +1,4 @@
-"""Facts of a user: a CSV or JSON file, node data of Model Explorer, a dict or a data frame, joined to nodes by name."""
+"""User facts from a CSV or JSON file, Model Explorer node data, a dict or a data frame, joined to nodes by name."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from graphviz_tb.read.inputs import bounded
 if TYPE_CHECKING:
     from graphviz_tb.openable import OpenableModel
 
-NAMES = ("name", "node", "id", "op_name", "node_name")  # what a column of names is called; else it is the first
+NAMES = ("name", "node", "id", "op_name", "node_name")  # usual names of the name column; else it is the first
 EXAMPLE = 'a CSV file: name,latency and a line for each node; or JSON: {"conv1/Conv2D": 1.5}'
-FactColumns = dict[str, dict[str, FactValue]]  # columns by name, each with values by node
+FactColumns = dict[str, dict[str, FactValue]]  # column name → node name → value
 
 
 def facts_of(source: Any, model: OpenableModel, column: str | None = None) -> tuple[GivenFacts, tuple[Notice, ...]]:
-    """The facts of a source, joined to a model, and what was odd; `column` is what colours the graph, else the first.
+    """Read facts and join them to the rows of a model. Returns the facts and notices about unknown names.
 
-    Raises `ReadError` for a file that is neither, `UnknownChoice` for a column that it does not have, `RequestError`
-    where no name is one of the graph.
+    `column` colours the graph (default: the first). Raises `ReadError` for a file that is neither CSV nor JSON,
+    `UnknownChoice` for a missing column, `RequestError` if no name is in the graph.
     """
     label, table = read_facts(source, lambda name: model.names.in_main(name) >= 0)
     if not any(table.values()):
@@ -63,7 +63,7 @@ def facts_of(source: Any, model: OpenableModel, column: str | None = None) -> tu
 
 
 def read_facts(source: Any, is_node: Callable[[str], bool]) -> tuple[str, FactColumns]:
-    """What a source is called, and its columns. `is_node` says whether a name is in the graph."""
+    """Return the label of a source and its columns. `is_node` tells whether a name is in the graph."""
     if isinstance(source, str | os.PathLike):
         path = Path(source)
         text = text_of(path)
@@ -76,7 +76,7 @@ def read_facts(source: Any, is_node: Callable[[str], bool]) -> tuple[str, FactCo
             )
             raise MalformedText(what, line=1, column=1, name=path.name, hint="begin the file with: name,value")
         return path.name, of_records("facts", header, records)
-    if hasattr(source, "to_dict") and hasattr(source, "index"):  # of pandas: a frame, or a series
+    if hasattr(source, "to_dict") and hasattr(source, "index"):  # a pandas DataFrame or Series
         return "facts", of_pandas(source)
     if isinstance(source, Mapping | list | tuple):
         return "facts", of_values("facts", source)
@@ -84,7 +84,7 @@ def read_facts(source: Any, is_node: Callable[[str], bool]) -> tuple[str, FactCo
 
 
 def text_of(path: Path) -> str:
-    """The text of a file. Raises `ReadError`."""
+    """Read a UTF-8 file. Raises `ReadError`."""
     try:
         return bounded(path, FACTS_BYTES, EXAMPLE).decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -92,7 +92,7 @@ def text_of(path: Path) -> str:
 
 
 def parsed(text: str, name: str) -> Any:
-    """The values of JSON. Raises `MalformedText`."""
+    """Parse JSON. Raises `MalformedText`."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
@@ -102,7 +102,8 @@ def parsed(text: str, name: str) -> Any:
 
 
 def records_of_csv(text: str, name: str) -> tuple[list[str], list[dict[str, Any]]]:
-    """The header and lines of CSV, with commas, semicolons or tabs. Raises `MalformedText`, which names the line."""
+    """Return header and records of CSV separated by commas, semicolons or tabs. Raises `MalformedText` with the
+    line."""
     first = text.split("\n", 1)[0]
     reader = csv.reader(io.StringIO(text), delimiter=max(",;\t", key=first.count))
     try:
@@ -122,7 +123,7 @@ def records_of_csv(text: str, name: str) -> tuple[list[str], list[dict[str, Any]
 
 
 def of_records(label: str, header: list[str], records: Iterable[Mapping[str, Any]]) -> FactColumns:
-    """Columns of lines by the name of the node."""
+    """Return columns of records, keyed by node name."""
     named = next((word for word in header if word.lower() in NAMES), header[0])
     table: FactColumns = {word: {} for word in header if word != named}
     for record in records:
@@ -133,7 +134,7 @@ def of_records(label: str, header: list[str], records: Iterable[Mapping[str, Any
 
 
 def of_values(label: str, values: Any) -> FactColumns:
-    """Columns of JSON: records; values by name; columns by name; node data of Model Explorer."""
+    """Return the columns of JSON: records, values by name, columns by name, or Model Explorer node data."""
     if isinstance(values, list | tuple):
         if not all(isinstance(each, Mapping) for each in values):
             raise RequestError(f"{label}: a list of facts takes records", hint='[{"name": "conv1", "latency": 1.5}]')
@@ -151,13 +152,13 @@ def of_values(label: str, values: Any) -> FactColumns:
 
 
 def is_node_data(values: Mapping[Any, Any]) -> bool:
-    """Whether values are node data of Model Explorer: of one graph, or of several by their ids."""
+    """Return whether this is Model Explorer node data, of one graph or of several by id."""
     graphs = [values] if isinstance(values.get("results"), Mapping) else list(values.values())
     return bool(graphs) and all(isinstance(one, Mapping) and isinstance(one.get("results"), Mapping) for one in graphs)
 
 
 def of_node_data(label: str, values: Mapping[Any, Any]) -> FactColumns:
-    """The columns of node data: one for each name of them."""
+    """Return one column per name in the node data."""
     table: FactColumns = {}
     for one in [values] if "results" in values else list(values.values()):
         column = table.setdefault(str(one.get("name") or "value"), {})
@@ -169,7 +170,7 @@ def of_node_data(label: str, values: Mapping[Any, Any]) -> FactColumns:
 
 
 def of_pandas(frame: Any) -> FactColumns:
-    """The columns of a data frame, or of a series: by its column of names, else by its index."""
+    """Return the columns of a data frame or series. Nodes are named by a name column, else by the index."""
     if not hasattr(frame, "columns"):
         return of_values("facts", {"": {}} | {str(key): value for key, value in frame.to_dict().items()})
     header = [str(word) for word in frame.columns]
@@ -181,7 +182,7 @@ def of_pandas(frame: Any) -> FactColumns:
 
 
 def is_number(text: str) -> bool:
-    """Whether a text is written as a number."""
+    """Return whether text parses as a number."""
     try:
         float(text)
     except ValueError:
@@ -190,7 +191,7 @@ def is_number(text: str) -> bool:
 
 
 def as_value(label: str, where: str, value: Any) -> FactValue | None:
-    """A number or a text; None for none. Raises `RequestError` for anything else."""
+    """Return a number or text, None for an empty value. Raises `RequestError` for anything else."""
     if value is None or value == "":
         return None
     if isinstance(value, bool):

@@ -1,6 +1,9 @@
-"""The layout of a picture: its open groups, their order, every word, every coordinate.
+"""Lay a picture out: open groups, their order, all text, all coordinates.
 
 open ▶ arrange ▶ view ▶ place
+
+If the user did not choose which groups are open, groups are closed again, last opened first, until the names are
+legible on a laptop screen. The number that stays open is found by bisection.
 """
 
 from __future__ import annotations
@@ -31,17 +34,17 @@ if TYPE_CHECKING:
     from graphviz_tb.model.subject import PictureStages
     from graphviz_tb.openable import OpenableModel
 
-SCREEN = (1440, 840)  # px that a picture is fitted to where all of it is looked at at once: a laptop's window
-SHEET = (48, 96)  # px that the margins and the title of a sheet take
-LEAST_OPEN = 2  # the whole, and the first group opened in it
-LEAST, SMALLER, SMALLEST = 8, 7, 6  # px: what is read without effort, with some, and at all
+SCREEN = (1440, 840)  # px: a laptop's window, in which a picture should be seen as a whole
+SHEET = (48, 96)  # px taken by the margins and the title of a sheet
+LEAST_OPEN = 2  # the whole graph, and the first group opened in it
+LEAST, SMALLER, SMALLEST = 8, 7, 6  # name heights in px: read easily, with some effort, just about
 
 Second = Callable[[Path], str | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A picture without its colours; `notices` are what was odd on the way."""
+    """A picture without colours. `notices` report what was odd on the way."""
 
     opened: OpenSet
     view: View
@@ -50,10 +53,9 @@ class Layout:
 
 
 def lay_out(model: OpenableModel, options: PictureOptions, second: Second) -> Layout:
-    """Lay a picture out; `second` gives the colouring's words for the second line of a closed box.
+    """Lay a picture out. `second` gives the colouring's text for the second line of a closed box.
 
-    After: where the caller left the open groups unset, the names are legible when the whole sheet is fitted to a
-    screen, if closing some of the groups is enough for that.
+    If the user left the open groups unset, some are closed where that makes the names legible on a screen.
     """
     with model.report.stage("open"):
         opened, notices = open_groups(model.hierarchy, metagraph_for(model, options), options, model.names)
@@ -64,36 +66,35 @@ def lay_out(model: OpenableModel, options: PictureOptions, second: Second) -> La
 def opened_by(
     model: OpenableModel, options: PictureOptions, picture: PictureStages | None = None
 ) -> tuple[OpenSet, tuple[Notice, ...]]:
-    """The groups that a picture opens, each after the group around it, and what was odd in choosing them."""
+    """Return the groups that a picture opens, outer ones first, and notices about the choice."""
     if is_free(options):
-        # Laid out: where it would not be legible, fewer groups are open than were chosen.
+        # Laid out first: fewer groups may be open than were chosen.
         opened = (picture or model.picture(options)).opened
         return opened, unlisted(model.hierarchy, opened)
     return open_groups(model.hierarchy, metagraph_for(model, options), options, model.names)
 
 
 def metagraph_for(model: OpenableModel, options: PictureOptions) -> Callable[[Path], Metagraph]:
-    """What groups hold where stacks show one member alone, if they may."""
+    """Return the metagraph function to use: with one member per stack if the options allow it."""
     return model.member_metagraph if shows_one(options) else model.metagraph
 
 
 def laid_out_legibly(model: OpenableModel, options: PictureOptions, second: Second, opened: OpenSet) -> Layout:
-    """The layout with these groups open, or fewer of them where nothing was said of which to open."""
+    """Lay out with these groups open, or fewer if the user did not say which to open."""
     frames = FrameCache()
     layout = laid_out(model, options, second, opened, frames)
     return legible(model, options, second, layout, frames) if is_free(options) else layout
 
 
 def is_free(options: PictureOptions) -> bool:
-    """Whether nothing was said of which groups to open."""
+    """Return whether the user left open which groups are open."""
     return not options.open and not options.open_all and options.depth == "auto"
 
 
 def laid_out(
     model: OpenableModel, options: PictureOptions, second: Second, opened: OpenSet, frames: FrameCache | None = None
 ) -> Layout:
-    """The layout with these groups open, and what was odd in arranging them; groups that look as they did in an earlier
-    one keep their frame."""
+    """Lay out with these groups open. Groups that look as in an earlier layout reuse their frame in `frames`."""
     hierarchy, report = model.hierarchy, model.report
     alone = members_alone(hierarchy, opened, options)
     members = alone or {}
@@ -106,7 +107,7 @@ def laid_out(
         view = build_view(hierarchy, metagraph, opened, skeletons, labels, options.max_annotations, members)
     with report.stage("place"):
         scene = place(view, options, frames)
-    # Equal metagraphs share one skeleton, so that the same notice comes once for each of them.
+    # Equal metagraphs share one skeleton, so its notices occur several times.
     odd = dict.fromkeys(notice for skeleton in skeletons.values() for notice in skeleton.notices)
     return Layout(opened, view, scene, (*odd, *lay.notices()))
 
@@ -114,24 +115,23 @@ def laid_out(
 def legible(
     model: OpenableModel, options: PictureOptions, second: Second, layout: Layout, frames: FrameCache
 ) -> Layout:
-    """A first picture without as few of the groups that were opened last as make its names legible, or nearly so.
+    """Close as few of the last-opened groups as it takes to make the names legible.
 
-    The group that was opened first, on the way to what repeats, stays open. Names may be smaller where a stack would
-    be hidden, and still smaller where none would show a member or too few boxes would be left; all stays open where
-    that does not help either.
+    The first opened group stays open. Smaller names are accepted before a stack is hidden, still smaller ones before no
+    stack shows a member or too few boxes are left. If nothing helps, all groups stay open.
     """
-    # In the order of opening: every prefix has, with a group, all groups around it. A stack and the member that it
-    # shows open as one.
+    # In opening order, so that every prefix contains the groups around each of its groups. A stack and its shown member
+    # open as one unit.
     units = list(units_of(model.hierarchy, layout.opened, options).values())
 
-    @cache  # each search begins in the middle
-    def first(count: int) -> Layout:
+    @cache  # every bisection starts in the middle
+    def lay_out_first(count: int) -> Layout:
         fewer = dict.fromkeys(path for unit in units[:count] for path in unit)
         return laid_out(model, options, second, fewer, frames)
 
     seen, opened = stacks_in(layout.scene)
     for least, stacks in ((LEAST, seen), (SMALLER, seen), (LEAST, 0), (SMALLEST, 0)):
-        fewer = fitted(layout, first, len(units), least)
+        fewer = fitted(layout, lay_out_first, len(units), least)
         left, left_open = stacks_in(fewer.scene)
         if closed(fewer.scene) >= FEWEST_BOXES and left >= stacks and left_open >= min(1, opened):
             return fewer
@@ -139,13 +139,15 @@ def legible(
 
 
 def fitted(layout: Layout, first: Callable[[int], Layout], count: int, least: int) -> Layout:
-    """A first picture without as few of the groups opened last as give names so many pixels on a screen; `layout` has
-    all `count` of them open, `first` lays out with so many."""
+    """Return the layout with most groups open whose names have `least` px on a screen.
+
+    `layout` has all `count` groups open; `first(n)` lays out with the first n.
+    """
     if is_legible(layout.scene, least):
         return layout
-    best, low, high = layout, LEAST_OPEN, count - 1  # the most groups that may be open lie between
+    best, low, high = layout, LEAST_OPEN, count - 1  # the answer is between low and high
     while low <= high:
-        # By bisection, taking it that to close a group never makes a sheet larger: 7 layouts where 100 are open.
+        # Bisection assumes that closing a group never makes a sheet larger: 7 layouts for 100 open groups.
         count = (low + high + 1) // 2
         tried = first(count)
         if is_legible(tried.scene, least) or count == LEAST_OPEN:
@@ -156,10 +158,12 @@ def fitted(layout: Layout, first: Callable[[int], Layout], count: int, least: in
 
 
 def units_of(hierarchy: Hierarchy, opened: OpenSet, options: PictureOptions) -> dict[Path, list[Path]]:
-    """The groups that open as one box, by the group that has the box: a stack, what holds nothing else, and the member
-    that is shown; or one group."""
+    """Return the groups that open as one box, keyed by the group that owns the box.
+
+    A stack, a group that holds nothing else, and the member that is shown form one unit; any other group is a unit.
+    """
     members = members_alone(hierarchy, opened, options) or {}
-    box = {member: path for path, member in members.items()}  # the outermost is the last
+    box = {member: path for path, member in members.items()}  # of nested stacks the outermost is last
     units: dict[Path, list[Path]] = {}
     for path in opened:
         units.setdefault(box.get(members.get(path, path), path), []).append(path)
@@ -167,19 +171,18 @@ def units_of(hierarchy: Hierarchy, opened: OpenSet, options: PictureOptions) -> 
 
 
 def is_legible(scene: Scene, least: int) -> bool:
-    """Whether the names of ops have so many pixels where the whole sheet is fitted to a screen."""
-    # The side that fits worst decides; `scale` is px of the sheet for one of the screen.
+    """Return whether op names have at least `least` px when the sheet is fitted to a screen."""
+    # The tighter side decides; `scale` is sheet px per screen px.
     scale = max((scene.width + SHEET[0]) / SCREEN[0], (scene.height + SHEET[1]) / SCREEN[1])
-    # OP_SIZE / scale >= least
     return least * scale <= OP_SIZE
 
 
 def stacks_in(scene: Scene) -> tuple[int, int]:
-    """How many stacks a picture shows, and how many of these show a member."""
+    """Return the number of stacks in a picture, and of those that show a member."""
     stacks = [box.open for box in scene.boxes if box.sheets > 0]
     return len(stacks), sum(stacks)
 
 
 def closed(scene: Scene) -> int:
-    """How many closed boxes of the main area a picture shows."""
+    """Return the number of closed boxes in the main area."""
     return sum(not box.open and box.area == "main" for box in scene.boxes)

@@ -1,8 +1,8 @@
-"""One table of every bound: on work, on memory, on what a few bytes may claim, and on how much is shown at once.
+"""One table of every limit: on work, on memory, on what a few bytes may claim, on what is shown at once.
 
-Two lists in a small file can multiply to something huge, such as functions and the calls of them. Each such product has
-a bound. What is counted is work or memory, never time: the same input gives the same bytes on every machine.
-`docs/performance.md` has the table for people, made by `docs/make.py`.
+Two lists in a small file can multiply to something huge, such as functions and their calls; each such product has a
+limit. Limits count work or memory, never time, so the same input gives the same bytes on every machine.
+`docs/performance.md` shows the table to users; `docs/make.py` generates it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from typing import Self
 
 
 class Limit(int):
-    """A limit, a number: how many of a `unit` a `stage` takes at most, where (`bounds`), and the effect `beyond` it.
+    """An int with its meaning: a `stage` takes at most so many of a `unit`, where (`bounds`), and what happens
+    `beyond`.
 
     >>> few = Limit(3, "read", "graphs", "that an error lists", "counted")
     >>> few + 1, f"{few} {few.unit} {few.bounds}"
@@ -24,18 +25,18 @@ class Limit(int):
     beyond: str
 
     def __new__(cls, value: int, stage: str, unit: str, bounds: str, beyond: str) -> Self:
-        """A bound with its account."""
+        """Create the number and attach its description."""
         limit = super().__new__(cls, value)
         limit.stage, limit.unit, limit.bounds, limit.beyond = stage, unit, bounds, beyond
         return limit
 
     def __getnewargs__(self) -> tuple[int, str, str, str, str]:  # type: ignore[override]
-        """Return the arguments of which a copy is made."""
+        """Return the constructor's arguments, for copying and pickling."""
         return int(self), self.stage, self.unit, self.bounds, self.beyond
 
 
 class Meter:
-    """How much work or memory is left; what is counted is named by the limit it starts from.
+    """A budget of work or memory, counted down from a limit.
 
     >>> meter = Meter(3)
     >>> meter.take(2), meter.take(), meter.take(), meter.spent
@@ -48,13 +49,13 @@ class Meter:
         self.left = most
 
     def take(self, count: int = 1) -> bool:
-        """Count so much; False where it is more than was left."""
+        """Spend `count`; return False once more was spent than there was."""
         self.left -= count
         return self.left >= 0
 
     @property
     def spent(self) -> bool:
-        """Whether more was taken than there was."""
+        """Return whether the budget is overdrawn."""
         return self.left < 0
 
 
@@ -64,13 +65,16 @@ FREE_MEMORY = Limit(512 << 20, "read", "bytes",
     "of memory that the values of any source may take", "refused past ten times the bytes on disk")
 MEMORY_OF_BYTE = Limit(10, "read", "bytes",
     "of memory for each byte on disk; the text of a real model takes about five", "refused")
-EMPTY_MESSAGES = Limit(200_000, "read", "bytes", "of empty messages one behind the other, two bytes each", "refused")
+EMPTY_MESSAGES = Limit(200_000, "read", "bytes",
+    "of empty messages one behind the other, two bytes each", "refused")
 JSON_DEPTH = Limit(600, "read", "levels",
     "of objects and arrays of JSON within one another: two hundred models, each inside the next; Python's own "
     "limits begin past it", "refused")
-SAMPLE_OF_MESSAGE = Limit(1 << 16, "read", "bytes", "from which the message of a file is recognised", "not looked at")
+SAMPLE_OF_MESSAGE = Limit(1 << 16, "read", "bytes",
+    "from which the message of a file is recognised", "not looked at")
 MESSAGE_DEPTH = Limit(100, "read", "levels", "of messages within messages, as protobuf has it", "refused")
-TEXT_DEPTH = Limit(99, "read", "levels", "of messages within messages in text: protobuf refuses one more", "refused")
+TEXT_DEPTH = Limit(99, "read", "levels",
+    "of messages within messages in text: protobuf refuses one more", "refused")
 UNKNOWN_NAMES = Limit(20, "read", "names", "that a notice lists of unknown fields", "counted")
 WAITING_TEXT = Limit(4 << 20, "read", "bytes", "of text that wait before they are parsed", "parsed at once")
 REMEMBERED_LINES = Limit(1 << 16, "read", "lines",
@@ -81,9 +85,11 @@ HEAD = Limit(1 << 16, "read", "bytes", "of a file from which its format is recog
 LARGE_TEXT = Limit(32 << 20, "read", "bytes", "of a text that is read as a whole", "read in windows")
 CONFIG_BYTES = Limit(256 << 20, "read", "bytes", "of the JSON of a Keras archive, unpacked", "refused")
 LZMA_DICTIONARY = Limit(256 << 20, "read", "bytes", "that LZMA may look back over", "refused")
-GRAPHS_LISTED = Limit(20, "read", "graphs", "that an error lists: more scroll its first line out of sight", "counted")
+GRAPHS_LISTED = Limit(20, "read", "graphs",
+    "that an error lists: more scroll its first line out of sight", "counted")
 SNIFFED = Limit(512, "read", "bytes", "of a file that show whether it is an event file", "not looked at")
-ENTRIES_BESIDE = Limit(200, "read", "entries", "of a folder that may hold runs beside one event file", "not looked at")
+ENTRIES_BESIDE = Limit(200, "read", "entries",
+    "of a folder that may hold runs beside one event file", "not looked at")
 NOTICES_OF_KIND = Limit(20, "read", "notices", "of one kind about a log", "counted in one more")
 LINKED_FILES = Limit(50_000, "read", "files",
     "and folders behind links: a link to `/` takes minutes", "not looked at, a notice")
@@ -92,25 +98,30 @@ KNOWN_HEADERS = Limit(4096, "read", "lengths", "of records whose checksums are r
 INDEX_BYTES = Limit(1 << 28, "read", "bytes", "of the index of a checkpoint; a tensor takes about fifty", "refused")
 INDEX_NAMES = Limit(1 << 28, "read", "letters",
     "of names in the index of a checkpoint: each may repeat what the one before begins with", "refused")
-OBJECTS_BYTES = Limit(64 << 20, "read", "bytes", "of the names of variables in a checkpoint", "without these names")
+OBJECTS_BYTES = Limit(64 << 20, "read", "bytes",
+    "of the names of variables in a checkpoint", "without these names")
 INLINED_LETTERS = Limit(20_000_000, "read", "letters",
     "of names that opening wrapped calls writes anew", "further wrapped calls stay closed")
 INLINED_WAITS = Limit(100_000, "read", "control inputs",
     "that opening wrapped calls writes", "further wrapped calls stay closed")
-CALLS_IN_CALLS = Limit(100, "read", "calls", "in calls that are opened: TensorFlow writes a handful", "left as a call")
+CALLS_IN_CALLS = Limit(100, "read", "calls",
+    "in calls that are opened: TensorFlow writes a handful", "left as a call")
 SIGNATURES_COMPARED = Limit(20, "read", "signatures",
     "whose bodies are compared for the largest", "the first are compared")
-OBJECT_NAMES = Limit(20_000_000, "read", "letters", "of all names of objects of a SavedModel", "without a name")
+OBJECT_NAMES = Limit(20_000_000, "read", "letters",
+    "of all names of objects of a SavedModel", "without a name")
 CLAIMED_OUTPUTS = Limit(200_000, "read", "outputs",
     "all together, that consumers of Keras layers name by their numbers", "unknown")
 SHAPES_TOLD = Limit(3, "read", "shapes", "of weights on the second line of a layer", "counted")
 HDF5_ITEMS = Limit(200_000, "read", "items",
     "of a file of weights; a model of a thousand layers has five thousand", "not read")
 HDF5_TEXT = Limit(64 << 20, "read", "characters", "of all paths of a file of weights", "not read")
-HDF5_MEMORY = Limit(512 << 20, "read", "bytes", "that the process that reads weights may ask for", "not read, a notice")
+HDF5_MEMORY = Limit(512 << 20, "read", "bytes",
+    "that the process that reads weights may ask for", "not read, a notice")
 HDF5_SECONDS = Limit(10, "read", "seconds",
     "that the process that reads weights may take; a model of a thousand layers takes one", "not read, a notice")
-CONFIG_DEPTH = Limit(60, "read", "levels", "of values within one another in the configuration of a layer", "not shown")
+CONFIG_DEPTH = Limit(60, "read", "levels",
+    "of values within one another in the configuration of a layer", "not shown")
 WORDS_TOLD = Limit(6, "read", "words", "on the second line of a layer", "cut")
 FILLED_NUMBERS = Limit(4096, "read", "numbers",
     "that a logged tensor may claim beyond those it holds: the last repeats", "not filled")
@@ -123,9 +134,12 @@ CONFIG_OF_PROJECTOR = Limit(1 << 20, "read", "bytes", "of a projector_config.pbt
 EMBEDDINGS_LISTED = Limit(1_000, "read", "embeddings", "of a source", "left out, a notice")
 EMBEDDING_POINTS = Limit(200_000, "read", "points", "of an embedding", "the first are read, a notice")
 EMBEDDING_DIMENSIONS = Limit(20_000, "read", "dimensions", "of an embedding", "not listed, a notice")
-EMBEDDING_NUMBERS = Limit(1 << 28, "read", "numbers", "of an embedding: 1 GiB", "the first points are read, a notice")
-EMBEDDING_TEXT = Limit(4 << 30, "read", "bytes", "of a TSV file with the values of an embedding", "not read, a notice")
-FEWEST_POINTS = Limit(4, "read", "points", "of a logged or a stored tensor that is an embedding", "listed from here on")
+EMBEDDING_NUMBERS = Limit(1 << 28, "read", "numbers",
+    "of an embedding: 1 GiB", "the first points are read, a notice")
+EMBEDDING_TEXT = Limit(4 << 30, "read", "bytes",
+    "of a TSV file with the values of an embedding", "not read, a notice")
+FEWEST_POINTS = Limit(4, "read", "points",
+    "of a logged or a stored tensor that is an embedding", "listed from here on")
 METADATA_BYTES = Limit(256 << 20, "read", "bytes", "of the metadata of an embedding", "not read, a notice")
 METADATA_COLUMNS = Limit(64, "read", "columns", "of the metadata of an embedding", "left out, a notice")
 METADATA_LETTERS = Limit(500, "read", "letters", "of one text of the metadata of an embedding", "cut")
@@ -155,7 +169,8 @@ JOIN_PATHS = Limit(2000, "join", "paths",
     "of rows whose parts one tag has in their order", "no longer ones are looked for")
 MARKS_DEEP = Limit(20, "interpret", "marks",
     "that hang on each other and are followed all at once", "followed one by one")
-LABEL_PUT_TOGETHER = Limit(40, "interpret", "characters", "of a label that is put together for an op of PyTorch", "cut")
+LABEL_PUT_TOGETHER = Limit(40, "interpret", "characters",
+    "of a label that is put together for an op of PyTorch", "cut")
 INPUTS_LOOKED_AT = Limit(9, "interpret", "inputs", "that are looked at for such a label", "not named")
 
 EDGES_LED = Limit(100_000, "flatten", "edges",
@@ -163,7 +178,8 @@ EDGES_LED = Limit(100_000, "flatten", "edges",
 LOOPS_APART = Limit(8, "annotate", "loops",
     "of control flow v1 inside each other that are distinguished: a damaged graph enters one over and over",
     "taken as so deep")
-LOOPS_CHAINED = Limit(50, "annotate", "loops", "of which each runs as often as the one before", "at least one round")
+LOOPS_CHAINED = Limit(50, "annotate", "loops",
+    "of which each runs as often as the one before", "at least one round")
 COMPARISONS = Limit(8, "annotate", "comparisons", "of the condition of one loop", "at least one round")
 DEFINITION_REMEMBERED = Limit(4096, "annotate", "bytes",
     "of the definition of a node that is compared with others", "inferred and counted alone")
@@ -179,7 +195,8 @@ RESULTS_GIVEN = Limit(2_000_000, "annotate", "results",
 LOOP_ROUNDS = Limit(8, "annotate", "rounds", "of a loop that are inferred", "unknown where it still changes")
 SIZES_OF_OP = Limit(128, "annotate", "sizes",
     "of the outputs of one op that are always followed: a dozen tensors of any model", "followed while there is room")
-CLAIMED_COUNT = Limit(64, "annotate", "outputs", "that an attribute of any op may claim", "as many as the inputs allow")
+CLAIMED_COUNT = Limit(64, "annotate", "outputs",
+    "that an attribute of any op may claim", "as many as the inputs allow")
 FOLDED_ELEMENTS = Limit(1024, "annotate", "elements",
     "of a tensor whose values are followed; shapes and axes have fewer", "unknown values")
 CLAIMED_NUMBERS = Limit(2_000_000, "annotate", "sizes",
@@ -202,7 +219,8 @@ REFINEMENTS = Limit(64, "group", "refinements",
 TRIED_EDGES = Limit(3_000_000, "group", "edges",
     "compared for repeated structures, in each of two passes",
     "equal groups may differ in colour; notice `template-limit`")
-SINGLED_OUT = Limit(50, "group", "nodes", "that are singled out one after the other", "equal groups may look different")
+SINGLED_OUT = Limit(50, "group", "nodes",
+    "that are singled out one after the other", "equal groups may look different")
 WEIGHTS_ASKED = Limit(100, "group", "weights",
     "that are asked for the names of the program: one program made a file", "not asked")
 BOXES_LOOKED_AT = Limit(200_000, "group", "boxes",
@@ -240,7 +258,8 @@ LETTERS_OF_PLACES = Limit(20_000_000, "view", "letters", "of the addresses of su
 NAMES_MATCHED = Limit(30_000_000, "view", "names",
     "that the patterns of one picture are compared with: about 20 seconds", "the request is refused")
 ASSERTIONS_BYTES = Limit(1_000_000, "commands", "bytes", "of a file of assertions", "refused")
-ASSERTION_SHOWN = Limit(60, "search", "letters", "of an assertion on either side of what is wrong", "not shown")
+ASSERTION_SHOWN = Limit(60, "search", "letters",
+    "of an assertion on either side of what is wrong", "not shown")
 QUERY_TERMS = Limit(100, "search", "words", "of one query", "refused")
 PATTERN_STEPS = Limit(10_000, "view", "steps",
     "that a regular expression may take: with three stars, a name's length cubed", "compared without one")
@@ -275,26 +294,32 @@ RANKS_PASSED = Limit(100_000, "arrange", "ranks",
     "that lines pass, in all levels, equal ones too: to place and write as many takes four seconds",
     "drawn in plain rows; notice `plain-levels`")
 SWEPT_ITEMS = Limit(30_000, "arrange", "items", "of a level up to which many sweeps are tried", "two sweeps")
-REROUTED_WORK = Limit(250_000, "arrange", "items", "of ranks that rerouted lines pass: about a second", "not rerouted")
+REROUTED_WORK = Limit(250_000, "arrange", "items",
+    "of ranks that rerouted lines pass: about a second", "not rerouted")
 RANK_SEARCHED = Limit(80, "arrange", "items",
     "of a rank in which a rerouted line may go anywhere", "goes near its place")
 PORTS_OF_SIDE = Limit(8, "arrange", "ports",
     "on one side of a frame: more than an eye tells at a glance", "share one port")
 WRAPPED_PLACES = Limit(400_000, "arrange", "places",
     "that the lines of a piece may pass on added rows: more take minutes to draw", "fewer rows")
-WRAPPED_BENDS = Limit(30_000, "arrange", "waypoints", "on added rows: to place more takes ten seconds", "fewer rows")
-REMEMBERED_ROWS = Limit(64, "arrange", "levels", "in plain rows that are remembered; each is large", "made anew")
+WRAPPED_BENDS = Limit(30_000, "arrange", "waypoints",
+    "on added rows: to place more takes ten seconds", "fewer rows")
+REMEMBERED_ROWS = Limit(64, "arrange", "levels",
+    "in plain rows that are remembered; each is large", "made anew")
 
 POINTS_DRAWN = Limit(20_000, "chart", "points", "of an embedding in a picture", "an even choice of them is drawn")
-COLOURED_CATEGORIES = Limit(24, "chart", "categories", "of points with colours of their own", "one colour for the rest")
+COLOURED_CATEGORIES = Limit(24, "chart", "categories",
+    "of points with colours of their own", "one colour for the rest")
 
 TYPES_IN_LEGEND = Limit(3, "color", "op types", "without costs that the legend names", "counted")
 BANDS = Limit(5, "color", "bands", "of a box, then one for the rest", "counted as others")
-SHARES_COUNTED = Limit(20_000_000, "color", "numbers", "of ops of each category under all rows", "counted row by row")
+SHARES_COUNTED = Limit(20_000_000, "color", "numbers",
+    "of ops of each category under all rows", "counted row by row")
 CATEGORY_NAME = Limit(300, "color", "letters", "of a category: each group around its ops names it again", "cut")
 
 DOT_TEXT = Limit(1500, "render", "letters", "of a text in DOT; Graphviz refuses strings of 16 KiB", "cut")
-DOT_DEPTH = Limit(300, "render", "groups", "open one within another in DOT: pydot writes them by recursion", "refused")
+DOT_DEPTH = Limit(300, "render", "groups",
+    "open one within another in DOT: pydot writes them by recursion", "refused")
 PDF_SIDE = Limit(14_400, "render", "points", "that a side of a page may have", "drawn smaller")
 PNG_SIDE = Limit(8_000, "render", "pixels", "of a side of a PNG, unless asked", "drawn smaller, a notice")
 PNG_PIXELS = Limit(64_000_000, "render", "pixels", "of a PNG, unless asked", "drawn smaller, a notice")
@@ -307,7 +332,8 @@ PNG_TEXTS = Limit(25_000, "render", "texts",
 PNG_STEPS = Limit(400_000, "render", "steps",
     "of outlines of other shapes that a PNG draws: as long as 8 million", "the largest are drawn; notice `png-shapes`")
 PNG_HALVINGS = Limit(40, "render", "halvings", "in the search for a scale", "the last one")
-TEXT_REMEMBERED = Limit(4096, "render", "bytes", "of a part of the JSON that is kept for equal ones", "encoded anew")
+TEXT_REMEMBERED = Limit(4096, "render", "bytes",
+    "of a part of the JSON that is kept for equal ones", "encoded anew")
 TEXTS_REMEMBERED = Limit(1 << 14, "render", "texts", "of parts of the JSON that are kept so", "encoded anew")
 JSON_BYTES = Limit(500_000_000, "render", "bytes",
     "of JSON, and 2 kB a row: types and devices are listed for each group around an op, shapes for each line",
@@ -316,9 +342,12 @@ JSON_BYTES = Limit(500_000_000, "render", "bytes",
 RANKS_APART = Limit(2, "page", "levels", "in each other whose series may be ungrouped at once", "stay series")
 RANKS_APART_OF_LARGE = Limit(1, "page", "levels", "the same in a large graph", "stay series")
 ROWS_OF_LARGE = Limit(40_000, "page", "rows", "of a graph that is large for a page", "fewer levels ungrouped")
-MEMBERS_APART = Limit(1_000, "page", "members", "of a level's series together that may be ungrouped", "stay series")
-GROUPS_APART = Limit(1_000, "page", "groups", "inside stacks that may be ungrouped, together", "others stay stacks")
-LETTERS_APART = Limit(100 << 20, "page", "letters", "of all names of which second hierarchies are made", "stay series")
+MEMBERS_APART = Limit(1_000, "page", "members",
+    "of a level's series together that may be ungrouped", "stay series")
+GROUPS_APART = Limit(1_000, "page", "groups",
+    "inside stacks that may be ungrouped, together", "others stay stacks")
+LETTERS_APART = Limit(100 << 20, "page", "letters",
+    "of all names of which second hierarchies are made", "stay series")
 ROWS_OF_STEPS = Limit(2_000_000, "page", "rows",
     "of traced steps in a page: for each step those of the graph, 1,000, and 3 for each box inside calls",
     "further steps are not shown by themselves")
@@ -387,10 +416,14 @@ KINDS_IN_BADGE = Limit(3, "diff", "kinds", "of changes that a box names", "the f
 CALLS_MARKED = Limit(32, "diff", "calls", "in calls of a changed function that are marked", "not marked")
 COMMENT = Limit(65_000, "diff", "characters", "of a comment on a pull request", "shortened")
 CHANGES_UNFOLDED = Limit(20, "diff", "changes", "that are not folded away: a comment of one screen", "folded")
-REPORT_LETTERS = Limit(200_000_000, "diff", "letters", "of names in a JSON report of `diff`", "the report is refused")
-FUNCTION_NAME = Limit(200, "diff", "letters", "of the name of a function in the line of each of its nodes", "cut")
-PARTS_IN_HEAD = Limit(2, "diff", "parts", "that the headline of a change names: the first and the last", "not named")
-VALUE_IN_REPORT = Limit(60, "diff", "characters", "of a value: two of them and an arrow fit a wide terminal", "cut")
+REPORT_LETTERS = Limit(200_000_000, "diff", "letters",
+    "of names in a JSON report of `diff`", "the report is refused")
+FUNCTION_NAME = Limit(200, "diff", "letters",
+    "of the name of a function in the line of each of its nodes", "cut")
+PARTS_IN_HEAD = Limit(2, "diff", "parts",
+    "that the headline of a change names: the first and the last", "not named")
+VALUE_IN_REPORT = Limit(60, "diff", "characters",
+    "of a value: two of them and an arrow fit a wide terminal", "cut")
 NAMES_EXCHANGED = Limit(10_000_000_000, "diff", "letters",
     "of what was exchanged times letters of the names that may hold it: two seconds", "reported by themselves")
 
@@ -412,7 +445,8 @@ FUNCTIONS_LISTED = Limit(12, "commands", "functions",
 
 LARGEST_NAMED = Limit(10, "commands", "groups", "of each kind that `info` names", "left out")
 MEMBERS_NAMED = Limit(3, "commands", "members", "that `info` names of a series", "counted")
-STRUCTURES_TRIED = Limit(2000, "commands", "structures", "that `info` looks at to find the largest", "not looked at")
+STRUCTURES_TRIED = Limit(2000, "commands", "structures",
+    "that `info` looks at to find the largest", "not looked at")
 
 VALUE_IN_ERROR = Limit(60, "commands", "letters", "of a value that a message repeats", "cut")
 NAME_COMPARED = Limit(80, "commands", "letters",
@@ -421,5 +455,5 @@ NAME_COMPARED = Limit(80, "commands", "letters",
 
 
 def all_limits() -> dict[str, Limit]:
-    """Every bound by name, in the order of the stages."""
+    """Return every limit by name, in the order of the stages."""
     return {name: value for name, value in globals().items() if isinstance(value, Limit)}

@@ -1,4 +1,4 @@
-"""The public interface of logs: `open_log`, and the `Log` that it returns."""
+"""Public interface of logs: `open_log` and `Log`."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from graphviz_tb.read.logged.structure import text
 
 
 def open_log(path: str | os.PathLike[str], restarts: Restarts = "last", *, checksum: bool = False) -> Log:
-    """Read all that was logged below a folder, or in one event file.
+    """Read everything logged below a folder, or in one event file.
 
-    `restarts`: "last" marks the points that a later life of a run wrote again, "keep" marks none; all points are kept
-    in both. `checksum` checks the payload of every record, which takes longer than to read it.
+    `restarts`: "last" marks points that a later restart of the run wrote again, "keep" marks none; all points are kept
+    either way. `checksum` verifies every record, which takes longer than reading.
 
-    Raises ReadError where `path` cannot be read or holds no event file, RequestError for another word.
+    Raises ReadError if `path` cannot be read or holds no event file, UnknownChoice for any other `restarts`.
     """
     if restarts not in get_args(Restarts):
         raise UnknownChoice.among("restarts", restarts, get_args(Restarts))
@@ -31,20 +31,20 @@ def open_log(path: str | os.PathLike[str], restarts: Restarts = "last", *, check
 
 
 class Log:
-    """The runs of a log directory. What was read stays as it is until `refresh` is called."""
+    """The runs of a log directory, as of the last `refresh`."""
 
     def __init__(self, reader: LogReader) -> None:
         self._reader = reader
         self._take(reader.read())
 
     def ask(self, series: Sequence[Series]) -> None:
-        """Note that these series are looked at: a reader with little room keeps them longer than others."""
+        """Mark series as recently used; with limited memory these are dropped last."""
         self._reader.room.ask(series)
 
     def read_again(self, series: Sequence[Series]) -> list[Series]:
-        """These series with their columns, which a reader with little room may have dropped.
+        """Return these series with their columns, which may have been dropped to save memory.
 
-        Raises ReadError where a file is gone, replaced or cut, UnknownNode where a series is gone.
+        Raises ReadError if a file is gone, replaced or truncated, UnknownNode if a series is gone.
         """
         self._take(self._reader.read_again(series))
         return [self.series(each.run, each.tag) for each in series]
@@ -65,51 +65,52 @@ class Log:
 
     @property
     def logged(self) -> Logged:
-        """All of it, as one frozen value."""
+        """Everything, as one frozen value."""
         return self._logged
 
     @property
     def runs(self) -> list[str]:
-        """The names of the runs, in the order of their names."""
+        """Names of the runs, sorted."""
         return list(self._runs)
 
     def run(self, name: str) -> Run:
-        """Return the facts of one run. Raises UnknownNode for a name that no run has."""
+        """Return the facts of one run. Raises UnknownNode for an unknown run."""
         if name not in self._runs:
             raise UnknownNode.among(name, self._runs, "run")
         return self._runs[name]
 
     def tags(self, kind: Kind | None = None) -> list[str]:
-        """The tags that any run has, of one kind or of all, in the order of their names."""
+        """Return the tags of all runs, of one kind or of all, sorted."""
         if kind is not None and kind not in get_args(Kind):
             raise UnknownChoice.among("kind", kind, get_args(Kind))
         return sorted({each.tag for each in self._logged.series if kind in (None, each.kind)})
 
     def series(self, run: str, tag: str) -> Series:
-        """The points of a tag in a run. Raises UnknownNode for a run or a tag that is not there."""
+        """Return the points of a tag in a run. Raises UnknownNode for an unknown run or tag."""
         self.run(run)
         if (run, tag) not in self._series:
             raise UnknownNode.among(tag, [other for name, other in self._series if name == run], "tag")
         return self._series[run, tag]
 
     def places(self, series: Series, point: int) -> list[Place]:
-        """Where the samples of a point are: its images, sounds or cells of text. None for kinds that have numbers.
+        """Return where the samples of a point are in their file: images, sounds or cells of text. Empty for numeric
+        kinds.
 
-        Raises RequestError for a point that is not there.
+        Raises RequestError for a point that does not exist.
         """
         self._check(series, point)
         return series.data.places(point) if isinstance(series.data, Blobs) else []
 
     def read(self, run: str, place: Place) -> bytes:
-        """The bytes of a place of a run. Raises ReadError where its file is gone or was cut."""
+        """Return the bytes at a place of a run. Raises ReadError if its file is gone or was truncated."""
         return bytes_at(self._reader.path_of(self.run(run).files[place.file]), place)
 
     def texts(self, series: Series, point: int) -> list[str]:
-        """The cells of a text, in row-major order of its shape; what is not UTF-8 shows as U+FFFD."""
+        """Return the cells of a text, row by row. Invalid UTF-8 shows as U+FFFD."""
         return [text(self.read(series.run, place)) for place in self.places(series, point)]
 
     def tensor(self, series: Series, point: int) -> NDArray[Any]:
-        """The values of a tensor. Raises ReadError where it is damaged or claims far more than it holds."""
+        """Return a tensor's values. Raises ReadError if it is damaged or claims far more than it holds."""
         self._check(series, point)
         if not isinstance(series.data, TensorPoints):
             raise RequestError(f"'{series.tag}' holds no tensors but is of the kind {series.kind}")
@@ -121,7 +122,7 @@ class Log:
             raise RequestError(f"'{series.tag}' has {len(series):,} points; there is none of number {point}")
 
     def refresh(self) -> LogChanges:
-        """Read what was written since: only new bytes are read; a file that was replaced is read from its start."""
+        """Read new bytes only; a file that was replaced is read from its start."""
         logged, changes = self._reader.refresh()
         self._take(logged)
         return changes

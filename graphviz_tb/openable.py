@@ -1,4 +1,4 @@
-"""A folded graph whose groups open: each level, order and number is made when it is first asked for."""
+"""A folded graph whose levels are expanded on demand: each level, order and number is computed on first use."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class OpenableModel(ExploredModel):
-    """The levels, shapes, costs and logged values of a folded graph; `view` is that of a view file."""
+    """Levels, shapes, costs and logged values of a folded graph. `view` is the applied view file, if any."""
 
     view: SavedView | None = None
 
@@ -60,11 +60,11 @@ class OpenableModel(ExploredModel):
 
     @abstractmethod
     def picture(self, options: PictureOptions | None = None, **choices: Any) -> PictureStages:
-        """A picture; the same options give the same one."""
+        """Return a picture; equal options return the same object."""
 
     @abstractmethod
     def document(self) -> Encoded:
-        """The whole folded graph, ready to be written as JSON."""
+        """Return the whole folded graph, ready to be written as JSON."""
 
     @abstractmethod
     def shortfalls(self, format: str, options: PictureOptions | None = None) -> tuple[Notice, ...]:
@@ -72,13 +72,13 @@ class OpenableModel(ExploredModel):
 
     @cached_property
     def names(self) -> RowFinder:
-        """Finds rows by name."""
+        """The finder of rows by name."""
         return RowFinder(self.hierarchy)
 
     def shapes(self) -> dict[tuple[str, int], Shape]:
-        """The shape of every output of the main graph, by the name of its node and its position.
+        """Return the shape of every output of the main graph, by node name and output position.
 
-        A dimension that is not known is None; so is the whole shape where the rank is not known.
+        Unknown dimensions are None; a shape of unknown rank is None.
 
         >>> from graphviz_tb import load
         >>> load(b'node { name: "x" op: "NoOp" } node { name: "y" op: "Rank" }').shapes()
@@ -87,43 +87,43 @@ class OpenableModel(ExploredModel):
         return shapes_of(self.hierarchy.graph, self.facts)
 
     def costs(self) -> dict[str, Cost]:
-        """Return the cost of each node of the main graph, by its name: parameters, multiply-adds, FLOPs, bytes.
+        """Return the cost of each node of the main graph by name: parameters, multiply-adds, FLOPs, bytes.
 
         A call costs what its functions do; an unknown size counts as the option `batch`.
         """
-        from graphviz_tb.annotate.costs import costs_by_name  # rules of all ops: a picture seldom needs them
+        from graphviz_tb.annotate.costs import costs_by_name  # the rules of all ops: pictures seldom need them
 
         return costs_by_name(self.hierarchy, self.cost)
 
     @property
     def cost(self) -> Costs:
-        """The costs of all rows: `cost.under(0)` is the whole graph."""
+        """Costs of all rows; `cost.under(0)` is the whole graph."""
         if self.facts.cost is None:
             raise MissingFacts("no costs: the shapes of this graph were not looked at")
         return self.facts.cost()
 
     def joins(self, tags: Iterable[str]) -> tuple[Join, ...]:
-        """At which rows of the hierarchy tags of a log belong, and by which rule, in the order of the tags.
+        """Return the rows where tags of a log belong, and the rule that matched, in the order of the tags.
 
         >>> from graphviz_tb import load
         >>> model = load(b'node { name: "layer/x" op: "NoOp" }')
         >>> [(each.rule.value, each.rows) for each in model.joins(["layer/weight", "epoch_loss"])]
         [('path', (1,)), ('run', ())]
         """
-        from graphviz_tb.join import join  # here and below: most pictures show nothing that was logged
+        from graphviz_tb.join import join  # here and below: most pictures show no logged values
 
         return join(self.hierarchy, tags)
 
     @cached_property
     def training(self) -> Training:
-        """What the source of the graph logged, joined to it; read once. Raises `MissingFacts` where there is no log."""
+        """The source's log joined to the graph; read once. Raises `MissingFacts` if there is no log."""
         from graphviz_tb.training import training_of
 
         source = self.files[0] if self.files else self.source
         return training_of(source, self.hierarchy)
 
     def facts_of(self, options: PictureOptions) -> Facts:
-        """The facts for one picture: with what a run logged where it is coloured by that."""
+        """Return the facts for one picture, with logged values if it is coloured by them."""
         if not SCHEMES[options.color_by].logged or self.colouring is not None:
             return self.facts
         from graphviz_tb.training import logged_values
@@ -131,7 +131,7 @@ class OpenableModel(ExploredModel):
         return replace(self.facts, logged=logged_values(self.training, options, self.options.read.run))
 
     def facts_by_step(self, options: PictureOptions, most: int) -> Iterator[tuple[str, Facts]]:
-        """The same facts for each step of what a run logged, at `most` of them; none for other colours."""
+        """Yield the facts for up to `most` logged steps; nothing for other colourings."""
         if SCHEMES[options.color_by].logged and self.colouring is None:
             from graphviz_tb.training import values_by_step
 
@@ -146,19 +146,19 @@ class OpenableModel(ExploredModel):
         return self._opened(self.expander, path)
 
     def member_metagraph(self, path: Path) -> Metagraph:
-        """The same where each open stack shows one member alone."""
+        """Return the metagraph with a single member for each open stack."""
         return self._opened(self.members, path)
 
     def _opened(self, expander: Expander, path: Path) -> Metagraph:
-        # Only work is a stage: a look into the cache would fill the progress bar with "expand".
+        # Only work counts as a stage: cache hits would fill the progress bar with "expand".
         demand("path", path, tuple)
         try:
             known = expander.known(path)
-        except TypeError:  # values that are not rows cannot be looked up
+        except TypeError:  # values that are not rows are not hashable
             known = None
         if known is not None:
             return known
-        # In an open call only the last step is new: paths through thousands of calls are not gone along each time.
+        # In an open call only the last step is new: do not walk paths through thousands of calls each time.
         opened = path[:-1] and expander.known(path[:-1]) is not None
         if not is_place(self.hierarchy, path[-2:] if opened else path):
             raise UnknownNode(f"no place {path!r} in this graph", hint="model.names.find('NAME') gives places")
@@ -166,12 +166,12 @@ class OpenableModel(ExploredModel):
             return expander.metagraph(path)
 
     def skeleton(self, path: Path = (0,), engine: str = "layered") -> Skeleton:
-        """The order in which the group at `path` is drawn when nothing around it is turned."""
+        """Return the drawing order of the group at `path`, in the default direction."""
         demand("engine", engine, str)
         return arrange(self.metagraph(path), ArrangeOptions(engine), known=self.arrangements)
 
     def _named(self, options: ExpandOptions) -> ExpandOptions:
-        """Replace `main` and `aux` by the names of their nodes. Raises UnknownNode where one names no node."""
+        """Replace patterns in `main` and `aux` by node names. Raises UnknownNode where one matches nothing."""
 
         def name(text: str) -> str:
             row = self.names.in_main(text)

@@ -1,4 +1,4 @@
-"""Frozen groups of options, TensorBoard's default and the name of its constant beside each."""
+"""Frozen groups of options, each with TensorBoard's default and the name of its constant."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from graphviz_tb.model.scene import Direction
 
 
-# The least that a number may be, and the most; `max_children` and `series_min` below 2 could never be kept.
+# Smallest value of each number; `max_children` and `series_min` below 2 could never be met.
 LEAST = {
     "series_min": 2,
     "max_children": 2,
@@ -32,11 +32,11 @@ LEAST = {
     "batch": 1,
     "page_max": 0.1,
 }
-# More is a slip of the keyboard: a square picture of that width would take 40 GB.
+# Larger is a typo: a square picture of that width would take 40 GB.
 GREATEST = {"scale": 20, "width": 100_000}
-MOST = 2**63 - 1  # that any other number may be: machines count no further
-FILES = ("run_metadata", "against", "font_files")  # options that are paths
-# What the words of an annotation allow; any other word is one of a list of strings.
+MOST = 2**63 - 1  # upper limit of any other number: int64
+FILES = ("run_metadata", "against", "font_files")  # options that hold paths
+# Types that the words of an annotation allow; any other word is a literal, thus a string.
 TYPES: dict[str, tuple[type, ...]] = {
     "bool": (bool,),
     "int": (Integral,),
@@ -47,7 +47,7 @@ TYPES: dict[str, tuple[type, ...]] = {
 
 
 def check(options: DataclassInstance) -> None:
-    """Refuse values of another type, numbers out of bounds, and NaN.
+    """Raise for values of the wrong type, numbers out of range, and NaN.
 
     >>> PictureOptions(depth=-1)
     Traceback (most recent call last):
@@ -62,10 +62,10 @@ def check(options: DataclassInstance) -> None:
         if isinstance(value, bool) or not isinstance(value, Real):
             # To Python, True is a number.
             continue
-        # Not as a float: of whole numbers past 2**53 that is another one.
+        # Not converted to float: whole numbers above 2**53 would change.
         number: float = value if isinstance(value, int | float) else as_float(value)
         said, most = spoken(number), GREATEST.get(option.name, MOST)
-        # Not `<`: every comparison with NaN is false, and NaN is refused too.
+        # Not `<`: every comparison with NaN is false, so NaN is refused too.
         if option.name in LEAST and not number >= LEAST[option.name]:
             raise RequestError(f"{option.name} is {said}; the least is {LEAST[option.name]}")
         if not number <= most:
@@ -73,7 +73,7 @@ def check(options: DataclassInstance) -> None:
 
 
 def as_float(number: Real) -> float:
-    """A number to compare with; one of hundreds of digits, which no float holds, is infinite."""
+    """Return a float for comparison; numbers too large for a float become infinite."""
     try:
         return float(number)
     except OverflowError:
@@ -81,10 +81,10 @@ def as_float(number: Real) -> float:
 
 
 def check_type(name: str, annotation: str, value: object) -> None:
-    """Refuse a value that the annotation of its field does not allow; a tuple holds texts, or paths of files."""
+    """Raise for a value that the field's annotation does not allow. A tuple holds text, or paths for file options."""
     words = annotation.split(" | ")
     legal = tuple(kind for word in words for kind in TYPES.get(word, (str,)))
-    # To `isinstance`, True is an int; here only an option that is a switch takes it.
+    # To `isinstance`, True is an int; here only switches take it.
     wrong = not isinstance(value, legal) or (isinstance(value, bool) and bool not in legal)
     texts = (str, PathLike) if name in FILES else (str,)
     strange = [each for each in value if not isinstance(each, texts)] if isinstance(value, tuple) else []
@@ -97,7 +97,7 @@ def check_type(name: str, annotation: str, value: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """The choice of a graph in a source that holds several, and how to read it."""
+    """Choice of one graph in a source of several, and settings of reading."""
 
     run: str | None = None
     tag: str | None = None
@@ -108,25 +108,25 @@ class ReadOptions:
     strict: bool = False
     max_bytes: int | None = None
     run_metadata: tuple[str, ...] = ()  # files with run statistics
-    against: tuple[str, ...] = ()  # files with those of another time, to compare with
-    step: str | None = None  # a profile of the source itself: its tag, its number, or "all"
-    profile: str | None = None  # a profile of several, by its name
-    keep_warm_up: bool = False  # count a first step that is much slower than the others
+    against: tuple[str, ...] = ()  # files of an earlier or later run, to compare with
+    step: str | None = None  # a profile in the source itself: its tag, its number, or "all"
+    profile: str | None = None  # one of several profiles, by name
+    keep_warm_up: bool = False  # include a first step that is much slower than the rest
 
     def __post_init__(self) -> None:
         check(self)
 
     @property
     def bounded(self) -> bool:
-        """Whether a source may hold no more than a multiple of its bytes on disk."""
+        """Return whether memory is limited to a multiple of the source's bytes on disk."""
         return self.max_bytes is None
 
 
 @dataclass(frozen=True, slots=True)
 class FlattenOptions:
-    """How the flat graph is made. `tensorboard`: marks, strict names and inputs as TensorBoard has them.
+    """Options of the flat graph. `tensorboard`: marks, strict names and inputs as TensorBoard has them.
 
-    `show_variables`: variables and what reads them are ops, not weights beside the ops that use them.
+    `show_variables`: show variables and their reads as ops, not as weights next to the ops that use them.
     """
 
     strict: bool = False
@@ -139,7 +139,7 @@ class FlattenOptions:
 
 @dataclass(frozen=True, slots=True)
 class GroupOptions:
-    """How nodes are folded."""
+    """Options of folding nodes into groups."""
 
     series_min: int = 5  # seriesNodeMinSize
     scope_series: bool = True  # TensorBoard: ops only
@@ -175,15 +175,15 @@ class ExpandOptions:
 
 @dataclass(frozen=True, slots=True)
 class PictureOptions:
-    """Which groups are open, and how the picture looks."""
+    """Open groups and looks of a picture."""
 
     open: tuple[str, ...] = ()
     depth: int | Literal["auto"] = "auto"
     open_all: bool = False
-    all_members: bool = False  # an open stack lists its members; else it shows what one of them holds
+    all_members: bool = False  # list the members of an open stack; default: show the content of one
     max_open: int = 5000
     engine: str = "layered"
-    wrap: bool = True  # long chains go on in further columns
+    wrap: bool = True  # let long chains continue in further columns
     color_by: str = "structure"
     direction: Direction = "BT"  # rankDirection
     theme: Literal["light", "dark"] = "light"
@@ -192,15 +192,15 @@ class PictureOptions:
     select: tuple[str, ...] = ()
     stats: bool = False
     max_annotations: int = 5  # maxAnnotations
-    scale: float | None = None  # pixels of a PNG per unit; None: 2, less where that would be too many
+    scale: float | None = None  # pixels of a PNG per unit; None: 2, or less if that would be too many
     width: int | None = None
     font_files: tuple[str, ...] = ()
-    logged: str | None = None  # a pattern for the tags that colour the graph; None: gradients, if there are any
-    measure: str | None = None  # what is measured of them; None: "rms" of histograms, the value of scalars
+    logged: str | None = None  # pattern of the tags that colour the graph; None: gradients, if there are any
+    measure: str | None = None  # the measure taken of them; None: "rms" of histograms, the value of scalars
     at: int | None = None  # the step; None: the last
     logged_run: str | None = None  # the run; None: that of the graph
     against_run: str | None = None  # a run to compare with
-    page_max: float = 25.0  # megabytes of a page; groups that would not fit are left out, the deepest first
+    page_max: float = 25.0  # megabytes of a page; groups that do not fit are left out, deepest first
 
     def __post_init__(self) -> None:
         check(self)
@@ -212,18 +212,18 @@ class PictureOptions:
             raise UnknownChoice(f"depth is {self.depth!r}; it takes a whole number, or 'auto'")
 
 
-BY_LOG = "logged"  # the colours by what a run logged
-GIVEN = "facts"  # the colours by facts that a user gives
-PATTERNS = "patterns"  # the colours that a view file gives by pattern
-OF_LOGS = ("logged", "measure", "at", "logged_run", "against_run")  # options of pictures that colour by a log
+BY_LOG = "logged"  # colouring by what a run logged
+GIVEN = "facts"  # colouring by the user's facts
+PATTERNS = "patterns"  # colouring by the patterns of a view file
+OF_LOGS = ("logged", "measure", "at", "logged_run", "against_run")  # picture options that only colouring by a log uses
 
 
 @dataclass(frozen=True, slots=True)
 class AnnotateOptions:
     """Options of inference and costs.
 
-    `infer`: infer shapes that the file does not declare (TensorBoard: never). `batch`: the number for an unknown size
-    in costs.
+    `infer`: infer shapes that the file does not declare (TensorBoard: never). `batch`: the number used for an unknown
+    size in costs.
     """
 
     infer: bool = True
@@ -235,7 +235,7 @@ class AnnotateOptions:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Everything. `Options.preset("tensorboard")` folds as TensorBoard does."""
+    """All groups of options. `Options.preset("tensorboard")` folds as TensorBoard does."""
 
     read: ReadOptions = field(default_factory=ReadOptions)
     flatten: FlattenOptions = field(default_factory=FlattenOptions)
@@ -245,7 +245,7 @@ class Options:
     picture: PictureOptions = field(default_factory=PictureOptions)
 
     def __post_init__(self) -> None:
-        """Refuse a field that is not a group of options of its class."""
+        """Raise for a field that is not a group of the right class."""
         for part in fields(self):
             kind = part.default_factory
             if isinstance(kind, type):
@@ -253,7 +253,7 @@ class Options:
 
     @classmethod
     def preset(cls, name: str) -> Options:
-        """The options of a preset: "default" or "tensorboard".
+        """Return the options of a preset: "default" or "tensorboard".
 
         >>> Options.preset("tensorboard").group.folds
         False

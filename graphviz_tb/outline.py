@@ -1,4 +1,4 @@
-"""The architecture of a model in words: the groups that its first picture opens, each along its flow."""
+"""The architecture of a model as an outline: the groups that its first picture opens, each in the order of its flow."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OutlineBox:
-    """One box of the outline: its label, its address, the ops inside, and the number of members of a stack."""
+    """One box of the outline: label, address, number of ops inside, number of members if it is a stack."""
 
     label: str
     address: str
@@ -31,10 +31,10 @@ class OutlineBox:
 
 @dataclass(frozen=True, slots=True)
 class OutlineGroup:
-    """One open group: its `label` and `address` ("" for the whole model), its depth, and its parts.
+    """One open group: `label` and `address` ("" for the whole model), depth, and parts.
 
-    `ranks` are along the flow: a box is in an earlier rank than those it feeds. `loose` are boxes without data
-    edges to these. `beside` are boxes outside of the model: gradients, updates, bookkeeping, the auxiliary area.
+    `ranks` follow the flow: a box has an earlier rank than the boxes it feeds. `loose` boxes have no data edges to
+    these. `beside` are boxes outside the model: gradients, updates, bookkeeping, the auxiliary area.
     """
 
     label: str
@@ -46,31 +46,31 @@ class OutlineGroup:
 
 
 def outline(model: OpenableModel) -> tuple[OutlineGroup, ...]:
-    """The groups that a first picture opens where there is room, the outer ones first, in the order of the flow."""
+    """Return the groups that a first picture opens if there is room, outer ones first, in the order of the flow."""
     hierarchy = model.hierarchy
     opened = set(first_picture(hierarchy, model.metagraph))
     quiet = quiet_rows(hierarchy)
     node_labels = NodeLabels(hierarchy, lambda path: None)
-    mistaken_for = mistaken(hierarchy, inside=False)  # one under the other no one takes for the other
+    mistaken_for = mistaken(hierarchy, inside=False)  # labels of nested groups cannot be confused
     bodies = {loop["body"] for loop in loops(hierarchy)}
 
-    def called(path: Path) -> str:
+    def box_label(path: Path) -> str:
         return mistaken_for.get(path[-1]) or node_labels.label(path) or address(hierarchy, path)
 
     def part(path: Path) -> OutlineBox:
         # The last row of a path is the box itself.
         row = path[-1]
         times = repetitions(hierarchy, row) if hierarchy.kind[row] == SERIES else 1
-        return OutlineBox(called(path), address(hierarchy, path), hierarchy.ops(row), times)
+        return OutlineBox(box_label(path), address(hierarchy, path), hierarchy.ops(row), times)
 
     lines: list[OutlineGroup] = []
     waiting: list[tuple[Path, int]] = [(ROOT, 0)]
     while waiting:
         path, depth = waiting.pop()
-        # Positions of children become their rows; `mask.extracted` are those in the auxiliary area.
+        # Children are given by position; `mask.extracted` are the ones in the auxiliary area.
         away = {model.metagraph(path).children[position] for position in model.metagraph(path).mask.extracted}
         ranks, apart = along_flow(hierarchy, path), unjoined(hierarchy, path)
-        if not ranks:  # boxes side by side, and no flow that they would stand beside
+        if not ranks:  # boxes side by side: there is no flow to be next to
             ranks, apart = [apart], []
         inside = [row for rank in (*ranks, apart) for row in rank]
         shown = {row for row in inside if not quiet[row] and row not in away}
@@ -83,7 +83,7 @@ def outline(model: OpenableModel) -> tuple[OutlineGroup, ...]:
         in_flow = [parts(row for row in rank if row in shown) for rank in ranks]
         lines.append(
             OutlineGroup(
-                "" if path == ROOT else called(path),
+                "" if path == ROOT else box_label(path),
                 address(hierarchy, path),
                 depth,
                 tuple(rank for rank in in_flow if rank),
@@ -91,15 +91,14 @@ def outline(model: OpenableModel) -> tuple[OutlineGroup, ...]:
                 parts(row for row in apart if row in shown),
             )
         )
-        # A stack: the first group of the flow is put on it last, so that it and all inside it come next.
+        # A stack, last in first out: push in reverse, so that the first group of the flow and its content come next.
         below = [child_path(hierarchy, path, row) for row in inside]
         waiting += [(child, depth + 1) for child in reversed(below) if child in opened]
     return tuple(lines)
 
 
 def carried_of(hierarchy: Hierarchy, shown: set[int]) -> set[int]:
-    """The rows of a loop's body that only carry a value from round to round; none where the body has no groups to show
-    first."""
+    """Return the rows of a loop's body that only carry a value between iterations; empty if the body has no groups."""
     if not any(hierarchy.opens(row) for row in shown):
         return set()
     carried = {node for function in hierarchy.graph.functions for node in function.args}

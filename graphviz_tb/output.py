@@ -1,4 +1,4 @@
-"""Files are written whole or not at all."""
+"""Write files whole or not at all."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any
 from graphviz_tb.errors import CannotWrite, RequestError, demand
 
 STANDARD = {"stdout": 1, "stderr": 2}
-OPEN = re.compile(r"(?:/dev|/proc/self)/fd/([0-9]{1,9})|/dev/(stdout|stderr)")  # what a process has open, by Linux
+OPEN = re.compile(r"(?:/dev|/proc/self)/fd/([0-9]{1,9})|/dev/(stdout|stderr)")  # open files of this process on Linux
 
 
 def write(target: str | os.PathLike[str], data: bytes) -> None:
@@ -28,10 +28,10 @@ def write(target: str | os.PathLike[str], data: bytes) -> None:
 
 
 def write_all(outputs: Iterable[tuple[str | os.PathLike[str], bytes]]) -> None:
-    """Write all outputs or none: files take their places together, when everything else is written.
+    """Write all outputs or none: files are moved into place together, once everything else is written.
 
-    Raises `CannotWrite`; then every file is as it was. Bytes that went to a pipe, a device or standard output cannot
-    be taken back.
+    Raises `CannotWrite`; then every file is as before. Bytes sent to a pipe, a device or standard output cannot be
+    taken back.
     """
     with ExitStack() as drafts:
         streams: list[tuple[Path | None, bytes]] = []
@@ -43,7 +43,7 @@ def write_all(outputs: Iterable[tuple[str | os.PathLike[str], bytes]]) -> None:
             else:
                 check_writable([str(path)])
                 ready.append((draft(path, data, drafts), path))
-        # Streams first: writing to one may fail. To rename a finished draft hardly can.
+        # Streams first: writing to one may fail, renaming a finished draft hardly can.
         for stream, data in streams:
             send(stream, data)
         for temporary, path in ready:
@@ -52,7 +52,7 @@ def write_all(outputs: Iterable[tuple[str | os.PathLike[str], bytes]]) -> None:
 
 
 def place_of(target: Path) -> Path:
-    """Return the path that is written: a link stays a link."""
+    """Return the path to write; a link stays a link."""
     if is_stream(target):
         return target  # the link `/dev/stdout` leads to a pipe, which has no path
     with file_errors(target):
@@ -60,7 +60,7 @@ def place_of(target: Path) -> Path:
 
 
 def is_stream(path: Path) -> bool:
-    """Whether there is a pipe or a device, or what this process has open: nothing to replace."""
+    """Return whether the path is a pipe, a device or a file that this process has open: nothing to replace."""
     if descriptor(path) is not None:
         return True
     with file_errors(path), suppress(FileNotFoundError, NotADirectoryError):
@@ -70,7 +70,7 @@ def is_stream(path: Path) -> bool:
 
 
 def descriptor(path: Path) -> int | None:
-    """Return the number of an open file of this process if a path names one: `/dev/stdout` may be a file, with text.
+    """Return the file descriptor that a path names (`/dev/stdout` may be a regular file), else None.
 
     >>> descriptor(Path("/dev/stdout")), descriptor(Path("/dev/fd/7")), descriptor(Path("graph.svg"))
     (1, 7, None)
@@ -88,28 +88,28 @@ def send(path: Path | None, data: bytes) -> None:
     with file_errors(path):
         if number is None:
             path.write_bytes(data)
-        else:  # behind what is in it already; to open it by its name would empty a file
+        else:  # append: opening the file by name would truncate it
             with os.fdopen(os.dup(number), "wb") as stream:
                 stream.write(data)
 
 
 def put(data: bytes) -> None:
-    """Write to standard output, all of it: where it has no buffer, as with `python -u`, a call may write a part."""
+    """Write all bytes to standard output; unbuffered (`python -u`), a single call may write only a part."""
     stream = getattr(sys.stdout, "buffer", None)
     if stream is None:
         raise CannotWrite("cannot write standard output: it takes no bytes", hint="name a file")
     left = memoryview(data)
     while left:
         written = stream.write(left)
-        if written is None:  # it would have to wait, and is set never to
+        if written is None:  # the stream is non-blocking and would have to wait
             raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
         left = left[written:]
     stream.flush()
 
 
 def draft(path: Path, data: bytes, drafts: ExitStack) -> Path:
-    """A temporary file beside a path, whole, with its permissions; gone when `drafts` ends, unless it was moved."""
-    # Hidden; 40 letters are 160 bytes at most, and file systems take names of 255.
+    """Write a temporary file next to `path`, with its permissions. `drafts` removes it unless it was moved."""
+    # Hidden; 40 letters take 160 bytes at most, and file systems take names of 255.
     with (
         file_errors(path),
         tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name[:40]}.", delete=False) as file,
@@ -117,16 +117,16 @@ def draft(path: Path, data: bytes, drafts: ExitStack) -> Path:
         temporary = Path(file.name)
         drafts.callback(temporary.unlink, missing_ok=True)
         file.write(data)
-        # What was held back in a buffer is written here: a full disk shows at the latest now.
+        # Buffered bytes are written here, so a full disk shows now at the latest.
         file.close()
-        # `NamedTemporaryFile` lets only its owner read.
+        # `NamedTemporaryFile` makes the file readable by its owner only.
         temporary.chmod(mode_for(path))
         return temporary
 
 
 @contextmanager
 def file_errors(path: Path) -> Iterator[None]:
-    """Errors of the system become ours."""
+    """Convert system errors in a block to `CannotWrite`."""
     try:
         yield
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
@@ -134,20 +134,20 @@ def file_errors(path: Path) -> Iterator[None]:
 
 
 def cannot_write(path: Path, error: OSError | ValueError) -> CannotWrite:
-    """Convert an error of the system to `CannotWrite`."""
+    """Convert a system error to `CannotWrite`."""
     reason = (isinstance(error, OSError) and error.strerror) or str(error)
     return CannotWrite(f"cannot write {str(path)!r}: {reason}", hint="choose another place with -o")
 
 
 def check_writable(targets: Iterable[str]) -> None:
-    """Refuse an output that cannot be written before any work is done, and standard output for more than one."""
+    """Raise before any work is done if an output cannot be written, or standard output is given twice."""
     targets = list(targets)
     if targets.count("-") > 1:
         raise RequestError("standard output takes one output: - is given twice", hint="write the others to files")
     for target in targets:
         if not target:
             raise RequestError("the name of an output is empty", hint="name a file, or - for standard output")
-        # Nothing is opened: to open a file for writing would empty it.
+        # Nothing is opened: opening a file for writing would empty it.
         path = Path(target)
         # The folder of a pipe or a device need not be writable.
         if target == "-" or is_stream(path):
@@ -161,18 +161,18 @@ def check_writable(targets: Iterable[str]) -> None:
                 raise CannotWrite(f"cannot write {target!r}: {why}", hint="choose another place with -o")
             missing = f"there is no directory {str(path.parent)!r}"
             raise CannotWrite(f"cannot write {target!r}: {missing}", hint="make it first")
-        # The folder, not the file: a draft beside the file takes its place.
+        # The folder must be writable: a draft is created in it and moved into place.
         if not os.access(path.parent, os.W_OK):
             raise CannotWrite(f"cannot write {target!r}: permission denied", hint="choose another place with -o")
-        # It could be replaced, but who took away the right to write it does not want that.
+        # Replacing it would work, but whoever made it read-only does not want that.
         if path.exists() and not os.access(path, os.W_OK):
             raise CannotWrite(f"cannot write {target!r}: it is read-only", hint="choose another place with -o")
 
 
 def keep_inputs(sources: Iterable[Any], targets: Iterable[str | os.PathLike[str]]) -> None:
-    """Refuse to write over what is read, however it is spelled; "-" is what standard output leads to.
+    """Raise `RequestError` if an output would overwrite an input, however it is spelled.
 
-    `sources` are whatever was given to read: graphs, run statistics, fonts. Raises `RequestError`.
+    `sources` are all inputs: graphs, run statistics, fonts. "-" is whatever standard output leads to.
     """
     from graphviz_tb.read.inputs import is_input
 
@@ -186,17 +186,17 @@ def keep_inputs(sources: Iterable[Any], targets: Iterable[str | os.PathLike[str]
 
 
 def what_is_at(target: str | os.PathLike[str]) -> os.stat_result | None:
-    """Return the status of the file that would be overwritten; None where there is none or it cannot be read."""
+    """Return the status of the file that would be overwritten; None if there is none or it cannot be read."""
     with suppress(OSError, ValueError, AttributeError):  # AttributeError: a program without standard output
         return os.fstat(sys.stdout.fileno()) if str(target) == "-" else Path(target).stat()
     return None
 
 
 def mode_for(path: Path) -> int:
-    """The permissions of the file that is replaced, else what the user's mask leaves."""
+    """Return the permissions of the file to replace, else those that the user's umask leaves."""
     if path.exists():
         return path.stat().st_mode & 0o777
-    # The system tells the mask only to those who set it.
+    # The umask can only be read by setting it.
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask

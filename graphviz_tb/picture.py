@@ -1,4 +1,4 @@
-"""One picture: its words, coordinates and colours, and the ways to write it."""
+"""One picture: open groups, words, coordinates and colours, and the ways to write it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A picture of a model: which groups are open, its words, its coordinates, its colours."""
+    """A picture of a model: which groups are open, words, coordinates, colours."""
 
     model: OpenableModel
     opened: OpenSet
@@ -51,7 +51,7 @@ class Picture:
         return f"<Picture: {counted(shown, 'node')}, {self.scene.width} × {self.scene.height}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the model; unpickling draws the picture again, to the same bytes."""
+        """Pickle the model and options; unpickling draws the picture again, to the same bytes."""
         return drawn_again, (self.model, self.options)
 
     @cached_property
@@ -60,7 +60,7 @@ class Picture:
         return compose(self.scene, self.paint, self.caption, self.options.legend)
 
     def render(self, format: str = "svg") -> bytes:
-        """The whole file as bytes."""
+        """Return the whole file as bytes."""
         return self.model.render(format, self.options)
 
     def shortfalls(self, format: str) -> tuple[Notice, ...]:
@@ -68,24 +68,24 @@ class Picture:
         return self.model.shortfalls(format, self.options)
 
     def to_graphviz(self) -> graphviz.Source:
-        """The picture as a `graphviz.Source`, to be placed and drawn by the user's own Graphviz."""
+        """Return the picture as a `graphviz.Source`, to be laid out by the user's own Graphviz."""
         from graphviz_tb.render.dot import source
 
         return source(self.render("dot"))
 
     def to_pydot(self) -> pydot.Dot:
-        """The picture as a `pydot.Dot`, to change it; the thin lines of a level too large for routes are left out."""
+        """Return the picture as a `pydot.Dot` to edit, without the thin lines of levels too large to route."""
         from graphviz_tb.render.dot import to_pydot
 
         return to_pydot(self.scene, self.paint, self.caption)
 
     def save(self, target: str | os.PathLike[str], format: str | None = None) -> None:
-        """Write it; the format follows from the suffix."""
+        """Write the picture to a file; the format follows from the suffix."""
         keep_inputs((*self.model.files, *self.options.font_files), [target])
         write(target, self.render(format_of(target, format)))
 
     def show(self, height: int = 640) -> NotebookFrame:
-        """The page in a notebook's cell, what is open here open at first."""
+        """Return the interactive page for a notebook cell; groups open here are open at first."""
         from graphviz_tb.page.notebook import NotebookFrame
 
         return NotebookFrame(self.render("html"), height)
@@ -106,7 +106,7 @@ def caption_of(
 
 
 def selected(model: OpenableModel, opened: OpenSet, options: PictureOptions) -> tuple[str, ...]:
-    """Addresses of the boxes picked out with `select`."""
+    """Return the addresses of the boxes highlighted with `select`."""
     hierarchy, members = model.hierarchy, members_alone(model.hierarchy, opened, options)
     chosen = [path for paths in model.names.find_each(options.select) for path in paths]
     return tuple(
@@ -115,5 +115,5 @@ def selected(model: OpenableModel, opened: OpenSet, options: PictureOptions) -> 
 
 
 def drawn_again(model: OpenableModel, options: PictureOptions) -> PictureStages:
-    """A picture as it was pickled."""
+    """Draw a pickled picture again."""
     return model.picture(options)

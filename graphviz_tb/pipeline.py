@@ -1,6 +1,6 @@
 """The list of stages, in order: the program's explanation, its profiler and its progress bar.
 
-file     read ▶ flatten ▶ interpret ▶ group ▶ annotate            once per file
+file     read ▶ flatten ▶ interpret ▶ group ▶ annotate      once per file
 group    expand ▶ arrange                                   once per group, when it is opened
 picture  color ▶ open ▶ view ▶ place ▶ paint ▶ render       once per picture
 """
@@ -60,10 +60,9 @@ def load(
 ) -> Model:
     """Read `source` (a path, "-", bytes, or an object that holds a GraphDef) and fold it.
 
-    `choices` are single options by name (`series_min=3`, `preset="tensorboard"`, `run="train"`). `view` is the path of
-    a view file, or its values as a dict; `choices` come before it. `facts` are numbers or texts by name, as
-    `with_facts` takes them. Raises `ReadError` where the source is no graph, `RequestError` where a choice does not
-    exist.
+    `choices` are single options by name (`series_min=3`, `preset="tensorboard"`, `run="train"`); they override `view`,
+    the path of a view file or its values as a dict. `facts` are numbers or texts by name, as `with_facts` takes them.
+    Raises `ReadError` if the source holds no graph, `RequestError` for an unknown choice.
 
     >>> model = load(b'node { name: "layer/w" op: "Relu" } node { name: "layer/x" op: "Add" input: "layer/w" }')
     >>> model
@@ -80,7 +79,7 @@ def load(
     check_picture(options.picture)
     check_once((source, *options.read.run_metadata, *options.read.against))
     report = report or Report()
-    # One option for users, two stages that look at it: names and inputs are checked when edges are made.
+    # One option for users, two stages that use it: names and inputs are checked when edges are made.
     options = replace(options, flatten=replace(options.flatten, strict=options.read.strict))
     with no_collection():
         with report.stage("read"):
@@ -91,7 +90,7 @@ def load(
 
 
 def saved_view(view: Any, said: Mapping[str, Any]) -> SavedView | None:
-    """The view that was given, without what was `said` otherwise; None where there is none."""
+    """Return the view without what the options in `said` override; None without a view."""
     if view is None:
         return None
     from graphviz_tb.view_file import view_of, without  # here and below: most pictures have no view file
@@ -108,7 +107,7 @@ def fold(
     stats: Stats | None = None,
     before: Stats | None = None,
 ) -> Model:
-    """The stages once per file that follow reading; `stats` and `before` are those of a model that was folded."""
+    """Run the stages after reading, once per file. `stats` and `before` are given for a model that was pickled."""
     with report.stage("flatten"):
         graph = flatten(loaded.graph, options.flatten, loaded.layers)
     with report.stage("interpret"):
@@ -116,7 +115,7 @@ def fold(
     with report.stage("group"):
         hierarchy = group(graph, options.group)
     with report.stage("annotate"):
-        # Those of a model that was pickled: the files of its run statistics need not be there.
+        # A pickled model brings its statistics: their files need not exist any more.
         stats = stats or statistics(source, loaded, hierarchy, options)
         before = before or statistics_before(source, loaded, hierarchy, options)
         facts = annotate(hierarchy, stats, options.annotate, before)
@@ -124,13 +123,13 @@ def fold(
 
 
 def draw(model: Model, options: PictureOptions) -> Picture:
-    """Once per picture: its colours, which groups are open, their order, every word, every coordinate."""
+    """Draw one picture: colours, open groups, order, words, coordinates."""
     report, hierarchy = model.report, model.hierarchy
     check_picture(options)
     check_measured(model.loaded, model.facts, options)
     facts = model.facts_of(options)
     with no_collection():
-        # The colours first: a closed box says in its second line what its colour means.
+        # Colours first: the second line of a closed box says what its colour means.
         with report.stage("color"):
             colouring = model.colouring or colour(hierarchy, facts, options.color_by, options.theme, options.stats)
         layout = lay_out(model, options, colouring.second)
@@ -143,7 +142,7 @@ def draw(model: Model, options: PictureOptions) -> Picture:
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """Hold the garbage collector back: it would walk over millions of strings again and again and find no cycle."""
+    """Disable the garbage collector: it would walk millions of strings again and again and find no cycle."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -153,18 +152,18 @@ def no_collection() -> Iterator[None]:
             gc.enable()
 
 
-KEPT = (str, os.PathLike, os.stat_result)  # of what was given to read, when a model is pickled
+KEPT = (str, os.PathLike, os.stat_result)  # kinds of sources that are pickled with a model
 
 
 class Model(OpenableModel):
     """A folded graph: open any group, draw any picture, write it for machines."""
 
     _last: Picture | None = None
-    noticed: tuple[Notice, ...] = ()  # what was odd in applying a view
+    noticed: tuple[Notice, ...] = ()  # notices about applying a view
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the graph that was read; unpickling folds it again, to the same bytes."""
-        # An open file or a message need not be picklable; the graph that was read from it is.
+        # An open file or a message need not be picklable; the graph read from it is.
         source = self.source if isinstance(self.source, str | os.PathLike) else None
         inputs = tuple(each if isinstance(each, KEPT) else None for each in self.files)
         stats = self.facts.stats, self.facts.before
@@ -181,13 +180,13 @@ class Model(OpenableModel):
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """The notices of reading and folding, then those of the view."""
+        """Notices of reading and folding, then those of the view."""
         return (*super().notices, *self.noticed)
 
     def with_view(self, view: Any) -> Model:
-        """Return the model as a view file has it: `view` is its path, or its values as a dict.
+        """Return the model with a view file applied: `view` is its path, or its values as a dict.
 
-        Raises `ReadError` or `RequestError` for a view that cannot be.
+        Raises `ReadError` or `RequestError` for an invalid view.
         """
         saved = saved_view(view, {})
         if saved is None:
@@ -201,10 +200,10 @@ class Model(OpenableModel):
         return model._like(options=options).viewed(saved)
 
     def with_facts(self, facts: Any, column: str | None = None, color: bool = True) -> Model:
-        """Return the model with facts about its nodes, which `color` it and are on its boxes and cards.
+        """Return the model with facts about its nodes, shown on boxes and cards and, with `color`, as colours.
 
         `facts` are a CSV or JSON file, node data of Model Explorer, a dict of values by name, records, or a data frame;
-        `column` is what colours the graph (else the first). Raises `RequestError` where no name is one of the graph.
+        `column` colours the graph (default: the first). Raises `RequestError` if no name is in the graph.
         """
         from graphviz_tb.given_facts import facts_of
 
@@ -217,7 +216,7 @@ class Model(OpenableModel):
         return model
 
     def viewed(self, view: SavedView) -> Model:
-        """Return the model with the patterns of a view, whose `choices` it has already."""
+        """Return the model with the patterns of a view applied; its `choices` are in the options already."""
         from graphviz_tb.viewed import Viewed
 
         seen = Viewed(self, view)
@@ -232,7 +231,7 @@ class Model(OpenableModel):
         options: Options | None = None,
         hidden: Bools | None = None,
     ) -> Model:
-        """A model of the same source with other parts."""
+        """Return a model of the same source with some parts replaced."""
         parts = hierarchy or self.hierarchy, facts or self.facts, options or self.options
         hidden = self.expander.hidden if hidden is None else hidden
         model = Model(*parts, self.loaded, self.report, self.source, hidden)
@@ -241,38 +240,38 @@ class Model(OpenableModel):
         return model
 
     def coloured(self, colouring: Colouring) -> Model:
-        """Return a model of the graph whose pictures have the colours of `colouring`, whatever their options."""
+        """Return a model whose pictures have the colours of `colouring`, whatever their options."""
         demand("colouring", colouring, Colouring)
         model = self._like()
         model.colouring = colouring
         model.members = self.members
-        model.expander, model.arrangements = self.expander, self.arrangements  # what a colour changes nothing of
+        model.expander, model.arrangements = self.expander, self.arrangements  # colours do not change these
         return model
 
     def picture(self, options: PictureOptions | None = None, **choices: Any) -> Picture:
-        """A picture; `choices` are fields of `PictureOptions` (`depth=1`, `open=("layer",)`, `theme="dark"`).
+        """Draw a picture; `choices` are fields of `PictureOptions` (`depth=1`, `open=("layer",)`, `theme="dark"`).
 
-        The last one is kept: asked for again, in another format, it is not drawn again.
+        The last picture is cached: it is not drawn again for a second format.
         """
         wanted = self._wanted(options, choices)
-        # Options are compared by value: equal ones draw the same bytes.
+        # Options compare by value: equal ones draw the same bytes.
         last = self._last
         if last is None or last.options != wanted:
             self._last = last = draw(self, wanted)
-        return last  # not what another thread has drawn meanwhile
+        return last  # not `self._last`, which a second thread may have replaced
 
     def _repr_svg_(self) -> str:
         return self.picture()._repr_svg_()
 
     def to_json(self) -> dict[str, Any]:
-        """The whole folded graph as plain values (docs/json.md)."""
+        """Return the whole folded graph as plain values (docs/json.md)."""
         return self.document().values()
 
     def document(self) -> JsonDocument:
-        """The whole folded graph, before it is values or text."""
+        """Return the whole folded graph as a document, before it becomes values or text."""
         from graphviz_tb.render.json import JsonDocument, group_rows
 
-        # One pass over all edges of the file in place of one pass for each group.
+        # One pass over all edges of the file instead of one per group.
         self.expander.expect_all()
         with self.report.stage("expand"):
             forms = {row: self.expander.form(row) for row in group_rows(self.hierarchy)}
@@ -284,19 +283,19 @@ class Model(OpenableModel):
         return JsonDocument(self.hierarchy, lambda row: self.expander.metagraph((row,)), more, alike, forms.get)
 
     def to_pydot(self, **choices: Any) -> pydot.Dot:
-        """The picture as a `pydot.Dot`."""
+        """Return the picture as a `pydot.Dot`."""
         return self.picture(**choices).to_pydot()
 
     def to_networkx(self, path: Path = (0,)) -> networkx.DiGraph[int]:
-        """The group at `path` as a `networkx.DiGraph` of its children."""
+        """Return the group at `path` as a `networkx.DiGraph` of its children."""
         from graphviz_tb.render.networkx import to_networkx
 
         return to_networkx(self.hierarchy, self.metagraph(path))
 
     def render(self, format: str = "svg", options: PictureOptions | None = None, **choices: Any) -> bytes:
-        """The whole file as bytes, in a format of `RENDERERS`; `choices` as for `picture`.
+        """Return the whole file as bytes, in a format of `RENDERERS`; `choices` as for `picture`.
 
-        A choice that changes nothing in this format is refused.
+        Raises for a choice that changes nothing in this format.
         """
         row = renderer(format)
         check_used(choices, [format])
@@ -305,15 +304,16 @@ class Model(OpenableModel):
             return row.render(self, wanted)
 
     def json_bytes(self) -> bytes:
-        """The folded graph as the bytes of a JSON file."""
+        """Return the folded graph as the bytes of a JSON file."""
         return self.render("json")
 
     def shortfalls(self, format: str, options: PictureOptions | None = None) -> tuple[Notice, ...]:
-        """Return notices of requests that a format cannot meet fully: a cap on pixels, letters that the font lacks."""
+        """Return notices of requests that a format cannot meet fully: a cap on pixels, letters missing from the
+        font."""
         return renderer(format).shortfalls(self, self._wanted(options, {}))
 
     def show(self, height: int = 640, **choices: Any) -> NotebookFrame:
-        """The page in a notebook's cell, `height` pixels high; `choices` are fields of `PictureOptions`."""
+        """Return the page for a notebook cell, `height` pixels high; `choices` are fields of `PictureOptions`."""
         return self.picture(**choices).show(height)
 
     def save(self, target: str | os.PathLike[str], format: str | None = None, **choices: Any) -> None:
@@ -322,7 +322,7 @@ class Model(OpenableModel):
         write(target, self.render(format_of(target, format), **choices))
 
     def _wanted(self, options: PictureOptions | None, choices: Mapping[str, Any]) -> PictureOptions:
-        """The options of one picture."""
+        """Return the options of one picture."""
         demand("options", options, PictureOptions, NoneType)
         return picture_choices(options or self.options.picture, choices)
 
@@ -338,7 +338,7 @@ def unpickled(
     view: SavedView | None = None,
     given: GivenFacts | None = None,
 ) -> Model:
-    """A model as it was pickled."""
+    """Fold a pickled model again."""
     with no_collection():
         model = fold(loaded, options, Report(), source, stats, before)
     model.files = inputs

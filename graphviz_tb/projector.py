@@ -1,4 +1,4 @@
-"""The embeddings of a source, wherever they are: their points, what is known of these, and what is found of them."""
+"""The embeddings of a source: discovery, values, labels, and what is odd about them."""
 
 from __future__ import annotations
 
@@ -18,15 +18,17 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import lasting
 from graphviz_tb.read.projector import find_embeddings, read_metadata, read_sprite, read_values
 
-KEPT = 2  # embeddings whose values are in memory
-# Tensors of an event file that may be points, by the names of their types.
+KEPT = 2  # embeddings whose values stay in memory
+# Data types of logged tensors that may be points.
 NUMBERS = frozenset(("float32", "float64", "float16", "bfloat16", "int8", "int16", "int32", "int64", "uint8", "uint16"))
 Stamp = tuple[int, ...]
 
 
 class Projector:
-    """Reads the embeddings of a log directory, of its event files, or of a checkpoint. `log` is the log of the source,
-    where it has one. May be used by several threads."""
+    """Reads the embeddings of a log directory, its event files, or a checkpoint. Thread-safe.
+
+    `log` is the log of the source, if it has one.
+    """
 
     def __init__(self, source: str | os.PathLike[str], log: Log | None = None) -> None:
         self.source, self.log = Path(lasting(source)), log
@@ -35,7 +37,7 @@ class Projector:
         self.embeddings = Embeddings()
 
     def refresh(self) -> Embeddings:
-        """Look which embeddings there are now. Raises ReadError where the source cannot be listed."""
+        """List the embeddings that exist now. Raises ReadError if the source cannot be listed."""
         stored = find_embeddings(self.source)
         taken = {each.key for each in stored.found}
         every = [*stored.found, *(named(one, taken) for one in self._of_log())]
@@ -45,7 +47,7 @@ class Projector:
         return self.embeddings
 
     def get(self, run: str | None, name: str) -> Embedding:
-        """The embedding of a name, in one run or in the first that has it. Raises UnknownNode."""
+        """Return an embedding by name, in one run or in the first that has it. Raises UnknownNode."""
         for one in self.embeddings.found:
             if one.name == name and run in (None, one.run):
                 return one
@@ -53,7 +55,7 @@ class Projector:
         raise UnknownNode(error.message, hint="`tbgraph project LOGDIR` lists them")
 
     def values(self, one: Embedding) -> Points:
-        """The points of an embedding, as many as limits allow. Raises ReadError."""
+        """Return the points of an embedding, as many as the limits allow. Raises ReadError."""
         stamp = self.stamp(one)
         values = self._values.get(one.key, stamp)
         if values is not None:
@@ -63,23 +65,24 @@ class Projector:
         return self._values.put(one.key, stamp, values)
 
     def columns(self, one: Embedding) -> tuple[tuple[PointColumn, ...], tuple[Notice, ...]]:
-        """What is known of the points of an embedding. Raises ReadError where its points cannot be read."""
+        """Return the metadata columns of an embedding's points, and notices. Raises ReadError if its points cannot be
+        read."""
         if one.metadata is None:
             return (), ()
         return read_metadata(one.metadata, one.points, len(self.values(one)))
 
     def sprite(self, one: Embedding) -> bytes:
-        """The bytes of the sprite of an embedding. Raises ReadError where there is none."""
+        """Return the bytes of the sprite image. Raises ReadError if there is none."""
         return read_sprite(one)
 
     def notices(self, one: Embedding) -> tuple[Notice, ...]:
-        """What is odd about the points that were read of an embedding."""
+        """Return a notice if only some of the points were read."""
         read = len(self.values(one))
         text = f"the first {read:,} of {one.points:,} points are read"
         return (Notice("points", text, one.name),) if read < one.points else ()
 
     def stamp(self, one: Embedding) -> Stamp:
-        """What changes with the files of an embedding. Raises ReadError where one is gone."""
+        """Return a key that changes with the embedding's files. Raises ReadError if one is gone."""
         files = [one.values, one.metadata, one.sprite.path if one.sprite else None]
         try:
             told = [path.stat() for path in files if path is not None]
@@ -93,7 +96,7 @@ class Projector:
         )
 
     def _of_log(self) -> Iterator[Embedding]:
-        """Tensors of event files whose rows may be points: the last that counts of each series."""
+        """Yield the tensor series whose last tensor may be an embedding."""
         for series in self.log.logged.series if self.log is not None else ():
             if series.kind == "tensor":
                 key, stamp = (series.run, series.tag), (series.generation, len(series))
@@ -122,14 +125,14 @@ LOGGED = " (logged)"
 
 
 def named(one: Embedding, taken: set[tuple[str, str]]) -> Embedding:
-    """A logged tensor under another name, where its own is that of a stored one."""
+    """Return the embedding with " (logged)" added to its name if a stored one has that name."""
     from dataclasses import replace
 
     return replace(one, name=one.name + LOGGED) if one.key in taken else one
 
 
 def of_series(series: Series) -> Embedding | None:
-    """The embedding that the last tensor of a series is, if its rows may be points."""
+    """Return the last tensor of a series as an embedding; None if its rows cannot be points."""
     if not isinstance(series.data, TensorPoints):
         return None
     order = series.in_order()
@@ -142,7 +145,7 @@ def of_series(series: Series) -> Embedding | None:
 
 
 def projector_of(source: str | os.PathLike[str], log: Log | None = None) -> Projector | None:
-    """The embeddings of a source; None where there are none, or where it cannot be listed."""
+    """Return the projector of a source; None if it has no embeddings or cannot be listed."""
     projector = Projector(source, log)
     try:
         return projector if projector.refresh().found else None

@@ -1,6 +1,6 @@
-"""The pytest plugin: the fixture `assert_graph_matches` compares a model with a graph kept beside its test.
+"""The pytest plugin: the fixture `assert_graph_matches` compares a model with a graph stored next to its test.
 
-It is loaded by every run of pytest where the package is installed, so it imports the rest when a test asks for it.
+Every pytest run loads it where the package is installed, so it imports the rest only when a test asks for it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pytest
 
 OPTION = "--update-graphs"
 WRITTEN = "tbgraph_written"
-WRITERS = pytest.StashKey[dict[Path, str]]()  # the test that wrote each file
+WRITERS = pytest.StashKey[dict[Path, str]]()  # file → the test that wrote it
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -31,19 +31,19 @@ class GraphMatcher:
         self.update = update
 
     def __call__(self, model: Any, baseline: str | Path, *, include: Iterable[str] = (), **choices: Any) -> None:
-        """Assert that `model` has the graph in the file `baseline`, which is beside the file of the test.
+        """Assert that `model` has the graph in the file `baseline`, next to the test's file.
 
         `model` is anything that `load` takes, or a `Model`; `choices` are options of reading (`run`, `signature`).
-        `include` lists differences that count besides: shapes, devices, colocation, versions. What weights hold never
-        counts. The file is written with --update-graphs only. Raises `AssertionError` with what changed,
-        `UnknownChoice` for another word in `include`.
+        `include` lists further differences that count: shapes, devices, colocation, versions. The values of weights
+        never count. The file is written with --update-graphs only. Raises `AssertionError` with the changes,
+        `UnknownChoice` for an unknown word in `include`.
         """
         __tracebackhide__ = True
         from graphviz_tb.diff.baseline import baseline as made
         from graphviz_tb.diff.options import DiffOptions
 
         words = (include,) if isinstance(include, str) else tuple(include)
-        DiffOptions.including(words)  # a wrong word is no reason to write the file anew
+        DiffOptions.including(words)  # raise for an unknown word before the file is written
         path = self.node.path.parent / baseline
         if path.is_dir():
             raise AssertionError(
@@ -69,12 +69,12 @@ class GraphMatcher:
         with file_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
         write(path, data)
-        # With the result of the test: workers of xdist send it on.
+        # Stored in the test's result, so that xdist workers pass it on.
         self.node.user_properties.append((WRITTEN, str(path)))
 
 
 def difference(path: Path, now: bytes, label: str, include: tuple[str, ...]) -> str:
-    """What changed since a baseline, in words; "" where nothing did."""
+    """Return what changed since a baseline, in words; "" if nothing did."""
     from graphviz_tb.diff.baseline import since
     from graphviz_tb.errors import TbGraphError
 
@@ -83,7 +83,7 @@ def difference(path: Path, now: bytes, label: str, include: tuple[str, ...]) -> 
         return ""
     try:
         changes = since(kept, path.name, now, label, include)
-    except TbGraphError as error:  # a file that somebody damaged, or of another form
+    except TbGraphError as error:  # a damaged file, or one of a different form
         return f"{path.name} cannot be compared with: {error}"
     return "" if changes.same else f"the graph of {label} is not that of {path.name}\n\n{changes.explain().rstrip()}"
 
@@ -95,7 +95,7 @@ def assert_graph_matches(request: pytest.FixtureRequest) -> GraphMatcher:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say which graphs were written."""
+    """Report which graphs were written."""
     reports = [report for reports in terminalreporter.stats.values() for report in reports]
     properties = [
         pair for report in reports if getattr(report, "when", "") == "call" for pair in report.user_properties

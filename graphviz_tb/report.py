@@ -1,4 +1,4 @@
-"""The stages by name, and how long each took: the profiler and the progress bar."""
+"""Stage names and timings: the profiler and the progress bar."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import perf_counter, process_time
 
-# As they begin: once per file, then once per picture; `expand` whenever a group is opened.
+# In starting order: once per file, then once per picture; `expand` whenever a group is opened.
 STAGES = (
     *("read", "flatten", "interpret", "group", "annotate"),
     *("color", "open", "expand", "arrange", "view", "place", "paint", "render"),
@@ -14,9 +14,9 @@ STAGES = (
 
 
 class Report:
-    """Remembers how long each stage took, in seconds of wall and CPU time.
+    """Records the wall and CPU seconds of each stage.
 
-    `begin` is called with the stage's name when it begins, `part` with how far reading is: bytes done, and of how many.
+    `begin` is called with a stage's name when it starts, `part` with the progress of reading: bytes done, bytes in all.
     """
 
     def __init__(
@@ -27,11 +27,11 @@ class Report:
         self.begin = begin
         self.part = part
         self.seconds: dict[str, tuple[float, float]] = {}
-        self._running: list[tuple[str, float, float]] = []  # a stage, and what stages within it took so far
+        self._running: list[tuple[str, float, float]] = []  # (stage, wall and CPU seconds of nested stages so far)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Run a block as the stage `name`; what a stage within it takes counts there alone.
+        """Time a block as the stage `name`; the time of nested stages counts for these only.
 
         >>> report = Report()
         >>> with report.stage("open"), report.stage("expand"):
@@ -50,7 +50,7 @@ class Report:
     def _ended(self, wall: float, cpu: float) -> None:
         name, wall_within, cpu_within = self._running.pop()
         before = self.seconds.get(name, (0.0, 0.0))
-        # Less what stages within took: no second counts twice when those of all stages are added up.
+        # Minus nested stages: the sum over all stages counts no second twice.
         self.seconds[name] = (before[0] + wall - wall_within, before[1] + cpu - cpu_within)
         if self._running:
             outer, outer_wall, outer_cpu = self._running[-1]

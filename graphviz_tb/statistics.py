@@ -1,4 +1,4 @@
-"""Run statistics that were asked for, wherever they are kept."""
+"""Select the run statistics to show: from files, or from steps of the source itself."""
 
 from __future__ import annotations
 
@@ -24,19 +24,17 @@ from graphviz_tb.read.holding import Profiles
 if TYPE_CHECKING:
     from graphviz_tb.model.profile import Profile
 
-NO_GRAPH = (
-    b'node { name: "" op: "NoOp" }'  # what a profile is joined with where no graph is: no name of a trace is in it
-)
+NO_GRAPH = b'node { name: "" op: "NoOp" }'  # joined with a profile that comes without a graph: no trace has this name
 
 
 def statistics(source: Any, loaded: Loaded, hierarchy: Hierarchy, options: Options) -> Stats | None:
-    """The run statistics that were asked for: files, or steps of the source itself."""
+    """Return the selected run statistics joined to the rows: of files, or of steps of the source itself."""
     chosen = traces(source, loaded, options)
     return join_traces(hierarchy, chosen, options) if chosen else None
 
 
 def statistics_before(source: Any, loaded: Loaded, hierarchy: Hierarchy, options: Options) -> Stats | None:
-    """The run statistics to compare with, of another time. Raises `MissingFacts` where there are none to compare."""
+    """Return the run statistics to compare with. Raises `MissingFacts` if there is nothing to compare."""
     if not options.read.against:
         return None
     if not (options.read.run_metadata or options.read.step or options.read.profile):
@@ -51,7 +49,7 @@ def statistics_before(source: Any, loaded: Loaded, hierarchy: Hierarchy, options
 def statistics_of_each(
     source: Any, loaded: Loaded, hierarchy: Hierarchy, options: Options
 ) -> dict[str, Callable[[], Stats]]:
-    """Return the statistics of each step, by name; joined when asked for, as all rows of all steps may fill memory."""
+    """Return a loader per step. Joining is deferred: all rows of all steps may fill memory."""
     chosen = traces(source, loaded, options)
     return {name: partial(join_traces, hierarchy, {name: trace}, options) for name, trace in chosen.items()}
 
@@ -59,9 +57,9 @@ def statistics_of_each(
 def profiles_of_each(
     source: Any, loaded: Loaded, hierarchy: Hierarchy, options: Options
 ) -> dict[str, Callable[[], Profile]]:
-    """Return the profile of each step that was asked for, by name; where none was, of all that the source holds.
+    """Return a loader per selected step's profile; of all steps in the source if none was selected.
 
-    Raises `MissingFacts` where there are none.
+    Raises `MissingFacts` if there are none.
     """
     chosen = traces(source, loaded, options) or dict(
         of_profile(loaded.run_metadata or held_by(source, options), options.read.profile)
@@ -74,19 +72,19 @@ def profiles_of_each(
 
 
 def traces(source: Any, loaded: Loaded, options: Options) -> dict[str, RunMetadata]:
-    """The traced steps that were asked for, by name."""
+    """Return the selected traced steps by name."""
     chosen: dict[str, RunMetadata] = {}
     files = options.read.run_metadata
     step = "all" if options.read.step is None else options.read.step
     elsewhere = False
     for file in files:
         held = of_profile(held_in(file, options.read), options.read.profile)
-        # --step chooses within a file that holds several steps; what holds one is taken as it is.
+        # --step selects within a file of several steps; a file with one step is used as a whole.
         several = options.read.step is not None and len(held) > 1
         elsewhere |= several
         tags = steps_of(held, step) if several else list(held)
         chosen.update((f"{file}:{tag}" if tag else file, held[tag]) for tag in tags)
-    # What no file was asked for is asked of the source itself.
+    # Otherwise select steps of the source itself.
     if (options.read.step is not None and not elsewhere) or (options.read.profile is not None and not files):
         own = of_profile(loaded.run_metadata or held_by(source, options), options.read.profile)
         chosen.update((tag, own[tag]) for tag in steps_of(own, step))
@@ -94,7 +92,7 @@ def traces(source: Any, loaded: Loaded, options: Options) -> dict[str, RunMetada
 
 
 def join_traces(hierarchy: Hierarchy, chosen: Mapping[str, RunMetadata], options: Options) -> Stats:
-    """Traced steps, joined with the rows."""
+    """Join traced steps with the rows."""
     from graphviz_tb.annotate.run_metadata import StatsOptions, join_statistics  # most pictures show no times
 
     return join_statistics(
@@ -106,7 +104,7 @@ def join_traces(hierarchy: Hierarchy, chosen: Mapping[str, RunMetadata], options
 
 
 def of_profile(held: Mapping[str, RunMetadata], name: str | None) -> Mapping[str, RunMetadata]:
-    """The steps of one profile of several, tagged `NAME:STEP`. Raises `UnknownChoice` where none is so named."""
+    """Return the steps of one of several profiles, tagged `NAME:STEP`. Raises `UnknownChoice` if none has the name."""
     if name is None:
         return held
     tags = [tag for tag in held if tag == name or tag.startswith(f"{name}:")]
@@ -116,19 +114,19 @@ def of_profile(held: Mapping[str, RunMetadata], name: str | None) -> Mapping[str
 
 
 def held_in(file: Any, options: ReadOptions) -> Mapping[str, RunMetadata]:
-    """The statistics of a file that was named for them. Raises `ReadError` where it holds none."""
+    """Return the statistics in a file given for them. Raises `ReadError` if it has none."""
     try:
         return profiles(file, ReadOptions(max_bytes=options.max_bytes))
-    except NoGraph as error:  # not the graph is missing
+    except NoGraph as error:  # it is not a graph that is missing
         hint = "give a RunMetadata, an xplane.pb or a log directory"
         raise ReadError(error.message, hint=hint) from None
 
 
 def held_by(source: Any, options: Options) -> Mapping[str, RunMetadata]:
-    """The statistics that the source itself holds. Raises `MissingFacts` where it holds none."""
+    """Return the statistics in the source itself. Raises `MissingFacts` if it has none."""
     try:
         # A pipe cannot be read twice.
-        if is_pipe(source):  # it was read
+        if is_pipe(source):
             raise NoGraph(f"no run statistics in {'standard input' if source == '-' else source}")
         return profiles(source, ReadOptions(run=options.read.run, max_bytes=options.read.max_bytes))
     except NoGraph as error:
@@ -137,7 +135,7 @@ def held_by(source: Any, options: Options) -> Mapping[str, RunMetadata]:
 
 
 def is_pipe(source: Any) -> bool:
-    """Whether a source can be read but once: standard input, or what is neither a file nor a folder."""
+    """Return whether a source can be read only once: standard input, or neither file nor folder."""
     if not isinstance(source, str | os.PathLike):
         return False
     path = Path(source)
@@ -145,7 +143,7 @@ def is_pipe(source: Any) -> bool:
 
 
 def steps_of(tags: Iterable[str], step: str) -> list[str]:
-    """The tags that `step` means: a tag itself, the one with that number at its end, or all.
+    """Return the tags that `step` means: the tag itself, the one that ends in this number, or all.
 
     >>> steps_of(["step099", "step199"], "99"), steps_of(["a", "b"], "all")
     (['step099'], ['a', 'b'])
@@ -164,16 +162,15 @@ def steps_of(tags: Iterable[str], step: str) -> list[str]:
 
 
 def is_measured(options: PictureOptions) -> bool:
-    """Whether a picture shows run statistics."""
+    """Return whether a picture shows run statistics."""
     return options.stats or SCHEMES[options.color_by].measured
 
 
 def check_measured(loaded: Loaded | None, facts: Facts, options: PictureOptions) -> None:
-    """Raise `MissingFacts` for statistics that a picture needs and that were not joined: it names the steps that the
-    source itself holds."""
+    """Raise `MissingFacts` if a picture needs statistics that were not joined, naming the steps in the source."""
     if facts.stats is not None or not is_measured(options):
         return
-    steps = list(loaded.run_metadata) if loaded else []  # a trace is decoded for it
+    steps = list(loaded.run_metadata) if loaded else []  # decodes no trace
     if not steps:
         return
     what = "--stats" if options.stats else f"colouring by {options.color_by}"
@@ -184,7 +181,7 @@ def check_measured(loaded: Loaded | None, facts: Facts, options: PictureOptions)
 
 
 def steps_shown(facts: Facts, options: PictureOptions) -> tuple[str, ...]:
-    """The words of a title for the steps that a picture shows, and for those that it compares them with."""
+    """Return the title words for the steps shown and those compared with."""
     if facts.stats is None or not is_measured(options):
         return ()
     return (f"{facts.stats.title}, against {facts.before.title}" if facts.before is not None else facts.stats.title,)

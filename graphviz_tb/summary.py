@@ -1,12 +1,12 @@
-"""What is in a folded graph, in numbers: the facts behind `tbgraph info`.
+"""Count what is in a folded graph: the numbers behind `tbgraph info`.
 
     whole      nodes, ops, marks, edges, levels
     folding    scopes, series, folds, repeated structures
-    library    functions, their calls, what they come to through calls
+    library    functions, calls, ops through calls
     kinds      op types, devices
     shapes     how many edges have one, and where it was found
 
-One frozen value; `dataclasses.asdict` makes it JSON.
+The result is one frozen value; `dataclasses.asdict` makes it JSON.
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ from graphviz_tb.model.stacks import repetitions
 
 @dataclass(frozen=True, slots=True)
 class EdgeCounts:
-    """Inputs of nodes that name a node, by kind; `in_functions` of them are in bodies of functions.
-    `control_into_marks` lead to constants, weights and summaries: no line is drawn for them."""
+    """Edges by kind; `in_functions` of them are in bodies of functions.
+
+    `control_into_marks` lead to constants, weights and summaries: no line is drawn for them.
+    """
 
     all: int
     data: int
@@ -51,7 +53,7 @@ class Stack:
 
 @dataclass(frozen=True, slots=True)
 class Stacks:
-    """Series, or folds: how many, how many members together, the largest."""
+    """All series, or all folds: their number, the sum of their members, the largest ones."""
 
     count: int
     members: int
@@ -60,7 +62,7 @@ class Stacks:
 
 @dataclass(frozen=True, slots=True)
 class StructureCount:
-    """Groups of one structure: how many, how many ops each, the first names."""
+    """Groups of one structure: how many, ops in each, the first names."""
 
     template: int
     times: int
@@ -84,7 +86,7 @@ class Structures:
 
 @dataclass(frozen=True, slots=True)
 class FunctionCount:
-    """A function: ops in its body, ops with all it calls (None: endless, it recurses), places that call it."""
+    """A function: ops in its body, ops including everything it calls (None: it recurses), places that call it."""
 
     name: str
     ops: int
@@ -104,17 +106,17 @@ class ShapeCounts:
 
     @property
     def known(self) -> int:
-        """Edges with a shape."""
+        """Number of edges with a shape."""
         return self.declared + self.stated + self.signature + self.inferred
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Everything.
+    """All counts.
 
-    Ops, marks, op types and devices are those of the main graph; `function_*` those of bodies, each counted once, the
-    arguments (op type "input_arg") among them. `weights` are nodes that are drawn as weights: variables and what reads
-    them; `variables` how many different ones they bring. Names in functions are written `function::name`.
+    Ops, marks, op types and devices are those of the main graph; `function_*` those of function bodies, each counted
+    once, arguments (op type "input_arg") included. `weights` are nodes drawn as weights, that is variables and their
+    reads; `variables` is the number of distinct variables. Names in functions are written `function::name`.
     """
 
     nodes: int
@@ -141,7 +143,7 @@ class Summary:
 
 
 def summarize(hierarchy: Hierarchy, facts: Facts) -> Summary:
-    """Count.
+    """Count everything in a folded graph.
 
     >>> from graphviz_tb import load
     >>> model = load(b'node { name: "layer/w" op: "Relu" } node { name: "layer/x" op: "Add" input: "layer/w" }')
@@ -180,13 +182,15 @@ def summarize(hierarchy: Hierarchy, facts: Facts) -> Summary:
 
 
 def displayed_name(hierarchy: Hierarchy, row: int) -> str:
-    """The name of a row as an address; inside a function after the name of the function and `::`."""
+    """Return the name of a row as an address; inside a function, prefixed with `function::`."""
     return address(hierarchy, (row,))
 
 
 def mistaken(hierarchy: Hierarchy, inside: bool = True) -> dict[int, str]:
-    """What series and folds are called by whose labels are the names of something else, of what lies `inside` them too:
-    by row the last segment of the name.
+    """Return unambiguous labels for series and folds whose label is also the name of another row.
+
+    Keyed by row; the value is the last segment of the name. Without `inside`, rows inside the stack itself do not
+    count.
 
     >>> from graphviz_tb import load
     >>> names = *(f"a{number}" for number in range(6)), "a[0-5]"
@@ -208,14 +212,14 @@ def mistaken(hierarchy: Hierarchy, inside: bool = True) -> dict[int, str]:
 
 
 def histogram(column: Ints, words: tuple[str, ...]) -> dict[str, int]:
-    """How often each word occurs, the most frequent first, then by name."""
+    """Return the count of each word, most frequent first, then by name."""
     counts = np.bincount(column, minlength=len(words)).tolist()
     pairs = [(word, count) for word, count in zip(words, counts, strict=True) if count]
     return dict(sorted(pairs, key=lambda pair: (-pair[1], pair[0])))
 
 
 def count_edges(graph: Graph) -> EdgeCounts:
-    """Edges by kind; a reference edge carries data."""
+    """Count edges by kind; a reference edge carries data."""
     control = int(graph.control.sum())
     return EdgeCounts(
         all=graph.edge_count,
@@ -228,7 +232,7 @@ def count_edges(graph: Graph) -> EdgeCounts:
 
 
 def count_stacks(hierarchy: Hierarchy, kind: RowKind) -> Stacks:
-    """The series or the folds."""
+    """Count the series or the folds."""
     rows = np.flatnonzero(hierarchy.kind == kind).tolist()
     stacks = [Stack(displayed_name(hierarchy, row), repetitions(hierarchy, row), hierarchy.ops(row)) for row in rows]
     largest = sorted(stacks, key=lambda stack: (-stack.ops, -stack.members))[:LARGEST_NAMED]
@@ -236,16 +240,16 @@ def count_stacks(hierarchy: Hierarchy, kind: RowKind) -> Stacks:
 
 
 def count_structures(hierarchy: Hierarchy) -> Structures:
-    """Templates, and those of most ops in all that are not parts of others."""
+    """Count templates, and list those with most ops that are not parts of listed ones."""
     # The members of template t are order[starts[t] : starts[t + 1]], in the order of rows.
     rows = np.flatnonzero(hierarchy.template >= 0)
     order = rows[np.argsort(hierarchy.template[rows], kind="stable")]
     counts = np.bincount(hierarchy.template[rows]) if len(rows) else np.zeros(0, np.int64)
     starts = np.concatenate(([0], np.cumsum(counts)))
     firsts = order[starts[:-1]] if len(counts) else order
-    # Ops of one member: those of one template are equal, so the first of each will do.
+    # All members of a template have the same number of ops, so the first one's will do.
     sizes = hierarchy.op_total[hierarchy.end[firsts]] - hierarchy.op_total[firsts]
-    # A group of one op is no structure worth a line.
+    # A group of one op is not worth a line.
     repeated = np.flatnonzero((counts > 1) & (sizes > 1))
     by_weight = repeated[np.argsort(-(counts * sizes)[repeated], kind="stable")][:STRUCTURES_TRIED]
     undecided = sum(notice.count for notice in hierarchy.notices if notice.code == "template-limit")
@@ -255,7 +259,7 @@ def count_structures(hierarchy: Hierarchy) -> Structures:
         members = order[starts[template] : starts[template + 1]].tolist()
         if len(largest) == LARGEST_NAMED:
             break
-        # Where all members are inside of larger structures, the line would repeat a line above.
+        # If all members are inside larger listed structures, the line would repeat one above.
         if not covered[members].all():
             names = tuple(displayed_name(hierarchy, row) for row in members[:MEMBERS_NAMED])
             largest.append(StructureCount(template, len(members), int(sizes[template]), names))
@@ -267,16 +271,16 @@ def count_structures(hierarchy: Hierarchy) -> Structures:
 
 
 def count_functions(hierarchy: Hierarchy, through: OpsThroughCalls) -> Iterator[FunctionCount]:
-    """The library, in the order of the file."""
+    """Yield the counts of each library function, in the order of the file."""
     called = Counter(function for bodies in hierarchy.calls.values() for _, function in bodies)
     for function, row in zip(hierarchy.graph.functions, hierarchy.function_rows, strict=True):
         yield FunctionCount(function.name, hierarchy.ops(row), through(row), called[row])
 
 
 def count_shapes(graph: Graph, facts: Facts) -> ShapeCounts:
-    """Look up the tensor of every data edge, each distinct one once."""
+    """Count data edges by the origin of their tensor's shape; each distinct tensor is looked up once."""
     data = np.flatnonzero(~graph.control)
-    # (source node, output key) as one number: equal numbers are one tensor.
+    # (source node, output key) packed into one number that identifies the tensor.
     tensors = graph.source[data].astype(np.int64) * len(graph.keys) + graph.key[data]
     distinct, uses = np.unique(tensors, return_counts=True)
     by_origin: Counter[str] = Counter()

@@ -1,6 +1,6 @@
-"""What a run logged, joined to a graph: the values that the colouring "logged" shows.
+"""Logged values joined to a graph: what the colouring "logged" shows.
 
-log ─join▶ tags at rows ─measure▶ a value a point ─gather▶ a value a row, at one step
+log ─join▶ tags at rows ─measure▶ a value per point ─gather▶ a value per row, at one step
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from graphviz_tb.model.measured_tags import Condition, LoggedValues, RowValue, T
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.view.wildcards import Pattern
 
-ASPECTS = (Aspect.GRADIENT, Aspect.WEIGHT, Aspect.ACTIVATION, Aspect.LOSS, Aspect.OTHER)  # shown first to last
+ASPECTS = (Aspect.GRADIENT, Aspect.WEIGHT, Aspect.ACTIVATION, Aspect.LOSS, Aspect.OTHER)  # in order of preference
 NOUNS = {
     Aspect.GRADIENT: "gradients",
     Aspect.WEIGHT: "weights",
@@ -36,13 +36,15 @@ NOUNS = {
     Aspect.LOSS: "losses",
 }
 LEARNT = frozenset((Aspect.GRADIENT, Aspect.WEIGHT))
-MOST_COMPARED = 32  # steps at which two runs are compared for their scale
+MOST_COMPARED = 32  # number of steps from which the scale of a comparison is taken
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Training:
-    """The log of a graph: its series of scalars and histograms, and the join of each tag. `whole` gives series with
-    their columns, where those may have been dropped."""
+    """The log of a graph: series of scalars and histograms, and the join of each tag.
+
+    `whole` returns series with their columns, which may have been dropped to save memory.
+    """
 
     hierarchy: RowTree
     logged: Logged
@@ -50,12 +52,12 @@ class Training:
     whole: Callable[[Sequence[Series]], Sequence[Series]] = tuple
 
     def rows_like(self, aspects: Container[Aspect]) -> frozenset[int]:
-        """The rows at which anything of some aspects was logged."""
+        """Return the rows at which tags of these aspects were logged."""
         joined = (each for each in self.joins.values() if each.joined and each.aspect in aspects)
         return frozenset(row for each in joined for row in each.rows)
 
     def series(self, run: str, tags: Iterable[str]) -> list[Series]:
-        """The numbers of some tags in a run."""
+        """Return the scalars and histograms of some tags in a run."""
         wanted = set(tags)
         return [
             each
@@ -65,7 +67,7 @@ class Training:
 
 
 def training_of(source: Any, hierarchy: Hierarchy) -> Training:
-    """Read what a source logged, and join it. Raises `MissingFacts` where it logged nothing."""
+    """Read the log at a source and join it. Raises `MissingFacts` if there is none."""
     from graphviz_tb.log import open_log
 
     try:
@@ -82,7 +84,8 @@ def training_of(source: Any, hierarchy: Hierarchy) -> Training:
 
 
 def logged_values(training: Training, options: PictureOptions, run_of_graph: str | None) -> LoggedValues:
-    """The values that a picture shows. Raises `RequestError` where nothing of what was asked for was logged."""
+    """Return the values a picture shows. Raises `RequestError` if none of the requested tags was logged by that
+    step."""
     shown = shown_of(training, options, run_of_graph)
     stops = shown.stops()
     at = stops[-1] if options.at is None else options.at
@@ -94,14 +97,14 @@ def logged_values(training: Training, options: PictureOptions, run_of_graph: str
 def values_by_step(
     training: Training, options: PictureOptions, run_of_graph: str | None, most: int
 ) -> Iterator[tuple[str, LoggedValues]]:
-    """The same at each step at which anything was logged, at `most` of them."""
+    """Yield the values at up to `most` of the logged steps."""
     shown = shown_of(training, options, run_of_graph)
     for step in shown.stops(most):
         yield str(step), shown.at(step)
 
 
 def shown_of(training: Training, options: PictureOptions, run_of_graph: str | None) -> Shown:
-    """What was asked for, whatever the step."""
+    """Resolve run, tags and measure from the options, for all steps."""
     chosen = chosen_joins(training, options)
     run = chosen_run(training, chosen, options.logged_run or run_of_graph, options.logged_run is not None)
     measure = options.measure or default_measure(training.series(run, chosen))
@@ -117,8 +120,11 @@ def shown_of(training: Training, options: PictureOptions, run_of_graph: str | No
 
 
 def chosen_joins(training: Training, options: PictureOptions) -> dict[str, Join]:
-    """The joined tags that are asked for; without a pattern gradients, else weights, else activations, whatever there
-    is first; for the ratio gradients and weights."""
+    """Return the joined tags that match the pattern.
+
+    Without a pattern: gradients, else weights, else activations, whatever exists first; for "ratio", gradients and
+    weights.
+    """
     numbers = {each.tag for each in training.logged.series if each.kind in ("scalar", "histogram") and len(each)}
     joined = {tag: each for tag, each in training.joins.items() if each.joined and tag in numbers}
     if not joined:
@@ -141,7 +147,7 @@ def chosen_joins(training: Training, options: PictureOptions) -> dict[str, Join]
 
 
 def chosen_run(training: Training, chosen: Mapping[str, Join], name: str | None, asked: bool) -> str:
-    """The run whose values are shown: the one asked for, that of the graph, or the only one that logged any."""
+    """Return the run to show: the one asked for, the graph's own, or the only one that logged the tags."""
     if name is not None and asked:
         return named_run(training, name)
     runs = list(dict.fromkeys(run.name for run in training.logged.runs if training.series(run.name, chosen)))
@@ -154,7 +160,7 @@ def chosen_run(training: Training, chosen: Mapping[str, Join], name: str | None,
 
 
 def named_run(training: Training, name: str) -> str:
-    """A run of the log by its name."""
+    """Return a run's name. Raises `UnknownChoice` if the log has no such run."""
     names = [run.name for run in training.logged.runs]
     if name not in names:
         raise UnknownChoice.among("run", name, names)
@@ -162,12 +168,12 @@ def named_run(training: Training, name: str) -> str:
 
 
 def default_measure(series: Sequence[Series]) -> str:
-    """Of histograms the root mean square, of scalars their value."""
+    """Return "rms" if any series is a histogram, else "last"."""
     return "rms" if any(each.kind == "histogram" for each in series) else "last"
 
 
 def measured(training: Training, run: str, chosen: Mapping[str, Join], measure: str) -> list[TagValues]:
-    """The measured values of a run, those of histograms where there are any."""
+    """Measure the tags of a run, only histograms if there are any. Raises `RequestError` if none fits the measure."""
     series = training.whole(training.series(run, chosen))
     histograms = [each for each in series if each.kind == "histogram"]
     for group in (histograms, series):
@@ -185,7 +191,7 @@ def measured(training: Training, run: str, chosen: Mapping[str, Join], measure: 
 
 @plain_dataclass(frozen=True, eq=False)
 class Shown:
-    """What is shown: the tags of one run, or of two that are compared; one scale for all steps."""
+    """The selected tags of one run, or of two runs that are compared, with one scale for all steps."""
 
     training: Training
     measure: str
@@ -194,7 +200,7 @@ class Shown:
     heading: str
 
     def at(self, step: int) -> LoggedValues:
-        """The values at a step."""
+        """Return the values at a step."""
         row, rows, (low, high) = MEASURES[self.measure], self.rows(step), self.scale
         compared = ", how many times" if self.log else ", difference"
         words = compared if self.other else ", log scale" if self.log else ""
@@ -215,12 +221,15 @@ class Shown:
 
     @cached_property
     def log(self) -> bool:
-        """Whether orders of magnitude are shown."""
+        """Return whether the scale is logarithmic."""
         return MEASURES[self.measure].log or (self.measure == "last" and is_wide(every_value(self.tags)))
 
     @cached_property
     def scale(self) -> tuple[float, float]:
-        """The scale of all steps: of what no tag has alone (a ratio, a difference) that of rows at many steps."""
+        """Smallest and largest value of the scale, for all steps.
+
+        Ratios and differences exist for rows only: their scale is taken from the rows at many steps.
+        """
         row = MEASURES[self.measure]
         if not self.other and row.gather != "ratio":
             return scale_of(self.tags, self.log, row.signed)
@@ -232,7 +241,8 @@ class Shown:
         return min(sizes), max(sizes)
 
     def rows(self, step: int) -> dict[int, RowValue]:
-        """The value of each row; of two runs their quotient, or their difference where no orders of magnitude count."""
+        """Return the value of each row at a step. Of two runs it is the quotient, or the difference on a linear
+        scale."""
         rows = self.rows_of(self.tags, step)
         if not self.other:
             return rows
@@ -244,7 +254,7 @@ class Shown:
         }
 
     def rows_of(self, tags: Sequence[TagValues], step: int) -> dict[int, RowValue]:
-        """The values of one run."""
+        """Return the values of one run by row."""
         gather = MEASURES[self.measure].gather
         counted = [tag for tag in tags if gather != "ratio" or tag.join.aspect is Aspect.GRADIENT]
         median = middle(every_value(counted)) if self.log else 0.0
@@ -252,25 +262,24 @@ class Shown:
 
     @cached_property
     def alike(self) -> frozenset[int]:
-        """The rows of which one might expect the same: layers, of gradients and weights; else rows of that aspect."""
+        """Rows comparable to the shown ones: layers for gradients and weights, else rows of the same aspect."""
         aspects = {tag.join.aspect for tag in self.tags}
         return self.training.rows_like(aspects if aspects.isdisjoint(LEARNT) else aspects | LEARNT)
 
     def stops(self, most: int = MOST_COMPARED) -> list[int]:
-        """Steps at which anything was logged, at most so many, the first and the last among them."""
+        """Return up to `most` logged steps, evenly chosen, the first and last included."""
         steps = np.unique(np.concatenate([tag.step for tag in (*self.tags, *self.other)]))
         chosen = np.linspace(0, len(steps) - 1, min(len(steps), most)).round().astype(int)
         return [int(step) for step in steps[chosen]]
 
 
 def every_value(tags: Sequence[TagValues]) -> Doubles:
-    """All values of all tags."""
+    """Return the values of all tags in one array."""
     return np.concatenate([tag.value for tag in tags])
 
 
 def scale_of(tags: Sequence[TagValues], log: bool, signed: bool) -> tuple[float, float]:
-    """The least and the greatest of the scale: of all that is finite and, by orders of magnitude, neither vanished nor
-    exploded."""
+    """Return the range of all finite values; on a log scale without vanished and exploded ones."""
     median = middle(every_value(tags)) if log else 0.0
     fine = np.concatenate([tag.value[conditions(tag.value, median) == Condition.NONE] for tag in tags])
     high = float(np.max(np.abs(fine), initial=0.0))
@@ -280,26 +289,26 @@ def scale_of(tags: Sequence[TagValues], log: bool, signed: bool) -> tuple[float,
 
 
 def middle(values: Doubles) -> float:
-    """The median size of what is finite and not zero; 0 where nothing is."""
+    """Return the median absolute value of finite, non-zero numbers; 0 if there are none."""
     size = np.abs(values[np.isfinite(values) & (values != 0)])
     return float(np.median(size)) if len(size) else 0.0
 
 
 def is_wide(values: Doubles) -> bool:
-    """Whether values differ by orders of magnitude and none is below zero."""
+    """Return whether values are non-negative and span orders of magnitude."""
     fine = values[np.isfinite(values) & (values != 0)]
     return bool(len(fine) and np.min(fine) > 0 and np.max(fine) > WIDE * np.min(fine))
 
 
 def change_of(value: float, before: float, log: bool) -> float:
-    """A quotient, or a difference."""
+    """Return the quotient, or on a linear scale the difference."""
     if not log:
         return value - before
     return value / before if before else float("nan")
 
 
 def distance(value: float, log: bool) -> float:
-    """How far a value is from no difference."""
+    """Return how far a change is from "no change"."""
     if not isfinite(value) or (log and value <= 0):
         return 0.0
     return abs(log10(value)) if log else abs(value)

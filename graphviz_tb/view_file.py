@@ -1,9 +1,9 @@
-"""View files: `tbgraph.toml`, or `[tool.tbgraph]` of a `pyproject.toml`, read and checked.
+"""Read and check view files: `tbgraph.toml`, or `[tool.tbgraph]` of a `pyproject.toml`.
 
 open = ["encoder", "op:While"]     # groups that are open
 hide = ["op:NoOp"]                 # what is not drawn
 aside = ["**/metrics"]             # what is in the auxiliary area
-color-by = "device"                # and other options, as the command line calls them
+color-by = "device"                # and other options, named as on the command line
 
 [colors]
 "op:Conv2D" = "orange"
@@ -30,27 +30,27 @@ from graphviz_tb.options import PATTERNS, Options
 from graphviz_tb.read.inputs import bounded
 
 PROJECT = "pyproject.toml"
-LISTS = ("open", "aside", "main", "hide")  # of patterns
+LISTS = ("open", "aside", "main", "hide")  # lists of patterns
 TABLES = ("colors", "titles")
-# Options that a view file may set, as the command line calls them → their Python names.
+# Options that a view file may set: name on the command line → Python name.
 CHOICES = {
     "group": "group", "ungroup": "ungroup", "series-min": "series_min", "depth": "depth", "all-members": "all_members",
     "color-by": "color_by", "direction": "direction", "theme": "theme", "title": "title", "legend": "legend",
     "engine": "engine", "wrap": "wrap", "select": "select",
 }  # fmt: skip
 KEYS = (*LISTS, *CHOICES, *TABLES)
-# Colours by name: those of Okabe and Ito, which colour-blind readers can distinguish, and greys.
+# Colours by name: the palette of Okabe and Ito, distinguishable for colour-blind readers, and greys.
 NAMED = {
     "orange": "#E69F00", "sky": "#56B4E9", "green": "#009E73", "yellow": "#F0E442", "blue": "#0072B2",
     "red": "#D55E00", "pink": "#CC79A7", "gray": "#999999", "grey": "#999999", "black": "#000000", "white": "#FFFFFF",
 }  # fmt: skip
 HEX = re.compile(r"#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})")
 PLACE = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", re.DOTALL)
-OPENING = ("open", "depth", "open_all")  # options that say which groups are open
+OPENING = ("open", "depth", "open_all")  # options that choose the open groups
 
 
 def view_of(source: Any) -> SavedView | None:
-    """The view that is meant by the path of a file, by values as a file has them, or by a `SavedView`."""
+    """Return the view given by a file's path, by a dict of its values, or by a `SavedView`; None for None."""
     demand("view", source, str, os.PathLike, Mapping, SavedView, type(None))
     if source is None or isinstance(source, SavedView):
         return source
@@ -58,7 +58,7 @@ def view_of(source: Any) -> SavedView | None:
 
 
 def read_view(path: str | os.PathLike[str]) -> SavedView:
-    """Read a view file. Raises `ReadError` where it is no TOML, `RequestError` for a key or value that none has."""
+    """Read a view file. Raises `ReadError` for invalid TOML, `RequestError` for an unknown key or illegal value."""
     path = Path(path)
     if not path.is_file():
         raise ReadError(f"no view file {str(path)!r}", hint="write one: docs/view.md says what it may hold")
@@ -72,7 +72,7 @@ def read_view(path: str | os.PathLike[str]) -> SavedView:
 
 
 def parsed(data: bytes, name: str) -> dict[str, Any]:
-    """The values of a TOML text. Raises `MalformedText`, which names the line."""
+    """Parse TOML. Raises `MalformedText` with line and column."""
     try:
         return tomllib.loads(data.decode("utf-8"))
     except UnicodeDecodeError as error:
@@ -89,7 +89,7 @@ def parsed(data: bytes, name: str) -> dict[str, Any]:
 
 
 def checked(values: Mapping[str, Any], name: str) -> SavedView:
-    """The view of some values. Raises `RequestError`, which names the key and says what it takes.
+    """Return the view of parsed values. Raises `RequestError`, which names the key and says what it takes.
 
     >>> checked({"hide": "op:NoOp", "colors": {"op:Add": "#FA0"}}, "x.toml").colors
     (('op:Add', '#FFAA00'),)
@@ -120,7 +120,7 @@ def checked(values: Mapping[str, Any], name: str) -> SavedView:
 
 
 def choice(name: str, word: str, value: Any) -> None:
-    """Refuse a value that an option does not take."""
+    """Raise `RequestError` for a value that the option does not take."""
     try:
         check_picture(with_choices(Options(), {CHOICES[word]: value}).picture)
     except RequestError as error:
@@ -129,12 +129,12 @@ def choice(name: str, word: str, value: Any) -> None:
 
 
 def frozen(value: Any) -> Any:
-    """A value that nobody changes: a list as a tuple."""
+    """Return an immutable value: a list as a tuple."""
     return tuple(value) if isinstance(value, list) else value
 
 
 def patterns(where: str, value: Any) -> tuple[str, ...]:
-    """A pattern, or a list of them."""
+    """Return a pattern, or a list of them, as a tuple."""
     listed = [value] if isinstance(value, str) else value
     if not isinstance(listed, list | tuple) or not all(isinstance(each, str) and each for each in listed):
         raise RequestError(f"{where} is {spoken(value)}; it takes a list of patterns", hint='["encoder", "op:Cast"]')
@@ -142,7 +142,7 @@ def patterns(where: str, value: Any) -> tuple[str, ...]:
 
 
 def table(where: str, value: Any, colours: bool) -> ByPattern:
-    """A table of texts or colours by pattern."""
+    """Return a table of texts or colours by pattern as pairs."""
     example = '"op:Conv2D" = "orange"' if colours else '"encoder" = "Text encoder"'
     if not isinstance(value, Mapping):
         raise RequestError(f"{where} is {spoken(value)}; it takes a table", hint=f"[{where.split()[-1]}] {example}")
@@ -155,7 +155,7 @@ def table(where: str, value: Any, colours: bool) -> ByPattern:
 
 
 def colour(where: str, text: str) -> str:
-    """A colour as `#RRGGBB`.
+    """Return a colour as `#RRGGBB`.
 
     >>> colour("x", "#fA0"), colour("x", "Orange")
     ('#FFAA00', '#E69F00')
@@ -170,7 +170,7 @@ def colour(where: str, text: str) -> str:
 
 
 def values_of(view: SavedView) -> dict[str, Any]:
-    """What a view file would say of this, but for what is open: lists and tables by key, those that hold something."""
+    """Return the non-empty keys of a view file for this view, except which groups are open."""
     options = {key: value for key, value in CHOICES.items() if key not in ("depth", "color-by")}
     said = dict(view.choices)
     kept: dict[str, Any] = {key: list(getattr(view, key)) for key in LISTS if key != "open"}
@@ -180,8 +180,10 @@ def values_of(view: SavedView) -> dict[str, Any]:
 
 
 def without(view: SavedView, said: Mapping[str, Any]) -> SavedView:
-    """The view without what was `said` otherwise: options by name; any of those that open groups outrules all of its
-    own."""
+    """Return the view without what the options in `said` override.
+
+    Any option that opens groups overrides all keys of the view that do.
+    """
     choices = tuple((name, value) for name, value in view.choices if name not in said)
     if any(name in said for name in OPENING):
         choices = tuple(pair for pair in choices if pair[0] not in OPENING)

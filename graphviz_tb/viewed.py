@@ -1,4 +1,4 @@
-"""A model as a view file has it: patterns become rows, and these are hidden, aside, open, coloured and titled."""
+"""Apply a view file to a model: resolve patterns to rows, then hide, set aside, open, colour and title these."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 
 class Viewed:
-    """The parts of a model with a view: the tree with its titles, the facts with its colours, the options with what is
-    open and aside; which rows are hidden, and what meant nothing."""
+    """The parts of a model after a view was applied: hierarchy with titles, facts with colours, options with open and
+    extracted groups, hidden rows, and patterns that match nothing."""
 
     def __init__(self, model: OpenableModel, view: SavedView) -> None:
         self.model, self.view = model, view
@@ -41,7 +41,7 @@ class Viewed:
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """What the view is of, and which of its patterns mean nothing in this graph."""
+        """Return notices of the view's name, the hidden ops, and patterns that match nothing."""
         named = self.view.source
         said = [Notice("view", f"the view of {named} (--no-view leaves it out)", strict=False)] if named else []
         if self.hidden.any():
@@ -52,7 +52,7 @@ class Viewed:
         return tuple(said)
 
     def meant(self, key: str, pattern: str) -> Sequence[int]:
-        """The rows that a pattern means: those of a name, else those that it finds as a query."""
+        """Return the rows of a pattern: those with the name, else those that it finds as a query."""
         try:
             rows = list(dict.fromkeys(path[-1] for path in self.model.names.find(pattern)))
         except UnknownNode:
@@ -62,7 +62,7 @@ class Viewed:
         return rows
 
     def found(self, key: str, pattern: str) -> list[int]:
-        """The rows that a query finds; none where it asks for what was not measured."""
+        """Return the rows that a query finds; none if it asks for something that was not measured."""
         try:
             marked = matching(self.rows, parse(pattern))
         except MissingFacts:
@@ -72,24 +72,24 @@ class Viewed:
         return [row for row in np.flatnonzero(marked).tolist() if row]
 
     def by_row(self, key: str, table: ByPattern) -> dict[int, str]:
-        """The text of each row that a table of patterns has one for."""
+        """Return the text of each row that a pattern of the table matches."""
         return {row: text for pattern, text in table for row in self.meant(key, pattern)}
 
     def _options(self) -> Options:
         options, hierarchy = self.model.options, self.model.hierarchy
         end = int(hierarchy.end[0])
 
-        def named(key: str, patterns: Sequence[str], before: Sequence[str]) -> tuple[str, ...]:
+        def names_matching(key: str, patterns: Sequence[str], before: Sequence[str]) -> tuple[str, ...]:
             rows = [row for pattern in patterns for row in self.meant(key, pattern) if row < end]
             return tuple(dict.fromkeys((*before, *(hierarchy.name[row] for row in rows))))
 
         opened = dict.fromkeys(each for pattern in self.view.open for each in self.opened(pattern))
-        aux = named("aside", self.view.aside, options.expand.aux)
-        expand = replace(options.expand, aux=aux, main=named("main", self.view.main, options.expand.main))
+        aux = names_matching("aside", self.view.aside, options.expand.aux)
+        expand = replace(options.expand, aux=aux, main=names_matching("main", self.view.main, options.expand.main))
         return replace(options, expand=expand, picture=replace(options.picture, open=(*options.picture.open, *opened)))
 
     def opened(self, pattern: str) -> Iterable[str]:
-        """The addresses that a pattern opens: itself, where it is a name; of what a query finds only so many."""
+        """Return the addresses that a pattern opens: a name itself, else a limited number of found rows."""
         try:
             self.model.names.find(pattern)
         except UnknownNode:
@@ -100,7 +100,7 @@ class Viewed:
 
 
 def hidden(hierarchy: Hierarchy, rows: Sequence[int]) -> Bools:
-    """Mark some rows, all below them, and groups of which nothing is left; never the whole graph or function."""
+    """Mark rows, everything below them, and groups left empty; never a whole graph or function."""
     steps = np.zeros(len(hierarchy) + 1, np.int64)
     chosen = np.unique(np.array(rows, np.int64))
     np.add.at(steps, chosen, 1)
@@ -108,7 +108,7 @@ def hidden(hierarchy: Hierarchy, rows: Sequence[int]) -> Bools:
     marked: Bools = np.cumsum(steps)[:-1] > 0
     if not marked.any():
         return marked
-    left = np.zeros(len(hierarchy), np.int64)  # children that are shown
+    left = np.zeros(len(hierarchy), np.int64)  # number of visible children
     parent = hierarchy.parent
     for row in range(len(hierarchy) - 1, 0, -1):
         around = int(parent[row])
@@ -121,7 +121,7 @@ def hidden(hierarchy: Hierarchy, rows: Sequence[int]) -> Bools:
 
 
 def ops_and_marks(hierarchy: Hierarchy, rows: Bools) -> str:
-    """How many ops some rows are, as the boxes of groups count them, and how many marks beside them."""
+    """Return "3 ops and 2 constants, …" for some rows, counted as the boxes of groups do."""
     ops = int(np.count_nonzero(hierarchy.ordinary & rows))
     marks = int(np.count_nonzero((hierarchy.node >= 0) & rows)) - ops
     said = [counted(ops, "op")] if ops else []
@@ -130,13 +130,13 @@ def ops_and_marks(hierarchy: Hierarchy, rows: Bools) -> str:
 
 
 def titled(hierarchy: Hierarchy, titles: dict[int, str]) -> Hierarchy:
-    """The tree with rows called otherwise."""
+    """Return the hierarchy with other labels for some rows."""
     short = {row: label for row, label in hierarchy.short.items() if row not in titles}
     return replace(hierarchy, labels={**hierarchy.labels, **titles}, short=short) if titles else hierarchy
 
 
 def painted(facts: Facts, hierarchy: Hierarchy, colors: ByPattern, meant: Sequence[Sequence[int]]) -> Facts:
-    """The facts with the colour of every op that a pattern means, or that is in a group which it means."""
+    """Return the facts with a colour for every op that a pattern matches, itself or by a group around it."""
     if not colors:
         return facts
     category = np.full(len(hierarchy), -1, np.int32)

@@ -1,1 +1,1 @@
-"""Algorithms on the nouns of `model/` that several stages need: counts through calls, orders, numberings."""
+"""Algorithms shared by several stages: traversal, reachability, numbering, counts through calls."""

@@ -1,4 +1,4 @@
-"""The children of a group along the flow of its data."""
+"""Children of a group in the order of its data flow."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from graphviz_tb.model.paths import Path, content_rows, owner_row
 
 
 def along_flow(hierarchy: Hierarchy, path: Path) -> list[list[int]]:
-    """The children of the group at `path`, rank by rank.
+    """Return the children of the group at `path`, rank by rank.
 
-    After: no data edge leads from a rank to an earlier one, but for those that close a cycle; the children of one
-    rank do not feed each other, and are in the order of the file. What has no edge is not in them (`unjoined`).
+    No data edge leads from a rank to an earlier one, except those that close a cycle. The children of one rank do not
+    feed each other and keep file order. Children without data edges are left out (see `unconnected_children`).
 
     >>> from graphviz_tb import load
     >>> from graphviz_tb.proto import GraphDef
@@ -32,24 +32,24 @@ def along_flow(hierarchy: Hierarchy, path: Path) -> list[list[int]]:
 
 
 def unjoined(hierarchy: Hierarchy, path: Path) -> list[int]:
-    """The children of the group at `path` that no data edge joins to another, in the order of the file."""
+    """Return the children of the group at `path` without data edges to siblings, in file order."""
     joined = {row for pair in data_pairs(hierarchy, owner_row(hierarchy, path)) for row in pair}
     return [row for row in content_rows(hierarchy, path) if row not in joined]
 
 
 def data_pairs(hierarchy: Hierarchy, owner: int) -> list[tuple[int, int]]:
-    """Which children of a group feed which, each pair once."""
+    """Return the pairs (source, target) of children of a group joined by data edges, each once."""
     if owner < 0:
         return []
     owned = hierarchy.owned(owner)
     start, stop = hierarchy.edge_from[owned].astype(np.int64), hierarchy.edge_to[owned].astype(np.int64)
     kept = (start >= 0) & (stop >= 0) & (start != stop) & ~hierarchy.graph.control[owned]
-    # A pair of rows as one number: sorted and made distinct by numpy, then taken apart.
+    # Encode each pair as one number, so that numpy can sort and deduplicate them.
     return [divmod(pair, 1 << 32) for pair in distinct(start[kept] << 32 | stop[kept]).tolist()]
 
 
 def ranks(rows: Sequence[int], pairs: Sequence[tuple[int, int]]) -> list[list[int]]:
-    """Put each row one rank below the last that feeds it; where only cycles are left, take the first row."""
+    """Put each row one rank below the last row that feeds it; break cycles at their first row."""
     index = {row: number for number, row in enumerate(rows)}
     after: list[list[int]] = [[] for _ in rows]
     for source, target in pairs:

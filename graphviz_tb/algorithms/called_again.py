@@ -1,4 +1,8 @@
-"""Scopes that are called again and again: cycles of a level lead back to them, as functions of a PyTorch trace do."""
+"""Scopes that cycles of a level lead back to, as module calls of a PyTorch trace do.
+
+A module called several times is one scope, so the level around it has cycles although the trace has none. Take out the
+scope entered most often from its own strongly connected component, and repeat until no cycle is left.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +16,13 @@ from graphviz_tb.model.columns import distinct
 from graphviz_tb.model.hierarchy import SCOPE, STACKS, Hierarchy
 from graphviz_tb.ops.roles import FRAME_NEXTS
 
-CALLED, ROUNDS = 2, 8  # ways into a scope that is called again; scopes of one level that are
+CALLED, ROUNDS = 2, 8  # entries into such a scope; such scopes per level
 
 
 def called_again(hierarchy: Hierarchy, row: int) -> frozenset[int]:
-    """The scopes of a level that are called most often on its cycles, until it has none.
+    """Return the scopes of a level that are called most often on its cycles.
 
-    It is the same whatever is folded, and whether `row` is the group itself or a series or fold in it.
+    The result does not depend on folding, nor on whether `row` is the group itself or a series or fold in it.
     """
     while hierarchy.kind[row] in STACKS:
         row = int(hierarchy.parent[row])
@@ -29,8 +33,8 @@ def called_again(hierarchy: Hierarchy, row: int) -> frozenset[int]:
 
 
 def most_called(hierarchy: Hierarchy, row: int) -> frozenset[int]:
-    """Find what is called again on the level right below a scope or function."""
-    # A loop of control flow v1 is a cycle that runs.
+    """Find the repeatedly called scopes directly below a scope or function."""
+    # A control flow v1 loop is a real cycle.
     if not FRAME_NEXTS.isdisjoint(hierarchy.graph.op_types):
         return frozenset()
     groups, members = [row], []
@@ -59,11 +63,11 @@ def most_called(hierarchy: Hierarchy, row: int) -> frozenset[int]:
 
 
 def pairs_between(hierarchy: Hierarchy, groups: list[int], members: list[int]) -> list[tuple[int, int]]:
-    """The pairs of `members`, in ascending order, between which data leads along the edges that `groups` own."""
+    """Return the pairs of `members` (ascending) joined by data edges that `groups` own."""
     graph = hierarchy.graph
     edges = np.concatenate([hierarchy.owned(group) for group in groups])
     edges = edges[(hierarchy.edge_from[edges] >= 0) & (hierarchy.edge_to[edges] >= 0) & ~graph.control[edges]]
-    # The member around a node is the last one that does not begin behind it.
+    # The member around a node is the last one that starts at or before it.
     rows = np.array(members, np.int64)
     source, target = (
         rows[np.searchsorted(rows, hierarchy.row_of_node[ends[edges]], "right") - 1]

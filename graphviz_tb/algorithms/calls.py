@@ -1,4 +1,4 @@
-"""Counts through calls: the ops below a row and in all functions that are called there."""
+"""Op counts through calls: the ops below a row and in all functions called there."""
 
 from __future__ import annotations
 
@@ -17,24 +17,23 @@ from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paths import Path, function_of
 from graphviz_tb.model.stats import Stats
 
-MOST_OPS = 10**9  # that are counted: functions that call each other twice make 2²⁰⁰, which no number of 64 bits holds
+MOST_OPS = 10**9  # counting stops here: nested double calls reach 2²⁰⁰ ops, beyond 64 bits
 
 
 class OpsThroughCalls:
-    """How many ops lie under a row, functions counted at each call; None where recursion makes it endless. No more than
-    `MOST_OPS` are counted.
+    """Count the ops below a row, functions once per call; None if recursion makes the count endless.
 
-    Rows in `without` are not counted, nor what they call.
+    Counts stop at `MAX_COUNTED_OPS`. Rows in `without` and what they call are not counted.
     """
 
     def __init__(self, hierarchy: Hierarchy, without: Bools | None = None) -> None:
         self.hierarchy = hierarchy
-        # Sorted: a subtree is a slice.
+        # Sorted, so that a subtree is a slice.
         self.call_rows = sorted(call for call in hierarchy.calls if without is None or not without[call])
         self.total = (
             hierarchy.op_total if without is None else np.concatenate(([0], np.cumsum(hierarchy.ordinary & ~without)))
         )
-        # Many ask for all ops: they are counted once.
+        # The count of all ops is shared through the hierarchy.
         self.memo: dict[int, int | None] = hierarchy.ops_of_function if without is None else {}
         self.called: dict[int, int | None] = {}
         if not self.memo:
@@ -42,10 +41,7 @@ class OpsThroughCalls:
                 self.memo[function] = self._sum(function)
 
     def __call__(self, row: int) -> int | None:
-        """The count under `row`; a call counts its functions instead of itself.
-
-        After: an op counts 1, a group the sum of its ops.
-        """
+        """Return the count below `row`: 1 for an op, the sum of its ops for a group; a call counts its functions."""
         if row in self.memo:
             return self.memo[row]
         return self._sum(row)
@@ -53,7 +49,7 @@ class OpsThroughCalls:
     def _sum(self, row: int) -> int | None:
         total = int(self.total[self.hierarchy.end[row]] - self.total[row])
         for call in self._calls_below(row):
-            if call not in self.called:  # once, however deep it lies: it may have thousands of branches
+            if call not in self.called:  # once: a call may have thousands of branches
                 self.called[call] = self._through(call)
             inside = self.called[call]
             if inside is None:
@@ -62,8 +58,8 @@ class OpsThroughCalls:
         return min(total, MOST_OPS)
 
     def _through(self, call: int) -> int | None:
-        """The ops of all functions of a call; None where one of them, or one that it calls, calls itself."""
-        # A function that two attributes of one op name (both branches of an `If`) counts once.
+        """Count the ops of all functions of a call; None if one of them is recursive."""
+        # A function named by two attributes of one op (both branches of an `If`) counts once.
         total = 0
         for function in dict.fromkeys(function for _, function in self.hierarchy.calls[call]):
             inside = self.memo.get(function)
@@ -77,7 +73,7 @@ class OpsThroughCalls:
         return self.call_rows[start : bisect_left(self.call_rows, int(self.hierarchy.end[row]))]
 
     def _callees_first(self) -> list[int]:
-        """Functions in an order in which callees come first; those on cycles and above are left out."""
+        """Return the functions, callees before callers, without recursive ones and their callers."""
         hierarchy = self.hierarchy
         rows = hierarchy.function_rows
         number = {row: index for index, row in enumerate(rows)}
@@ -99,7 +95,7 @@ def at_least(ops: int) -> str:
 
 
 def leading_on(paths: Sequence[Path]) -> set[Path]:
-    """Of paths in order those that others lead on from: calls with something inside, which follows them at once.
+    """Return the paths that are a prefix of the next path. Before: `paths` are sorted.
 
     >>> leading_on([(1,), (1, 5), (1, 6), (2,)])
     {(1,)}
@@ -108,19 +104,19 @@ def leading_on(paths: Sequence[Path]) -> set[Path]:
 
 
 def measured_through(hierarchy: Hierarchy, stats: Stats) -> tuple[int, int | None]:
-    """How many ops have statistics, counted in each place, of how many through calls (None where that is endless)."""
+    """Count the ops with statistics, in every place they run, and all ops through calls (None if endless)."""
     ordinary = hierarchy.ordinary
     main = np.flatnonzero(stats.known & ordinary)
-    # Ops of functions have statistics inside calls, once for each path of calls that leads to them.
+    # Ops of functions have statistics once per path of calls to them.
     rows = [*main[main < hierarchy.end[0]].tolist(), *(path[-1] for path in stats.paths_inside())]
     counted = sum(bool(ordinary[row]) and row not in hierarchy.calls for row in rows)
     return counted, OpsThroughCalls(hierarchy)(0)
 
 
 def uncalled_functions(hierarchy: Hierarchy) -> list[int]:
-    """Function rows that no call of the main graph leads to, those left out that another one of the list leads to.
+    """Return the function rows not called from the main graph, without those called by a function of the list.
 
-    After: every function is shown by a call, can be opened from the list, or is another form of one that is called.
+    After: every function is shown by a call, can be opened from the list, or is an alternative form of a called one.
     """
     callees: dict[int, set[int]] = {0: set(), **{row: set() for row in hierarchy.function_rows}}
     for call, bodies in hierarchy.calls.items():
@@ -129,7 +125,7 @@ def uncalled_functions(hierarchy: Hierarchy) -> list[int]:
     called = {callee for row, inside in callees.items() if row not in reached for callee in inside - {row}}
     uncalled = []
     unreached = [row for row in hierarchy.function_rows if row not in reached]
-    for row in sorted(unreached, key=lambda row: (row in called, row)):  # those on cycles only where nothing leads in
+    for row in sorted(unreached, key=lambda row: (row in called, row)):  # recursive ones last
         if row not in reached:
             uncalled.append(row)
             reached |= reached_from([row], callees, reached)
@@ -138,8 +134,11 @@ def uncalled_functions(hierarchy: Hierarchy) -> list[int]:
 
 
 def other_forms(hierarchy: Hierarchy) -> set[int]:
-    """Return the functions that a runtime may use instead of one that is called: for a GPU, or with values for its
-    gradient. Keras writes the interface that each implements as the attribute `api_implements`."""
+    """Return the functions that a runtime may use instead of a called one: for a GPU, or with values kept for
+    gradients.
+
+    Keras writes the interface that each function implements as the attribute `api_implements`.
+    """
     library = hierarchy.graph.graph_def.library.function
     written = ((row, library[function.index].attr) for row, function in
                zip(hierarchy.function_rows, hierarchy.graph.functions, strict=True))  # fmt: skip
@@ -150,9 +149,9 @@ def other_forms(hierarchy: Hierarchy) -> set[int]:
 
 
 def listed_functions(hierarchy: Hierarchy, opened: Container[tuple[int, ...]]) -> tuple[list[int], int]:
-    """The functions that a picture lists beside the graph, in file order, and how many more there would be.
+    """Return the functions to list next to the graph, in file order, and the number of uncalled ones left out.
 
-    Listed are those that are `opened` by themselves, and the largest that no call leads to.
+    Those in `opened` are listed, and the largest uncalled ones.
     """
     uncalled = uncalled_functions(hierarchy)
     by_itself = [row for row in hierarchy.function_rows if (row,) in opened]

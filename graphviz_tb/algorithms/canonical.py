@@ -1,11 +1,11 @@
-"""A canonical certificate of a small coloured digraph by colour refinement and individualisation.
+"""Canonical certificate of a small coloured digraph, by colour refinement and individualisation.
 
-Refinement keeps the largest part of a cell under its old number and only looks at neighbours of nodes that changed,
-after Hopcroft's partition refinement; what stays tied is cut into connected components, which are interchangeable if
-equal, and inside a component one node of a tied cell is singled out: the one that gives the component the
+Refinement keeps the largest part of a cell under its old number and only revisits neighbours of nodes that changed
+(Hopcroft's partition refinement). Nodes still tied are cut into connected components; equal components are
+interchangeable. Inside a component, one node of a tied cell is individualised: the one that gives the component the
 least certificate (McKay & Piperno, Practical graph isomorphism II, 2014). The certificate lists the whole graph, so
-equal certificates mean isomorphic graphs whatever happened on the way; the bound can only make equal graphs look
-different, and then says so.
+equal certificates always mean isomorphic graphs. The budget can only make equal graphs look different, which is
+reported.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Adjacency = list[list[tuple[int, int]]]
 
 
 class Cut(NamedTuple):
-    """A component, and the nodes of one of its cells, in sets of which each node can change places with each other."""
+    """A component, and one of its cells as sets of twins, which can change places with each other."""
 
     part: list[int]
     sets: list[list[int]]
@@ -32,8 +32,8 @@ class Cut(NamedTuple):
 
 @dataclass
 class RefinementBudget:
-    """How many nodes may still be refined; less than none: it was not enough. `depth` are the nodes singled out now,
-    `edges` how many may still be looked at, in all graphs that share the room."""
+    """Work left: `left` nodes to refine, negative once exhausted; `depth` nested individualisations; `edges` to look at
+    in all graphs that share the budget."""
 
     left: int
     depth: int = 0
@@ -41,7 +41,8 @@ class RefinementBudget:
 
 
 def canonical(colors: list[int], edges: list[Edge], room: RefinementBudget | None = None) -> tuple[bytes, bool]:
-    """The certificate of a graph with node `colors` and `(source, target, flag)` edges; and whether it is canonical.
+    """Return the certificate of a graph with node `colors` and `(source, target, flag)` edges; and whether it is
+    canonical.
 
     >>> one = canonical([7, 7, 9], [(0, 2, 1), (1, 2, 1)])
     >>> two = canonical([9, 7, 7], [(2, 0, 1), (1, 0, 1)])
@@ -57,7 +58,7 @@ def canonical(colors: list[int], edges: list[Edge], room: RefinementBudget | Non
 def canonical_order(
     colors: list[int], edges: list[Edge], room: RefinementBudget | None = None
 ) -> tuple[list[int], bool]:
-    """The nodes of a graph in the order of its certificate, and whether that is canonical."""
+    """Return the nodes of a graph in the order of its certificate, and whether that order is canonical."""
     room = room or RefinementBudget(REFINEMENTS * len(colors))
     links = link(len(colors), edges)
     cell = first_cells(colors)
@@ -75,23 +76,24 @@ def canonical_order(
 
 
 def link(count: int, edges: list[Edge]) -> Adjacency:
-    """For each node its neighbours with the flag of the edge: positive towards targets, negative towards sources."""
+    """Return the neighbours of each node with the flag of the edge: positive towards targets, negative towards
+    sources."""
     links: Adjacency = [[] for _ in range(count)]
     for source, target, flag in edges:
-        # Flags are 1 … 3, so that the sign can tell the direction.
+        # Flags are 1 … 3: the sign is the direction.
         links[source].append((target, flag))
         links[target].append((source, -flag))
     return links
 
 
 def first_cells(colors: list[int]) -> list[int]:
-    """Cells in the order of colours."""
+    """Number the cells in the order of colours."""
     number = {color: index for index, color in enumerate(sorted(set(colors)))}
     return [number[color] for color in colors]
 
 
 def refine(cell: list[int], links: Adjacency, changed: list[int]) -> None:
-    """Split cells until nodes of one cell see the same cells around them. `cell` is changed in place.
+    """Split cells, in place, until nodes of one cell have the same cells around them.
 
     Numbers of new cells depend on structure only, never on the order of nodes.
     """
@@ -109,7 +111,7 @@ def refine(cell: list[int], links: Adjacency, changed: list[int]) -> None:
             if len(members[cell[node]]) > 1:  # only saves time: a cell of one node cannot be split
                 touched[cell[node]][node] = tuple(sorted(view))
         changed = []
-        # Cells in their order, not in that in which nodes were met: equal graphs get equal numbers.
+        # In the order of cells, not of nodes, so that equal graphs get equal numbers.
         for number in sorted(touched):
             fresh = split(number, touched[number], members, cell, changed, fresh)
 
@@ -132,7 +134,7 @@ def split(
         sizes[()] = rest
     if len(sizes) == 1:
         return fresh
-    # Only the smaller parts are looked at again: each node at most log n times (Hopcroft 1971).
+    # Only the smaller parts are revisited: each node at most log n times (Hopcroft 1971).
     keeps = max(sizes, key=lambda view: (sizes[view], view))  # only saves time
     for view in sorted(sizes):
         if view == keeps:
@@ -148,7 +150,7 @@ def split(
 
 
 def tied_components(cell: list[int], links: Adjacency) -> list[list[int]]:
-    """Connected components of the nodes whose cell holds others too."""
+    """Return the connected components of the nodes that share their cell."""
     sizes = Counter(cell)
     left = {node for node in range(len(cell)) if sizes[cell[node]] > 1}
     parts: list[list[int]] = []
@@ -167,8 +169,10 @@ def tied_components(cell: list[int], links: Adjacency) -> list[list[int]]:
 
 
 def cut_of(part: list[int], cell: list[int], links: Adjacency) -> Cut | None:
-    """Which cell of a component to cut: the one with the fewest nodes to try. None where all its cells differ: it can
-    only change places with a whole equal component."""
+    """Choose the cell of a component with the fewest nodes to try; None if all its cells have one node.
+
+    Such a component can only change places with a whole equal component.
+    """
     cells: dict[int, list[int]] = defaultdict(list)
     for node in part:
         cells[cell[node]].append(node)
@@ -177,7 +181,7 @@ def cut_of(part: list[int], cell: list[int], links: Adjacency) -> Cut | None:
 
 
 def twins(nodes: list[int], links: Adjacency) -> list[list[int]]:
-    """The nodes in sets of the very same links."""
+    """Group nodes with identical links."""
     sets: dict[tuple[tuple[int, int], ...], list[int]] = defaultdict(list)
     for node in nodes:
         sets[tuple(sorted(links[node]))].append(node)
@@ -185,10 +189,10 @@ def twins(nodes: list[int], links: Adjacency) -> list[list[int]]:
 
 
 def single_out(cell: list[int], links: Adjacency, cuts: list[Cut], room: RefinementBudget) -> list[int]:
-    """In each component, put one node of the cell that is cut into a separate cell.
+    """In each component, move one node of the chosen cell, with its twins, to cells of their own; return these nodes.
 
-    Nodes with the very same neighbours may change places with it, so they are distinguished at the same time.
-    Components of equal cells get the same new numbers, so that they stay comparable.
+    Twins may change places, so they are distinguished at the same time. Equal components get equal new numbers, so that
+    they stay comparable.
     """
     looks = [sorted(cell[node] for node in cut.part) for cut in cuts]
     chosen = [least(cut, cell, links, room) for cut in cuts]
@@ -203,19 +207,19 @@ def single_out(cell: list[int], links: Adjacency, cuts: list[Cut], room: Refinem
 
 
 def least(cut: Cut, cell: list[int], links: Adjacency, room: RefinementBudget) -> list[int]:
-    """Which set of twins to single out in a component: that of the least certificate."""
+    """Return the set of twins whose individualisation gives the component the least certificate."""
     if len(cut.sets) == 1:  # only saves time
         return cut.sets[0]
     if len(cut.sets) * len(cut.part) > room.left or room.edges < 0 or room.depth > SINGLED_OUT:
         room.left = -1
         return cut.sets[0]
-    # All have neighbours in the same cells, but one may be on a cycle of two and another on one of three. Where two
-    # give the component the same certificate, one can be mapped onto the other, and either may be taken.
+    # All have neighbours in the same cells, but may be on cycles of different lengths. Two sets of one certificate
+    # can be mapped onto each other: either may be taken.
     return min(cut.sets, key=lambda nodes: tried(nodes, cut.part, cell, links, room))
 
 
 def tried(nodes: list[int], part: list[int], cell: list[int], links: Adjacency, room: RefinementBudget) -> bytes:
-    """The certificate of a component in which some nodes are singled out."""
+    """Return the certificate of a component in which some nodes are individualised."""
     place = {node: at for at, node in enumerate(part)}
     single = set(nodes)
     edges = [
@@ -225,7 +229,7 @@ def tried(nodes: list[int], part: list[int], cell: list[int], links: Adjacency, 
         if flag > 0 and other in place
     ]
     room.edges -= len(edges)
-    # No cell has a number below 0.
+    # Cell numbers are never negative.
     room.depth += 1
     certificate = canonical([-1 if node in single else cell[node] for node in part], edges, room)[0]
     room.depth -= 1
@@ -242,6 +246,6 @@ def rank(cell: list[int], parts: list[list[int]], edges: list[Edge]) -> list[int
     order = sorted(
         range(len(parts)), key=lambda index: (sorted(cell[node] for node in parts[index]), sorted(looks[index]))
     )
-    # `node` decides only where the search was cut short: else no two nodes of one component share a cell.
+    # `node` decides only after a truncated search: otherwise no two nodes of one component share a cell.
     nth = {part: index for index, part in enumerate(order)}
     return sorted(range(len(cell)), key=lambda node: (cell[node], nth.get(component.get(node, -1), -1), node))

@@ -1,4 +1,4 @@
-"""Colours in hexadecimal digits."""
+"""Colours as `#RRGGBB`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import lru_cache
 
 
 def channels(colour: str) -> tuple[int, int, int]:
-    """Red, green and blue of `#RRGGBB`.
+    """Return red, green and blue of `#RRGGBB`.
 
     >>> channels("#0B2DC2")
     (11, 45, 194)
@@ -16,7 +16,7 @@ def channels(colour: str) -> tuple[int, int, int]:
 
 @lru_cache(maxsize=4096)
 def mixed(colour: str, other: str, per_cent: int) -> str:
-    """`colour` with some per cent of `other` in it.
+    """Mix `per_cent` of `other` into `colour`.
 
     >>> mixed("#FFFFFF", "#000000", 35)
     '#A6A6A6'

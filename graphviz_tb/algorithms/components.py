@@ -1,4 +1,4 @@
-"""Components of graphs: strongly connected ones of directed graphs, and what is joined pair by pair."""
+"""Strongly connected components, and union-find for weakly connected ones."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Iterable, MutableMapping, Sequence
 
 
 def strong_components(after: Sequence[Sequence[int]]) -> list[int]:
-    """The number of each node's strongly connected component (Tarjan 1972, without recursion).
+    """Return the number of each node's strongly connected component (Tarjan 1972, without recursion).
 
     >>> strong_components([[1], [0, 2], []])
     [1, 1, 0]
     """
-    index = [0] * len(after)  # the nodes met so far, in turn, from 1 on
+    index = [0] * len(after)  # order of discovery, from 1 on
     low = [0] * len(after)
     component = [-1] * len(after)
     stack: list[int] = []
@@ -40,7 +40,7 @@ def strong_components(after: Sequence[Sequence[int]]) -> list[int]:
                 if work:
                     around = work[-1][0]
                     low[around] = min(low[around], low[node])
-                if low[node] == index[node]:  # nothing on the stack before it is reached: a component is complete
+                if low[node] == index[node]:  # it reaches nothing before it on the stack: a component is complete
                     while component[node] < 0:
                         component[stack.pop()] = components
                     components += 1
@@ -48,15 +48,14 @@ def strong_components(after: Sequence[Sequence[int]]) -> list[int]:
 
 
 def root(head: list[int] | MutableMapping[int, int], node: int) -> int:
-    """The representative of all that a node was joined with (Tarjan 1975, halving paths on the way); `head` is at first
-    each node itself."""
+    """Return the representative of a node's set (Tarjan 1975, path halving). Initially `head[node] == node`."""
     while head[node] != node:
         head[node] = node = head[head[node]]
     return node
 
 
 def unite(head: list[int] | MutableMapping[int, int], first: int, second: int) -> None:
-    """Make one set of the sets of two nodes; the least node represents it, whatever the order of the pairs."""
+    """Join the sets of two nodes; the least node represents the union, whatever the order of joins."""
     first, second = root(head, first), root(head, second)
     if first < second:
         head[second] = first
@@ -65,14 +64,14 @@ def unite(head: list[int] | MutableMapping[int, int], first: int, second: int) -
 
 
 def weak_components(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
-    """Nodes that hang together whatever the direction; components and members in the order of the nodes.
+    """Return the weakly connected components; components and members in the order of the nodes.
 
     >>> weak_components(5, [(3, 1), (0, 4)])
     [[0, 4], [1, 3], [2]]
     """
     head = list(range(count))
     for first, second in pairs:
-        # As `join`, without its calls: a level may have half a million pairs.
+        # `unite_sets` inlined: a level may have half a million pairs.
         while head[first] != first:
             head[first] = first = head[head[first]]
         while head[second] != second:

@@ -1,7 +1,7 @@
-"""The elements of a `TensorProto`, however the file writes them: as bytes, one by one, or the last one for the rest.
+"""Elements of a `TensorProto`, stored as bytes, one by one, or with the last one repeated.
 
-A damaged file may end within an element, list numbers that its type cannot hold, or claim more elements than it has:
-nothing is read or made beyond the limit that a caller gives.
+A damaged file may end within an element, list numbers that its type cannot hold, or claim more elements than it has.
+Nothing is read or allocated beyond the limit that a caller gives.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ BFLOAT16, FLOAT16, FLOAT8_E5M2, FLOAT8_E4M3FN, INT4, UINT4 = 14, 19, 24, 25, 29,
 
 
 def claimed(tensor: TensorProto) -> int:
-    """How many elements the shape claims; 0 where it has more dimensions than a tensor can have, less than 0 where a
-    dimension is unknown."""
+    """Return the element count of the shape; 0 if it has too many dimensions, negative if a dimension is unknown."""
     sizes = [dim.size for dim in tensor.tensor_shape.dim]
     if len(sizes) > MOST_DIMENSIONS:
         return 0
@@ -30,7 +29,7 @@ def claimed(tensor: TensorProto) -> int:
 
 
 def held(tensor: TensorProto) -> int:
-    """How many elements the file holds, each of them written down."""
+    """Return how many elements are written in the file."""
     dtype = DTYPES.get(tensor.dtype)
     if dtype is None:
         return 0
@@ -40,8 +39,9 @@ def held(tensor: TensorProto) -> int:
 
 
 def stored(tensor: TensorProto, most: int | None = None) -> np.ndarray | None:
-    """The elements that the file holds, at most the first `most`, as `Dtype.form` says: of bfloat16, float16 and float8
-    the bits. None where the elements of the type are no numbers.
+    """Return the first `most` elements in the file as `Dtype.form`: for bfloat16, float16 and float8 their bits.
+
+    Return None for types that are not numeric.
 
     >>> from graphviz_tb.proto import TensorProto
     >>> stored(TensorProto(dtype=17, tensor_content=b"\\1\\0\\2")), stored(TensorProto(dtype=7))
@@ -55,9 +55,9 @@ def stored(tensor: TensorProto, most: int | None = None) -> np.ndarray | None:
         return np.frombuffer(tensor.tensor_content[: count * dtype.size], dtype.form)
     if dtype.field == "float8_val":
         return np.frombuffer(tensor.float8_val[:count], dtype.form)
-    if dtype.form.startswith("<c"):  # real and imaginary parts by turns
+    if dtype.form.startswith("<c"):  # real and imaginary parts alternate
         return np.array(getattr(tensor, dtype.field)[: 2 * count], f"<f{dtype.size // 2}").view(dtype.form)
-    # Bits of halves are listed as int32, and a damaged file has numbers of more bits than the type: those go.
+    # Bits of halves are listed as int32; in a damaged file excess bits are dropped.
     listed = np.array(
         getattr(tensor, dtype.field)[:count], np.int64 if dtype.field in ("int_val", "half_val") else None
     )
@@ -65,7 +65,7 @@ def stored(tensor: TensorProto, most: int | None = None) -> np.ndarray | None:
 
 
 def repeated_to(elements: np.ndarray, count: int) -> np.ndarray:
-    """So many elements: TensorFlow writes a tensor of equal ones as one, the last repeats to the end."""
+    """Extend to `count` elements: TensorFlow writes equal trailing elements once."""
     if len(elements) >= count:
         return elements
     last = elements[-1:] if len(elements) else np.zeros(1, elements.dtype)
@@ -73,7 +73,7 @@ def repeated_to(elements: np.ndarray, count: int) -> np.ndarray:
 
 
 def values(elements: np.ndarray, dtype: int) -> np.ndarray:
-    """The numbers that stored elements of a type are.
+    """Convert stored elements to numbers.
 
     >>> values(np.array([0x3F80, 0x4000], "<u2"), BFLOAT16).tolist()
     [1.0, 2.0]
@@ -94,7 +94,7 @@ def values(elements: np.ndarray, dtype: int) -> np.ndarray:
 
 
 def _e4m3fn(elements: np.ndarray) -> np.ndarray:
-    """Sign, four bits of exponent (bias 7), three of mantissa; no infinity, NaN has all bits set."""
+    """Decode sign, 4 bits of exponent (bias 7), 3 of mantissa; no infinity, NaN has all bits set."""
     exponent, mantissa = elements.astype(np.int32) >> 3 & 15, elements & 7
     size = np.ldexp(np.where(exponent > 0, 8.0, 0.0) + mantissa, np.maximum(exponent, 1) - 10)
     size[elements & 127 == 127] = np.nan
@@ -103,7 +103,7 @@ def _e4m3fn(elements: np.ndarray) -> np.ndarray:
 
 
 def first(tensor: TensorProto, most: int) -> list[Any]:
-    """The first elements that the file holds, as Python's numbers, or the bytes of strings.
+    """Return the first elements in the file, as Python numbers or the bytes of strings.
 
     >>> from graphviz_tb.proto import TensorProto
     >>> first(TensorProto(dtype=14, half_val=[0x3F80, 0x4000]), 1), first(TensorProto(dtype=7, string_val=[b"a"]), 9)

@@ -1,12 +1,13 @@
-"""Index arithmetic: the masks, positions and shapes that a program works out from sizes, from constants and from whole
-numbers that it is given, and hands on as whole numbers or truth values; or as floating numbers, where they come from
-truth values, or count positions and are added.
+"""Index arithmetic: ops that compute masks, positions or shapes.
+
+Such ops start from sizes, constants and integer inputs, and give integers or booleans. Floating results count too if
+they come from booleans (an additive mask) or from counted positions that are only added.
 
     x ─▶ Shape ─▶ StridedSlice ─▶ Range ─▶ GreaterEqual ─▶ BroadcastTo ─▶ SelectV2
                                                              padding_mask ─▲     ▲─ scores
 
-All but `SelectV2` is. What is worked out from weights or floating numbers is none, though whole: a class, an expert.
-Floating numbers made of whole ones that are given are none either: ages, or the time of a step of diffusion.
+All but `SelectV2` are index arithmetic. Integers computed from weights or floats are not (a class, an expert), nor are
+floats computed from integer inputs (an age, the time step of a diffusion model).
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ LAYERS = (Role.CONVOLUTION, Role.PRODUCT, Role.BATCH_PRODUCT)
 
 
 def index_arithmetic(graph: Graph, asked: Callable[[Bools], Bools] | None = None) -> Bools:
-    """Which ops work out masks, positions or shapes; no mark and no input is one.
+    """Return which ops compute masks, positions or shapes; never marks or inputs.
 
-    Given those that may be so, `asked` says for which of them the answer must hold; for others it may be no.
+    Given the candidates, `asked` returns those that need an exact answer; the rest may be reported as False.
     """
     data = ~graph.control
     source, target = graph.source[data], graph.target[data]
@@ -46,7 +47,7 @@ def index_arithmetic(graph: Graph, asked: Callable[[Bools], Bools] | None = None
     held = works[source]
     source, target = source[held], target[held]
     if asked is not None:
-        # What is worked out from them counts, and nothing else: few messages are looked at.
+        # Look only at these and what is computed from them: few messages are read.
         inner = works[target]
         works = spread_from(works & asked(works), source[inner], target[inner])
         held = works[source]
@@ -55,8 +56,10 @@ def index_arithmetic(graph: Graph, asked: Callable[[Bools], Bools] | None = None
 
 
 def masks_and_positions(graph: Graph, works: Bools, given: Bools, source: Ints, target: Ints) -> Bools:
-    """Which of some ops work with truth values; or count positions, from no other whole numbers, that are only added to
-    others: frequencies are not."""
+    """Return which of the ops in `works` compute with booleans, or count positions that are only added.
+
+    Positions that mix with other integer inputs, or are multiplied (frequencies), do not count.
+    """
     inner = works[target] & ~graph.of_types(SIZES.__contains__)[target]
     values, other = np.zeros(len(graph), bool), np.zeros(len(graph), bool)
     values[target[inner & given[source] & ~graph.of_types(CONSTANTS.__contains__)[source]]] = True
@@ -68,11 +71,10 @@ def masks_and_positions(graph: Graph, works: Bools, given: Bools, source: Ints, 
 
 
 def brought(graph: Graph, source: Ints, target: Ints, given: Bools) -> Bools:
-    """Weights and what computes with them, inputs that are no whole numbers, ops that nobody knows, and all that is
-    worked out from these but for sizes."""
+    """Return weights, non-integer inputs, unknown ops, and everything computed from these other than sizes."""
     start = graph.of_types(lambda op: op in LISTS or has_role(op, *STATE, *FLOW, *LAYERS) or op_def(op) is None)
     constant = graph.of_types(lambda op: op in CONSTANTS)
-    start |= graph.meaning.origin >= 0  # of a frozen graph the weights are constants
+    start |= graph.meaning.origin >= 0  # in a frozen graph weights are constants
     argument = graph.definition < 0
     start[argument] = False
     inputs = np.flatnonzero(given & ~constant & ~start).tolist()
@@ -82,10 +84,9 @@ def brought(graph: Graph, source: Ints, target: Ints, given: Bools) -> Bools:
 
 
 def handed_on(graph: Graph, works: Bools, floating: Bools, source: Ints, target: Ints) -> Bools:
-    """Which of some ops hand on whole numbers alone, or are `floating`: to data, to those of them that do not, and as
-    results.
+    """Return which of some ops only give integers, or are `floating`, to data edges, to each other and as results.
 
-    Before: the edges from these ops.
+    Before: `source` and `target` are the edges from these ops.
     """
     left, used = works.copy(), np.zeros(len(graph), bool)
     used[source] = True
@@ -101,7 +102,7 @@ def handed_on(graph: Graph, works: Bools, floating: Bools, source: Ints, target:
 
 
 def gives_whole(graph: Graph, node: int) -> bool:
-    """Whether all that a node gives is whole numbers or truth values."""
+    """Return whether all outputs of a node are integers or booleans."""
     said = said_whole(graph.op_types[graph.op[node]])
     if isinstance(said, bool):
         return said
@@ -118,8 +119,8 @@ def gives_whole(graph: Graph, node: int) -> bool:
 
 @cache
 def said_whole(op: str) -> bool | str:
-    """Whether an op type alone says that all it gives is whole numbers or truth values, or else the attribute that says
-    it of its one output; "" where several say it.
+    """Return whether an op type has integer or boolean outputs only, or else the attribute that decides it for its one
+    output; "" if several decide.
 
     >>> said_whole("Where"), said_whole("NoOp"), said_whole("Fill"), said_whole("Unique")
     (True, False, 'T', '')

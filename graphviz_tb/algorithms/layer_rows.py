@@ -1,4 +1,4 @@
-"""The rows of a hierarchy that are layers: those listed in a Keras file, or else those that hold their own weights."""
+"""Rows of a hierarchy that are layers: those of a Keras file, or else those that hold their own weights."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ def layer_rows(hierarchy: Hierarchy) -> list[int]:
     and the weights that it uses, and ops with weights outside of such scopes."""
     if hierarchy.graph.layers:
         return [row for row in range(1, int(hierarchy.end[0])) if hierarchy.name[row] in hierarchy.graph.layers]
-    weighing: dict[int, list[int]] = {}  # group → the ops whose weights are counted in it
+    weighing: dict[int, list[int]] = {}  # group → ops whose weights count in it
     for row, variables in weighing_ops(hierarchy).items():
         weighing.setdefault(group_of(hierarchy, row, variables), []).append(row)
     groups = sorted(weighing)
     within = {group: groups[at + 1 : bisect_left(groups, int(hierarchy.end[group]))] for at, group in enumerate(groups)}
     found: list[int] = []
-    past = 0  # what is before it is a part of a layer
+    past = 0  # rows before it are part of a layer
     for group in groups:
-        # A layer in parts (a kernel inside, its bias outside) is one; a model that has a weight itself is not.
+        # A layer with a kernel inside and a bias outside is one layer; a model with its own weight is not.
         if group >= past and len(within[group]) < 2:
             found.append(group)
             past = int(hierarchy.end[group])
@@ -34,8 +34,8 @@ def layer_rows(hierarchy: Hierarchy) -> list[int]:
 
 
 def weighing_ops(hierarchy: Hierarchy) -> dict[int, list[Variable]]:
-    """The ops of the main graph that compute with parameters, by row, with these: each parameter at its first user
-    that gradients are worked out from, where any is."""
+    """Return the parameters of each op of the main graph, by row; each parameter at its first user, preferably one that
+    feeds gradients."""
     graph, meaning, rows = hierarchy.graph, hierarchy.graph.meaning, hierarchy.row_of_node
     forward = meaning.flow().forward
     ours = np.isin(meaning.part(), OF_MODEL) & (graph.function < 0) & (graph.mark == 0) & (rows >= 0)
@@ -49,8 +49,8 @@ def weighing_ops(hierarchy: Hierarchy) -> dict[int, list[Variable]]:
 
 
 def group_of(hierarchy: Hierarchy, row: int, variables: list[Variable]) -> int:
-    """The innermost scope around an op and the variables that it uses; around the op where they are elsewhere; the op
-    itself outside of all scopes."""
+    """Return the innermost scope around an op and its variables; around the op if the variables are elsewhere; the op
+    itself outside all scopes."""
     scopes = [above for above in hierarchy.ancestors(row)[1:] if hierarchy.kind[above] == SCOPE]
     names = [variable.name for variable in variables]
     common = [above for above in scopes if all(name.startswith(f"{hierarchy.name[above]}/") for name in names)]

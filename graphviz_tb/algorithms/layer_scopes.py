@@ -1,8 +1,7 @@
-"""Which scopes of an op graph are the layers of a Keras model: by their names, as Keras makes scopes of these.
+"""Match scopes of an op graph to the layers of a Keras model by their names.
 
-tree     scopes in scopes, layers in models
-root     where the scope of the model is; graphs of TensorFlow 1 have none and begin with its layers
-match    level by level: a layer's scope has its name, or that with a counter behind it
+Build the tree of scopes and the tree of layers, find where the model starts among the scopes (graphs of TensorFlow 1
+begin with its layers), then match level by level: a scope has the name of its layer, or that name with a counter.
 """
 
 from __future__ import annotations
@@ -14,15 +13,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from graphviz_tb.limits import LAYER_DEPTH
 
 COUNTED = re.compile(r"(.+)_\d+", re.DOTALL | re.ASCII)  # e.g. "dense_1"
-NOT_FORWARD = re.compile(r"(gradient_tape|gradients)(_\d+)?", re.ASCII)  # scopes of gradients repeat the model's names
-ScopeMembers = Mapping[
-    str, Collection[str]
-]  # the names of what is in a scope or model, by its path: looked up, in order
+NOT_FORWARD = re.compile(r"(gradient_tape|gradients)(_\d+)?", re.ASCII)  # these repeat the model's names
+ScopeMembers = Mapping[str, Collection[str]]  # names inside each scope or model, by its path, in order
 
 
 def layers_of_scopes(names: Iterable[str], layers: Iterable[str]) -> dict[str, str]:
-    """Before: the names of all ops, and the paths of the layers of a model ("model/block/dense"). After: the paths by
-    the names of their scopes; a layer that is called several times may have several.
+    """Return layer paths by scope name. Before: the names of all ops, and the layer paths of a model
+    ("model/block/dense").
+
+    A layer that is called several times may have several scopes.
 
     >>> layers_of_scopes(["m_1/a_1/MatMul", "m_1/a_2/MatMul", "x"], ["m", "m/a"])
     {'m_1': 'm', 'm_1/a_1': 'm/a', 'm_1/a_2': 'm/a'}
@@ -41,7 +40,7 @@ def layers_of_scopes(names: Iterable[str], layers: Iterable[str]) -> dict[str, s
 
 
 def may_be_layer(name: str) -> bool:
-    """Whether a name may be that of a layer, or of an op in one: no layer is without a name."""
+    """Return whether a name may be that of a layer or of an op in one."""
     return name.count("/") < LAYER_DEPTH and not name.startswith("/")
 
 
@@ -50,7 +49,7 @@ def path_below(around: str, name: str) -> str:
 
 
 def tree_of_scopes(names: Iterable[str]) -> ScopeMembers:
-    """The names of the scopes in each scope, in the order of their first ops; "" is the graph."""
+    """Return the scopes in each scope, in the order of their first ops; the key "" is the graph."""
     tree: dict[str, dict[str, None]] = defaultdict(dict)
     seen: set[str] = set()
     for name in names:
@@ -66,7 +65,7 @@ def tree_of_scopes(names: Iterable[str]) -> ScopeMembers:
 def tree_of_layers(layers: Collection[str]) -> ScopeMembers:
     """Return the names of the layers in each model; the key "" is the outermost model. A name may contain a slash."""
     tree: dict[str, dict[str, None]] = defaultdict(dict)
-    # The model around a layer is the longest path before it that is a layer: a slash may be part of a name.
+    # The model around a layer is its longest proper prefix that is a layer: a slash may be part of a name.
     for path in layers:
         around = path.rpartition("/")[0]
         while around and around not in layers:
@@ -76,8 +75,8 @@ def tree_of_layers(layers: Collection[str]) -> ScopeMembers:
 
 
 def roots(scopes: ScopeMembers, models: ScopeMembers) -> Iterator[tuple[str, str]]:
-    """Where a model begins: scopes of its name that hold scopes of its layers, outermost first; else the graph itself,
-    if that holds its layers."""
+    """Yield where a model begins: scopes of its name that hold scopes of its layers, outermost first; else the graph
+    itself if it holds its layers."""
     matched = False
     for model in models.get("", ()):
         waiting = [""]
@@ -97,8 +96,10 @@ def roots(scopes: ScopeMembers, models: ScopeMembers) -> Iterator[tuple[str, str
 
 
 def match(scopes: Collection[str], names: Collection[str]) -> dict[str, str]:
-    """The layer that each scope is. Keras 2 names scopes as layers, Keras 3 counts all of them up: `dense_1` is its
-    `dense` and `dense_1_1` its `dense_1`. What finds more layers is believed first.
+    """Return the layer of each scope.
+
+    Keras 2 names scopes as layers, Keras 3 adds a counter to each: `dense_1` is `dense` and `dense_1_1` is `dense_1`.
+    The convention that finds more layers is preferred.
 
     >>> match(["a_1", "a_1_2"], ["a", "a_1"]), match(["a", "a_1"], ["a", "a_1"])
     ({'a_1': 'a', 'a_1_2': 'a_1'}, {'a': 'a', 'a_1': 'a_1'})

@@ -1,4 +1,4 @@
-"""Whether names say anything."""
+"""Detect names that are little more than numbers."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Iterable
 
 DIGITS = re.compile(r"[0-9]+")
-ENOUGH = 20  # fewer names say nothing about whether names mean anything
-ALIKE = 0.9  # of all names of one form: they are numbers, not names
+ENOUGH = 20  # with fewer names there is no verdict
+ALIKE = 0.9  # share of names that differ in digits only
 
 
 def nameless(names: Iterable[str], count: int) -> bool:
-    """Whether `count` names are little else than numbers; they are looked at until that is plain.
+    """Return whether `count` names are little more than numbers; stop reading `names` as soon as that is certain.
 
     >>> nameless([f"op_{at}" for at in range(30)], 30), nameless([f"op_{at}" for at in range(3)], 3)
     (True, False)
@@ -25,6 +25,6 @@ def nameless(names: Iterable[str], count: int) -> bool:
         form = DIGITS.sub("#", name)
         forms[form] += 1
         most = max(most, forms[form])
-        if count - (seen - most) <= ALIKE * count:  # too many differ, even if all names to come were alike
+        if count - (seen - most) <= ALIKE * count:  # too many differ, even if all further names had one form
             return False
     return True

@@ -1,4 +1,4 @@
-"""One pass over the messages of nodes: names, op types, devices and sources of inputs as columns."""
+"""One pass over node messages: names, op types, devices and input sources as columns."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from graphviz_tb.model.graph import INPUT_ARG
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
 
-numbers = partial(array, "i")  # four bytes each, where a list has eight and the objects
+numbers = partial(array, "i")  # four bytes each; a list takes eight plus the objects
 
 
 class WordNumbers(dict[str, int]):
-    """Numbers words in the order of first appearance.
+    """Numbers of words, in the order of first appearance.
 
     >>> numbers = WordNumbers()
     >>> numbers["b"], numbers["a"], numbers["b"]
@@ -33,13 +33,14 @@ class WordNumbers(dict[str, int]):
         return number
 
 
-AT_ONCE = 256  # nodes: their inputs are looked up together, mostly among names that were just read
+AT_ONCE = 256  # nodes whose inputs are looked up together
 
 
 class NodeNumbers(dict[str, int]):
-    """The nodes of a graph by name, asked with inputs while nodes are still read: most are names of nodes that were.
+    """Node ids by name, usable for input texts while nodes are still being read.
 
-    It gives `-2 - n` for a control input from node n; -1 for all others, and keeps their texts.
+    A lookup gives `-2 - n` for a control input from node n, and -1 for any other unknown text, which is kept in
+    `others`.
 
     >>> numbers = NodeNumbers(a=3)
     >>> numbers["a"], numbers["^a"], numbers["a:1"], numbers["b"], numbers.others
@@ -59,12 +60,13 @@ class NodeNumbers(dict[str, int]):
 
 @dataclass(eq=False)
 class Nodes:
-    """All nodes of the main graph, then of each function; `source` is one flat list, `fan_in` its cuts: the source of
-    each input as `NodeNumbers` gives it. `others[f]` are the inputs of that graph with -1, in their order.
+    """All nodes of the main graph, then of each function.
 
-    `op` and `device` are numbers of `op_numbers` and `device_numbers`: a million strings of a few words are not kept.
-    `starts[f]` is the first node of function f-1 (`starts[0]` is 0 for the main graph), with the end appended.
-    `index[f]` maps names to node ids in that range; the last definition of a name wins.
+    name, op, device   per node; `op` and `device` are numbers of `op_numbers` and `device_numbers`
+    source, fan_in     flat list of input sources as in `NodeNumbers`, and the number of inputs of each node
+    others[f]          input texts of graph f whose source is -1, in order
+    starts[f]          first node of function f-1 (`starts[0]` is 0 for the main graph), with the end appended
+    index[f]           node ids by name in that range; the last definition of a name wins
     """
 
     name: list[str] = field(default_factory=list)
@@ -85,16 +87,16 @@ class Nodes:
 
     @cached_property
     def op_id(self) -> Ints:
-        """The number of each node's op type."""
+        """Op type number of each node."""
         return ints(np.array(self.op, np.int32))
 
     @cached_property
     def op_types(self) -> tuple[str, ...]:
-        """The op types, by their numbers."""
+        """Op types, by number."""
         return tuple(self.op_numbers)
 
     def function_column(self) -> Ints:
-        """For each node the index of its function, -1 in the main graph."""
+        """Return the function index of each node, -1 in the main graph."""
         starts = np.array(self.starts, np.int64)
         sizes = starts[1:] - starts[:-1]
         return ints(np.repeat(np.arange(-1, len(sizes) - 1), sizes))
@@ -109,7 +111,7 @@ def add_block(nodes: Nodes, defs: Sequence[NodeDef], args: Sequence[str] = ()) -
     nodes.device.extend(devices[""] for _ in args)
     nodes.fan_in.extend(0 for _ in args)
     nodes.args.append(tuple(range(start, start + len(args))))
-    # Bound once: this loop runs for every node of the file.
+    # Bound outside the loop, which runs for every node of the file.
     add_name, add_op, add_device = nodes.name.append, nodes.op.append, nodes.device.append
     add_fan, inputs_before = nodes.fan_in.append, len(nodes.source)
     known, odd = NodeNumbers(), False
@@ -124,7 +126,7 @@ def add_block(nodes: Nodes, defs: Sequence[NodeDef], args: Sequence[str] = ()) -
             texts.extend(inputs)
             add_fan(len(inputs))
         names = nodes.name[first:]
-        known.update(zip(names, count(first)))  # of equal names the last remains
+        known.update(zip(names, count(first)))  # the last of equal names wins
         nodes.source.extend(map(known.__getitem__, texts))
         joined = "\n" + "\n".join(names)
         odd = odd or ":" in joined or "\n^" in joined
@@ -134,8 +136,8 @@ def add_block(nodes: Nodes, defs: Sequence[NodeDef], args: Sequence[str] = ()) -
     nodes.starts.append(len(nodes.name))
     nodes.index.append(dict(known))
     if odd or len(known) < len(nodes.name) - start:
-        # An input may mean another node than the one of its name that came first, or a name may be taken for one that
-        # says which output it takes: each input is looked at once more.
+        # An input may mean a later node of the same name, or a name may look like an output reference: resolve all
+        # inputs again.
         known.others = [text for node in defs for text in node.input]
         nodes.source[inputs_before:] = numbers([-1]) * len(known.others)
     nodes.others.append(known.others)

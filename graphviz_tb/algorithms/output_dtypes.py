@@ -1,4 +1,4 @@
-"""Which attribute of an op says the dtype of its outputs."""
+"""Output dtypes of ops, from their attributes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from graphviz_tb.ops.outputs import OpDef, op_def
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
 
-# Attributes that say the dtype of the output, the first that is there counts.
+# Attributes with the dtype of the output; the first present one counts.
 SAYING = (
     *("DstT", "out_type", "output_type", "dtype", "Tout", "dtypes", "elem_type"),
     *("output_types", "component_types", "Toutput_types"),
@@ -21,25 +21,26 @@ GENERAL = ("T", "TI", "Tparams", "element_dtype", "value_dtype", "Tvalues", "Tid
 
 
 def output_dtypes(definition: NodeDef) -> Callable[[int], str]:
-    """A lookup from an output's position to its dtype: by the op's definition, else by usual names of attributes."""
+    """Return a lookup from output position to dtype: by the op's definition, else by usual attribute names."""
     known, names = op_def(definition.op), all_dtypes(definition)
-    # Of an op that nobody knows, one attribute speaks for all outputs.
+    # For an unknown op, one attribute counts for all outputs.
     return lambda index: names[index] if 0 <= index < len(names) else names[-1] if known is None and names else ""
 
 
 def all_dtypes(definition: NodeDef) -> list[str]:
-    """The dtypes of all outputs of an op that TensorFlow defines; of another what its attributes say of one."""
+    """Return the dtypes of all outputs of an op that TensorFlow defines; for other ops, those of its usual
+    attributes."""
     known = op_def(definition.op)
     return listed_dtypes(definition) if known is None else list(defined(definition, known))
 
 
 def defined(definition: NodeDef, known: OpDef) -> Iterator[str]:
-    """The dtypes of all outputs of an op that TensorFlow defines."""
+    """Yield the dtypes of all outputs of an op that TensorFlow defines."""
     for output in known.outputs:
         if output.several:
             yield from types_of(definition, output.attr)
             continue
-        # Fixed by the definition, else as the node says, else the default of its attribute.
+        # Fixed by the definition, else the node's attribute, else the attribute's default.
         own = (
             [output.dtype]
             if output.dtype
@@ -54,7 +55,7 @@ def defined(definition: NodeDef, known: OpDef) -> Iterator[str]:
 
 
 def types_of(definition: NodeDef, attr: str) -> list[str]:
-    """The dtype or dtypes that an attribute names."""
+    """Return the dtypes in an attribute."""
     if attr not in definition.attr:
         return []
     value = definition.attr[attr]
@@ -62,5 +63,5 @@ def types_of(definition: NodeDef, attr: str) -> list[str]:
 
 
 def listed_dtypes(definition: NodeDef) -> list[str]:
-    """The dtypes by the first attribute with a usual name; of one, all outputs have it."""
+    """Return the dtypes of the first attribute with a usual name; a single one is that of every output."""
     return next((found for attr in (*SAYING, *GENERAL) if (found := types_of(definition, attr))), [])

@@ -1,4 +1,4 @@
-"""Polylines without superfluous points."""
+"""Simplification of polylines."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Vertex = TypeVar("Vertex", bound=tuple[float, float])
 
 
 def straightened(points: Sequence[Vertex]) -> list[Vertex]:
-    """The polyline without repeated points and without those on a straight run.
+    """Remove repeated points, and points inside a straight run.
 
     >>> straightened([(0, 0), (0, 0), (0, 5), (0, 9), (4, 9)])
     [(0, 0), (0, 9), (4, 9)]
@@ -30,7 +30,7 @@ def is_between(a: tuple[float, float], b: tuple[float, float], c: tuple[float, f
     >>> is_between((0, 0), (1, 1), (2, 2)), is_between((0, 0), (2, 2), (1, 1)), is_between((0, 0), (1, 0), (2, 2))
     (True, False, False)
     """
-    # Cross and scalar product of the two steps: 0 where they are parallel, above 0 where they run the same way.
+    # Cross product 0: parallel steps; dot product above 0: same direction.
     across = (b[0] - a[0]) * (c[1] - b[1]) - (b[1] - a[1]) * (c[0] - b[0])
     onward = (b[0] - a[0]) * (c[0] - b[0]) + (b[1] - a[1]) * (c[1] - b[1])
     return across == 0 and onward > 0

@@ -1,4 +1,4 @@
-"""Numbering a tree in preorder: parents before children, descendants of a row are the rows up to its end."""
+"""Preorder numbering of a tree: parents before children, the descendants of a row are the rows up to its end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Preorder:
 
 
 def number(parent: Longs, key: Longs) -> Preorder:
-    """Number the tree with the `parent` of each id (-1 for roots), siblings by `key`. Nothing recurses.
+    """Number the tree given the `parent` of each id (-1 for roots); siblings are sorted by `key`. Does not recurse.
 
     >>> names = ["", "b", "a", "a/x"]
     >>> numbered = number(np.array([-1, 0, 0, 2]), np.array([0, 2, 1, 3]))
@@ -29,9 +29,9 @@ def number(parent: Longs, key: Longs) -> Preorder:
     (['', 'a', 'a/x', 'b'], [4, 3, 3, 4], [0, 1, 2, 1])
     """
     levels = levels_of(parent, key)
-    # By id; the last place is that of the parent of all roots, which comes before them.
+    # By id; the last entry is the virtual parent of all roots.
     size, row = np.ones(len(parent) + 1, np.int64), np.full(len(parent) + 1, -1)
-    # From the deepest level up: the size of a subtree is complete before it is added to its parent.
+    # From the deepest level up, so that subtree sizes are complete before they are added to their parents.
     for level in reversed(levels):
         size[level.parents] += np.add.reduceat(size[level.ids], level.start)
     order, above, end, depth = (np.empty(len(parent), np.int32) for _ in range(4))
@@ -47,7 +47,7 @@ def number(parent: Longs, key: Longs) -> Preorder:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeLevel:
-    """The `ids` of one depth, siblings together: `fan` of each of the `parents`, from `start` on."""
+    """The `ids` of one depth, siblings adjacent: `fan` children of each of `parents`, from `start` on."""
 
     ids: Longs
     parents: Longs
@@ -56,11 +56,11 @@ class TreeLevel:
 
 
 def levels_of(parent: Longs, key: Longs) -> list[TreeLevel]:
-    """The levels of a tree, from the roots down, siblings by key. One step a depth, nothing recurses."""
+    """Return the levels of a tree from the roots down, siblings sorted by key. One step per depth, no recursion."""
     order = np.lexsort((key, parent))
     cuts = runs(parent[order])
     heads = parent[order[cuts[:-1]]]
-    # By parent, where its children begin in `order`, and how many; parent -1, of the roots, is the last place.
+    # By parent: where its children begin in `order`, and their number; the last entry is parent -1, of the roots.
     first, count = np.zeros((2, len(parent) + 1), np.int64)
     first[heads], count[heads] = cuts[:-1], np.diff(cuts)
     levels: list[TreeLevel] = []

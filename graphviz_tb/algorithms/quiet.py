@@ -1,4 +1,4 @@
-"""Sums over the ops of groups, and which groups are gradients or updates and nothing of a model."""
+"""Op counts below rows, and which groups hold only gradients or updates."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ import numpy as np
 from graphviz_tb.model.columns import Bools, Longs
 from graphviz_tb.model.hierarchy import Hierarchy
 
-FORWARD = 0.05  # of the ops of a group that feed gradients or come from them: as few forward ones make no model
+FORWARD = 0.05  # of a group's ops that feed or come from gradients: with fewer forward ops it is no model
 
 
 def by_row(hierarchy: Hierarchy, column: Bools) -> Bools:
-    """For each row whether it is an op, no mark, of which a column over nodes holds."""
+    """Return which rows are ordinary ops for which a node column holds."""
     flags: Bools = hierarchy.ordinary & column[hierarchy.node]  # groups have node -1
     return flags
 
 
 def sums(flags: Bools) -> Longs:
-    """Prefix sums: `total[end[r]] - total[r]` of the rows in row r are flagged."""
+    """Return prefix counts: `total[end[r]] - total[r]` of the rows in row r are flagged."""
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(flags)))
 
 
 def under(hierarchy: Hierarchy, column: Bools) -> Longs:
-    """For each row how many ops under it, or it itself, a column over nodes holds of."""
+    """Count, for each row, the ops in it (or itself) for which a node column holds."""
     total = sums(by_row(hierarchy, column))
     counts: Longs = total[hierarchy.end] - total[:-1]
     return counts
 
 
 def training_rows(hierarchy: Hierarchy) -> tuple[Bools, Longs]:
-    """For each row whether it is gradients or updates and nothing of a model; how many ops in it feed gradients."""
+    """Return which rows are gradients or updates without a model, and how many ops in each row feed gradients."""
     flow = hierarchy.graph.meaning.flow()
     forward, behind = under(hierarchy, flow.forward), under(hierarchy, flow.behind)
     quiet: Bools = (behind > 0) & (forward <= FORWARD * (forward + behind))

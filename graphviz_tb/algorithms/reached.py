@@ -1,4 +1,8 @@
-"""Nodes that edges lead to."""
+"""Reachability along edges.
+
+`reachable_mask` works on numpy columns: a few sweeps over all edges at once for wide graphs, sequential sweeps for
+chains whose edges are in node order, and a worklist for the rest.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +12,18 @@ import numpy as np
 
 from graphviz_tb.model.columns import Bools, Ints, filed
 
-STEPS = 20  # in which all edges are looked at: so many take as long as to file them by their sources
-FIRST_STEPS = 3  # of a wide graph that begins with few nodes
-MANY_EDGES = 24  # for each node that a step reaches: to follow them one by one takes less than further steps
-SWEEPS = 3  # in which all are followed one by one: more would find little
+STEPS = 20  # whole-edge steps; as many take as long as sorting edges by source
+FIRST_STEPS = 3  # before a graph is taken for a chain
+MANY_EDGES = 24  # with more per reached node, sequential sweeps are faster
+SWEEPS = 3  # sequential sweeps; more would find little
 
 
 def reached(
     start: Iterable[int], after: Mapping[int, Collection[int]], known: Container[int] = frozenset()
 ) -> set[int]:
-    """All that edges lead to, `start` too; `after[v]` are the nodes that node v leads to. What is `known` is not
-    looked at again.
+    """Return all nodes reachable from `start`, itself included; `after[v]` are the successors of v.
+
+    Nodes in `known` are not visited.
 
     >>> sorted(reached([1], {1: [2], 2: [3], 4: [1]}))
     [1, 2, 3]
@@ -36,11 +41,11 @@ def reached(
 
 
 def spread_from(start: Bools, source: Ints, target: Ints) -> Bools:
-    """All nodes that edges lead to from `start`, which is taken in."""
+    """Return which nodes are reachable from `start`, itself included."""
     seen = start.copy()
     if not start.any():
         return seen
-    # Most graphs are wide: all edges at once, a few times; those that lead to what is reached are done with.
+    # Most graphs are wide: all edges at once, a few times, dropping those whose target is reached.
     sweeps = 0
     for step in range(STEPS):
         left = ~seen[target]
@@ -49,7 +54,7 @@ def spread_from(start: Bools, source: Ints, target: Ints) -> Bools:
         if not len(fresh):
             return seen
         seen[fresh] = True
-        # Few for so many edges: a chain.
+        # Few new nodes for so many edges: a chain.
         if step > FIRST_STEPS and sweeps < SWEEPS and len(fresh) * MANY_EDGES < len(source):
             seen, sweeps = swept(seen, source, target), sweeps + 1
     # Then node by node: a chain has as many steps as nodes. The targets of node v are targets[first[v]:first[v + 1]].
@@ -66,8 +71,8 @@ def spread_from(start: Bools, source: Ints, target: Ints) -> Bools:
 
 
 def swept(seen: Bools, source: Ints, target: Ints) -> Bools:
-    """What edges lead to where each is followed once: all of it where they are in the order of the nodes, from the
-    first on or from the last, as in most files."""
+    """Follow each edge once, in node order or its reverse, whichever fits more edges: complete if the file is sorted
+    so."""
     ascending = 2 * np.count_nonzero(source < target) >= len(source)
     if not ascending:
         source, target = source[::-1], target[::-1]

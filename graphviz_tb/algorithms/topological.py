@@ -1,4 +1,4 @@
-"""The order of a graph along its edges."""
+"""Topological orders and longest paths."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from graphviz_tb.model.graph import Graph
 
 
 def topological(after: Sequence[Sequence[int]]) -> list[int]:
-    """The nodes in an order in which each comes before those that it leads to (Kahn 1962), wave by wave; without those
-    on cycles or behind them. `after[v]` are the nodes that node v leads to.
+    """Return the nodes in topological order (Kahn 1962), wave by wave, without nodes on or behind cycles.
+
+    `after[v]` are the successors of v.
 
     >>> topological([[2], [2], []]), topological([[1], [0], []])
     ([0, 1, 2], [2])
@@ -18,8 +19,7 @@ def topological(after: Sequence[Sequence[int]]) -> list[int]:
 
 
 def topological_cut(after: Sequence[Sequence[int]]) -> list[int]:
-    """Return all nodes in the order of `topological`; where only cycles and nodes behind them are left, take the first
-    node.
+    """Return all nodes in topological order; where only cycles are left, take the first remaining node.
 
     >>> topological_cut([[1], [0], [], [1]])
     [2, 3, 0, 1]
@@ -28,15 +28,15 @@ def topological_cut(after: Sequence[Sequence[int]]) -> list[int]:
 
 
 def kahn(after: Sequence[Sequence[int]], otherwise: Iterable[int]) -> list[int]:
-    """The nodes that nothing leads to and all that come free behind them; then one of `otherwise` is set free, and so
-    on."""
+    """Return nodes without open predecessors and those they free; then release each of `otherwise` in turn, and
+    continue."""
     missing = [0] * len(after)
     for targets in after:
         for target in targets:
             missing[target] += 1
     order = [node for node, count in enumerate(missing) if not count]
     position = 0
-    # None: what comes free without force. Then each node that still waits is set free, in its turn.
+    # None: first without forcing any. Then release each node that still waits.
     for node in (None, *otherwise):
         if node is not None and missing[node]:
             missing[node] = 0
@@ -52,7 +52,7 @@ def kahn(after: Sequence[Sequence[int]], otherwise: Iterable[int]) -> list[int]:
 
 
 def longest_paths(after: Sequence[Sequence[int]], order: Iterable[int]) -> list[int]:
-    """The length of the longest path to each node, over the edges that lead on in `order`; 0 for nodes not in it.
+    """Return the longest path length to each node, over edges that lead forward in `order`; 0 for nodes not in it.
 
     >>> longest_paths([[1, 2], [2], []], [0, 1, 2]), longest_paths([[1], [0]], [0, 1])
     ([0, 1, 2], [0, 1])
@@ -63,14 +63,14 @@ def longest_paths(after: Sequence[Sequence[int]], order: Iterable[int]) -> list[
         done[node] = True
         beyond = depth[node] + 1
         for target in after[node]:
-            # A target that is done closes a cycle: the edge leads back in `order`.
+            # A finished target closes a cycle: skip the back edge.
             if depth[target] < beyond and not done[target]:
                 depth[target] = beyond
     return depth
 
 
 def depths(graph: Graph) -> list[int]:
-    """The length of the longest path to each node of a graph; of a cycle one edge leads back."""
+    """Return the longest path length to each node of a graph, cycles cut at one edge."""
     after: list[list[int]] = [[] for _ in range(len(graph))]
     for source, target in zip(graph.source.tolist(), graph.target.tolist(), strict=True):
         after[source].append(target)

@@ -1,4 +1,4 @@
-"""Facts about nodes and tensors: shapes, dtypes, devices, run statistics. Decoded when something is shown."""
+"""Facts about nodes and tensors: shapes, dtypes, devices, run statistics. Decoded when they are shown."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def annotate(
     options: AnnotateOptions = DEFAULT,
     before: Stats | None = None,
 ) -> Facts:
-    """The facts of a hierarchy's graph, with the run statistics if some were joined, and those of `before` to compare
-    them with. Nothing else is decoded yet."""
+    """Return the facts of a hierarchy's graph, with joined run statistics and those of `before` to compare with.
+    Nothing else is decoded yet."""
     tensors = TensorDecoder(hierarchy.graph, options.infer)
 
     @cache
     def cost() -> Costs:
-        from graphviz_tb.annotate.costs import costs_of  # rules of all ops: a picture seldom needs them
+        from graphviz_tb.annotate.costs import costs_of  # imports the rules of all ops, which pictures seldom need
 
         with tensors.inference.lock:
             return costs_of(hierarchy, tensors.inference, options.batch)

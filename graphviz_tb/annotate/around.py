@@ -1,4 +1,4 @@
-"""Sums of many steps over groups: work follows what was measured, not the steps by the rows of the graph."""
+"""Sums of many steps over groups, in time proportional to the measurements, not to steps times rows."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from graphviz_tb.model.stats import Measure
 
 
 class MeasuredChains:
-    """Every row at or below which something was measured, once for each step.
+    """Every row that is or contains a measured row, once per step.
 
-    Rows that hold the same measured rows, as scopes that each hold only the next, are one chain: their figures are the
-    same in every step.
+    Rows that contain the same measured rows, such as nested scopes with a single child, form one chain: their figures
+    are equal in every step.
 
-    Before: entries, each with its `step` and its `row`, in this order and none twice. After: of place i, `chain[i]`
-    contains the entries `first[i] … stop[i]-1` of one step; places are in the order of steps; `chain_of[row]` is the
-    chain of a row, -1 where nothing was measured.
+    Before: entries of a `step` and a `row`, sorted, none twice. After: at place i, `chain[i]` contains the entries
+    `first[i] … stop[i]-1` of one step; places are sorted by step; `chain_of[row]` is the chain of a row, -1 if nothing
+    was measured.
 
     >>> from graphviz_tb.flatten import flatten
     >>> from graphviz_tb.interpret import interpret
@@ -39,7 +39,7 @@ class MeasuredChains:
         holds = np.searchsorted(measured, np.arange(len(hierarchy)))
         ends = np.searchsorted(measured, hierarchy.end)
         some = np.flatnonzero(ends > holds)
-        # Chains in preorder too: of two that begin with the same measured row, the one that ends later is around.
+        # Chains in preorder too: of two that begin with the same measured row, the outer one ends later.
         slices = holds[some] * (len(measured) + 1) + len(measured) - ends[some]
         _, outermost, chain_of_some = np.unique(slices, return_index=True, return_inverse=True)
         self.chain_of = np.full(len(hierarchy), -1, np.int64)
@@ -55,7 +55,7 @@ class MeasuredChains:
         before[1:][same] = own[:-1][same]
         chain = self.chain_of[row]
         found, entries = [chain], [entry]
-        # Outwards, each entry until a chain that holds the entry before it too: from there on that one has all.
+        # Follow each entry outwards, up to a chain that contains the previous entry too, which has covered the rest.
         while len(chain):
             chain = parent[chain]
             further = (chain >= 0) & (begins[chain] > before)
@@ -64,25 +64,25 @@ class MeasuredChains:
             entries.append(entry)
         first = np.concatenate(entries)
         order = np.argsort(step[first], kind="stable")
-        # The entry from which a chain was reached is the first in it: earlier entries are before the chain.
+        # The entry from which a chain was reached is its first: earlier entries precede the chain.
         self.chain, self.first = np.concatenate(found)[order], first[order]
         self.stop = np.searchsorted(key, step[self.first] * len(measured) + stops[self.chain])
 
     def sums(self, values: Longs) -> Longs:
-        """For each place the sum over its entries."""
+        """Return the sum over the entries of each place."""
         total = np.concatenate(([0], np.cumsum(values)))
         sums: Longs = total[self.stop] - total[self.first]
         return sums
 
     def spans(self, start: Longs, end: Longs) -> Longs:
-        """For each place the time from the first start to the last end; 0 where nothing started (`end` is -1)."""
+        """Return the time from the first start to the last end of each place; 0 if nothing started (`end` is -1)."""
         last = greatest(end, self.first, self.stop)
         before = -greatest(-start, self.first, self.stop)
         lengths: Longs = np.where(last >= 0, last - np.minimum(before, last), 0)
         return lengths
 
     def counts(self) -> Longs:
-        """For each row of the graph the steps that have it."""
+        """Return the number of steps that measured each row of the graph."""
         counts: Longs = self.of_rows(np.bincount(self.chain, minlength=self.chains))
         return counts
 
@@ -95,25 +95,26 @@ class MeasuredChains:
         in_order = value[np.lexsort((value, chain))]
         first, zeros = np.cumsum(found) - found, count - found
 
-        def ranked(rank: int) -> Floats:
-            """The value of each chain at a rank among those of all steps: its zeros, then what was found."""
+        def value_at_rank(rank: int) -> Floats:
+            """Return the value of each chain at a rank among all steps: first zeros, then measured values."""
             column = np.zeros(self.chains)
             beyond = zeros <= rank
             column[beyond] = in_order[(first + rank - zeros)[beyond]]
             return column
 
         mean = np.bincount(chain, value, self.chains) / count
-        middle = (ranked((count - 1) // 2) + ranked(count // 2)) / 2
-        return Measure(*(freeze(self.of_rows(column)) for column in (mean, ranked(0), ranked(count - 1), middle)))
+        middle = (value_at_rank((count - 1) // 2) + value_at_rank(count // 2)) / 2
+        columns = (mean, value_at_rank(0), value_at_rank(count - 1), middle)
+        return Measure(*(freeze(self.of_rows(column)) for column in columns))
 
     def of_rows(self, column: NDArray[Any]) -> NDArray[Any]:
-        """A column of chains as one of rows, 0 where nothing was measured."""
+        """Convert a column of chains to one of rows, 0 if nothing was measured."""
         return np.append(column, column.dtype.type(0))[self.chain_of]
 
 
 def greatest(values: Longs, first: Longs, stop: Longs) -> Longs:
-    """The greatest of each slice `first … stop-1`, none of them empty: two slices of one width cover it, and those of
-    twice a width are made of two.
+    """Return the greatest value of each slice `first … stop-1`; no slice is empty. Two slices of a power-of-two width
+    cover it, and their maxima are computed by doubling the width (a sparse table).
 
     >>> greatest(np.array([3, 1, 4, 1, 5]), np.array([0, 1, 3]), np.array([3, 2, 5])).tolist()
     [4, 1, 5]

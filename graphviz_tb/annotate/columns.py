@@ -23,11 +23,11 @@ FIELDS = ("step", "row", *QUANTITIES, "start", "end")
 
 
 def sum_up(hierarchy: Hierarchy, steps: list[SamplesByPath], loose: list[SamplesByPath]) -> Stats:
-    """Columns of all steps.
+    """Return the statistics of all steps.
 
-    Before: for each step the samples by path, and the machinery of calls (`loose`). After: in every column the value
-    of a group is the sum of the rows below it, that of a call the sum of its function; the means of siblings add up
-    to the mean of their group.
+    Before: for each step the samples by path, and the machinery of calls (`loose`). After: in every column the value of
+    a group is the sum of the rows below it, that of a call the sum of its function; the means of siblings sum to the
+    mean of their group.
     """
     inside: list[SamplesByPath] = []
     entries = [np.zeros((0, len(FIELDS)), np.int64)]
@@ -47,12 +47,12 @@ def sum_up(hierarchy: Hierarchy, steps: list[SamplesByPath], loose: list[Samples
 def table(
     hierarchy: Hierarchy, entries: Longs, inside: list[SamplesByPath], shapes: dict[int, tuple[Shape, ...]]
 ) -> Stats:
-    """All columns, frozen; `entries` are `FIELDS` of every row that a step measured, and of every call on the way."""
+    """Build all columns, frozen. `entries` are `FIELDS` of every row measured in a step, and of enclosing calls."""
     column = dict(zip(FIELDS, entries, strict=True))
     around = MeasuredChains(hierarchy, column["step"], column["row"])
 
     def measure(name: str) -> Measure:
-        # Traces count nanoseconds, what users see microseconds.
+        # Traces count nanoseconds, users see microseconds.
         return around.measure(around.sums(column[name]), len(inside), 1 if name == "bytes" else 1000)
 
     ordinary, counts = hierarchy.ordinary, around.counts()
@@ -77,12 +77,12 @@ def table(
 
 
 def merge(samples: SamplesByPath, machinery: SamplesByPath) -> SamplesByPath:
-    """Replace the own time of a call by the samples inside it; the machinery of a call is time of the call."""
+    """Replace the own time of a call by the samples inside it; the machinery of a call counts as time of the call."""
     # Every call in which something was measured.
     around = leading_on(sorted({*samples, *machinery})) | set(machinery)
     sample_at: dict[Path, Sample] = {}
     for path, sample in samples.items():
-        # Its start and end stay: they are those of the whole call.
+        # Start and end stay, as they describe the whole call.
         if path in around:
             sample = replace(sample, time=0, cpu=0, accelerator=0, enqueue=0, bytes=0)
         sample_at[path] = sample
@@ -92,7 +92,7 @@ def merge(samples: SamplesByPath, machinery: SamplesByPath) -> SamplesByPath:
 
 
 def both(sample: Sample, other: Sample) -> Sample:
-    """Two samples of one path."""
+    """Add two samples of one path."""
     return Sample(
         time=sample.time + other.time,
         cpu=sample.cpu + other.cpu,
@@ -107,11 +107,11 @@ def both(sample: Sample, other: Sample) -> Sample:
 
 
 def fill(hierarchy: Hierarchy, samples: SamplesByPath, functions: dict[int, int]) -> dict[int, list[int]]:
-    """The quantities, start and end of one step by row: each sample counts for its op, and for every call that it lies
-    in; `functions` keeps the function of each row for the next step.
+    """Sum the quantities, and merge start and end, of one step by row: each sample counts for its op and for every
+    enclosing call. `functions` caches the function of each row for the next step.
 
-    In a function that is on the path twice (recursion) only the innermost place counts, so that nothing counts twice
-    under one group.
+    If a function is on the path twice (recursion), only the innermost place counts, so that nothing counts twice in one
+    group.
     """
     by_row: dict[int, list[int]] = {}
     for path, sample in samples.items():
@@ -120,7 +120,7 @@ def fill(hierarchy: Hierarchy, samples: SamplesByPath, functions: dict[int, int]
                 functions[row] = function_of(hierarchy, row)
             if row not in by_row:
                 by_row[row] = [0, 0, 0, 0, 0, NEVER, -1]
-        # A path leads inwards: of two rows in one function the later stays.
+        # A path leads inwards: the later of two rows in one function replaces the earlier.
         for row in {functions[row]: row for row in path}.values():
             values = by_row[row]
             for place, name in enumerate(QUANTITIES):
@@ -131,8 +131,8 @@ def fill(hierarchy: Hierarchy, samples: SamplesByPath, functions: dict[int, int]
 
 
 def under(hierarchy: Hierarchy, own: Longs) -> Longs:
-    """For each row the sum of `own` over the row and all that lies under it."""
-    # Rows are numbered in preorder: what lies under a row is the slice row ... end[row].
+    """Return, for each row, the sum of `own` over the row and everything below it."""
+    # Rows are in preorder: a row and everything below it is the slice row … end[row].
     total = np.concatenate(([0], np.cumsum(own)))
     sums: Longs = freeze(total[hierarchy.end] - total[np.arange(len(own))])
     return sums

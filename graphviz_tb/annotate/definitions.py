@@ -1,4 +1,4 @@
-"""What the definitions of nodes say: which are equal but for their names, and which are layers."""
+"""Numbers for equal node definitions, and the nodes that are Keras layers."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from graphviz_tb.proto import NodeDef
 
 
 class DefinitionNumbers:
-    """Numbers the distinct definitions of a graph: op type and attributes, whatever the name, the inputs, the device
-    and the colocation. A training graph of thousands of nodes has a few hundred.
+    """Numbers the distinct definitions of a graph: op type and attributes, ignoring name, inputs, device and
+    colocation. A training graph of thousands of nodes has a few hundred.
 
     >>> from graphviz_tb import load
     >>> text = 'node { name: "x" op: "Relu" } node { name: "y" op: "Relu" input: "x" } node { name: "z" op: "Elu" }'
@@ -28,10 +28,10 @@ class DefinitionNumbers:
         self._known: dict[bytes, int] = {}
         self._packed: Callable[[int], bytes] = getattr(graph.graph_def.node, "definition", lambda _: b"")
         self._as_packed: dict[bytes, int] = {}  # attributes in the order of the file
-        self._next = count()  # threads may ask at once: no two are given one number
+        self._next = count()  # thread-safe: no number is used twice
 
     def of(self, node: int) -> int:
-        """The number of a node's definition; -1 for an argument of a function, which has none."""
+        """Return the number of a node's definition; -1 for an argument of a function, which has none."""
         number = self._numbers[node]
         if number < 0:
             number = self._numbers[node] = self._found(node)
@@ -55,7 +55,7 @@ class DefinitionNumbers:
         definition = self.graph.node_def(node)
         if definition is None:
             return -1
-        # A long one is a constant like no other.
+        # A long definition is a constant, not compared with others.
         if definition.ByteSize() > DEFINITION_REMEMBERED:
             return next(self._next)
         bare = type(definition)()
@@ -67,7 +67,7 @@ class DefinitionNumbers:
 
 
 def layer_nodes(graph: Graph) -> dict[int, Layer]:
-    """The nodes that are Keras layers, in a conceptual graph all of them, in any other none; an op with the name of a
-    layer's scope is not a layer."""
+    """Return the nodes that are Keras layers: all in a graph of layers, none in any other graph. An op with the name of
+    a layer's scope is not a layer."""
     named = ((graph.index[0].get(name, -1), layer) for name, layer in graph.layers.items())
     return {node: layer for node, layer in named if node >= 0 and graph.op_types[graph.op[node]] == layer.class_name}

@@ -1,6 +1,6 @@
-"""Devices of a trace: which time counts, and to whom.
+"""Devices of a trace: which executions count, and for which device.
 
-/job:…/device:GPU:0              the host handed the kernel over: enqueue
+/job:…/device:GPU:0              the host enqueues a kernel
 /device:GPU:0/stream:all         every kernel once
 /device:GPU:0/stream:13          the same kernels by stream, and copies
 /device:GPU:0/memcpy             the same copies
@@ -25,10 +25,10 @@ HOST = frozenset({"CPU", "XLA_CPU"})
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """One entry of a trace: the node's `name`, `start` and `time` in nanoseconds, the `bytes` it allocated, the
-    shapes of its outputs (None: the entry has no list of outputs), whether it is of `compiled` code whose op nobody
-    knows, the `thread` that ran it (0: not recorded), the `label` of a kernel, and how long it `waited` between being
-    scheduled and its start, in nanoseconds."""
+    """One entry of a trace: the node's `name`, `start` and `time` in nanoseconds, allocated `bytes`, the shapes of its
+    outputs (None: the entry has no list of outputs), whether it is `compiled` code without an op name, the `thread`
+    that ran it (0: not recorded), the `label` of a kernel, and how long it `waited` between scheduling and start, in
+    nanoseconds."""
 
     name: str
     start: int
@@ -43,7 +43,7 @@ class Execution:
 
 @dataclass(frozen=True, slots=True)
 class CountedExecution:
-    """An execution and how it counts: as time of the "cpu", of an "accelerator", or as "enqueue"."""
+    """An execution and its category: time of the "cpu", of an "accelerator", or "enqueue"."""
 
     execution: Execution
     how: str
@@ -51,7 +51,7 @@ class CountedExecution:
 
 
 class Families:
-    """Finds the device that a stream or copy device belongs to.
+    """Maps a stream or copy device to its parent device.
 
     >>> gpu = "/job:localhost/replica:0/task:0/device:GPU:0"
     >>> Families([gpu]).of("/device:GPU:0") == Families([gpu]).of("/gpu:0") == gpu
@@ -65,14 +65,14 @@ class Families:
             self.like[tail(device)].append(device)
 
     def of(self, base: str) -> str:
-        """The device that streams are named after by `base`."""
-        # The full name if there is one; else type and number, as long as they are those of one machine only.
+        """Return the device for the name `base` that its streams use."""
+        # Match the full name if there is one; else type and number, if only one machine has them.
         same = [base] if base in self.whole else self.like.get(tail(base), [])
         return same[0] if len(same) == 1 else base
 
 
 def tail(device: str) -> tuple[str, str]:
-    """Type and number of a device, whatever its spelling.
+    """Return type and number of a device, in any spelling.
 
     >>> tail("/gpu:0"), tail("/job:worker/task:1/device:GPU:0"), tail("odd")
     (('GPU', '0'), ('GPU', '0'), ('odd', ''))
@@ -82,7 +82,7 @@ def tail(device: str) -> tuple[str, str]:
 
 
 def is_accelerator(device: str) -> bool:
-    """Whether a device is no CPU.
+    """Return whether a device is not a CPU.
 
     >>> is_accelerator("/device:GPU:0"), is_accelerator("/cpu:0")
     (True, False)
@@ -92,10 +92,10 @@ def is_accelerator(device: str) -> bool:
 
 
 def count_once(trace: dict[str, list[Execution]]) -> list[CountedExecution]:
-    """Say of every execution how it counts; those that only repeat another are left out.
+    """Assign a category to every execution, dropping those that only repeat a counted one.
 
     Before: executions by device, as the trace has them. After: a kernel counts once, on its accelerator; the host
-    entry of a node with kernels is enqueue; without any stream in the trace the accelerator's own entries count.
+    entry of a node with kernels is enqueue; without any stream in the trace, the accelerator's entries count.
     """
     streams: dict[str, dict[str, list[Execution]]] = defaultdict(dict)
     families = Families(trace)
@@ -109,7 +109,7 @@ def count_once(trace: dict[str, list[Execution]]) -> list[CountedExecution]:
     for device, executions in trace.items():
         if PART.match(device):
             continue
-        # What the accelerator ran is handed over here; other entries of this device are work on the host.
+        # Entries of kernels that the accelerator ran are enqueues; the remaining entries are work on the host.
         kernels = {bare(execution.name) for part in streams.get(device, {}).values() for execution in part}
         alone = "accelerator" if is_accelerator(device) and device not in streams else "cpu"
         counted += [
@@ -120,9 +120,9 @@ def count_once(trace: dict[str, list[Execution]]) -> list[CountedExecution]:
 
 
 def distinct(parts: dict[str, list[Execution]]) -> list[Execution]:
-    """The executions of one accelerator, each once, though several of its stream devices list them.
+    """Return the executions of one accelerator, each once, although several of its stream devices list them.
 
-    Numbered streams add up; "all" and "memcpy" repeat what those list.
+    Numbered streams add up; "all" and "memcpy" repeat their executions.
     """
     key = {
         part: Counter((bare(execution.name), execution.start, execution.time) for execution in listed)
@@ -132,9 +132,9 @@ def distinct(parts: dict[str, list[Execution]]) -> list[Execution]:
     for part, counts in key.items():
         if part not in ("stream:all", "memcpy"):
             numbered.update(counts)
-    # The union of Counters is the larger count of each: what "all" lists of the numbered streams counts once.
+    # The union of Counters takes the larger count of each: executions in both "all" and a numbered stream count once.
     wanted = numbered | key.get("stream:all", Counter()) | key.get("memcpy", Counter())
-    # How many of each kernel are still to be kept, from whichever list has them first.
+    # Remaining number of each kernel to keep, from the first list that has it.
     left, kept = dict(wanted), []
     for listed in parts.values():
         for execution in listed:
@@ -146,7 +146,7 @@ def distinct(parts: dict[str, list[Execution]]) -> list[Execution]:
 
 
 def bare(name: str) -> str:
-    """A node's name without what an accelerator's trace adds (`conv/Conv2D:Conv2D`, `x:MEMCPYHtoD`).
+    """Remove the suffix that an accelerator's trace adds to a node's name (`conv/Conv2D:Conv2D`, `x:MEMCPYHtoD`).
 
     >>> bare("conv/Conv2D:Conv2D"), bare("a")
     ('conv/Conv2D', 'a')

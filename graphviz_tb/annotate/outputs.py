@@ -1,4 +1,4 @@
-"""Positions of outputs, from the names that function bodies use."""
+"""Positions of outputs, from the output names used in function bodies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def output_index(definition: NodeDef, key: str) -> int:
-    """The flat position of an output: "2" is 2; in functions "output:2" is the third of the list `output`.
+    """Return the flat position of an output: "2" is 2; in functions "output:2" is the third of the list `output`.
 
     >>> from graphviz_tb.proto import NodeDef
     >>> output_index(NodeDef(op="Split"), "output:1"), output_index(NodeDef(op="FusedBatchNormV3"), "batch_mean:0")
@@ -24,13 +24,13 @@ def output_index(definition: NodeDef, key: str) -> int:
     known = op_def(definition.op)
     outputs = known.outputs if known is not None else ()
     names = [output.name for output in outputs]
-    # Of an output that the definition lacks, the number alone is the position.
+    # If the definition lacks the output, the position is the number alone.
     before = outputs[: names.index(name)] if name in names else ()
     return sum(length(definition, output) for output in before) + output_number(number)
 
 
 def length(definition: NodeDef, output: Output) -> int:
-    """Return how many outputs an entry of the op's definition represents.
+    """Return the number of outputs of an entry of the op's definition.
 
     >>> from graphviz_tb.proto import NodeDef
     >>> split = op_def("Split").outputs[0]
@@ -41,7 +41,7 @@ def length(definition: NodeDef, output: Output) -> int:
     if not attr:
         return 1
     if attr in definition.attr:
-        # A list of dtypes has as many outputs as entries; a number says how many.
+        # A list of dtypes has one output per entry; a number is the number of outputs.
         value = definition.attr[attr]
         # A negative length would put the next output before the first.
         return len(value.list.type) if value.HasField("list") else max(0, int(value.i))
@@ -51,6 +51,6 @@ def length(definition: NodeDef, output: Output) -> int:
 
 
 def outputs_of(definition: NodeDef) -> int | None:
-    """How many outputs a node has; None for an op that TensorFlow does not know."""
+    """Return the number of outputs of a node; None for an op that TensorFlow does not know."""
     known = op_def(definition.op)
     return None if known is None else sum(length(definition, output) for output in known.outputs)

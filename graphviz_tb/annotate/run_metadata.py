@@ -1,4 +1,4 @@
-"""Run statistics: traces of steps (RunMetadata) are joined with the rows of a hierarchy.
+"""Run statistics: traces of steps (RunMetadata) joined with the rows of a hierarchy.
 
 read      entries of a trace become executions by device
 count     each execution counts once: streams, copies and enqueue are distinguished (devices.py)
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StatsOptions:
-    """How statistics are joined.
+    """Options for joining statistics.
 
-    `tensorboard`: as TensorBoard counts them (docs/statistics.md). `keep_warm_up`: the first step counts, however slow.
+    `tensorboard`: count as TensorBoard does (docs/statistics.md). `keep_warm_up`: the first step counts, however slow.
     """
 
     tensorboard: bool = False
@@ -40,14 +40,14 @@ class StatsOptions:
 
 
 DEFAULT = StatsOptions()
-# Of one execution: what passes them was not measured, and the sum of a million still has 64 bits.
+# Limits for one execution: larger values are not measurements, and the sum of a million still fits into 64 bits.
 LONGEST, LATEST, LARGEST = 10**13, 2**62, 2**43  # nanoseconds: three hours, and the year 2116; bytes: eight terabytes
-WARM_UP = 3  # times the median of the others; steps of one program seldom differ by more than half
+WARM_UP = 3  # times the median of the later steps; steps of one program seldom differ by more than half
 
 
 @dataclass(slots=True)
 class JoinedTrace:
-    """One trace, joined: samples by path, the time of names that no op bears, what each device did."""
+    """One trace, joined: samples by path, the time of names without an op in the graph, and counts of executions."""
 
     samples: dict[Path, Sample] = field(default_factory=dict)
     loose: dict[Path, Sample] = field(default_factory=dict)
@@ -63,7 +63,7 @@ def join_statistics(
     options: StatsOptions = DEFAULT,
     names: Sequence[str] = (),
 ) -> Stats:
-    """The statistics of every row.
+    """Return the statistics of every row.
 
     Before: one trace for each step (`names` are their tags). After: sums over the executions of an op, means over the
     steps; executions whose name no op of the graph has are in `unmatched`.
@@ -81,10 +81,10 @@ def join_statistics(
     ('layer', 3.0, 0.5)
     """
     reads = [read_trace(trace, options) for trace in traces]
-    # `reads` has all devices, for what each of them did; only those that count are joined.
+    # `reads` has all devices, for the list of devices; only those that count are joined.
     every = [{device: executions for device, executions in read.items() if wanted(device, options)} for read in reads]
     finder = TraceNames(hierarchy, options.tensorboard)
-    # The names of all steps together: most of them decide which function ran outside of any call.
+    # All steps together: the majority of names decides which function ran outside of any call.
     places = finder.places(execution.name for read in every for executions in read.values() for execution in executions)
     steps = [gather(count(read, options), places) for read in every]
     labels = tuple(names) or tuple(str(number) for number in range(len(traces)))
@@ -105,17 +105,17 @@ def join_statistics(
 
 
 def slow_start(labels: Sequence[str], steps: Sequence[JoinedTrace]) -> str:
-    """The name of the first step where it took more than `WARM_UP` times the median of the others, "" where not.
+    """Return the name of the first step if it took more than `WARM_UP` times the median of the later ones, else "".
 
-    Then it traced, compiled and allocated for the others.
+    Such a step traced, compiled and allocated for the later ones.
     """
-    # Of two steps it cannot be said which of them is odd.
+    # With two steps there is no telling which one is unusual.
     times = [sum(sample.time for sample in step.samples.values()) for step in steps]
     return labels[0] if len(times) > 2 and times[0] > WARM_UP * median(times[1:]) else ""
 
 
 def read_trace(trace: RunMetadata, options: StatsOptions) -> dict[str, list[Execution]]:
-    """The entries of a trace by device."""
+    """Return the entries of a trace by device."""
     read = micros if options.tensorboard else nanos
     entries: dict[str, list[Execution]] = defaultdict(list)
     for device in trace.step_stats.dev_stats:
@@ -125,7 +125,7 @@ def read_trace(trace: RunMetadata, options: StatsOptions) -> dict[str, list[Exec
 
 
 def nanos(entry: Any) -> tuple[int, int]:
-    """Start and length of an entry in nanoseconds; older traces have microseconds only."""
+    """Return start and length of an entry in nanoseconds; older traces only have microseconds."""
     # Proto3 has no absent numbers: 0 is a field that was not written.
     start = entry.all_start_nanos or 1000 * entry.all_start_micros
     return start, entry.all_end_rel_nanos or 1000 * entry.all_end_rel_micros
@@ -137,7 +137,7 @@ def micros(entry: Any) -> tuple[int, int]:
 
 
 def execution(entry: Any, start: int, time: int, kernel: bool = False) -> Execution:
-    """One entry. Allocations that are not positive do not count; of a `kernel` the label is its own name."""
+    """Convert one entry. Allocations that are not positive do not count; for a `kernel` the label is its own name."""
     outputs = entry.output
     return Execution(
         name=entry.node_name,
@@ -155,12 +155,12 @@ def execution(entry: Any, start: int, time: int, kernel: bool = False) -> Execut
 
 
 def wanted(device: str, options: StatsOptions) -> bool:
-    """Whether a device takes part; TensorBoard takes those named `device:TYPE:N` only."""
+    """Return whether a device takes part; TensorBoard only accepts names `device:TYPE:N`."""
     return bool(CANONICAL.search(device)) if options.tensorboard else True
 
 
 def count(read: dict[str, list[Execution]], options: StatsOptions) -> list[CountedExecution]:
-    """The executions that count, each once; TensorBoard counts all it takes."""
+    """Return the executions that count, each once; TensorBoard counts all that it accepts."""
     if not options.tensorboard:
         return count_once(read)
     how = {device: "accelerator" if is_accelerator(device) else "cpu" for device in read}
@@ -172,7 +172,7 @@ def count(read: dict[str, list[Execution]], options: StatsOptions) -> list[Count
 
 
 def gather(counted: Iterable[CountedExecution], places: dict[str, ExecutionPath]) -> JoinedTrace:
-    """One sample for each path; machinery of calls is kept apart, in `loose`."""
+    """Merge executions to one sample per path; the machinery of calls is separate, in `loose`."""
     step = JoinedTrace()
     by_path: dict[tuple[Path, bool], list[CountedExecution]] = defaultdict(list)
     for each in counted:
@@ -191,14 +191,14 @@ def gather(counted: Iterable[CountedExecution], places: dict[str, ExecutionPath]
 
 
 def sample_of(counted: list[CountedExecution]) -> Sample:
-    """All executions of one op in one step: times add up, bytes are those of the largest execution.
+    """Merge all executions of one op in one step: times add up, bytes are those of the largest execution.
 
-    The span is that of the executions that count; of the enqueue where nothing else is known.
+    The span is that of the executions that count, or of the enqueue if there are none.
     """
     times = {"cpu": 0, "accelerator": 0, "enqueue": 0}
     for each in counted:
         times[each.how] += each.execution.time
-    # Of an op with kernels, the entry of the host only says when they were handed over.
+    # For an op with kernels, the entry of the host only shows when they were enqueued.
     real = [each.execution for each in counted if each.how != "enqueue"] or [each.execution for each in counted]
     shapes = next((each.execution.shapes for each in counted if each.execution.shapes is not None), ())
     return Sample(
@@ -215,7 +215,7 @@ def sample_of(counted: list[CountedExecution]) -> Sample:
 
 
 def mean_of(steps: list[JoinedTrace]) -> dict[str, float]:
-    """The time of names that no op bears, mean over the steps."""
+    """Return the time of names without an op in the graph, mean over the steps."""
     mean: dict[str, float] = defaultdict(float)
     # Nanoseconds to microseconds, a step without the name as zero.
     for step in steps:
@@ -241,6 +241,6 @@ def device_use(reads: list[dict[str, list[Execution]]], options: StatsOptions) -
 
 
 def _repeats(device: str, streamed: set[str]) -> bool:
-    """Whether a device lists what numbered streams list too; `streamed` are the devices that have such."""
+    """Return whether a device repeats executions of numbered streams; `streamed` are the devices with such streams."""
     head, _, part = device.rpartition("/")
     return part in ("memcpy", "stream:all") and head in streamed

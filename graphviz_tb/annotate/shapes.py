@@ -1,4 +1,4 @@
-"""Shapes and dtypes of a node's outputs, as the file declares them."""
+"""Shapes and dtypes of a node's outputs as the file declares them."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
 
 TensorOfKey = Callable[[str], Tensor]
-LAST_WITHOUT_UNKNOWN = 21  # the last version of graphs in which a shape attribute could not say "unknown"
+LAST_WITHOUT_UNKNOWN = 21  # the last version of graphs without a way to declare an unknown shape
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedCalls:
-    """Calls that give what their one function gives, by node; `known` are results that were followed to their end,
-    `makers` the nodes that make them."""
+    """Calls whose results are those of their one function, by node; `known` are results that were followed to their
+    end, `makers` the nodes that make them."""
 
     by_node: Mapping[int, Call]
     known: dict[tuple[int, int], Tensor | None] = field(default_factory=dict)
@@ -34,27 +34,27 @@ class ResolvedCalls:
 
 @dataclass(frozen=True, slots=True)
 class Maker:
-    """The shapes and dtypes that a node states for its outputs, read once: it may make thousands of results."""
+    """Shapes and dtypes that a node states for its outputs, read once: it may make thousands of results."""
 
     shapes: list[Shape] | None
     dtypes: Callable[[int], str]
 
     def output(self, index: int) -> Tensor:
-        """The tensor of one output."""
+        """Return the tensor of one output."""
         return Tensor(self.shapes[index] if self.shapes and index < len(self.shapes) else None, self.dtypes(index))
 
 
 def tensors_of(graph: Graph, node: int, calls: ResolvedCalls) -> TensorOfKey:
-    """A lookup from an output key of `node` to its tensor; `calls` are those of `single_calls`.
+    """Return a lookup from an output key of `node` to its tensor; `calls` are those of `single_calls`.
 
-    The shape comes from `_output_shapes`, else from the op's own statement (a variable that is read states that of
-    its value), else from a function: its signature, or what makes the result that a call gives.
+    The shape is that of `_output_shapes`, else of the op's own attribute (for a read of a variable, that of its
+    handle), else of a function: from its signature, or from the node that makes the result of a call.
     """
     definition = graph.node_def(node)
     if definition is None:
         return argument_of(graph, node)
     shapes, origin = (None, "") if says_nothing(graph, definition) else listed_shapes(definition)
-    # TensorFlow writes the shape of a variable at its handle only.
+    # TensorFlow writes the shape of a variable only at its handle.
     if shapes is None and definition.op in READS:
         shapes, origin = [read_shape(graph, node)], "stated"
     dtypes = output_dtypes(definition)
@@ -64,7 +64,7 @@ def tensors_of(graph: Graph, node: int, calls: ResolvedCalls) -> TensorOfKey:
         shape = shapes[index] if shapes is not None and index < len(shapes) else None
         if shape is not None:
             return Tensor(shape, dtypes(index), origin)
-        # A list with a gap says that the shape is not known; no list says nothing, and the function may.
+        # A list with a gap declares the shape unknown; without a list the function may have one.
         made = result_of(graph, calls, node, index) if shapes is None else None
         if made is None:
             return Tensor(None, dtypes(index))
@@ -74,7 +74,7 @@ def tensors_of(graph: Graph, node: int, calls: ResolvedCalls) -> TensorOfKey:
 
 
 def listed_shapes(definition: NodeDef) -> tuple[list[Shape] | None, Origin]:
-    """The shapes of all outputs as the node itself lists them, and where."""
+    """Return the shapes of all outputs as the node itself states them, and their origin."""
     shapes, origin = enumerated(definition)
     if shapes is not None:
         return shapes, origin
@@ -83,7 +83,7 @@ def listed_shapes(definition: NodeDef) -> tuple[list[Shape] | None, Origin]:
 
 
 def enumerated(definition: NodeDef) -> tuple[list[Shape] | None, Origin]:
-    """The shapes of all outputs where an attribute lists them."""
+    """Return the shapes of all outputs if an attribute lists them, and their origin."""
     shapes = declared(definition)
     if shapes is not None:
         return shapes, "declared"
@@ -94,7 +94,7 @@ def enumerated(definition: NodeDef) -> tuple[list[Shape] | None, Origin]:
 
 
 def read_shape(graph: Graph, node: int) -> Shape:
-    """The shape of the variable that `node` reads, as its handle states it."""
+    """Return the shape of the variable that `node` reads, as its handle states it."""
     # The handle is input 0, the first edge of the run.
     edge, stop = span(graph.target, node, node + 1)
     if edge == stop:
@@ -106,13 +106,13 @@ def read_shape(graph: Graph, node: int) -> Shape:
 
 
 def result_of(graph: Graph, calls: ResolvedCalls, node: int, index: int) -> Tensor | None:
-    """The tensor that a call of one function gives at `index`; None where `node` is no such call.
+    """Return the tensor at output `index` of a call of one function; None if `node` is no such call.
 
-    Calls in calls are followed; the results of recursive ones are unknown.
+    Calls in calls are followed; results of recursive calls are unknown.
     """
     result = None
     passed = []
-    # Each round goes one call inwards: node, output ─▶ what makes that result in the body.
+    # Each round goes one call inwards: node, output ─▶ the node and output that make that result in the body.
     while node in calls.by_node:
         if (node, index) in calls.known:
             result = calls.known[node, index]
@@ -121,18 +121,18 @@ def result_of(graph: Graph, calls: ResolvedCalls, node: int, index: int) -> Tens
         calls.known[node, index] = None  # so that a cycle ends
         inner = result_in(graph, calls.by_node[node].function, index, calls.makers)
         result = inner[2] if inner else None
-        # The result of a function, where the file says its shape or it is an argument, is the end of the way.
+        # Stop at an argument, and at a result whose shape the file declares.
         if inner is None or inner[0] < 0 or inner[2].shape is not None:
             break
         node, index, _ = inner
-    # All on the way give the same.
+    # All calls on the way have this result.
     calls.known.update(dict.fromkeys(passed, result))
     return result
 
 
 def result_in(graph: Graph, function: int, index: int, makers: dict[int, Maker]) -> tuple[int, int, Tensor] | None:
-    """Return the source of a function's result: node, output, and the tensor as far as the file declares it; node -1
-    where an argument is passed through; None where there is no such result."""
+    """Return the source of a function's result: node, output, and the tensor as declared in the file; node -1 for an
+    argument that is passed through; None if there is no such result."""
     returns = graph.functions[function].returns
     if index >= len(returns) or returns[index][0] < 0:
         return None
@@ -147,21 +147,20 @@ def result_in(graph: Graph, function: int, index: int, makers: dict[int, Maker])
 
 
 def single_calls(graph: Graph) -> ResolvedCalls:
-    """Calls that give what their one function gives, by node."""
-    # "": the op type is the function; "f": PartitionedCall and the like. If and Case have other attributes.
+    """Return the calls whose results are those of their one function, by node."""
+    # "": the op type is the function; "f": PartitionedCall and the like. If and Case use different attributes.
     return ResolvedCalls({call.node: call for call in graph.calls if call.bodies == 1 and call.attr in ("", "f")})
 
 
 def says_nothing(graph: Graph, definition: NodeDef) -> bool:
-    """Return whether a placeholder's shape means "unknown": old programs wrote an unknown shape as they wrote that of a
-    scalar."""
+    """Return whether a placeholder's shape means "unknown": old programs wrote unknown shapes like scalar shapes."""
     if definition.op not in UNSTATED or not 0 < graph.graph_def.versions.producer <= LAST_WITHOUT_UNKNOWN:
         return False
     return "_output_shapes" not in definition.attr and not stated_shape(definition)
 
 
 def declared(definition: NodeDef) -> list[Shape] | None:
-    """The shapes in `_output_shapes`, or None where there is no list."""
+    """Return the shapes in `_output_shapes`, or None if there is no list."""
     if "_output_shapes" not in definition.attr:
         return None
     value = definition.attr["_output_shapes"]
@@ -171,7 +170,7 @@ def declared(definition: NodeDef) -> list[Shape] | None:
 
 
 def stated_shape(definition: NodeDef) -> Shape:
-    """The shape that the op's own attribute states, or None."""
+    """Return the shape in the op's own attribute, or None."""
     attr = shape_attribute(definition.op)
     if attr not in definition.attr:
         return None
@@ -182,7 +181,7 @@ def stated_shape(definition: NodeDef) -> Shape:
 
 
 def argument_of(graph: Graph, node: int) -> TensorOfKey:
-    """The tensor of a function's argument, from the signature and the attributes of the argument."""
+    """Return a lookup of the tensor of a function's argument, from the signature and the argument's attributes."""
     function = graph.functions[int(graph.function[node])]
     index = function.place(node)
     message = graph.graph_def.library.function[function.index]

@@ -1,4 +1,4 @@
-"""Tensors: the shape and dtype of an output as the file declares them, and as inferred where it does not."""
+"""Tensors: the shape and dtype of an output as the file declares them, and as inferred otherwise."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CONTRADICTION = "shape-contradiction"
 
 
 class TensorDecoder:
-    """The tensors of a graph, each decoded when it is asked for; what equal definitions say is read once."""
+    """The tensors of a graph, decoded on request; equal definitions are read once."""
 
     def __init__(self, graph: Graph, infer: bool = True) -> None:
         self.graph = graph
@@ -34,7 +34,7 @@ class TensorDecoder:
 
     @cached_property
     def definitions(self) -> DefinitionNumbers:
-        """Which definitions are equal."""
+        """Numbers of equal definitions."""
         return DefinitionNumbers(self.graph)
 
     @cached_property
@@ -42,9 +42,9 @@ class TensorDecoder:
         return single_calls(self.graph)
 
     def _said(self, node: int) -> TensorOfKey:
-        """What the file says of the outputs of a node."""
+        """Return the tensors that the file declares for the outputs of a node."""
         number = self.definitions.of(node)
-        # What a variable's handle or a function says too is that of one node.
+        # Declarations of a variable's handle or a function apply to one node only.
         if number < 0 or node in self._calls.by_node or self.graph.op_types[self.graph.op[node]] in READS:
             number = ~node
         said = self.known.get(number)
@@ -56,13 +56,13 @@ class TensorDecoder:
 
     @cached_property
     def inference(self) -> Inference:
-        """The inference, made for the first tensor whose shape the file leaves unknown."""
+        """The inference, created for the first tensor with an unknown shape."""
         from graphviz_tb.annotate.infer import Inference  # the rules of all ops
 
         return Inference(self.graph, self.declared, self.definitions)
 
     def declared(self, node: int, definition: NodeDef | None) -> list[Shape] | None:
-        """Return the shapes that the file declares for the outputs of a node, apart from those that its rule reads."""
+        """Return the shapes that the file declares for the outputs of a node, except attributes read by its rule."""
         return [argument_of(self.graph, node)("0").shape] if definition is None else enumerated(definition)[0]
 
     def decode(self, node: int) -> TensorOfKey:
@@ -73,7 +73,7 @@ class TensorDecoder:
 
     def _completed(self, node: int, key: str, said: Tensor) -> Tensor:
         """Fill in the unknown sizes of a tensor by inference; declared sizes stay."""
-        # Most shapes: nothing is inferred for them.
+        # Most shapes are fully declared.
         if said.shape is not None and None not in said.shape:
             return said
         inferred = self.inference.shape(node, self.inference.wiring.place(node, key))
@@ -81,10 +81,9 @@ class TensorDecoder:
         return said if shape == said.shape else Tensor(shape, said.dtype, "inferred")
 
     def odd(self) -> tuple[Notice, ...]:
-        """Report nodes whose declared shapes contradict the inferred ones, as far as they were inferred, and whether
-        inference reached its limits.
-        """
-        if "inference" not in self.__dict__:  # to ask for it would make one
+        """Report nodes whose declared shapes contradict the shapes inferred so far, and whether inference reached its
+        limits."""
+        if "inference" not in self.__dict__:  # reading the property would create it
             return ()
         notices = []
         if nodes := sorted(self.inference.contradictions):
@@ -100,7 +99,8 @@ class TensorDecoder:
 
 
 def branches(graph: Graph, node: int) -> bool:
-    """Whether a node hands a tensor to one of two branches. A `Switch` of a loop hands it on or out."""
+    """Return whether a node passes a tensor to one of two branches. A `Switch` of a loop continues or ends the loop
+    instead."""
     if graph.op_types[graph.op[node]] not in FRAME_SWITCHES:
         return False
     inputs = graph.source[slice(*span(graph.target, node, node + 1))].tolist()
@@ -108,7 +108,7 @@ def branches(graph: Graph, node: int) -> bool:
 
 
 def branch_of(key: str) -> TakenBranch:
-    """For which value of its condition a `Switch` gives an output.
+    """Return the value of its condition for which a `Switch` gives an output.
 
     >>> branch_of("1"), branch_of("0"), branch_of("output_true:0")
     ('true', 'false', 'true')
@@ -128,9 +128,9 @@ def completed(said: Shape, inferred: Shape) -> Shape:
 
 
 def shapes_of(graph: Graph, facts: Facts) -> dict[tuple[str, int], Shape]:
-    """The shape of every output of the main graph; of an op nobody knows, of those used or listed."""
+    """Return the shape of every output of the main graph; for an unknown op, of the outputs that are used or listed."""
     used: dict[int, int] = {}
-    # One more than the greatest position that an edge takes.
+    # One more than the greatest position used by an edge.
     for source, key in zip(graph.source.tolist(), graph.key.tolist(), strict=True):
         if graph.function[source] < 0 and graph.keys[key].isdecimal():
             used[source] = max(used.get(source, 0), int(graph.keys[key]) + 1)

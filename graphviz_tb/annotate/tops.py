@@ -1,4 +1,4 @@
-"""Where time and memory go: the ops and scopes that took most, and how much of the graph was measured."""
+"""Rankings of time and memory: the ops and scopes with the most, and how much of the graph was measured."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from graphviz_tb.model.stats import DeviceUse, Figures, Stats
 
 @dataclass(frozen=True, slots=True)
 class Top:
-    """One line of a list: where, what op type (empty for a group), its figures, its share of the whole."""
+    """One line of a ranking: address, op type (empty for a group), figures, share of the total."""
 
     address: str
     op: str
@@ -26,12 +26,12 @@ class Top:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """The run statistics that `info` shows.
+    """The run statistics shown by `info`.
 
-    `measured` of `ops` have statistics, counted in each place (`ops` is None where recursion makes it endless);
-    `joined` of the `executions` of the traces have the name of an op, `compiled` of the others are of compiled
-    code whose ops nobody names, `unmatched` are all others with their time.
-    Each list is sorted, largest first; a scope whose whole value is in one other entry of the list is left out.
+    `measured` of `ops` have statistics, counted in each place (`ops` is None if recursion makes it endless); `joined`
+    of the `executions` of the traces have the name of an op, `compiled` of the rest are compiled code without op names,
+    `unmatched` are the remaining names with their time. Each list is sorted, largest first; a scope whose whole value
+    is in one listed scope below it is left out.
     """
 
     steps: tuple[str, ...]
@@ -50,7 +50,7 @@ class Account:
 
 
 def account(hierarchy: Hierarchy, stats: Stats, most: int = 10) -> Account:
-    """The lists of `info`, at most `most` lines each."""
+    """Return the rankings of `info`, at most `most` lines each."""
     measured, ops = measured_through(hierarchy, stats)
     places = op_places(hierarchy, stats)
     scopes = scope_places(hierarchy, stats)
@@ -75,19 +75,19 @@ PathFigures = list[tuple[Path, Figures]]
 
 
 def time_of(figures: Figures) -> float:
-    """Microseconds."""
+    """Return the time in microseconds."""
     return figures.time
 
 
 def bytes_of(figures: Figures) -> float:
-    """Bytes."""
+    """Return the bytes."""
     return figures.bytes
 
 
 def op_places(hierarchy: Hierarchy, stats: Stats) -> PathFigures:
-    """Every op that was measured, in each place; a call only where nothing inside it was."""
+    """Return every op that was measured, in each place; a call only if nothing inside it was."""
     inside = stats.paths_inside()
-    around = leading_on(inside)  # the time of these calls is that of what is inside
+    around = leading_on(inside)  # these calls are represented by their contents
     first = {path[0] for path in inside if len(path) > 1}
     main = np.flatnonzero(stats.known[: int(hierarchy.end[0])] & (hierarchy.kind[: int(hierarchy.end[0])] == OP))
     paths: list[Path] = [(row,) for row in main.tolist() if row not in first]
@@ -96,7 +96,7 @@ def op_places(hierarchy: Hierarchy, stats: Stats) -> PathFigures:
 
 
 def scope_places(hierarchy: Hierarchy, stats: Stats) -> PathFigures:
-    """Every scope of the main graph, and every call in each place, under which something was measured."""
+    """Return every scope of the main graph, and every call in each place, with measurements below it."""
     rows = np.flatnonzero(stats.known[: int(hierarchy.end[0])])
     groups = [row for row in rows.tolist() if row and (hierarchy.kind[row] == SCOPE or row in hierarchy.calls)]
     calls = calls_around(stats.paths_inside())
@@ -104,7 +104,7 @@ def scope_places(hierarchy: Hierarchy, stats: Stats) -> PathFigures:
 
 
 def calls_around(paths: Sequence[Path]) -> list[Path]:
-    """Return the calls on the way of each path, without the first row, which is in the main graph; both are sorted.
+    """Return the calls along each path, without the first row, which is in the main graph; both lists are sorted.
 
     >>> calls_around([(1, 5, 6, 7), (1, 5, 6, 8), (1, 5, 9), (2, 5)])
     [(1, 5), (1, 5, 6)]
@@ -112,7 +112,7 @@ def calls_around(paths: Sequence[Path]) -> list[Path]:
     calls: dict[Path, None] = {}
     before: Path = ()
     for path in paths:
-        # Those that a path shares with the one before are there, but for that one itself: it may be a call.
+        # The common prefix with the previous path is done, except for that path itself, which may be a call.
         shared = next(
             (place for place, (one, other) in enumerate(zip(before, path, strict=False)) if one != other), len(before)
         )
@@ -123,8 +123,8 @@ def calls_around(paths: Sequence[Path]) -> list[Path]:
 
 
 def without_wrappers(hierarchy: Hierarchy, places: PathFigures, value: Callable[[Figures], float]) -> PathFigures:
-    """Leave out a scope whose whole value is that of the next scope below it: the list would repeat it."""
-    # Places are in preorder: where there is one below a scope, the first of them comes next.
+    """Drop scopes whose whole value is that of the next scope below, which the ranking would repeat."""
+    # Places are in preorder: the first place below a scope follows it.
     wrappers = {
         path
         for (path, figures), (inner, those) in pairwise(places)
@@ -134,7 +134,7 @@ def without_wrappers(hierarchy: Hierarchy, places: PathFigures, value: Callable[
 
 
 def lies_in(hierarchy: Hierarchy, inner: Path, outer: Path) -> bool:
-    """Whether one path leads into the group or call that the other one ends in."""
+    """Return whether a path leads into the group or call at the end of `outer`."""
     last = len(outer) - 1
     return inner[:last] == outer[:last] and outer[last] <= inner[last] < int(hierarchy.end[outer[last]])
 
@@ -142,8 +142,8 @@ def lies_in(hierarchy: Hierarchy, inner: Path, outer: Path) -> bool:
 def top(
     hierarchy: Hierarchy, stats: Stats, places: PathFigures, value: Callable[[Figures], float], most: int
 ) -> tuple[Top, ...]:
-    """The places of the largest values, ties in the order of the file; zeros are left out."""
-    # Where the whole is nothing no place is left below, and 1 spares a division by zero.
+    """Return the places of the largest values, ties in file order; zeros are left out."""
+    # If the total is zero, no place remains below; 1 avoids a division by zero.
     whole = value(stats.figures(0)) or 1.0
     # `sorted` is stable: ties keep the order of the file.
     ranked = sorted((place for place in places if value(place[1]) > 0), key=lambda place: -value(place[1]))
@@ -154,13 +154,13 @@ def top(
 
 
 def op_of(hierarchy: Hierarchy, row: int) -> str:
-    """The op type of a row, empty for a group."""
+    """Return the op type of a row, empty for a group."""
     node = int(hierarchy.node[row])
     return hierarchy.graph.op_types[hierarchy.graph.op[node]] if node >= 0 else ""
 
 
 def library(hierarchy: Hierarchy) -> list[tuple[str, int, int, int]]:
-    """The functions of the library: name, ops of the body, how many calls name it, its row."""
+    """Return the functions of the library: name, ops of the body, number of calls that name it, row."""
     callers: dict[int, int] = dict.fromkeys(hierarchy.function_rows, 0)
     for bodies in hierarchy.calls.values():
         # A call that names a function twice is one caller.

@@ -1,4 +1,4 @@
-"""Names of a trace become paths: TensorFlow inlines functions and lowers loops, and names what comes of it.
+"""Paths from names in a trace: TensorFlow inlines functions and lowers loops, and renames their ops.
 
 call/inner                       a node of an inlined function
 while/body/_5/add                a node of a loop's body (also cond/_4, then/_29, else/_30, branch1/_61)
@@ -32,9 +32,9 @@ MACHINERY = "Func/"
 
 @dataclass(frozen=True, slots=True)
 class ExecutionPath:
-    """Where an execution belongs: a path; `within` says that it is machinery of the call at its end, not the call.
+    """The path of an execution; `within` marks machinery of the call at its end, instead of the call itself.
 
-    `whole` is false where only the function is known, not the call: the path begins in the function then.
+    `whole` is false if only the function is known, not the call: the path begins in the function then.
     """
 
     path: Path
@@ -43,7 +43,7 @@ class ExecutionPath:
 
 
 class TraceNames:
-    """Finds the ops that the names of a trace mean. Before: `names` are all names of the trace."""
+    """Finds the ops meant by names of a trace. Before: `names` are all names of the trace."""
 
     def __init__(self, hierarchy: Hierarchy, tensorboard: bool = False) -> None:
         self.hierarchy = hierarchy
@@ -52,27 +52,27 @@ class TraceNames:
         self._calls = BodyCalls(hierarchy, self.index)
 
     def index(self, block: int) -> dict[str, int]:
-        """Rows of ops by their name in the file, in the main graph (row 0) or in a function."""
+        """Return rows of ops by their name in the file, in the main graph (row 0) or in a function."""
         rows_by_name = self._index.get(block)
         if rows_by_name is None:
             hierarchy = self.hierarchy
             rows = [row for row in range(block, int(hierarchy.end[block])) if hierarchy.node[row] >= 0]
             names = hierarchy.graph.name
-            # A row's name may be strict ("x/(x)"); where the two differ, the name in the file goes first.
+            # A row's name may be strict ("x/(x)"); if both exist, the name in the file takes precedence.
             rows_by_name = {names[hierarchy.node[row]]: row for row in rows if self._takes_part(row)}
             strict = {hierarchy.name[row]: row for row in rows if self._takes_part(row)}
             self._index[block] = rows_by_name = {**strict, **rows_by_name}
         return rows_by_name
 
     def _takes_part(self, row: int) -> bool:
-        """TensorBoard's embedded constants and summaries have no statistics."""
+        """Return whether a row has statistics: constants and summaries embedded by TensorBoard have none."""
         return not self.tensorboard or self.hierarchy.mark[row] == Mark.NONE
 
     def places(self, names: Iterable[str]) -> dict[str, ExecutionPath]:
-        """Return the place of each name that has one.
+        """Return the path of each name that has one.
 
-        A name that is not in the main graph, nor reached through its calls, is looked up in functions: in the one that
-        explains most of such names.
+        Names that are not found in the main graph or through its calls are looked up in functions; ambiguous ones go to
+        the function that has most of them.
         """
         place_of: dict[str, ExecutionPath] = {}
         unmatched: list[str] = []
@@ -89,7 +89,7 @@ class TraceNames:
         return place_of
 
     def _in_layers(self, names: list[str]) -> dict[str, ExecutionPath]:
-        """Ops of a run in the nodes of a conceptual graph: by the scope that each layer has in the run."""
+        """Find ops of a run in the nodes of a graph of layers, by the scope of each layer in the run."""
         index = self.index(0)
         nodes = {scope: index[path] for scope, path in layers_of_scopes(names, self.hierarchy.graph.layers).items()
                  if path in index}  # fmt: skip
@@ -116,10 +116,10 @@ class TraceNames:
     def _in_functions(self, names: list[str]) -> dict[str, ExecutionPath]:
         places_of: dict[str, list[tuple[int, ExecutionPath]]] = {}
         votes: Counter[int] = Counter()
-        # The name alone does not say which function ran: what several know goes to the one that knows most names.
+        # The name alone does not determine the function: ambiguous names go to the function with most names.
         left: int = NAMES_LOOKED_FOR
         for name in names:
-            # Names that every one of thousands of functions has say little: of very many only a few are looked at.
+            # Names shared by thousands of functions decide little: then only a few functions are tried.
             functions = self._functions_with(name, None if left > 0 and self._calls.at_leisure else FEW_WAYS)
             left -= len(functions)
             for function in functions:
@@ -131,10 +131,10 @@ class TraceNames:
         return {name: self._outward(*max(each, key=lambda pair: votes[pair[0]])) for name, each in places_of.items()}
 
     def _functions_with(self, name: str, most: int | None) -> list[int]:
-        """The functions in which a name may mean something: those with an op of that name, or a call that it begins
-        with; the first `most`."""
+        """Return functions in which a name may have a meaning: with an op of that name, or a call that is a prefix of
+        it; the first `most`."""
         inner = FOLDED.sub("", name.removeprefix(MACHINERY))
-        # The parts are made one by one: of a name of thousands of segments all together would take its length squared.
+        # Prefixes are made lazily: for a name of thousands of segments, all of them would take quadratic memory.
         parts = (inner[:cut] for cut in cuts(inner, 0, self._lengths))
         heads = dict.fromkeys((bare(name), inner, *(part for part in parts if part in self._owners)))
         owners = dict.fromkeys(function for head in heads for function in self._owners.get(head, [])[:most])
@@ -142,7 +142,7 @@ class TraceNames:
 
     @cached_property
     def _owners(self) -> dict[str, list[int]]:
-        """The functions that have an op of a name."""
+        """Functions with an op of a name, by name."""
         owners: dict[str, list[int]] = {}
         for function in self.hierarchy.function_rows:
             for known in self.index(function):
@@ -151,7 +151,7 @@ class TraceNames:
 
     @cached_property
     def _lengths(self) -> frozenset[int]:
-        """How long the names of calls in functions are."""
+        """The lengths of the names of calls in functions."""
         return frozenset().union(*(self._calls.inside(function).lengths for function in self.hierarchy.function_rows))
 
     def _outward(self, function: int, place: ExecutionPath) -> ExecutionPath:
@@ -162,7 +162,7 @@ class TraceNames:
         return ExecutionPath((*chain, *place.path), place.within)
 
     def follow(self, block: int, name: str) -> ExecutionPath | None:
-        """Read `name` as calls one in the other, then an op. Where the rest is no op, it is the call's machinery."""
+        """Read `name` as nested calls, then an op. If the rest is no op, it is machinery of the call."""
         name = FOLDED.sub("", name.removeprefix(MACHINERY))
         ways, deepest = self._calls.ways(block, name[: name.rfind("/") + 1])
         for inside, start, chain in ways if self._calls.at_leisure else ways[:FEW_WAYS]:
@@ -173,10 +173,10 @@ class TraceNames:
         return ExecutionPath(path_of(deepest), within=True) if deepest else None
 
     def only_call(self, function: int) -> Path | None:
-        """The chain of calls from the main graph to a function, if there is only one; none where it is longer than any
-        that TensorFlow writes."""
+        """Return the chain of calls from the main graph to a function if there is exactly one; None if it is longer
+        than TensorFlow writes."""
         chain: list[int] = []
-        # Functions that only call each other have no way to the main graph.
+        # Functions that only call each other are not reachable from the main graph.
         while function and len(chain) < CALLS_NAMED and len(self._callers.get(function, ())) == 1:
             chain.append(self._callers[function][0])
             function = function_of(self.hierarchy, chain[-1])

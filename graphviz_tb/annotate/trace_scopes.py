@@ -1,4 +1,4 @@
-"""The scope of a traced name as calls one in the other: every way of reading it, and where each leads."""
+"""The scope of a traced name as nested calls: every way to read it, and the body where each ends."""
 
 from __future__ import annotations
 
@@ -13,22 +13,23 @@ from graphviz_tb.model.paths import Path
 
 LOWERED = re.compile(r"(then|else|cond|body|branch(\d+))/_\d+/")
 
-# A call, the calls around it, how many they are together: tuples of them would take their depth squared.
+# A call, its enclosing calls, and their number: linked, since tuples would take quadratic memory.
 Chain = tuple[int, "Chain", int] | None
-Way = tuple[int, int, Chain]  # a body, where in the name its part begins, and the calls that lead to it, the last first
-Ways = tuple[list[Way], Chain]  # of reading what begins with one scope, and the longest chain of calls in it
+# A body, the start of its part of the name, and the calls that lead to it, innermost first.
+Way = tuple[int, int, Chain]
+Ways = tuple[list[Way], Chain]  # all readings of a scope, and the longest chain of calls in it
 
 
 @dataclass(frozen=True, slots=True)
 class NamedCalls:
-    """The rows of the calls of one body by name, and how long their names are."""
+    """The rows of the calls of one body by name, and the lengths of these names."""
 
     rows: dict[str, int]
     lengths: frozenset[int]
 
 
 def path_of(chain: Chain) -> Path:
-    """The calls of a chain, the outermost first.
+    """Return the calls of a chain, outermost first.
 
     >>> path_of((8, (3, None, 1), 2))
     (3, 8)
@@ -41,7 +42,7 @@ def path_of(chain: Chain) -> Path:
 
 
 def cuts(name: str, start: int, lengths: frozenset[int]) -> Iterator[int]:
-    """Before which slashes a name may be cut that is read from `start` on, so that the part has one of some lengths.
+    """Yield the slashes at which a name, read from `start`, may be cut so that the part has one of some lengths.
 
     >>> list(cuts("a/b/cd", 0, frozenset({1, 2, 3, 6})))
     [1, 3]
@@ -55,22 +56,22 @@ def cuts(name: str, start: int, lengths: frozenset[int]) -> Iterator[int]:
 
 
 class BodyCalls:
-    """The calls of each body. `index` gives the rows of a body's ops by their name."""
+    """The calls of each body. `index` returns the rows of a body's ops by name."""
 
     def __init__(self, hierarchy: Hierarchy, index: Callable[[int], dict[str, int]]) -> None:
         self.hierarchy, self.index = hierarchy, index
-        self.looked = 0  # parts of names that were looked up so far
+        self.looked = 0  # number of lookups so far
         self._named: dict[int, NamedCalls] = {}
         self._bodies: dict[int, dict[str, list[int]]] = {}
         self._ways: dict[tuple[int, str], Ways] = {}
 
     @property
     def at_leisure(self) -> bool:
-        """Whether there is time for every way of reading a name."""
+        """Return whether there is budget for every way of reading a name."""
         return self.looked < PARTS_READ
 
     def inside(self, block: int) -> NamedCalls:
-        """The calls of a body."""
+        """Return the calls of a body."""
         known = self._named.get(block)
         if known is None:
             calls = self.hierarchy.calls
@@ -79,11 +80,11 @@ class BodyCalls:
         return known
 
     def ways(self, block: int, scope: str) -> Ways:
-        """Every way of reading a scope, the longest call first: all names in one scope are read alike."""
+        """Return every way of reading a scope, the longest call first; shared by all names in the scope."""
         ways = self._ways.get((block, scope))
         if ways is None:
             ways = self._read(block, scope)
-            # No more are kept than were read at leisure.
+            # Cache only readings made within the budget.
             if self.at_leisure:
                 self._ways[block, intern(scope)] = ways
         return ways
@@ -112,13 +113,14 @@ class BodyCalls:
                 if deepest is None or longer[2] > deepest[2]:
                     deepest = longer
                 bodies, at = self._entered(call, scope, cut + 1)
-                # Those that are popped first: a hostile call has thousands.
+                # The ones popped first: a hostile call has thousands.
                 waiting += [(body, at, longer) for body in bodies[-most:]]
                 self.looked += min(most, len(bodies))
         return ways, deepest
 
     def _entered(self, call: int, name: str, start: int) -> tuple[list[int], int]:
-        """The functions of a call that a name may go on in from `start`, and where it does."""
+        """Return the functions of a call into which a name may continue at `start`, and the position after their
+        marker."""
         bodies = self._bodies_of(call)
         lowered = LOWERED.match(name, start)
         if lowered is None:
@@ -128,7 +130,7 @@ class BodyCalls:
         return bodies.get(word) or bodies.get(f"{word}_branch", []), lowered.end()
 
     def _bodies_of(self, call: int) -> dict[str, list[int]]:
-        """The functions of a call by the attribute that names them; "" has all."""
+        """Return the functions of a call by the attribute that names them; "" has all."""
         known = self._bodies.get(call)
         if known is None:
             known = self._bodies[call] = {}

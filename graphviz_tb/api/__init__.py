@@ -1,4 +1,4 @@
-"""What a user of the Python API holds beside `Model` and `Picture`: nodes, groups and sequences of them."""
+"""The Python API besides `Model` and `Picture`: nodes, groups and sequences of them."""
 
 from __future__ import annotations
 

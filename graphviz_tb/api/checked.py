@@ -1,4 +1,4 @@
-"""The results of assertions, and these in words."""
+"""Results of assertions, and their text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from graphviz_tb.model.folded import Folded
     from graphviz_tb.search.assertions import Assertion
 
-SHOWN = 5  # nodes that are named
+SHOWN = 5  # nodes that are listed
 PASSED, FAILED, UNKNOWN = "passed", "failed", "unknown"
 NOTHING_FOUND = "the query finds nothing; count(…) == 0 asserts that"
 SIGNS = {PASSED: "✓", FAILED: "✗", UNKNOWN: "?"}
@@ -26,12 +26,11 @@ SIGNS = {PASSED: "✓", FAILED: "✗", UNKNOWN: "?"}
 
 @dataclass(frozen=True, slots=True)
 class CheckedAssertion:
-    """One assertion about one model.
+    """The result of one assertion.
 
-    `state` is "passed", "failed" or "unknown": not decided by what is known. The value is `least`, or where a part of
-    it is not known between `least` and `most` (which may be infinite), and `why` says what is not known. In FLOPs,
-    bytes or microseconds. `nodes` are the reason where it did not pass: those that are too many or cost most, or whose
-    part is not known; none where too few were found.
+    `state` is "passed", "failed" or "unknown" (undecided). The value is `least`, or if a part of it is unknown between
+    `least` and `most` (may be infinite), and `why` names the unknown part. Units: FLOPs, bytes, microseconds. `nodes`
+    explain a failure: those that are too many or cost most, or whose part is unknown; empty if too few were found.
     """
 
     assertion: Assertion
@@ -46,7 +45,7 @@ class CheckedAssertion:
 
 
 class CheckedModel(Sequence[CheckedAssertion]):
-    """The results of all assertions, in their order; true where every one passed."""
+    """The results of all assertions, in order; true if every one passed."""
 
     def __init__(self, model: Folded, checked: Sequence[CheckedAssertion]) -> None:
         self.model = model
@@ -57,7 +56,7 @@ class CheckedModel(Sequence[CheckedAssertion]):
     @overload
     def __getitem__(self, at: slice) -> CheckedModel: ...
     def __getitem__(self, at: int | slice) -> CheckedAssertion | CheckedModel:
-        """One result, or several by a slice."""
+        """Return one result, or several by a slice."""
         return CheckedModel(self.model, self._checked[at]) if isinstance(at, slice) else self._checked[at]
 
     def __len__(self) -> int:
@@ -71,7 +70,7 @@ class CheckedModel(Sequence[CheckedAssertion]):
 
 
 def assertion_lines(checked: CheckedModel, most: int = SHOWN) -> Iterator[str]:
-    """A line for each assertion with the value that was found; below it why it did not pass."""
+    """Yield a line for each assertion with its value, and below it why it did not pass."""
     for each in checked:
         yield f"{SIGNS[each.state]} {printable(each.assertion.text)}: {value_words(each)}"
         if each.why == NOTHING_FOUND:
@@ -86,14 +85,14 @@ def assertion_lines(checked: CheckedModel, most: int = SHOWN) -> Iterator[str]:
 
 
 def named(checked: CheckedModel, each: CheckedAssertion, node: Node) -> str:
-    """The name of a node as an address; where a sum is too large with what it adds."""
+    """Return the address of a node, with its share of the sum if the sum is too large."""
     name, quantity = displayed_name(checked.model.hierarchy, node.row), each.assertion.compared.quantity
     share = node.time if quantity == "time" else getattr(node.cost, quantity) if quantity in QUANTITIES else None
     return f"{name} ({amount(quantity, share)})" if each.state == FAILED and share is not None else name
 
 
 def value_words(each: CheckedAssertion) -> str:
-    """The value that was found; of one with an unknown part what is known of it.
+    """Return the value in words; of a partly unknown one its range.
 
     >>> from graphviz_tb import load
     >>> value_words(load(b'node { name: "a" op: "Cast" }').check("count(op:Cast) < 1")[0])
@@ -109,7 +108,7 @@ def value_words(each: CheckedAssertion) -> str:
 
 
 def amount(quantity: str, number: float) -> str:
-    """A number of a quantity, to the last digit: next to its limit three are not enough."""
+    """Return a number with all digits: close to a limit, three would not be enough."""
     if quantity == "time":
         return format_micros(number)
     word = " found" if quantity == COUNT else " bytes" if quantity.endswith("bytes") or quantity == "memory" else ""
@@ -117,7 +116,7 @@ def amount(quantity: str, number: float) -> str:
 
 
 def verdict(checked: CheckedModel) -> str:
-    """How many of the assertions passed.
+    """Return how many of the assertions passed.
 
     >>> from graphviz_tb import load
     >>> verdict(load(b'node { name: "a" op: "Cast" }').check("ops == 1", "count(op:Cast) == 0"))

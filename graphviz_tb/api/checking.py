@@ -1,7 +1,7 @@
-"""Assertions about a model: what was asked, what was found, and which nodes are the reason.
+"""Check assertions about a model, and find the nodes that explain a failure.
 
-A value of which a part is not known is a range, from what is counted to infinity. An assertion passes only where it
-holds in all of the range.
+A value with an unknown part is a range from the counted part to infinity. An assertion passes only if it holds for the
+whole range.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from graphviz_tb.search import Assertion, matching_bounds, parse_assertion
 from graphviz_tb.search.assertions import COUNT, OPS
 from graphviz_tb.search.rows import known_numbers
 
-# What is missing in a quantity, by the name of its count in `Cost`: one, and several.
+# Name of a count in `Cost` → words for what is missing, singular and plural.
 MISSING: Mapping[str, tuple[str, str]] = {
     "uncounted": ("op whose operations are not counted", "ops whose operations are not counted"),
     "partial": ("op counted in part", "ops counted in part"),
     "unsized": ("weight of unknown size", "weights of unknown size"),
     "unshaped": ("op with an output of unknown shape", "ops with an output of unknown shape"),
 }
-# Sign → from the least and the greatest value and the limit: whether it holds for certain, whether it possibly holds.
+# Sign → (least, most, limit) → (holds for certain, possibly holds).
 DECIDE: Mapping[str, Callable[[float, float, float], tuple[bool, bool]]] = {
     "<": lambda least, most, limit: (most < limit, least < limit),
     "<=": lambda least, most, limit: (most <= limit, least <= limit),
@@ -45,7 +45,7 @@ DECIDE: Mapping[str, Callable[[float, float, float], tuple[bool, bool]]] = {
 
 @dataclass(frozen=True, slots=True)
 class FoundValue:
-    """A value from `least` to `most`, why the two differ, and the rows that it consists of, the largest first."""
+    """A value from `least` to `most`, why the two differ, and the rows it consists of, largest first."""
 
     least: float
     most: float
@@ -55,10 +55,10 @@ class FoundValue:
 
 
 def check(model: Folded, assertions: Sequence[str], ignore_unknown: bool = False) -> CheckedModel:
-    """Check every assertion. With `ignore_unknown` what is counted decides where a part is not known.
+    """Check every assertion. With `ignore_unknown` the counted part of a value decides.
 
-    A quantity of a query that finds nothing fails. Raises `RequestError` where nothing is asserted,
-    `MalformedAssertion`, and `MissingFacts` for a quantity of which nothing is known.
+    A quantity of a query without matches fails. Raises `RequestError` if nothing is asserted, `MalformedAssertion`, and
+    `MissingFacts` for a quantity of which nothing is known.
     """
     if not assertions:
         raise RequestError("nothing is asserted", hint='model.check("params < 5M", "count(op:Cast) == 0")')
@@ -73,7 +73,7 @@ def check_one(rows: ModelRows, assertion: Assertion, ignore_unknown: bool) -> Ch
     """Check one assertion."""
     counts = assertion.compared.quantity == COUNT
     if not counts and assertion.query is not None and not found(rows, assertion)[1].any():
-        # A misspelt name would pass `params(name:encodr) < 5M` for ever.
+        # Otherwise a misspelt name would pass `params(name:encodr) < 5M` forever.
         return CheckedAssertion(assertion, FAILED, 0, 0, NOTHING_FOUND, NodeList(rows.model, []))
     value = found_count(rows, assertion) if counts else summed(rows, assertion)
     most = value.least if ignore_unknown else value.most
@@ -87,17 +87,17 @@ def check_one(rows: ModelRows, assertion: Assertion, ignore_unknown: bool) -> Ch
 
 
 def found(rows: ModelRows, assertion: Assertion) -> tuple[Bools, Bools]:
-    """The rows that are asked about: for certain, and possibly. Without a query the whole, row 0."""
+    """Return the rows that certainly match, and those that possibly do. Without a query: the whole graph, row 0."""
     if assertion.query is None:
         whole = np.arange(len(rows)) == 0
         return whole, whole
     certain, possible = matching_bounds(rows, assertion.query)
-    proper = rows.hierarchy.kind != FUNCTION  # a body is no group: the call is what opens
+    proper = rows.hierarchy.kind != FUNCTION  # a function body is no group: its call is what opens
     return certain & proper, possible & proper
 
 
 def found_count(rows: ModelRows, assertion: Assertion) -> FoundValue:
-    """How many ops and groups a query finds, in the bodies of functions too, each body once."""
+    """Count the ops and groups a query finds; each function body counts once."""
     certain, possible = found(rows, assertion)
     open_rows = np.flatnonzero(possible & ~certain)
     count = len(open_rows)
@@ -107,7 +107,7 @@ def found_count(rows: ModelRows, assertion: Assertion) -> FoundValue:
 
 
 def summed(rows: ModelRows, assertion: Assertion) -> FoundValue:
-    """The sum of a quantity over the outermost groups and ops that a query finds, each part once."""
+    """Sum a quantity over the outermost rows that a query finds, each part once."""
     certain, possible = found(rows, assertion)
     tops, quantity = outermost(rows, certain), assertion.compared.quantity
     inside = within(rows, tops)
@@ -127,7 +127,7 @@ def summed(rows: ModelRows, assertion: Assertion) -> FoundValue:
 
 
 def outermost(rows: ModelRows, marked: Bools) -> list[int]:
-    """The marked rows that no other marked row holds."""
+    """Return the marked rows that are not inside a marked row."""
     tops, end = [], rows.hierarchy.end
     stop = 0
     for row in np.flatnonzero(marked).tolist():
@@ -138,7 +138,7 @@ def outermost(rows: ModelRows, marked: Bools) -> list[int]:
 
 
 def within(rows: ModelRows, tops: Sequence[int]) -> Bools:
-    """Mark the rows at and below some that do not hold each other."""
+    """Mark the rows at and below `tops`, which do not contain each other."""
     steps = np.zeros(len(rows) + 1, np.int64)
     np.add.at(steps, np.asarray(tops, np.int64), 1)
     np.add.at(steps, rows.hierarchy.end[np.asarray(tops, np.int64)].astype(np.int64), -1)
@@ -146,7 +146,7 @@ def within(rows: ModelRows, tops: Sequence[int]) -> Bools:
 
 
 def numbers_of(rows: ModelRows, quantity: str) -> Floats:
-    """The number of each row. Raises `MissingFacts` where it is known of none."""
+    """Return the quantity of each row. Raises `MissingFacts` if no row has it."""
     if quantity == OPS:
         total = rows.hierarchy.op_total
         return (total[rows.hierarchy.end] - total[: len(rows)]).astype(float)
@@ -154,7 +154,7 @@ def numbers_of(rows: ModelRows, quantity: str) -> Floats:
 
 
 def unknown_parts(rows: ModelRows, quantity: str, tops: Sequence[int]) -> Iterator[str]:
-    """What is missing in the sum of a quantity over rows, in words."""
+    """Yield in words what is missing from the sum of a quantity over rows."""
     if quantity in MEASURED:
         if tops and np.isnan(numbers_of(rows, quantity)[tops]).all():
             yield "nothing of it was measured"

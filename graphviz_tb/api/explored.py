@@ -1,4 +1,4 @@
-"""A model as one explores it in Python: its nodes by name, by what they are, as tables."""
+"""Explore a model in Python: nodes by name, sequences of layers and functions, search, tables."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ class ExploredModel(Folded):
     @property
     @abstractmethod
     def names(self) -> RowFinder:
-        """Finds rows by name."""
+        """The finder of rows by name."""
 
     @property
     @abstractmethod
     def cost(self) -> Costs:
-        """The costs of all rows."""
+        """Costs of all rows."""
 
     @abstractmethod
     def render(self, format: str = "svg", options: Any = None, **choices: Any) -> bytes:
-        """The whole file as bytes."""
+        """Return the whole file as bytes."""
 
     @property
     def nodes(self) -> NodeList:
@@ -42,7 +42,7 @@ class ExploredModel(Folded):
 
     @property
     def layers(self) -> NodeList:
-        """The layers: those that a Keras file lists, else the innermost scopes whose ops use weights."""
+        """Layers as listed in a Keras file, else the innermost scopes whose ops use weights."""
         from graphviz_tb.api.table import layers
 
         return layers(self)
@@ -54,39 +54,39 @@ class ExploredModel(Folded):
 
     @property
     def inputs(self) -> NodeList:
-        """What is fed from outside: placeholders and arguments of the main graph."""
+        """Nodes fed from outside: placeholders and arguments of the main graph."""
         from graphviz_tb.api.table import inputs
 
         return inputs(self)
 
     @property
     def outputs(self) -> NodeList:
-        """The ops of the model itself whose tensors nothing in the main graph takes."""
+        """Ops of the model itself whose tensors no other op in the main graph takes."""
         from graphviz_tb.api.table import outputs
 
         return outputs(self)
 
     @property
     def parameters(self) -> int:
-        """How many numbers the weights of the main graph hold, each variable once."""
+        """Number of weights in the main graph, each variable once."""
         return self.cost.under(0).parameters
 
     @property
     def flops(self) -> int:
-        """Floating point operations of one step; at least, where `cost.under(0)` has ops that are not counted."""
+        """Floating point operations of one step; a lower bound if `cost.under(0)` has uncounted ops."""
         return self.cost.under(0).flops
 
     @property
     def size_bytes(self) -> int:
-        """What the weights take, in bytes."""
+        """Size of all weights in bytes."""
         return self.cost.under(0).weight_bytes
 
     def __getitem__(self, name: str) -> Node:
-        """The op or group of a name or pattern, the first of several. Raises `UnknownNode`, a `KeyError`."""
+        """Return the first op or group of a name or pattern. Raises `UnknownNode`, a `KeyError`."""
         return Node(self, self.names.find(name)[0][-1])
 
     def __contains__(self, what: object) -> bool:
-        """Whether an op or group of the main graph has this name, or is this node."""
+        """Return whether this is a node of the model, or the name of an op or group in the main graph."""
         if isinstance(what, Node):
             return what._model is self
         return isinstance(what, str) and self.names.in_main(what) >= 0
@@ -95,28 +95,28 @@ class ExploredModel(Folded):
         return iter(self.nodes)
 
     def __len__(self) -> int:
-        """How many ops the main graph has, constants and weights among them."""
+        """Return the number of ops in the main graph, constants and weights included."""
         return len(self.nodes)
 
     def __bool__(self) -> bool:
         return True
 
     def find(self, *queries: str) -> NodeList:
-        """The ops and groups for which every query holds: `find("**attn*", "op:MatMul")`, `find("params>1M")`.
+        """Return the ops and groups that match every query: `find("**attn*", "op:MatMul")`, `find("params>1M")`.
 
-        A query is of the language of search (docs/find.md). Raises `RequestError` for one that is not understood,
-        `MissingFacts` where it asks for a quantity that is not known.
+        Queries are described in docs/find.md. Raises `RequestError` for an invalid one, `MissingFacts` if it asks for a
+        quantity that is not known.
         """
         from graphviz_tb.api.finding import find
 
         return find(self, *queries)
 
     def check(self, *assertions: str, ignore_unknown: bool = False) -> CheckedModel:
-        """Check assertions: `model.check("count(op:Cast) == 0", "params < 5M")` is true where every one passes.
+        """Check assertions: `model.check("count(op:Cast) == 0", "params < 5M")` is true if every one passes.
 
-        What is not fully known passes only if it holds whatever the unknown part is; with `ignore_unknown` what is
-        counted decides (docs/ci.md). Raises `MalformedAssertion` for one that is not understood, `MissingFacts`
-        where it asks for a quantity that is not known at all.
+        A partly unknown value passes only if the assertion holds whatever the unknown part is; with `ignore_unknown`
+        the counted part decides (docs/ci.md). Raises `MalformedAssertion` for an invalid one, `MissingFacts` if nothing
+        is known of a quantity.
         """
         from graphviz_tb.api.checking import check
 
@@ -129,19 +129,20 @@ class ExploredModel(Folded):
         print(summary_text(self))
 
     def diff(self, other: Any, **choices: Any) -> graphviz_tb.Changes:
-        """What changes from this model to another: `graphviz_tb.diff(self, other)`."""
+        """Return the changes from this model to another: `graphviz_tb.diff(self, other)`."""
         import graphviz_tb
 
         return graphviz_tb.diff(self, other, **choices)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """All ops of the main graph as a `pandas.DataFrame`: name, kind, op, device, shape, parameters, flops."""
+        """Return all ops of the main graph as a `pandas.DataFrame`: name, kind, op, device, shape, parameters,
+        flops."""
         return self.nodes.to_pandas()
 
     def to_html(self, **choices: Any) -> str:
-        """The interactive page."""
+        """Return the interactive page."""
         return self.render("html", **choices).decode()
 
     def to_dot(self, **choices: Any) -> str:
-        """The picture in Graphviz' language."""
+        """Return the picture in Graphviz' language."""
         return self.render("dot", **choices).decode()

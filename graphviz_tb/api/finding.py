@@ -1,4 +1,4 @@
-"""Search in a model: its rows as `search` asks for them."""
+"""Search in a model: the table of texts and numbers that `search` queries."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from graphviz_tb.search import matching, parse
 from graphviz_tb.view.attribute_words import attribute_words
 
 OF_WEIGHTS = ("parameters", "weight_bytes")
-MEASURED = {"time": "time", "memory": "bytes"}  # what `Stats` calls it
+MEASURED = {"time": "time", "memory": "bytes"}  # attribute of `Stats`
 
 
 def find(model: Folded, *queries: str) -> NodeList:
-    """The nodes and groups of the main graph for which every query holds, in the order of the hierarchy.
+    """Return the nodes and groups of the main graph that match every query, in the order of the hierarchy.
 
-    Raises `RequestError` for a query that is not understood, `MissingFacts` for a quantity that is not known.
+    Raises `RequestError` for an invalid query, `MissingFacts` for a quantity that is not known.
     """
     rows = ModelRows(model)
     marked = np.ones(len(rows), bool)
@@ -35,7 +35,7 @@ def find(model: Folded, *queries: str) -> NodeList:
 
 
 class ModelRows:
-    """The rows of a model with their texts and numbers: of the main graph, or with those of `functions` behind them."""
+    """The rows of a model with their texts and numbers: of the main graph, then with `functions` of the library."""
 
     def __init__(self, model: Folded, functions: bool = False) -> None:
         self.model = model
@@ -47,14 +47,14 @@ class ModelRows:
         return self.count
 
     def interned(self, field: str) -> tuple[Longs, Sequence[str]]:
-        """For each row the number of its op type or device, and all of these; groups have "", the last."""
+        """Return for each row the index of its op type or device, and all of these. Groups have the last one, ""."""
         graph = self.hierarchy.graph
         column, texts = (graph.op, graph.op_types) if field == "op" else (graph.device, graph.devices)
         numbers = np.append(column.astype(np.int64), len(texts))
         return numbers[self.node], [*texts, ""]
 
     def each(self, field: str) -> Iterator[tuple[int, str]]:
-        """Rows with a text that they have in a field."""
+        """Yield (row, text) for every text of a field."""
         if field == "name":
             yield from enumerate(self.hierarchy.name[: self.count])
             for labels in (self.hierarchy.labels, self.hierarchy.short):
@@ -72,7 +72,7 @@ class ModelRows:
                 yield from ((row, word) for word in Node(self.model, row).dtypes if word)
 
     def numbers(self, quantity: str) -> Floats | None:
-        """A number for each row, NaN where it is not known; None where it is known of none."""
+        """Return the quantity of each row, NaN if unknown; None if no row has it."""
         facts = self.model.facts
         if quantity in MEASURED:
             if facts.stats is None:
@@ -81,13 +81,13 @@ class ModelRows:
             return np.where(known, median, np.nan)[: self.count]
         if facts.cost is None or quantity not in QUANTITIES:
             return None
-        if quantity in OF_WEIGHTS and self.hierarchy.graph.of_pytorch:  # whose traces have no shapes of weights
+        if quantity in OF_WEIGHTS and self.hierarchy.graph.of_pytorch:  # PyTorch traces have no shapes of weights
             return None
         distinct, which = facts.cost().distinct(len(self.hierarchy))
         return np.array([getattr(cost, quantity) for cost in distinct], float)[which[: self.count]]
 
     def lacking(self, quantity: str) -> Bools:
-        """Which rows have more of a quantity than their number says."""
+        """Mark the rows whose number is a lower bound."""
         if self.model.facts.cost is None or quantity not in QUANTITIES:
             return np.zeros(self.count, bool)
         distinct, which = self.model.facts.cost().distinct(len(self.hierarchy))

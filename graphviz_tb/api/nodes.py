@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
     from graphviz_tb.proto import AttrValue
 
-SHOWN = 20  # rows of a sequence in a notebook
+SHOWN = 20  # nodes shown in a repr
 COLUMNS = ("name", "kind", "op", "device", "shape", "parameters", "flops")
 
 
 class Node:
-    """An op, a name scope, a series, a fold or a function of a model: a row of its hierarchy.
+    """An op, scope, series, fold or function of a model: a row of its hierarchy.
 
-    Two are equal where they are the same row of the same model.
+    Equal if the row and the model are the same.
     """
 
     __slots__ = ("_model", "row")
@@ -71,13 +71,13 @@ class Node:
 
     @property
     def device(self) -> str:
-        """The device that the file names; `""` where it names none."""
+        """The device in the file; `""` if it names none."""
         graph, node = self._model.hierarchy.graph, self._node
         return graph.devices[graph.device[node]] if node >= 0 else ""
 
     @property
     def attrs(self) -> Mapping[str, AttrValue]:
-        """The attributes of an op, as messages by name; none of a group."""
+        """The attributes of an op, as messages by name; empty for a group."""
         node = self._node
         definition = self._model.hierarchy.graph.node_def(node) if node >= 0 else None
         return MappingProxyType(dict(definition.attr) if definition is not None else {})
@@ -90,7 +90,7 @@ class Node:
 
     @property
     def children(self) -> NodeList:
-        """What is directly in a group, in the order of the file."""
+        """Direct children of a group, in the order of the file."""
         hierarchy = self._model.hierarchy
         rows, row = [], self.row + 1
         while row < hierarchy.end[self.row]:
@@ -100,39 +100,39 @@ class Node:
 
     @property
     def nodes(self) -> NodeList:
-        """All ops in a group; of an op itself."""
+        """All ops in a group; for an op, the op itself."""
         hierarchy = self._model.hierarchy
         inside = np.arange(self.row, int(hierarchy.end[self.row]))
         return NodeList(self._model, inside[hierarchy.kind[inside] == OP].tolist())
 
     @property
     def inputs(self) -> NodeList:
-        """The nodes outside of it that it takes tensors or control from, each once, in the order of its inputs."""
+        """Outside nodes that feed it tensors or control edges, each once, in the order of its inputs."""
         return self._neighbours(self._into, self._model.hierarchy.graph.source)
 
     @property
     def outputs(self) -> NodeList:
-        """The nodes outside of it that take what it gives, each once, in the order of the file."""
+        """Outside nodes that take its outputs, each once, in the order of the file."""
         return self._neighbours(self._out, self._model.hierarchy.graph.target)
 
     @property
     def shapes(self) -> list[Shape]:
-        """The shapes of an op's outputs that are used, by position; None where unknown."""
+        """Shapes of an op's used outputs, by position; None where unknown."""
         return [self._model.facts.tensor(self._node, key).shape for key in self._keys()]
 
     @property
     def dtypes(self) -> list[str]:
-        """The types of an op's outputs that are used, by position; "" where unknown."""
+        """Types of an op's used outputs, by position; "" where unknown."""
         return [self._model.facts.tensor(self._node, key).dtype for key in self._keys()]
 
     @property
     def shape(self) -> Shape:
-        """The shape of the first output; None where unknown, and of a group."""
+        """Shape of the first output; None if unknown, and for a group."""
         return next(iter(self.shapes), None)
 
     @property
     def weights(self) -> tuple[Variable, ...]:
-        """The parameters that it, or what is in it, uses; no slots of optimizers, no averages."""
+        """Parameters that it, or an op in it, uses; without optimizer slots and averages."""
         hierarchy = self._model.hierarchy
         rows, end = hierarchy.row_of_node, int(hierarchy.end[self.row])
         return tuple(
@@ -143,23 +143,23 @@ class Node:
 
     @property
     def cost(self) -> Cost:
-        """Parameters, multiply-adds, FLOPs and bytes, of a group those of all that is in it."""
+        """Parameters, multiply-adds, FLOPs and bytes; for a group, the sum over its ops."""
         cost = self._model.facts.cost
         return cost().under(self.row) if cost is not None else Cost()
 
     @property
     def parameters(self) -> int:
-        """How many numbers its weights hold."""
+        """Number of values in its weights."""
         return self.cost.parameters
 
     @property
     def flops(self) -> int:
-        """Floating point operations; at least, where `cost.lower_bounds()` names them."""
+        """Floating point operations; a lower bound if `cost.lower_bounds()` names them."""
         return self.cost.flops
 
     @property
     def time(self) -> float | None:
-        """Compute time in microseconds, the median of the steps that are read; None where nothing was measured."""
+        """Compute time in microseconds, the median of the steps that were read; None if it was not measured."""
         stats = self._model.facts.stats
         return float(stats.time.median[self.row]) if stats is not None and stats.known[self.row] else None
 
@@ -168,7 +168,7 @@ class Node:
         return int(self._model.hierarchy.node[self.row])
 
     def _keys(self) -> list[int]:
-        """The outputs of an op that are used, by position; the first where none is."""
+        """Return the used outputs of an op, by position; the first if none is used."""
         graph, node = self._model.hierarchy.graph, self._node
         if node < 0:
             return []
@@ -177,12 +177,12 @@ class Node:
         return [graph.keys.index("0")] if not keys and "0" in graph.keys else keys
 
     def _into(self, node: int) -> Sequence[int]:
-        """The edges into a node."""
+        """Return the edges into a node."""
         first = self._model.hierarchy.first_input
         return range(int(first[node]), int(first[node + 1]))
 
     def _out(self, node: int) -> Sequence[int]:
-        """The edges out of a node."""
+        """Return the edges out of a node."""
         order, first = self._model.hierarchy.outputs
         edges: list[int] = order[first[node] : first[node + 1]].tolist()
         return edges
@@ -196,7 +196,7 @@ class Node:
 
 
 class NodeList(Sequence[Node]):
-    """NodeList of one model: by position, by slice and by name."""
+    """Nodes of one model, indexable by position, slice or name."""
 
     def __init__(self, model: Folded, rows: Sequence[int]) -> None:
         self._model = model
@@ -207,8 +207,10 @@ class NodeList(Sequence[Node]):
     @overload
     def __getitem__(self, at: slice) -> NodeList: ...
     def __getitem__(self, at: int | str | slice) -> Node | NodeList:
-        """One by position or name, several by a slice. Raises `UnknownNode` (a `KeyError`) for a name that is not
-        among them."""
+        """Return a node by position or name, or several by a slice.
+
+        Raises `UnknownNode` (a `KeyError`) for a name that is not in the list.
+        """
         if isinstance(at, slice):
             return NodeList(self._model, self._rows[at])
         if isinstance(at, str):
@@ -235,7 +237,7 @@ class NodeList(Sequence[Node]):
         return "\n".join([f"<{counted(len(self), 'node')}>", *shown])
 
     def _repr_html_(self) -> str:
-        """The first of them as a table in a notebook."""
+        """Return the first nodes as a table for a notebook."""
         head = "".join(f"<th>{name}</th>" for name in COLUMNS)
         rows = (values_of(node) for node in self[:SHOWN])
         body = "".join(f"<tr>{''.join(f'<td>{escape(str(value))}</td>' for value in row)}</tr>" for row in rows)
@@ -248,9 +250,9 @@ class NodeList(Sequence[Node]):
         return [self._model.hierarchy.name[row] for row in self._rows]
 
     def to_pandas(self) -> pd.DataFrame:
-        """A `pandas.DataFrame` with a row each: name, kind, op, device, shape, parameters, flops.
+        """Return a `pandas.DataFrame`, one row per node: name, kind, op, device, shape, parameters, flops.
 
-        Raises `ToolMissing` where pandas is not installed.
+        Raises `ToolMissing` if pandas is not installed.
         """
         try:
             import pandas as pd
@@ -270,18 +272,18 @@ class NodeList(Sequence[Node]):
 
 
 def values_of(node: Node, plain: bool = False) -> tuple[Any, ...]:
-    """The columns of one node; `plain`: its shape as a tuple, not in words."""
+    """Return the table columns of a node; with `plain`, the shape as a tuple instead of text."""
     shape = node.shape if plain else shape_word(node.shape) if node.shape is not None else ""
     return node.name, node.kind, node.op, node.device, shape, node.parameters, node.flops
 
 
 def main_nodes(model: Folded) -> NodeList:
-    """All ops of the main graph, constants and weights too, in the order of the file."""
+    """Return all ops of the main graph, constants and weights too, in the order of the file."""
     graph = model.hierarchy.graph
     rows = model.hierarchy.row_of_node[np.flatnonzero(graph.function < 0)]
     return NodeList(model, rows[rows >= 0].tolist())
 
 
 def functions(model: Folded) -> NodeList:
-    """The functions of the library."""
+    """Return the functions of the library."""
     return NodeList(model, np.flatnonzero(model.hierarchy.kind == FUNCTION).tolist())

@@ -1,4 +1,4 @@
-"""The layers of a model as a table in text, as Keras' `model.summary()` prints it."""
+"""The layers of a model as a text table, like Keras' `model.summary()`."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from graphviz_tb.model.units import format_bytes, format_count
 from graphviz_tb.ops.layers import LayerRole, is_layer
 from graphviz_tb.ops.roles import INPUTS, Role, has_role
 
-NAME_WIDTH = 56  # characters of a name
+NAME_WIDTH = 56  # characters
 NO_OUTPUT = (Role.SUMMARY, Role.SUMMARY_MERGE, Role.INPUT, Role.CHECK, Role.SIZE, Role.FRAME_EXIT, Role.FRAME_SWITCH)
 
 
 def layers(model: Folded) -> NodeList:
-    """The layers of the main graph, in the order of the hierarchy (`layer_rows`)."""
+    """Return the layers of the main graph, in the order of the hierarchy (`layer_rows`)."""
     return NodeList(model, layer_rows(model.hierarchy))
 
 
 def inputs(model: Folded) -> NodeList:
-    """The ops of the main graph that give what is fed from outside: placeholders and arguments, no variables."""
+    """Return the ops of the main graph that are fed from outside: placeholders and arguments, no variables."""
     hierarchy = model.hierarchy
     graph, meaning = hierarchy.graph, hierarchy.graph.meaning
     fed = graph.of_types(INPUTS.__contains__) & (graph.function < 0)
@@ -36,14 +36,14 @@ def inputs(model: Folded) -> NodeList:
         named = {name for name, layer in graph.layers.items() if is_layer(layer.class_name, LayerRole.INPUT)}
         return NodeList(model, [row for row in range(1, int(hierarchy.end[0])) if hierarchy.name[row] in named])
     held = meaning.variable | (meaning.origin >= 0) | np.isin(meaning.part(), (Part.UPDATE, Part.BOOKKEEPING))
-    held[graph.source[meaning.stores[graph.target]]] = True  # the name of a checkpoint
+    held[graph.source[meaning.stores[graph.target]]] = True  # the name of a checkpoint file
     held |= serving(graph, held)
     return NodeList(model, node_rows(hierarchy, fed & ~held))
 
 
 def outputs(model: Folded) -> NodeList:
-    """The ops of the model itself that depend on what is fed, and whose tensors nothing takes but gradients, updates,
-    summaries and savers."""
+    """Return the model's ops that depend on fed values and whose tensors only gradients, updates, summaries or savers
+    take."""
     hierarchy = model.hierarchy
     graph, meaning = hierarchy.graph, hierarchy.graph.meaning
     data = ~graph.control
@@ -61,14 +61,14 @@ def outputs(model: Folded) -> NodeList:
 
 
 def node_rows(hierarchy: Hierarchy, nodes: Bools) -> list[int]:
-    """The rows of some nodes, in the order of the file."""
+    """Return the rows of marked nodes, in the order of the file."""
     rows = hierarchy.row_of_node[np.flatnonzero(nodes)]
     found: list[int] = rows[rows >= 0].tolist()
     return found
 
 
 def summary_text(model: Folded) -> str:
-    """One line a layer: its name and class or op type, the shape of its output, its parameters; then the totals."""
+    """Return one line per layer (name, class or op type, output shape, parameters), then the totals."""
     named = model.hierarchy.graph.layers
     rows = [("Layer", "Output shape", "Parameters")]
     listed = layers(model)
@@ -84,14 +84,15 @@ def summary_text(model: Folded) -> str:
 
 
 def results_of(model: Folded, nodes: NodeList) -> list[Node | None]:
-    """For each of some layers the op that gives its result: itself, or the last in it that the model takes outside.
+    """Return for each layer the op that gives its result: a layer op itself, else the last op in it that feeds the rest
+    of the model.
 
-    Of layers that are in another the ops count as the inner one's. Before: in the order of the hierarchy.
+    `nodes` are in the order of the hierarchy. Ops of a nested layer count as the inner layer's.
     """
     hierarchy = model.hierarchy
     graph, rows = hierarchy.graph, hierarchy.row_of_node
     starts = np.array([node.row for node in nodes], np.int64)
-    layer = np.searchsorted(starts, rows, side="right") - 1  # of each node, where it is before the end of that
+    layer = np.searchsorted(starts, rows, side="right") - 1  # layer of each node, corrected below
     if len(starts):
         layer[(layer >= 0) & (rows >= hierarchy.end[starts[layer]])] = -1
     takes = ~graph.control & np.isin(graph.meaning.part(), OF_MODEL)[graph.target] & (graph.mark[graph.target] == 0)
@@ -103,8 +104,8 @@ def results_of(model: Folded, nodes: NodeList) -> list[Node | None]:
 
 
 def totals(model: Folded) -> list[str]:
-    """Parameters, their bytes, and FLOPs of the whole main graph; "at least" where something is not counted."""
-    from graphviz_tb.color.cost import at_least  # colours, which most pictures do not use
+    """Return lines with parameters, bytes and FLOPs of the main graph; "at least" where something is not counted."""
+    from graphviz_tb.color.cost import at_least  # the colouring code, which most pictures do not use
 
     cost = Node(model, 0).cost
     parameters = at_least(cost, "parameters", f"{cost.parameters:,} ({format_bytes(cost.weight_bytes)})")

@@ -1,10 +1,10 @@
-"""arrange: a metagraph becomes a skeleton, its order of drawing.
+"""arrange: turn a metagraph into a skeleton, its drawing order.
 
     too large? plain rows
     lines ─ turn cycles ─ pieces ─ engine (ranks and order of each piece) ─ wrap ─ join ─ columns ─
     shelves
 
-An engine is one word in `ENGINES`. Equal metagraphs share one result.
+An engine is one entry in `ENGINES`. Equal metagraphs share one result.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from graphviz_tb.model.skeleton import PortSlot, Skeleton, Wire
 
 
 def graphviz_dot(parts: Sequence[Component], options: ArrangeOptions) -> list[Ranks]:
-    """The engine `dot`, its imports put off until it is used."""
+    """Run the engine `dot`; import it on first use."""
     from graphviz_tb.arrange.dot import dot
 
     return dot(parts, options)
 
 
-LAST = sys.maxsize  # a tier after all others
+LAST = sys.maxsize  # after all other tiers
 ENGINES: dict[str, Engine] = {"layered": layered, "dot": graphviz_dot}
 
 __all__ = ["ENGINES", "ArrangeOptions", "Arrangements", "PortConstraints", "around_children", "arrange"]
@@ -52,11 +52,11 @@ def arrange(
     outside: PortConstraints | None = None,
     known: Arrangements | None = None,
 ) -> Skeleton:
-    """The order in which one open group is drawn.
+    """Return the order in which one open group is drawn.
 
-    Before: `outside` has the order and direction of the group's bridges in the level around it; `known` remembers the
-    skeletons of one graph, so that equal metagraphs share one.
-    After: every metaedge and drawable bridge of the core has a wire; ports have the order of their lines outside.
+    `outside` gives the order and direction of the group's bridges in the level around it; `known` caches the skeletons
+    of one graph, so that equal metagraphs share one. Every metaedge and drawable bridge of the core gets a wire; ports
+    are ordered as their lines are outside.
 
     >>> from graphviz_tb.model.metagraph import Metaedge
     >>> skeleton = arrange(Metagraph(0, (1, 2), (2, 2), (Metaedge(0, 1, 1, 0, 0),), ()))
@@ -72,7 +72,7 @@ def arrange(
     skeleton = known.recall(key, rows)
     if skeleton is None:
         skeleton = anew(metagraph, options, outside)
-        # Also a level with too many bends: its layout is not tried a second time.
+        # Also for a level with too many bends: its layout is not tried twice.
         known.keep(key, rows, skeleton)
     return skeleton
 
@@ -84,7 +84,7 @@ def check_engine(options: ArrangeOptions) -> None:
 
 
 def anew(metagraph: Metagraph, options: ArrangeOptions, outside: PortConstraints) -> Skeleton:
-    """Arrange a metagraph that is not in the cache; in plain rows where its lines would have too many bends."""
+    """Arrange a metagraph that is not in the cache; use plain rows if its lines would have too many bends."""
     try:
         return fresh(metagraph, options, outside)
     except TooManyBends:
@@ -92,8 +92,8 @@ def anew(metagraph: Metagraph, options: ArrangeOptions, outside: PortConstraints
 
 
 def fresh(metagraph: Metagraph, options: ArrangeOptions, outside: PortConstraints) -> Skeleton:
-    """Arrange a metagraph. Raises TooManyBends where its lines would have too many bends."""
-    # The order is that of the automatic mask: what is moved by hand is put in afterwards, and moves nothing else.
+    """Arrange a metagraph. Raises TooManyBends if its lines would have too many bends."""
+    # Arrange by the automatic mask; nodes moved by hand are inserted afterwards, so that nothing else moves.
     mask = metagraph.automatic
     bridges = core_bridges(metagraph, mask)
     slots = ports(metagraph, bridges, outside)
@@ -111,19 +111,19 @@ def fresh(metagraph: Metagraph, options: ArrangeOptions, outside: PortConstraint
 def draw(
     metagraph: Metagraph, slots: list[PortSlot], drawn: list[ArrangeLine], options: ArrangeOptions, held: bool
 ) -> Skeleton:
-    """Turn cycles, split, lay out each piece (`held`: its ports stay in their order), and set the pieces on shelves."""
+    """Turn cycles, split, lay out each piece (`held`: its ports keep their order), and pack the pieces on shelves."""
     base = len(metagraph.children)
     first = [base + i for i, slot in enumerate(slots) if slot.first]
     last = [base + i for i, slot in enumerate(slots) if not slot.first]
     backward = against(base, drawn, slots)
-    # None against the ranks.
+    # All run along the ranks.
     arcs = [(line.target, line.source) if i in backward else (line.source, line.target) for i, line in enumerate(drawn)]
     away = metagraph.automatic.extracted
     core = [child for child in range(base) if child not in away]
     parts = with_spines(pieces([*core, *first, *last], arcs, first, last), drawn, backward, held)
     made = ENGINES[options.engine]([piece.part for piece in parts], options)
     widths = [[nominal(item, metagraph.units) for item in piece.items] for piece in parts]
-    # Rows that are wrapped have waypoints of their own, which then may join a bus.
+    # Wrapping adds waypoints, which may then join a bus.
     layers = [wrap(laid, len(wide), wide) for laid, wide in zip(made, widths, strict=True)]
     layers = [
         join(laid, len(piece.items), buses(piece, drawn, backward)) for laid, piece in zip(layers, parts, strict=True)
@@ -138,7 +138,7 @@ def draw(
 def with_spines(
     parts: list[LevelComponent], drawn: list[ArrangeLine], backward: set[int], held: bool
 ) -> list[LevelComponent]:
-    """The pieces with their main paths, and whether the order of their ports is held."""
+    """Return the pieces with their main paths, and with `held` set."""
     result = []
     for piece in parts:
         part, weights = piece.part, [0 if i in backward else drawn[i].thick for i in piece.lines]
@@ -149,8 +149,8 @@ def with_spines(
 
 
 def buses(piece: LevelComponent, drawn: list[ArrangeLine], backward: set[int]) -> list[int]:
-    """Return for each line of a piece the kind of lines that it may join: data lines join data, control lines control;
-    the main path, lines to ports, and lines whose arrow is at their start join none."""
+    """Return for each line of a piece the kind of bus it may join: data or control; none for the main path, for lines
+    to ports, and for lines with the arrow at their start."""
     alone = {piece.lines[edge] for edge in piece.part.spine} | backward
     return [
         NEVER if line in alone or target in piece.part.last or drawn[line].tier > 1 else drawn[line].tier
@@ -159,23 +159,23 @@ def buses(piece: LevelComponent, drawn: list[ArrangeLine], backward: set[int]) -
 
 
 def against(base: int, drawn: list[ArrangeLine], slots: list[PortSlot]) -> set[int]:
-    """Which lines run against the ranks: those turned to break cycles, and those of ports on the opposite side."""
+    """Return the lines that run against the ranks: turned to break cycles, or at a port on the opposite side."""
     inner = [i for i, line in enumerate(drawn) if line.bridge < 0]
     turned = turn(base, [arc(drawn[i]) for i in inner])
-    # `arc` has turned lines that close a loop: one of those runs with the ranks where it was turned once more.
+    # `arc` turns lines that close a loop: if such a line is turned again, it runs with the ranks.
     backward = {line for i, line in enumerate(inner) if (i in turned) is not drawn[line].back}
     for i, line in enumerate(drawn):
         if line.bridge >= 0:
             inbound = line.source >= base
             port = line.source if inbound else line.target
-            # An edge that comes in by the last side, or goes out by the first.
+            # An edge that enters at the last side, or leaves at the first.
             if slots[port - base].first is not inbound:
                 backward.add(i)
     return backward
 
 
 def arc(line: ArrangeLine) -> tuple[int, int, int, int]:
-    """A line as `turn` takes it: what closes a loop is turned before, and enters last."""
+    """Return a line as `turn` takes it: one that closes a loop is reversed and enters last."""
     ends = (line.target, line.source) if line.back else (line.source, line.target)
     return (*ends, LAST if line.back else line.tier, line.weight)
 
@@ -189,7 +189,7 @@ def assemble(
     layers: list[Ranks],
     broken: list[tuple[int, ...]],
 ) -> Skeleton:
-    """Number all waypoints through the level, and write the wires in the order of `drawn`."""
+    """Number all waypoints of the level, and list the wires in the order of `drawn`."""
     fresh = len(metagraph.children) + len(slots)
     chains: list[tuple[int, ...]] = [()] * len(drawn)
     waypoint: list[int] = []
@@ -207,7 +207,7 @@ def assemble(
         parts.append(tuple(tuple(item[local] for local in row) for row in laid.ranks))
     wires = tuple(Wire(line.edge, line.bridge, chains[i], i in backward) for i, line in enumerate(drawn))
     main_paths = tuple(piece.lines[edge] for piece in components for edge in piece.part.spine)
-    main = 0 if slots else -1  # `pieces` puts what hangs on ports first
+    main = 0 if slots else -1  # `pieces` lists the piece with ports first
     rest = range(main + 1, len(parts))
     rows = shelves([extent(parts[part], metagraph.units, broken[part]) for part in rest])
     placed = tuple(tuple(rest[part] for part in row) for row in rows)
@@ -225,12 +225,12 @@ def assemble(
 
 
 def nominal(item: int, units: tuple[int, ...]) -> int:
-    """About how wide a child with its gap comes out; 0 for a port."""
+    """Return the approximate width of a child with its gap; 0 for a port."""
     return units[item] * UNIT if item < len(units) else 0
 
 
 def extent(part: tuple[tuple[int, ...], ...], units: tuple[int, ...], broken: tuple[int, ...]) -> tuple[int, int]:
-    """About how wide and high a part comes out, in columns that begin at the ranks `broken`."""
+    """Return the approximate width and height of a part, in columns that begin at the ranks `broken`."""
     wide = max(sum(nominal(item, units) or WAYPOINT for item in row) for row in part)
     high = max(end - start for start, end in pairwise((0, *broken, len(part))))
     return wide + len(broken) * (wide + GUTTER), high * ROW

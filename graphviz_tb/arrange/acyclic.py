@@ -1,9 +1,9 @@
-"""Which edges to turn so that the level has no cycle.
+"""Choose the edges to turn so that a level has no cycle.
 
-Reference edges are turned before control edges, and these before data edges; among one kind the lighter ones; among
-equals those that run against the order of the file (the end of a loop leads back to its beginning), the later first.
-Edges enter one by one, the ones to keep first, into a topological order that is kept up to date (Pearce & Kelly 2006,
-"A dynamic topological sort algorithm for directed acyclic graphs"); the edge that would close a cycle is turned.
+Reference edges are turned before control edges, and these before data edges; within one kind the lighter ones; among
+equals those that run against file order (the end of a loop leads back to its beginning), the later first. Edges enter
+one by one, those to keep first, into a topological order that is kept up to date (Pearce & Kelly 2006, "A dynamic
+topological sort algorithm for directed acyclic graphs"); an edge that would close a cycle is turned.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ Arc = tuple[int, int, int, int]  # source, target, tier, weight
 
 
 def turn(count: int, arcs: Sequence[Arc]) -> set[int]:
-    """Indices of the arcs to turn.
+    """Return the indices of the arcs to turn: with them reversed there is no cycle.
 
-    Before: no arc runs from a node to itself. After: with those arcs reversed there is no cycle.
+    No arc may run from a node to itself.
 
     >>> turn(3, [(0, 1, 0, 1), (1, 2, 0, 1), (2, 0, 2, 9)]), turn(2, [(1, 0, 0, 1), (0, 1, 0, 1)])
     ({2}, {0})
@@ -39,7 +39,7 @@ def turn(count: int, arcs: Sequence[Arc]) -> set[int]:
     for i in sorted(inner, key=lambda i: (arcs[i][2], -arcs[i][3], arcs[i][0] > arcs[i][1], i)):
         source, target = local[arcs[i][0]], local[arcs[i][1]]
         if not order.add(source, target):
-            order.add(target, source)  # closes none: a path leads from target to source
+            order.add(target, source)  # closes no cycle: a path leads from target to source
             turned.add(i)
     return turned
 
@@ -59,8 +59,8 @@ class TopologicalOrder:
         self.work = Meter(ORDER_STEPS)
 
     def add(self, source: int, target: int) -> bool:
-        """Put in the edge unless it closes a cycle; where that takes too long, unless it runs against the order."""
-        # Only what lies between the two places can be out of order; the rest of the graph is not looked at.
+        """Add an edge unless it closes a cycle. Once the work budget is spent, refuse every edge against the order."""
+        # Only nodes between the two places can be out of order; the rest of the graph is not visited.
         low, high = self.place[target], self.place[source]
         if low < high:
             if self.work.spent:
@@ -69,7 +69,7 @@ class TopologicalOrder:
             if source in ahead:
                 return False
             behind = self.reach(self.before, source, low, high)
-            # All that leads to the source, then all that the target leads to, on the same places as before.
+            # Ancestors of the source, then descendants of the target, in the places they had.
             moved = sorted(behind, key=self.place.__getitem__) + sorted(ahead, key=self.place.__getitem__)
             for node, place in zip(moved, sorted(self.place[node] for node in moved), strict=True):
                 self.place[node] = place
@@ -78,7 +78,7 @@ class TopologicalOrder:
         return True
 
     def reach(self, links: list[list[int]], start: int, low: int, high: int) -> set[int]:
-        """Nodes reached from `start` whose place lies between `low` and `high`."""
+        """Return the nodes reached from `start` whose place is between `low` and `high`."""
         seen, todo = {start}, [start]
         while todo:
             near = links[todo.pop()]

@@ -1,6 +1,6 @@
-"""The bridges of an open group in the level around it: which of them run against the flow, and their order.
+"""Port constraints that a level puts on an open child: which bridges run against the flow, and their order.
 
-It comes from the order of that level alone, not from what else is open.
+They come from the order of that level alone, not from what else is open.
 """
 
 from __future__ import annotations
@@ -17,15 +17,18 @@ ChildSide = tuple[int, bool]  # position of a child, whether it is the side wher
 
 @dataclass(frozen=True, slots=True)
 class PortConstraints:
-    """`turned` are the neighbours whose line runs against the flow; `order` are those of the side where the flow
-    begins, then those of the other, each from left to right, where a side has more than one."""
+    """Direction and order of a group's bridges in the level around it.
+
+    `turned` are the neighbours whose line runs against the flow. `order` lists those of the first flow side, then those
+    of the last, each from left to right, for sides with more than one.
+    """
 
     turned: frozenset[Neighbour] = frozenset()
     order: tuple[Neighbour, ...] = ()
 
 
 def around_children(metagraph: Metagraph, skeleton: Skeleton, children: Container[int]) -> dict[int, PortConstraints]:
-    """Return the port constraints of some of the children of a level, by position.
+    """Return the port constraints of the given children of a level, by position.
 
     >>> from graphviz_tb.arrange import arrange
     >>> from graphviz_tb.model.metagraph import Metaedge
@@ -43,7 +46,7 @@ def around_children(metagraph: Metagraph, skeleton: Skeleton, children: Containe
                 continue
             if wire.turned:
                 turned.setdefault(child, set()).add(other)
-            # From the child outwards, rank by rank: ways that part late are compared where they part.
+            # From the child outwards, rank by rank: paths are compared where they diverge.
             chain = wire.chain[::-1] if other[1] else wire.chain
             way = [place[item] for item in chain[1:]]
             sides.setdefault((child, other[1] is not wire.turned), []).append((way, other))
@@ -57,7 +60,7 @@ def around_children(metagraph: Metagraph, skeleton: Skeleton, children: Containe
 
 
 def ends(metagraph: Metagraph, wire: Wire) -> list[tuple[int, Neighbour]]:
-    """The children at which a wire ends, each with its neighbour there."""
+    """Return the children at which a wire ends, each with its neighbour there."""
     if wire.bridge >= 0:
         bridge = metagraph.bridges[wire.bridge]
         return [(bridge.child, (bridge.other, bridge.inbound))]

@@ -1,6 +1,6 @@
 """Break a long chain into columns, as a newspaper breaks lines: at joints that few lines pass.
 
-Decided from nominal sizes, like all order, so that opening a box moves nothing to another column.
+Nominal sizes decide, as for all order, so that opening a box moves nothing to another column.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from graphviz_tb.arrange.shelves import PART, ROW, WAYPOINT
 from graphviz_tb.model.skeleton import Skeleton
 
 Passing = tuple[int, int]  # boxes, lines
-TALL = 16  # ranks of boxes that a screen of 1000 px shows at full size: so many are easier to read in one piece
-THIN = 2  # no part is drawn more than so many times higher than wide
+TALL = 16  # ranks that a screen of 1000 px shows at full size: so many are easier to read in one piece
+THIN = 2  # height by width of a part, at most
 GUTTER = 72  # nominal px between two columns, where the lines to the next one run
-LINES = 3  # lines from column to column that an eye still follows; where more pass, the part stays in one piece
-REACH = 3  # a joint is looked for within 1/REACH of a column from the place that would make all columns equal
+LINES = 3  # lines between columns that the eye can follow; no break where more pass
+REACH = 3  # search a joint within 1/REACH of a column around the even division
 
 
 def breaks(pieces: Sequence[tuple[Ranks, Sequence[int]]]) -> list[tuple[int, ...]]:
-    """By piece of a level the ranks at which a new column begins; none where the level is well shaped in one column.
+    """Return by piece of a level the ranks at which a new column begins; none if one column has a good shape.
 
-    Before: pieces have the nominal widths of their nodes; other items are waypoints.
+    Pieces have the nominal widths of their nodes; other items are waypoints.
 
     >>> chain = Ranks([[item] for item in range(20)], [[item, item + 1] for item in range(19)])
     >>> breaks([(chain, [88] * 20)])
     [(6, 13)]
     """
     sizes = [(depth(layers, widths), breadth(layers, widths)) for layers, widths in pieces]
-    # Pieces at least half as high as this one are drawn next to it and make the whole wider: `room` sums their widths.
+    # Pieces at least half as high as this one are drawn next to it and widen the whole: `room` sums their widths.
     tall = sorted((ranks, wide + PART) for ranks, wide in sizes if ranks > TALL)
     room = [0, *accumulate(wide for _, wide in tall)]
     broken = []
@@ -43,21 +43,21 @@ def breaks(pieces: Sequence[tuple[Ranks, Sequence[int]]]) -> list[tuple[int, ...
 
 
 def depth(layers: Ranks, widths: Sequence[int]) -> int:
-    """How many ranks of a piece take room: those of ports do not."""
+    """Count the ranks of a piece that take room; ranks of ports do not."""
     count = len(widths)
     return sum(any(item < count and widths[item] for item in row) for row in layers.ranks)
 
 
 def breadth(layers: Ranks, widths: Sequence[int]) -> int:
-    """The nominal width of a piece."""
+    """Return the nominal width of a piece."""
     count = len(widths)
     return max((sum(widths[item] if item < count else WAYPOINT for item in row) for row in layers.ranks), default=0)
 
 
 def in_columns(layers: Ranks, wide: int, beside: int) -> tuple[int, ...]:
-    """Return the breaks of one piece, `wide` px wide and next to others of `beside` px; () where there is no joint."""
+    """Return the breaks of one piece, `wide` px wide and next to others of `beside` px; () if there is no joint."""
     ranks = len(layers.ranks)
-    # Height against width, as it is; then as so many columns, with all divisions multiplied out.
+    # Compare height and width in one column, then in more columns, with all divisions multiplied out.
     if ROW * ranks <= THIN * (wide + beside):
         return ()
     columns = 2
@@ -69,16 +69,17 @@ def in_columns(layers: Ranks, wide: int, beside: int) -> tuple[int, ...]:
 
 
 def joint(passing: Sequence[Passing], wanted: int, reach: int) -> int:
-    """The rank near `wanted` that the least reaches from above; the nearest, and the first, of equal ones.
+    """Return the rank near `wanted` that the least boxes and lines pass; among equals the nearest, then the first.
 
-    Before: `wanted` and `reach` are a column's length and a third of it, so that no column is short.
+    `wanted` and `reach` are a column's length and a third of it, so that no column is short.
     """
     near = range(wanted - reach, wanted + reach + 1)
     return min(near, key=lambda rank: (passing[rank], abs(rank - wanted), rank))
 
 
 def between(layers: Ranks) -> list[Passing]:
-    """Return by r the lines that pass from rank r - 1 to rank r: from or to how few boxes, and how many lines."""
+    """Return by r the lines that pass from rank r - 1 to rank r: the smaller number of boxes at one end, and of
+    lines."""
     rank = {item: r for r, row in enumerate(layers.ranks) for item in row}
     spans = [(rank[chain[0]] + 1, rank[chain[-1]] + 1) for chain in layers.chains]
     changes = [0] * (len(layers.ranks) + 1)
@@ -86,7 +87,7 @@ def between(layers: Ranks) -> list[Passing]:
         changes[start] += 1
         changes[stop] -= 1
     lines = list(accumulate(changes[:-1]))
-    # Boxes are counted only where a break is possible: a set for each rank of a dense level would be quadratic.
+    # Count boxes only where a break is possible: a set for each rank of a dense level would be quadratic.
     few = [r for r, count in enumerate(lines) if count <= LINES]
     boxes: dict[int, tuple[set[int], set[int]]] = {r: (set(), set()) for r in few}
     for chain, (start, stop) in zip(layers.chains, spans, strict=True):
@@ -97,9 +98,9 @@ def between(layers: Ranks) -> list[Passing]:
 
 
 def kept(old: Skeleton, new: Skeleton) -> tuple[tuple[int, ...], ...]:
-    """The breaks of `old` in `new`, which has some ranks and items more or less in the same order.
+    """Carry the breaks of `old` over to `new`, which has mostly the same ranks and items in the same order.
 
-    After: a break stays where all that was before it still is above all that was behind it.
+    A break stays if everything before it is still above everything after it.
     """
     if not any(old.breaks):
         return ()

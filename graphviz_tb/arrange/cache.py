@@ -1,4 +1,4 @@
-"""Equal metagraphs of one graph share one skeleton, and what there was to say when it was made."""
+"""Cache skeletons: equal metagraphs of one graph share one, with its notices."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CacheKey = tuple[object, ...]
 
 
 class Arrangements:
-    """The skeletons of one graph, by all that they depend on; how many were made, and how often their lines bend."""
+    """The skeletons of one graph by everything they depend on; the number made, and of bends in their lines."""
 
     def __init__(self) -> None:
         self.made = self.bends = 0
@@ -25,8 +25,10 @@ class Arrangements:
         self._plain: dict[int, tuple[Metagraph, PortConstraints, Skeleton]] = {}
 
     def in_rows(self, metagraph: Metagraph, outside: PortConstraints) -> Skeleton:
-        """The plain rows of a level too large for more, remembered for the very same metagraph: all of it as a key
-        would take more memory than the skeleton."""
+        """Return the plain rows of a level too large for more.
+
+        Cached by identity of the metagraph: a full key would take more memory than the skeleton.
+        """
         known = self._plain.get(id(metagraph))
         if known is None or known[1] != outside:
             if len(self._plain) >= REMEMBERED_ROWS:
@@ -35,14 +37,14 @@ class Arrangements:
         return known[2]
 
     def recall(self, key: CacheKey, rows: tuple[int, ...]) -> Skeleton | None:
-        """The skeleton of an equal metagraph, its ports named for this one."""
+        """Return the skeleton of an equal metagraph with the ports of this one, or None."""
         if key not in self._known:
             return None
         skeleton, old = self._known[key]
         return skeleton if old == rows else renamed(skeleton, dict(zip(old, rows, strict=True)).__getitem__)
 
     def keep(self, key: CacheKey, rows: tuple[int, ...], skeleton: Skeleton) -> None:
-        """Remember a skeleton; the oldest is forgotten past `REMEMBERED_LEVELS`."""
+        """Store a skeleton; beyond `REMEMBERED_LEVELS`, drop the oldest."""
         if len(self._known) >= REMEMBERED_LEVELS:
             del self._known[next(iter(self._known))]
         self._known[key] = skeleton, rows
@@ -51,7 +53,7 @@ class Arrangements:
 
 
 def renamed(skeleton: Skeleton, name: Callable[[int], int]) -> Skeleton:
-    """Return the skeleton of an equal metagraph, its ports leading to that one's rows by `name`."""
+    """Return the skeleton of an equal metagraph with its ports mapped to other rows by `name`."""
     ports = tuple(
         PortSlot(slot.first, tuple([(name(row), inbound) for row, inbound in slot.others])) for slot in skeleton.ports
     )
@@ -59,7 +61,7 @@ def renamed(skeleton: Skeleton, name: Callable[[int], int]) -> Skeleton:
 
 
 def key_of(metagraph: Metagraph, options: ArrangeOptions, outside: PortConstraints) -> tuple[CacheKey, tuple[int, ...]]:
-    """All that the order of drawing depends on, rows outside the group numbered as they appear; and these rows."""
+    """Return everything that the drawing order depends on, with outside rows numbered by appearance; and these rows."""
     rows = tuple(dict.fromkeys(bridge.other for bridge in metagraph.bridges))
     number = {row: place for place, row in enumerate(rows)}
     edges = tuple((e.source, e.target, e.tensors, e.control, e.reference) for e in metagraph.edges)
@@ -73,7 +75,7 @@ def key_of(metagraph: Metagraph, options: ArrangeOptions, outside: PortConstrain
 
 
 def drawn_thick(metagraph: Metagraph) -> CacheKey:
-    """How thick each line is that is drawn with one of the masks; for others no shape is inferred."""
+    """Return the thickness of each line drawn with one of the masks; no shapes are inferred for the others."""
     masks = dict.fromkeys((metagraph.automatic, metagraph.mask))
     return tuple(
         (

@@ -1,8 +1,8 @@
 """The engine `dot`: Graphviz decides ranks and order.
 
-All parts of a level, each a graph of boxes of one size, go to one process; lines are polylines, ports are pinned to
-the outer ranks. A node's rank is its y, the order in a rank is by x; a waypoint lies where its line passes the
-rank. When the time limit is over, or the program fails on a graph, `layered` lays it out instead.
+All parts of a level go to one process, each as a graph of boxes of one size; lines are polylines, ports are pinned to
+the outer ranks. A node's rank is its y, the order in a rank is by x; a waypoint is where its line passes the rank.
+After the time limit, or if the program fails, `layered` lays the level out.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from graphviz_tb.model.notice import Notice
 
 PlainPoint = tuple[float, float]
 PlainLayout = tuple[dict[int, PlainPoint], dict[tuple[int, int], list[list[PlainPoint]]]]
-QUICK = {"nslimit": "2", "nslimit1": "2", "mclimit": "0.5"}  # a fourth of the time, as few crossings
+QUICK = {"nslimit": "2", "nslimit1": "2", "mclimit": "0.5"}  # a quarter of the time, with as few crossings
 SIZE = {"shape": "box", "fixedsize": "true", "width": "0.5", "height": "0.25", "label": ""}
 
 
 def dot(parts: Sequence[Component], options: ArrangeOptions) -> list[Ranks]:
-    """The layers of each part, as Graphviz has them.
+    """Return the ranks of each part as Graphviz orders them.
 
-    Before: the program `dot` can be found (else `ToolMissing`). After: one `Ranks` a part; those of `layered`
-    where the time limit was over, or surely would be, or a quick order is asked for.
+    Returns those of `layered` after the time limit, for a level too large for it, or if a quick order is requested.
+    Raises ToolMissing if the program `dot` is not found.
     """
     if options.quick:
         return layered(parts, options)
@@ -61,7 +61,7 @@ EMPTY = Component(0, ())
 
 
 def source(part: Component) -> str:
-    """One part in the DOT language."""
+    """Write one part in the DOT language."""
     graph = pydot.Dot("part", graph_type="digraph", splines="polyline", **(QUICK if part.count > DOT_BEST else {}))
     graph.set_node_defaults(**SIZE)
     graph.set_edge_defaults(arrowhead="none")
@@ -101,7 +101,7 @@ def run(text: str, limit: int) -> str | None:
 
 
 def split(text: str) -> Iterator[PlainLayout]:
-    """Positions of nodes and lines for each graph of the output, y growing downward."""
+    """Yield the positions of nodes and lines for each graph of the output, y growing downward."""
     nodes: dict[int, PlainPoint] = {}
     lines: dict[tuple[int, int], list[list[PlainPoint]]] = {}
     for line in text.splitlines():
@@ -118,7 +118,7 @@ def split(text: str) -> Iterator[PlainLayout]:
 
 
 def layers(part: Component, plain: PlainLayout) -> Ranks:
-    """Ranks by y, order by x; waypoints where the lines pass.
+    """Rank by y, order by x, with waypoints where the lines pass.
 
     >>> lines = {(0, 2): [[(1.0, 0.2), (1.4, 1.0), (1.0, 1.8)]]}
     >>> plain = {0: (1.0, 0.0), 1: (0.0, 1.0), 2: (1.0, 2.0)}, lines
@@ -126,7 +126,7 @@ def layers(part: Component, plain: PlainLayout) -> Ranks:
     [[0], [1, 3], [2]]
     """
     nodes, lines = plain
-    # Hundredths of an inch: ranks are farther apart, boxes of one rank differ by rounding only.
+    # In hundredths of an inch: ranks are farther apart, and boxes of one rank differ by rounding only.
     heights = sorted({round(y * 100) for _, y in nodes.values()})
     laid = normalize(
         part,
@@ -136,7 +136,7 @@ def layers(part: Component, plain: PlainLayout) -> Ranks:
     spare = {ends: list(held) for ends, held in lines.items()}
     height = {item: nodes[row[0]][1] for row in laid.ranks for item in row}
     for ends, chain in zip(part.edges, laid.chains, strict=True):
-        # Parallel edges have a line each.
+        # Each parallel edge has its line.
         line = spare[ends].pop(0) if spare.get(ends) else [nodes[ends[0]], nodes[ends[1]]]
         for item in chain[1:-1]:
             across[item] = at_height(line, height[item])
@@ -145,7 +145,7 @@ def layers(part: Component, plain: PlainLayout) -> Ranks:
 
 
 def pinned(part: Component, ranks: list[int]) -> list[int]:
-    """The ranks with the ports alone on the outer ones."""
+    """Return the ranks with the ports alone on the outer ones."""
     if part.first:
         down = 1 - min((1, *(rank for node, rank in enumerate(ranks) if node not in part.first)))
         ranks = [0 if node in part.first else rank + down for node, rank in enumerate(ranks)]
@@ -154,7 +154,7 @@ def pinned(part: Component, ranks: list[int]) -> list[int]:
 
 
 def at_height(line: Sequence[PlainPoint], y: float) -> float:
-    """The x of a line that runs down, at a height."""
+    """Return the x of a downward line at a height."""
     for (x1, y1), (x2, y2) in pairwise(line):
         if y <= y2:
             return x1 if y <= y1 else x1 + (x2 - x1) * (y - y1) / (y2 - y1)

@@ -1,4 +1,4 @@
-"""A skeleton taken apart, so that something can be put in or left out without moving the rest."""
+"""A skeleton taken apart, so that something can be inserted or left out without moving the rest."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class Draft:
         self.turned = {(wire.edge, wire.bridge) for wire in skeleton.wires if wire.turned}
         self.next = self.first = skeleton.first_waypoint + len(skeleton.waypoint)
         self.work = Meter(DRAFT_WORK)
-        self._found: dict[int, RankPosition] | None = None  # by item its part and rank; None: to be looked up again
+        self._found: dict[int, RankPosition] | None = None  # by item its part and rank; None: outdated
 
     def find(self) -> dict[int, RankPosition]:
-        """The part and the rank of each item; `TooManyBends` where all of them were looked for too often."""
+        """Return the part and rank of each item. Raises TooManyBends if they were computed too often."""
         if self._found is None:
             self._found = {
                 item: (p, r) for p, part in enumerate(self.parts) for r, row in enumerate(part) for item in row
@@ -44,31 +44,31 @@ class Draft:
         return self._found
 
     def changed(self) -> None:
-        """Ranks or parts have other numbers than before."""
+        """Mark the positions as outdated: ranks or parts were renumbered."""
         self._found = None
 
     def put(self, item: int, where: RankPosition, place: int) -> None:
-        """Put an item into a row; all else stays on its rank."""
+        """Insert an item into a row; everything else stays on its rank."""
         part, rank = where
         self.parts[part][rank].insert(place, item)
         if self._found is not None:
             self._found[item] = where
 
     def share(self, item: int) -> Fraction:
-        """How far to the right an item is in its row, from 0 to 2."""
+        """Return how far to the right an item is in its row, from 0 to 2."""
         part, rank = self.find()[item]
         row = self.parts[part][rank]
         return Fraction(2 * row.index(item) + 1, len(row))
 
     def fresh(self) -> int:
-        """The number of a new item; `TooManyBends` past `LEVEL_ITEMS` of them."""
+        """Return the number of a new item. Raises TooManyBends after `LEVEL_ITEMS` of them."""
         if self.next >= self.first + LEVEL_ITEMS:
             raise TooManyBends
         self.next += 1
         return self.next - 1
 
     def leave_out(self, gone: Callable[[LineKey], bool], removed: set[int]) -> None:
-        """Drop wires and children, and whatever then hangs on no wire."""
+        """Drop wires and children, and the waypoints and ports that no wire uses then."""
         self.wires = {key: chain for key, chain in self.wires.items() if not gone(key)}
         used = {item for chain in self.wires.values() for item in chain}
         self.ports = {item: slot for item, slot in self.ports.items() if item in used}
@@ -81,15 +81,15 @@ class Draft:
         self.changed()
 
     def merge(self) -> None:
-        """All parts become one, with every "left of" and "above" as it was on the shelves."""
+        """Merge all parts into one, keeping every "left of" and "above" of the shelves."""
         stacked: list[Row] = []
         for shelf in self.shelves:
-            # Parts of a shelf side by side, rank by rank from the top; the next shelf below.
+            # Parts of a shelf next to each other, rank by rank from the top; the next shelf below.
             for r in range(max((len(self.parts[part]) for part in shelf), default=0)):
                 rows = [self.parts[part][r] for part in shelf if r < len(self.parts[part])]
                 stacked.append([item for row in rows for item in row])
         own = self.parts[self.main] if self.main >= 0 else []
-        # The rank of the first ports stays first, that of the last ones last.
+        # The rank of the first ports stays first, that of the last ports last.
         start = 1 if own and own[0][0] in self.ports else 0
         if self.main >= 0:
             end = len(own) - (1 if own and own[-1][0] in self.ports and len(own) > start else 0)
@@ -105,7 +105,7 @@ class Draft:
         self.changed()
 
     def add_port(self, slot: PortSlot) -> int:
-        """A new port, at the right end of its side."""
+        """Add a port at the right end of its side."""
         if self.main < 0:
             self.merge()
             self.main, self.shelves = 0, []
@@ -120,26 +120,25 @@ class Draft:
         return item
 
     def fill_chains(self, rows: list[Row]) -> None:
-        """Give the lines to the last ports waypoints on the ranks that came before these."""
+        """Give the lines to the last ports waypoints on the ranks inserted before these."""
         rank = {item: r for r, row in enumerate(rows) for item in row}
         for key, chain in self.wires.items():
             upwards, added = key in self.turned, 0
             count = len(chain)
-            for place, (upper, lower) in enumerate(
-                pairwise(chain[::-1] if upwards else chain[:])
-            ):  # it grows meanwhile
+            # A copy: the chain grows in the loop.
+            for place, (upper, lower) in enumerate(pairwise(chain[::-1] if upwards else chain[:])):
                 for r in range(rank.get(upper, 0) + 1, rank.get(lower, 0)):
                     self.put_waypoint(key, count - 1 - place if upwards else place + 1 + added, rows[r])
                     added += 1
 
     def put_waypoint(self, key: LineKey, place: int, row: Row) -> None:
-        """One more waypoint of a wire, at a place in its chain, at the right end of a rank."""
+        """Add a waypoint to a wire, at a place in its chain, at the right end of a rank."""
         item = self.fresh()
         self.wires[key].insert(place, item)
         row.append(item)
 
     def open_rank(self, part: int, rank: int) -> None:
-        """A new rank before `rank`: every line that passes gets a waypoint there."""
+        """Insert a rank before `rank`; every line that passes gets a waypoint there."""
         rows = self.parts[part]
         upper, lower = places(rows[rank - 1] if rank else []), places(rows[rank] if rank < len(rows) else [])
         crossing: list[tuple[int, int, int, LineKey]] = []
@@ -156,7 +155,7 @@ class Draft:
         self.changed()
 
     def reroute(self, keys: list[LineKey]) -> None:
-        """Give the waypoints of the named wires their best ways, all else held."""
+        """Give the waypoints of the named wires their best paths; everything else stays."""
         place = self.find()
         for p, part in enumerate(self.parts):
             inside = [key for key in keys if len(self.wires[key]) > 2 and place[self.wires[key][0]][0] == p]
@@ -175,7 +174,7 @@ class Draft:
             self.parts[p] = [[names[i] for i in row] for row in state.ranks]
 
     def finish(self, order: list[LineKey]) -> Skeleton:
-        """Number ports and waypoints anew; wires in the given order."""
+        """Return the skeleton with ports and waypoints renumbered, and wires in the given order."""
         slots = sorted(self.ports, key=lambda item: not self.ports[item].first)  # first side before last; stable
         name = {item: item for item in range(self.children)}
         name.update({item: self.children + i for i, item in enumerate(slots)})
@@ -197,5 +196,5 @@ class Draft:
 
 
 def places(row: Row) -> dict[int, int]:
-    """The place of each item of a row."""
+    """Return the place of each item of a row."""
     return {item: place for place, item in enumerate(row)}

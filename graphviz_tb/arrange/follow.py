@@ -1,4 +1,4 @@
-"""Nodes moved by hand between the main and the auxiliary area, with the order of all others frozen."""
+"""Move nodes between the main and the auxiliary area by hand, with the order of all others frozen."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from graphviz_tb.model.skeleton import PortSlot, Skeleton
 
 
 def follow(metagraph: Metagraph, skeleton: Skeleton, turned: Turned) -> Skeleton:
-    """Bring the skeleton of the automatic mask in line with the mask.
+    """Bring the skeleton of the automatic mask in line with the mask in effect.
 
-    Before: `skeleton` was made for `metagraph.automatic`. After: it has a wire for every line that `metagraph.mask`
-    leaves, and for any two items that were there before, "left of" and "above" are the same.
+    `skeleton` was made for `metagraph.automatic`. The result has a wire for every line that `metagraph.mask` leaves;
+    for any two items present before, "left of" and "above" do not change.
     """
     mask = metagraph.mask
     draft = Draft(skeleton)
@@ -34,7 +34,7 @@ def follow(metagraph: Metagraph, skeleton: Skeleton, turned: Turned) -> Skeleton
     for line in new:
         for end in dict.fromkeys((line.source, line.target)):
             of.setdefault(end, []).append(line)
-    # One by one: a new child may hang on one that has just been put in.
+    # One by one: a new child may be linked to one just inserted.
     for child in added:
         insert(draft, child, of.get(child, []))
     for line in new:
@@ -47,7 +47,7 @@ def follow(metagraph: Metagraph, skeleton: Skeleton, turned: Turned) -> Skeleton
 
 
 def add_ports(draft: Draft, metagraph: Metagraph, bridges: list[int], turned: Turned) -> None:
-    """A port for each new neighbour; past eight on a side it shares the last one."""
+    """Add a port for each new neighbour; beyond eight on a side it shares the last one."""
     for index in bridges:
         first, other = where(metagraph.bridges[index], turned)
         side = {item: slot for item, slot in draft.ports.items() if slot.first is first}
@@ -64,12 +64,12 @@ def add_ports(draft: Draft, metagraph: Metagraph, bridges: list[int], turned: Tu
 
 
 def port_items(draft: Draft) -> dict[tuple[bool, tuple[int, bool]], int]:
-    """The item of each neighbour's port."""
+    """Return the item of each neighbour's port."""
     return {(slot.first, other): item for item, slot in draft.ports.items() for other in slot.others}
 
 
 def insert(draft: Draft, child: int, own: list[ArrangeLine]) -> None:
-    """Put in one child and those of its `own` lines whose other end is there."""
+    """Insert one child and those of its `own` lines whose other end is present."""
     place = draft.find()
     before = [line.source for line in own if line.target == child and line.source in place]
     after = [line.target for line in own if line.source == child and line.target in place]
@@ -86,7 +86,7 @@ def insert(draft: Draft, child: int, own: list[ArrangeLine]) -> None:
     rows = draft.parts[part]
     near = sorted(draft.share(item) for item in (*before, *after))
     rank = rank_of(draft, part, [place[item][1] for item in before], [place[item][1] for item in after])
-    draft.put(child, (part, rank), int(near[len(near) // 2] * len(rows[rank]) / 2))  # at the median of its neighbours
+    draft.put(child, (part, rank), int(near[len(near) // 2] * len(rows[rank]) / 2))  # at its neighbours' median
     place = draft.find()
     for line in own:
         if line.source in place and line.target in place:
@@ -94,11 +94,11 @@ def insert(draft: Draft, child: int, own: list[ArrangeLine]) -> None:
 
 
 def rank_of(draft: Draft, part: int, before: list[int], after: list[int]) -> int:
-    """The rank for a new child: below what comes before it, else above what comes after; a new one where it must be."""
+    """Return the rank for a new child: below its predecessors, else above its successors; a new rank if necessary."""
     rows = draft.parts[part]
     low = 1 if rows[0][0] in draft.ports and draft.ports[rows[0][0]].first else 0
     high = len(rows) - (1 if rows[-1][0] in draft.ports and not draft.ports[rows[-1][0]].first else 0)
-    # A predecessor may be on the rank of the last ports: its line is turned.
+    # A predecessor on the rank of the last ports has a turned line.
     bound = [r for r in before if r < high]
     rank = max(bound) + 1 if bound else min((r for r in after if r >= low), default=low) - 1
     if rank < low or rank >= high or rank in after:
@@ -108,7 +108,7 @@ def rank_of(draft: Draft, part: int, before: list[int], after: list[int]) -> int
 
 
 def connect(draft: Draft, line: ArrangeLine) -> None:
-    """Put in one line, by way of waypoints between the places of its ends."""
+    """Insert one line with waypoints between the places of its ends."""
     key = (line.edge, line.bridge)
     place = draft.find()
     if place[line.source][0] != place[line.target][0]:
@@ -116,12 +116,12 @@ def connect(draft: Draft, line: ArrangeLine) -> None:
         place = draft.find()
     part, start_rank = place[line.source]
     end_rank = place[line.target][1]
-    # A line needs two ranks: its end moves to a new one, and all "left of" and "above" stay.
+    # A line needs two ranks: its end moves to a new rank, which keeps all "left of" and "above".
     if start_rank == end_rank:
         sink(draft, line.target)
         end_rank = start_rank + 1
     rows = draft.parts[part]
-    # Waypoints on the straight way between the two ends, as shares of the ranks' lengths.
+    # Waypoints on the straight line between the ends, as shares of the ranks' lengths.
     step = 1 if end_rank > start_rank else -1
     start, end = draft.share(line.source), draft.share(line.target)
     chain = [line.source]
@@ -136,7 +136,7 @@ def connect(draft: Draft, line: ArrangeLine) -> None:
 
 
 def sink(draft: Draft, child: int) -> None:
-    """Move a child one rank down, onto a new rank: its lines from above get one waypoint more."""
+    """Move a child one rank down onto a new rank; its lines from above get one more waypoint."""
     part, rank = draft.find()[child]
     place = draft.parts[part][rank].index(child)
     draft.open_rank(part, rank + 1)

@@ -1,4 +1,4 @@
-"""Long lines to one box that run side by side become one: a bus, which each joins on its way."""
+"""Join long parallel lines to one box into a bus."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ NEVER = -1
 
 
 def join(layers: Ranks, count: int, kinds: Sequence[int]) -> Ranks:
-    """Let neighbouring waypoints of lines that end in one box, and are of one kind, be one from where they meet.
+    """Merge neighbouring waypoints of lines of one kind that end in one box, from where they meet.
 
-    Before: items from `count` on are waypoints; `kinds` tell, by line, what it may join (`NEVER`: nothing).
-    After: the order from left to right is as before.
+    Items from `count` on are waypoints; `kinds` gives, by line, the bus it may join (`NEVER`: none). The order from
+    left to right does not change.
 
     >>> layers = Ranks([[0, 1], [3, 4], [5, 6], [2]], [[0, 3, 5, 2], [1, 4, 6, 2]])
     >>> join(layers, 3, [0, 0]).ranks
@@ -26,10 +26,10 @@ def join(layers: Ranks, count: int, kinds: Sequence[int]) -> Ranks:
     after = {upper: lower for chain in layers.chains for upper, lower in pairwise(chain)}
     name: dict[int, int] = {}
     ranks = []
-    # From the bottom up: where an item leads to is known by its last name, so that a bus grows upwards from its box.
+    # From the bottom up: the next item is known by its merged name, so that a bus grows upwards from its box.
     for row in reversed(layers.ranks):
         fresh: list[int] = []
-        last: tuple[int, int, int] | None = None  # where the item before leads to: the next item, the box, the kind
+        last: tuple[int, int, int] | None = None  # of the item before: next item, box, kind
         for item in row:
             line = line_of.get(item, -1) if item >= count else -1
             leads = None

@@ -1,4 +1,4 @@
-"""The order of a level too large to be laid out: plain rows, nothing done about crossings, no bend in any line."""
+"""Plain rows for a level too large to be laid out: crossings are not reduced, lines have no bends."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ ItemPair = tuple[int, int]
 
 
 class TooManyBends(Exception):
-    """A piece would have more than `LEVEL_ITEMS` bends; engines raise it."""
+    """Raised by engines if a piece would have more than `LEVEL_ITEMS` bends."""
 
 
 def too_large(metagraph: Metagraph) -> bool:
-    """Whether a level has more boxes and lines than are laid out."""
-    # Cheap; stubs are left out only where that matters.
+    """Return whether a level has more boxes and lines than are laid out."""
+    # A cheap check first; stubs are subtracted only if that matters.
     if len(metagraph.children) + len(metagraph.edges) + len(metagraph.bridges) <= LEVEL_ITEMS:
         return False
     mask = metagraph.automatic
@@ -31,9 +31,9 @@ def too_large(metagraph: Metagraph) -> bool:
 
 
 def plain(metagraph: Metagraph, outside: PortConstraints) -> Skeleton:
-    """Rows of equal length, boxes in the order of their ranks, then of the file.
+    """Return rows of equal length, boxes in the order of their ranks, then of the file.
 
-    After: a wire's chain is its two ends, wherever they are.
+    A wire's chain is its two ends, wherever they are.
     """
     mask, base = metagraph.mask, len(metagraph.children)
     bridges = core_bridges(metagraph, mask)
@@ -62,7 +62,7 @@ def plain(metagraph: Metagraph, outside: PortConstraints) -> Skeleton:
 
 
 def by_rank(core: list[int], arcs: list[ItemPair], count: int) -> list[list[int]]:
-    """Return the boxes on each rank, as early as they can be; lines of cycles that lead back in the file do not count.
+    """Return the boxes on each rank, as early as possible; edges of cycles against file order do not count.
 
     >>> by_rank([0, 1, 2], [(1, 0), (0, 2), (2, 0)], 3)
     [[1], [0], [2]]
@@ -81,7 +81,7 @@ def by_rank(core: list[int], arcs: list[ItemPair], count: int) -> list[list[int]
 
 
 def in_rows(ranks: list[list[int]]) -> list[list[int]]:
-    """Ranks as rows that make a whole of about 8:5; ranks of few boxes share rows where there are many of them.
+    """Return ranks as rows that make a whole of about 8:5; short ranks share rows if there are many of them.
 
     >>> in_rows([[0], [1, 2, 3, 4]]), in_rows([[0], [1], [2], [3]])
     ([[0], [1, 2], [3, 4]], [[0, 1], [2, 3]])
@@ -89,12 +89,12 @@ def in_rows(ranks: list[list[int]]) -> list[list[int]]:
     boxes = [box for rank in ranks for box in rank]
     # n boxes in rows of m: 2 * UNIT * m wide and ROW * n / m high; m² = n * ROW / (2 * UNIT) * 8/5 makes it 8:5.
     most = max(1, isqrt(8 * len(boxes) * ROW // (10 * UNIT)))
-    if len(ranks) * most > len(boxes) + most:  # more places would be empty than a row has
+    if len(ranks) * most > len(boxes) + most:  # more than one row of empty places
         ranks = [boxes]
     return [rank[start : start + most] for rank in ranks for start in range(0, len(rank), most)]
 
 
 def notice(boxes: int, lines: int) -> Notice:
-    """The notice for it."""
+    """Return the notice for such a level."""
     text = f"a level of {boxes:,} boxes and {lines:,} lines is drawn in plain rows, its lines straight and unnamed"
     return Notice("large-level", text, strict=False)

@@ -1,4 +1,4 @@
-"""The orders of all levels of one picture or page, with an amount of work that they share: counted, never timed."""
+"""Arrange all levels of one picture or page within one work budget: counted, never timed."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.units import counted
 
-PROGRAM = 25  # bends: what the start of an engine that is another program takes the time of
+PROGRAM = 25  # in bends: the time to start an external engine
 
 
 class Laying:
-    """Arranges levels one after the other; from the one on that comes after `BENDS_TRIED` bends, or as much work of
-    another program, or a level for which it had no time, quickly and without it; from the one on that comes after
-    `RANKS_PASSED`, in plain rows.
+    """Arranges levels one after the other within a budget.
 
-    Equal levels have one order. What was found before for other pictures (`known`) saves time and changes nothing.
+    After `BENDS_TRIED` bends, as much work of an external program, or one level that hit its time limit, levels are
+    arranged quickly and without that program; after `RANKS_PASSED`, in plain rows. Equal levels have one order.
+    `known`, the cache shared with other pictures, saves time and changes nothing.
     """
 
     def __init__(self, options: ArrangeOptions, known: Arrangements) -> None:
         check_engine(options)
         self._options, self._known, self._here = options, known, Arrangements()
         self._quick = self._started = self._passed = self._plain = 0
-        self._late = False  # whether another program had no time for a level
+        self._late = False  # whether an external program hit its time limit
 
     @property
     def made(self) -> int:
-        """How many levels have the order of no other."""
+        """The number of distinct levels."""
         return self._here.made
 
     def __call__(self, level: Metagraph, outside: PortConstraints | None = None) -> Skeleton:
-        """The order of one level."""
+        """Return the order of one level."""
         outside = outside or PortConstraints()
         if too_large(level):
             return arrange(level, self._options, outside, self._known)
         if self._passed > RANKS_PASSED and len(level.children) > 1:
             self._plain += 1
-            return replace(self._known.in_rows(level, outside), notices=())  # one for all of them, below
+            return replace(self._known.in_rows(level, outside), notices=())  # one notice for all of them, below
         skeleton = self._ordered(level, outside)
         self._passed += sum(len(wire.chain) - 2 for wire in skeleton.wires)
         return skeleton
@@ -53,10 +53,10 @@ class Laying:
         if skeleton is None:
             if self._here.bends + self._started > BENDS_TRIED or self._late:
                 self._quick += 1
-                # Remembered for this picture alone: in another one there may be time for a better order.
+                # Cached for this picture alone: another may have time for a better order.
                 skeleton = anew(level, replace(self._options, quick=True), outside)
             else:
-                # As much whether it is remembered or not: the same picture has the same orders.
+                # Counted whether cached or not: equal pictures get equal orders.
                 self._started += PROGRAM + len(level.edges) if self._options.engine != "layered" else 0
                 skeleton = self._known.recall(key, rows)
             if skeleton is None:
@@ -79,7 +79,7 @@ class Laying:
 
 
 def levels(count: int) -> str:
-    """So many levels, as the subject of a sentence, and its verb.
+    """Return the count of levels as the subject of a sentence, with its verb.
 
     >>> levels(1), levels(2000)
     ('1 deeper level is', '2,000 deeper levels are')

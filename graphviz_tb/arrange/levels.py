@@ -1,4 +1,4 @@
-"""The order of drawing of every open group of a picture."""
+"""Arrange every open group of a picture."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ def arrange_levels(
     lay: Laying,
     members: Mapping[Path, Path],
 ) -> dict[Path, Skeleton]:
-    """A skeleton for each open group, from the outside in: an edge turned at one level arrives turned at the next,
-    edges side by side at one level arrive side by side.
+    """Return a skeleton for each open group, from the outside in.
 
-    Before: `opened` lists groups, each after the group around it; `members` are those that open stacks show alone, by
-    the path of the stack. After: such a stack has no order: what its member holds is where the stack is.
+    An edge turned at one level arrives turned at the next; neighbouring edges arrive as neighbours. `opened` lists
+    groups, each after the group around it. `members` are those that open stacks show alone, by path of the stack; such
+    a stack gets no skeleton, because the content of its member is drawn in its place.
     """
     paths = dict.fromkeys(opened)
     skeletons: dict[Path, Skeleton] = {}
     outside: dict[Path, PortConstraints] = {}
-    # Outermost first: each level tells those open in it how its lines lie.
+    # Outermost first: each level constrains the ports of those open in it.
     for path in paths:
         if path in members:
             continue

@@ -1,4 +1,4 @@
-"""Options of the order of drawing."""
+"""Options of the drawing order."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from graphviz_tb.model.frozen import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ArrangeOptions:
-    """`engine` is a name in `ENGINES`; `limit` is how many seconds an outside program may take for one level;
-    `wrap` whether long chains go on in further columns; `quick` that one order within ranks is tried rather than
-    several, at a tenth of the time and with more crossings."""
+    """Options of the drawing order.
+
+    `engine`: a name in `ENGINES`. `limit`: seconds that an external program may take for one level. `wrap`: continue
+    long chains in further columns. `quick`: try one order within ranks rather than several, in a tenth of the time and
+    with more crossings.
+    """
 
     engine: str = "layered"
     limit: int = DOT_SECONDS

@@ -1,4 +1,4 @@
-"""The input of an engine, one connected piece at a time, and its result."""
+"""The input of an engine, one connected piece, and its result."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Row = list[int]  # items of one rank, from left to right
 class Component:
     """One connected piece without cycles: nodes 0 … count-1, `edges` run with the flow.
 
-    Nodes in `first` (`last`) are ports: they are alone on the first (last) rank; they bear the highest numbers.
-    `spine` are the edges of the main path; where the order of the ports is `held`, they stay in that of their numbers.
+    Nodes in `first` (`last`) are ports: alone on the first (last) rank, with the highest numbers. `spine` are the edges
+    of the main path. If `held`, the ports keep the order of their numbers.
     """
 
     count: int
@@ -29,9 +29,9 @@ class Component:
 
 @dataclass(slots=True)
 class Ranks:
-    """For each rank its items from left to right, and for each edge its chain of items, one a rank.
+    """The items of each rank from left to right, and for each edge its chain of items, one for each rank.
 
-    Items below `count` are the part's nodes, the others waypoints, numbered in the order of `chains`. `notices` say
+    Items below `count` are the part's nodes, the others waypoints, numbered in the order of `chains`. `notices` report
     what the engine could not do.
     """
 

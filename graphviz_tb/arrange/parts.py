@@ -1,4 +1,4 @@
-"""The unconnected pieces of one level, and what they become for an engine."""
+"""Split a level into unconnected pieces, the input of an engine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from graphviz_tb.model.frozen import dataclass
 
 @dataclass(frozen=True, slots=True)
 class LevelComponent:
-    """One connected piece: its items in the level, the lines in it, and the same as the engine sees it."""
+    """One connected piece: its items and lines in the level, and the piece as the engine sees it."""
 
     items: tuple[int, ...]
     lines: tuple[int, ...]
@@ -21,20 +21,19 @@ class LevelComponent:
 def pieces(
     items: Sequence[int], arcs: Sequence[tuple[int, int]], first: Sequence[int], last: Sequence[int]
 ) -> list[LevelComponent]:
-    """Split a level into connected pieces; everything that hangs on ports is one piece, and comes first.
+    """Split a level into connected pieces in the order of their first item; the piece with all ports comes first.
 
-    Before: `arcs` (source, target) have no cycle; `first`, `last` are the ports on the two flow sides.
-    After: pieces in the order of their first item.
+    `arcs` (source, target) have no cycle; `first`, `last` are the ports on the two flow sides.
 
     >>> [piece.items for piece in pieces([0, 1, 2], [(0, 2)], [], [])]
     [(0, 2), (1,)]
     """
     head = {item: item for item in items}
     hung = [*first, *last]  # all ports
-    # All ports are joined, as they are on one frame.
+    # All ports are on one frame: join them.
     for source, target in [*arcs, *((hung[0], other) for other in hung[1:])]:
         unite(head, source, target)
-    members: dict[int, list[int]] = {root(head, hung[0]): []} if hung else {}  # entered first, so that it comes first
+    members: dict[int, list[int]] = {root(head, hung[0]): []} if hung else {}  # the first key
     for item in items:
         members.setdefault(root(head, item), []).append(item)
     inside: dict[int, list[int]] = {key: [] for key in members}

@@ -1,6 +1,6 @@
-"""How wide and high things come out to be, in nominal pixels, and the shelves on which parts are set.
+"""Nominal sizes in pixels, and the shelves on which parts are set.
 
-A child is as wide as its `units` say; all is decided before any size is known, so that opening a box moves nothing to
+A child has the width of its `units`. All is decided before any size is known, so that opening a box moves nothing to
 another shelf.
 """
 
@@ -11,16 +11,15 @@ from math import isqrt
 
 UNIT = 44  # half of a plain op's width and gap
 ROW = 72  # a box and the gap below it
-WAYPOINT = 8  # nominal px of a line that passes a rank: a line and half the gap next to it
-WIDEST = 3200  # px: two wide screens side by side
+WAYPOINT = 8  # a line that passes a rank, with half the gap next to it
+WIDEST = 3200  # px: two wide screens
 PART = 32  # px between two unconnected parts, more than between two boxes of one
 
 
 def shelves(sizes: Sequence[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
-    """Rows of parts that make a whole near 4:3.
+    """Return rows of parts that make a whole near 4:3.
 
-    Before: `sizes` are (width, height) in nominal pixels. After: each part on one shelf; higher parts first, equal
-    ones in the given order.
+    `sizes` are (width, height) in nominal pixels. Higher parts come first, equal ones in the given order.
 
     >>> shelves([(88, 72)] * 5)
     ((0, 1, 2), (3, 4))
@@ -30,11 +29,11 @@ def shelves(sizes: Sequence[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
     order = sorted(range(len(sizes)), key=lambda part: (-sizes[part][1], part))
     low = max(width for width, _ in sizes)
     area = sum((width + PART) * (height + PART) for width, height in sizes)
-    widest = max(WIDEST, isqrt(area * 2 // 3))  # many parts: as wide as a whole of 2:3 has to be
+    widest = max(WIDEST, isqrt(area * 2 // 3))  # many parts: the width of a whole of 2:3
     best: tuple[int, list[list[int]]] | None = None
-    for step in range(6, 21):  # from 0.6 to twice the width that the area asks for, in tenths
+    for step in range(6, 21):  # from 0.6 to twice the ideal width, in tenths
         width = max(low, min(isqrt(area * 4 // 3) * step // 10, widest))
-        # Filling is greedy, so a little more or less width may give a much better whole.
+        # Filling is greedy: a slightly different width may give a much better whole.
         rows = fill(order, sizes, width)
         misfit = shape(rows, sizes)
         if best is None or misfit < best[0]:
@@ -57,7 +56,7 @@ def fill(order: Sequence[int], sizes: Sequence[tuple[int, int]], width: int) -> 
 
 
 def shape(rows: list[list[int]], sizes: Sequence[tuple[int, int]]) -> int:
-    """How far the whole is from 4:3, as a ratio in thousandths (1000 is perfect)."""
+    """Return how far the whole is from 4:3, as a ratio in thousandths (1000 is perfect)."""
     width = max(sum(sizes[part][0] + PART for part in row) - PART for row in rows)
     height = sum(max(sizes[part][1] for part in row) + PART for row in rows) - PART
     return max(3 * width * 1000 // (4 * height), 4 * height * 1000 // (3 * width))

@@ -1,4 +1,4 @@
-"""The main path of a level: what a reader follows from input to output."""
+"""Find the main path of a level: the one that a reader follows from input to output."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from graphviz_tb.model.skeleton import Skeleton
 
 
 def spine(count: int, edges: Sequence[tuple[int, int]], weights: Sequence[int], boxes: int) -> tuple[int, ...]:
-    """Of all paths the one along the most boxes whose results are data, less those that make indices of data; then
-    through the most boxes; then the one that carries the most. As the numbers of its edges from its start.
+    """Return the path through the most boxes whose results are data, minus those that compute indices of data; then
+    through the most boxes; then with the greatest load. As the indices of its edges from its start.
 
-    Before: no cycle; items from `boxes` on are ports. Edges with weight 0 are no data and not part of any path, those
-    below 0 carry indices, sizes and masks alone. After: among equal paths the one whose items come first in the file.
+    There is no cycle; items from `boxes` on are ports. Edges of weight 0 are no data and on no path; those below 0
+    carry only indices, sizes and masks. Among equal paths, the one whose items come first in the file.
 
     >>> spine(4, [(0, 1), (1, 2), (0, 2), (1, 3)], [1, 2, 9, 3], 4)
     (0, 3)
@@ -27,9 +27,9 @@ def spine(count: int, edges: Sequence[tuple[int, int]], weights: Sequence[int], 
             below[source].append(target)
             out[source].append(edge)
     fed = {target for (_, target), weight in zip(edges, weights, strict=True) if weight > 0}
-    onward = [-1] * count  # by item the first edge of its best path, -1: the path ends there
-    best = [(0, 0, 0)] * count  # by item of its best path: boxes that give data, boxes, load
-    # From the ends back.
+    onward = [-1] * count  # by item the first edge of its best path; -1: none
+    best = [(0, 0, 0)] * count  # by item: boxes with data results, boxes, load
+    # Backwards from the ends.
     for item in reversed(topological(below)):
         step = 1 if item < boxes else 0
         best[item] = (0, step, 0)
@@ -49,9 +49,11 @@ def spine(count: int, edges: Sequence[tuple[int, int]], weights: Sequence[int], 
 
 
 def spines(skeleton: Skeleton, thick: Sequence[int]) -> tuple[int, ...]:
-    """The main path of each part, as numbers of wires; `thick` is how thick each wire is, below 0 for one that carries
-    indices, sizes and masks alone, 0 for one without data."""
-    # Parts as they are drawn: boxes put in by hand may have joined two.
+    """Return the main path of each part as indices of wires.
+
+    `thick` is the thickness of each wire: below 0 for one that carries only indices, sizes and masks, 0 without data.
+    """
+    # Parts as drawn: boxes inserted by hand may have joined two.
     part_of = {item: number for number, part in enumerate(skeleton.parts) for row in part for item in row}
     wires: list[list[int]] = [[] for _ in skeleton.parts]
     for number, wire in enumerate(skeleton.wires):

@@ -1,4 +1,4 @@
-"""Ranks that would come out too wide become several, one under the other."""
+"""Wrap too wide ranks into several, one under the other."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from graphviz_tb.arrange.shelves import ROW, WAYPOINT, WIDEST
 from graphviz_tb.limits import WRAPPED_BENDS, WRAPPED_PLACES
 from graphviz_tb.model.notice import Notice
 
-LIMITS = (WIDEST, 2400, 1600)  # the first that leaves the part no wider than three times its height
+LIMITS = (WIDEST, 2400, 1600)  # use the first that makes the part at most three times as wide as high
 
 
 def wrap(layers: Ranks, count: int, widths: Sequence[int]) -> Ranks:
-    """Share the nodes of each over-wide rank out, in turn, among as many ranks as it needs.
+    """Distribute the nodes of each over-wide rank, in turn, over as many ranks as it needs.
 
-    Before: `widths` are nominal, by node; items from `count` on are waypoints. After: the order from left to right
-    is as before; lines of nodes on other rows of the same rank pass between nodes, and those that share an end
-    share waypoints.
+    `widths` are nominal, by node; items from `count` on are waypoints. The order from left to right does not change.
+    Lines of nodes on other rows of a rank pass between its nodes; those that share an end share waypoints.
 
     >>> wide = Ranks([[0], [1, 2, 3]], [[0, 1], [0, 2], [0, 3]])
     >>> wrap(wide, 4, [0, 800, 800, 800]).ranks
@@ -40,7 +39,7 @@ def wrap(layers: Ranks, count: int, widths: Sequence[int]) -> Ranks:
 
 
 def fewer(depth: list[int], deepest: int, most: int) -> list[int]:
-    """The rows of each rank, fewer where more is found than there may be."""
+    """Reduce the rows of each rank in proportion if `deepest` exceeds `most`."""
     return depth if deepest <= most else [1 + (rows - 1) * most // deepest for rows in depth]
 
 
@@ -51,7 +50,7 @@ def large(layers: Ranks) -> Notice:
 
 
 def passed(layers: Ranks, depth: list[int]) -> int:
-    """How many places on added rows the lines may pass, all together."""
+    """Return how many places on added rows the lines may pass in total."""
     rank = {item: r for r, row in enumerate(layers.ranks) for item in row}
     added = [rows - 1 for rows in depth]
     through = list(accumulate(added))  # rows added up to each rank, with its own
@@ -59,22 +58,22 @@ def passed(layers: Ranks, depth: list[int]) -> int:
 
 
 def rows_for(row: Row, count: int, widths: Sequence[int], limit: int) -> int:
-    """How many rows a rank needs to be no wider than `limit`."""
+    """Return how many rows a rank needs to be at most `limit` wide."""
     boxes = [widths[item] for item in row if item < count]
     lines = (len(row) - len(boxes)) * WAYPOINT
-    # Lines pass all rows and take room in each, at most half of it.
+    # Lines pass through all rows and take up to half of each.
     return max(1, min(len(boxes), -(-sum(boxes) // max(limit - lines, limit // 2))))
 
 
 class Wrapped:
-    """Each rank set out on so many rows, and the chains with the waypoints that were added to them."""
+    """Ranks distributed over rows, and the chains with the waypoints this adds."""
 
     def __init__(self, layers: Ranks, count: int, depth: Sequence[int]) -> None:
         self.count = count
         self.next = first = max((item for row in layers.ranks for item in row), default=-1) + 1
         self.ranks: list[Row] = []
         self.chains = [list(chain) for chain in layers.chains]
-        self.into: dict[int, list[int]] = {}  # chains by each item they pass
+        self.into: dict[int, list[int]] = {}  # chains by item they enter
         self.out: dict[int, list[int]] = {}
         for number, chain in enumerate(layers.chains):
             for index, item in enumerate(chain):
@@ -87,11 +86,11 @@ class Wrapped:
         self.added = self.next - first
 
     def add(self, row: Row, rows: int) -> None:
-        """Set out one rank on so many rows."""
+        """Distribute one rank over `rows` rows."""
         if rows == 1:
             self.ranks.append(row)
             return
-        # Boxes in turn, as cards are dealt: neighbours stay near each other, one row lower.
+        # Deal boxes like cards: neighbours stay near each other, one row lower.
         turn = 0
         self.tail: dict[int, int] = {}  # the lowest item so far of each chain that leaves this rank
         level: dict[int, int] = {}
@@ -103,7 +102,7 @@ class Wrapped:
             self.ranks.append(self.one(row, level, now))
 
     def one(self, row: Row, level: dict[int, int], now: int) -> Row:
-        """One of the rows: its nodes, and waypoints for all that passes it."""
+        """Return one of the rows: its nodes, and waypoints for everything that passes it."""
         fresh: Row = []
         last: tuple[bool, int] | None = None  # the end that the waypoint just set belongs to
         for item in row:
@@ -112,7 +111,7 @@ class Wrapped:
                 last = None
                 fresh.append(item)
                 continue
-            # Above its own row the lines to a box pass, below it those from it; a waypoint is on the first row.
+            # Lines into a box pass the rows above it, lines out of it the rows below; a waypoint is on the first row.
             inward = goal > now
             for number in (self.into if inward else self.out).get(item, ()):
                 chain = self.chains[number]

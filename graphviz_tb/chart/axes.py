@@ -1,4 +1,4 @@
-"""Axes: the range that a chart shows, its ticks, and numbers as they are written beside them."""
+"""Axes: the range of a chart, its ticks, and their labels."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import numpy as np
 from graphviz_tb.model.columns import Floats
 from graphviz_tb.model.frozen import dataclass
 
-STEPS = (1, 2, 5, 10)  # what the distance of two ticks may begin with
-OUTER = 0.05  # share of values at either end that "ignore outliers" leaves out, as TensorBoard does
+STEPS = (1, 2, 5, 10)  # leading digits of the distance between ticks
+OUTER = 0.05  # of the values at either end; "ignore outliers" drops them, as TensorBoard does
 TIMES = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400)  # seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A range of values and whether it is logarithmic: in that case both ends are positive."""
+    """A range of values and whether it is logarithmic: then both ends are positive."""
 
     low: float
     high: float
     log: bool = False
 
     def share(self, values: Floats) -> Floats:
-        """Where values lie between the ends: 0 at the low one, 1 at the high one."""
+        """Return where values are between the ends: 0 at the low one, 1 at the high one."""
         if self.log:
             with np.errstate(divide="ignore", invalid="ignore"):
                 logs = np.log10(values)
@@ -34,9 +34,9 @@ class Axis:
 
 
 def axis(values: Floats, log: bool = False, outliers: bool = True) -> Axis:
-    """The axis that shows all finite values; without `outliers` from the 5th to the 95th percentile.
+    """Return the axis that shows all finite values; without `outliers` from the 5th to the 95th percentile.
 
-    On a logarithmic axis values of zero and less cannot be shown and do not count. An axis always has a length.
+    A logarithmic axis ignores values of zero and less. An axis always has a length.
 
     >>> axis(np.array([1.0, 3.0])), axis(np.array([0.0, 10.0, 1000.0]), log=True)
     (Axis(low=1.0, high=3.0, log=False), Axis(low=10.0, high=1000.0, log=True))
@@ -56,7 +56,7 @@ def axis(values: Floats, log: bool = False, outliers: bool = True) -> Axis:
 
 
 def padded(of: Axis, share: float = 0.05) -> Axis:
-    """An axis with room beyond its ends.
+    """Return an axis with room beyond its ends.
 
     >>> padded(Axis(0.0, 10.0))
     Axis(low=-0.5, high=10.5, log=False)
@@ -69,7 +69,7 @@ def padded(of: Axis, share: float = 0.05) -> Axis:
 
 
 def ticks(of: Axis, most: int = 5) -> list[float]:
-    """Round values on an axis, ascending, about `most` of them.
+    """Return round values on an axis, ascending, about `most` of them.
 
     >>> ticks(Axis(0.0, 1.0)), ticks(Axis(0.01, 1000.0, True))
     ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0])
@@ -82,28 +82,28 @@ def ticks(of: Axis, most: int = 5) -> list[float]:
 
 
 def _round_step(least: float) -> float:
-    """The next round distance."""
+    """Return the next round distance."""
     power = floor(log10(least))
     step = next(step for step in STEPS if step * 10.0**power >= least * (1 - 1e-9))
     return float(f"{step}e{power}")
 
 
 def _steps(of: Axis, step: float) -> list[float]:
-    """The multiples of a distance on an axis, without the noise of their last digits."""
+    """Return the multiples of a distance on an axis, without rounding noise."""
     digits = max(0, 1 - floor(log10(step)))
     first, last = ceil(of.low / step - 1e-9), floor(of.high / step + 1e-9)
     return [round(at * step, digits) + 0.0 for at in range(first, last + 1)]
 
 
 def time_ticks(of: Axis, most: int = 5) -> list[float]:
-    """Round times on an axis of seconds."""
+    """Return round times on an axis of seconds."""
     least = (of.high - of.low) / most
     step = next((float(step) for step in TIMES if step >= least), 0.0)
     return _steps(of, step or 86400 * _round_step(least / 86400))
 
 
 def duration(seconds: float) -> str:
-    """A time since the beginning of a run.
+    """Format a time since the beginning of a run.
 
     >>> [duration(value) for value in (0, 0.5, 90, 5400, 172800)]
     ['0', '0.5 s', '1.5 min', '1.5 h', '2 d']
@@ -115,7 +115,7 @@ def duration(seconds: float) -> str:
 
 
 def moment(seconds: float, span: float) -> str:
-    """A wall time in UTC, as exact as a span of that many seconds needs.
+    """Format a wall time in UTC, as precise as a span of that many seconds needs.
 
     >>> moment(1700000000, 60), moment(1700000000, 86400 * 9)
     ('22:13:20', '11-14 22:13')

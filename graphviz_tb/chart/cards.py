@@ -1,4 +1,4 @@
-"""A sheet of charts: one card a tag, in columns, below a title and the legend of the runs."""
+"""A sheet of charts: one card for each tag, in columns, below a title and the legend of the runs."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from graphviz_tb.model.measure import OP_SIZE, clean, elide, width
 from graphviz_tb.model.theme import Theme
 
 MARGIN, GAP = 24, 16  # px around the sheet and between cards
-COLUMNS = 3  # cards side by side, at most
-HEADING = 40  # px that the title takes
+COLUMNS = 3  # cards next to each other
+HEADING = 40  # px of the title
 ENTRY, SAMPLE, MOST_LABEL = 20, 22, 240  # px: a row of the legend, a sample of a line, the longest name of a run
 
 
@@ -26,7 +26,7 @@ class LineChart:
 
 
 def chart_sheet(title: str, charts: Sequence[LineChart], look: ChartLook, theme: Theme) -> Drawing:
-    """All charts on one sheet, in the order given."""
+    """Return all charts on one sheet, in the given order."""
     columns = max(1, min(COLUMNS, len(charts)))
     wide = columns * (CARD[0] + GAP) - GAP
     styles = {line.label: line.style for chart in charts for line in chart.lines}
@@ -54,7 +54,7 @@ def _title(title: str, room: int, theme: Theme) -> Iterator[Label]:
 
 
 def _legend(styles: Mapping[str, LineStyle], room: int, theme: Theme) -> tuple[tuple[Group, ...], int]:
-    """An entry for each run, in rows that fit the room, and the height of all rows."""
+    """Return an entry for each run, in rows that fit the room, and the height of all rows."""
     entries: list[Group] = []
     x = y = 0
     for run, style in styles.items():

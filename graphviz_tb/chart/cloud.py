@@ -22,16 +22,17 @@ from graphviz_tb.model.units import number
 MARGIN, HEADING, FOOT = 24, 52, 22  # px around the sheet, of the title, and below the plot
 PLOT, LEGEND = (720, 560), 170  # px
 SMALLEST, LARGEST = 1.2, 3.2  # px: the radius of a point among many, and among few
-SCALE = 12  # different whole numbers that are still categories
+SCALE = 12  # distinct whole numbers that are still categories
 RAMP = {"light": ("#E07B00", "#C0338F", "#1B1B7F"), "dark": ("#5566E0", "#E0609F", "#FFE08A")}
 STRIPES = 32  # of the ramp in the legend
-FAINT = 0.55  # how much of its colour a hue keeps that is used again
+FAINT = 0.55  # of its colour that a reused hue keeps
 REST = "others"
 
 
 @dataclass(frozen=True, slots=True)
 class CloudPlot:
-    """What is drawn: `axes` [points, 2], `names` of what lies across and up, `column` for the colours (None: one)."""
+    """The content of a plot: `axes` [points, 2], `names` of the axes across and up, `column` for the colours (None:
+    one)."""
 
     title: str
     about: str
@@ -50,7 +51,7 @@ class PointGroup:
 
 
 def cloud_sheet(plot: CloudPlot, theme: Theme) -> Drawing:
-    """The whole sheet."""
+    """Return the whole sheet."""
     shown = np.flatnonzero(np.isfinite(plot.axes).all(axis=1))
     some = shown if len(shown) <= POINTS_DRAWN else shown[(np.arange(POINTS_DRAWN) * len(shown)) // POINTS_DRAWN]
     categories = plot.column is not None and is_category(plot.column)
@@ -71,7 +72,7 @@ def cloud_sheet(plot: CloudPlot, theme: Theme) -> Drawing:
 
 
 def is_category(column: PointColumn) -> bool:
-    """Whether a column gets one colour a value: words, and few different whole numbers."""
+    """Return whether a column gets one colour for each value: texts, and few distinct whole numbers."""
     if not column.numeric:
         return True
     said = {text.strip() for text in column.texts} - {""}
@@ -79,7 +80,7 @@ def is_category(column: PointColumn) -> bool:
 
 
 def colour_groups(column: PointColumn | None, rows: NDArray[np.intp], theme: Theme) -> list[PointGroup]:
-    """The points in their colours: the categories in their natural order, the rest last; numbers from low to high."""
+    """Return the points by colour: categories in natural order, the rest last; numbers from low to high."""
     if column is None:
         return [PointGroup("", theme.selected, rows)]
     if is_category(column):
@@ -99,7 +100,7 @@ def colour_groups(column: PointColumn | None, rows: NDArray[np.intp], theme: The
 
 
 def by_category(column: PointColumn, rows: NDArray[np.intp], theme: Theme) -> list[PointGroup]:
-    """The points of each text; of very many texts the most common."""
+    """Return the points of each text; of very many texts the most common."""
     texts = [column.texts[row] for row in rows.tolist()]
     counts = Counter(texts)
     common = sorted(counts, key=lambda text: (-counts[text], natural(text)))
@@ -113,13 +114,13 @@ def by_category(column: PointColumn, rows: NDArray[np.intp], theme: Theme) -> li
 
 
 def hue(at: int, theme: Theme) -> str:
-    """The colour of a category: twelve hues, then the same nearer to the ground."""
+    """Return the colour of a category: twelve hues, then fainter ones."""
     own = HUES[theme.name][at % len(HUES[theme.name])]
     return own if at < len(HUES[theme.name]) else blend(own, theme.background, FAINT)
 
 
 def ramp(share: float, theme: Theme) -> str:
-    """A colour between the ends of the ramp.
+    """Return a colour between the ends of the ramp.
 
     >>> from graphviz_tb.model.theme import LIGHT
     >>> ramp(0, LIGHT), ramp(1, LIGHT)
@@ -132,7 +133,7 @@ def ramp(share: float, theme: Theme) -> str:
 
 
 def pixels(axes: Points, rows: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Where points are in the plot, both axes to one scale; [points, 2], the rows that are not drawn NaN."""
+    """Return where points are in the plot, both axes to one scale; [points, 2], with NaN for rows not drawn."""
     out = np.full((len(axes), 2), np.nan)
     if not len(rows):
         return out
@@ -148,7 +149,7 @@ def pixels(axes: Points, rows: NDArray[np.intp]) -> NDArray[np.float64]:
 
 
 def cloud_group(one: PointGroup, places: NDArray[np.float64], radius: float) -> Group:
-    """The points of one colour."""
+    """Return the points of one colour."""
     rounded = np.round(places[one.rows], 1).tolist()
     dots = tuple(Disc(x, y, round(radius, 2), one.colour) for x, y in rounded)
     return Group(
@@ -157,7 +158,7 @@ def cloud_group(one: PointGroup, places: NDArray[np.float64], radius: float) -> 
 
 
 def group_names(groups: Sequence[PointGroup], places: NDArray[np.float64], theme: Theme) -> Iterator[Primitive]:
-    """The name of each category in its middle, so that colour is not the only sign."""
+    """Yield the name of each category in its middle, so that colour is not the only sign."""
     for one in groups:
         if one.colour != theme.stroke and len(one.rows) and one.word.strip():
             x, y = (round(float(value), 1) for value in np.median(places[one.rows], axis=0))
@@ -167,7 +168,7 @@ def group_names(groups: Sequence[PointGroup], places: NDArray[np.float64], theme
 
 
 def heading(plot: CloudPlot, theme: Theme) -> Iterator[Label]:
-    """The title, and what the points are."""
+    """Yield the title, and the description of the points."""
     room = PLOT[0] + LEGEND
     for word, y, size, colour, strong in (
         (plot.title, 16, 16, theme.text, True),
@@ -178,7 +179,7 @@ def heading(plot: CloudPlot, theme: Theme) -> Iterator[Label]:
 
 
 def frame(plot: CloudPlot, theme: Theme) -> Iterator[Primitive]:
-    """The plot's frame and the names of its axes."""
+    """Yield the plot's frame and the names of its axes."""
     wide, high = PLOT
     yield Rectangle(0, 0, wide, high, 6, theme.frames[1], Pen(theme.rule))
     across, up = (elide(clean(name), 240, 11) for name in plot.names)
@@ -189,7 +190,7 @@ def frame(plot: CloudPlot, theme: Theme) -> Iterator[Primitive]:
 
 
 def legend(plot: CloudPlot, groups: Sequence[PointGroup], theme: Theme) -> Iterator[Group]:
-    """What the colours mean."""
+    """Yield the meaning of the colours."""
     if plot.column is None:
         return
     name = elide(clean(plot.column.name), LEGEND, 12, True)
@@ -214,7 +215,7 @@ def legend(plot: CloudPlot, groups: Sequence[PointGroup], theme: Theme) -> Itera
 
 
 def ramp_legend(groups: Sequence[PointGroup], theme: Theme) -> Iterator[Group]:
-    """The ramp with its ends."""
+    """Yield the ramp with its ends."""
     ends = [one.word for one in groups if one.word]
     step = LEGEND / STRIPES
     stripes = [

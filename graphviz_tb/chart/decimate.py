@@ -1,4 +1,5 @@
-"""Thin a series to the pixels that show it, and lose no extreme (M4: first, least, greatest, last of each column)."""
+"""Thin a series to the pixels that show it without losing extremes (M4: first, least, greatest, last of each
+column)."""
 
 from __future__ import annotations
 
@@ -9,15 +10,15 @@ from graphviz_tb.model.columns import Floats
 
 Indices = NDArray[np.int64]
 
-EACH = 4  # points that a column of pixels can show
+EACH = 4  # points that a pixel column can show
 
 
 def decimated(x: Floats, values: Floats, pixels: int) -> Indices:
-    """The indices of the points to draw, ascending.
+    """Return the indices of the points to draw, ascending.
 
-    A series of at most four points a pixel is kept whole. Otherwise the range of `x` is cut into `pixels` columns, and
-    of each the first, least, greatest and last finite point stay; a run of values that are not finite keeps its first
-    and last point.
+    A series of at most four points for each pixel is kept whole. Otherwise the range of `x` is cut into `pixels`
+    columns, each with its first, least, greatest and last finite point; a run of values that are not finite keeps its
+    first and last point.
 
     >>> x = np.arange(1000.0)
     >>> kept = decimated(x, np.where(x == 617, 5.0, 0.0), 10)
@@ -35,7 +36,7 @@ def decimated(x: Floats, values: Floats, pixels: int) -> Indices:
 
 
 def _columns(x: Floats, values: Floats, pixels: int) -> Indices:
-    """First, least, greatest and last of each run of points that fall into one column."""
+    """Return first, least, greatest and last point of each column."""
     low, high = float(np.min(x)), float(np.max(x))
     span = (high - low) or 1.0
     column = np.minimum((x - low) / span * pixels, pixels - 1).astype(np.int64)
@@ -48,13 +49,13 @@ def _columns(x: Floats, values: Floats, pixels: int) -> Indices:
 
 
 def _first_of_each(run: Indices, chosen: NDArray[np.bool_]) -> Indices:
-    """The first chosen index of each run."""
+    """Return the first chosen index of each run."""
     places = np.flatnonzero(chosen)
     first: Indices = places[np.unique(run[places], return_index=True)[1]]
     return first
 
 
 def _ends_of_runs(marked: NDArray[np.bool_]) -> Indices:
-    """The first and last index of each run of marks."""
+    """Return the first and last index of each run of marks."""
     edges = np.diff(marked.astype(np.int8), prepend=0, append=0)
     return np.concatenate([np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1])

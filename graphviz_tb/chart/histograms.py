@@ -1,4 +1,4 @@
-"""Histograms as they are shown: on common bins over the steps, and as nine percentiles."""
+"""Histograms for display: on common bins over the steps, and as nine percentiles."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BINS = 30  # of the offset view, as in TensorBoard
 
 
 def percentiles(edges: Floats, count: Floats) -> list[float]:
-    """The values at `BASIS_POINTS` of one histogram: `edges` [k, 2] with the left and right end of each bucket.
+    """Return the values at `BASIS_POINTS` of one histogram: `edges` [k, 2] with the left and right end of each bucket.
 
     Linear within a bucket. A histogram without buckets has nine zeros.
 
@@ -41,7 +41,7 @@ def _percentile(edges: Floats, weights: Floats, point: int, low: float, high: fl
 
 
 def ridges(histograms: Sequence[tuple[Floats, Floats]], bins: int = BINS) -> tuple[Floats, Floats]:
-    """The borders of equal bins over the range of all histograms, and the counts of each histogram in them.
+    """Return the borders of equal bins over the range of all histograms, and the counts of each histogram in them.
 
     A bucket's count is spread by its overlap. A bucket without width goes to the bin that contains it, at a border to
     the right one. A range without width becomes ± 0.5. Buckets with an end that is not finite are left out.
@@ -63,7 +63,7 @@ def ridges(histograms: Sequence[tuple[Floats, Floats]], bins: int = BINS) -> tup
 
 
 def _rebinned(edges: Floats, count: Floats, borders: Floats) -> Floats:
-    """One histogram on other bins."""
+    """Return one histogram on other bins."""
     out = np.zeros(len(borders) - 1)
     if not len(count):
         return out

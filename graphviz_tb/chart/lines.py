@@ -24,13 +24,13 @@ AxisKind = Literal["step", "wall", "relative"]
 CARD = (440, 280)  # px
 PLOT = (56, 40, 16, 30)  # px left, above, right of and below the lines
 TITLE_SIZE, TICK_SIZE = 13, 10  # px
-FAINT = 0.25  # how much of its colour a line keeps that stands behind another
+FAINT = 0.25  # of its colour that a line behind another keeps
 MARK = 4  # px: half the side of the triangle at a value that is not finite
 
 
 @dataclass(frozen=True, slots=True)
 class ChartLine:
-    """The points of one run, in drawing order; `superseded` marks those that a later life of the run replaced."""
+    """The points of one run, in drawing order; `superseded` marks those that a restart of the run replaced."""
 
     label: str
     style: LineStyle
@@ -42,7 +42,8 @@ class ChartLine:
 
 @dataclass(frozen=True, slots=True)
 class ChartLook:
-    """How lines are drawn: `axis` is what lies across, `smooth` a weight in [0, 1), `log_x` and `log_y` the scales."""
+    """Options of line charts: `axis` is the horizontal axis, `smooth` a weight in [0, 1), `log_x` and `log_y` the
+    scales."""
 
     axis: AxisKind = "step"
     smooth: float = 0.0
@@ -53,7 +54,7 @@ class ChartLook:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """Where the lines of a card are: its corner, its size, and both axes."""
+    """Place of the lines in a card: its corner, its size, and both axes."""
 
     left: float
     top: float
@@ -63,14 +64,14 @@ class Plot:
     y: Axis
 
     def points(self, x: Floats, y: Floats) -> Floats:
-        """Pixels [n, 2] of points; beyond the plot they are cut at its upper and lower border."""
+        """Return the pixels [n, 2] of points, clipped just beyond the upper and lower border."""
         across = self.left + self.x.share(x) * self.width
         down = self.top + (1 - np.clip(self.y.share(y), -0.02, 1.02)) * self.height
         return np.stack([across, down], axis=1)
 
 
 def card(title: str, lines: Sequence[ChartLine], look: ChartLook, theme: Theme, at: tuple[float, float]) -> Group:
-    """One chart as a group of shapes, its corner at `at`."""
+    """Return one chart as a group of shapes, its corner at `at`."""
     xs = [axis_positions(line, look.axis) for line in lines]
     shown = [_smoothed(line, look.smooth) for line in lines]
     plot = _plot(xs, shown, look)
@@ -92,7 +93,7 @@ def card(title: str, lines: Sequence[ChartLine], look: ChartLook, theme: Theme, 
 
 
 def _hidden(lines: Sequence[ChartLine], xs: Sequence[Floats], look: ChartLook) -> int:
-    """How many points have a value that a logarithmic axis cannot show: zero or less."""
+    """Count the points with a value that a logarithmic axis cannot show: zero or less."""
     return sum(
         int((((line.value <= 0) & look.log_y) | ((x <= 0) & look.log_x)).sum())
         for line, x in zip(lines, xs, strict=True)
@@ -100,14 +101,14 @@ def _hidden(lines: Sequence[ChartLine], xs: Sequence[Floats], look: ChartLook) -
 
 
 def _smoothed(line: ChartLine, weight: float) -> Floats:
-    """The values of a line with those that count smoothed; the superseded ones stay as they are."""
+    """Return the values of a line, smoothed except for the superseded ones."""
     out, stays = line.value.astype(np.float64), ~line.superseded
     out[stays] = smoothed(out[stays], weight)
     return out
 
 
 def axis_positions(line: ChartLine, kind: AxisKind) -> Floats:
-    """The position of each point: its step, its wall time, or the time since the first one of the line in seconds."""
+    """Return the position of each point: its step, its wall time, or the seconds since the first point of the line."""
     if kind == "step":
         return line.step.astype(np.float64)
     finite = line.wall[np.isfinite(line.wall)]
@@ -123,7 +124,7 @@ def _plot(xs: Sequence[Floats], values: Sequence[Floats], look: ChartLook) -> Pl
 
 
 def _grid(plot: Plot, look: ChartLook, theme: Theme) -> Iterator[Primitive]:
-    """Lines at round values, and the values beside them."""
+    """Yield lines at round values, with the values next to them."""
     foot, end = plot.top + plot.height, plot.left + plot.width
     for value in ticks(plot.y):
         y = foot - float(plot.y.share(np.array([value]))[0]) * plot.height
@@ -148,7 +149,7 @@ def _x_label(value: float, of: Axis, kind: AxisKind) -> str:
 
 
 def _faint(line: ChartLine, x: Floats, plot: Plot, look: ChartLook, theme: Theme) -> Iterator[Primitive]:
-    """The points that a later life of the run replaced, and those that smoothing hides."""
+    """Yield the points that a restart replaced, and those behind smoothing."""
     pen = Pen(blend(HUES[theme.name][line.style.hue], theme.frames[1], FAINT), 1.5)
     if line.superseded.any():
         yield from _outline(x[line.superseded], line.value[line.superseded], plot, pen)
@@ -157,14 +158,14 @@ def _faint(line: ChartLine, x: Floats, plot: Plot, look: ChartLook, theme: Theme
 
 
 def _clear(line: ChartLine, x: Floats, shown: Floats, plot: Plot, theme: Theme) -> Iterator[Primitive]:
-    """The line of the points that count, and the marks of those that are no numbers."""
+    """Yield the line of the current points, and marks for those that are not finite."""
     colour, stays = HUES[theme.name][line.style.hue], ~line.superseded
     yield from _outline(x[stays], shown[stays], plot, Pen(colour, 1.5, line.style.dashes, "round", "round"))
     yield from _marks(x[stays], line.value[stays], plot, colour)
 
 
 def _outline(x: Floats, values: Floats, plot: Plot, pen: Pen) -> Iterator[Primitive]:
-    """A line through the points, broken where a value cannot be shown; a lone point is a dot."""
+    """Yield a line through the points, broken at values that cannot be shown; a single point is a dot."""
     kept = decimated(x, values, int(plot.width))
     x, values = x[kept], values[kept]
     good = np.isfinite(values) & np.isfinite(x)
@@ -181,7 +182,7 @@ def _outline(x: Floats, values: Floats, plot: Plot, pen: Pen) -> Iterator[Primit
 
 
 def _marks(x: Floats, values: Floats, plot: Plot, colour: str) -> Iterator[Primitive]:
-    """A triangle for each value that is not finite: +∞ at the top, NaN and −∞ at the bottom."""
+    """Yield a triangle for each value that is not finite: +∞ at the top, NaN and −∞ at the bottom."""
     odd = np.flatnonzero(~np.isfinite(values))
     places = plot.left + plot.x.share(x[odd]) * plot.width
     seen: set[tuple[int, bool]] = set()
@@ -197,7 +198,7 @@ def _marks(x: Floats, values: Floats, plot: Plot, colour: str) -> Iterator[Primi
 
 
 def blend(colour: str, ground: str, share: float) -> str:
-    """A colour that keeps a share of itself on a ground.
+    """Blend a share of a colour with a background.
 
     >>> blend("#000000", "#FFFFFF", 0.25)
     '#BFBFBF'
@@ -207,7 +208,7 @@ def blend(colour: str, ground: str, share: float) -> str:
 
 
 def _whole(value: float) -> float:
-    """The middle of a pixel: a line of one pixel is sharp there."""
+    """Return the middle of a pixel: a line of one pixel is sharp there."""
     return int(value) + 0.5
 
 

@@ -1,7 +1,7 @@
-"""What is measured of a series: one number for each of its points.
+"""Measures of a series: one number for each of its points.
 
-Histograms of version 1 have their sums as written. Of version 2 they are estimated, as if what is in a bucket were
-spread over it evenly.
+Histograms of version 1 have their sums as written. Those of version 2 are estimated, as if values were spread evenly
+over each bucket.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from graphviz_tb.model.measured_tags import GatherRule, TagValues
 
 @dataclass(frozen=True, slots=True)
 class HistogramSums:
-    """Columns over the histograms of a series: elements, their sum and sum of squares, the largest |x|, how many may be
-    zero, how many are not finite. `exact`: as they were written."""
+    """Columns over the histograms of a series: number of elements, their sum and sum of squares, the largest |x|, how
+    many may be zero, how many are not finite. `exact`: as written in the file."""
 
     number: Doubles
     sum: Doubles
@@ -33,10 +33,10 @@ class HistogramSums:
 
 @dataclass(frozen=True, slots=True)
 class LoggedMeasure:
-    """A measure: what it is of histograms and of scalars (None: nothing), and how groups gather it.
+    """A measure: its value for histograms and for scalars (None: not defined), and how groups aggregate it.
 
-    `log`: shown by orders of magnitude; `signed`: may be less than nothing; `percent`: a share of the elements.
-    `bound` is the sign before what is not exact; `always_exact` even where sums are estimated.
+    `log`: shown by orders of magnitude. `signed`: may be negative. `percent`: a share of the elements. `bound`: the
+    sign before inexact values. `always_exact`: even if sums are estimated.
     """
 
     words: str
@@ -51,31 +51,31 @@ class LoggedMeasure:
 
 
 def norm(sums: HistogramSums) -> Doubles:
-    """The root of the sum of the squares."""
+    """Return the root of the sum of the squares."""
     out: Doubles = np.sqrt(np.maximum(sums.squares, 0))
     return out
 
 
 def rms(sums: HistogramSums) -> Doubles:
-    """The root of the mean of the squares."""
+    """Return the root of the mean of the squares."""
     out: Doubles = np.sqrt(np.maximum(sums.squares, 0) / sums.number)
     return out
 
 
 def deviation(sums: HistogramSums) -> Doubles:
-    """The standard deviation."""
+    """Return the standard deviation."""
     out: Doubles = np.sqrt(np.maximum(sums.squares / sums.number - (sums.sum / sums.number) ** 2, 0))
     return out
 
 
 def is_zero(values: Doubles) -> Doubles:
-    """1 where a value is zero."""
+    """Return 1 for each zero."""
     out: Doubles = (values == 0).astype(np.float64)
     return out
 
 
 def is_nonfinite(values: Doubles) -> Doubles:
-    """1 where a value is NaN or infinite."""
+    """Return 1 for each value that is NaN or infinite."""
     return (~np.isfinite(values)).astype(np.float64)
 
 
@@ -104,9 +104,10 @@ MEASURES: dict[str, LoggedMeasure] = {
 
 
 def tag_values(join: Join, series: Series, measure: str) -> TagValues | None:
-    """The values of a measure of one series; None where it says nothing of this kind.
+    """Return the values of a measure of one series at ascending steps, the last point of each step; None if the measure
+    is not defined for it.
 
-    Before: a join that found rows. After: ascending steps, of points at one step the last.
+    `join` has found rows.
     """
     row = MEASURES[measure]
     order = series.in_order()
@@ -128,7 +129,7 @@ def tag_values(join: Join, series: Series, measure: str) -> TagValues | None:
 
 
 def sums_of(data: Histograms) -> HistogramSums:
-    """The sums of each histogram."""
+    """Return the sums of each histogram."""
     count = len(data.start) - 1
     which = np.repeat(np.arange(count), np.diff(data.start))
     left, right, weight = data.left, data.right, data.count
@@ -159,9 +160,9 @@ def sums_of(data: Histograms) -> HistogramSums:
 
 
 def trend(step: np.ndarray, value: Doubles) -> Doubles:
-    """At each point the slope, by least squares, of the logarithm to base 10 of all values so far, in 1,000 steps.
+    """Return at each point the slope, by least squares, of log10 of all values so far, for 1,000 steps.
 
-    Zeros and what is not finite do not count; two different steps are needed, 0 before.
+    Zeros and values that are not finite do not count; before two different steps it is 0.
 
     >>> trend(np.array([0, 500, 1000]), np.array([1.0, 0.1, 0.01])).round(3).tolist()
     [0.0, -2.0, -2.0]

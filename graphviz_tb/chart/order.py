@@ -18,9 +18,9 @@ HUES = {
         "#F778BA", "#A5C261", "#9DA7B3", "#8C9EFF", "#FF7B72", "#2DD4A7",
     ),
 }  # fmt: skip
-# From the thirteenth run on a line is dashed, so that colour does not have to tell two apart.
+# From the thirteenth run on lines are dashed, because hues repeat.
 DASHES: tuple[tuple[float, ...], ...] = ((), (6, 3), (2, 2), (8, 3, 2, 3))
-GROUPED_ABOVE = 10  # single tags above which they have a group of their own, "Other"
+GROUPED_ABOVE = 10  # more single tags go into a group "Other"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,8 @@ class LineStyle:
 
 
 def styles(first_walls: Mapping[str, float]) -> dict[str, LineStyle]:
-    """A style for each run, in the order of their first wall times, then names: a new run changes no other's colour.
+    """Return a style for each run, in the order of their first wall times, then names: a new run changes no other's
+    colour.
 
     >>> styles({"b": 1.0, "a": 2.0})["a"].hue
     1
@@ -43,7 +44,7 @@ def styles(first_walls: Mapping[str, float]) -> dict[str, LineStyle]:
 
 
 def groups(tags: Iterable[str]) -> list[tuple[str, list[str]]]:
-    """Tags by the text before their first `/`, both in natural order; many single tags come last as "Other".
+    """Group tags by the text before their first `/`, both in natural order; many single tags come last as "Other".
 
     >>> groups(["train/loss", "lr", "train/acc"])
     [('lr', ['lr']), ('train', ['train/acc', 'train/loss'])]

@@ -1,7 +1,7 @@
-"""Thin a timeline to the pixels that show it: narrow slices of one row that lie close to each other become one.
+"""Thin a timeline to the pixels that show it: adjacent narrow slices of one row become one.
 
 row       a level of a lane: its slices never overlap
-thinned   of a row those in view; wide ones alone, narrow ones that begin in one column of pixels together
+thinned   the visible slices of a row; wide ones alone, narrow ones that begin in one pixel column merged
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from graphviz_tb.model.profile import Timeline
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ThinnedSlices:
-    """What is drawn, by row and start. `count` slices are in one, `busy` nanoseconds are the sum of their durations;
-    `slice` is the longest of them, by number in the timeline, `hit` whether one of them is marked."""
+    """The drawn slices by row and start. `count` slices are merged into one, `busy` is the sum of their durations in
+    ns; `slice` is the longest of them, by index in the timeline, `hit` whether one of them is marked."""
 
     slice: Longs
     start: Longs
@@ -30,17 +30,17 @@ class ThinnedSlices:
 
 
 def slice_rows(timeline: Timeline) -> Longs:
-    """The row of each slice: lanes one after the other, each with its levels."""
+    """Return the row of each slice: lanes one after the other, each with its levels."""
     first = np.cumsum([0, *(lane.levels for lane in timeline.lanes)], dtype=np.int64)  # of each lane
     rows: Longs = first[timeline.lane] + timeline.level
     return rows
 
 
 def thinned(timeline: Timeline, first: int, last: int, pixels: int, marked: Bools | None = None) -> ThinnedSlices:
-    """The slices that are in view from `first` to `last` nanoseconds, on `pixels` columns.
+    """Return the slices visible from `first` to `last` nanoseconds, on `pixels` columns.
 
-    Nothing is lost but detail: counts and busy times add up to those of all slices in view, and of each row about one a
-    column is left. The same view gives the same answer.
+    Only detail is lost: counts and busy times add up to those of all visible slices, and each row keeps about one slice
+    for each column. Equal views give equal results.
     """
     place = in_view(timeline, first, last)
     start, duration = timeline.start[place], timeline.duration[place]
@@ -66,15 +66,15 @@ def thinned(timeline: Timeline, first: int, last: int, pixels: int, marked: Bool
 
 
 def in_view(timeline: Timeline, first: int, last: int) -> Longs:
-    """The numbers of the slices that are there at some time of a view."""
+    """Return the indices of the slices visible at some time of a view."""
     end = timeline.start + timeline.duration
     seen: Longs = np.flatnonzero((timeline.start <= last) & (end >= first))
     return seen
 
 
 def runs_of_narrow(row: Longs, start: Longs, duration: Longs, column: int) -> NDArray[Any]:
-    """Where what is drawn begins: at each wide slice, and at each narrow one that begins in another column or row than
-    the one before."""
+    """Return where drawn slices begin: at each wide one, and at each narrow one in another column or row than the
+    previous one."""
     if not len(row):
         return np.zeros(0, np.int64)
     wide = duration >= column

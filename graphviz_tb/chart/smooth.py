@@ -1,8 +1,8 @@
 """Smooth a series by an exponential moving average without bias, as TensorBoard does.
 
 For a weight w: `last = last * w + (1 - w) * x`, and the smoothed value is `last / (1 - w ** k)` after k finite values.
-The recurrence runs over blocks in columns, so a million points take tens of milliseconds; the same operations in the
-same order give the same numbers on every machine.
+The recurrence runs over blocks in columns, so a million points take tens of milliseconds; operations and their order
+are fixed, so every machine gets equal numbers.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import numpy as np
 
 from graphviz_tb.model.columns import Floats
 
-BLOCK = 128  # points that one block carries over
-HEAVIEST = 0.999  # the largest weight: 1 would never leave its first value
+BLOCK = 128  # points
+HEAVIEST = 0.999  # 1 would never leave the first value
 
 
 def smoothed(values: Floats, weight: float) -> Floats:
@@ -34,7 +34,7 @@ def smoothed(values: Floats, weight: float) -> Floats:
 
 
 def _averages(values: Floats, weight: float) -> Floats:
-    """The plain recurrence from 0, for each value."""
+    """Return the plain recurrence from 0, for each value."""
     rows = -(-len(values) // BLOCK)
     padded = np.zeros(rows * BLOCK)
     padded[: len(values)] = values
@@ -55,6 +55,6 @@ def _averages(values: Floats, weight: float) -> Floats:
 
 
 def _debias(count: int, weight: float) -> Floats:
-    """1 − w^k for k = 1 … count."""
+    """Return 1 − w^k for k = 1 … count."""
     out: Floats = 1 - np.multiply.accumulate(np.full(count, weight))
     return out

@@ -1,4 +1,4 @@
-"""color: every colour of a picture. A colouring is one word in `SCHEMES` and one file.
+"""color: every colour of a picture. A colouring is one entry in `SCHEMES`.
 
 scheme ─ Colouring: decided for the whole file, whatever is open ─ Paint: resolved for one scene
 """
@@ -20,7 +20,7 @@ from graphviz_tb.options import BY_LOG, GIVEN, PATTERNS
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """How a colouring is made, and whether it needs run statistics, a log, or what a user gives besides."""
+    """A colouring function, with flags: needs run statistics, a log, or facts given by the user."""
 
     colouring: Callable[[Hierarchy, Theme, Facts], Colouring]
     measured: bool = False
@@ -50,10 +50,10 @@ __all__ = ["SCHEMES", "Colouring", "Scheme", "colour", "resolve"]
 def colour(
     hierarchy: Hierarchy, facts: Facts, scheme: str = "structure", theme: str = "light", stats: bool = False
 ) -> Colouring:
-    """Before: `scheme` and `theme` are words of their tables (else `UnknownChoice`). After: a colouring of any row.
+    """Return the colouring of a file.
 
-    `stats` hatches what was not measured and gives time and memory, whatever the scheme. That, and a measured scheme,
-    raise `MissingFacts` where no run statistics were joined.
+    `stats` hatches what was not measured and shows time and memory in every scheme. Raises UnknownChoice for an unknown
+    `scheme` or `theme`, and MissingFacts if run statistics are required but were not joined.
     """
     if scheme not in SCHEMES:
         raise UnknownChoice.among("colouring", scheme, SCHEMES)

@@ -19,11 +19,11 @@ from graphviz_tb.model.stats import Stats
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.model.view import View
 
-# From no difference to the largest; readers who see no red or green can distinguish them.
+# From no difference to the largest; distinguishable without red-green vision.
 MORE = {"light": ("#F4F4F4", "#F4A582", "#B2182B"), "dark": ("#2B2B2E", "#A8443A", "#FFB9A8")}
 LESS = {"light": ("#F4F4F4", "#92C5DE", "#2166AC"), "dark": ("#2B2B2E", "#3A6FA5", "#BFDDFB")}
 NOT_TWICE = "not measured twice"
-TICKS = (-1.0, -0.25, 0.0, 0.25, 1.0)  # of the largest difference: even along the colours, which go by its root
+TICKS = (-1.0, -0.25, 0.0, 0.25, 1.0)  # shares of the largest difference, even along the colours' square-root scale
 
 
 def by_statistics(
@@ -35,9 +35,9 @@ def by_statistics(
     format_value: Callable[[float], str],
     ramps: Mapping[str, tuple[str, ...]],
 ) -> Colouring:
-    """The colouring of a quantity that was measured, or, with statistics of before too, of its difference.
+    """Return the colouring of a measured quantity, or of its difference if there are statistics of before.
 
-    `names` are the scheme and the heading of the legend, `ramps` the colours by theme. Raises `MissingFacts` without
+    `names` are the scheme and the heading of the legend, `ramps` the colours by theme. Raises MissingFacts without
     statistics.
     """
     scheme, heading = names
@@ -51,8 +51,8 @@ def by_statistics(
 
 @dataclass(frozen=True)
 class Against(ByNumber):
-    """Fills rows by a quantity in `now` less that in `before`, on a square-root scale to `top`, the largest difference
-    among the boxes shown closed. What one of the two did not measure is hatched."""
+    """Fills rows by a quantity in `now` minus that in `before`, on a square-root scale to `top`, the largest difference
+    of the boxes shown closed. Rows that one of the two did not measure are hatched."""
 
     now: Stats
     before: Stats
@@ -61,23 +61,23 @@ class Against(ByNumber):
     top: float = 0.0
 
     def change(self, path: Path) -> float | None:
-        """How much more it is than before; None where one of the two is not known."""
+        """Return how much more it is than before; None if one of the two is unknown."""
         now, before = self.now.at(path), self.before.at(path)
-        # Not measured is not 0: an op that is new in the program has no difference.
+        # Not measured is not 0: a new op has no difference.
         return now.of(self.quantity) - before.of(self.quantity) if now.known and before.known else None
 
     def scaled(self, closed: Sequence[Path]) -> Self:
-        """Return a copy whose scale is as wide as the largest difference of the nodes that are shown `closed`."""
+        """Return a copy scaled to the largest difference of the nodes shown `closed`."""
         changes = [abs(change) for path in closed if (change := self.change(path)) is not None]
         return replace(self, top=max(changes, default=0.0))
 
     def fill(self, path: Path) -> Fill:
-        """The colour of the difference."""
+        """Return the colour of the difference."""
         change = self.change(path)
         return self.unknown(path[-1]) if change is None else self.shade(change)
 
     def unknown(self, row: int) -> Fill:
-        """A row that one of the two did not measure: hatched."""
+        """Return the hatched fill of a row that one of the two did not measure."""
         return unmeasured(self.hierarchy, self.theme, row)
 
     def to_one(self) -> Self:
@@ -97,24 +97,24 @@ class Against(ByNumber):
         )
 
     def shade(self, change: float) -> Fill:
-        """The colour of a difference."""
+        """Return the colour of a difference."""
         ramp = (MORE if change > 0 else LESS)[self.theme.name]
-        # By the root, as in `measured`: a few ops differ by most, and the others are to be seen too.
+        # By the root, as in `measured`, so that small differences are visible too.
         tone = tone_between(ramp, sqrt(min(1.0, abs(change) / self.top)) if self.top > 0 else 0.0)
         ink = max((BLACK, WHITE), key=lambda colour: contrast(colour, tone))
         return Fill(tone, stroke(tone, self.theme), ink, ink, hued=True)
 
     def tints(self, scene: Scene, view: View, paths: Sequence[Path]) -> Tints:
-        """A fainter colour for edges one of whose ends cannot be compared."""
+        """Return a fainter colour for edges with an end that cannot be compared."""
         return faint_lines(scene, self.theme, [self.change(path) is not None for path in paths])
 
     def signed(self, change: float) -> str:
-        """A difference with its sign."""
+        """Return a difference with its sign."""
         sign = "+" if change > 0 else "−" if change < 0 else "±"
         return f"{sign}{self.format_value(abs(change))}"
 
     def second(self, path: Path) -> str | None:
-        """The difference, then what it is now."""
+        """Return the difference, then the present value."""
         change = self.change(path)
         return (
             None
@@ -123,7 +123,7 @@ class Against(ByNumber):
         )
 
     def account(self, path: Path) -> str:
-        """Both values, and the difference as a share of the first."""
+        """Return both values, and the difference as a share of the first."""
         change = self.change(path)
         if change is None:
             return ""
@@ -133,9 +133,9 @@ class Against(ByNumber):
         return f"{self.format_value(now)}, before {self.format_value(before)}{share}"
 
     def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
-        """Five ticks from the largest gain to the largest loss; what hatching means."""
+        """Return five ticks from the largest gain to the largest loss, and the meaning of hatching."""
         rows = [LegendRow(self.signed(self.top * tick), self.shade(self.top * tick)) for tick in TICKS]
-        # Where nothing differs all five are the same.
+        # If nothing differs, all five are equal.
         rows = list(dict.fromkeys(rows))
         unknown = next((path for path in shown if self.change(path) is None), None)
         if unknown is not None:

@@ -1,4 +1,4 @@
-"""The interface of all colourings, with the defaults for those that differ in nothing."""
+"""The interface of all colourings, with neutral defaults."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from graphviz_tb.model.view import View
 
 @dataclass(frozen=True)
 class Colouring:
-    """A colouring of one file in one theme; `scheme` is its word, `heading` is above its rows of the legend.
+    """A colouring of one file in one theme; `scheme` is its name, `heading` the title of its legend.
 
     It is asked by path, so that it may distinguish the calls of one function. It never depends on the open groups,
-    apart from the scale of a measured colouring (`scaled`).
+    except for the scale of a measured colouring (`scaled`).
     """
 
     hierarchy: Hierarchy
@@ -34,7 +34,7 @@ class Colouring:
         return plain_fill(self.theme, is_op(self.hierarchy, path[-1]))
 
     def alike(self, row: int) -> Hashable:
-        """Return a key that is equal for rows with the same fill and words; one of them is asked for all."""
+        """Return a key that is equal for rows with equal fill and texts."""
         return row
 
     def keys(self, rows: Sequence[int]) -> Iterable[Hashable]:
@@ -54,7 +54,7 @@ class Colouring:
         return ""
 
     def in_theme(self, theme: Theme) -> Self | None:
-        """Return a copy in another theme; None where it has to be made anew."""
+        """Return a copy in another theme; None if it must be made again."""
         return None
 
     def by_number(self) -> ByNumber | None:
@@ -62,11 +62,11 @@ class Colouring:
         return None
 
     def scaled(self, closed: Sequence[Path]) -> Self:
-        """Return a copy whose scale fits the boxes that are shown closed."""
+        """Return a copy whose scale fits the boxes shown closed."""
         return self
 
     def tints(self, scene: Scene, view: View, paths: Sequence[Path]) -> Tints:
-        """Return the colours of lines and of stubs' lines that are not the usual ones. `paths` are by box."""
+        """Return the unusual colours of lines and of stubs' lines. `paths` are by box."""
         return Tints.none(scene)
 
     def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
@@ -78,9 +78,9 @@ class Colouring:
 class ColourValues:
     """The values of a colouring by a number, without its scale: of every row, then of boxes inside calls.
 
-    `values` are None or -1 where there is none, `words` how they are written, `accounts` by row what a tooltip adds.
-    `missing` names boxes without a number in the legend; "" for none. `signed`: negative values count too. Costs give
-    their `batch`, and for each quantity that may be incomplete how often each row lacks it.
+    `values`: None or -1 for none. `words`: the formatted values. `accounts`: additions to tooltips, by row. `missing`:
+    the legend's name for boxes without a number; "" for none. `signed`: negative values count too. `batch`: the batch
+    size of costs. `lacks`: for each quantity that may be incomplete, how often each row lacks it.
     """
 
     values: Sequence[float | None]
@@ -93,10 +93,10 @@ class ColourValues:
 
 
 class ByNumber(Colouring, ABC):
-    """A colouring by a number, on a scale from nothing to the largest."""
+    """A colouring by a number, on a scale from zero to the largest."""
 
     def by_number(self) -> ByNumber | None:
-        """Itself."""
+        """Return itself."""
         return self
 
     @abstractmethod
@@ -105,19 +105,19 @@ class ByNumber(Colouring, ABC):
 
     @abstractmethod
     def shade(self, value: float) -> Fill:
-        """The colour of a value."""
+        """Return the colour of a value."""
 
     @abstractmethod
     def unknown(self, row: int) -> Fill:
-        """How a row without a number is filled."""
+        """Return the fill of a row without a number."""
 
     @abstractmethod
     def numbers(self, inside: Sequence[Path]) -> ColourValues:
-        """The number of every row, then of the boxes `inside` calls where these differ from call to call."""
+        """Return the number of every row, then of the boxes `inside` calls that differ from call to call."""
 
 
 def is_op(hierarchy: RowTree, row: int) -> bool:
-    """Whether a row is drawn like an op: an op, or a stack whose members are ops."""
+    """Return whether a row is drawn like an op: an op, or a stack whose members are ops."""
     # Stacks may hold stacks; the first member represents them all.
     while hierarchy.kind[row] in STACKS:
         below = hierarchy.children(row)

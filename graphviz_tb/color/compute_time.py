@@ -11,10 +11,11 @@ from graphviz_tb.model.units import format_micros
 
 RAMPS = {
     "light": ("#FFF7E6", "#FDD49E", "#FC8D59", "#B30000"),
-    "dark": ("#2A1A1C", "#7F1D1D", "#DC4A3A", "#FFD6C9"),  # much is bright where the ground is dark
+    "dark": ("#2A1A1C", "#7F1D1D", "#DC4A3A", "#FFD6C9"),  # high values are bright on a dark ground
 }
 
 
 def compute_time(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Colouring:
-    """The colouring "compute-time": of one measurement, or of two by the difference; `MissingFacts` without any."""
+    """Make the colouring "compute-time" of one measurement, or of the difference of two. Raises MissingFacts without
+    any."""
     return by_statistics(hierarchy, theme, facts, ("compute-time", "Compute time"), "time", format_micros, RAMPS)

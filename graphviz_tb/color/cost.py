@@ -25,7 +25,7 @@ from graphviz_tb.model.paths import Path
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.model.units import format_bytes, format_count
 
-QUANTITY = {"flops": "flops", "parameters": "parameters", "activations": "activation_bytes"}  # of each colouring
+QUANTITY = {"flops": "flops", "parameters": "parameters", "activations": "activation_bytes"}  # by colouring
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,12 @@ class ByCost(ByNumber):
         return replace(self, top=max((self.value(self.of(path)) for path in closed), default=0))
 
     def fill(self, path: Path) -> Fill:
-        """The colour of the value; white where there is none."""
+        """Return the colour of the value, or white."""
         value = self.value(self.of(path))
         return self.shade(value) if value else self.unknown(path[-1])
 
     def unknown(self, row: int) -> Fill:
-        """A row that costs nothing: white."""
+        """Return the white fill of a row without cost."""
         return plain_fill(self.theme, True)
 
     def to_one(self) -> Self:
@@ -60,11 +60,11 @@ class ByCost(ByNumber):
         return replace(self, top=1)
 
     def numbers(self, inside: Sequence[Path]) -> ColourValues:
-        """The cost of every row, the same in every call; rows of equal cost are asked once."""
-        # The costs that occur, and for each row which of them it has: most rows share few.
+        """Return the cost of every row, equal in every call; rows of equal cost are computed once."""
+        # The distinct costs, and the index of each row's: most rows share few.
         distinct, costs = self.costs.distinct(len(self.hierarchy))
         value = [self.value(cost) or -1 for cost in distinct]
-        # Rows of equal cost have the same words, but a stack's are shorter (`second`): 2 · cost + stack says which.
+        # Rows of equal cost have equal texts, shorter for a stack (`second`): the key is 2 · cost + stack.
         stack = self.hierarchy.stacks
         _, first, alike = np.unique(2 * np.array(costs, np.int64) + stack, return_index=True, return_inverse=True)
         listed = [(row,) for row in first.tolist()]
@@ -81,25 +81,25 @@ class ByCost(ByNumber):
         )
 
     def shade(self, value: float) -> Fill:
-        """The colour of a value."""
+        """Return the colour of a value."""
         # On a straight scale nearly all ops would be white: costs differ by orders of magnitude.
         return toned(self.theme, sqrt(min(1.0, value / self.top)) if self.top else 0.0)
 
     def second(self, path: Path) -> str | None:
-        """Return the cost in words, or the usual line; a stack has room for one quantity next to its count."""
+        """Return the cost in words, or None; a stack has room for one quantity next to its count."""
         cost, value = self.of(path), self.value(self.of(path))
         if value and self.hierarchy.kind[path[-1]] in STACKS:
             return at_least(cost, QUANTITY[self.scheme], self.format_value(value))
         return self.words(cost) or None
 
     def account(self, path: Path) -> str:
-        """The share of the whole."""
+        """Return the share of the whole."""
         whole, value = self.value(self.costs.under(0)), self.value(self.of(path))
         return f"{100 * value / whole:.1f}\N{THIN SPACE}% of all" if whole and value else ""
 
     def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
-        """Five ticks, evenly set along the colours; then the ops whose operations nobody counts."""
-        # Squares, since colours go by the root: the ticks are evenly set along the colours.
+        """Return five ticks, evenly spaced along the colours; then the ops without an operation count."""
+        # Squares, because colours are on a square-root scale.
         ticks = dict.fromkeys(round(self.top * (tick / (TICKS - 1)) ** 2) for tick in range(TICKS))
         rows = [LegendRow(self.format_value(value), self.shade(value)) for value in ticks]
         uncounted = sum(self.costs.uncounted.values())
@@ -114,16 +114,16 @@ class ByCost(ByNumber):
         return rows
 
 
-@lru_cache(maxsize=2048)  # a page has the same ramp for each quantity
+@lru_cache(maxsize=2048)  # a page has one ramp for each quantity
 def toned(theme: Theme, share: float) -> Fill:
-    """The fill so far along the colours of a theme."""
+    """Return the fill at `share` of a theme's colours."""
     tone = tone_between(RAMPS[theme.name], share)
     ink = max((BLACK, WHITE), key=lambda colour: contrast(colour, tone))
     return Fill(tone, stroke(tone, theme), ink, ink, hued=True)
 
 
 def format_flops(count: float) -> str:
-    """Floating point operations.
+    """Format floating point operations.
 
     >>> format_flops(7_756_000_000), format_flops(12)
     ('7.76 GFLOPs', '12 FLOPs')
@@ -134,7 +134,7 @@ def format_flops(count: float) -> str:
 
 
 def format_parameters(count: float) -> str:
-    """Elements of weights.
+    """Format elements of weights.
 
     >>> format_parameters(2_300_000), format_parameters(1)
     ('2.3 M parameters', '1 parameter')
@@ -143,7 +143,7 @@ def format_parameters(count: float) -> str:
 
 
 def work_words(cost: Cost) -> str:
-    """Parameters and operations, those there are.
+    """Format parameters and operations, leaving out zeros.
 
     >>> work_words(Cost(parameters=2_300_000, flops=1_100_000_000)), work_words(Cost(flops=5))
     ('2.3 M parameters · 1.1 GFLOPs', '5 FLOPs')
@@ -156,12 +156,12 @@ def work_words(cost: Cost) -> str:
 
 
 def activation_words(cost: Cost) -> str:
-    """Return the bytes of the outputs of ops in words."""
+    """Format the bytes of the outputs of ops."""
     return at_least(cost, "activation_bytes", format_bytes(cost.activation_bytes)) if cost.activation_bytes else ""
 
 
 def at_least(cost: Cost, quantity: str, words: str) -> str:
-    """A number in words, and that it is a part where something is missing in it.
+    """Prefix a formatted number that lacks some part with "at least".
 
     >>> at_least(Cost(flops=3, uncounted=1), "flops", "3 FLOPs"), at_least(Cost(flops=3), "flops", "3 FLOPs")
     ('at least 3 FLOPs', '3 FLOPs')
@@ -170,30 +170,30 @@ def at_least(cost: Cost, quantity: str, words: str) -> str:
 
 
 def flops(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> ByCost:
-    """The colouring "flops"."""
+    """Make the colouring "flops"."""
     costs = needed(facts, "flops")
     return scaled(ByCost(hierarchy, theme, "flops", "FLOPs", costs, lambda cost: cost.flops, format_flops, work_words))
 
 
 def parameters(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> ByCost:
-    """The colouring "parameters"."""
+    """Make the colouring "parameters"."""
     costs, value = needed(facts, "parameters"), lambda cost: cost.parameters
     return scaled(ByCost(hierarchy, theme, "parameters", "Parameters", costs, value, format_parameters, work_words))
 
 
 def activations(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> ByCost:
-    """The colouring "activations"."""
+    """Make the colouring "activations"."""
     costs, value = needed(facts, "activations"), lambda cost: cost.activation_bytes
     return scaled(ByCost(hierarchy, theme, "activations", "Activations", costs, value, format_bytes, activation_words))
 
 
 def scaled(colouring: ByCost) -> ByCost:
-    """The scale of the whole graph, until a picture sets its own."""
+    """Return the colouring on the scale of the whole graph, until a picture sets its own."""
     return colouring.scaled([(0,)])
 
 
 def needed(facts: Facts, scheme: str) -> Costs:
-    """Return the costs. Raises MissingFacts where there are none."""
+    """Return the costs. Raises MissingFacts if there are none."""
     if facts.cost is None:
         raise MissingFacts(f"{scheme} needs the shapes of this graph")
     return facts.cost()

@@ -16,7 +16,7 @@ HOST = {"CPU", "XLA_CPU"}
 
 
 def device(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Shares:
-    """The colouring "device"."""
+    """Make the colouring "device"."""
     graph = hierarchy.graph
     names = list(graph.devices)
     used = [index for index in range(len(names)) if names[index]]
@@ -29,7 +29,7 @@ def device(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Shares:
 
 
 def first_seen(column: np.ndarray[tuple[int], np.dtype[np.int32]], count: int) -> list[int]:
-    """Where each value below `count` first occurs in a column (its length where it does not)."""
+    """Return where each value below `count` first occurs in a column (its length if never)."""
     seen = np.full(count, len(column))
     values, first = np.unique(column, return_index=True)
     real = values >= 0
@@ -48,7 +48,7 @@ def accelerator(name: str) -> bool:
 
 
 def short(names: list[str]) -> list[str]:
-    """Names without what they all begin with, and without the words that every device name holds.
+    """Return names without their common beginning, and without the words in every device name.
 
     >>> short(["/job:localhost/replica:0/task:0/device:GPU:0", "/job:localhost/replica:0/task:0/device:CPU:0"])
     ['GPU:0', 'CPU:0']
@@ -63,12 +63,12 @@ def short(names: list[str]) -> list[str]:
         for segments in parts
     ):
         common += 1
-    # One device has all in common with itself: of `/job:…/device:GPU:0` the last segment says which.
+    # A single device has everything in common with itself: keep the last segment of `/job:…/device:GPU:0`.
     if len(parts) == 1 and LAST.search(names[0]):
         common = len(parts[0]) - 1
     labels = ["/".join(re.sub(r"^(device|job):", "", part) for part in segments[common:]) for segments in parts]
     cased = [
         re.sub(r"(^|/)([cgt]pu):", lambda match: match[1] + match[2].upper() + ":", segments) for segments in labels
     ]
-    # A short name counts only while all names stay distinct.
+    # Shorten only while all names stay distinct.
     return cased if len(set(cased)) == len(cased) else labels if len(set(labels)) == len(labels) else names

@@ -1,4 +1,4 @@
-"""Colour by facts that a user gives: numbers light to dark as what was logged, texts as categories."""
+"""Colour by facts that a user gives: numbers light to dark like logged values, texts as categories."""
 
 from __future__ import annotations
 
@@ -19,38 +19,38 @@ from graphviz_tb.model.paths import Path
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.options import GIVEN
 
-WIDE = 1e3  # from the least to the largest: shown by orders of magnitude
+WIDE = 1e3  # largest by least value: beyond it the scale is logarithmic
 
 
 @dataclass(frozen=True)
 class GivenNumbers(ByLogged):
-    """One number a row; `given` are all facts, which a tooltip lists."""
+    """One number for each row; `given` are all facts, listed in tooltips."""
 
     given: GivenFacts
 
     def account(self, path: Path) -> str:
-        """The facts of a box; for a group without any, their range in it."""
+        """Return the facts of a box; for a group without any, the range within it."""
         return self.given.words(path[-1]) or super().account(path)
 
     def in_theme(self, theme: Theme) -> GivenNumbers:
-        """The same in another theme."""
+        """Return a copy in another theme."""
         return GivenNumbers(self.hierarchy, theme, self.scheme, self.heading, self.values, self.given)
 
 
 @dataclass(frozen=True)
 class GivenTexts(Shares):
-    """One text an op."""
+    """One text for each op."""
 
     given: GivenFacts | None = None
 
     def account(self, path: Path) -> str:
-        """The facts of a box; for a group without any, how many ops have each text."""
+        """Return the facts of a box; for a group without any, how many ops have each text."""
         own = self.given.words(path[-1]) if self.given is not None else ""
         return own or super().account(path)
 
 
 def given(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Colouring:
-    """The colouring "facts". Raises `MissingFacts` where none were given."""
+    """Make the colouring "facts". Raises MissingFacts if none were given."""
     found = facts.given
     if found is None:
         raise MissingFacts(
@@ -64,8 +64,8 @@ def given(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Colouring:
 
 
 def values_by_row(hierarchy: Hierarchy, own: dict[int, float]) -> dict[int, RowValue]:
-    """A value for each row that has one, and for each group around some the largest of those in it, by size."""
-    inside: dict[int, list[float]] = {}  # least, most by size, and how many
+    """Return a value for each row that has one, and for each group around them the largest by magnitude within it."""
+    inside: dict[int, list[float]] = {}  # least magnitude, value of largest magnitude, count
     found: dict[int, RowValue] = {}
     for row in sorted({*own, *(around for each in own for around in hierarchy.ancestors(each))}, reverse=True):
         held = inside.get(row)
@@ -89,7 +89,7 @@ def values_by_row(hierarchy: Hierarchy, own: dict[int, float]) -> dict[int, RowV
 
 
 def scaled(heading: str, rows: dict[int, RowValue]) -> LoggedValues:
-    """Values with their scale: from the least to the most, by orders of magnitude where these are far apart."""
+    """Return values with their scale from the least to the largest, logarithmic if these are far apart."""
     finite = [each.value for each in rows.values() if math.isfinite(each.value)] or [0.0]
     low, high = min(finite), max(finite)
     if low < 0:
@@ -99,14 +99,15 @@ def scaled(heading: str, rows: dict[int, RowValue]) -> LoggedValues:
 
 
 def texts(hierarchy: Hierarchy, theme: Theme, found: GivenFacts, values: dict[int, str]) -> GivenTexts:
-    """The colouring of texts: the most frequent takes the first hue; a text of a group is that of its ops without."""
+    """Make the colouring of texts: the most frequent takes the first hue; a group's text applies to its ops without
+    one."""
     counts: dict[str, int] = {}
     for text in values.values():
         counts[text] = counts.get(text, 0) + 1
     names = sorted(counts, key=lambda text: (-counts[text], text))
     number = {text: at for at, text in enumerate(names)}
     by_row = np.full(len(hierarchy), -1, np.int32)
-    for row in sorted(values):  # parents before children, whose own text counts
+    for row in sorted(values):  # parents before children, whose own text wins
         by_row[row : hierarchy.end[row]] = number[values[row]]
     by_node = np.full(max(len(hierarchy.graph), 1), -1, np.int32)
     ops = np.flatnonzero(hierarchy.node >= 0)

@@ -6,17 +6,17 @@ from graphviz_tb.algorithms.colours import channels, mixed
 from graphviz_tb.model.paint import Fill
 from graphviz_tb.model.theme import Theme
 
-LEGEND_ROWS = 10  # further colours are only counted
+LEGEND_ROWS = 10  # more colours are only counted
 STROKE_SHIFT = 35  # per cent darker than the fill (lighter in the dark theme)
 
 
 def stroke(fill: str, theme: Theme) -> str:
-    """The border of a box filled with `fill`."""
+    """Return the border colour of a box filled with `fill`."""
     return mixed(fill, "#000000" if theme.name == "light" else "#FFFFFF", STROKE_SHIFT)
 
 
 def contrast(colour: str, other: str) -> float:
-    """The contrast of two colours as WCAG 2 defines it, from 1 to 21.
+    """Return the contrast of two colours as WCAG 2 defines it, from 1 to 21.
 
     >>> contrast("#000000", "#FFFFFF")
     21.0
@@ -26,7 +26,7 @@ def contrast(colour: str, other: str) -> float:
 
 
 def luminance(colour: str) -> float:
-    """Relative luminance, from 0 to 1."""
+    """Return the relative luminance, from 0 to 1."""
     # The transfer function of sRGB, with the threshold as WCAG 2 prints it (the standard has 0.04045).
     linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in (v / 255 for v in channels(colour))]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
@@ -40,15 +40,14 @@ def plain_fill(theme: Theme, op: bool) -> Fill:
 
 
 def hued(colour: str, theme: Theme, badge: str = "", bands: tuple[tuple[str, int], ...] = ()) -> Fill:
-    """A box that says something: its second line has the colour of its first."""
+    """Return the fill of a coloured box; its second line has the colour of its first."""
     return Fill(colour, stroke(colour, theme), theme.text, theme.text, bands, badge, hued=True)
 
 
 def ranked(rank: int, theme: Theme, lettered: bool) -> Fill:
-    """The fill of the category of some rank: seven hues in turn; with `lettered` each category also has its
-    own sign.
+    """Return the fill of the category of some rank: the hues in turn.
 
-    Without, the letters begin where the hues begin again.
+    With `lettered` each category also has its own letter; without, letters begin when the hues repeat.
     """
     hue = theme.hues[rank % len(theme.hues)]
     if lettered:
@@ -59,7 +58,7 @@ def ranked(rank: int, theme: Theme, lettered: bool) -> Fill:
 
 
 def letters(rank: int) -> str:
-    """A, B, … Z, then A2, B2, …
+    """Return A, B, … Z, then A2, B2, …
 
     >>> letters(0), letters(25), letters(26)
     ('A', 'Z', 'A2')
@@ -69,7 +68,7 @@ def letters(rank: int) -> str:
 
 
 def legend_limit(count: int) -> tuple[int, int]:
-    """How many rows a legend shows and how many it only counts.
+    """Return how many rows a legend shows and how many it only counts.
 
     >>> legend_limit(10), legend_limit(12)
     ((10, 0), (10, 2))

@@ -1,5 +1,7 @@
-"""Colour by what a run logged: light is little, dark is much, on one scale for all steps. What vanished, exploded or is
-no number has a sign and a word; hatched is what logged something, but not this."""
+"""Colour by logged values: light is little, dark is much, on one scale for all steps.
+
+Vanished, exploded and non-finite values have a sign and a word; layers that logged other values only are hatched.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ from graphviz_tb.model.units import number
 from graphviz_tb.options import BY_LOG
 
 RAMPS = {"light": ("#E5F5E0", "#A1D99B", "#41AB5D", "#00441B"), "dark": ("#12261A", "#1B5E37", "#41AB5D", "#C7E9C0")}
-SPREAD = 1000.0  # from the least to the most of a group: its layers are said, for no one value is like them
+SPREAD = 1000.0  # largest by least value of a group: beyond it the range is written, not one value
 LEVELS = 60  # shades along the scale
 SIGNS = {Condition.NAN: "!", Condition.EXPLODED: "↑", Condition.VANISHED: "↓", Condition.ZERO: "0"}
 WORDS = {
@@ -38,7 +40,7 @@ MEANINGS = {
     Condition.VANISHED: "vanished: under 10⁻⁷ of the median",
     Condition.ZERO: "zero",
 }
-# Purple, red and two empty boxes: the sign and the word say it again.
+# Purple, red and two empty boxes; sign and word repeat the meaning.
 ALARMS = {
     "light": {Condition.NAN: "#7A0177", Condition.EXPLODED: "#B30000"},
     "dark": {Condition.NAN: "#E58AD6", Condition.EXPLODED: "#FF8A7A"},
@@ -47,12 +49,12 @@ ALARMS = {
 
 @dataclass(frozen=True)
 class ByLogged(Colouring):
-    """Fills rows by one value each."""
+    """Fills rows by one logged value each."""
 
     values: LoggedValues
 
     def fill(self, path: Path) -> Fill:
-        """The colour of the value, or of what is wrong with it; hatched where a layer is silent."""
+        """Return the colour of the value or of its condition; hatched for a silent layer."""
         row = path[-1]
         value = self.values.rows.get(row)
         if value is None:
@@ -63,29 +65,29 @@ class ByLogged(Colouring):
         return Fill(shade.fill, shade.stroke, shade.text, shade.second, badge=SIGNS.get(value.condition, ""), hued=True)
 
     def alike(self, row: int) -> Hashable:
-        """Rows without a value are alike: there are many, and a page asks for each at every step."""
+        """Return one key for rows without a value: there are many, and a page asks for each at every step."""
         if row in self.values.rows:
             return row
         return row in self.values.silent, is_op(self.hierarchy, row)
 
     def silent(self, row: int) -> Fill:
-        """A layer that logged something, but not this."""
+        """Return the fill of a layer that logged other values, but not this one."""
         return unmeasured(self.hierarchy, self.theme, row)
 
     def alarm(self, condition: Condition) -> Fill:
-        """How a box is filled whose value is out of the ordinary."""
+        """Return the fill of a box with an unusual value."""
         tone = ALARMS[self.theme.name].get(condition)
-        if tone is None:  # an empty box; open, its frame is the usual one
+        if tone is None:  # an empty box; if open, its frame is the usual one
             return replace(self.toned(self.theme.background, SIGNS[condition]), hued=False)
         return self.toned(tone, SIGNS[condition])
 
     def toned(self, tone: str, badge: str = "") -> Fill:
-        """A fill with the ink that is read on it."""
+        """Return a fill with a readable ink."""
         ink = ink_on(tone)
         return Fill(tone, stroke(tone, self.theme), ink, ink, badge=badge, hued=True)
 
     def shade(self, value: float) -> Fill:
-        """The colour of a value on the scale."""
+        """Return the colour of a value on the scale."""
         if not isfinite(value):
             return self.alarm(Condition.NAN)
         share = self.share(value)
@@ -95,7 +97,7 @@ class ByLogged(Colouring):
         return self.toned(tone_between(RAMPS[name], round(share * LEVELS) / LEVELS))
 
     def share(self, value: float) -> float:
-        """Return the place of a value on the scale: from 0 to 1, or from -1 where it is signed."""
+        """Return the place of a value on the scale: from 0 to 1, or from -1 if it is signed."""
         low, high = self.values.low, self.values.high
         if self.values.log and (value <= 0 or high <= 0) and not self.values.times:
             return 0.0
@@ -108,7 +110,7 @@ class ByLogged(Colouring):
         return max(0.0, min(1.0, (value - low) / (high - low))) if high > low else 1.0
 
     def told(self, value: float) -> str:
-        """A value in words."""
+        """Format a value."""
         if self.values.times:
             return f"× {number(value, 3)}"
         if self.values.percent:
@@ -117,14 +119,14 @@ class ByLogged(Colouring):
         return sign + number(value, 3).replace("-", "−", 1 if value < 0 else 0)
 
     def second(self, path: Path) -> str | None:
-        """The value, or what is wrong and since when; for groups in how many of their layers."""
+        """Return the value, or its condition and since when; for groups, in how many of their layers."""
         value = self.values.rows.get(path[-1])
         if value is None:
             return f"not logged by step {self.values.at}" if path[-1] in self.values.silent else None
         return self.words(value)
 
     def words(self, value: RowValue) -> str:
-        """The second line of a box."""
+        """Return the second line of a box."""
         wide = self.values.log and not self.values.times and value.most > SPREAD * value.least
         partly = value.hit < value.layers and value.condition in (Condition.VANISHED, Condition.ZERO)
         if wide and (partly or not value.condition):
@@ -137,12 +139,12 @@ class ByLogged(Colouring):
         return f"{bound}{self.told(value.value)}{part}"
 
     def since(self, value: RowValue) -> str:
-        """What is out of the ordinary, in how many layers, and since when."""
+        """Return the condition, in how many layers, and since when."""
         of = f"{value.hit} of {value.layers} " if value.layers > 1 else ""
         return f"{of}{WORDS[value.condition]} since step {value.since}"
 
     def account(self, path: Path) -> str:
-        """The value with what it is of: how many layers, and how old."""
+        """Return the value with its source: how many layers, and how old."""
         value = self.values.rows.get(path[-1])
         if value is None:
             return ""
@@ -159,11 +161,11 @@ class ByLogged(Colouring):
         return " · ".join(said)
 
     def in_theme(self, theme: Theme) -> ByLogged:
-        """The same in another theme."""
+        """Return a copy in another theme."""
         return ByLogged(self.hierarchy, theme, self.scheme, self.heading, self.values)
 
     def ticks(self) -> list[float]:
-        """Values along the scale, evenly set along the colours."""
+        """Return values evenly spaced along the colours."""
         low, high = self.values.low, self.values.high
         shares = [tick / (TICKS - 1) for tick in range(TICKS)]
         if self.values.times:
@@ -174,11 +176,11 @@ class ByLogged(Colouring):
 
     @cached_property
     def scale_rows(self) -> tuple[LegendRow, ...]:
-        """The rows of the legend that show the scale."""
+        """Legend rows of the scale."""
         return tuple(dict.fromkeys(LegendRow(self.told(value), self.shade(value)) for value in self.ticks()))
 
     def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
-        """Ticks along the scale; then what is out of the ordinary, and what hatching means."""
+        """Return ticks along the scale; then the conditions that occur, and the meaning of hatching."""
         rows = list(self.scale_rows)
         values = [value for path in shown if (value := self.values.rows.get(path[-1])) is not None]
         found = {value.condition for value in values}
@@ -193,7 +195,7 @@ class ByLogged(Colouring):
 
 
 def logged(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> ByLogged:
-    """The colouring "logged". Raises `MissingFacts` where no log was joined."""
+    """Make the colouring "logged". Raises MissingFacts if no log was joined."""
     if facts.logged is None:
         raise MissingFacts("colouring by logged needs a log", hint="give the log directory that holds the graph too")
     return ByLogged(hierarchy, theme, BY_LOG, facts.logged.heading, facts.logged)

@@ -1,4 +1,4 @@
-"""Colourings by a number that was measured: light is little, dark is much; hatched is what was not measured."""
+"""Colourings by a measured number: light is little, dark is much, hatched is not measured."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from graphviz_tb.model.theme import Theme
 from graphviz_tb.model.view import View
 
 TICKS = 5  # rows of the legend: nothing, the largest, and three between them
-FADED = 55  # per cent of the background in what leads to a box that was not measured
+FADED = 55  # share of the background in lines to a box that was not measured
 NOTHING = "not measured"
 BLACK, WHITE = "#000000", "#FFFFFF"
-FAINT = 40  # per cent of the background in the border of a box of which nothing is known
+FAINT = 40  # share of the background in the border of an unknown box
 
 
 @dataclass(frozen=True)
 class MeasuredColouring(ByNumber):
     """Fills rows by a quantity, "time" or "bytes", on a square-root scale from 0 to `top`.
 
-    `format_value` writes a value with its unit, `ramp` are colours from nothing to `top`. `scaled` sets `top` for
-    a picture: the largest of the boxes shown closed. `_figures` remembers what was asked of nodes inside calls.
+    `format_value` writes a value with its unit, `ramp` are colours from zero to `top`. `scaled` sets `top` to the
+    largest of the boxes shown closed. `_figures` caches the figures of nodes inside calls.
     """
 
     stats: Stats
@@ -45,7 +45,7 @@ class MeasuredColouring(ByNumber):
     _figures: dict[Path, Figures] = field(default_factory=dict, repr=False, compare=False)
 
     def scaled(self, closed: Sequence[Path]) -> Self:
-        """Return a copy whose scale goes from 0 to the largest value of the nodes that are shown `closed`."""
+        """Return a copy whose scale goes from 0 to the largest value of the nodes shown `closed`."""
         return replace(self, top=max((self.figures(path).of(self.quantity) for path in closed), default=0.0))
 
     def figures(self, path: Path) -> Figures:
@@ -56,7 +56,7 @@ class MeasuredColouring(ByNumber):
         return figures
 
     def fill(self, path: Path) -> Fill:
-        """The colour of the node at `path`: of one call, not of all places together."""
+        """Return the colour of the node at `path`: of one call, not of all places together."""
         figures = self.figures(path)
         return self.shade(figures.of(self.quantity)) if figures.known else self.unknown(path[-1])
 
@@ -65,7 +65,7 @@ class MeasuredColouring(ByNumber):
         return replace(self, top=1.0)
 
     def numbers(self, inside: Sequence[Path]) -> ColourValues:
-        """Return the measured values of every row and of the paths inside calls; -1 where nothing was measured."""
+        """Return the measured values of every row and of the paths inside calls; -1 if not measured."""
         # Columns, and each text once: a page asks for every row at every step.
         column = zip(self.stats.column(self.quantity).median.tolist(), self.stats.known.tolist(), strict=True)
         values = [value if known else -1 for value, known in column]
@@ -74,34 +74,34 @@ class MeasuredColouring(ByNumber):
         return ColourValues(values, list(map(texts.__getitem__, values)), missing=NOTHING)
 
     def shade(self, value: float) -> Fill:
-        """The colour of a value."""
+        """Return the colour of a value."""
         # On a straight scale nearly all ops would be white: times and sizes differ by orders of magnitude.
         tone = tone_between(self.ramp, sqrt(min(1.0, value / self.top)) if self.top > 0 else 0.0)
         ink = max((BLACK, WHITE), key=lambda colour: contrast(colour, tone))
         return Fill(tone, stroke(tone, self.theme), ink, ink, hued=True)
 
     def account(self, path: Path) -> str:
-        """Least, median and greatest over several steps."""
+        """Return minimum, median and maximum over several steps."""
         return self.stats.spread(path)
 
     def tints(self, scene: Scene, view: View, paths: Sequence[Path]) -> Tints:
-        """A fainter colour for edges one of whose ends was not measured."""
+        """Return a fainter colour for edges with an end that was not measured."""
         return faint_lines(scene, self.theme, [self.figures(path).known for path in paths])
 
     def unknown(self, row: int) -> Fill:
-        """A row of which nothing is known: hatched, its label in the second colour."""
+        """Return the fill of an unknown row: hatched, its label in the second colour."""
         return unmeasured(self.hierarchy, self.theme, row)
 
     def second(self, path: Path) -> str | None:
-        """The value as text; the usual line where nothing was measured."""
+        """Return the formatted value; None if not measured."""
         figures = self.figures(path)
         return self.format_value(figures.of(self.quantity)) if figures.known else None
 
     def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
-        """Five ticks, evenly set along the colours; what hatching means; how much was measured."""
+        """Return five ticks, evenly spaced along the colours; the meaning of hatching; how much was measured."""
         rows = [
             LegendRow(self.format_value(value), self.shade(value))
-            # Squares, since colours go by the root; equal ones once, where all are 0.
+            # Squares, because colours are on a square-root scale; without duplicates, if all are 0.
             for value in dict.fromkeys(self.top * (tick / (TICKS - 1)) ** 2 for tick in range(TICKS))
         ]
         unknown = [path[-1] for path in shown if not self.figures(path).known]
@@ -116,17 +116,17 @@ class MeasuredColouring(ByNumber):
 
 
 def unmeasured(hierarchy: Hierarchy, theme: Theme, row: int) -> Fill:
-    """A box of which nothing is known: hatched, its label in the second colour."""
+    """Return the fill of an unknown box: hatched, its label in the second colour."""
     ground = theme.op if is_op(hierarchy, row) else theme.neutral
-    # Of the two quiet inks the one that is read better on this ground.
+    # The more readable of the two quiet inks on this ground.
     quiet = max((theme.secondary, theme.quiet), key=lambda colour: contrast(colour, ground))
     return Fill(ground, mixed(theme.stroke, theme.background, FAINT), quiet, quiet, hatch=True)
 
 
 def faint_lines(scene: Scene, theme: Theme, known: Sequence[bool]) -> Tints:
-    """A fainter colour for the lines that lead to boxes of which nothing is known; `known` is by box."""
+    """Return a fainter colour for the lines that lead to unknown boxes; `known` is by box."""
     routes = tuple(
-        # An end is -1 where the line goes to a port: what is beyond is asked of no box here.
+        # An end is -1 at a port: the box beyond it is not considered.
         None if all(known[end] for end in (route.source, route.target) if end >= 0) else Tint(faint(route, theme))
         for route in scene.routes
     )
@@ -134,13 +134,13 @@ def faint_lines(scene: Scene, theme: Theme, known: Sequence[bool]) -> Tints:
 
 
 def faint(route: Route, theme: Theme) -> str:
-    """The colour of an edge that leads to such a box."""
+    """Return the colour of an edge that leads to an unknown box."""
     usual = theme.reference if route.kind == "reference" else theme.data
     return mixed(usual, theme.background, FADED)
 
 
 def tone_between(ramp: tuple[str, ...], share: float) -> str:
-    """The colour at `share` (0 to 1) of the way along evenly spaced colours.
+    """Return the colour at `share` (0 to 1) of the way along evenly spaced colours.
 
     >>> tone_between(("#000000", "#FFFFFF"), 0.5), tone_between(("#000000", "#808080", "#FFFFFF"), 1.0)
     ('#808080', '#FFFFFF')
@@ -153,12 +153,12 @@ def tone_between(ramp: tuple[str, ...], share: float) -> str:
 
 @lru_cache(256)
 def ink_on(tone: str) -> str:
-    """Black or white, whichever is read better on a colour."""
+    """Return black or white, whichever is more readable on a colour."""
     return max((BLACK, WHITE), key=lambda colour: contrast(colour, tone))
 
 
 def needed(stats: Stats | None, what: str) -> Stats:
-    """The statistics, or the error that says how to give some."""
+    """Return the statistics. Raises MissingFacts with a hint how to give some."""
     if stats is None:
         raise MissingFacts(
             f"{what} needs run statistics",

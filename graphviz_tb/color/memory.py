@@ -11,10 +11,10 @@ from graphviz_tb.model.units import format_bytes
 
 RAMPS = {
     "light": ("#EFF3FF", "#9ECAE1", "#4292C6", "#08306B"),
-    "dark": ("#16263B", "#1D4F86", "#4292C6", "#CFE3F5"),  # much is bright where the ground is dark
+    "dark": ("#16263B", "#1D4F86", "#4292C6", "#CFE3F5"),  # high values are bright on a dark ground
 }
 
 
 def memory(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Colouring:
-    """The colouring "memory": of one measurement, or of two by the difference; `MissingFacts` without any."""
+    """Make the colouring "memory" of one measurement, or of the difference of two. Raises MissingFacts without any."""
     return by_statistics(hierarchy, theme, facts, ("memory", "Memory"), "bytes", format_bytes, RAMPS)

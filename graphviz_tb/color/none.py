@@ -14,10 +14,10 @@ class NoColouring(Colouring):
     """No colours: every row has the defaults of `Colouring`."""
 
     def alike(self, row: int) -> Hashable:
-        """Ops are white, all else is neutral."""
+        """Return whether the row is drawn as an op: ops are white, others neutral."""
         return is_op(self.hierarchy, row)
 
 
 def none(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Colouring:
-    """The colouring "none": every box as the others are where they have nothing to say."""
+    """Make the colouring "none": every box as if it had no value."""
     return NoColouring(hierarchy, theme, "none", "")

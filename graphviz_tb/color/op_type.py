@@ -1,4 +1,4 @@
-"""Colour by op type: the types that occur most often take the first hues."""
+"""Colour by op type: the most frequent types take the first hues."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from graphviz_tb.model.theme import Theme
 
 
 def op_type(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Shares:
-    """The colouring "op-type"."""
+    """Make the colouring "op-type"."""
     graph = hierarchy.graph
     nodes = hierarchy.node[hierarchy.ordinary]
     counts = np.bincount(graph.op[nodes], minlength=len(graph.op_types))

@@ -1,5 +1,4 @@
-"""Colour by the patterns of a view file: groups show their ops in proportion; what no pattern means is as by
-structure."""
+"""Colour by the patterns of a view file: groups show their ops in proportion; the rest is coloured by structure."""
 
 from __future__ import annotations
 
@@ -23,18 +22,18 @@ from graphviz_tb.options import PATTERNS
 
 @dataclass(frozen=True)
 class ByPatterns(Colouring):
-    """`given` are the shares of the patterns, `inner` colours what has none of them."""
+    """`given` are the shares of the patterns, `inner` colours the rows that match none."""
 
     given: Shares
     inner: Colouring
 
     def meant(self, row: int) -> bool:
-        """Whether a pattern means a row, or an op in it."""
+        """Return whether a pattern matches a row, or an op in it."""
         counts = self.given.counts(row)
         return bool(counts) and counts[0][0] >= 0  # those of no pattern are last
 
     def fill(self, path: Path) -> Fill:
-        """The colour of the pattern with the ink that is read on it, or bands."""
+        """Return the colour of the pattern with a readable ink, or bands."""
         if not self.meant(path[-1]):
             return self.inner.fill(path)
         fill = self.given.fill(path)
@@ -44,25 +43,25 @@ class ByPatterns(Colouring):
         return replace(fill, text=ink, second=ink)
 
     def alike(self, row: int) -> Hashable:
-        """Rows that have as many ops of each pattern and look alike otherwise."""
+        """Return a key equal for rows with as many ops of each pattern and an equal inner look."""
         return tuple(self.given.counts(row)), self.inner.alike(row)
 
     def account(self, path: Path) -> str:
-        """The patterns that mean a box, or ops in it, with how many."""
+        """Return the patterns that match a box, or ops in it, with their numbers."""
         row = path[-1]
         if not self.meant(row):
             return self.inner.account(path)
         return self.given.account(path) or self.given.names[self.given.counts(row)[0][0]]
 
     def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
-        """The patterns of the boxes shown, then the structures of the others."""
+        """Return the patterns of the boxes shown, then the structures of the others."""
         mine = [path for path in shown if self.meant(path[-1])]
         rows = [row for row in self.given.legend(mine) if row.label != self.given.nothing]
         return rows + self.inner.legend([path for path in shown if not self.meant(path[-1])])
 
 
 def patterns(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> ByPatterns:
-    """The colouring "patterns". Raises `MissingFacts` where no view gives colours."""
+    """Make the colouring "patterns". Raises MissingFacts if no view gives colours."""
     given = facts.painted
     if given is None:
         raise MissingFacts("colouring by patterns needs a view with colours", hint='[colors] "op:Conv2D" = "orange"')

@@ -1,4 +1,4 @@
-"""A colouring and a scene become a `Paint`: every colour of one picture, decided."""
+"""Resolve a colouring for one scene into a `Paint`: every colour of one picture."""
 
 from __future__ import annotations
 
@@ -16,11 +16,8 @@ ROOT: Path = (0,)
 
 
 def resolve(colouring: Colouring, view: View, scene: Scene) -> Paint:
-    """Ask the colouring for everything that is drawn.
-
-    After: a value that no longer depends on the colouring.
-    """
-    # Only boxes shown closed set the scale: an open group's sum would outshine what is in it.
+    """Return every colour of a scene, as a value that no longer depends on the colouring."""
+    # Only boxes shown closed set the scale: an open group's sum would outshine its content.
     paths, closed = shown(colouring, view)
     colouring = colouring.scaled(closed)
     boxes = [paths.get((box.address, box.row), (box.row,)) for box in scene.boxes]
@@ -42,12 +39,12 @@ def resolve(colouring: Colouring, view: View, scene: Scene) -> Paint:
 
 
 def with_letter(row: LegendRow, lettered: Set[str]) -> LegendRow:
-    """A row of the legend; without its letter where no box of the picture bears that."""
+    """Return a legend row, without its letter if no box of the picture has it."""
     return row if row.fill.badge in lettered else replace(row, fill=replace(row.fill, badge=""))
 
 
 def shown(colouring: Colouring, view: View) -> tuple[dict[tuple[str, int], Path], list[Path]]:
-    """The path of every node that is shown, by address and row; and those of nodes that are not open."""
+    """Return the path of every node shown, by address and row; and those of nodes that are not open."""
     paths: dict[tuple[str, int], Path] = {}
     closed: list[Path] = []
     todo = [(ROOT, view)]
@@ -56,11 +53,11 @@ def shown(colouring: Colouring, view: View) -> tuple[dict[tuple[str, int], Path]
         for position, node in enumerate(level.node_labels):
             path = paths[node.address, node.row] = child_path(colouring.hierarchy, around, node.row)
             if position in level.opened:
-                # A stack may hold what one of its members does.
+                # A stack may show the content of one member.
                 todo.append((level.opened[position].path, level.opened[position]))
             else:
                 closed.append(path)
-        # `opened` counts on: children first, then the functions listed beside the main graph.
+        # `opened` counts children first, then the functions listed next to the main graph.
         listed = enumerate(level.functions, len(level.node_labels))
         todo += [((node.row,), level.opened[child]) for child, node in listed if child in level.opened]
     return paths, closed

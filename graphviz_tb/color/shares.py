@@ -1,5 +1,4 @@
-"""Colourings by a category that each op has one of: an op has its colour, a group shows its ops in
-proportion."""
+"""Colourings by a category of each op: an op has its colour, a group shows its ops in proportion."""
 
 from __future__ import annotations
 
@@ -20,13 +19,12 @@ from graphviz_tb.model.paint import Fill, LegendRow
 from graphviz_tb.model.paths import Path
 from graphviz_tb.model.theme import Theme
 
-FEW = 64  # ops that are counted one by one: a column of all categories is longer where there are thousands
+FEW = 64  # for few ops a Counter beats a column of all categories
 
 
 @dataclass(frozen=True)
 class Shares(Colouring):
-    """`category` is by row (-1: none), `names` by category in the order of their hues, `nothing` what -1
-    means."""
+    """`category` is by row (-1: none), `names` by category in the order of their hues, `nothing` the name of -1."""
 
     category: Ints
     names: tuple[str, ...]
@@ -35,12 +33,11 @@ class Shares(Colouring):
     _counts: dict[int, list[tuple[int, int]]] = field(default_factory=dict, repr=False)
 
     def in_theme(self, theme: Theme) -> Self:
-        """Return a copy in another theme: shares are counted once."""
+        """Return a copy in another theme; shares are counted once."""
         return replace(self, theme=theme)
 
     def counts(self, row: int) -> list[tuple[int, int]]:
-        """How many ops of each category lie under a row, by category; ops without one last, as category
-        -1."""
+        """Return the number of ops of each category under a row, by category; ops without one last, as category -1."""
         counts = self._counts.get(row)
         if counts is None and self.hierarchy.kind[row] == OP:
             counts = self._counts[row] = [(int(self.category[row]), 1)] if self.ordinary[row] else []
@@ -51,9 +48,9 @@ class Shares(Colouring):
         return counts
 
     def fill(self, path: Path) -> Fill:
-        """One colour, or bands in proportion."""
+        """Return one colour, or bands in proportion."""
         counts = self.counts(path[-1])
-        # Ops without a category are last: first they are only where there is nothing else.
+        # Ops without a category come last: they are first only if there are no others.
         if not counts or counts[0][0] < 0:
             return super().fill(path)
         if len(counts) == 1:
@@ -62,16 +59,16 @@ class Shares(Colouring):
         return hued(self._tone(top[0]), self.theme, bands=self._bands(counts))
 
     def alike(self, row: int) -> Hashable:
-        """Ops of one category, groups that hold as many of each."""
+        """Return a key equal for ops of one category, and for groups with equal counts."""
         return is_op(self.hierarchy, row), tuple(self.counts(row))
 
     def keys(self, rows: Sequence[int]) -> Iterable[Hashable]:
-        """The same of some rows, counted in columns where these are not too many."""
+        """Return `alike` of some rows, counted in columns unless there are too many."""
         hierarchy, ops = self.hierarchy, self.category[self.ordinary]
         wide, asked = len(self.names) + 1, np.asarray(rows, np.int64)
         if (len(ops) + len(asked)) * wide > SHARES_COUNTED:
             return super().keys(rows)
-        # How many ops of each category come before each op; column 0 is of those without one.
+        # The number of ops of each category before each op; column 0 counts those without one.
         before = np.zeros((len(ops) + 1, wide), np.int32)
         before[np.arange(1, len(ops) + 1), ops + 1] = 1
         np.cumsum(before, axis=0, out=before)
@@ -82,7 +79,7 @@ class Shares(Colouring):
         return zip(ops_like.tolist(), map(np.ndarray.tobytes, counts), strict=True)
 
     def _bands(self, counts: list[tuple[int, int]]) -> tuple[tuple[str, int], ...]:
-        """Shares in thousandths, the largest first, as the second line names it; the smallest share one band at the
+        """Return shares in thousandths, the largest first, like the second line; the smallest share one band at the
         end."""
         # By count, then ops without a category last, then the order of the hues.
         large = sorted(counts, key=lambda entry: (-entry[1], entry[0] < 0, entry[0]))[:BANDS]
@@ -97,11 +94,11 @@ class Shares(Colouring):
         return self.theme.hues[category % len(self.theme.hues)] if category >= 0 else self.theme.neutral
 
     def colour(self, category: int) -> Fill:
-        """The colour of one category."""
+        """Return the colour of one category."""
         return ranked(category, self.theme, lettered=False)
 
     def second(self, path: Path) -> str | None:
-        """The category that holds most, and its share where there are several."""
+        """Return the largest category, with its share if there are several."""
         row = path[-1]
         counts = self.counts(row)
         if not counts:
@@ -115,7 +112,7 @@ class Shares(Colouring):
         return f"{name} {min(99, (count * 200 + total) // (2 * total))}\N{THIN SPACE}%"
 
     def account(self, path: Path) -> str:
-        """All categories of a group with their counts, the most first; what its bands say in colour."""
+        """Return all categories of a group with their counts, the largest first."""
         counts = sorted(self.counts(path[-1]), key=lambda entry: (-entry[1], entry[0]))
         if len(counts) < 2:
             return ""
@@ -135,7 +132,7 @@ class Shares(Colouring):
 
 
 def tally(categories: Ints) -> list[tuple[int, int]]:
-    """How often each category occurs, in order; -1 is one, too.
+    """Return how often each category occurs, in order; -1 counts as one.
 
     >>> tally(np.array([2, -1, 2]))
     [(-1, 1), (2, 2)]
@@ -151,13 +148,13 @@ def tally(categories: Ints) -> list[tuple[int, int]]:
 def shares(
     hierarchy: Hierarchy, theme: Theme, words: tuple[str, str], by_node: Ints, names: Sequence[str], nothing: str
 ) -> Shares:
-    """Give each row the category of its node, numbered in the order of the hues.
+    """Make a colouring that gives each row the category of its node, numbered in the order of the hues.
 
-    Before: `words` are the scheme and its heading, `by_node` is a category of each node of the graph or -1; `names`
-    are in the order of the hues.
+    `words` are the scheme and its heading; `by_node` is a category of each node of the graph, or -1; `names` are in the
+    order of the hues.
     """
     category = np.full(len(hierarchy), -1, np.int32)
-    # Groups have no category of their own: they show those of the ops under them.
+    # Groups have no category: they show those of the ops under them.
     ops = hierarchy.node >= 0
     category[ops] = by_node[hierarchy.node[ops]]
     category.setflags(write=False)

@@ -1,5 +1,4 @@
-"""Colour by structure: groups of one template share a hue and a letter; a structure that occurs once is
-neutral."""
+"""Colour by structure: groups of one template share a hue and a letter; a structure that occurs once is neutral."""
 
 from __future__ import annotations
 
@@ -24,14 +23,17 @@ from graphviz_tb.model.paths import Path
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.ops.roles import VARIABLES
 
-RANGE = re.compile(r" \([^()]*\)$")  # in the name of a fold: its first and its last part
+RANGE = re.compile(r" \([^()]*\)$")  # first and last part in the name of a fold
 COUNTER = re.compile(r"_\d+$", re.ASCII)
 
 
 @dataclass(frozen=True)
 class StructureColouring(Colouring):
-    """`looks` are the templates by which rows are coloured. `rank`, `hue`, `groups` and `words` are by template: its
-    place among those that occur twice or more, its hue, how often it occurs, and what its groups are like."""
+    """Colours groups by template.
+
+    `looks` are the templates by row. By template: `rank` among those that occur twice or more, `hue`, `groups` (how
+    often it occurs), and `words` that describe its groups.
+    """
 
     looks: Ints
     rank: dict[int, int]
@@ -40,25 +42,25 @@ class StructureColouring(Colouring):
     words: dict[int, str]
 
     def fill(self, path: Path) -> Fill:
-        """The hue of the row's template."""
+        """Return the hue of the row's template."""
         template = self.template(path[-1])
         return self.swatch(template) if template in self.rank else super().fill(path)
 
     def alike(self, row: int) -> Hashable:
-        """Groups of one structure."""
+        """Return a key equal for groups of one structure."""
         template = self.template(row)
         return (template, template not in self.rank and is_op(self.hierarchy, row))
 
     def swatch(self, template: int) -> Fill:
-        """The hue and the letter of a template."""
+        """Return the hue and the letter of a template."""
         return hued(self.theme.hues[self.hue[template]], self.theme, letters(self.rank[template]))
 
     def template(self, row: int) -> int:
-        """The template that a row is coloured by: a stack's that of its members, where they share one."""
+        """Return the template by which a row is coloured: for a stack that of its members, if they share one."""
         return unit(self.hierarchy, self.looks, row)
 
     def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
-        """The structures shown, in order of rank, each called by its first group."""
+        """Return the structures shown, in order of rank, each named after its first group."""
         templates = {self.template(path[-1]) for path in shown}
         known = sorted((self.rank[template], template) for template in templates if template in self.rank)
         kept, rest = legend_limit(len(known))
@@ -81,10 +83,10 @@ def legend_name(hierarchy: Hierarchy, row: int) -> str:
 
 
 def distinguished(hierarchy: Hierarchy, first: dict[int, int]) -> dict[int, str]:
-    """Describe the groups of each template; where two descriptions are equal, add the size of the groups, or the place
-    of the first of them.
+    """Describe the groups of each template; if descriptions are equal, add the size of the groups, or the place of the
+    first of them.
 
-    Before: `first` is the first group of each template.
+    `first` is the first group of each template.
     """
 
     def size(row: int) -> str:
@@ -100,7 +102,7 @@ def distinguished(hierarchy: Hierarchy, first: dict[int, int]) -> dict[int, str]
         alike_to.setdefault(legend_name(hierarchy, row), []).append(template)
     words: dict[int, str] = {}
     for word, templates in alike_to.items():
-        # Size first, then place; a way is good if it tells all of them apart, else they are numbered.
+        # Try size, then place: a distinction is good if all are distinct; else number them.
         ways = ([more(first[member]) for member in templates] for more in (size, place))
         numbers = [f" #{index}" for index in range(1, len(templates) + 1)]
         apart = [""] if len(templates) == 1 else next((way for way in ways if len(set(way)) == len(way)), numbers)
@@ -109,14 +111,14 @@ def distinguished(hierarchy: Hierarchy, first: dict[int, int]) -> dict[int, str]
 
 
 def is_slot(graph: Graph, name: str) -> bool:
-    """Whether a scope is a variable below another one, as TensorFlow 1 names what an optimizer keeps of a variable."""
+    """Return whether a scope is a variable below another one, as TensorFlow 1 names the slots of an optimizer."""
     # e.g. the variables `dense/kernel` and `dense/kernel/Adam_1`.
     nodes = [graph.index[0].get(each, -1) for each in (name, name.rpartition("/")[0])]
     return all(node >= 0 and graph.op_types[graph.op[node]] in VARIABLES for node in nodes)
 
 
 def unit(hierarchy: Hierarchy, looks: Ints, row: int) -> int:
-    """The template of a group; of a stack that which all its members share, through ranges of them; -1 for none."""
+    """Return the template of a group; for a stack the one that all its members share; -1 for none."""
     while (kind := hierarchy.kind[row]) == SERIES or (kind == FOLD and ranges(hierarchy, row)):
         below = hierarchy.children(row)
         if len(set(looks[below].tolist())) != 1:
@@ -126,9 +128,9 @@ def unit(hierarchy: Hierarchy, looks: Ints, row: int) -> int:
 
 
 def looks_of(hierarchy: Hierarchy) -> Ints:
-    """The template of each row; equal for layers with equal computation, even if some also initialise or save.
+    """Return the template of each row, equal for layers with equal computation, even if some also initialise or save.
 
-    In TensorFlow 1 what initialises the weights of a layer, and slots of an optimizer, are in the layer's scope.
+    In TensorFlow 1, initialisers of a layer's weights and slots of an optimizer are in the layer's scope.
     """
     graph, looks = hierarchy.graph, hierarchy.template
     ops: Longs = np.flatnonzero((hierarchy.node >= 0) & (hierarchy.mark == 0))
@@ -152,9 +154,9 @@ def looks_of(hierarchy: Hierarchy) -> Ints:
 
 
 def may_join(hierarchy: Hierarchy, looks: Ints, ops: Longs) -> bool:
-    """Whether rows of several templates hold these ops in equal numbers of each type, their names below the row as
-    long: to find the layers takes much longer."""
-    # Sums of numbers that look random are hardly ever equal for other types.
+    """Return whether rows of several templates have equal numbers of ops of each type, with names of equal length below
+    the row. This is a cheap test: finding the layers takes much longer."""
+    # Sums of pseudo-random numbers are hardly ever equal for different types.
     types = scramble(hierarchy.graph.op[hierarchy.node[ops]].astype(np.uint64) + np.uint64(1))
     letters = np.fromiter(map(len, hierarchy.name), np.uint64, len(hierarchy))
     sums = np.zeros((2, len(hierarchy) + 1), np.uint64)
@@ -169,17 +171,17 @@ def may_join(hierarchy: Hierarchy, looks: Ints, ops: Longs) -> bool:
 
 
 def ranges(hierarchy: Hierarchy, row: int) -> bool:
-    """Whether a fold is a part of a series."""
+    """Return whether a fold is a part of a series."""
     return bool(hierarchy.kind[hierarchy.parent[row]] == SERIES and hierarchy.how[row] == SEGMENT)
 
 
 def structure(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> StructureColouring:
     """Rank templates of more than one op that occur twice: the outermost first, then those that cover most ops.
 
-    Before: equal integers in `template` mean equal structure; scopes that compute the same count as equal
-    (`looks_of`). After: the same file has the same colours, whatever is open.
+    Equal integers in `template` mean equal structure; scopes with equal computation count as equal (`looks_of`). A file
+    has the same colours whatever is open.
     """
-    # Series are coloured as their members are (`unit`).
+    # Series are coloured like their members (`unit`).
     looks = looks_of(hierarchy)
     groups = np.flatnonzero((looks >= 0) & (hierarchy.kind != SERIES))
     ops = hierarchy.op_total[hierarchy.end[groups]] - hierarchy.op_total[groups]
@@ -188,7 +190,7 @@ def structure(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> StructureColo
         looks[groups], return_index=True, return_inverse=True, return_counts=True
     )
     cover = np.bincount(inverse, weights=ops)
-    # By template: the least depth at which it occurs, and how many ops its groups cover.
+    # By template: its least depth, and how many ops its groups cover.
     outermost = np.full(len(templates), np.iinfo(np.int64).max)
     np.minimum.at(outermost, inverse, hierarchy.depth[groups])
     often = np.flatnonzero(counts > 1)
@@ -208,14 +210,14 @@ def structure(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> StructureColo
 
 
 def hues(hierarchy: Hierarchy, looks: Ints, groups: Longs, rank: dict[int, int], count: int) -> dict[int, int]:
-    """A hue for each template: one that no structure on a level with it has, nor one on the levels around it, if there
-    is one; the least used of the file.
+    """Return a hue for each template, by greedy colouring in the order of rank.
 
-    Members of a series count on its level, too. Taken in the order of rank (greedy colouring).
+    The hue is one that no structure on its levels has, nor on the levels around them, if possible; the least used of
+    the file. Members of a series count on its level too.
     """
     levels, numbers, starts = levels_of(hierarchy, looks, groups, rank)
     number_of = {row: number for number, row in enumerate(levels.tolist())}
-    # (levels, hues): how many structures of each hue are on a level.
+    # (levels, hues): number of structures of each hue on a level.
     used = np.zeros((len(levels), count), np.int32)
     everywhere: Counter[int] = Counter()
     hue_of: dict[int, int] = {}
@@ -225,7 +227,7 @@ def hues(hierarchy: Hierarchy, looks: Ints, groups: Longs, rank: dict[int, int],
         # Functions are on no level (-1).
         around = [number_of[row] for row in hierarchy.ancestors(level) if row in number_of] if level >= 0 else []
         beside, above = used[here].sum(0).tolist(), used[around].sum(0).tolist()
-        # Least used on its own levels, then on those seen together with its first one, then in the whole file.
+        # Least used on its levels, then on those around its first one, then in the whole file.
         hue = min(range(count), key=lambda hue: (beside[hue], above[hue], everywhere[hue], hue))
         hue_of[template] = hue
         everywhere[hue] += 1
@@ -234,15 +236,15 @@ def hues(hierarchy: Hierarchy, looks: Ints, groups: Longs, rank: dict[int, int],
 
 
 def levels_of(hierarchy: Hierarchy, looks: Ints, groups: Longs, rank: dict[int, int]) -> tuple[Longs, Longs, Longs]:
-    """The levels on which templates occur, as rows; the places among them of the levels of each template, one rank
-    after the other; and where each rank starts."""
+    """Return the levels on which templates occur, as rows; the places among them of the levels of each template, one
+    rank after the other; and where each rank starts."""
     place = np.array([rank.get(template, -1) for template in looks[groups].tolist()], np.int64)
     groups, place = groups[place >= 0], place[place >= 0]
     parent = hierarchy.parent[groups].astype(np.int64)
     within = (hierarchy.kind == SERIES) | (
         (hierarchy.kind == FOLD) & (hierarchy.how == SEGMENT) & (hierarchy.kind[hierarchy.parent] == SERIES)
     )
-    # Out of series and the ranges in them: the level on which the whole series is drawn.
+    # Leave series and the ranges in them: the level on which the whole series is drawn.
     around = parent.copy()
     # Neither the root nor the last row (where -1 leads) is a series.
     while len(inner := np.flatnonzero(within[around])):

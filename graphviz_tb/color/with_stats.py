@@ -1,4 +1,4 @@
-"""Any colouring with run statistics: time and memory on the second line, what was not measured hatched."""
+"""Any colouring with run statistics: time and memory on the second line, hatching for what was not measured."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from graphviz_tb.model.view import View
 
 @dataclass(frozen=True)
 class WithStats(Colouring):
-    """`inner`, but for boxes that were not measured."""
+    """`inner`, except for boxes that were not measured."""
 
     inner: Colouring
     stats: Stats
     _known: dict[Path, bool] = field(default_factory=dict, repr=False, compare=False)
 
     def known(self, path: Path) -> bool:
-        """Whether anything was measured at `path`."""
+        """Return whether anything was measured at `path`."""
         known = self._known.get(path)
         if known is None:
             known = self._known[path] = self.stats.at(path).known
@@ -35,24 +35,24 @@ class WithStats(Colouring):
         return replace(self, inner=self.inner.scaled(closed))
 
     def fill(self, path: Path) -> Fill:
-        """The colouring's own fill, or the hatch."""
+        """Return the inner colouring's fill, or the hatch."""
         return self.inner.fill(path) if self.known(path) else unmeasured(self.hierarchy, self.theme, path[-1])
 
     def tints(self, scene: Scene, view: View, paths: Sequence[Path]) -> Tints:
-        """A fainter colour for edges one of whose ends was not measured."""
+        """Return a fainter colour for edges with an end that was not measured."""
         return faint_lines(scene, self.theme, [self.known(path) for path in paths])
 
     def second(self, path: Path) -> str | None:
-        """Time and memory; the colouring's own line where nothing was measured."""
+        """Return time and memory; the inner colouring's line if not measured."""
         return self.stats.format_time_and_memory(path) or self.inner.second(path)
 
     def account(self, path: Path) -> str:
-        """Return the text of the colouring, then least, median and greatest over several steps."""
+        """Return the text of the inner colouring, then minimum, median and maximum over several steps."""
         spread = self.stats.spread(path)
         return " · ".join(filter(None, (self.inner.account(path), spread)))
 
     def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
-        """The colouring's own rows, then what hatching means."""
+        """Return the inner colouring's rows, then the meaning of hatching."""
         rows = self.inner.legend(shown)
         unknown = next((path for path in shown if not self.known(path)), None)
         if unknown is None:
@@ -61,6 +61,6 @@ class WithStats(Colouring):
 
 
 def with_stats(inner: Colouring, stats: Stats | None) -> WithStats:
-    """The colouring that `--stats` makes of another; `MissingFacts` without statistics."""
+    """Make the colouring of `--stats`. Raises MissingFacts without statistics."""
     words = inner.scheme, inner.heading
     return WithStats(inner.hierarchy, inner.theme, *words, inner, needed(stats, "--stats"))

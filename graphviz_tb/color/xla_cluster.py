@@ -14,7 +14,7 @@ ATTRIBUTE = "_XlaCluster"
 
 
 def xla_cluster(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Shares:
-    """The colouring "xla-cluster". It reads one attribute of every definition, once."""
+    """Make the colouring "xla-cluster". It reads one attribute of every definition, once."""
     graph = hierarchy.graph
     clusters: dict[str, int] = {}
     known = {-1: -1}  # by definition; arguments of functions have none
@@ -29,7 +29,7 @@ def xla_cluster(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Shares:
 
 
 def cluster_of(graph: Graph, node: int) -> str:
-    """The cluster of a node; "" for none."""
+    """Return the cluster of a node; "" for none."""
     definition = graph.node_def(node)
     if definition is None or ATTRIBUTE not in definition.attr:
         return ""

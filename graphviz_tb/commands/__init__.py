@@ -43,10 +43,10 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "project": ("graphviz_tb.commands.project", "project", "List embeddings, or draw one as a cloud of points."),
 }
 
-# Errors whose messages have lines: what can be chosen, what a program printed, where an assertion is wrong.
+# Errors with messages of several lines: choices, output of a program, the place in an assertion.
 LISTS = (Ambiguous, ToolFailed, MalformedAssertion)
-COLLECTED = 100_000  # objects made before the collector looks for cycles: all that importing makes stays
-UNEXPECTED, INTERRUPTED = 70, 130  # EX_SOFTWARE of sysexits.h; 128 + SIGINT, as shells have it
+COLLECTED = 100_000  # objects made before the collector looks for cycles: imports create many that stay
+UNEXPECTED, INTERRUPTED = 70, 130  # EX_SOFTWARE of sysexits.h; 128 + SIGINT, as in shells
 
 
 class LazyGroup(click.Group):
@@ -55,15 +55,15 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that is meant; a file instead of one is most likely to be drawn."""
+        """Find the command; for a file name instead of a command, suggest `render`."""
         word = args[0]
-        # An option is click's own affair: its message names the ones there are.
+        # Options are left to click: its message lists them.
         if word not in COMMANDS and not word.startswith("-"):
             ctx.fail(f"no command {word!r}; {instead_of(word)}")
         return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """All names, in the order of the table."""
+        """Return all names, in the order of the table."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
@@ -87,7 +87,7 @@ def instead_of(word: str) -> str:
     """
     if word and Path(word).exists():
         return f"did you mean: tbgraph render {word}"
-    from difflib import get_close_matches  # only a wrong word needs it
+    from difflib import get_close_matches  # rarely needed
 
     near = get_close_matches(word, COMMANDS, n=1)
     return f"did you mean: tbgraph {near[0]}" if near else f"choose one of: {', '.join(COMMANDS)}"
@@ -128,17 +128,17 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def run(arguments: list[str] | None = None) -> int:
-    """Run the command line and give back the exit code."""
+    """Run the command line and return the exit code."""
     try:
         # Not `standalone_mode`: click would print and exit by its own codes.
         result = cli.main(args=arguments, prog_name="tbgraph", standalone_mode=False)
         sys.stdout.flush()
-        # A command that gives nothing back is done.
+        # A command that returns nothing has succeeded.
         return result if isinstance(result, int) else 0
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.Abort as stop:
-        # Click makes one of Control-C, and of an `EOFError`, which here is never a closed terminal.
+        # Click raises it for Control-C, and for an `EOFError`, which is never a closed terminal here.
         return unexpected(stop.__cause__) if isinstance(stop.__cause__, EOFError) else INTERRUPTED
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -148,7 +148,7 @@ def run(arguments: list[str] | None = None) -> int:
     except TbGraphError as error:
         complain(error.message if not str(error) else str(error), error.hint, lines=isinstance(error, LISTS))
         return error.exit_code
-    except (BrokenPipeError, SystemExit):  # a reader that went away; SystemExit is click's word for it
+    except (BrokenPipeError, SystemExit):  # the reader closed the pipe; click raises SystemExit for that
         hang_up()
         return 0
     except MemoryError:
@@ -157,20 +157,20 @@ def run(arguments: list[str] | None = None) -> int:
     except Exception as error:
         if os.environ.get("TBGRAPH_DEBUG"):
             raise
-        # An OSError with a number is the machine's doing, and no fault in the program.
+        # An OSError with a number comes from the machine, not from a fault in the program.
         if isinstance(error, OSError) and error.errno:
             return machine_fault(error)
         return unexpected(error)
 
 
 def unexpected(error: BaseException) -> int:
-    """Say that something is wrong with the program."""
+    """Report a fault of the program."""
     complain(f"unexpected {type(error).__name__}: {error}", "a fault of tbgraph; TBGRAPH_DEBUG=1 shows where")
     return UNEXPECTED
 
 
 def machine_fault(error: OSError) -> int:
-    """Say what the machine refused: a file, the current folder, or standard output, which is then left alone."""
+    """Report a failure of the machine: a file, the current folder, or standard output, which is closed then."""
     hang_up()
     nameless = "the current folder is gone" if isinstance(error, FileNotFoundError) else "cannot write standard output"
     what = nameless if error.filename is None else f"cannot open {str(error.filename)!r}"
@@ -179,7 +179,7 @@ def machine_fault(error: OSError) -> int:
 
 
 def show(error: click.ClickException) -> None:
-    """Print click's own error: how the command is used, and what is wrong, which may repeat any word."""
+    """Print click's own error: the usage, and the message, which may repeat any word."""
     shown = io.StringIO()
     error.show(shown)
     usage, mark, _ = shown.getvalue().partition("Error: ")
@@ -187,7 +187,7 @@ def show(error: click.ClickException) -> None:
 
 
 def complain(message: str, hint: str | None, lines: bool = False) -> None:
-    """Print an error, which may have several `lines`, and what to do next."""
+    """Print an error, with `lines` over several lines, and a hint."""
     say("error", message, "red", lines)
     if hint:
         say("hint", hint, "cyan")

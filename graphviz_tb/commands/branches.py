@@ -23,7 +23,7 @@ KINDS = {SCOPE: "scope", OP: "op", SERIES: "series", FOLD: "fold", FUNCTION: "fu
 class Branch:
     """One line: a group, a call or an op (`row`), or the ops of a group together (`row` of the group, `loose` ops).
 
-    `depth` counts from the root that is shown; `last` says whether it is the last line below its parent.
+    `depth` counts from the root shown; `last` marks the last line below its parent.
     """
 
     row: int
@@ -33,12 +33,12 @@ class Branch:
 
 
 def roots_of(model: Model, under: str | None) -> list[int]:
-    """Where to begin: the whole graph and its functions, or what `under` names (a call represents its bodies)."""
+    """Return the roots: the whole graph and its functions, or the rows named by `under` (the bodies of a call)."""
     hierarchy = model.hierarchy
     if under is None:
         return [0, *hierarchy.function_rows]
     functions = [row for row in hierarchy.function_rows if hierarchy.name[row] == under]
-    # A name of nodes goes before that of a function.
+    # Names of nodes have priority over those of functions.
     try:
         rows = [path[-1] for path in model.names.find(under)]
     except UnknownNode:
@@ -47,7 +47,7 @@ def roots_of(model: Model, under: str | None) -> list[int]:
         return functions
     roots: dict[int, None] = {}
     for row in rows:
-        # A call is not shown as what holds its bodies: the bodies are roots themselves.
+        # The bodies of a call are roots themselves.
         roots.update(
             dict.fromkeys((body for _, body in hierarchy.calls.get(row, ())) if row in hierarchy.calls else [row])
         )
@@ -58,21 +58,21 @@ def roots_of(model: Model, under: str | None) -> list[int]:
 
 
 def inner(hierarchy: Hierarchy, row: int) -> list[int]:
-    """The groups and calls directly below a group; below a call nothing, its functions are listed by themselves."""
+    """Return the groups and calls directly below a group; nothing below a call: functions are listed separately."""
     if row in hierarchy.calls:
         return []
     return [child for child in content_rows(hierarchy, (row,)) if hierarchy.opens(child)]
 
 
 def loose_ops(hierarchy: Hierarchy, row: int) -> list[int]:
-    """The ops directly below a group that open to nothing."""
+    """Return the ops directly below a group that do not open."""
     if row in hierarchy.calls:
         return []
     return [child for child in content_rows(hierarchy, (row,)) if not hierarchy.opens(child)]
 
 
 def open_to_depth(hierarchy: Hierarchy, roots: Iterable[int], depth: int) -> set[int]:
-    """The groups that are open when `depth` levels are shown."""
+    """Return the groups to open so that `depth` levels are shown."""
     opened: set[int] = set()
     level = list(roots)
     for _ in range(depth):
@@ -84,10 +84,10 @@ def open_to_depth(hierarchy: Hierarchy, roots: Iterable[int], depth: int) -> set
 
 
 def open_a_screenful(hierarchy: Hierarchy, root: int, lines: int) -> set[int]:
-    """The groups to open so that about `lines` lines are shown.
+    """Return the groups to open so that about `lines` lines are shown.
 
-    Whole levels as long as they fit; of the first that does not, the largest groups. What is built as a group that is
-    open already, or holds one op, stays closed.
+    Whole levels while they fit; of the first that does not, the largest groups. Groups with the structure of an open
+    one, and groups of one op, stay closed.
     """
     opened, level = {root}, [root]
     room = lines - cost(hierarchy, root)
@@ -108,7 +108,7 @@ def open_a_screenful(hierarchy: Hierarchy, root: int, lines: int) -> set[int]:
 
 
 def first_of_its_kind(hierarchy: Hierarchy, row: int, seen: set[int]) -> bool:
-    """Whether no group of this structure was seen; now it is."""
+    """Return whether the structure of a group is new, and add it to `seen`."""
     template = int(hierarchy.template[row])
     if template >= 0 and template in seen:
         return False
@@ -117,17 +117,18 @@ def first_of_its_kind(hierarchy: Hierarchy, row: int, seen: set[int]) -> bool:
 
 
 def cost(hierarchy: Hierarchy, row: int) -> int:
-    """How many lines opening a group adds."""
+    """Return the number of lines that opening a group adds."""
     return len(inner(hierarchy, row)) + bool(loose_ops(hierarchy, row))
 
 
 def open_the_flow(hierarchy: Hierarchy, roots: Iterable[int]) -> set[int]:
-    """The groups to open so that every structure of the model is shown once; gradients and the like stay closed."""
+    """Return the groups to open so that every structure of the model is shown once; gradients and the like stay
+    closed."""
     quiet = quiet_rows(hierarchy)
     opened: set[int] = set()
     seen: set[int] = set()
     level = list(roots)
-    # Level by level, so that of equal structures the outermost is the one that is opened.
+    # Level by level, to open the outermost of equal structures.
     while level:
         opened.update(level)
         below = [child for row in level for child in inner(hierarchy, row) if not quiet[child]]
@@ -138,12 +139,12 @@ def open_the_flow(hierarchy: Hierarchy, roots: Iterable[int]) -> set[int]:
 def branches(
     hierarchy: Hierarchy, root: int, opened: set[int], ops: bool = False, by_flow: bool = False
 ) -> Iterator[Branch]:
-    """The lines below and with `root`, in preorder; `ops` lists ops one by one.
+    """Yield the lines of `root` and below, in preorder; `ops` lists ops one by one.
 
     Siblings are in the order of the file, or `by_flow` along the flow of data.
     """
     waiting = [Branch(root, 0, True)]
-    # A stack: lines are put on it from the last to the first, and come off in preorder.
+    # A stack: lines are pushed from the last to the first, and popped in preorder.
     while waiting:
         branch = waiting.pop()
         yield branch
@@ -161,35 +162,35 @@ def branches(
         if loose and not ops:
             below.append(Branch(branch.row, depth, False, tuple(loose)))
         if below:
-            below[-1] = Branch(below[-1].row, depth, True, below[-1].loose)  # the last line has another corner
+            below[-1] = Branch(below[-1].row, depth, True, below[-1].loose)  # the last line has a different corner
         waiting.extend(reversed(below))
 
 
 def one_of_each(hierarchy: Hierarchy, row: int, rows: list[int]) -> list[int]:
-    """The first of equal members of a stack; of other groups all that is in them."""
+    """Return the first of equal members of a stack; for other groups, all children."""
     if hierarchy.kind[row] != SERIES:
         return rows
     first: dict[int, int] = {}
     for child in rows:
         template = int(hierarchy.template[child])
-        # Negative: what has no template is like nothing else.
+        # Negative: a row without a template is unique.
         first.setdefault(template if template >= 0 else -1 - child, child)
     return list(first.values())
 
 
 def type_counts(hierarchy: Hierarchy, rows: Iterable[int]) -> list[tuple[str, int]]:
-    """Op types of these ops, the most frequent first."""
+    """Return the op types of these ops with their counts, the most frequent first."""
     graph = hierarchy.graph
     return Counter(graph.op_types[graph.op[hierarchy.node[row]]] for row in rows).most_common()
 
 
 def row_kind(hierarchy: Hierarchy, row: int) -> str:
-    """The word that JSON has for a row."""
+    """Return the word for the kind of a row in JSON."""
     return "call" if row in hierarchy.calls else KINDS[RowKind(hierarchy.kind[row])]
 
 
 def values(hierarchy: Hierarchy, branch: Branch, through: OpsThroughCalls) -> dict[str, Any]:
-    """A line as plain values; `id` is that of the JSON of `render`."""
+    """Return a line as plain values; `id` is that of the JSON of `render`."""
     row, graph = branch.row, hierarchy.graph
     parent, template, node = int(hierarchy.parent[row]), int(hierarchy.template[row]), int(hierarchy.node[row])
     where = address(hierarchy, (row,))

@@ -26,7 +26,7 @@ MOST_CHARTS = 300  # cards on a sheet: a log of gradients has thousands of tags
 
 
 def format_of_chart(output: str) -> str:
-    """The suffix of an output; standard output is SVG. Raises UnknownChoice for another."""
+    """Return the suffix of an output; standard output is SVG. Raises UnknownChoice for an unknown one."""
     suffix = ".svg" if output == "-" else Path(output).suffix.lower()
     if suffix not in FORMATS:
         raise UnknownChoice(f"output {output!r} has no suffix of a chart; use one of {', '.join(FORMATS)}")
@@ -34,7 +34,7 @@ def format_of_chart(output: str) -> str:
 
 
 def draw(log: Log, chosen: Sequence[Series], values: Mapping[str, Any]) -> Iterator[tuple[str, bytes]]:
-    """Each output with its bytes: a chart for each tag that was chosen, with the line of each run."""
+    """Yield each output with its bytes: a chart for each chosen tag, with the line of each run."""
     tags: dict[str, list[Series]] = {}
     for series in chosen:
         tags.setdefault(series.tag, []).append(series)
@@ -56,7 +56,8 @@ def draw(log: Log, chosen: Sequence[Series], values: Mapping[str, Any]) -> Itera
 def written(
     draw_sheet: Callable[[Theme], Drawing], outputs: Sequence[str], theme: str | None
 ) -> Iterator[tuple[str, bytes]]:
-    """Each output with its bytes: a sheet in the colours of a theme. Raises UnknownChoice for another theme."""
+    """Yield each output with its bytes: a sheet in the colours of a theme. Raises UnknownChoice for an unknown
+    theme."""
     word: Any = theme or "light"
     if word not in THEMES:
         raise UnknownChoice.among("theme", word, THEMES)

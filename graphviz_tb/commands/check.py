@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from graphviz_tb.api.checked import CheckedAssertion, CheckedModel
     from graphviz_tb.errors import TbGraphError
 
-# To the end of a line, where no text in quotes is open before it.
+# Up to the end of the line, outside quotes.
 COMMENT = re.compile(r'^(?P<kept>(?:[^"#]|"[^"]*"|(?<=\S)#)*?)(?:(?<=\s)|^)#.*$')
 PASSED, FAILED = 0, 1  # exit codes
 assertion_options = together(
@@ -81,7 +81,7 @@ def check(
         except (ReadError, GraphError) as error:
             if len(models) == 1:
                 raise
-            entries.append(not_read(model, error))  # the others are checked all the same
+            entries.append(not_read(model, error))  # the other models are still checked
             passed, unread = False, max(unread, error.exit_code)
             continue
         if len(models) > 1:
@@ -105,7 +105,7 @@ def not_read(model: str, error: TbGraphError) -> dict[str, Any]:
 
 
 def line_above(model: str) -> str:
-    """The line above the results of one of several models."""
+    """Return the heading of the results of one of several models."""
     from graphviz_tb.commands.terminal import one_line
     from graphviz_tb.read.inputs import named
 
@@ -113,10 +113,9 @@ def line_above(model: str) -> str:
 
 
 def wanted_assertions(given: Iterable[str], files: Iterable[str], optional: bool = False) -> list[str]:
-    """All assertions, those of files behind the others; read before a large graph is.
+    """Return all assertions, those of files last; read before a large graph is.
 
-    Raises `RequestError` where there are none and they are not `optional`, `MalformedAssertion` for one that cannot be
-    read.
+    Raises `RequestError` if there are none and they are not `optional`, `MalformedAssertion` for an invalid one.
     """
     from graphviz_tb.errors import MalformedAssertion, RequestError
     from graphviz_tb.search import parse_assertion
@@ -138,8 +137,8 @@ def wanted_assertions(given: Iterable[str], files: Iterable[str], optional: bool
 
 
 def lines_of(file: str) -> list[tuple[int, str]]:
-    """The assertions of a file, or of standard input (`-`): a line each, with its number; without comments, which begin
-    with # at the beginning of a line or after a space."""
+    """Return the assertions of a file, or of standard input (`-`): one line each, with its number. A # at the beginning
+    of a line or after a space begins a comment."""
     from graphviz_tb.errors import ReadError, TooLarge
     from graphviz_tb.limits import ASSERTIONS_BYTES
 
@@ -157,12 +156,12 @@ def lines_of(file: str) -> list[tuple[int, str]]:
 
 
 def entry(checked: CheckedModel, top: int) -> dict[str, Any]:
-    """The results of one model as plain values."""
+    """Return the results of one model as plain values."""
     return {"passed": bool(checked), "assertions": [result(checked, each, top) for each in checked]}
 
 
 def result(checked: CheckedModel, each: CheckedAssertion, top: int) -> dict[str, Any]:
-    """One result: `most` is null where the value has no upper end."""
+    """Return one result; `most` is null if the value has no upper end."""
     from graphviz_tb.summary import displayed_name
 
     return {

@@ -17,9 +17,10 @@ from graphviz_tb.read.saved_model import model_file
 
 
 def held_in(source: str) -> tuple[list[Checkpoint], bool]:
-    """The checkpoints of a source, the latest last, and whether it is one itself: an index, or its prefix.
+    """Return the checkpoints of a source, the latest last, and whether the source is a checkpoint itself: an index, or
+    its prefix.
 
-    Raises ReadError where none of them can be read.
+    Raises ReadError if none of them can be read.
     """
     path = Path(source)
     if source in ("", "-") or "\0" in source or model_file(path) is not None:
@@ -28,14 +29,14 @@ def held_in(source: str) -> tuple[list[Checkpoint], bool]:
     for number, index in enumerate(indexes):
         try:
             made.append(read_checkpoint(index))
-        except ReadError:  # of several, one that is being written is no reason to show none
+        except ReadError:  # one of several may be incomplete: show the rest
             if number == len(indexes) - 1 and not made:
                 raise
     return made, bool(indexes) and not path.is_dir()
 
 
 def checkpoint_lines(checkpoints: Sequence[Checkpoint], width: int, look: TextStyle) -> list[str]:
-    """A line for each of several checkpoints, then every tensor of the latest."""
+    """Return a line for each of several checkpoints, then every tensor of the latest."""
     if not checkpoints:
         return []
     latest = checkpoints[-1]

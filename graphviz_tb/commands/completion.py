@@ -1,4 +1,4 @@
-"""What a shell completes besides commands and options: names of files, and words of tables (`Listed`)."""
+"""Shell completion of file names. `Listed` completes the words of tables, click commands and options."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ NO_FILES = ("queries",)  # arguments that take none
 
 
 class FileName(click.types.StringParamType):
-    """A text that most likely is the name of a file, or `-`."""
+    """A text that is most likely a file name, or `-`."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The text; of an argument that is an address elsewhere, the name of a copy here."""
+        """Return the text; for an argument that is a remote address, the name of a local copy."""
         from graphviz_tb.model.sources import ADDRESS
 
         if ADDRESS not in str(value) or not isinstance(param, click.Argument):
@@ -34,7 +34,7 @@ class FileName(click.types.StringParamType):
 
 
 def completes_files(command: click.Command) -> click.Command:
-    """Before: a command. After: shells complete names of files where it takes models, folders and files."""
+    """Make shells complete file names for the models, folders and files of a command; return the command."""
     for param in command.params:
         argument = isinstance(param, click.Argument) and param.name not in NO_FILES
         if isinstance(param.type, click.types.StringParamType) and (argument or param.metavar in NAMES_FILES):

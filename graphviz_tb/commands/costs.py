@@ -8,12 +8,12 @@ from graphviz_tb.model.costs import LACKS, ROLES, Cost, Costs
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.summary import displayed_name
 
-MOST_OF_ALL = 0.9  # a scope that holds more of the cost than this is opened: its parts say more
+MOST_OF_ALL = 0.9  # a scope with more of the cost than this is opened: its parts say more
 
 
 @dataclass(frozen=True, slots=True)
 class ScopeCost:
-    """One scope or op at the level that is listed."""
+    """One scope or op of the listed level."""
 
     name: str
     ops: int
@@ -22,11 +22,11 @@ class ScopeCost:
 
 @dataclass(frozen=True, slots=True)
 class CostReport:
-    """The costs that `info` shows.
+    """The costs in `info`.
 
-    `scopes` are the parts of the graph, or of the scope that holds nearly all of it (`within`, "" for the graph);
-    `roles` are the sums of forward, gradient and optimizer; `uncounted` op types have operations that nobody counts;
-    `at_least` names the quantities of the whole that are more than is counted, `ops` how many ops there are.
+    `scopes` are the parts of the graph, or of the scope that contains nearly all of it (`within`, "" for the graph);
+    `roles` are the sums of forward, gradient and optimizer; `uncounted` op types have operations that are not counted;
+    `at_least` names the quantities of the whole that are lower bounds, `ops` is the number of ops.
     """
 
     batch: int
@@ -40,7 +40,7 @@ class CostReport:
 
 
 def cost_report(hierarchy: Hierarchy, costs: Costs, sort: str = "file") -> CostReport | None:
-    """Before: a graph whose costs were found. After: the report; None where nothing costs anything."""
+    """Return the report for a graph with costs; None if nothing costs anything."""
     whole = costs.under(0)
     if not whole and not whole.lower_bounds():
         return None
@@ -63,8 +63,8 @@ def cost_report(hierarchy: Hierarchy, costs: Costs, sort: str = "file") -> CostR
 
 
 def telling(hierarchy: Hierarchy, costs: Costs) -> int:
-    """The root, or the scope below it that holds nearly all of its operations and parameters."""
-    # Inwards as long as one part holds nearly all: of "model/encoder/…" the layers are listed, not "model".
+    """Return the root, or the scope below it that contains nearly all of its operations and parameters."""
+    # Go inwards while one part has nearly all: list the layers of "model/encoder/…", not "model".
     row = 0
     while True:
         whole = costs.under(row)
@@ -81,7 +81,7 @@ def telling(hierarchy: Hierarchy, costs: Costs) -> int:
 
 
 def order(scope: ScopeCost, sort: str) -> tuple[int | str, ...]:
-    """The key of an order: largest first, or by name; ties keep the order of the file."""
+    """Return the sort key of a scope: largest first, or by name; ties keep the order of the file."""
     quantities = {"parameters": "parameters", "flops": "flops", "activations": "activation_bytes"}
     if sort in quantities:
         return (-getattr(scope.cost, quantities[sort]),)

@@ -13,7 +13,7 @@ HEAD = ("", "ops", "parameters", "FLOPs", "activations", "")
 
 
 def cost_lines(report: CostReport | None, top: int, width: int, look: TextStyle) -> list[str]:
-    """Totals, by role where there is more than one; then a line for each scope, with its share of the FLOPs."""
+    """Return totals, by role if there are several; then a line for each scope, with its share of the FLOPs."""
     if report is None:
         return []
     whole = report.whole
@@ -36,7 +36,7 @@ def cost_lines(report: CostReport | None, top: int, width: int, look: TextStyle)
 
 
 def amount(cost: Cost, quantity: str) -> str:
-    """A quantity in words, and that it is a part where something is missing in it.
+    """Return a quantity in words, as a lower bound if a part of it is unknown.
 
     >>> amount(Cost(flops=1200), "flops"), amount(Cost(flops=1200, uncounted=3), "flops")
     ('1.2 k', 'at least 1.2 k')
@@ -49,7 +49,7 @@ def amount(cost: Cost, quantity: str) -> str:
 
 
 def parameters_note(whole: Cost) -> str:
-    """Bytes, what is missing, and what was not counted again."""
+    """Return the bytes, weights of unknown size, and weights not counted again."""
     missing = f"{counted(whole.unsized, 'weight')} of unknown size" if whole.unsized else ""
     copied = f"{format_count(whole.copied)} more in averages and copies" if whole.copied else ""
     size = format_bytes(whole.weight_bytes) if whole.weight_bytes else ""
@@ -58,7 +58,7 @@ def parameters_note(whole: Cost) -> str:
 
 
 def flops_note(report: CostReport) -> str:
-    """Multiply-adds, of how many ops no shape is known, and of how many nobody knows the operations."""
+    """Return the multiply-adds, the ops without a known shape, and the ops whose operations are not counted."""
     whole = report.whole
     batch = f"batch {report.batch}"
     notes = [f"{format_count(whole.macs)} multiply-adds, {batch}" if whole.macs or not whole.unshaped else batch]
@@ -72,25 +72,25 @@ def flops_note(report: CostReport) -> str:
 
 
 def activations_note(report: CostReport) -> str:
-    """What is added up; of how many ops no shape is known, where that leaves the FLOPs whole."""
+    """Say what is summed up, and how many ops have no known shape if the note of the FLOPs does not."""
     apart = report.whole.unshaped and not report.whole.lacks("flops")
     return f"outputs of all ops together; {unshaped_note(report)}" if apart else "outputs of all ops together"
 
 
 def unshaped_note(report: CostReport) -> str:
-    """Of how many ops no shape is known."""
+    """Say how many ops have no known shape."""
     unshaped = report.whole.unshaped
     return f"{unshaped:,} of {max(report.ops, unshaped):,} ops {'has' if unshaped == 1 else 'have'} no known shape"
 
 
 def several_roles(report: CostReport) -> dict[str, Cost]:
-    """The roles, where there are several."""
+    """Return the roles if there are several."""
     roles = {role: cost for role, cost in report.roles.items() if cost.flops}
     return roles if len(roles) > 1 else {}
 
 
 def scope_row(scope: ScopeCost, whole: Cost) -> tuple[str, ...]:
-    """One line of the summary."""
+    """Return one line of the summary."""
     cost = scope.cost
     share = cost.flops / whole.flops if whole.flops else 0.0
     return (

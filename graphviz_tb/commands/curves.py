@@ -1,4 +1,4 @@
-"""Curves in the terminal: two by four dots in each place, one colour a run."""
+"""Curves in the terminal: two by four dots in each character, one colour a run."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from graphviz_tb.model.units import number
 DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])  # bits of a braille sign, by row and column
 EMPTY = 0x2800  # the braille sign without dots
 COLOURS = ("cyan", "yellow", "magenta", "green", "blue", "red")
-PLAIN = "*+xo#%"  # signs of the runs where the encoding has no braille
-LABEL = 8  # places left of a curve for its numbers
+PLAIN = "*+xo#%"  # signs of the runs if the encoding has no braille
+LABEL = 8  # columns left of a curve for its numbers
 LEAST, MOST = 6, 20  # lines of a curve
-NARROWEST = 20  # places of a curve
+NARROWEST = 20  # columns of a curve
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnSeries:
-    """One series as it is drawn: where each point lies across, and its value."""
+    """One drawn series: the position of each point on the horizontal axis, and its value."""
 
     run: str
     x: Doubles
@@ -39,7 +39,7 @@ class DrawnSeries:
 
 
 def curve_lines(chosen: Sequence[Series], values: Mapping[str, Any], width: int, look: TextStyle) -> Iterator[str]:
-    """A picture for each tag, its runs in one; together as high as the window where that leaves room for each."""
+    """Yield a picture for each tag, with all its runs; together as high as the window if that leaves room for each."""
     tags: dict[str, list[DrawnSeries]] = {}
     for series in chosen:
         tags.setdefault(series.tag, []).append(curve(series, values["axis"], values["smooth"]))
@@ -53,7 +53,7 @@ def curve_lines(chosen: Sequence[Series], values: Mapping[str, Any], width: int,
 
 
 def curve(series: Series, kind: str, smooth: float) -> DrawnSeries:
-    """The points of a series that count, in drawing order."""
+    """Return the points of a series without superseded ones, in drawing order."""
     points = series.in_order()
     y = series.value[points].astype(np.float64)
     x = series.step[points].astype(np.float64) if kind == "step" else series.wall[points]
@@ -66,7 +66,7 @@ def curve(series: Series, kind: str, smooth: float) -> DrawnSeries:
 def picture(
     curves: Sequence[DrawnSeries], kind: str, log: bool, width: int, height: int, look: TextStyle
 ) -> Iterator[str]:
-    """The lines of one picture: curves, numbers on the left and below, and the runs where there are several."""
+    """Yield the lines of one picture: curves, numbers on the left and below, and the runs if there are several."""
     y = axis(np.concatenate([each.y for each in curves]), log)
     x = axis(np.concatenate([each.x for each in curves]))
     across = max(NARROWEST, width - LABEL - 2)
@@ -85,19 +85,19 @@ def picture(
 
 
 def clip_plain(line: str, width: int, look: TextStyle) -> str:
-    """A line cut to the width; one with colours was made to fit."""
+    """Clip a line without colours; one with colours was made to fit."""
     return line if look.on else clip_end(line.rstrip(), width)
 
 
 def label_of(value: float, kind: str, x: Axis) -> str:
-    """A number below the picture."""
+    """Return the text of a number below the picture."""
     if kind == "time":
         return moment(value, x.high - x.low)
     return duration(value) if kind == "relative" else number(value)
 
 
 def braille_signs(curve: DrawnSeries, x: Axis, y: Axis, width: int, height: int) -> NDArray[np.int64]:
-    """The dots of a curve as numbers of braille signs, [height, width]; 0 where there are none."""
+    """Return the dots of a curve as numbers of braille signs, [height, width]; 0 without dots."""
     grid = np.zeros((height, width), np.int64)
     columns, rows = 2 * width, 4 * height
     kept = decimated(curve.x, curve.y, columns)
@@ -127,7 +127,7 @@ def mark(grid: NDArray[np.int64], across: Doubles, down: Doubles, good: NDArray[
 
 
 def sign(dots: Sequence[int], braille: bool, look: TextStyle) -> str:
-    """One place: the dots of all runs, in the colour of the last that has any there."""
+    """Return one character: the dots of all runs, in the colour of the last run with a dot there."""
     held = [index for index, each in enumerate(dots) if each]
     if not held:
         return " "
@@ -138,7 +138,7 @@ def sign(dots: Sequence[int], braille: bool, look: TextStyle) -> str:
 
 
 def legend(curves: Sequence[DrawnSeries], braille: bool, width: int, look: TextStyle) -> str:
-    """The runs, each with its colour, or with its sign where there are no colours and no braille."""
+    """Return the runs, each with its colour, or with its sign without colours and braille."""
     room, parts = width, []
     for index, each in enumerate(curves):
         name = one_line(each.run)
@@ -152,7 +152,7 @@ def legend(curves: Sequence[DrawnSeries], braille: bool, width: int, look: TextS
 
 
 def can_write(text: str) -> bool:
-    """Whether standard output can say this."""
+    """Return whether standard output can encode this text."""
     try:
         text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:

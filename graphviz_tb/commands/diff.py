@@ -119,11 +119,11 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
 
 
 def style_of(word: str | None) -> ReportStyle:
-    """The style of the report."""
+    """Return the style of the report."""
     from graphviz_tb.diff.options import STYLES
     from graphviz_tb.errors import UnknownChoice
 
-    # The member of the table, not the word: only that has the type of a style.
+    # The member of the table, not the word, has the type of a style.
     for style in STYLES:
         if style == ("text" if word is None else word):
             return style
@@ -131,7 +131,7 @@ def style_of(word: str | None) -> ReportStyle:
 
 
 def check_outputs(targets: tuple[str, ...]) -> None:
-    """Refuse an output that cannot be, before anything is read."""
+    """Refuse outputs of an unknown format or in an unwritable place, before anything is read."""
     from graphviz_tb.diff.options import REPORTS
     from graphviz_tb.errors import UnknownChoice
     from graphviz_tb.output import check_writable
@@ -145,7 +145,7 @@ def check_outputs(targets: tuple[str, ...]) -> None:
 
 
 def check_picture(values: dict[str, Any]) -> None:
-    """Refuse options of the picture that do not exist, or that change none of the outputs."""
+    """Refuse unknown picture options, and options that no output uses."""
     from graphviz_tb.errors import RequestError
     from graphviz_tb.formats import check_used
 
@@ -158,7 +158,7 @@ def check_picture(values: dict[str, Any]) -> None:
 
 
 def pick(sources: tuple[str, ...], runs: tuple[str, ...]) -> tuple[str, str]:
-    """The two sources: two words, one log directory with two runs, or what git hands over."""
+    """Return the two sources: two words, or one log directory with two runs."""
     from graphviz_tb.errors import RequestError
 
     # Two runs of one log directory: the same source on both sides.
@@ -173,7 +173,7 @@ def pick(sources: tuple[str, ...], runs: tuple[str, ...]) -> tuple[str, str]:
 
 
 def choices(values: dict[str, Any]) -> dict[str, Any]:
-    """Options of reading; what was said twice is a pair, one for each side."""
+    """Return the options of reading; an option given twice is a pair, one for each side."""
     from graphviz_tb.errors import RequestError
 
     chosen: dict[str, Any] = {"strict": values["strict"], "max_bytes": values["max_bytes"]}
@@ -187,13 +187,13 @@ def choices(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def compare(old: str, new: str, options: Any, read: dict[str, Any]) -> Changes:
-    """The changes; a file that git says is not there is an empty graph."""
+    """Return the changes; git's /dev/null is an empty graph."""
     from graphviz_tb.diff import diff as run
     from graphviz_tb.diff.run import DiffInput
     from graphviz_tb.flatten import flatten
     from graphviz_tb.proto import GraphDef
 
-    # Git's name for the side where the file is not there.
+    # Git's name for a missing file.
     before, after = (DiffInput(flatten(GraphDef()), "nothing") if path == "/dev/null" else path for path in (old, new))
     return run(before, after, options=options, **read)
 
@@ -218,19 +218,19 @@ def write_outputs(changes: Changes, values: dict[str, Any], view: SavedView | No
 
 
 def is_picture(target: str) -> bool:
-    """Whether an output is a picture alone, which cannot say itself what it leaves out."""
+    """Return whether an output is a static picture, which has no place for notices."""
     return not is_report(target) and Path(target).suffix.lower() != ".html"
 
 
 def is_report(target: str) -> bool:
-    """Whether an output is the report in words."""
+    """Return whether an output is the report in words."""
     from graphviz_tb.diff.options import REPORTS
 
     return Path(target).suffix.lower() in REPORTS
 
 
 def encoded(both: Both, target: str, options: PictureOptions) -> bytes:
-    """A picture, or the report in the format of the target's suffix."""
+    """Return a picture, or the report, in the format of the target's suffix."""
     from graphviz_tb.diff.options import REPORTS
     from graphviz_tb.diff.report.explain import explain
 
@@ -245,13 +245,13 @@ def encoded(both: Both, target: str, options: PictureOptions) -> bytes:
 
 
 def options_of_picture(values: dict[str, Any], view: SavedView | None = None) -> PictureOptions:
-    """The options of the picture, words that do not exist refused."""
+    """Return the options of the picture. Raises `UnknownChoice` for an unknown word."""
     from graphviz_tb.diff.picture.both import picture_options
     from graphviz_tb.errors import UnknownChoice
     from graphviz_tb.model.scene import DIRECTIONS
     from graphviz_tb.model.theme import THEMES
 
-    # An empty title is asked for: it is none of the values for "not given".
+    # An empty title is a given value, unlike None and ().
     said = {name: values[name] for name in OF_PICTURES if values[name] not in (None, ())}
     options = picture_options(view, said)
     for what, word, legal in (

@@ -1,4 +1,4 @@
-"""The exit codes of `tbgraph diff`, and how many changes it reports when not all are asked for."""
+"""The exit codes of `tbgraph diff`, and the number of changes in a short report."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
     Condition = tuple[tuple[str, str], ...]  # field and pattern of each part
 
-SAME, DIFFERENT = 0, 1  # as `diff` and `git diff --exit-code` have it
-TOP = 40  # changes in a report: a screenful, its consequences included
-# What `--fail-on` names → the severities that count as different.
+SAME, DIFFERENT = 0, 1  # as in `diff` and `git diff --exit-code`
+TOP = 40  # changes in a short report: about a screenful
+# Word of `--fail-on` → the severities that count as different.
 FAILING: dict[str, tuple[str, ...]] = {
     "none": (),
     "signature": ("signature",),
@@ -22,17 +22,17 @@ FAILING: dict[str, tuple[str, ...]] = {
     "any": ("signature", "op", "wiring", "attribute", "rename", "cosmetic"),
 }
 
-FIELDS = ("class", "gone", "new", "in", "kind")  # what a condition may ask besides
+FIELDS = ("class", "gone", "new", "in", "kind")  # other fields of a condition
 
 
 def code_of(changes: Changes, fail_on: str) -> int:
-    """The exit code. Before: `fail_on` was checked by `conditions`."""
+    """Return the exit code; `fail_on` was checked by `conditions` before."""
     failing = conditions(fail_on)
     return DIFFERENT if any(meets(changes, change, each) for change in changes for each in failing) else SAME
 
 
 def conditions(fail_on: str) -> list[Condition]:
-    """The conditions of `--fail-on`, of which one is enough; of each all parts must hold.
+    """Parse the conditions of `--fail-on`: any one is enough, and all parts of one must hold.
 
     >>> conditions("signature, gone:*Normalization in:encoder/**")
     [(('is', 'signature'),), (('gone', '*Normalization'), ('in', 'encoder/**'))]
@@ -51,18 +51,18 @@ def conditions(fail_on: str) -> list[Condition]:
 
 
 def condition_part(word: str) -> tuple[str, str]:
-    """One part of a condition: the field, and what it is compared with."""
+    """Return one part of a condition: the field, and the pattern to compare with."""
     field, colon, pattern = word.partition(":")
     return (field, pattern) if colon else ("is", word)
 
 
 def meets(changes: Changes, change: Change, condition: Condition) -> bool:
-    """Whether all parts of a condition hold for a change."""
+    """Return whether all parts of a condition hold for a change."""
     return all(holds(changes, change, field, pattern) for field, pattern in condition)
 
 
 def holds(changes: Changes, change: Change, field: str, pattern: str) -> bool:
-    """Whether one part of a condition holds."""
+    """Return whether one part of a condition holds for a change."""
     from graphviz_tb.view.wildcards import Pattern
 
     if field == "is":
@@ -74,6 +74,6 @@ def holds(changes: Changes, change: Change, field: str, pattern: str) -> bool:
     if field == "in":
         return any(matches(layer["name"]) for layer in (*layers["old"], *layers["new"]))
     old, new = (Counter(layer["class"] for layer in layers[side]) for side in ("old", "new"))
-    # What is there as often as before neither came nor went.
+    # A class with an equal count on both sides is neither new nor gone.
     classes = {"class": old | new, "gone": old - new, "new": new - old}[field]
     return any(map(matches, classes))

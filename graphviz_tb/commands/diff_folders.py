@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.commands.diff_codes import DIFFERENT, SAME, TOP, code_of
 
-# How the table of models begins.
+# The head of the table of models.
 TABLE = ("| model | verdict | Δ parameters | Δ FLOPs |", "|---|---|---:|---:|")
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def folders(
     old: Collection, new: Collection, compare: Callable[[str, str], Changes], style: ReportStyle, values: dict[str, Any]
 ) -> int:
-    """Print what changed in each pair; what came or went is a line, and so is a folder that could not be read."""
+    """Print the changes of each pair; an unpaired model, or a folder that cannot be read, is one line."""
     from graphviz_tb.commands.terminal import print_report, tell_notices
     from graphviz_tb.diff.folders import pairs
     from graphviz_tb.errors import LENIENT, Ambiguous, ReadError, RequestError, TbGraphError
@@ -47,15 +47,15 @@ def folders(
             words, differs = not_compared(pair, error, style)
             line = row(pair.path, f"not compared: {error.message.splitlines()[0]}")
             if isinstance(error, RequestError) and not isinstance(error, Ambiguous):
-                refused.append(error.with_traceback(None))  # which would keep the graphs of the pair
+                refused.append(error.with_traceback(None))  # a traceback would keep the graphs of the pair alive
         sections.append(words)
         rows.append(line)
         code = max(code, differs)
-    # What is refused for every pair is no matter of one pair.
+    # A request refused for every pair is wrong as a whole.
     if refused and len(refused) == sum(None not in (pair.old, pair.new) for pair in paired):
         raise refused[0]
     if not values["quiet"]:
-        # In a comment, equal models and models of one folder only are in the table alone.
+        # In a comment, equal and unpaired models are only in the table.
         told = [*(["\n".join([*TABLE, *rows, ""])] if style == "markdown" else []), *filter(None, sections)]
         print_report("[\n" + ",\n".join(told) + "\n]\n" if style == "json" else "\n".join(told))
         tell_notices(notices)
@@ -65,7 +65,7 @@ def folders(
 def section(
     pair: ModelPair, compare: Callable[[str, str], Changes], style: ReportStyle, values: dict[str, Any]
 ) -> tuple[str, int, str]:
-    """One pair in words, the exit code that it calls for, and its row of the table."""
+    """Return one pair in words, its exit code, and its row of the table."""
     from graphviz_tb.diff.report.explain import headline, printable
 
     if pair.old is None or pair.new is None:
@@ -85,7 +85,7 @@ def section(
 
 
 def row(path: str, verdict: str, changes: Changes | None = None) -> str:
-    """A row of the table: the model, what is said of it, how many parameters and FLOPs there are more."""
+    """Return a row of the table: the model, the verdict, the differences of parameters and FLOPs."""
     from graphviz_tb.diff.report.explain import escaped
 
     numbers = changes.numbers if changes is not None else {}
@@ -98,10 +98,10 @@ def row(path: str, verdict: str, changes: Changes | None = None) -> str:
 
 
 def not_compared(pair: ModelPair, error: TbGraphError, style: ReportStyle) -> tuple[str, int]:
-    """A pair that cannot be compared, in words, and the exit code that it calls for: the other pairs still are."""
+    """Return the words and the exit code for a pair that cannot be compared: the other pairs still are."""
     from graphviz_tb.errors import ReadError
 
-    # Files that only end like models, as other JSON does, are said and no difference.
+    # Files that only have the suffix of a model, as other JSON files, are reported but are no difference.
     none = isinstance(error, ReadError) and not any(path and is_model(path) for path in (pair.old, pair.new))
     first, *listed = map(str.strip, error.message.splitlines() or [""])
     why = f"{first} {', '.join(listed)}" if listed else first
@@ -109,7 +109,7 @@ def not_compared(pair: ModelPair, error: TbGraphError, style: ReportStyle) -> tu
 
 
 def is_model(path: Path) -> bool:
-    """Whether a file is of a form that holds a model, damaged or not."""
+    """Return whether a file is of a form that contains a model, damaged or not."""
     from graphviz_tb.errors import NoGraph, ReadError, UnknownFormat
     from graphviz_tb.read import contents
 

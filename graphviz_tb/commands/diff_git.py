@@ -1,4 +1,4 @@
-"""`tbgraph diff --git`: as git's external diff and as its textconv. It never ends git's run: exit code 0, always."""
+"""`tbgraph diff --git`: git's external diff and textconv. The exit code is always 0, so that it never stops git."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from graphviz_tb.diff.options import ReportStyle
     from graphviz_tb.diff.result import Changes
 
-GIVEN, RENAMED = 7, 9  # arguments of an external diff, and where the file was renamed
-HASH, MODE = re.compile(r"[0-9a-f]+|\."), re.compile(r"[0-7]+|\.")  # a dot where there is no file
+GIVEN, RENAMED = 7, 9  # number of arguments of an external diff, and for a renamed file
+HASH, MODE = re.compile(r"[0-9a-f]+|\."), re.compile(r"[0-7]+|\.")  # a dot if there is no file
 
 
 def handed_over(sources: tuple[str, ...]) -> bool:
-    """Return whether the arguments are those of git to an external diff; seven files that somebody lists are not.
+    """Return whether the arguments are those of git to an external diff, and not seven files given by a user.
 
     >>> handed_over(("m.pb", "/tmp/a", "5f3e", "100644", "m.pb", "0000", "100644"))
     True
@@ -32,7 +32,7 @@ def handed_over(sources: tuple[str, ...]) -> bool:
 
 
 def for_git(sources: tuple[str, ...], compare: Callable[[str, str], Changes], style: ReportStyle) -> int:
-    """Print the graph of one file in lines, else the changes of the two that git hands over."""
+    """Print the graph of one file as lines, else the changes between the two files from git."""
     from graphviz_tb.commands.terminal import print_report
     from graphviz_tb.diff.report.explain import printable
     from graphviz_tb.errors import TbGraphError
@@ -46,14 +46,14 @@ def for_git(sources: tuple[str, ...], compare: Callable[[str, str], Changes], st
             return SAME
         old, new = (sources[1], sources[4]) if len(sources) >= GIVEN else (sources[0], sources[-1])
         print_report(first + compare(old, new).explain(style, TOP))
-    # An error would end git's whole run; the next file may be a graph.
+    # An error would stop git; the next file may be a graph.
     except TbGraphError as error:
         print_report(f"{first}no graph: {printable(' '.join(str(error).split()))}\n")
     return SAME
 
 
 def header(sources: tuple[str, ...]) -> str:
-    """The line that names the file, as other diffs print it."""
+    """Return the line that names the file, as other diffs print it."""
     from graphviz_tb.diff.report.explain import printable
 
     return printable(f"diff --tbgraph {sources[0]}" + (f" → {sources[7]}" if len(sources) == RENAMED else "")) + "\n"

@@ -14,7 +14,7 @@ from graphviz_tb.model.json_values import heading
 if TYPE_CHECKING:
     from graphviz_tb.api import Node
 
-FOUND, NOTHING = 0, 1  # exit codes, as grep has them
+FOUND, NOTHING = 0, 1  # exit codes, as in grep
 
 
 @click.command(epilog="Exit codes: 0 found, 1 nothing found, 2 request, 3 file, 4 graph, 5 machine.")
@@ -76,7 +76,7 @@ def find(
 
 
 def entry(node: Node) -> dict[str, Any]:
-    """A node or group as plain values."""
+    """Return a node or group as plain values."""
     cost = node.cost
     return {
         "name": node.name,
@@ -95,7 +95,7 @@ def entry(node: Node) -> dict[str, Any]:
 
 
 def node_lines(nodes: list[Node]) -> Iterator[str]:
-    """The table: name, what it is, shape, parameters and FLOPs where there are any."""
+    """Yield the table: name, op or kind, shape, and parameters, FLOPs and time if there are any."""
     from graphviz_tb.commands.costs_text import amount
     from graphviz_tb.commands.table import columns_of_terminal, style, table
     from graphviz_tb.model.tensors import shape_word

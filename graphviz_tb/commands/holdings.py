@@ -14,7 +14,7 @@ from graphviz_tb.model.tensors import shape_word
 from graphviz_tb.model.units import format_bytes
 from graphviz_tb.options import ReadOptions
 
-CONTAINERS = ("events", "run_metadata", "run_metadata_text")  # forms that may hold more than the graph that was chosen
+CONTAINERS = ("events", "run_metadata", "run_metadata_text")  # forms that may contain more than the chosen graph
 FORMS = {"graph": "GraphDef", "graph_text": "GraphDef, text", "meta_graph": "MetaGraphDef", "saved_model": "SavedModel",
          "keras_json": "Keras model", "archive": "Keras archive", "events": "event file"}  # fmt: skip
 DTYPES = {"float": "float32", "double": "float64", "half": "float16"}
@@ -32,14 +32,14 @@ class SourceArgument:
 
 
 def source_of(model: str, options: ReadOptions) -> SourceArgument:
-    """Before: a path or "-". After: something that can be read twice; standard input or a pipe is in memory then."""
+    """Return a source that can be read twice, for a path or "-": standard input and pipes are read into memory."""
     from graphviz_tb.limits import HEAD
     from graphviz_tb.read.inputs import named
     from graphviz_tb.read.opened import open_path, open_stdin, path_of
     from graphviz_tb.read.sniff import sniff
 
     if model != "-" and path_of(model).is_dir():
-        # Only the head is read here, unless there is no second time to read it.
+        # Only the head is read here, unless the source can be read only once.
         return SourceArgument(model, named(model))
     with open_stdin(options) if model == "-" else open_path(path_of(model), options) as opened:
         form = sniff(opened.head, opened.name, whole=len(opened.head) < HEAD, tail=opened.tail)
@@ -50,13 +50,13 @@ def source_of(model: str, options: ReadOptions) -> SourceArgument:
 
 
 def is_chosen(options: ReadOptions) -> bool:
-    """Whether one graph of several was asked for."""
+    """Return whether one graph of several was chosen."""
     return any((options.run, options.tag, options.kind, options.tag_set))
 
 
 def held(source: SourceArgument, options: ReadOptions, loaded: Loaded) -> tuple[Entry, ...]:
-    """Everything the source holds; the graph itself where that is all."""
-    # Other forms hold one graph, and it was read: no need to decode the file again.
+    """Return the entries of the source; only the graph itself for a form that contains nothing else."""
+    # Other forms contain one graph, already read: do not decode the file again.
     if source.form in CONTAINERS or (not source.form and not is_chosen(options)):
         from graphviz_tb.read import contents
 
@@ -76,20 +76,20 @@ def held(source: SourceArgument, options: ReadOptions, loaded: Loaded) -> tuple[
 
 
 def undecided(source: SourceArgument, options: ReadOptions, error: TbGraphError) -> tuple[Entry, ...]:
-    """Return the entries to choose from when no graph could be chosen. Raises the error again where there are none."""
+    """Return the entries to choose from when no graph could be chosen. Raises the error again if there are none."""
     from graphviz_tb.read import contents
 
     if not isinstance(error, Ambiguous | NoGraph):
         raise error
     entries = matching(contents(source.value, ReadOptions(run=options.run, max_bytes=options.max_bytes)), options)
-    # A graph without nodes is no choice; statistics without a graph are one, and are listed.
+    # A graph without nodes is no choice; statistics without a graph are listed.
     if not entries or (isinstance(error, NoGraph) and all(entry.kind != "profile" for entry in entries)):
         raise error
     return entries
 
 
 def matching(entries: tuple[Entry, ...], options: ReadOptions) -> tuple[Entry, ...]:
-    """The entries that the choices so far leave."""
+    """Return the entries that match the choices so far."""
     wanted = {"run": options.run, "tag": options.tag, "kind": options.kind, "tag_set": options.tag_set}
     return tuple(
         entry for entry in entries if all(value in (None, getattr(entry, key)) for key, value in wanted.items())
@@ -97,12 +97,12 @@ def matching(entries: tuple[Entry, ...], options: ReadOptions) -> tuple[Entry, .
 
 
 def entry_values(entry: Entry) -> dict[str, Any]:
-    """An entry as plain values."""
+    """Return an entry as plain values."""
     return {**asdict(entry), "signatures": [signature_values(each) for each in entry.signatures]}
 
 
 def signature_values(signature: Signature) -> dict[str, Any]:
-    """A signature as plain values: unknown dimensions and shapes are None."""
+    """Return a signature as plain values: unknown dimensions and shapes are None."""
     values = asdict(signature)
     for spec in (*values["inputs"], *values["outputs"]):
         spec["dtype"] = DTYPES.get(spec["dtype"], spec["dtype"])
@@ -111,8 +111,8 @@ def signature_values(signature: Signature) -> dict[str, Any]:
 
 
 def entry_lines(entries: tuple[Entry, ...], width: int, look: TextStyle) -> list[str]:
+    """Return a table of the entries, without empty columns."""
     # Head of the column ─▶ its cells.
-    """A table; columns that say nothing are left out."""
     columns = {
         "run": [entry.run or "" for entry in entries],
         "tag": [entry.tag or "" for entry in entries],
@@ -123,7 +123,7 @@ def entry_lines(entries: tuple[Entry, ...], width: int, look: TextStyle) -> list
         "size": [format_bytes(entry.bytes) if entry.bytes else "" for entry in entries],
         "statistics": ["yes" if entry.profile and entry.kind != "profile" else "" for entry in entries],
     }
-    # A column without any word goes, head and all.
+    # Drop empty columns.
     said = {head: [one_line(cell) for cell in cells] for head, cells in columns.items() if any(cells)}
     heads = list(said)
     rows = [heads, *([said[head][index] for head in heads] for index in range(len(entries)))]
@@ -133,7 +133,7 @@ def entry_lines(entries: tuple[Entry, ...], width: int, look: TextStyle) -> list
 
 
 def signature_lines(signatures: tuple[Signature, ...], width: int, look: TextStyle) -> list[str]:
-    """Each signature with its inputs and outputs."""
+    """Return each signature with its inputs and outputs."""
     lines: list[str] = []
     for signature in signatures:
         values = signature_values(signature)
@@ -152,7 +152,7 @@ def signature_lines(signatures: tuple[Signature, ...], width: int, look: TextSty
 
 
 def describe_choice(entries: tuple[Entry, ...]) -> list[str]:
-    """How to choose one graph, by an example."""
+    """Say how to choose one graph, with an example."""
     from graphviz_tb.read.holding import describe
 
     graphs = [entry for entry in entries if entry.kind != "profile"]

@@ -13,8 +13,8 @@ from graphviz_tb.model.stats import Figures, Stats, rounded
 
 @dataclass(frozen=True, slots=True)
 class Hotspot:
-    """One op or scope: its share of the whole, its value (microseconds or bytes), how many of its ops were measured;
-    over several steps the least and greatest time in microseconds, and how many steps ran it."""
+    """One op or scope: its share of the whole, its value (microseconds or bytes), the number of its measured ops; over
+    several steps the least and greatest time in microseconds, and the number of steps that ran it."""
 
     name: str
     op: str
@@ -42,8 +42,8 @@ class Hotspots:
     """Totals over the graph (means over the steps), coverage, and the largest of each kind.
 
     Names are addresses (`call::body/op`). `measured` of `ops` have statistics, counted in each place (`ops` and
-    `coverage` are None where a function calls itself); `joined` of `executions` of the trace have the name of an
-    op, `compiled` others are of compiled code whose ops the trace does not name.
+    `coverage` are None if a function calls itself); `joined` of `executions` of the trace have the name of an op,
+    `compiled` ones run compiled code whose ops the trace does not name.
     """
 
     steps: tuple[str, ...]
@@ -64,7 +64,7 @@ class Hotspots:
 
 
 def hotspots(hierarchy: Hierarchy, stats: Stats) -> Hotspots:
-    """Sum up. Before: statistics that were joined to `hierarchy`."""
+    """Sum up statistics that were joined with `hierarchy`."""
     measured = account(hierarchy, stats, HOTSPOTS)
     whole = measured.whole
     return Hotspots(
@@ -74,7 +74,7 @@ def hotspots(hierarchy: Hierarchy, stats: Stats) -> Hotspots:
         bytes=rounded(whole.bytes),
         measured=measured.measured,
         ops=measured.ops,
-        # No figure where recursion makes the ops endless, or where there are none.
+        # No figure if recursion makes the ops infinite, or without ops.
         coverage=round(measured.measured / measured.ops, 4) if measured.ops else None,
         joined=measured.joined,
         executions=measured.executions,
@@ -88,7 +88,7 @@ def hotspots(hierarchy: Hierarchy, stats: Stats) -> Hotspots:
 
 
 def listed(tops: Iterable[Top], value: Callable[[Figures], float]) -> tuple[Hotspot, ...]:
-    """One list as plain values."""
+    """Return one list as plain values."""
     return tuple(
         Hotspot(
             top.address,

@@ -105,7 +105,7 @@ def info(
 
 
 def print_info(model: str, options: Options, as_json: bool, sort: str, top: int, quiet: bool) -> None:
-    """Print what a source holds: its graphs or the one that is meant, its runs, its checkpoints."""
+    """Print the contents of a source: its graphs or the chosen one, its runs, its checkpoints."""
     from graphviz_tb.commands.checkpoints import checkpoint_values, held_in
     from graphviz_tb.commands.holdings import SourceArgument, source_of
     from graphviz_tb.commands.runs_text import run_values
@@ -136,7 +136,7 @@ def logged_in(source: SourceArgument, options: Options) -> list[tuple[Run, list[
 
 
 def print_runs(runs: list[tuple[Run, list[Series]]], after: bool) -> None:
-    """The runs below what was said of graphs."""
+    """Print the runs below the graphs."""
     from graphviz_tb.commands.runs_text import run_lines
     from graphviz_tb.commands.table import clip, columns_of_terminal, style, tell
 
@@ -147,7 +147,7 @@ def print_runs(runs: list[tuple[Run, list[Series]]], after: bool) -> None:
 
 
 def print_checkpoints(checkpoints: list[Checkpoint], after: bool) -> None:
-    """The checkpoints, and the tensors of the latest."""
+    """Print the checkpoints, and the tensors of the latest."""
     from graphviz_tb.commands.checkpoints import checkpoint_lines
     from graphviz_tb.commands.table import columns_of_terminal, style, tell
 
@@ -159,7 +159,7 @@ def print_checkpoints(checkpoints: list[Checkpoint], after: bool) -> None:
 def look_into(
     source: SourceArgument, options: Options, quiet: bool, sort: str
 ) -> tuple[tuple[Entry, ...], GraphReport | None]:
-    """Return the entries of the source, and the facts of its one graph; None where none was chosen."""
+    """Return the entries of the source, and the facts of its one graph; None if none was chosen."""
     from graphviz_tb.commands.holdings import held, undecided
     from graphviz_tb.commands.report import facts_of
     from graphviz_tb.commands.session import open_model
@@ -167,8 +167,7 @@ def look_into(
     try:
         with open_model(source.value, options, quiet=quiet) as session:
             facts = facts_of(session.model, tuple(session.notices), sort)
-            # Printed in the report, they must not be printed on standard error too.
-            session.notices.clear()  # they are part of the report
+            session.notices.clear()  # they are part of the report, and not printed on standard error too
             loaded = session.model.loaded
             return held(source, options.read, loaded) if loaded else (), facts
     except TbGraphError as error:
@@ -176,7 +175,7 @@ def look_into(
 
 
 def as_values(source: SourceArgument, entries: tuple[Entry, ...], facts: GraphReport | None) -> dict[str, Any]:
-    """The JSON document; `graph` is null where several graphs are there and none was chosen."""
+    """Return the JSON document; `graph` is null if there are several graphs and none was chosen."""
     from graphviz_tb.commands.holdings import entry_values, signature_values
 
     graph: dict[str, Any] | None = None
@@ -207,7 +206,7 @@ def as_values(source: SourceArgument, entries: tuple[Entry, ...], facts: GraphRe
 def print_report(
     source: SourceArgument, entries: tuple[Entry, ...], facts: GraphReport | None, top: int, quiet: bool
 ) -> None:
-    """The text: what the source holds where that is more than one graph, then the graph."""
+    """Print the text: the contents of the source unless it is one graph, then the graph."""
     from graphviz_tb.commands.report import graph_lines, source_lines
     from graphviz_tb.commands.table import columns_of_terminal, style, tell
 

@@ -1,4 +1,4 @@
-"""Where in the graph the tags of a log belong, for `tbgraph info --joins`."""
+"""Joins of log tags with graph nodes, for `tbgraph info --joins`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from graphviz_tb.options import Options
     from graphviz_tb.pipeline import Model
 
-NODES = 3  # names that a line of text has, at most
+NODES = 3  # names in a line of text
 RULES = {
     JoinRule.SUMMARY_OP: "summary op",
     JoinRule.SCOPE_ABOVE: "scope above",
@@ -30,7 +30,7 @@ RULES = {
 
 
 def print_joins(source: str, options: Options, as_json: bool, quiet: bool) -> None:
-    """The tags of a log with the nodes at which they belong, as text or JSON. Raises `MissingFacts` without a log."""
+    """Print the tags of a log with their nodes, as text or JSON. Raises `MissingFacts` without a log."""
     log = log_of(source)
     if log is None:
         raise MissingFacts(
@@ -46,7 +46,7 @@ def print_joins(source: str, options: Options, as_json: bool, quiet: bool) -> No
 
 
 def join_document(model: Model, joins: Sequence[Join]) -> dict[str, object]:
-    """The joins for JSON."""
+    """Return the joins for JSON."""
     return {
         **heading("tbgraph-joins"),
         "label": model.name,
@@ -64,7 +64,7 @@ def join_document(model: Model, joins: Sequence[Join]) -> dict[str, object]:
 
 
 def join_lines(model: Model, joins: Sequence[Join]) -> list[str]:
-    """A line a tag, and one that counts them."""
+    """Return a line a tag, and a line of totals."""
     rows = [("tag", "of", "rule", "nodes")]
     for each in joins:
         names = [one_line(model.hierarchy.name[row]) for row in each.rows]

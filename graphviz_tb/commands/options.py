@@ -15,7 +15,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def together(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
-    """Several click options as one decorator, listed in this order."""
+    """Return several click options as one decorator, listed in this order."""
 
     def apply(function: F) -> F:
         # Decorators apply from the last to the first.
@@ -27,10 +27,9 @@ def together(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
 
 
 class Scale(click.FloatRange):
-    """A number in the range; NaN, which is in no range, passes click's own."""
+    """A number in a range, and not NaN, which click would accept."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Read the number."""
         number: float = super().convert(value, param, ctx)
         # NaN is not equal to itself.
         return number if number == number else self.fail(f"{value!r} is no number", param, ctx)
@@ -63,7 +62,7 @@ limit_option = click.option(
 
 
 def input_options_with(profile: Callable[[Any], Any]) -> Callable[[F], F]:
-    """What is read of a source, with the option of a command for profiles."""
+    """Return the options of reading a source, with a given option for profiles."""
     return together(*BEFORE_PROFILE, profile, *AFTER_PROFILE)
 
 
@@ -119,16 +118,16 @@ FLAGS = {
     "no_legend": "legend",
     "no_wrap": "wrap",
 }
-UNGROUPED = ("view", "no_view", "hide", "facts", "fact")  # options that no group of options has
+UNGROUPED = ("view", "no_view", "hide", "facts", "fact")  # options that are not part of `Options`
 
 
 def asked(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that a command line sets, by name."""
-    # click's values for what was not given: None, False for a switch, () for what may be repeated.
+    """Return the options set on a command line, by name."""
+    # click's values for absent options: None, False for a switch, () for a repeatable one.
     said = {
         name: value
         for name, value in values.items()
-        if value is not None and value is not False and value != ()  # 0 is said
+        if value is not None and value is not False and value != ()  # 0 is a given value
     }
     for name in ("preset", *UNGROUPED):
         said.pop(name, None)
@@ -137,7 +136,7 @@ def asked(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def spelling(command: click.Command) -> dict[str, str]:
-    """How each option of a command is written on its command line, by its name.
+    """Return the spelling of each option of a command on its command line, by name.
 
     >>> spelling(click.Command("x", params=[click.Option(["--no-legend"]), click.Option(["-q", "--quiet"])]))
     {'legend': '--no-legend', 'quiet': '--quiet'}
@@ -147,7 +146,7 @@ def spelling(command: click.Command) -> dict[str, str]:
 
 
 def collect(values: Mapping[str, Any], before: Mapping[str, Any] = MappingProxyType({})) -> Options:
-    """Return the options of a command line; one that was not given is as `before`, or keeps its default."""
+    """Return the options of a command line; the rest is taken from `before`, or keeps its default."""
     from graphviz_tb.choices import with_choices
     from graphviz_tb.errors import RequestError
 

@@ -50,7 +50,7 @@ SAID = {
 def put_profile(
     source: str, options: Options, as_json: bool, tables: bool, target: str | None, top: int, quiet: bool
 ) -> None:
-    """Print the `tables` of the traced steps, if wanted, and write their trace to `target`."""
+    """Print the `tables` of the traced steps if wanted, and write their trace to `target`."""
     try:
         with open_model(source, options, quiet=quiet) as session:
             name, profiles = session.model.name, profiled(source, session.model, options)
@@ -68,13 +68,13 @@ def put_profile(
 
 
 def profiled(source: str, model: Model, options: Options) -> list[Profile]:
-    """The profiles that were asked for. Raises `MissingFacts` where there are none."""
+    """Return the requested profiles. Raises `MissingFacts` if there are none."""
     assert model.loaded is not None  # it was read
     return [make() for make in profiles_of_each(source, model.loaded, model.hierarchy, options).values()]
 
 
 def profile_document(label: str, profiles: Sequence[Profile]) -> dict[str, Any]:
-    """The profiles for JSON: times in microseconds, the tables whole."""
+    """Return the profiles for JSON: times in microseconds, the tables complete."""
     tables = {field: op_times(profiles, field) for _, field in TABLES}
     return {
         **heading("tbgraph-profile"),
@@ -86,7 +86,7 @@ def profile_document(label: str, profiles: Sequence[Profile]) -> dict[str, Any]:
 
 
 def step_values(profile: Profile) -> dict[str, Any]:
-    """One step: its times in microseconds, how it was spent, its memory, and what the trace does not tell."""
+    """Return one step: its times in microseconds, its shares, its memory, and the gaps in the trace."""
     return {
         "step": profile.step,
         "step_us": rounded(profile.shares.length / 1000),
@@ -101,24 +101,24 @@ def step_values(profile: Profile) -> dict[str, Any]:
 
 
 def row_values(row: OpTime) -> dict[str, Any]:
-    """One row of a table."""
+    """Return one row of a table."""
     times = {"self_us": rounded(row.self_time / 1000), "total_us": rounded(row.total / 1000)}
     return {"name": row.name, "op": row.op, **times, "count": row.count, "bytes": row.bytes}
 
 
 def op_times(profiles: Sequence[Profile], field: str) -> Sequence[OpTime]:
-    """A table of one step, or of several the medians."""
+    """Return the table of one step, or the medians of several."""
     tables: list[Sequence[OpTime]] = [getattr(each, field) for each in profiles]
     return tables[0] if len(tables) == 1 else over_steps(tables)
 
 
 def whole_of(profiles: Sequence[Profile]) -> float:
-    """The time of a step, median over several, in microseconds: the sum that `info` says."""
+    """Return the sum over ops of a step in microseconds, median over several steps: the number in `info`."""
     return median(each.whole for each in profiles) / 1000
 
 
 def profile_lines(label: str, profiles: Sequence[Profile], top: int, width: int, look: TextStyle) -> list[str]:
-    """Steps and how they were spent, then the tables, then what the traces do not tell."""
+    """Return the steps and their shares, then the tables, then the gaps in the traces."""
     lines = [look.head(clip(one_line(label), width)), "", look.head("Steps"), *step_lines(profiles, top, width, look)]
     whole = whole_of(profiles)
     for title, field in TABLES:
@@ -134,7 +134,7 @@ def profile_lines(label: str, profiles: Sequence[Profile], top: int, width: int,
 
 
 def step_lines(profiles: Sequence[Profile], top: int, width: int, look: TextStyle) -> list[str]:
-    """A line for each step; of one step a line for each part of it."""
+    """Return a line for each step; for one step also a line for each share."""
     rows: list[tuple[str, ...]] = [
         ("step", "from first start to last end", "sum over ops", *SHARES[:2], "idle", "peak memory")
     ]
@@ -156,7 +156,7 @@ def step_lines(profiles: Sequence[Profile], top: int, width: int, look: TextStyl
 
 
 def table_lines(rows: Sequence[OpTime], whole: float, width: int, look: TextStyle) -> list[str]:
-    """One table: self time, its share, the time with all that ran inside, executions."""
+    """Return one table: self time, its share, time including inner ops, executions."""
     cells: list[tuple[str, ...]] = [("self", "share", "total", "count", "name", "op", "")]
     for row in rows:
         share = row.self_time / 1000 / (whole or 1)

@@ -66,7 +66,7 @@ def project(logdir: str, outputs: tuple[str, ...], as_json: bool, quiet: bool, *
 
 
 def opened(logdir: str) -> Projector:
-    """The embeddings of a source, those of its event files too. Raises ReadError where it cannot be read."""
+    """Open the embeddings of a source, also those in event files. Raises ReadError if it cannot be read."""
     from pathlib import Path
 
     from graphviz_tb.errors import TbGraphError
@@ -80,7 +80,7 @@ def opened(logdir: str) -> Projector:
         raise unreadable(path, FileNotFoundError())
     try:
         log = open_log(logdir)
-    except TbGraphError:  # a folder without event files may have embeddings all the same
+    except TbGraphError:  # a folder without event files may still have embeddings
         log = None
     projector = Projector(logdir, log)
     projector.refresh()
@@ -88,13 +88,13 @@ def opened(logdir: str) -> Projector:
 
 
 def of_run(projector: Projector, run: str | None) -> str:
-    """The end of a sentence that says which folders have embeddings."""
+    """Return the end of a sentence that names the folders with embeddings."""
     runs = list(dict.fromkeys(one.run for one in projector.embeddings.found))
     return f" in '{run}'; there are {', '.join(map(repr, runs[:9]))}" if run is not None and runs else ""
 
 
 def hint_of(projector: Projector) -> str:
-    """What to do where nothing is found: what was refused says most."""
+    """Return a hint if nothing is found: the first notice, else how to write an embedding."""
     for notice in projector.embeddings.notices:
         return notice.message
     return "write one with projector_config.pbtxt, with add_embedding of torch, or save a checkpoint"
@@ -128,7 +128,7 @@ def show(found: Sequence[Embedding], as_json: bool) -> None:
 
 
 def entry(one: Embedding) -> dict[str, Any]:
-    """One embedding for JSON."""
+    """Return one embedding for JSON."""
     return {
         "run": one.run,
         "name": one.name,
@@ -144,7 +144,7 @@ def entry(one: Embedding) -> dict[str, Any]:
 def draw(
     projector: Projector, found: Sequence[Embedding], outputs: Sequence[str], values: Mapping[str, Any]
 ) -> list[Notice]:
-    """Write the picture of one embedding; what a reader must know of it."""
+    """Write the picture of one embedding; return the notices about it."""
     from graphviz_tb.model.notice import Notice
     from graphviz_tb.output import write_all
     from graphviz_tb.project import lay_out
@@ -162,8 +162,8 @@ def draw(
 
 
 def chosen(columns: Sequence[PointColumn], name: str | None) -> PointColumn | None:
-    """The column that gives the colours: the named one, else the first that has few different texts, else the first of
-    numbers; None without metadata. Raises UnknownNode for a name that no column has."""
+    """Return the column of the colours: the named one, else the first with few distinct texts, else the first numeric
+    one; None without metadata. Raises UnknownNode for an unknown name."""
     from graphviz_tb.errors import RequestError, UnknownNode
     from graphviz_tb.limits import COLOURED_CATEGORIES
 
@@ -187,7 +187,7 @@ def pictures(
     outputs: Sequence[str],
     theme: str | None,
 ) -> Iterator[tuple[str, bytes]]:
-    """Each output with its bytes."""
+    """Yield each output with its bytes."""
     from graphviz_tb.chart.cloud import CloudPlot, cloud_sheet
     from graphviz_tb.commands.charts import written
     from graphviz_tb.project import NAMES

@@ -32,10 +32,9 @@ class Depth(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     name = "depth"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | Literal["auto"]:
-        """Read the word."""
         if value == "auto":
             return "auto"
-        # `isdigit` alone takes digits of other scripts; more than twenty are no number that machines count to.
+        # `isdigit` alone takes digits of other scripts; more than twenty digits are never meant.
         if str(value).isascii() and str(value).isdigit() and len(str(value)) < 20 and int(value) <= MOST:
             return int(value)
         return self.fail(f"{spoken(value)} is neither a whole number from 0 to {MOST} nor auto", param, ctx)
@@ -114,10 +113,10 @@ def render(model: str, outputs: tuple[str, ...], format_: str | None, timing: bo
     from graphviz_tb.output import check_writable, keep_inputs, write_all
 
     written = spelling(click.get_current_context().command)
-    # To compare traces is to look at times, unless another colouring is asked for.
+    # --against colours by compute time unless --color-by is given.
     if values["against"] and values["color_by"] is None:
         values["color_by"], written["color_by"] = "compute-time", written["against"]
-    # What was logged is asked for by its tags or its measure, unless another colouring is.
+    # Options of logged values colour by them unless --color-by is given.
     asked_for = next((name for name in OF_LOGS if values[name] is not None), "")
     if asked_for and values["color_by"] is None:
         values["color_by"], written["color_by"] = BY_LOG, written[asked_for]
@@ -125,12 +124,12 @@ def render(model: str, outputs: tuple[str, ...], format_: str | None, timing: bo
     options = collect(values, dict(view.choices) if view else {})
     facts = facts_for(values)
     formats = [format_of(target, format_) for target in outputs]
-    # All that can be refused is refused before the first byte is read.
+    # Refuse everything that can be refused before the first byte is read.
     check_used(asked(values), formats, written)
     if {"depth", "open_all"} <= set(asked(values)):
         raise RequestError(f"{written['depth']} changes nothing beside {written['open_all']}", hint="leave out one")
     check_writable(outputs)
-    fonts = filter(os.path.isfile, options.picture.font_files)  # a folder is none: it is refused without a walk
+    fonts = filter(os.path.isfile, options.picture.font_files)  # a folder is refused without a walk
     keep_inputs((model, *options.read.run_metadata, *options.read.against, *fonts), outputs)
     try:
         with open_model(model, options, timing, quiet, applied(view), facts) as session:
@@ -143,7 +142,7 @@ def render(model: str, outputs: tuple[str, ...], format_: str | None, timing: bo
 
 
 def log_pages(source: str, formats: list[str], options: Options) -> list[bytes] | None:
-    """The page of a log that has no graph, for each output; None where there is no such log or another format."""
+    """Return the page of a log without a graph, for each output; None if there is no such log, or for other formats."""
     if set(formats) != {"html"}:
         return None
     from graphviz_tb.page.logged import log_html, log_of, named

@@ -1,4 +1,4 @@
-"""The text of `tbgraph info`: one function a section, each gives lines no wider than `width`."""
+"""The text of `tbgraph info`: one function a section, each returns lines no wider than `width`."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ from graphviz_tb.outline import OutlineBox, OutlineGroup, outline
 from graphviz_tb.pipeline import Model
 from graphviz_tb.summary import Stacks, Summary, summarize
 
-NOTE = 14  # fewer places than that, and the small print is left out
-MEMBERS_OUTLINED = 3  # of a stack; of more the first and the last
+NOTE = 14  # columns below which notes are left out
+MEMBERS_OUTLINED = 3  # of a stack; of a longer one, the first and the last
 NO_DEVICE = "(none)"
-ARGUMENT = "input_arg"  # what an argument of a function is called for an op type
+ARGUMENT = "input_arg"  # the op type of an argument of a function
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class GraphReport:
 
 
 def facts_of(model: Model, notices: tuple[Notice, ...], sort: str = "file") -> GraphReport:
-    """Before: a loaded model. After: its facts."""
+    """Return the report on a loaded model."""
     loaded, stats = model.loaded, model.facts.stats
     summary = summarize(model.hierarchy, model.facts)
     costs = cost_report(model.hierarchy, model.cost, sort) if model.options.annotate.infer else None
@@ -84,7 +84,7 @@ def source_lines(
     if len(entries) == 1 and facts is not None:
         entry = entries[0]
         kind = ", ".join(filter(None, (entry.format, format_bytes(entry.bytes) if entry.bytes else "")))
-        # Without the name of the source, which the first line says.
+        # Without the name of the source, which is in the first line.
         chosen = facts.label.removeprefix(source.name).removeprefix(" · ")
         label = one_line(chosen) if chosen != "the data" else ""
         return [*lines, clip_end(" · ".join(filter(None, (label, kind))), width), ""]
@@ -97,7 +97,7 @@ def source_lines(
 
 
 def graph_lines(facts: GraphReport, top: int, quiet: bool, width: int, look: TextStyle) -> list[str]:
-    """Everything about one graph: the counts, then sections with something to say."""
+    """Return everything about one graph: the counts, then the sections that are not empty."""
     sections = [
         ("architecture", architecture_lines(facts.outline, width)),
         ("run statistics", statistics_lines(facts.hotspots, top, width, look)),
@@ -111,7 +111,7 @@ def graph_lines(facts: GraphReport, top: int, quiet: bool, width: int, look: Tex
         ("signatures", signature_lines(facts.signatures, width, look)),
         ("notices", [] if quiet else notice_lines(facts.notices, width)),
     ]
-    # Heads of sections that have nothing to say are left out.
+    # Empty sections have no heading.
     lines = [*count_lines(facts.summary, width), *left_out_lines(facts, width)]
     for title, body in sections:
         if body:
@@ -120,7 +120,8 @@ def graph_lines(facts: GraphReport, top: int, quiet: bool, width: int, look: Tex
 
 
 def architecture_lines(outline: Sequence[OutlineGroup], width: int) -> list[str]:
-    """The model along its flow, one line for each group that its first picture opens; deep ones not further in."""
+    """Return the model along its flow, one line for each group open in its first picture; deep ones are not indented
+    further."""
     lines: list[str] = []
     stacks = {part.address for line in outline for rank in (*line.ranks, line.loose) for part in rank if part.times > 1}
     for line in outline:
@@ -136,7 +137,7 @@ def architecture_lines(outline: Sequence[OutlineGroup], width: int) -> list[str]
 
 
 def flow_words(ranks: Sequence[Sequence[OutlineBox]]) -> str:
-    """The boxes of ranks along the flow; of more than `PARTS_OUTLINED` the first, and how many more there are.
+    """Return the boxes of ranks along the flow; beyond `PARTS_OUTLINED`, say how many more there are.
 
     >>> stem, head = OutlineBox("stem", "stem", 3), OutlineBox("head", "head", 2)
     >>> flow_words([[stem, stem], [head]]), flow_words([[stem]] * 98 + [[head] * 5])[-27:]
@@ -156,7 +157,7 @@ def flow_words(ranks: Sequence[Sequence[OutlineBox]]) -> str:
 
 
 def members_words(ranks: Sequence[Sequence[OutlineBox]]) -> str:
-    """The members of a stack, one after another or side by side: of more than three that differ in numbers alone the
+    """Return the members of a stack, in sequence or in parallel; of more than three that differ in numbers alone, the
     first and the last.
 
     >>> blocks = [OutlineBox(f"block_{number}", f"block_{number}", 3) for number in range(12)]
@@ -174,7 +175,7 @@ def members_words(ranks: Sequence[Sequence[OutlineBox]]) -> str:
 
 
 def part_words(part: OutlineBox) -> str:
-    """A box of the outline: its label, and how many it stacks.
+    """Return the label of a box of the outline, and the size of a stack.
 
     >>> part_words(OutlineBox("block_[2-4]", "block_[2-4]", 30, 3))
     'block_[2-4] ×3'
@@ -191,14 +192,14 @@ def left_out_lines(facts: GraphReport, width: int) -> list[str]:
 
 
 def count_lines(summary: Summary, width: int) -> list[str]:
-    """The numbers at the top."""
+    """Return the numbers at the top."""
     rows = [row for row in counts(summary) if row[1]]
-    # Head, number, small print: each column begins at one place in all rows.
+    # Name, number, note: the columns are aligned.
     heads, values = max(shown_width(row[0]) for row in rows), max(shown_width(row[1]) for row in rows)
     left = heads + 2 + values + 2
     lines: list[str] = []
     for head, value, note in rows:
-        # The small print goes on below itself.
+        # A long note continues below itself.
         first, *others = wrap(note, width - left, 0, 0) if note and width - left >= NOTE else [""]
         start = f"{pad(head, heads)}  {pad(value, values, right=True)}  {first}".rstrip()
         lines += [clip_end(line, width) for line in (start, *(" " * left + other for other in others))]
@@ -217,7 +218,7 @@ def marks_beside(summary: Summary) -> str:
 
 
 def counts(summary: Summary) -> Iterator[tuple[str, str, str]]:
-    """One row for each number: what, how many, and the small print."""
+    """Yield one row for each number: name, value, note."""
     edges, series, folds, structures = summary.edges, summary.series, summary.folds, summary.structures
     yield "ops", f"{summary.ops:,}", marks_beside(summary)
     undrawn = f" ({edges.control_into_marks:,} into marks, not drawn)" if edges.control_into_marks else ""
@@ -243,13 +244,13 @@ def counts(summary: Summary) -> Iterator[tuple[str, str, str]]:
 
 
 def stack_count(head: str, stacks: Stacks) -> Iterator[tuple[str, str, str]]:
-    """Series or folds, if there are any."""
+    """Yield the row of series or folds, if there are any."""
     if stacks.count:
         yield head, f"{stacks.count:,}", f"of {counted(stacks.members, 'member')}"
 
 
 def shape_count(summary: Summary) -> tuple[str, str]:
-    """How many data edges have a shape, and who says so."""
+    """Return how many data edges have a shape, and the sources of the shapes."""
     shapes = summary.shapes
     if not shapes.edges:
         return "", ""
@@ -264,9 +265,9 @@ def shape_count(summary: Summary) -> tuple[str, str]:
 
 
 def op_type_lines(summary: Summary, top: int, width: int, look: TextStyle) -> list[str]:
-    """The most frequent op types; bodies of functions are added, each once."""
+    """Return the most frequent op types; function bodies are counted once each."""
     together = dict(summary.op_types)
-    # The arguments of functions are no ops, though the graph has nodes for them.
+    # Arguments of functions have nodes, but are not ops.
     for op, count in summary.function_op_types.items():
         if op != ARGUMENT:
             together[op] = together.get(op, 0) + count
@@ -275,7 +276,7 @@ def op_type_lines(summary: Summary, top: int, width: int, look: TextStyle) -> li
 
 
 def device_lines(summary: Summary, width: int, look: TextStyle) -> list[str]:
-    """Ops by device, if any device is named."""
+    """Return ops by device, if any device is named."""
     together = dict(summary.devices)
     for device, count in summary.function_devices.items():
         together[device] = together.get(device, 0) + count
@@ -287,7 +288,7 @@ def device_lines(summary: Summary, width: int, look: TextStyle) -> list[str]:
 
 
 def bar_lines(counts: Sequence[tuple[str, int]], top: int, width: int, look: TextStyle) -> list[str]:
-    """Names with their counts and a bar for each, the longest full."""
+    """Return names with their counts and a bar each; the largest fills the width."""
     if not counts:
         return []
     most, size = max(count for _, count in counts), bar_width(width)
@@ -296,14 +297,14 @@ def bar_lines(counts: Sequence[tuple[str, int]], top: int, width: int, look: Tex
 
 
 def rest(more: int, width: int, look: TextStyle) -> list[str]:
-    """A last line for what is not listed."""
+    """Return a last line that counts the entries not listed."""
     return [look.dim(clip_end(f"  and {more:,} more", width))] if more > 0 else []
 
 
 def structure_lines(summary: Summary, top: int, width: int) -> list[str]:
-    """The largest structures that occur more than once."""
+    """Return the largest structures that occur more than once."""
     largest = summary.structures.largest[:top]
-    # What the numbers leave of a line is for names.
+    # Names get the room that the numbers leave.
     times_and_ops = [(f"{each.times:,} ×", counted(each.ops, "op")) for each in largest]
     taken = max((2 + shown_width(times) + 2 for times, _ in times_and_ops), default=0)
     taken += max((shown_width(ops) + 2 for _, ops in times_and_ops), default=0)
@@ -312,13 +313,13 @@ def structure_lines(summary: Summary, top: int, width: int) -> list[str]:
 
 
 def stack_lines(stacks: Stacks, top: int, width: int) -> list[str]:
-    """The largest series or folds."""
+    """Return the largest series or folds."""
     rows = [(one_line(each.name), f"×{each.members:,}", counted(each.ops, "op")) for each in stacks.largest[:top]]
     return table(rows, width, right=(1, 2))
 
 
 def function_lines(summary: Summary, top: int, width: int, look: TextStyle) -> list[str]:
-    """The library, the largest first."""
+    """Return the functions of the library, the largest first."""
     if not summary.functions:
         return []
     order = sorted(summary.functions, key=lambda each: (-each.ops, each.name))
@@ -334,7 +335,6 @@ def function_lines(summary: Summary, top: int, width: int, look: TextStyle) -> l
 
 
 def notice_lines(notices: tuple[Notice, ...], width: int) -> list[str]:
-    """Return the lines of notices."""
     said = [
         f"{one_line(notice.message)}{f' ({notice.count:,} times)' if notice.count > 1 else ''}" for notice in notices
     ]

@@ -83,7 +83,7 @@ def review(models: tuple[str, ...], base: str, output: str | None, quiet: bool, 
 
 
 def drawn_formats(words: tuple[str, ...], output: str | None) -> tuple[str, ...]:
-    """The formats of pictures. Raises `RequestError` for one that is none, or where nothing is written."""
+    """Return the formats of pictures. Raises `RequestError` for an unknown one, or if nothing is written."""
     from graphviz_tb.errors import RequestError, UnknownChoice
 
     for word in words:
@@ -95,7 +95,7 @@ def drawn_formats(words: tuple[str, ...], output: str | None) -> tuple[str, ...]
 
 
 def output_folder(output: str | None) -> Path | None:
-    """The folder of the outputs, made where it is not there yet."""
+    """Create the folder of the outputs if needed."""
     from graphviz_tb.errors import RequestError
     from graphviz_tb.output import file_errors
 
@@ -110,7 +110,8 @@ def output_folder(output: str | None) -> Path | None:
 
 
 def free_stem(path: str, done: list[Reviewed]) -> str:
-    """The file name for pictures of a model: its path in letters that any file system takes, numbered if taken.
+    """Return the file name for pictures of a model: its path in letters that any file system accepts, numbered if
+    taken.
 
     >>> free_stem("model/graph.pb", []), free_stem("$(rm -r)|x", [])
     ('model_graph.pb', 'rm_-r_x')
@@ -121,7 +122,7 @@ def free_stem(path: str, done: list[Reviewed]) -> str:
 
 
 def reviewed(path: str, revision: Revision, wanted: list[str], values: dict[str, Any]) -> Reviewed:
-    """Compare a model with what it was."""
+    """Compare a model with its version in the base revision."""
     import graphviz_tb
     from graphviz_tb.errors import ReadError, RequestError
 
@@ -147,7 +148,7 @@ def reviewed(path: str, revision: Revision, wanted: list[str], values: dict[str,
 def compared_with_base(
     one: Reviewed, before: Path, place: str, read: dict[str, Any], values: dict[str, Any]
 ) -> Reviewed:
-    """A model beside what it was: what cannot be compared is no reason to stop."""
+    """Compare a model with its base version: failures are recorded, not raised."""
     from graphviz_tb.diff.options import DiffOptions
     from graphviz_tb.diff.run import run
     from graphviz_tb.errors import TbGraphError
@@ -162,7 +163,7 @@ def compared_with_base(
 
 
 def drawn(one: Reviewed, stem: Path, formats: tuple[str, ...]) -> Iterator[str]:
-    """Write the pictures of a model, and of its changes; their names."""
+    """Write the pictures of a model, and of its changes; yield their names."""
     from graphviz_tb.commands.diff import encoded
     from graphviz_tb.diff.picture.both import Both, picture_options
     from graphviz_tb.output import write_all

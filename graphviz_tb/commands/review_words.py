@@ -1,4 +1,5 @@
-"""What `tbgraph review` finds of each model, and its report: lines for a terminal, a comment for a pull request."""
+"""The results of `tbgraph review` for each model, and their report: lines for a terminal, a comment for a pull
+request."""
 
 from __future__ import annotations
 
@@ -30,11 +31,10 @@ CUT = "\n\n…\n"
 
 @dataclass(frozen=True, slots=True)
 class Reviewed:
-    """What became of one model since the base.
+    """The result for one model.
 
-    `state` is "same", "changed", "new", "removed", "unread" where `error` says why the base could not be read, or
-    "broken" where the model itself could not; `base` is the name of the base, `files` are the pictures that were
-    written.
+    `state` is "same", "changed", "new", "removed", "unread" if the base could not be read (see `error`), or "broken" if
+    the model itself could not; `base` is the name of the base, `files` are the pictures written.
     """
 
     path: str
@@ -47,7 +47,7 @@ class Reviewed:
     files: tuple[str, ...] = ()
 
     def code(self, fail_on: str) -> int:
-        """The exit code that it calls for: what is new is no difference."""
+        """Return the exit code for this result: a new model is no difference."""
         failed = self.checked is not None and not self.checked
         if self.error is not None and (fail_on != "none" or self.state == "broken"):
             return self.error.exit_code
@@ -57,7 +57,7 @@ class Reviewed:
 
 
 def terminal_lines(one: Reviewed) -> str:
-    """Lines for a terminal."""
+    """Return lines for a terminal."""
     said = [f"{printable(one.path)}: {printable(state_words(one))}"]
     if one.changes is not None and one.state == "changed":
         said = [f"{printable(one.path)}: {one.changes.explain('text', TOP).rstrip()}"]
@@ -67,7 +67,7 @@ def terminal_lines(one: Reviewed) -> str:
 
 
 def state_words(one: Reviewed) -> str:
-    """What became of a model, in a line."""
+    """Return the state of a model, in a line."""
     if one.error is not None:
         where = "" if one.state == "broken" else f" with {one.base}"
         return f"{WORD[one.state]}{where}: {' '.join(one.error.message.split())}"
@@ -79,7 +79,7 @@ def state_words(one: Reviewed) -> str:
 
 
 def size_words(model: Model) -> str:
-    """How large a model is: `271 ops, 7.37 k parameters, at least 1.63 M FLOPs`."""
+    """Return the size of a model: `271 ops, 7.37 k parameters, at least 1.63 M FLOPs`."""
     ops, cost = model.hierarchy.ops(0), model.cost.under(0)
     said = [counted(ops, "op")]
     said += [f"{amount(cost, 'parameters')} parameters"] if cost.parameters or cost.unsized else []
@@ -87,14 +87,14 @@ def size_words(model: Model) -> str:
 
 
 def comment(title: str, done: Sequence[Reviewed]) -> str:
-    """The comment; its first line, which nobody sees, is what it is found by when it is updated."""
+    """Return the comment; its invisible first line identifies it for updates."""
     head = [f"<!-- tbgraph review: {re.sub(r'[^A-Za-z0-9 ._]', '_', title)} -->", f"## {escaped(title)}", ""]
     if len(done) > 1:
         head += [*TABLE, *map(table_row, done), ""]
     said = "\n".join(head)
     for one in done:
         part = "\n" + section(one)
-        # The first lines say most: what has no room is in the files.
+        # The first lines say most: the rest is in the files.
         if len(said) + len(part) > COMMENT - len(CUT):
             return said + part[: max(0, COMMENT - len(CUT) - len(said))].rsplit("\n", 1)[0] + CUT
         said += part
@@ -102,14 +102,14 @@ def comment(title: str, done: Sequence[Reviewed]) -> str:
 
 
 def table_row(one: Reviewed) -> str:
-    """The row of one of several models."""
+    """Return the row of one of several models."""
     return row(
         one.path, headline(one.changes) if one.state == "changed" and one.changes else WORD[one.state], one.changes
     )
 
 
 def section(one: Reviewed) -> str:
-    """The section of a comment about one model."""
+    """Return the section of a comment about one model."""
     if one.state == "changed" and one.changes is not None:
         said = [markdown(one.changes).rstrip()]
     else:
@@ -123,5 +123,5 @@ def section(one: Reviewed) -> str:
 
 
 def assertion_line(line: str) -> str:
-    """A line of the results of assertions, as an entry of a list."""
+    """Return a line of assertion results as a list item."""
     return f"  - {escaped(line.strip())}" if line.startswith(" ") else f"- {escaped(line)}"

@@ -1,4 +1,4 @@
-"""Files of a revision of a git repository, as they were then."""
+"""Files of a revision of a git repository."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ KIND = ("cat-file", "-t")
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """A revision by its name, and the tree that it is; `top` is the folder of the repository.
+    """A revision by its name, and its tree; `top` is the folder of the repository.
 
-    `tree` is "" where there is no commit yet: nothing was in it.
+    `tree` is "" if there is no commit yet.
     """
 
     name: str
@@ -26,12 +26,12 @@ class Revision:
 
     @classmethod
     def of(cls, name: str) -> Revision:
-        """The revision of a name, in the repository of the current folder.
+        """Return the revision of a name, in the repository of the current folder.
 
-        It is the commit where HEAD parted from it, so that what others did there since then is no change of ours; the
-        revision itself where the two have no commit in common.
+        It is the commit where HEAD parted from the named one, so that later changes there do not count as ours; the
+        named one itself if the two have no commit in common.
 
-        Raises `RequestError` where there is no such revision or repository, `ToolMissing` where git is not installed.
+        Raises `RequestError` if there is no such revision or repository, `ToolMissing` if git is not installed.
         """
         if not name or name.startswith("-") or not name.isprintable():
             raise RequestError(f"{name!r} is no revision", hint="a branch, a tag or a commit: --base origin/main")
@@ -46,8 +46,9 @@ class Revision:
         return cls(name, tree or "", Path(top))
 
     def inside(self, path: str) -> str:
-        """The path of a file below `top`, with slashes. Raises `RequestError` for one that is not in the repository."""
-        # The folder is resolved, the file is not: a link in the repository is in the repository.
+        """Return the path of a file below `top`, with slashes. Raises `RequestError` for a file outside the
+        repository."""
+        # Resolve the folder, not the file: a link in the repository is in the repository.
         given = Path(os.path.abspath(path))  # noqa: PTH100 - `resolve` would follow the link itself
         place = Path(os.path.realpath(given.parent)) / given.name
         try:
@@ -58,10 +59,10 @@ class Revision:
             ) from None
 
     def take(self, path: str, folder: Path) -> Path | None:
-        """Write a file, or a folder with all that is in it, into `folder`; None where the revision has none.
+        """Write a file, or a folder with its contents, into `folder`; return None if the revision does not have it.
 
-        A link is what it leads to in the revision, a submodule what the revision has of it. Raises `ReadError` for what
-        git cannot give.
+        Links are replaced by their targets in the revision, submodules by their commits. Raises `ReadError` for
+        anything that git cannot give.
         """
         if (inner := self._submodule(path)) is not None:
             revision, rest = inner
@@ -91,18 +92,18 @@ class Revision:
             if mode == SUBMODULE:
                 self.take(place, below.parent)
                 continue
-            if mode == LINK:  # it may lead anywhere, to what is around it too
+            if mode == LINK:  # it may lead anywhere, even to a folder around it
                 found, kind = self._found(place)
             if kind == "blob":
                 self._write(found, place, below)
 
     def _found(self, path: str) -> tuple[str, str]:
-        """The object at a path and its kind, of a link those of what it leads to; "" where there is none."""
+        """Return the object at a path and its kind, following links; "" if there is none."""
         if not self.tree:
             return "", ""
         name = f"{self.tree}:{path}"
         asked_for = os.fsencode(name) + b"\n"
-        if "\n" in name:  # which ends a question
+        if "\n" in name:  # a line break would end the question
             found, kind = (ask_git(*words, name, top=self.top)[0] for words in (("rev-parse", "-q", "--verify"), KIND))
             return found or "", kind or ""
         said = self._git("cat-file", "--batch-check=%(objectname) %(objecttype)", "--follow-symlinks", given=asked_for)
@@ -111,13 +112,13 @@ class Revision:
         return (found, kind) if kind in ("blob", "tree") else ("", "")
 
     def _entry(self, path: str) -> tuple[str, str]:
-        """The mode and the object of a path in the tree, as it is there; "" where there is none."""
+        """Return the mode and the object of a path in the tree, without following links; "" if there is none."""
         listed = self._git("ls-tree", "--full-tree", "-z", self.tree, f":(literal){path}").stdout
         mode, _, rest = os.fsdecode(listed).partition("\t")[0].partition(" ")
         return mode, rest.partition(" ")[2]
 
     def _submodule(self, path: str) -> tuple[Revision, str] | None:
-        """The revision of the submodule that a path is in, and the path there; None where it is in none."""
+        """Return the revision of the submodule that contains a path, and the path in it; None outside submodules."""
         parts = PurePosixPath(path).parts
         for many in range(1, len(parts) + 1) if self.tree else ():
             around, rest = "/".join(parts[:many]), "/".join(parts[many:])
@@ -148,7 +149,7 @@ class Revision:
 
 
 def git(*words: str, top: Path | None = None, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    """Run git in a repository, or in the current folder. Raises `ToolMissing` where it is not installed."""
+    """Run git in a repository, or in the current folder. Raises `ToolMissing` if it is not installed."""
     try:
         return subprocess.run(["git", *words], capture_output=True, check=False, input=given, cwd=top)
     except FileNotFoundError:
@@ -156,11 +157,11 @@ def git(*words: str, top: Path | None = None, given: bytes = b"") -> subprocess.
 
 
 def ask_git(*words: str, top: Path | None = None) -> tuple[str | None, str]:
-    """What git answers in one line, None where it fails; and why it does."""
+    """Return the one-line answer of git, None if it fails; and the last line of its errors."""
     done = git(*words, top=top)
     return (None if done.returncode else os.fsdecode(done.stdout).rstrip("\n")), last_line(done.stderr)
 
 
 def last_line(said: bytes) -> str:
-    """The last line of what a program said."""
+    """Return the last line of the output of a program."""
     return (said.decode("utf-8", "replace").strip().splitlines() or [""])[-1]

@@ -1,4 +1,4 @@
-"""The results of the runs of a log: their last steps and last values, for `tbgraph info`."""
+"""The runs of a log in `tbgraph info`: their last steps and last values."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from graphviz_tb.log import Log, open_log
 from graphviz_tb.model.logged import Run, Series
 from graphviz_tb.model.units import number
 
-VALUES = 6  # last values that a line of text has, at most
+VALUES = 6  # last values in a line of text
 
 
 def log_of(source: object) -> Log | None:
-    """Return the log at a path; None where there is none, or for a model."""
+    """Return the log at a path; None if there is none, or for a model."""
     from graphviz_tb.read.saved_model import model_file
 
     if not isinstance(source, str) or source == "-":
@@ -34,7 +34,7 @@ def log_of(source: object) -> Log | None:
 
 
 def runs_in(log: Log | None, name: str | None) -> list[tuple[Run, list[Series]]]:
-    """The runs that logged anything, or the one of that name, each with its scalars."""
+    """Return the runs with data, or the run of a name, each with its scalars."""
     if log is None:
         return []
     runs = [run for run in log.logged.runs if run.points and name in (None, run.name)]
@@ -44,13 +44,13 @@ def runs_in(log: Log | None, name: str | None) -> list[tuple[Run, list[Series]]]
 
 
 def last_value(series: Series) -> float:
-    """The value at the greatest step."""
+    """Return the value at the last step."""
     points = series.in_order()
     return float(series.value[points[-1]]) if len(points) else float("nan")
 
 
 def run_lines(runs: Sequence[tuple[Run, list[Series]]], width: int, look: TextStyle) -> list[str]:
-    """A line a run: points, last step, last values."""
+    """Return a line a run: points, last step, last values."""
     if not runs:
         return []
     rows = [("run", "points", "last step", "last values")]

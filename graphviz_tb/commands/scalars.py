@@ -23,7 +23,7 @@ class RegexType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     name = "pattern"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> re.Pattern[str]:
-        """Compile it, or say where it is wrong."""
+        """Compile it, or fail with the place of the error."""
         if isinstance(value, re.Pattern):
             return value
         try:
@@ -90,7 +90,7 @@ def scalars(logdir: str, runs: tuple[re.Pattern[str], ...], tags: tuple[re.Patte
 
 
 def check_outputs(logdir: str, outputs: tuple[str, ...]) -> None:
-    """Refuse what cannot be written before anything is read."""
+    """Refuse outputs that cannot be written before anything is read."""
     from graphviz_tb.commands.charts import format_of_chart
     from graphviz_tb.output import check_writable, keep_inputs
 
@@ -142,7 +142,7 @@ def show(way: str, log: Log, choose: Any, values: dict[str, Any]) -> None:
 
 
 def print_parts(parts: Iterable[str]) -> None:
-    """Print text as UTF-8 without a change to its line ends; on a terminal without signs that would move its cursor."""
+    """Print text as UTF-8 with its own line ends; on a terminal without characters that move its cursor."""
     from graphviz_tb.commands.terminal import one_line
 
     for part in parts:
@@ -153,7 +153,7 @@ def print_parts(parts: Iterable[str]) -> None:
 
 
 def notices_of(log: Log, shown: list[Series], runs: tuple[re.Pattern[str], ...]) -> list[Notice]:
-    """Return the notices of the log and of the runs that were chosen, and one that says why nothing is shown."""
+    """Return the notices of the log and of the chosen runs, and one with the reason if nothing is shown."""
     from graphviz_tb.model.notice import Notice
 
     of_runs = (notice for run in log.logged.runs if matches(run.name, runs) for notice in run.notices)

@@ -1,4 +1,4 @@
-"""Scalars as lines of text: a table with a small curve for each series."""
+"""Scalars as text: a table with a small curve for each series."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from graphviz_tb.model.logged import Series
 from graphviz_tb.model.units import number
 
 SPARKS = "▁▂▃▄▅▆▇█"
-SPARK_WIDTH = 16  # places of a small curve
-# Words of what a training makes small; of anything else the greatest value is the best.
+SPARK_WIDTH = 16  # columns of a small curve
+# Tags of values to minimise; for any other tag the greatest value is the best.
 SMALL = re.compile(
     r"loss|err|cost|perplexity|ppl|mse|mae|rmse|nll|cross_?entropy|bce|kl|wer|cer|fid|distance|divergence",
     re.IGNORECASE,
@@ -23,7 +23,7 @@ SMALL = re.compile(
 
 
 def table_lines(chosen: Sequence[Series], width: int, look: TextStyle) -> list[str]:
-    """A line a series: run, tag, points, first, last, best, a small curve."""
+    """Return a line a series: run, tag, points, first, last, best, a small curve."""
     if not chosen:
         return []
     rows = [("run", "tag", "points", "first", "last", "best", ""), *(_row(series) for series in chosen)]
@@ -64,7 +64,7 @@ def best(tag: str, steps: NDArray[np.int64], values: NDArray[np.float64]) -> str
 
 
 def sparkline(values: NDArray[np.float64], width: int) -> str:
-    """A curve in one line: the mean of each part of the points, between the least and the greatest of these.
+    """Return a curve in one line: the means of equal parts of the points, scaled to their range.
 
     >>> sparkline(np.array([0.0, 1.0, 2.0, 3.0]), 16), sparkline(np.array([1.0, np.nan]), 16)
     ('▁▃▆█', '▄ ')
@@ -75,7 +75,7 @@ def sparkline(values: NDArray[np.float64], width: int) -> str:
     if not finite:
         return " " * len(means)
     low, high = min(finite), max(finite)
-    # Half of each before the difference: it may be greater than any number.
+    # Halve both before the difference, which might overflow.
     room = high / 2 - low / 2
     scaled = [mean if mean != mean else (mean / 2 - low / 2) / room if room else 0.5 for mean in means]
     return "".join(" " if share != share else SPARKS[min(7, int(share * 7.999))] for share in scaled)

@@ -12,7 +12,7 @@ from graphviz_tb.commands.options import Scale, together, view_options
 from graphviz_tb.commands.terminal import say
 from graphviz_tb.commands.views import view_for
 
-# Words of TensorBoard that mean nothing here, and why.
+# Options of TensorBoard that are ignored, and why.
 NOT_NEEDED = {
     "reload_interval": "files are followed as they grow (--poll sets how often to look where the system does not tell)",
     "reload_multifile": "all files of a run are followed",
@@ -30,7 +30,7 @@ class Memory(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     name = "size"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Bytes."""
+        """Return the bytes."""
         found = re.fullmatch(r"(\d{1,9})([kmgt]?)(?:i?b)?", str(value).lower())
         amount = int(found[1]) * UNITS[found[2]] if found else 0
         if not amount:
@@ -103,7 +103,7 @@ def serve(path: str | None, logdir: str | None, browser: bool, quiet: bool, **va
 
 
 def settings_of(path: str, values: dict[str, Any]) -> Any:
-    """The settings that a command line asks for. Raises `RequestError` or `ReadError`."""
+    """Return the settings of a command line. Raises `RequestError` or `ReadError`."""
     from graphviz_tb.errors import ReadError, RequestError
     from graphviz_tb.serve.settings import Settings, new_token
 

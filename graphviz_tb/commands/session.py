@@ -35,7 +35,7 @@ class Session:
     def encode(self, formats: Iterable[str]) -> list[bytes]:
         """Return the graph in each format; record the notices of the picture and of each format."""
         words = list(formats)
-        # JSON has no picture: none is drawn where nothing else was asked for.
+        # JSON has no picture: do not draw one for JSON alone.
         if any(renderer(word).uses for word in words):
             picture = self.model.picture()
             self.note(picture.notices)
@@ -49,7 +49,7 @@ class Session:
         return made
 
     def note(self, notices: Iterable[Notice]) -> None:
-        """Keep notices for the end; with `strict` the first that is about the file is an error."""
+        """Collect notices for the end; with `strict`, raise the first that is about the file."""
         for notice in notices:
             if self.strict and notice.strict:
                 raise GraphError(notice.message, hint=LENIENT)
@@ -76,7 +76,7 @@ def open_model(
             session = Session(model, options.read.strict, timing)
             session.note(session.model.notices)
             yield session
-        # Also after an error: its message gets a separate line.
+        # Also after an error: its message needs a separate line.
         finally:
             bar.clear()
         if not quiet:
@@ -89,6 +89,6 @@ def open_model(
 
 
 def forget_models() -> None:
-    """Let go of what models have left that were open: for a command that opens several, after each."""
+    """Free the models that were open: for a command that opens several, after each."""
     gc.unfreeze()
     gc.collect()

@@ -1,4 +1,4 @@
-"""Run statistics as lines of text: totals, then where time and memory go."""
+"""Run statistics as text: totals, then where time and memory go."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from graphviz_tb.model.units import format_bytes, format_micros
 
 
 def statistics_lines(hotspots: Hotspots | None, top: int, width: int, look: TextStyle) -> list[str]:
-    """Totals with coverage, then where time and memory go."""
+    """Return totals with coverage, then the lists of hotspots."""
     if hotspots is None:
         return []
     steps = f"{len(hotspots.steps):,} steps" if len(hotspots.steps) > 1 else one_line("".join(hotspots.steps))
@@ -31,7 +31,7 @@ def statistics_lines(hotspots: Hotspots | None, top: int, width: int, look: Text
         ("Scopes by memory", hotspots.scopes_by_bytes, format_bytes),
     ):
         if spots:
-            # The range over the steps is one of times; lists by memory go without.
+            # The range over the steps is of times, so not for lists by memory.
             several = len(hotspots.steps) > 1 and write is format_micros
             table_rows = [spot_row(spot, write(spot.value), width, several) for spot in spots[:top]]
             lines += ["", look.head(clip(title, width)), *colored_bars(table(table_rows, width, (1, 2), (0,)), look)]
@@ -39,14 +39,14 @@ def statistics_lines(hotspots: Hotspots | None, top: int, width: int, look: Text
 
 
 def coverage_note(hotspots: Hotspots) -> str:
-    """How many ops were measured."""
+    """Say how many ops were measured."""
     whole = "endlessly many, a function calls itself" if hotspots.ops is None else f"{hotspots.ops:,} ops"
     return f"{hotspots.measured:,} of {whole}"
 
 
 def spot_row(spot: Hotspot, value: str, width: int, several: bool) -> tuple[str, ...]:
-    """One line of a list of hot spots: a scope says how much of it was measured, an op its type; over several steps
-    the times of the fastest and the slowest."""
+    """Return one line of a list of hotspots: a scope with its number of measured ops, an op with its type; over several
+    steps also the fastest and slowest time."""
     kind = one_line(spot.op) if spot.op else f"{spot.measured:,} of {spot.ops:,} ops"
     kind += f", {format_micros(spot.least_us)} to {format_micros(spot.most_us)}" if several else ""
     return one_line(spot.name), value, percent(spot.share), kind, bar(spot.share, bar_width(width) // 2)

@@ -1,6 +1,6 @@
-"""Text in columns of a terminal: widths as they are shown, cuts, small bars, tables.
+"""Text in terminal columns: widths as displayed, clipping, small bars, tables.
 
-Nothing here prints, and nothing here knows colours but `TextStyle`.
+Nothing here prints except `tell`, and only `TextStyle` knows colours.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from graphviz_tb.limits import TERMINAL_WIDTH
 BLOCKS = " ▏▎▍▌▋▊▉█"
 PLAINER = str.maketrans(
     "█▉▊▋▌▍▎▏▁▂▃▄▅▆▇…×·─━│├┤└→↑↓−∞", "########_.,-=+*~x---|||`>^v-8"
-)  # where the encoding has no such signs
-AT_ONCE = 1 << 20  # characters that are printed at once
-NARROWEST = 6  # a column that gives way keeps so many places
-BAR = 16  # places of a bar where there is room
-SHORT_BAR = 10  # of one in a table with many columns: tenths can be read off
+)  # for encodings without these signs
+AT_ONCE = 1 << 20  # characters in a printed chunk
+NARROWEST = 6  # least width of a column that shrinks
+BAR = 16  # columns of a bar if there is room
+SHORT_BAR = 10  # columns of a bar in a table with many columns: tenths are readable
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,19 +48,19 @@ class TextStyle:
 
 
 def columns_of_terminal() -> int:
-    """How wide a line may be: COLUMNS, the terminal, else 80."""
+    """Return the width of a line: COLUMNS, the terminal, else 80."""
     return max(1, min(TERMINAL_WIDTH, shutil.get_terminal_size((80, 24)).columns))
 
 
 def tell(lines: Iterable[str]) -> None:
-    """Print lines on standard output; what its encoding lacks is escaped."""
+    """Print lines on standard output, escaping characters that its encoding lacks."""
     encoding = sys.stdout.encoding or "utf-8"
     for line in lines:
         print(encodable(line, encoding))
 
 
 def json_lines(document: Mapping[str, Any]) -> Iterator[str]:
-    """A document as indented JSON, some lines at a time: whole, one of names in names takes gigabytes.
+    """Yield a document as indented JSON, in chunks: as a whole, one of nested names can take gigabytes.
 
     >>> print(*json_lines({"nodes": [1]}))
     {
@@ -83,7 +83,7 @@ def json_lines(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def encodable(line: str, encoding: str) -> str:
-    """The line as far as `encoding` can say it.
+    """Return the line with plain substitutes or escapes for characters that `encoding` lacks.
 
     >>> encodable("├─ ██ 층", "ascii")
     '|- ## \\\\uce35'
@@ -96,12 +96,13 @@ def encodable(line: str, encoding: str) -> str:
 
 
 def style() -> TextStyle:
-    """The style that standard output takes."""
+    """Return the style for standard output."""
     return TextStyle(colored(sys.stdout))
 
 
 def shown_width(text: str) -> int:
-    """How many places `text` takes: wide characters take two, combining ones none, joined ones as many as one.
+    """Return the display width of `text`: wide characters take two columns, combining ones none, joined ones as many as
+    one.
 
     >>> shown_width("abc"), shown_width("층"), shown_width("e\\u0301"), shown_width("👩\\u200d👧")
     (3, 2, 1, 2)
@@ -110,7 +111,7 @@ def shown_width(text: str) -> int:
 
 
 def clip(text: str, width: int) -> str:
-    """`text` in at most `width` places, cut in the middle so that its end is kept.
+    """Return `text` in at most `width` columns, cut in the middle so that its end is kept.
 
     >>> clip("encoder/layer_12/output", 14), clip("층층층층", 5), clip("abc", 3), clip("abc", 0)
     ('encoder…output', '층…층', 'abc', '')
@@ -118,14 +119,14 @@ def clip(text: str, width: int) -> str:
     if shown_width(text) <= width:
         return text
     if width <= 1:
-        return "…"[:width]  # one place holds the sign alone
+        return "…"[:width]  # room for the sign only
     # The end first: of a path the last segment says most.
     tail = "".join(reversed(_take(wcwidth.iter_graphemes_reverse(text), (width - 1) // 2)))
     return "".join(_take(wcwidth.iter_graphemes(text), width - 1 - shown_width(tail))) + "…" + tail
 
 
 def _take(graphemes: Iterable[str], width: int) -> list[str]:
-    """As many of the first graphemes as fit."""
+    """Return as many of the first graphemes as fit."""
     taken, room = [], width
     for grapheme in graphemes:
         room -= shown_width(grapheme)
@@ -136,7 +137,7 @@ def _take(graphemes: Iterable[str], width: int) -> list[str]:
 
 
 def pad(text: str, width: int, right: bool = False) -> str:
-    """`text` in exactly `width` places.
+    """Return `text` in exactly `width` columns.
 
     >>> pad("층", 4) + "|", pad("7", 3, right=True)
     ('층  |', '  7')
@@ -147,13 +148,13 @@ def pad(text: str, width: int, right: bool = False) -> str:
 
 
 def bar(share: float, width: int) -> str:
-    """A bar that fills `share` of `width` places, to an eighth; whatever is not nothing is seen.
+    """Return a bar that fills `share` of `width` columns, in eighths; any positive share is visible.
 
     >>> bar(0.5, 4), bar(0.001, 4), bar(0, 4)
     ('██', '▏', '')
     """
     eighths = round(min(1.0, max(0.0, share)) * width * 8)  # of a place: BLOCKS has a sign for each
-    # A sliver for what would be rounded to nothing.
+    # A sliver instead of rounding to nothing.
     if not eighths:
         eighths = 1 if share > 0 and width else 0
     return "█" * (eighths // 8) + BLOCKS[eighths % 8].strip()
@@ -168,17 +169,17 @@ def table(
     header: bool = False,
     look: TextStyle = TextStyle(),
 ) -> list[str]:
-    """Rows of cells in columns, no line wider than `width`.
+    """Return rows of cells in columns, no line wider than `width`.
 
-    `right` are the columns set to the right, `gives` those that give way, widest first, when there is no room;
-    with `header` the first row is dimmed.
+    `right` are the right-aligned columns, `gives` the columns that shrink, widest first, if there is no room; with
+    `header` the first row is dimmed.
 
     >>> table([("conv1/weights", "12"), ("fc", "3")], 14, right=(1,))
     ['  conv…hts  12', '  fc         3']
     """
     if not rows:
         return []
-    # Each column is as wide as its widest cell, then the widest of those that may give way.
+    # Each column is as wide as its widest cell; then the widest ones of `gives` shrink.
     widths = [max(shown_width(row[index]) for row in rows) for index in range(len(rows[0]))]
     widths = _fit(widths, gives, width - indent - 2 * (len(widths) - 1))
     lines = []
@@ -190,13 +191,13 @@ def table(
 
 
 def _fit(widths: list[int], gives: Sequence[int], room: int) -> list[int]:
-    """Take what is too much from the columns that give way."""
+    """Shrink the columns in `gives` until all fit in `room`."""
     widths = list(widths)
     while sum(widths) > room:
         widest = max(gives, key=lambda column: widths[column])
         if widths[widest] <= NARROWEST:
             break
-        # Down to the next widest at once, from where both give way: no loop over single places.
+        # Shrink to the next widest in one step: no loop over single columns.
         others = sorted((widths[column] for column in gives if column != widest), reverse=True)
         step = widths[widest] - max(NARROWEST, others[0] if others and others[0] < widths[widest] else NARROWEST)
         widths[widest] -= max(1, min(step, sum(widths) - room))
@@ -204,7 +205,7 @@ def _fit(widths: list[int], gives: Sequence[int], room: int) -> list[int]:
 
 
 def clip_end(line: str, width: int) -> str:
-    """A line cut at its end, where even the narrowest columns do not fit.
+    """Return a line cut at its end.
 
     >>> clip_end("abcdef", 4)
     'abc…'
@@ -213,12 +214,12 @@ def clip_end(line: str, width: int) -> str:
 
 
 def some(words: Sequence[str], width: int, more: bool = False) -> str:
-    """As many words as fit, at least the first, and a sign if there are more.
+    """Return as many words as fit, at least the first, and a sign if there are more.
 
     >>> some(["conv1", "conv2", "conv3"], 15), some(["conv1", "conv2"], 15)
     ('conv1, conv2 …', 'conv1, conv2')
     """
-    # Every word takes two places at least, so that only so many can fit; words may be tens of thousands.
+    # Every word takes two columns at least, which limits their number; there may be tens of thousands.
     for count in range(min(len(words), max(1, width)), 0, -1):
         text = ", ".join(words[:count]) + (" …" if more or count < len(words) else "")
         if shown_width(text) <= width:
@@ -227,8 +228,8 @@ def some(words: Sequence[str], width: int, more: bool = False) -> str:
 
 
 def wrap(text: str, width: int, indent: int = 2, more: int = 2) -> list[str]:
-    """`text` in lines at most `width` wide; those after the first are indented by `more`. A word that no line
-    holds is cut.
+    """Return `text` in lines at most `width` wide; those after the first are indented by `more`. A word longer than a
+    line is cut.
 
     >>> wrap("an input names no node", 14)
     ['  an input', '    names no', '    node']
@@ -240,21 +241,21 @@ def wrap(text: str, width: int, indent: int = 2, more: int = 2) -> list[str]:
 
 
 def bar_width(width: int) -> int:
-    """Bars are small, and smaller on narrow terminals."""
+    """Return the width of a bar, smaller on narrow terminals."""
     return max(4, min(BAR, width // 5))
 
 
 def colored_bars(lines: list[str], look: TextStyle) -> list[str]:
-    """Lines whose bar at the end has its colour."""
+    """Colour the bar at the end of each line."""
     if not look.on:
         return lines
-    # The bar is the end of a line: its colour begins where its blocks do.
+    # The bar is the end of a line: the colour begins with its blocks.
     cut = [len(line.rstrip("█▉▊▋▌▍▎▏")) for line in lines]
     return [line[:start] + look.bar(line[start:]) for line, start in zip(lines, cut, strict=True)]
 
 
 def percent(share: float) -> str:
-    """A share of a whole: 100 % and 0 % are said only where they are true.
+    """Format a share; 100 % and 0 % only if exact.
 
     >>> percent(1.0), percent(0.9999), percent(0.0001), percent(0.123)
     ('100 %', '99.9 %', '<0.1 %', '12.3 %')

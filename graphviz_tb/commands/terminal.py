@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 
 
 def colored(stream: TextIO) -> bool:
-    """Whether `stream` takes colours: a terminal, and NO_COLOR is not set."""
+    """Return whether `stream` takes colours: a terminal, unless NO_COLOR is set."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def one_line(text: str) -> str:
-    """Text of a graph or a command line in one line, safe on a terminal: control characters are shown, not sent.
+    """Return a text of a graph or a command line in one line, safe on a terminal: control characters are shown, not
+    sent.
 
     >>> one_line("a\\nb\\x1b[2J")
     'a\\\\nb\\\\x1b[2J'
@@ -42,14 +43,14 @@ def say(word: str, message: str, color: str, lines: bool = False) -> None:
 
 
 def tell_notices(notices: Iterable[Notice]) -> None:
-    """One line for each kind of oddity."""
+    """Print one line for each kind of notice."""
     for notice in notices:
         more = f" (and {notice.count - 1:,} more)" if notice.count > 1 else ""
         say("notice", notice.message + more, "yellow")
 
 
 def tell_times(seconds: Mapping[str, tuple[float, float]]) -> None:
-    """A table of the stages: wall and CPU milliseconds."""
+    """Print a table of the stages: wall and CPU milliseconds."""
     print(f"{'stage':<10}{'wall ms':>10}{'CPU ms':>10}", file=sys.stderr)
     rows = [*seconds.items(), ("total", tuple(map(sum, zip(*seconds.values(), strict=True))))]
     for stage, (wall, cpu) in rows:
@@ -57,7 +58,7 @@ def tell_times(seconds: Mapping[str, tuple[float, float]]) -> None:
 
 
 def tell_quality(quality: Quality) -> None:
-    """Print the quality of the arrangement, in the measures of its bench."""
+    """Print the quality of the arrangement, in the measures of its benchmark."""
     spine = f"{quality.straight} of {quality.steps} steps straight" if quality.steps else "none"
     words = (
         f"{quality.crossings:,} crossings, {quality.bends:,} bends, {spine}, {quality.width:,}×{quality.height:,} px"
@@ -66,15 +67,15 @@ def tell_quality(quality: Quality) -> None:
 
 
 def open_streams() -> None:
-    """Streams that the caller closed: input is empty, output refuses what is written, messages are lost.
+    """Replace closed standard streams: input is empty, output fails on writing, messages are dropped.
 
-    And no letter stops the output: what the encoding of standard output lacks is escaped.
+    Standard output escapes characters that its encoding lacks.
     """
     # Python has None for a stream that was closed before it began.
     if sys.stdin is None:
         sys.stdin = os.fdopen(os.open(os.devnull, os.O_RDONLY), encoding="utf-8")
     if sys.stdout is None:
-        # Opened for reading: to write fails, as it should.
+        # Opened for reading: writing fails, as it should.
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")
     if sys.stderr is None:
         sys.stderr = Messages(os.fdopen(os.open(os.devnull, os.O_WRONLY), "wb"), "utf-8")
@@ -88,15 +89,16 @@ def open_streams() -> None:
 
 
 def with_buffer(stream: io.TextIOWrapper) -> io.TextIOWrapper:
-    """A stream that writes all or says why not: with PYTHONUNBUFFERED, what a full disk has no room for is lost."""
+    """Return a stream that writes everything or fails: with PYTHONUNBUFFERED, writes to a full disk would be lost
+    silently."""
     encoding, errors = stream.encoding, stream.errors
     return io.TextIOWrapper(io.BufferedWriter(cast(io.RawIOBase, stream.detach())), encoding, errors)
 
 
 class Messages(io.TextIOWrapper):
-    """Standard error: what cannot be written there, as on a full disk, is lost, and changes no exit code."""
+    """Standard error that ignores failed writes, as on a full disk: they change no exit code."""
 
-    before: io.TextIOWrapper | None = None  # when it goes, it closes what both write to
+    before: io.TextIOWrapper | None = None  # kept alive: it would close the buffer that both write to
 
     @classmethod
     def instead_of(cls, stream: io.TextIOWrapper) -> Messages:
@@ -106,27 +108,27 @@ class Messages(io.TextIOWrapper):
         return made
 
     def write(self, text: str) -> int:
-        """Write what can be written."""
+        """Write as far as possible."""
         with suppress(OSError):
             return super().write(text)
         return len(text)
 
     def flush(self) -> None:
-        """Hand over what can be handed over."""
+        """Flush as far as possible."""
         with suppress(OSError):
             super().flush()
 
 
 def hang_up() -> None:
-    """Leave standard output alone: what still waits to be written goes nowhere."""
-    with suppress(OSError, ValueError):  # no file of the system, as in tests
+    """Redirect standard output to nowhere: unwritten text is dropped."""
+    with suppress(OSError, ValueError):  # not a system file, as in tests
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)
 
 
 def print_report(text: str) -> None:
-    """Print on standard output; a reader that goes away does not change the exit code."""
+    """Print on standard output; a reader that closes the pipe does not change the exit code."""
     # As bytes: the encoding of the terminal must not change a report that is piped on.
     try:
         sys.stdout.buffer.write(text.encode("utf-8", "replace"))
@@ -136,7 +138,7 @@ def print_report(text: str) -> None:
 
 
 class ProgressBar:
-    """A bar of the stages on a terminal; silent where standard error is not a terminal, or with `quiet`."""
+    """A bar of the stages on a terminal; silent if standard error is not a terminal, or with `quiet`."""
 
     WIDTH = 24  # of the bar: it leaves room for a stage and its bytes on 80 columns
 
@@ -147,18 +149,18 @@ class ProgressBar:
         self.stage = stages[0]
 
     def __call__(self, stage: str) -> None:
-        """A stage begins. The bar never goes back: an earlier stage within a later one is not shown."""
+        """Begin a stage. The bar never goes back: an earlier stage within a later one is not shown."""
         if self.stages.index(stage) >= self.stages.index(self.stage):
             self.stage = stage
             self._draw(0.0)
 
     def part(self, done: int, total: int | None) -> None:
-        """How far the stage is, in bytes."""
+        """Show the progress of the stage, in bytes."""
         if total:
             self._draw(min(1.0, done / total))
 
     def clear(self) -> None:
-        """Take the bar away."""
+        """Erase the bar."""
         if self.shown:
             # \r: back to the left; ESC [ K: clear to the end of the line.
             self.stream.write("\r\x1b[K")

@@ -67,7 +67,7 @@ def tree(
 
 
 def as_values(model: Model, depth: int | None, under: str | None, ops: bool, by_flow: bool) -> dict[str, Any]:
-    """The JSON document: a flat list in preorder, parents before children."""
+    """Return the JSON document: a flat list in preorder, parents before children."""
     from graphviz_tb.algorithms.calls import OpsThroughCalls
     from graphviz_tb.commands.branches import branches, open_to_depth, roots_of, values
 
@@ -90,14 +90,14 @@ def label_of(model: Model) -> str:
 
 
 def screenful() -> int:
-    """How many lines make a screen."""
+    """Return the number of lines of a screen."""
     if not sys.stdout.isatty():
         return SCREEN
     return max(SHORTEST, min(LONGEST, shutil.get_terminal_size((80, SCREEN)).lines - 2))
 
 
 def as_lines(model: Model, depth: int | None, under: str | None, ops: bool, by_flow: bool) -> list[str]:
-    """The text: one tree for each root; without a depth about a screenful, and functions closed."""
+    """Return the text: one tree for each root; without a depth about a screenful, and functions closed."""
     from graphviz_tb.commands.branches import branches, open_a_screenful, open_the_flow, open_to_depth, roots_of
     from graphviz_tb.commands.table import columns_of_terminal, style
     from graphviz_tb.commands.tree_text import Page
@@ -111,7 +111,7 @@ def as_lines(model: Model, depth: int | None, under: str | None, ops: bool, by_f
         opened = open_the_flow(hierarchy, roots)
     else:
         opened = open_a_screenful(hierarchy, first, lines)
-    # What was asked for is shown whole; a guess of ours is kept to two screens.
+    # An explicit request is shown completely; the default is limited to two screens.
     cut = depth is None and not by_flow
     shown = list(branches(hierarchy, first, opened, ops, by_flow))
     most = 2 * lines if cut else len(shown)

@@ -12,11 +12,11 @@ from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.stacks import repetitions
 from graphviz_tb.summary import displayed_name, mistaken
 
-ROOM_FOR_BARS = 40  # narrower than that, and bars are left out
+ROOM_FOR_BARS = 40  # narrower lines have no bars
 
 
 class Page:
-    """Writes trees that share one scale of bars; remembers which structures were seen."""
+    """Writes trees with a common scale of bars; remembers the structures seen."""
 
     def __init__(self, hierarchy: Hierarchy, width: int, look: TextStyle, label: str) -> None:
         self.hierarchy = hierarchy
@@ -29,31 +29,31 @@ class Page:
         self.most, self.digits = 1, 1
 
     def scale(self, roots: Iterable[int]) -> None:
-        """Let the largest of these roots have the full bar."""
+        """Give the largest of these roots the full bar."""
         for row in roots:
             self.most = max(self.most, self.ops(row))
             self.digits = max(self.digits, len(self.count(row)))
 
     def ops(self, row: int) -> int:
-        """Count the ops below a row, calls included; where recursion makes that endless, without calls."""
+        """Return the number of ops below a row, through calls unless recursion makes that infinite."""
         through = self.through(row)
         return self.hierarchy.ops(row) if through is None else through
 
     def count(self, row: int) -> str:
-        """The number on the right."""
+        """Return the number on the right."""
         through = self.through(row)
         return "∞" if through is None else f"{at_least(through)}{through:,}"
 
     def heading(self, text: str) -> list[str]:
-        """A line between trees."""
+        """Return a line between trees."""
         return [self.look.head(clip_end(text, self.width))]
 
     def rest(self, count: int, what: str) -> list[str]:
-        """A last line for what is not shown."""
+        """Return a last line that counts the lines not shown."""
         return [self.look.dim(clip_end(f"and {count:,} {what}", self.width))] if count > 0 else []
 
     def tree(self, shown: Sequence[Branch], opened: set[int]) -> Iterator[str]:
-        """The lines of one tree. Before: branches in preorder."""
+        """Yield the lines of one tree, from branches in preorder."""
         # For each level from the root to this line: whether its line is the last there.
         trail: list[bool] = []
         for branch in shown:
@@ -68,10 +68,10 @@ class Page:
                 yield from self.bodies(branch.row, trail)
 
     def stem(self, trail: list[bool], sign: str) -> str:
-        """Return the text before a name: lines of the levels above, or their number where these take half the width."""
+        """Return the text before a name: lines of the levels above, or their number if these take half the width."""
         depth = len(trail) - 1
         joint = ("└" if trail[-1] else "├") + ("─ " if sign == " " else sign)
-        # Three places for each level: past half the width the number of levels says as much.
+        # Three columns for each level: past half the width the number of levels says as much.
         if 3 * depth > self.width // 2:
             return f"… {depth:,} {joint}"
         return "".join("   " if last else "│  " for last in trail[1:-1]) + joint
@@ -83,19 +83,18 @@ class Page:
         return self.line(stem, name, note, self.count(row), self.ops(row) / self.most)
 
     def called(self, row: int) -> str:
-        """The last segment of a name, in the words of the program, where no other thing is called so: what options
-        name."""
+        """Return the last segment of a name, in the program's words if unambiguous, as options accept it."""
         return self.mistaken.get(row) or self.hierarchy.called(row) or displayed_name(self.hierarchy, row)
 
     def bodies(self, row: int, trail: list[bool]) -> Iterator[str]:
-        """The lines below a call of several functions: what each is to it, as the branches of a Case are."""
+        """Yield the lines below a call of several functions: the role of each, such as the branches of a Case."""
         called = self.hierarchy.calls.get(row, ())
         for index, (attr, body) in enumerate(called if len(called) > 1 else ()):
             stem = self.stem([*trail, index == len(called) - 1], " ")
             yield self.line(stem, attr, f"→ {one_line(self.hierarchy.name[body])}", self.count(body), 0).rstrip()
 
     def loose(self, branch: Branch, stem: str) -> str:
-        """The line that sums up the ops of a group."""
+        """Return the line that sums up the ops of a group."""
         rows = branch.loose
         words = [
             (f"{count:,} " if count > 1 else "") + (one_line(op) or "(no type)")
@@ -121,28 +120,28 @@ class Page:
         template = int(hierarchy.template[row])
         if template < 0 or hierarchy.ops(row) < 2:
             return ""
-        # The first group of a structure is described by its lines; the others only name it.
+        # The lines below the first group show its structure; later equal groups only name it.
         first = self.seen.setdefault(template, row)
         if first == row:
             return ""
-        # A sibling is found by its own name; one elsewhere needs the whole path.
+        # A sibling needs only its own name, a distant group the whole path.
         near = hierarchy.parent[first] == hierarchy.parent[row]
         return f"= {one_line(self.called(first) if near else displayed_name(hierarchy, first))}"
 
     def type_of(self, row: int) -> str:
-        """The type of an op."""
+        """Return the type of an op."""
         graph = self.hierarchy.graph
         return one_line(graph.op_types[graph.op[self.hierarchy.node[row]]])
 
     def left(self) -> int:
-        """How wide the part before the numbers may be."""
+        """Return the width of the part before the numbers."""
         bars = SHORT_BAR + 2 if self.width >= ROOM_FOR_BARS else 0
         return max(1, self.width - bars - self.digits - 2)
 
     def line(self, stem: str, name: str, note: str, count: str, share: float) -> str:
-        """One line of parts; what does not fit is cut in the name first, then in the note."""
+        """Return one line; a text that does not fit is cut, the name first, then the note."""
         room = max(1, self.left() - shown_width(stem))
-        # The name keeps half of the room, if it needs it; the note takes what is left.
+        # The name keeps half of the room, if it needs it; the note gets the rest.
         kept = min(shown_width(note), max(0, room - 2 - min(shown_width(name), room // 2)))
         note = clip(note, kept)
         name = clip(name, room - (kept + 2 if kept else 0))

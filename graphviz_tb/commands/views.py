@@ -1,4 +1,4 @@
-"""The view file of a command: the one that is named, else one beside the model or in the current folder."""
+"""The view file of a command: the given one, else one next to the model or in the current folder."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ NAME, PROJECT, TABLE = "tbgraph.toml", "pyproject.toml", b"[tool.tbgraph"
 
 
 def view_for(source: str, values: Mapping[str, Any]) -> SavedView | None:
-    """The view that a command line means, without what it says otherwise; None for none."""
+    """Return the view of a command line, without the settings that its options replace; None for none."""
     from graphviz_tb.errors import RequestError
 
     if values["view"] is not None and values["no_view"]:
         raise RequestError("--view and --no-view exclude each other")
     file = values["view"]
     if file is None and not values["no_view"]:
-        with suppress(OSError, ValueError):  # a name that no file can have: it is refused where it is read
+        with suppress(OSError, ValueError):  # not a possible file name: reading will refuse it
             file = found(source)
     if file is None and not values.get("hide"):
         return None
-    # From here on: most command lines have no view.
+    # Imported here: most command lines have no view.
     from graphviz_tb.model.saved_view import SavedView
     from graphviz_tb.view_file import read_view, without
 
@@ -38,7 +38,7 @@ def view_for(source: str, values: Mapping[str, Any]) -> SavedView | None:
 
 
 def found(source: str) -> Path | None:
-    """The view file of a source: in its folder, else in the current one; None where there is none."""
+    """Return the view file of a source: in its folder, else in the current one; None for none."""
     beside = Path(source)
     folders = [] if source == "-" else [beside, beside.parent] if beside.is_dir() else [beside.parent]
     for folder in (*folders, Path()):
@@ -50,7 +50,7 @@ def found(source: str) -> Path | None:
 
 
 def has_table(project: Path) -> bool:
-    """Whether a pyproject.toml has a table for this program."""
+    """Return whether a pyproject.toml has a table for this program."""
     try:
         return TABLE in project.read_bytes()
     except OSError:
@@ -58,12 +58,12 @@ def has_table(project: Path) -> bool:
 
 
 def applied(view: SavedView | None) -> SavedView | None:
-    """A view whose options are set already."""
+    """Return a view without its options, which were applied before."""
     return None if view is None else replace(view, choices=())
 
 
 def facts_for(values: Mapping[str, Any]) -> FactsAsked | None:
-    """The facts that a command line gives; None for none."""
+    """Return the facts of a command line; None for none."""
     from graphviz_tb.errors import RequestError
 
     if values["fact"] is not None and values["facts"] is None:
@@ -74,8 +74,8 @@ def facts_for(values: Mapping[str, Any]) -> FactsAsked | None:
 
 
 class FactsAsked(NamedTuple):
-    """A file of facts, the column that colours the graph (None: the first), and whether it does: unless another
-    colouring was asked for."""
+    """A file of facts, the column for the colours (None: the first), and whether to colour by it: unless --color-by is
+    given."""
 
     file: str
     column: str | None

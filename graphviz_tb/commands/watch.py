@@ -1,4 +1,4 @@
-"""Follow runs while they are written: a line a run, in place on a terminal, else a new line for each change."""
+"""Follow runs while they are written: a line a run, rewritten on a terminal, else a new line for each change."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SPARK = 8  # places of the curve of each tag
 
 
 def watch(log: Log, choose: Callable[[], Sequence[Series]]) -> None:
-    """Print the present values, then new ones as they come, until Ctrl-C."""
+    """Print the present values, then new ones as they are written, until Ctrl-C."""
     live = sys.stdout.isatty()
     printed = rewrite_lines(lines_of(choose(), live), 0, live)
     wait = SOONEST
@@ -35,10 +35,10 @@ def watch(log: Log, choose: Callable[[], Sequence[Series]]) -> None:
 
 
 def rewrite_lines(lines: list[str], before: int, live: bool) -> int:
-    """Print lines, on a terminal in the place of those `before`."""
+    """Print lines, on a terminal over the `before` lines printed last; return how many."""
     encoding = sys.stdout.encoding or "utf-8"
     if live and before:
-        sys.stdout.write(f"\x1b[{before}F\x1b[J")  # up to the first of them, and clear what follows
+        sys.stdout.write(f"\x1b[{before}F\x1b[J")  # up to the first of them, and clear the rest
     for line in lines:
         print(encodable(line, encoding))
     sys.stdout.flush()
@@ -46,7 +46,7 @@ def rewrite_lines(lines: list[str], before: int, live: bool) -> int:
 
 
 def lines_of(series: Sequence[Series], live: bool) -> list[str]:
-    """A line a run: its name, its last step, the last value of each tag."""
+    """Return a line a run: its name, its last step, the last value of each tag."""
     runs: dict[str, list[Series]] = {}
     for each in series:
         runs.setdefault(each.run, []).append(each)

@@ -1,4 +1,4 @@
-"""Options whose help lists the words of a table. The table is looked at when the help is shown, not before."""
+"""Options whose help lists the words of a table. The table is loaded when the help is shown, not before."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Listed(click.Option):
         super().__init__(*args, **kwargs)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """The words of the table that begin with what is typed."""
+        """Return the words of the table that begin with `incomplete`."""
         from click.shell_completion import CompletionItem
 
         return [CompletionItem(word) for word in self.table() if word.startswith(incomplete)]
@@ -35,7 +35,7 @@ class Listed(click.Option):
 
 
 def one_of(words: Iterable[str]) -> str:
-    """Words as a choice.
+    """Return words as a choice.
 
     >>> one_of(["svg"]), one_of(["BT", "TB", "LR"])
     ('svg', 'BT, TB or LR')
@@ -45,49 +45,49 @@ def one_of(words: Iterable[str]) -> str:
 
 
 def schemes() -> Iterable[str]:
-    """The colourings."""
+    """Return the names of the colourings."""
     from graphviz_tb.color import SCHEMES
 
     return SCHEMES
 
 
 def measures() -> Iterable[str]:
-    """What can be measured of what was logged."""
+    """Return the measures of logged values."""
     from graphviz_tb.chart.measures import MEASURES
 
     return MEASURES
 
 
 def engines() -> Iterable[str]:
-    """The layout engines."""
+    """Return the layout engines."""
     from graphviz_tb.arrange import ENGINES
 
     return ENGINES
 
 
 def formats() -> Iterable[str]:
-    """The formats of pictures."""
+    """Return the formats of pictures."""
     from graphviz_tb.formats import RENDERERS
 
     return RENDERERS
 
 
 def directions() -> Iterable[str]:
-    """Where the flow may go."""
+    """Return the directions of the flow."""
     from graphviz_tb.model.scene import DIRECTIONS
 
     return DIRECTIONS
 
 
 def themes() -> Iterable[str]:
-    """The themes."""
+    """Return the themes."""
     from graphviz_tb.model.theme import THEMES
 
     return THEMES
 
 
 def presets() -> Iterable[str]:
-    """The presets of folding."""
+    """Return the presets of folding."""
     from graphviz_tb.options import PRESETS
 
     return PRESETS

@@ -1,4 +1,4 @@
-"""From a group to its metagraph: what it holds when it is open."""
+"""Open a group: its children, the metaedges between them, its bridges, the auxiliary area and the stubs."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ UNITS = (4, 2, 3, 3, 4)  # nominal widths in half units, by `Kind`: scope, op, s
 
 
 class Expander:
-    """Opens groups of one hierarchy, each once.
+    """Opens the groups of one hierarchy, each once.
 
-    Before: a hierarchy and its facts; `hidden` marks rows that are not drawn. After: `metagraph(path)` gives what a
-    group holds; it depends on the graph and on the options, not on what else is open.
+    `hidden` marks rows that are not drawn. A metagraph depends on the graph and the options, never on what else is
+    open.
     """
 
     def __init__(
@@ -50,8 +50,8 @@ class Expander:
         self.hierarchy = hierarchy
         self.facts = facts
         self.options = options
-        # By open group: `order_of` its children, `continuations` of their lines, by group and neighbour their `places`
-        # (all in `drawable`).
+        # Caches of `drawable`, by open group: the order of its children and the continuations of their lines; by group
+        # and neighbour their places.
         self.orders: dict[Path, dict[int, int | None]] = {}
         self.places: dict[tuple[Path, int], tuple[int | None, int | None]] = {}
         self.going_on: dict[Path, dict[int, set[tuple[int, bool]]]] = {}
@@ -76,21 +76,20 @@ class Expander:
         if chain:
             with self._lock:
                 for group in reversed(chain):
-                    if group not in self._cache:  # another thread may have opened it meanwhile
+                    if group not in self._cache:  # another thread may have opened it
                         self._cache[group] = self._open(group)
         return self._cache[path]
 
     def expect_all(self) -> None:
-        """Find the lines of all groups in one pass, where that is no more than memory holds: for those who will open
-        every group of the file."""
+        """Bundle the lines of all groups in one pass, if they fit into memory; call it before opening every group."""
         with self._lock:
             if self._filed is None and fileable(self.hierarchy):
-                # The main graph is there once: where it was opened, nobody asks for its lines again.
+                # There is one main graph: once it is open, its lines are not needed again.
                 self._filed = LevelLines(self.hierarchy, self.facts, first=int((0,) in self._cache))
 
     def form(self, row: int) -> tuple[LevelForm, list[int]] | None:
-        """What the level of a group has in common with others that are alike but for their rows, and its rows:
-        children, then marks and neighbours; None where it is like no other, or where nobody expects all levels."""
+        """Return what the level of a group shares with levels equal but for their rows, and its own rows: children,
+        then marks and neighbours. None if it is unique, or before `expect_all`."""
         with self._lock:
             if self._forms is None:
                 changed = self.hidden is not None or self.options.tensorboard or self._main or self._aux
@@ -100,20 +99,20 @@ class Expander:
             return self._forms.of(row)
 
     def with_options(self, options: ExpandOptions) -> Expander:
-        """An expander of the same hierarchy with other options."""
+        """Return an expander of the same hierarchy with other options."""
         return Expander(self.hierarchy, self.facts, options, self.hidden)
 
     def box_of(self, path: Path) -> Path:
-        """The group whose box shows what a group holds: itself."""
+        """Return the group whose box shows the content of the group at `path`: itself."""
         return path
 
     def stacks(self, path: Path) -> list[tuple[Path, Path]]:
-        """The stacks around a path that show one member, from the outermost on, each with the member that the path is
-        in: none here."""
+        """Return the stacks around `path` that show one member, outermost first, each with the member that holds
+        `path`."""
         return []
 
     def known(self, path: Path) -> Metagraph | None:
-        """The metagraph of a group that was opened before."""
+        """Return the metagraph of a group that was opened before."""
         return self._cache.get(path)
 
     def _open(self, path: Path) -> Metagraph:
@@ -150,7 +149,7 @@ class Expander:
         return without(level, self.hidden)
 
     def _back_edges(self, path: Path, rows: list[int]) -> list[Metaedge]:
-        """The edges that close a loop, in the body of a While; TensorBoard draws none."""
+        """Return edges that close the loop in the body of a While; TensorBoard draws none."""
         function = self._bodies.get(path[-1])
         return [] if function is None else back_edges(self.hierarchy, self.facts, function, rows)
 
@@ -198,21 +197,21 @@ class Expander:
         return frozenset(reversed_pairs)
 
     def _is_smaller_stack(self, row: int, scope: int) -> bool:
-        """Whether a row, a stack or fold, trains nothing, and the other is a larger scope."""
+        """Return whether `row`, a stack or fold, trains nothing and `scope` is a larger scope."""
         hierarchy = self.hierarchy
         if hierarchy.how[row] == TRAINING:
             return False
         return bool(hierarchy.kind[scope] == SCOPE) and hierarchy.ops(row) < hierarchy.ops(scope)
 
     def _unseen(self, path: Path) -> int:
-        """Nodes that TensorBoard counts and we do not show: functions in the root, in each the op that represents
-        it."""
+        """Count the nodes that TensorBoard counts and we do not show: the functions in the root, one op for each
+        function."""
         if path == (0,):
             return len(self.hierarchy.function_rows)
         return int(owner_row(self.hierarchy, path) in self.hierarchy.function_rows)
 
     def _is_sink(self, row: int) -> bool:
-        """An op of a sink type, or a scope whose root op (`name/(name)`) is one."""
+        """Return whether a row is an op of a sink type, or a scope whose root op (`name/(name)`) is one."""
         hierarchy = self.hierarchy
         if hierarchy.kind[row] == SCOPE:
             leaf = last_segment(hierarchy.name[row])
@@ -230,8 +229,7 @@ class Expander:
         return frozenset(np.flatnonzero(self.hierarchy.how == TRAINING).tolist())
 
     def asked_of_rows(self) -> tuple[Bools | Bytes, ...]:
-        """The columns of rows that levels depend on, beside structure: where these agree, equal groups have equal
-        levels."""
+        """Columns of rows that decide a level besides its structure: if they agree, equal groups have equal levels."""
         hierarchy = self.hierarchy
         hidden = self.hidden if self.hidden is not None else np.zeros(len(hierarchy), bool)
         return hierarchy.kind, hierarchy.how, hierarchy.connected, hidden, self._sinks, self._left_over
@@ -255,13 +253,13 @@ class Expander:
 
     @cached_property
     def _sinks(self) -> Bools:
-        """For each row whether it is an op of a sink type, or a scope whose root op is one."""
+        """Mark the rows that are an op of a sink type, or a scope whose root op is one."""
         hierarchy, types = self.hierarchy, self.options.sink_types
         sinks = np.zeros(len(hierarchy), bool)
         ops = np.flatnonzero(hierarchy.node >= 0)
         kinds = np.array([op in types for op in hierarchy.graph.op_types], bool)
         sinks[ops] = kinds[hierarchy.graph.op[hierarchy.node[ops]]]
-        # Only an op called `…/(leaf)` can be the root op of a scope: scopes around others need not be asked.
+        # Only an op called `…/(leaf)` can be the root op of a scope: other scopes need no check.
         roots = [row for row in np.flatnonzero(sinks).tolist() if hierarchy.name[row].endswith(")")]
         around = distinct(hierarchy.parent[roots])
         for row in around[hierarchy.kind[around] == SCOPE].tolist():
@@ -269,7 +267,7 @@ class Expander:
         return sinks
 
     def _masks(self, path: Path, rows: list[int], level: ExtractInput) -> tuple[Mask, Mask]:
-        """The automatic mask, and the one in effect after `--main` and `--aux`."""
+        """Return the automatic mask, and the one in effect after `--main` and `--aux`."""
         # TensorBoard extracts nothing inside a series; our folds are series of another kind.
         if self.hierarchy.kind[path[-1]] in STACKS:
             automatic = mask = decide_circling(level)
@@ -277,7 +275,7 @@ class Expander:
             automatic = mask = decide(level, self.options)
         if self._main or self._aux:
             names = [self.hierarchy.name[row] for row in rows]
-            # `--main` decides anew, with these children exempt; `--aux` only takes its children out of the result.
+            # `--main` decides again, with these children exempt; `--aux` only takes its children out of the result.
             included = frozenset(index for index, name in enumerate(names) if name in self._main)
             if included:
                 mask = decide(replace(level, included=included), self.options)
@@ -292,7 +290,7 @@ class Expander:
         # The root has no outside.
         if parent is None:
             return []
-        # Inside calls bridges differ from call to call: those are found for each path.
+        # Bridges inside a function differ from call to call: find them for each path.
         if self._filed is not None and len(path) == 1 and path[0] not in self.hierarchy.calls:
             return decide_drawable(self, path, self._filed.bridges(path[0]), away, self.options)
         if self._edges is None:
@@ -303,15 +301,15 @@ class Expander:
 
 
 def left_over(hierarchy: Hierarchy) -> Bools:
-    """For each row whether it holds, or is, one op that nothing but summaries touch: what merges them."""
+    """Mark the rows that hold, or are, one op that only summaries touch, such as MergeSummary."""
     graph = hierarchy.graph
     summaries = (graph.mark[graph.source] == SUMMARY) | (graph.mark[graph.target] == SUMMARY)
     if not summaries.any():
         return np.zeros(len(hierarchy), bool)
     alone = np.zeros(len(graph), bool)
-    for chosen in (summaries, ~summaries):  # what has other edges too is no left-over
+    for chosen in (summaries, ~summaries):  # an op with other edges does not count
         alone[graph.source[chosen]] = alone[graph.target[chosen]] = bool(chosen is summaries)
-    # Ops that summaries do not touch, or not alone; `busy` counts them before each row.
+    # Ops with edges to other ops than summaries; `busy` counts them before each row.
     plain = (hierarchy.node >= 0) & (hierarchy.mark == 0)
     plain[plain] = ~alone[hierarchy.node[plain]]
     busy = np.concatenate(([0], np.cumsum(plain)))
@@ -321,8 +319,8 @@ def left_over(hierarchy: Hierarchy) -> Bools:
 
 
 def put_away(mask: Mask, level: ExtractInput, nodes: Sequence[int]) -> Mask:
-    """Move children to the auxiliary area by hand: more edges out than in, to the right column of sources."""
-    # Each edge is looked at once, however many children move.
+    """Move children to the auxiliary area by hand: with more edges out than in, to the right column (sources)."""
+    # One pass over the edges, however many children move.
     out, into = Counter(edge.source for edge in level.edges), Counter(edge.target for edge in level.edges)
     moved = set(nodes)
     touched = {index for index, edge in enumerate(level.edges) if edge.source in moved or edge.target in moved}

@@ -1,5 +1,8 @@
-"""Which row of one group corresponds to which of another: a mapping of children that keeps what they are and the edges
-between them, found anew and checked, never guessed from names or positions."""
+"""Row correspondence between groups of one structure.
+
+Groups are matched child by child, so that children keep their type or structure and the edges between them. The mapping
+is computed and checked, never guessed from names or positions.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ CONTROL = 2  # the flag of an edge; 1 is data
 
 
 class Alike:
-    """Maps rows between groups of one structure. A mapping is found once for each pair."""
+    """Maps rows between groups of one structure. Each pair of groups is mapped once."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         self.hierarchy = hierarchy
@@ -28,9 +31,9 @@ class Alike:
         self._forms: dict[int, tuple[Longs, Longs]] = {}
 
     def row(self, source: int, target: int, row: int) -> int | None:
-        """The row in group `target` that corresponds to `row` in group `source`; None where none is known.
+        """Return the row in group `target` that corresponds to `row` in group `source`; None if unknown.
 
-        Where the mapping ends above the row, that is the innermost group that corresponds to one around it.
+        If the mapping ends above the row, return the match of its innermost mapped group.
         """
         if row == source or self.copies(source, target):
             return row - source + target
@@ -47,7 +50,7 @@ class Alike:
         return found
 
     def copies(self, source: int, target: int) -> bool:
-        """Whether two groups hold the same at all depths, in the order of the file: then rows correspond one by one."""
+        """Return whether two groups have equal content at all depths, in file order: rows then correspond by offset."""
         key = source, target
         if key not in self._copies:
             end = self.hierarchy.end
@@ -58,7 +61,7 @@ class Alike:
         return self._copies[key]
 
     def _held(self, row: int) -> tuple[NDArray[Any], ...]:
-        """All that a group holds, and the edges there, by places from the group on."""
+        """Columns of the content of a group and its edges, as offsets from the group."""
         hierarchy, stop = self.hierarchy, int(self.hierarchy.end[row])
         start = hierarchy.owner_start[row : stop + 1]
         inside = slice(row + 1, stop)
@@ -67,7 +70,7 @@ class Alike:
         return self._colors[inside], around, hierarchy.mark[inside], start - start[0], edges
 
     def children(self, source: int, target: int) -> ChildMap | None:
-        """The mapping of the children of two groups; None where there is none."""
+        """Return the mapping between the children of two groups, or None."""
         key = source, target
         if key not in self._maps:
             self._maps[key] = self._mapped(source, target)
@@ -79,7 +82,7 @@ class Alike:
         if len(one[0]) != len(other[0]) or len(one[1]) != len(other[1]):
             return None
         children = hierarchy.children(source).tolist(), hierarchy.children(target).tolist()
-        # Blocks are written by the same code: nearly always the order of the file is the mapping.
+        # Repeated blocks come from one piece of code: the file order nearly always is the mapping.
         if np.array_equal(one[0], other[0]) and np.array_equal(one[1], other[1]):
             return dict(zip(*children, strict=True))
         orders = [ordered(*form) for form in (one, other)]
@@ -89,7 +92,7 @@ class Alike:
         return {children[0][first]: children[1][second] for first, second in pairs}
 
     def _form(self, row: int) -> tuple[Longs, Longs]:
-        """The colours of the children of a group, and its edges as numbers: source, target, whether control."""
+        """Return the colours of a group's children, and its edges as numbers (see `_codes`)."""
         if row not in self._forms:
             children, edges = self.hierarchy.children(row), self.hierarchy.owned(row)
             self._forms[row] = self._colors[children], distinct(self._codes[edges]) if len(edges) else self._codes[:0]
@@ -97,14 +100,14 @@ class Alike:
 
     @cached_property
     def _colors(self) -> Longs:
-        """What each row is: the type of an op, the structure of a group."""
+        """Number each row by the type of its op or the structure of its group."""
         hierarchy, graph = self.hierarchy, self.hierarchy.graph
         groups = len(graph.op_types) + hierarchy.template.astype(np.int64)
         return np.where(hierarchy.node >= 0, graph.op[hierarchy.node], groups)
 
     @cached_property
     def _codes(self) -> Longs:
-        """Each edge as a number: the places of its ends among the children of its group, whether control."""
+        """Encode each edge as a number: positions of its ends among the children of its group, and a control flag."""
         hierarchy = self.hierarchy
         place = np.zeros(len(hierarchy), np.int64)
         children = hierarchy.child_order
@@ -114,7 +117,7 @@ class Alike:
 
 
 def ordered(colors: Longs, codes: Longs) -> tuple[list[int], tuple[list[int], list[Edge]]]:
-    """The canonical order of the children of a group, and all there is to say of them in that order."""
+    """Return the canonical order of a group's children, and their colours and edges in that order."""
     edges = [(code >> 33, (code >> 2) & 0x7FFFFFFF, code & 3) for code in codes.tolist()]
     order, _ = canonical_order(colors.tolist(), edges)
     place = {node: index for index, node in enumerate(order)}

@@ -15,11 +15,11 @@ from graphviz_tb.model.metagraph import Annotation, Bridge, Mask, Metaedge, Side
 from graphviz_tb.model.paths import Path
 
 SIGNS: dict[Mark, StubKind] = {Mark.CONSTANT: "constant", Mark.SUMMARY: "summary", Mark.WEIGHT: "weight"}
-ORDER: dict[StubKind, int] = {"weight": 0, "constant": 1, "summary": 2, "shortcut": 3}  # beside an op, from the top
+ORDER: dict[StubKind, int] = {"weight": 0, "constant": 1, "summary": 2, "shortcut": 3}  # next to an op, from the top
 
 
 class ChildMark(NamedTuple):
-    """A mark beside a child of a level: the child's place, the mark's row, the side, and for how many edges."""
+    """A mark next to a child of a level: position of the child, row of the mark, side, kind, and number of edges."""
 
     child: int
     row: int
@@ -29,24 +29,24 @@ class ChildMark(NamedTuple):
 
 
 class MarkFiles:
-    """Marks by the row of the op they are drawn beside."""
+    """Marks by the row of the op next to which they are drawn."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         beside = hierarchy.graph.beside
         rows = hierarchy.row_of_node[beside.host]
         self.order: Longs = np.argsort(rows, kind="stable")
-        # The marks beside row r are `order[start[r]:start[r + 1]]`.
+        # The marks of row r are `order[start[r]:start[r + 1]]`.
         self.start = np.cumsum(np.bincount(rows + 1, minlength=len(hierarchy) + 1))
         self.hosting = frozenset(rows.tolist())
         self.hierarchy = hierarchy
 
     def of_level(self, rows: Sequence[int]) -> list[ChildMark]:
-        """The marks beside the ops among `rows`, weights first beside each."""
+        """Return the marks of the ops among `rows`, weights first for each op."""
         hosts = [(child, row) for child, row in enumerate(rows) if row in self.hosting]
         return [mark for child, row in hosts for mark in self.of_child(child, row)]
 
     def of_child(self, child: int, row: int) -> list[ChildMark]:
-        """The marks beside the op at `row`, weights first."""
+        """Return the marks of the op at `row`, weights first."""
         start, stop = self.start[row], self.start[row + 1]
         graph, marks = self.hierarchy.graph, []
         for position in self.order[start:stop].tolist():
@@ -60,7 +60,7 @@ class MarkFiles:
 
 def handed_constants(hierarchy: Hierarchy, path: Path, rows: Sequence[int]) -> list[ChildMark]:
     """Return the constants that a call is given: drawn next to its arguments when open, next to itself when closed."""
-    # A call of several functions shows these; then the arguments are in one of them.
+    # A call of several functions shows each of them as a child: the arguments are in one.
     one = len(path) > 1 and hierarchy.kind[path[-1]] == FUNCTION
     call = path[-2] if one else path[-1]
     if call not in hierarchy.calls:
@@ -82,11 +82,11 @@ def list_annotations(
     bridges: Sequence[Bridge],
     rows: Sequence[int],
 ) -> tuple[Annotation, ...]:
-    """Every stub of a level, once for each (child, side, other): marks, then cut metaedges, then bridges."""
+    """Return every stub of a level, one for each (child, side, other): marks, then cut metaedges, then bridges."""
     annotations: dict[tuple[int, Side, int], Annotation] = {}
 
     def push(child: int, side: Side, other: int, kind: StubKind, count: int, control: bool) -> None:
-        # TensorBoard draws one stub for each node on a side: what comes first gives it its kind.
+        # TensorBoard draws one stub for each node on a side: the first one sets its kind.
         old = annotations.get((child, side, other))
         if old is None:
             annotations[child, side, other] = Annotation(child, side, other, kind, count, control)

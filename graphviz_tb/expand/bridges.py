@@ -1,4 +1,8 @@
-"""Edges that leave a group, as the levels around it see their other end."""
+"""Edges that leave a group, as the levels around it see their other end.
+
+An edge crosses the border of every group from its end up to the level that owns it. Each group finds its crossings
+among the edges filed by row (`EdgeFiles`); after many groups, the borders of all are filed at once (`Borders`).
+"""
 
 from __future__ import annotations
 
@@ -18,18 +22,18 @@ from graphviz_tb.model.metagraph import Bridge
 from graphviz_tb.model.paths import Path
 from graphviz_tb.model.tensors import Carried
 
-MANY = 1_000  # groups opened, from where on it pays to file the borders of all of them at once
-# Crossings of borders that are filed at once, of a hundred bytes each: some, and so many more for each edge. Where
-# thousands of edges lead thousands of groups deep there are more, and each group finds its own.
+MANY = 1_000  # after so many opened groups it pays to file the borders of all at once
+# Crossings (100 bytes each) filed at once: a base amount and so many for each edge. Beyond that (thousands of edges
+# through thousands of nested groups) each group finds its own.
 OF_EACH = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Crossings:
-    """Edges that cross the border of a group: columns of the flat `edge`, the row `inner` that it touches inside, the
-    row `other` that represents its other end at the level where both are seen, and whether it comes in.
+    """Edges that cross the border of a group, as columns.
 
-    `slot` is the input or output position at the inner end.
+    `edge` is the flat edge; `inner` the row it touches inside; `other` the row that represents its other end at the
+    level that shows both; `inbound` whether it enters; `slot` the input or output position at the inner end.
     """
 
     edge: Ints
@@ -39,27 +43,29 @@ class Crossings:
     slot: Ints
 
     def pick(self, rows: np.ndarray | slice) -> Crossings:
-        """Only some of them."""
+        """Return the chosen crossings."""
         return Crossings(self.edge[rows], self.inner[rows], self.other[rows], self.inbound[rows], self.slot[rows])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Handed:
-    """The edges of a call inside its functions, or of a stack inside a member: `by_inner` are their positions sorted by
-    the row inside, `rows` these rows."""
+    """Crossings indexed by the row inside: positions `by_inner` sorted by that row, and the sorted `rows`.
+
+    These are the edges of a call inside its functions, or of a stack inside a member.
+    """
 
     edges: Crossings
     by_inner: Longs
     rows: Ints
 
     def below(self, start: int, end: int) -> Crossings:
-        """Those that touch one of the rows `start … end-1`, in the order of all."""
+        """Return the crossings that touch one of the rows `start … end-1`, in the original order."""
         first, stop = span(self.rows, start, end)
         return self.edges.pick(np.sort(self.by_inner[first:stop]))
 
 
 def sorted_once(edges: Crossings) -> Handed:
-    """Crossings by the row inside, so that each of many groups finds its own."""
+    """Index crossings by the row inside, so that each of many groups finds its own."""
     by_inner = np.argsort(edges.inner, kind="stable")
     return Handed(edges, by_inner, edges.inner[by_inner])
 
@@ -68,7 +74,7 @@ class EdgeFiles:
     """Edges between ordinary ops, filed by the row of either end; made once."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
-        # `edge_order` lists the edges between ordinary ops: none to marks or to nodes that are left out.
+        # `edge_order` lists the edges between ordinary ops, none to marks or omitted nodes.
         plain = hierarchy.edge_order
         graph = hierarchy.graph
         out_row = hierarchy.row_of_node[graph.source[plain]]
@@ -76,33 +82,33 @@ class EdgeFiles:
         by_source, by_target = np.argsort(out_row, kind="stable"), np.argsort(in_row, kind="stable")
         self.out_rows, self.out_edges = out_row[by_source], plain[by_source]
         self.in_rows, self.in_edges = in_row[by_target], plain[by_target]
-        self.calls: dict[Path, Crossings] = {}  # what crosses the border of calls that were opened
-        self._handed: dict[Path, Handed] = {}  # these edges as the functions of those calls see them
-        # By call, wherever it is opened: the edges of its body that cross its border, and those that it passed in last.
+        self.calls: dict[Path, Crossings] = {}  # crossings of the calls opened so far
+        self._handed: dict[Path, Handed] = {}  # the same edges inside the functions of those calls
+        # By call, wherever it is opened: its crossings within its body, and those last passed into its functions.
         self._own: dict[int, Crossings] = {}
         self._entered: dict[int, tuple[Crossings, Handed]] = {}
         self.hierarchy = hierarchy
         self.key_number = {key: number for number, key in enumerate(graph.keys)}
         self.asked = 0
-        self.known: dict[Outputs, Carried] = {}  # what edges carry that lead into group after group is the same
+        self.known: dict[Outputs, Carried] = {}  # edges into nested groups carry equal tensors
 
     def expect_all(self) -> None:
-        """File the borders of all groups with the first that is asked for."""
+        """File the borders of all groups at the first request."""
         self.asked = MANY
 
     @cached_property
     def fileable(self) -> bool:
-        """Whether `borders` is no more than memory holds."""
+        """Return whether `borders` fits into memory."""
         return fileable(self.hierarchy)
 
     @cached_property
     def borders(self) -> Borders:
-        """The edges that cross the border of every group, made once."""
+        """Edges across the border of every group, made once."""
         return Borders(self.hierarchy)
 
     def around(self, path: Path) -> int:
-        """How many of the calls on `path`, from the outermost on, are known already."""
-        # Emptied as a whole: the few calls on the next path are found anew.
+        """Return how many of the calls on `path`, outermost first, are known already."""
+        # Emptied as a whole: the few calls on the next path are found again.
         if max(len(self.calls), len(self._own)) > REMEMBERED_CALLS:
             for kept in (self.calls, self._handed, self._own, self._entered):
                 kept.clear()
@@ -118,15 +124,15 @@ class EdgeFiles:
         return self._handed[path]
 
     def entered(self, outer: Crossings, call: int) -> Handed:
-        """The edges of a call inside its functions. A call may be opened in thousands of places, which have all that
-        crosses its border in common."""
+        """Return the edges of a call inside its functions. A call may be opened in thousands of places with equal
+        crossings."""
         known = self._entered.get(call)
         if known is None or known[0] is not outer:
             known = self._entered[call] = outer, sorted_once(handed_in(self, outer, call))
         return known[1]
 
     def own(self, row: int) -> Crossings:
-        """The edges of the same body with one end below `row`; those of calls are kept."""
+        """Return the edges within one body that have one end below `row`; those of calls are cached."""
         if row not in self.hierarchy.calls:
             return inside_body(self.hierarchy, self, row)
         if row not in self._own:
@@ -147,7 +153,7 @@ class EdgeFiles:
 
 
 def fileable(hierarchy: Hierarchy) -> bool:
-    """Whether the edges cross so few borders, all together, that all can be filed at once."""
+    """Return whether the edges cross so few borders in total that all can be filed at once."""
     graph, edges, depth = hierarchy.graph, hierarchy.edge_order, hierarchy.depth.astype(np.int64)
     crossed = 0
     for node, top in ((graph.source, hierarchy.edge_from), (graph.target, hierarchy.edge_to)):
@@ -156,7 +162,7 @@ def fileable(hierarchy: Hierarchy) -> bool:
 
 
 class Borders:
-    """The edges of a body that cross the border of each group of it, filed by group and then in file order."""
+    """Edges of a body across the border of each of its groups, filed by group, then in file order."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         graph, plain = hierarchy.graph, hierarchy.edge_order
@@ -173,7 +179,7 @@ class Borders:
         self.groups, self.all = group[order], Crossings(edge[order], inner, other, inbound, slot)
 
     def of(self, row: int) -> Crossings:
-        """Those of one group."""
+        """Return the crossings of one group."""
         first, stop = span(self.groups, row, row + 1)
         return self.all.pick(slice(first, stop))
 
@@ -181,8 +187,8 @@ class Borders:
 def climbed(
     hierarchy: Hierarchy, edge: Ints, inner: Ints, top: Ints, other: Ints, slot: Ints
 ) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-    """A row for each border that an edge crosses, from the group around its `inner` end up to the one at the `top`: the
-    group, and the four columns of a crossing."""
+    """Return one row for each border that an edge crosses between its `inner` end and `top`: the group, and the four
+    columns of a crossing."""
     kept: list[tuple[Ints, Ints, Ints, Ints, Ints]] = []
     around = inner
     # One border further out in each step, for all edges that have not reached the top.
@@ -196,13 +202,13 @@ def climbed(
 
 
 def crossings(hierarchy: Hierarchy, files: EdgeFiles, path: Path) -> Crossings:
-    """The edges that cross the border of group or op `path`, in file order, those through calls around it too.
+    """Return the edges that cross the border of group or op `path` in file order, including those through calls around
+    it.
 
-    The calls on the path are followed from the outermost inwards; what crosses their borders is kept, for whatever
-    else they open to asks for it again.
+    Calls on the path are followed from the outermost inwards; their crossings are cached for later paths.
     """
     across = nothing()
-    known = files.around(path[:-1])  # only saves time: what crosses their borders could be found anew
+    known = files.around(path[:-1])  # only saves time
     for length in range(known + 1, len(path) + 1):
         row = path[length - 1]
         outer = files.calls[path[: length - 1]] if length > 1 else across
@@ -217,16 +223,16 @@ def crossings(hierarchy: Hierarchy, files: EdgeFiles, path: Path) -> Crossings:
 
 
 def crossings_inside(hierarchy: Hierarchy, files: EdgeFiles, path: Path) -> Crossings:
-    """The edges that cross the border of group `path`, by the rows that it shows when it is open.
+    """Return the edges that cross the border of group `path`, by the rows that it shows when open.
 
-    Those of a call go on to the arguments and results of its functions; control edges end at the call.
+    The edges of a call go on to the arguments and results of its functions; control edges end at the call.
     """
     across = crossings(hierarchy, files, path)
     return files.entered(across, path[-1]).edges if path[-1] in hierarchy.calls else across
 
 
 def handed_in(files: EdgeFiles, outer: Crossings, call: int) -> Crossings:
-    """The edges of `call` as they go on inside its functions."""
+    """Return the edges of `call` as they go on inside its functions."""
     # `entry`: which crossing, the row inside, the output or input position there.
     passed = through_call(files.hierarchy, files.key_number, call, outer.edge, outer.slot, outer.inbound)
     rows = np.array([entry[0] for entry in passed], np.int64)
@@ -240,7 +246,7 @@ def handed_in(files: EdgeFiles, outer: Crossings, call: int) -> Crossings:
 
 
 def inside_body(hierarchy: Hierarchy, files: EdgeFiles, row: int) -> Crossings:
-    """Edges of the same body with one end below `row`."""
+    """Return the edges within one body that have one end below `row`."""
     graph = hierarchy.graph
     files.asked += 1
     if files.asked > MANY and files.fileable and hierarchy.kind[row] != OP:
@@ -248,7 +254,7 @@ def inside_body(hierarchy: Hierarchy, files: EdgeFiles, row: int) -> Crossings:
     start, end = row, int(hierarchy.end[row])
     out, into = files.leaving(start, end), files.arriving(start, end)
     target, source = hierarchy.row_of_node[graph.target[out]], hierarchy.row_of_node[graph.source[into]]
-    # Without those whose other end is inside too; ids are in file order.
+    # Drop edges with both ends inside; ids are in file order.
     out = np.sort(out[(target < start) | (target >= end)])
     into = np.sort(into[(source < start) | (source >= end)])
     return join(
@@ -264,13 +270,13 @@ def inside_body(hierarchy: Hierarchy, files: EdgeFiles, row: int) -> Crossings:
 
 
 def nothing() -> Crossings:
-    """No crossing."""
+    """Return empty crossings."""
     none = np.zeros(0, np.int32)
     return Crossings(none, none, none, np.zeros(0, bool), none)
 
 
 def in_a_row(*some: Crossings) -> Crossings:
-    """All, one after the other."""
+    """Concatenate crossings."""
     return Crossings(
         np.concatenate([each.edge for each in some]),
         np.concatenate([each.inner for each in some]),
@@ -281,7 +287,7 @@ def in_a_row(*some: Crossings) -> Crossings:
 
 
 def join(a: Crossings, b: Crossings) -> Crossings:
-    """Both, in the order of the flat edges."""
+    """Merge two sets of crossings in the order of the flat edges."""
     both = in_a_row(a, b)
     return both.pick(np.argsort(both.edge, kind="stable"))
 
@@ -289,7 +295,8 @@ def join(a: Crossings, b: Crossings) -> Crossings:
 def find_bridges(
     hierarchy: Hierarchy, facts: Facts, across: Crossings, children: list[int], known: dict[Outputs, Carried]
 ) -> list[Bridge]:
-    """Bundle crossings by child, neighbour and direction; `known` is what others carry. `drawable` is decided later."""
+    """Bundle crossings by child, neighbour and direction. `known` caches what edges carry; `drawable` is decided
+    later."""
     if not children or not len(across.edge):
         return []
     # Rows are in preorder: the child that holds `inner` is the last one that begins at or before it.

@@ -1,6 +1,6 @@
-"""Flat edges between the same two boxes become one line: counts and tensors.
+"""Bundle the flat edges between the same two boxes into one line with counts and tensors.
 
-All of it is in columns: a level can have a million lines.
+Everything is in columns: a level can have a million lines.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ FEW = 64  # edges for which plain loops are quicker than numpy
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bundling:
-    """Bundles in the order of first appearance: their `ends`, a column each, how many edges of each kind they have, and
-    what they carry."""
+    """Bundles in the order of first appearance: columns of their `ends`, edge counts by kind, and what they carry."""
 
     ends: tuple[Ints | Longs, ...]
     tensors: Longs
@@ -36,14 +35,14 @@ class Bundling:
     bundles: Bundles
 
     def columns(self) -> LineColumns:
-        """The last two ends of the bundles, and how many data, control and reference edges they have."""
+        """Return the last two ends of the bundles, and their numbers of data, control and reference edges."""
         return tuple(map(shared, (*self.ends[-2:], self.tensors, self.control, self.reference)))
 
 
 def lines_between(
     graph: Graph, facts: Facts, edges: Ints, ends: tuple[Ints | Longs, Ints | Longs], known: dict[Outputs, Carried]
 ) -> tuple[Bundled, LineColumns]:
-    """The bundles of one level and their columns: what `bundled` gives, of few edges in a tenth of the time."""
+    """Return the bundles of one level and their columns: as `bundled`, but ten times faster for few edges."""
     if len(edges) > FEW:
         held = bundled(graph, facts, edges, ends, known)
         return held.bundles, held.columns()
@@ -74,9 +73,9 @@ def lines_between(
 def bundled(
     graph: Graph, facts: Facts, edges: Ints, ends: tuple[Ints | Longs, ...], known: dict[Outputs, Carried] | None = None
 ) -> Bundling:
-    """Edges whose `ends` are equal become one bundle each.
+    """Bundle the edges whose `ends` are equal.
 
-    Before: `ends` are columns by position in `edges`; `known` are tensors that others have asked for.
+    `ends` are columns by position in `edges`; `known` caches tensors across bundles.
     """
     members, start = by_ends(ends)
     count = len(start) - 1
@@ -95,8 +94,8 @@ def bundled(
 
 
 def by_ends(ends: tuple[Ints | Longs, ...]) -> tuple[Longs, Longs]:
-    """Positions of equal ends one behind the other, in the order of first appearance, and where each run starts; the
-    length at the end.
+    """Return the positions of equal ends next to each other, in the order of first appearance, and where each run
+    starts (with the length at the end).
 
     >>> members, start = by_ends((np.array([5, 3, 5]), np.array([1, 1, 1])))
     >>> members.tolist(), start.tolist()
@@ -120,10 +119,10 @@ def by_ends(ends: tuple[Ints | Longs, ...]) -> tuple[Longs, Longs]:
 
 
 def distinct_outputs(graph: Graph, edge: Ints, number: Longs, count: int) -> tuple[Ints, Ints, Longs]:
-    """The distinct outputs (node, key) that data edges of each bundle carry, in file order, and where those of each
-    start; the length at the end.
+    """Return the distinct outputs (node, key) carried by the data edges of each bundle in file order, and where those
+    of each bundle start (with the length at the end).
 
-    Before: `number` is the bundle of each edge, ascending; `count` says how many bundles there are.
+    `number` is the bundle of each edge, ascending, out of `count` bundles.
     """
     source, key = graph.source[edge], graph.key[edge]
     order = np.lexsort((key, source, number))
@@ -131,7 +130,7 @@ def distinct_outputs(graph: Graph, edge: Ints, number: Longs, count: int) -> tup
     same[1:] = True
     for column in (number, source, key):
         same[1:] &= column[order[1:]] == column[order[:-1]]
-    # The first of each equal (bundle, source, key), back in the order of the file.
+    # The first of each equal (bundle, source, key), back in file order.
     kept = np.sort(order[~same])
     return source[kept], key[kept], np.searchsorted(number[kept], np.arange(count + 1))
 
@@ -139,8 +138,8 @@ def distinct_outputs(graph: Graph, edge: Ints, number: Longs, count: int) -> tup
 def metaedges_of(
     bundles: Bundled, columns: LineColumns, first: int, stop: int
 ) -> tuple[list[Metaedge], list[tuple[int, int]]]:
-    """The bundles `first … stop-1`, whose ends are positions of children, as metaedges; those from a child to itself as
-    (child, count)."""
+    """Return the bundles `first … stop-1`, whose ends are positions of children, as metaedges; self loops as (child,
+    count)."""
     metaedges: list[Metaedge] = []
     loops: list[tuple[int, int]] = []
     lines = zip(range(first, stop), *(column[first:stop] for column in columns), strict=True)
@@ -153,9 +152,9 @@ def metaedges_of(
 
 
 def outward(bundles: Bundled, columns: LineColumns, first: int, stop: int) -> list[Bridge]:
-    """The bundles `first … stop-1` as bridges; `drawable` is decided later.
+    """Return the bundles `first … stop-1` as bridges; `drawable` is decided later.
 
-    Before: their ends are the child, and twice the row of the neighbour (one more where the edge comes in).
+    Their ends are the child, and twice the row of the neighbour (plus one if the edge enters).
     """
     lines = zip(range(first, stop), *(column[first:stop] for column in columns), strict=True)
     return [
@@ -165,7 +164,7 @@ def outward(bundles: Bundled, columns: LineColumns, first: int, stop: int) -> li
 
 
 def shared(column: NDArray[Any]) -> list[int]:
-    """The values of a column, equal ones as one object: a million of them take a quarter of the memory."""
+    """Return the values of a column with equal values as one object, which takes a quarter of the memory."""
     values: dict[int, int] = {}
     return [values.setdefault(value, value) for value in column.tolist()]
 
@@ -173,10 +172,9 @@ def shared(column: NDArray[Any]) -> list[int]:
 def find_metaedges(
     hierarchy: Hierarchy, facts: Facts, path: Path, rows: list[int]
 ) -> tuple[list[Metaedge], list[tuple[int, int]]]:
-    """All edges that group `path` owns, bundled by the children they join; and self edges as (child, count).
+    """Return all edges that group `path` owns, bundled by the children they join, and self loops as (child, count).
 
-    Before: flat edges filed by owner; `rows` are the group's children. After: one metaedge for each ordered pair, in
-    the order of first appearance.
+    There is one metaedge for each ordered pair of children, in the order of first appearance.
     """
     owner = owner_row(hierarchy, path)
     if owner < 0:

@@ -1,4 +1,4 @@
-"""Edges of a call go on inside: an input leads to an argument of the function, a result to the call's output."""
+"""Follow the edges of a call into its functions: inputs lead to arguments, results to outputs of the call."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def through_call(
 ) -> list[tuple[int, int, int]]:
     """Follow the edges of a call into its functions; `key_number` is the id of each output key of the graph.
 
-    For each way in: `(position among edges, row inside, slot or output key there)`. Control edges end at the call,
-    and so does what leads to a constant that is drawn as a mark.
+    Each entry is `(position among edges, row inside, slot or output key there)`. Control edges end at the call, and so
+    do edges to a constant that is drawn as a mark.
     """
     graph = hierarchy.graph
     node = int(hierarchy.node[call])
     data = ~graph.control[edges]
-    # Of an edge that leaves the call `slot` is an output key, of one that comes in the position of an input. What a
-    # call waits for reaches no argument of its body.
+    # `slot` is an output key for an edge that leaves the call, and an input position for one that enters. Control
+    # edges into the call reach no argument.
     into, out = by_slot(slots, inbound & data), by_slot(slots, ~inbound & data)
     leaving = sorted((output_number(graph.keys[key].rpartition(":")[2]), key) for key in out)
     joined_ends: list[tuple[int, int, int]] = []
@@ -52,7 +52,7 @@ def through_call(
 
 
 def by_slot(slots: Ints, chosen: Bools) -> dict[int, list[int]]:
-    """The chosen positions by slot: a function is asked for its own arguments, not each of thousands for all inputs."""
+    """Return the chosen positions by slot: a function looks up its own arguments only, not all inputs."""
     positions: dict[int, list[int]] = {}
     for index in np.flatnonzero(chosen).tolist():
         positions.setdefault(int(slots[index]), []).append(index)
@@ -60,18 +60,18 @@ def by_slot(slots: Ints, chosen: Bools) -> dict[int, list[int]]:
 
 
 def asked(joined: CallWiring, function: Function, leaving: list[tuple[int, int]]) -> list[int]:
-    """Those of the outputs (number, key) that results of a function can lead to, as keys. Before: by number."""
+    """Return the keys of those outputs (number, key), sorted by number, that results of a function can lead to."""
     if joined.gives == "each" and not joined.named:
         leaving = leaving[: bisect_left(leaving, (len(function.returns),))]
     return [key for _, key in leaving]
 
 
 def constants_inside(hierarchy: Hierarchy, call: int, body: int | None = None) -> list[tuple[int, int]]:
-    """The constants that a call is given, and the argument that each of them leads to, in one of its functions or in
-    all: `(row of mark, row inside)`."""
+    """Return the constants passed to a call, each with the argument it leads to in one or all of its functions: `(row
+    of mark, row inside)`."""
     graph, node = hierarchy.graph, int(hierarchy.node[call])
     into = slice(*span(graph.target, node, node + 1))
-    # From marks: they are no edges between ops, and cross no border.
+    # Edges from marks are not in `edge_order` and cross no border.
     from_marks = (graph.mark[graph.source[into]] != 0) & ~graph.control[into]
     slots = by_slot(graph.slot[into], from_marks)
     if not slots:
@@ -88,19 +88,19 @@ def constants_inside(hierarchy: Hierarchy, call: int, body: int | None = None) -
 
 
 def first_of_each(bodies: tuple[tuple[str, int], ...]) -> list[tuple[str, int]]:
-    """Each function of a call once, though two attributes may name it.
+    """Return each function of a call once, though two attributes may name it.
 
     >>> first_of_each((("then_branch", 7), ("else_branch", 7)))
     [('then_branch', 7)]
     """
     attr_of: dict[int, str] = {}
     for attr, body in bodies:
-        # Of a While with one function for both, `body` says how it is wired: `cond` only gives a truth value.
+        # A While may use one function for both: `body` then defines the wiring.
         if body not in attr_of or attr_of[body] == "cond":
             attr_of[body] = attr
     return [(attr, body) for body, attr in attr_of.items()]
 
 
 def joined_to(graph: Graph, node: int, attr: str, function: Function) -> CallWiring:
-    """How `node` is joined to a function that it calls."""
+    """Return how `node` is wired to a function that it calls."""
     return wiring(graph.op_types[graph.op[node]], graph.node_def(node), attr, len(function.args))

@@ -1,4 +1,4 @@
-"""Members of a stack that show, row for row, what its usual member does: a page writes their levels once."""
+"""Find the members of a stack whose content equals that of the usual member: a page writes their levels once."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ from graphviz_tb.model.stacks import is_stack, usual_member
 from graphviz_tb.model.tensors import Tensor
 
 MemberColumns = tuple[NDArray[Any], ...]
-OUTSIDE = 1 << 32  # added to the rows outside of a member: those inside are counted from the member on
+OUTSIDE = 1 << 32  # added to rows outside of a member; rows inside are offsets from the member
 
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A member of a stack that shows what the `usual` one does: rows inside are as many further on as the member is,
-    and `marks` are those outside that it has in place of others."""
+    """A stack member with the same content as the `usual` one.
+
+    Rows inside are offset by `member - usual`; `marks` maps outside rows of the usual member to those of this one.
+    """
 
     member: int
     usual: int
@@ -30,10 +32,10 @@ class Copy:
 
 
 class Copies:
-    """The copies among the members of stacks that show one member; compared when asked for.
+    """Finds the copies among the members of a stack, on request.
 
-    A copy holds the same rows, edges, marks and tensors in the same order, and the same lines lead out of it: all its
-    levels are those of the usual member, with other numbers for some rows. Members with calls are none.
+    A copy holds equal rows, edges, marks and tensors in equal order, and equal lines lead out of it: its levels are
+    those of the usual member with other row numbers. Members with calls are never copies.
     """
 
     def __init__(self, levels: MemberExpander) -> None:
@@ -45,7 +47,7 @@ class Copies:
         self._numbers: dict[Tensor, int] = {}
 
     def of(self, stack: int) -> list[Copy]:
-        """The copies in a stack of the main graph, or of a function; none in a row that is no stack."""
+        """Return the copies in a stack of the main graph or of a function; empty for other rows."""
         hierarchy = self._hierarchy
         if not is_stack(hierarchy, stack):
             return []
@@ -58,7 +60,7 @@ class Copies:
             if marks is None:
                 continue
             first = first or list(self._columns(stack, usual))
-            # Column by column: most that differ do in the first ones, and their tensors are asked for last.
+            # Cheap columns first, tensors last: most differences show in the first columns.
             if all(map(np.array_equal, first, self._columns(stack, member))):
                 found.append(Copy(member, usual, marks))
         return found
@@ -68,20 +70,21 @@ class Copies:
         return first < stop
 
     def _columns(self, stack: int, member: int) -> Iterator[NDArray[Any]]:
-        """All that the levels of a member depend on beside its structure and marks, by places from the member on."""
+        """Yield all columns that the levels of a member depend on besides structure and marks, as offsets from the
+        member."""
         stop = int(self._hierarchy.end[member])
         for column in self._rows:
             yield column[member:stop]
         yield from self._edges(stack, member, stop)
 
     def _edges(self, stack: int, member: int, stop: int) -> Iterator[NDArray[Any]]:
-        """The edges that touch a member, as they are bundled: their ends, outputs and tensors."""
+        """Yield the edges that touch a member, as they are bundled: their ends, outputs and tensors."""
         hierarchy, graph = self._hierarchy, self._hierarchy.graph
         inner = np.sort(hierarchy.edge_order[hierarchy.owner_start[member] : hierarchy.owner_start[stop]])
         across = self._levels.shown_as((member,))
         edge = np.concatenate((inner, across.edge))
         source, target = (hierarchy.row_of_node[ends[inner]] for ends in (graph.source, graph.target))
-        # A line to another member leads to no copy of itself in the next.
+        # An edge to another member has no counterpart in the next member.
         between = (across.other > stack) & (across.other < hierarchy.end[stack])
         other = across.other + np.where(between, member * OUTSIDE, OUTSIDE)
         yield np.concatenate((target - member, other))
@@ -92,14 +95,14 @@ class Copies:
         yield self._tensors(edge)
 
     def _outputs(self, edge: Ints, lines: Longs) -> Longs:
-        """Which edges of one line carry the same output, by numbers in the order of first appearance."""
+        """Number the outputs that edges of one line carry, in the order of first appearance."""
         numbers: dict[tuple[int, int, int], int] = {}
         graph = self._hierarchy.graph
         carried = zip(lines.tolist(), graph.source[edge].tolist(), graph.key[edge].tolist(), strict=True)
         return np.array([numbers.setdefault(each, len(numbers)) for each in carried], np.int64)
 
     def _tensors(self, edge: Ints) -> Longs:
-        """The tensor of each edge as a number, equal ones as one; -1 for control edges."""
+        """Number the tensor of each edge, equal ones alike; -1 for control edges."""
         graph, tensor, numbers = self._hierarchy.graph, self._levels.facts.tensor, self._numbers
         data = ~graph.control[edge]
         found = np.full(len(edge), -1, np.int64)
@@ -108,8 +111,7 @@ class Copies:
         return found
 
     def _marks_of(self, usual: int, member: int) -> dict[int, int] | None:
-        """The marks outside of a member that are beside its ops, each by that of the usual one; None where they do not
-        correspond."""
+        """Map the outside marks of the usual member to those of `member`; None if they do not correspond."""
         (ours, *first), (theirs, *second) = self._beside(usual), self._beside(member)
         if not all(map(np.array_equal, first, second)):
             return None
@@ -122,7 +124,7 @@ class Copies:
         return {mark: other for mark, other in pairs.items() if mark != other and mark not in inside}
 
     def _beside(self, member: int) -> MemberColumns:
-        """The marks beside the ops of a member, and all that is drawn of them."""
+        """Return the marks next to the ops of a member, and everything drawn of them."""
         hierarchy, beside = self._hierarchy, self._hierarchy.graph.beside
         at = self._marks.order[self._marks.start[member] : self._marks.start[hierarchy.end[member]]]
         mark = beside.mark[at]

@@ -1,4 +1,4 @@
-"""Which bridges are drawn as lines to a port, and which become stubs."""
+"""Decide which bridges are drawn as lines to a port, and which become stubs."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def decide_drawable(
 ) -> list[Bridge]:
     """Mark the bridges that cannot be drawn.
 
-    Before: `away` are the children that are in the core neither by themselves nor by hand. Drawn is a bridge whose
-    child is not away, whose neighbour has at most `maxBridgePathDegree` bridges on that side (of control-only ones,
-    too), and that goes on in the level around the group; a control edge against the order of the data is not.
-    A child moved by hand keeps its bridges, so that the order of drawing is that of the level before it moved.
+    A bridge is drawn if its child is not in `away` (extracted both automatically and by hand), its neighbour has at
+    most `maxBridgePathDegree` bridges on that side (and of control-only ones), and it continues in the level around the
+    group; a control edge against the data order is not. A child moved by hand keeps its bridges, so that the drawing
+    order does not change.
     """
     box = expander.box_of(path)
     parent = parent_path(expander.hierarchy, box)
@@ -50,7 +50,7 @@ def decide_drawable(
 
 
 def crowded(bridges: list[Bridge], limit: int) -> tuple[set[tuple[int, bool]], set[int]]:
-    """The neighbours that more than `limit` bridges lead to: of data on a side, of control alone on any."""
+    """Return the neighbours with more than `limit` bridges: of data on one side, of control alone on any side."""
     # Fewer bridges than the limit: no neighbour can have more.
     if len(bridges) <= limit:
         return set(), set()
@@ -61,8 +61,8 @@ def crowded(bridges: list[Bridge], limit: int) -> tuple[set[tuple[int, bool]], s
 
 
 def continuations(expander: Expander, parent: Path) -> dict[int, set[tuple[int, bool]]]:
-    """By row of a child of group `parent` that opens: the neighbours (row, inbound) whose edge is drawn there; filed
-    once."""
+    """Return, for each row of a child of `parent` that opens, the neighbours (row, inbound) whose edge is drawn there;
+    cached."""
     known = expander.going_on.get(parent)
     if known is not None:
         return known
@@ -72,12 +72,12 @@ def continuations(expander: Expander, parent: Path) -> dict[int, set[tuple[int, 
     for index in around.core_edges():
         edge = around.edges[index]
         source, target = rows[edge.source], rows[edge.target]
-        # Seen from inside a child: a line from `source` comes into `target`, and goes out of `source`.
+        # Seen from inside a child: a line from `source` enters `target`, and leaves `source`.
         if opens[edge.target]:
             continued.setdefault(target, set()).add((source, True))
         if opens[edge.source]:
             continued.setdefault(source, set()).add((target, False))
-    # A line that crosses the border of the level itself goes on through it.
+    # A line that crosses the border of this level continues through it.
     for index in around.core_bridges():
         bridge = around.bridges[index]
         if opens[bridge.child]:
@@ -86,7 +86,8 @@ def continuations(expander: Expander, parent: Path) -> dict[int, set[tuple[int, 
 
 
 def backwards(expander: Expander, path: Path, other: int, inbound: bool, options: ExpandOptions) -> bool:
-    """Whether a control bridge to a neighbour runs against the data order at the level where both its ends are seen."""
+    """Return whether a control bridge to a neighbour runs against the data order at the level that shows both its
+    ends."""
     inner, outer = places(expander, path, other, options)
     if inner is None or outer is None:
         return False
@@ -94,12 +95,13 @@ def backwards(expander: Expander, path: Path, other: int, inbound: bool, options
 
 
 def places(expander: Expander, path: Path, other: int, options: ExpandOptions) -> ChildPair:
-    """The places of a group, or of one around it, and of a neighbour in the order of the level that shows both."""
+    """Return the positions of a group, or of one around it, and of a neighbour in the order of the level that shows
+    both."""
     known = expander.places
     found: ChildPair = (None, None)
     ancestor = path
     while (parent := parent_path(expander.hierarchy, ancestor)) is not None:
-        # The groups around are opened first: a line that goes in through thousands of them is looked for once.
+        # The groups around are opened first, so that a line through thousands of them is looked up once.
         if (ancestor, other) in known:
             found = known[ancestor, other]
             break
@@ -113,7 +115,7 @@ def places(expander: Expander, path: Path, other: int, options: ExpandOptions) -
 
 
 def order_of(expander: Expander, path: Path, options: ExpandOptions) -> dict[int, int | None]:
-    """The place of each child (by row) of group `path` in the order of its data; None without one. Found once."""
+    """Return the position of each child (by row) of group `path` in data order, None for those without one; cached."""
     order = expander.orders.get(path)
     if order is None:
         level = expander.metagraph(path)

@@ -1,9 +1,9 @@
-"""The auxiliary area: sinks, hubs and loose ends are taken out of the main drawing, stubs represent their edges.
+"""The auxiliary area: take sinks, hubs and isolated children out of the main drawing; stubs represent their edges.
 
-The rules and constants are TensorBoard's (`render.ts`: extraction of predefined types, of high degrees by quartiles,
-of control edges past `maxControlDegree`, of isolated nodes), with these mended unless its preset asks otherwise: a
-level is never emptied, one of a few boxes keeps its control edges, a sink that hands data on is none, a constant is no
-neighbour, and moving a node by hand moves no other.
+Rules and constants are TensorBoard's (`render.ts`: extraction of predefined types, of high degrees by quartiles, of
+control edges past `maxControlDegree`, of isolated nodes). Unless its preset is chosen, these are corrected: a level is
+never emptied, a level of a few boxes keeps its control edges, a sink that feeds data is none, constants do not count as
+neighbours, and moving a node by hand moves no other.
 """
 
 from __future__ import annotations
@@ -18,19 +18,18 @@ from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.metagraph import Mask, Metaedge
 from graphviz_tb.options import ExpandOptions
 
-READABLE = 40  # children of a level that is drawn whole: folded levels are no wider, and hubs are part of their flow
-QUARTILES = 3  # numbers that have quartiles apart; of fewer none lies far above the others
-FEW = 8  # children of a level that keeps all control edges: so few boxes are read with every line
+READABLE = 40  # children of a level that is drawn whole: hubs are part of the flow there
+QUARTILES = 3  # fewer numbers have no outliers
+FEW = 8  # children of a level that keeps all its control edges
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractInput:
-    """The input of the rules of extraction: one group's children and metaedges.
+    """One group's children and metaedges: the input of the rules.
 
-    `sink` says which children are of a sink type (or a scope whose root op is), `marked` which marks are drawn beside
-    each child (some of "in", "out"), `unseen` how many nodes without edges TensorBoard counts beside the children,
-    `circling` which close a cycle and are outside of the model, or small next to the scope on their cycle, `included`
-    which children were asked for in the main area.
+    `sink`: children of a sink type, or scopes whose root op is one. `marked`: sides ("in", "out") of the marks next to
+    each child. `unseen`: nodes without edges that TensorBoard counts too. `circling`: children on a cycle that are
+    outside the model or small next to the scope on their cycle. `included`: children requested in the main area.
     """
 
     count: int
@@ -59,15 +58,14 @@ class ExtractState:
 
 
 def decide(level: ExtractInput, options: ExpandOptions) -> Mask:
-    """Which children and metaedges leave the main drawing.
+    """Choose the children and metaedges that leave the main drawing, by TensorBoard's rules in their order.
 
-    Before: all children in the core. After: the mask; with an emptied core (but for TensorBoard's preset) no mask at
-    all. The order of rules is TensorBoard's.
+    If nothing would be left in the core, return an empty mask (except for TensorBoard's preset).
     """
     if not options.extract or not level.count:
         return Mask()
     hubs = options.auto_extract and (options.tensorboard or level.count > READABLE)
-    # As many as there are edges: a bound that nothing exceeds.
+    # The number of edges: a bound that nothing exceeds.
     most_control = len(level.edges) if level.count <= FEW and not options.tensorboard else options.max_control_degree
     if not hubs and nothing_moves(level):
         return Mask()
@@ -94,12 +92,12 @@ def decide_circling(level: ExtractInput) -> Mask:
 
 
 def mask_of(work: ExtractState) -> Mask:
-    """Return the mask of children and metaedges that were taken out of the core."""
+    """Return the mask of the children and metaedges taken out of the core."""
     return Mask(tuple(work.in_extract), tuple(work.out_extract), frozenset(work.stubbed))
 
 
 def nothing_moves(level: ExtractInput) -> bool:
-    """Return whether certainly nothing moves: no sinks, no cycles, no control edges, no marks next to loose ends."""
+    """Return whether nothing can move: no sinks, cycles or control edges, and no marks next to isolated children."""
     if level.circling or any(level.sink) or not all(edge.tensors for edge in level.edges):
         return False
     if not any(level.marked):
@@ -109,7 +107,7 @@ def nothing_moves(level: ExtractInput) -> bool:
 
 
 def begin(level: ExtractInput) -> ExtractState:
-    """Everything in the core."""
+    """Return a state with all children in the core."""
     links_out: list[dict[int, int]] = [{} for _ in range(level.count)]
     links_in: list[dict[int, int]] = [{} for _ in range(level.count)]
     for index, edge in enumerate(level.edges):
@@ -119,8 +117,8 @@ def begin(level: ExtractInput) -> ExtractState:
 
 
 def turn_into_stubs(work: ExtractState, source: int, target: int) -> None:
-    """Turn a metaedge into stubs, unless one end was asked for in the main area."""
-    # An edge of a child that was asked for stays a line, whatever its other end is.
+    """Turn a metaedge into stubs, unless one end was requested in the main area."""
+    # A requested child keeps its lines, whatever their other end is.
     if source in work.level.included or target in work.level.included:
         return
     work.stubbed.add(work.links_out[source].pop(target))
@@ -130,7 +128,7 @@ def turn_into_stubs(work: ExtractState, source: int, target: int) -> None:
 
 
 def take(work: ExtractState, node: int, side: str) -> None:
-    """Cut all edges of a node; without neighbours left it moves to the auxiliary area."""
+    """Cut all edges of a node, and move it to the auxiliary area if it has no neighbours left."""
     work.flag.setdefault(node, side)
     both = [("in", sorted_links(work.links_in[node])), ("out", sorted_links(work.links_out[node]))]
     for direction, others in both:
@@ -139,25 +137,25 @@ def take(work: ExtractState, node: int, side: str) -> None:
                 turn_into_stubs(work, other, node)
             else:
                 turn_into_stubs(work, node, other)
-    # An edge to a child that was asked for is left: then the node stays in the core.
+    # With an edge to a requested child the node stays in the core.
     if not work.links_in[node] and not work.links_out[node]:
         move(work, node, side)
 
 
 def sorted_links(links: dict[int, int]) -> list[int]:
-    """A list that stays whole while links are cut."""
+    """Return a copy that does not change while links are cut."""
     return list(links)
 
 
 def move(work: ExtractState, node: int, side: str) -> None:
-    """Out of the core, into one of the two columns."""
+    """Move a node from the core into one of the two columns."""
     del work.core[node]
     (work.in_extract if side == "in" else work.out_extract).append(node)
 
 
 def take_sinks(work: ExtractState, options: ExpandOptions) -> None:
-    """Sink types (NoOp) go out, whole scopes whose root op is one too."""
-    # A scope whose root op is a NoOp may compute what others need: it is no sink then.
+    """Extract sink types (NoOp), and scopes whose root op is one."""
+    # A scope whose root op is a NoOp but which feeds data to others is no sink.
     handing = set() if options.tensorboard else {edge.source for edge in work.level.edges if edge.tensors}
     staying = work.level.included | handing
     for node in range(work.level.count):
@@ -166,14 +164,13 @@ def take_sinks(work: ExtractState, options: ExpandOptions) -> None:
 
 
 def take_circling(work: ExtractState) -> None:
-    """Move sums between the gradients of one scope, and the like, aside: scopes of the file make a cycle of them, in
-    which a reader finds no direction."""
+    """Extract children on cycles, such as sums between the gradients of one scope: only scopes make a cycle of them."""
     for node in sorted(work.level.circling - work.level.included):
         take(work, node, "out")
 
 
 def comes_back(node: int, data: Iterable[tuple[int, int]]) -> bool:
-    """Whether pairs lead from a node to itself.
+    """Return whether the pairs lead from a node back to itself.
 
     >>> comes_back(1, [(0, 1), (1, 2), (2, 1)]), comes_back(0, [(0, 1), (1, 2), (2, 1)])
     (True, False)
@@ -185,7 +182,7 @@ def comes_back(node: int, data: Iterable[tuple[int, int]]) -> bool:
 
 
 def on_rings(data: Iterable[tuple[int, int]], wanted: Set[int], through: Set[int]) -> set[int]:
-    """Those of `wanted` that are on a cycle of pairs with one of `through`.
+    """Return the members of `wanted` that share a cycle with one of `through`.
 
     >>> pairs = [(0, 1), (1, 2), (2, 1)]
     >>> on_rings(pairs, {1}, {2}), on_rings(pairs, {1}, {0})
@@ -201,7 +198,7 @@ def on_rings(data: Iterable[tuple[int, int]], wanted: Set[int], through: Set[int
 
 
 def take_high_degrees(work: ExtractState, options: ExpandOptions) -> None:
-    """Children of a degree far above the others' go out: the upper fence of quartiles, at least four."""
+    """Extract children of an outlying degree: above the upper fence of the quartiles, and at least four."""
     level = work.level
     nodes = [node for node in work.core if not options.tensorboard or node not in level.included]
     # TensorBoard counts nodes without edges too: they pull the quartiles down.
@@ -210,7 +207,7 @@ def take_high_degrees(work: ExtractState, options: ExpandOptions) -> None:
         return
     into = {node: degree(work.links_in[node], level.edges) for node in nodes}
     out = {node: degree(work.links_out[node], level.edges) for node in nodes}
-    # Extracted is what exceeds the bound: `min_degree` does, one less does not.
+    # Degrees above the bound are extracted: `min_degree` is, one less is not.
     floor = options.min_degree - 1
     in_bound = fence([*into.values(), *[0] * level.unseen], 1, floor)
     out_bound = fence([*out.values(), *[0] * level.unseen], 4, floor)
@@ -224,7 +221,7 @@ def take_high_degrees(work: ExtractState, options: ExpandOptions) -> None:
 
 
 def degree(links: dict[int, int], edges: Sequence[Metaedge]) -> int:
-    """Neighbours with a data edge; without any, all neighbours.
+    """Count the neighbours with a data edge; if there are none, all neighbours.
 
     >>> data, control = Metaedge(0, 1, 3, 0, 0), Metaedge(0, 2, 0, 1, 0)
     >>> degree({1: 0, 2: 1}, [data, control]), degree({1: 1, 2: 1}, [data, control])
@@ -234,7 +231,8 @@ def degree(links: dict[int, int], edges: Sequence[Metaedge]) -> int:
 
 
 def fence(degrees: Iterable[int], factor: int, floor: int) -> int:
-    """Third quartile plus `factor` times the distance between the quartiles (positions rounded half up).
+    """Return the third quartile plus `factor` times the interquartile range (positions rounded half up), at least
+    `floor`.
 
     >>> fence([1] * 15 + [2] * 4 + [12], 1, 4)
     4
@@ -249,12 +247,12 @@ def fence(degrees: Iterable[int], factor: int, floor: int) -> int:
 
 
 def highest(degrees: dict[int, int], bound: int) -> list[int]:
-    """Nodes above the bound, highest first, later ones first among equals."""
+    """Return the nodes above the bound, highest first, and the later one first among equals."""
     return [node for node in sorted(degrees, key=degrees.__getitem__)[::-1] if degrees[node] > bound]
 
 
 def cut_control(work: ExtractState, most: int) -> None:
-    """A child with more control-only metaedges than `most` keeps none of them."""
+    """Cut all control-only metaedges of a child that has more than `most`."""
     edges = work.level.edges
     for node in list(work.core):
         into = [(other, node) for other, index in work.links_in[node].items() if not edges[index].tensors]
@@ -266,7 +264,8 @@ def cut_control(work: ExtractState, most: int) -> None:
 
 
 def take_isolated(work: ExtractState) -> None:
-    """A child without drawn edges goes where its stubs point: only outgoing ones in, only incoming ones out."""
+    """Extract children without drawn edges to the side of their stubs: only outgoing stubs in, only incoming stubs
+    out."""
     level = work.level
     for node in list(work.core):
         if node in level.included or work.links_in[node] or work.links_out[node]:

@@ -1,5 +1,5 @@
-"""The metaedges and bridges of all groups at once, and which levels are alike, for those who open every group of a
-file."""
+"""Find the metaedges and bridges of all groups in one pass, and which levels are equal, for callers that open every
+group."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class LevelLines:
-    """All lines of a file. They are what `find_metaedges` and `find_bridges` give for one group, found in one pass.
+    """All lines of a file: the results of `find_metaedges` and `find_bridges` for every group, found in one pass.
 
     Metaedges are those of the rows from `first` on.
     """
@@ -41,25 +41,25 @@ class LevelLines:
         group, child, other, edges = crossings_of_all(hierarchy)
         across = bundled(hierarchy.graph, facts, edges, (group, place[child], other), known)
         self.columns = numbered_lines(inside), numbered_lines(across)
-        # The bundles of row r are those from `[r]` up to `[r + 1]`.
+        # The bundles of row r are `[r]` up to `[r + 1]`.
         self.owned = np.searchsorted(inside.ends[0], rows).tolist()
         self.crossing = np.searchsorted(across.ends[0], rows).tolist()
         self.inside, self.across = (inside.bundles, inside.columns()), (across.bundles, across.columns())
 
     def metaedges(self, owner: int) -> tuple[list[Metaedge], list[tuple[int, int]]]:
-        """The metaedges between the children of a row, and self edges as (child, count)."""
+        """Return the metaedges between the children of a row, and self loops as (child, count)."""
         return metaedges_of(*self.inside, *self.owned[owner : owner + 2]) if owner >= 0 else ([], [])
 
     def bridges(self, row: int) -> list[Bridge]:
-        """The bridges of a group; `drawable` is decided later."""
+        """Return the bridges of a group; `drawable` is decided later."""
         return outward(*self.across, *self.crossing[row : row + 2])
 
 
 class MemberLines:
-    """The bridges of all groups in the members of a stack, as `find_bridges` gives them for one, found in one pass.
+    """The bridges of all groups in the members of a stack: the results of `find_bridges`, found in one pass.
 
-    `borders` are those of all groups in the file; `shown` has the rows of members, of stacks inside too and what is
-    around before what is inside, each with what crosses its border where the stack shows it.
+    `borders` are the crossings of all groups in the file. `shown` lists member rows, outer before inner stacks, each
+    with its crossings where the stack shows it.
     """
 
     def __init__(
@@ -75,19 +75,19 @@ class MemberLines:
         member = np.full(end[stack] - stack, -1)  # the innermost member around each row
         for row, _ in shown:
             member[row - stack : end[row] - stack] = row
-        # Lines inside a member first, as the file has them, then those that cross its border.
+        # Lines inside a member first, in file order, then those that cross its border.
         first, stop = span(borders.groups, stack + 1, int(end[stack]))
         own, here = borders.all.pick(slice(first, stop)), borders.groups[first:stop]
         around = member[here - stack]
         within = (around >= 0) & (own.other > around) & (own.other < end[around])
         across = in_a_row(*(edges for _, edges in shown))
         top = np.repeat([row for row, _ in shown], [len(edges.edge) for _, edges in shown])
-        # What ends at the stack itself, where no member is known to have it, is in none of them.
+        # Drop lines that end at the stack itself: no member is known to have them.
         held = (across.inner >= top) & (across.inner < end[top])
         across, top = across.pick(held), top[held]
         numbers = np.arange(len(top), dtype=np.int32)
         group, number, _, _, _ = climbed(hierarchy, numbers, across.inner, top, across.other, across.slot)
-        # What ends at a group and nothing in it is drawn inside of it, too.
+        # A line that ends at a group as a whole is drawn inside it too.
         at = np.flatnonzero(hierarchy.kind[across.inner] != OP)
         group, number = np.concatenate((group, across.inner[at])), np.concatenate((number, at))
         kept = (member[group - stack] == top[number]) & (start[group + 1] > start[group])
@@ -99,18 +99,18 @@ class MemberLines:
         other = crossing.other.astype(np.int64) << 1 | crossing.inbound
         lines = bundled(hierarchy.graph, facts, crossing.edge, (groups[order], inner, other), known)
         self.stack, self.lines = stack, (lines.bundles, lines.columns())
-        # The bridges of row r are those from `[r - stack]` up to `[r - stack + 1]`.
+        # The bridges of row r are `[r - stack]` up to `[r - stack + 1]`.
         self.crossing = np.searchsorted(lines.ends[0], np.arange(stack, end[stack] + 1)).tolist()
 
     def bridges(self, row: int) -> list[Bridge]:
-        """The bridges of a group; `drawable` is decided later."""
+        """Return the bridges of a group; `drawable` is decided later."""
         return outward(*self.lines, *self.crossing[row - self.stack : row - self.stack + 2])
 
 
 class LevelForms:
-    """Finds levels that are alike: what is decided of the first of them holds for all, with other rows.
+    """Finds equal levels: the decisions for the first hold for all, with other rows.
 
-    A level has no form where its decisions depend on more than its lines: on names, on what is called again.
+    A level has no form if its decisions depend on more than its lines: on names, or on repeated calls.
     """
 
     def __init__(self, expander: Expander, lines: LevelLines, bodies: Sequence[int]) -> None:
@@ -120,7 +120,7 @@ class LevelForms:
         opens = hierarchy.kind != OP
         opens[list(hierarchy.calls)] = True
         self._opens: list[bool] = opens.tolist()
-        # All that is said of children, in the order of levels.
+        # All columns of children, level by level.
         asked = np.stack((opens, *expander.asked_of_rows()), axis=1).astype(np.uint8)
         self._children, self._asked = hierarchy.child_order.tolist(), asked[hierarchy.child_order]
         self._start, self._kind = hierarchy.child_start.tolist(), hierarchy.kind.tolist()
@@ -134,7 +134,8 @@ class LevelForms:
         self._forms: dict[tuple[Any, ...], LevelForm] = {}
 
     def of(self, row: int) -> tuple[LevelForm, list[int]] | None:
-        """The form of a group's level, and its rows: children, then marks and neighbours; None where it has none."""
+        """Return the form of a group's level and its rows (children, then marks and neighbours); None if it has
+        none."""
         if not self._formed[row]:
             return None
         first, stop = self._start[row], self._start[row + 1]
@@ -144,7 +145,7 @@ class LevelForms:
         drawn = self._drawn(row, a, b)
         m, n = self._mark_start[row], self._mark_start[row + 1]
         seen = {child: place for place, child in enumerate(children)}
-        # Twice the row of a neighbour, one more where the edge comes in.
+        # Twice the row of a neighbour, plus one if the edge enters.
         beyond = [seen.setdefault(each, len(seen)) for each in self._mark_rows[m:n]]
         beyond += [seen.setdefault(other >> 1, len(seen)) * 2 + (other & 1) for other in others]
         c, d = self._lines.owned[row : row + 2]
@@ -167,7 +168,7 @@ class LevelForms:
         return form, rows
 
     def _drawn(self, row: int, first: int, stop: int) -> list[bool]:
-        """Which bridges of a group go on in the level around it, as `decide_drawable` asks."""
+        """Return which bridges of a group continue in the level around it, as `decide_drawable` asks."""
         if first == stop:
             return []
         expander = self._expander
@@ -180,7 +181,7 @@ class LevelForms:
         ]
 
     def _carried(self, number: int) -> int:
-        """The tensors of a line as a number, equal ones as one."""
+        """Number the tensors of a line, equal ones alike."""
         bundles = self._lines.inside[0]
         return self._numbers.setdefault(tuple(bundles.carried(number)), len(self._numbers))
 
@@ -193,7 +194,7 @@ class LevelForms:
         return LevelForm(row, rows, lines, [order[child] for child in children])
 
     def _tell(self, row: int, form: LevelForm, rows: list[int]) -> None:
-        """File what groups inside ask of a level like another."""
+        """Record the continuations and the order of a level that reuses another level's form."""
         continued: dict[int, set[tuple[int, bool]]] = {}
         for child, other, inbound in form.going_on:
             continued.setdefault(rows[child], set()).add((rows[other], inbound))
@@ -202,13 +203,16 @@ class LevelForms:
 
 
 def numbered_lines(lines: Bundling) -> NDArray[np.int64]:
-    """Lines as rows of numbers: their last two ends, and how many data, control and reference edges they have."""
+    """Return lines as rows of numbers: their last two ends, and the numbers of data, control and reference edges."""
     return np.stack((*lines.ends[-2:], lines.tensors, lines.control, lines.reference), axis=1).astype(np.int64)
 
 
 def formed(hierarchy: Hierarchy, bodies: Sequence[int]) -> Bools:
-    """For each row whether its level can be like another: no whole graph or function, no loop's body, and no stacks
-    and nothing that trains in it, which are set aside by what they hold and by names."""
+    """Mark the rows whose level can equal another.
+
+    Not a whole graph or function, not a loop's body, and none with stacks or training in it: those are extracted by
+    content and names.
+    """
     levels: Bools = hierarchy.kind != OP
     apart = hierarchy.stacks | (hierarchy.how == TRAINING)
     around = hierarchy.parent[apart]
@@ -218,8 +222,8 @@ def formed(hierarchy: Hierarchy, bodies: Sequence[int]) -> Bools:
 
 
 def marks_of_all(hierarchy: Hierarchy) -> tuple[NDArray[np.int64], Ints, Longs]:
-    """The marks beside ops, level by level as `MarkFiles.of_level` gives them: the place of the op, the kind, side and
-    edges as rows of numbers; the row of each mark; and where the marks of each level begin."""
+    """Return the marks of ops level by level, in the order of `MarkFiles.of_level`: rows of (position of the op, kind,
+    side, edges), the row of each mark, and where the marks of each level begin."""
     graph, beside, place = hierarchy.graph, hierarchy.graph.beside, places(hierarchy)
     host = hierarchy.row_of_node[beside.host]
     kept = np.flatnonzero((host >= 0) & (hierarchy.mark[host] == 0))
@@ -234,7 +238,7 @@ def marks_of_all(hierarchy: Hierarchy) -> tuple[NDArray[np.int64], Ints, Longs]:
 
 
 def places(hierarchy: Hierarchy) -> Longs:
-    """The place of each row among the children of its parent."""
+    """Return the position of each row among the children of its parent."""
     place = np.zeros(len(hierarchy), np.int64)
     rows = hierarchy.child_order
     # `child_order` lists the children of each row as one run, from `child_start` of the row on.
@@ -243,7 +247,8 @@ def places(hierarchy: Hierarchy) -> Longs:
 
 
 def child_places(hierarchy: Hierarchy, around: int, groups: Ints, inner: Ints) -> Longs:
-    """The places of the children of groups below a row that hold rows inside of these; the last for a group itself."""
+    """Return, for groups below a row, the positions of the children that hold the given inner rows; the last position
+    for a group itself."""
     start, every = hierarchy.child_start, len(hierarchy)
     first, stop = start[around], start[hierarchy.end[around]]
     rows = hierarchy.child_order[first:stop].astype(np.int64)
@@ -253,13 +258,13 @@ def child_places(hierarchy: Hierarchy, around: int, groups: Ints, inner: Ints) -
 
 
 def crossings_of_all(hierarchy: Hierarchy) -> tuple[Ints, Ints, Longs, Ints]:
-    """Every edge once for each border of a group that it crosses, in the order of groups and then of the file: the
-    group, its child, twice the row of the other end (one more where the edge comes in), and the edge."""
+    """Return every edge once for each group border it crosses, by group, then in file order: the group, its child,
+    twice the row of the other end (plus one if the edge enters), and the edge."""
     graph, edges = hierarchy.graph, hierarchy.edge_order
     levels: list[tuple[Ints, ...]] = []
     for inbound, node in ((0, graph.source[edges]), (1, graph.target[edges])):
         ends = (hierarchy.edge_to, hierarchy.edge_from) if inbound else (hierarchy.edge_from, hierarchy.edge_to)
-        # From the op at one end up to the child of the owner that holds it: each step crosses one border.
+        # Climb from the op at one end to the child of the owner: each step crosses one border.
         row, stop = hierarchy.row_of_node[node], ends[0][edges]
         other = ends[1][edges] * 2 + inbound
         inside = np.flatnonzero(row != stop)

@@ -1,4 +1,4 @@
-"""A level without the children that a reader does not want to see."""
+"""Drop the children of a level that the reader hid."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from graphviz_tb.model.metagraph import Mask, Metagraph
 
 
 def without(level: Metagraph, hidden: Bools) -> Metagraph:
-    """The level without hidden children, and without every line, stub and mark that leads to one, here or elsewhere.
+    """Return the level without hidden children, and without all lines, stubs and marks that lead to one, here or
+    elsewhere.
 
-    What is left keeps its order.
+    The rest keeps its order.
     """
     kept = [at for at, row in enumerate(level.children) if not hidden[row]]
     place = {old: new for new, old in enumerate(kept)}
     edges = [at for at, edge in enumerate(level.edges) if edge.source in place and edge.target in place]
     number = {old: new for new, old in enumerate(edges)}
 
-    def masked(mask: Mask) -> Mask:
+    def renumber_mask(mask: Mask) -> Mask:
         return Mask(
             tuple(place[at] for at in mask.in_extract if at in place),
             tuple(place[at] for at in mask.out_extract if at in place),
@@ -38,8 +39,8 @@ def without(level: Metagraph, hidden: Bools) -> Metagraph:
             for bridge in level.bridges
             if bridge.child in place and not hidden[bridge.other]
         ),
-        mask=masked(level.mask),
-        automatic=masked(level.automatic),
+        mask=renumber_mask(level.mask),
+        automatic=renumber_mask(level.automatic),
         annotations=tuple(
             replace(stub, child=place[stub.child])
             for stub in level.annotations

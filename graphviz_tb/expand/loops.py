@@ -1,4 +1,4 @@
-"""Loops close: what the body of a While gives is what it is called with the next time."""
+"""Close loops: the results of a While body are its arguments in the next round."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from graphviz_tb.ops.roles import LOOPS
 
 
 def loop_bodies(hierarchy: Hierarchy) -> dict[int, int]:
-    """The functions that are bodies of loops: their row, and their place in the library."""
+    """Return the functions that are bodies of loops: their row, and their index in the library."""
     graph, places = hierarchy.graph, {row: index for index, row in enumerate(hierarchy.function_rows)}
     loops = (row for row in hierarchy.calls if graph.op_types[graph.op[hierarchy.node[row]]] in LOOPS)
     return {body: places[body] for row in loops for attr, body in hierarchy.calls[row] if attr == "body"}
 
 
 def back_edges(hierarchy: Hierarchy, facts: Facts, function: int, rows: list[int]) -> list[Metaedge]:
-    """From the children that make the results of a body to those that hold the arguments of the same number.
+    """Return edges from the children that produce the results of a body to those that hold the arguments of the same
+    index.
 
-    Before: `rows` are the children of the function's row. After: one metaedge for each pair of children, which
-    represents no edge of the graph: nothing counts it.
+    `rows` are the children of the function's row. These metaedges represent no edge of the graph: nothing counts them.
     """
     graph, order = hierarchy.graph, sorted(range(len(rows)), key=rows.__getitem__)
-    # First rows of the children, ascending, to find by bisection the child that holds a node.
+    # First rows of the children, ascending, for a bisection.
     starts = [rows[index] for index in order]
 
     def holder(node: int) -> int:

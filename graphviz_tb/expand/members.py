@@ -1,4 +1,8 @@
-"""What a member of a stack holds where the stack shows it alone: the lines of the whole stack, at what corresponds."""
+"""Open the members of stacks that show one member alone.
+
+Such a member has the lines of the whole stack: every line that enters or leaves any member does so at the shown member,
+at the child that corresponds (`alike`).
+"""
 
 from __future__ import annotations
 
@@ -24,21 +28,21 @@ from graphviz_tb.model.paths import Path
 from graphviz_tb.model.stacks import boxes_of, is_stack, stack_of, usual_member
 from graphviz_tb.options import ExpandOptions
 
-Crossing = tuple[int, int, int, bool, int]  # the columns of `Crossings`
+Crossing = tuple[int, int, int, bool, int]  # one row of `Crossings`
 CrossingEnds = tuple[int, bool, int]  # the row outside, whether inbound, and the row inside
 ByEnds = dict[CrossingEnds, Crossing]
-# The row inside, the row outside, whether inbound, how many of how many.
+# The row inside, the row outside, whether inbound, (members that have it, all members).
 FewLine = tuple[int, int, bool, tuple[int, int]]
 MemberShares = dict[CrossingEnds, tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StackLines:
-    """What crosses the border of a stack: `across`, each at its `owner`, a member; `usual` of all of them as the usual
-    `member` has it; `loose` what touches members unlike that one; `place` is that of each member in the row.
+    """The crossings of a stack.
 
-    `few` gives, for lines of some members only, how many of how many have them. Inputs and outputs of a row of members
-    that feed one another are not among them: they are what comes before or after that row.
+    `across` are all of them, each at its `owner`, a member. `usual` are they mapped onto the usual `member`. `loose`
+    touch members of another structure. `place` is the position of each member. `few` gives, for lines of only some
+    members, (members that have it, all members), without the inputs and outputs of a chain of members.
     """
 
     across: Crossings
@@ -51,11 +55,10 @@ class StackLines:
 
 
 class MemberExpander(Expander):
-    """Opens groups of a hierarchy as they are where each open stack shows one member.
+    """Opens groups of a hierarchy in which each open stack shows one member.
 
-    Before: an expander of the same hierarchy, which opens what is in no stack. After: what enters or leaves a stack at
-    any of its members does so at the member shown, at the child that corresponds; lines between neighbouring members
-    are left out.
+    `plain` opens everything outside of stacks. Lines into or out of any member of a stack end at the corresponding
+    child of the shown member; lines between neighbouring members are left out.
     """
 
     def __init__(self, plain: Expander) -> None:
@@ -65,12 +68,12 @@ class MemberExpander(Expander):
         self._lines: dict[Path, StackLines] = {}
         self._shown: dict[Path, Handed] = {}
         self._few: dict[tuple[Path, Path], list[FewLine]] = {}
-        self._member_lines: dict[int, MemberLines] = {}  # by the stack that is in no other
-        self._ways: dict[tuple[Path, bool], list[int]] = {}  # `_chained`, once for each stack
+        self._member_lines: dict[int, MemberLines] = {}  # by outermost stack
+        self._ways: dict[tuple[Path, bool], list[int]] = {}  # cache of `_chained`
 
     @cached_property
     def inside(self) -> Bools:
-        """For each row whether it is in a stack."""
+        """Mark the rows inside a stack."""
         hierarchy = self.hierarchy
         change = np.zeros(len(hierarchy) + 1, np.int64)
         for row in np.flatnonzero(hierarchy.kind == SERIES).tolist():
@@ -85,22 +88,23 @@ class MemberExpander(Expander):
         return super().metagraph(path) if self.inside[list(path)].any() else self.plain.metagraph(path)
 
     def known(self, path: Path) -> Metagraph | None:
-        """The metagraph of a group that was opened before."""
+        """Return the metagraph of a group that was opened before."""
         return super().known(path) if self.inside[list(path)].any() else self.plain.known(path)
 
     def expect_all(self) -> None:
-        """Find the lines of all groups in one pass, but for those that lead out of members."""
+        """Bundle the lines of all groups in one pass, except those that leave members."""
         self.plain.expect_all()
         self._filed = self.plain._filed
         if self._filed is not None and self.inside.any():
             self._files.expect_all()
 
     def with_options(self, options: ExpandOptions) -> MemberExpander:
-        """An expander of the same hierarchy with other options."""
+        """Return an expander of the same hierarchy with other options."""
         return MemberExpander(self.plain.with_options(options))
 
     def box_of(self, path: Path) -> Path:
-        """The group whose box shows what a group holds: itself; for a member its stack, or what holds nothing else."""
+        """Return the group whose box shows the content of a group: itself; for a member its stack, or the outermost
+        group that holds nothing else."""
         stack = stack_of(self.hierarchy, path)
         return path if stack is None else boxes_of(self.hierarchy, stack)[-1]
 
@@ -120,7 +124,7 @@ class MemberExpander(Expander):
         return decide_drawable(self, path, bridges, away, self.options)
 
     def _filed_in(self, stack: int) -> MemberLines:
-        """The bridges of all groups in the members of a stack that is in no other, found in one pass."""
+        """Return the bridges of all groups in the members of an outermost stack, found in one pass."""
         if stack not in self._member_lines:
             hierarchy, files = self.hierarchy, self._files
             series = stack + np.flatnonzero(hierarchy.kind[stack : hierarchy.end[stack]] == SERIES)
@@ -132,7 +136,7 @@ class MemberExpander(Expander):
     def _shared_by(
         self, path: Path, rows: list[int], bridges: list[Bridge], stacks: list[tuple[Path, Path]]
     ) -> list[Bridge]:
-        """Bridges with how many members of the stacks around have them, where these are only some."""
+        """Return the bridges with the share of members that have them, if only some do."""
         few: MemberShares = {}
         for stack, member in stacks:
             if (stack, member) not in self._few:
@@ -150,7 +154,7 @@ class MemberExpander(Expander):
         ]
 
     def _few_of(self, stack: Path, member: Path) -> list[FewLine]:
-        """The lines that only some members of a stack have, at the rows of one of them; the first of it first."""
+        """Return the lines that only some members of a stack have, mapped to one member, sorted by row."""
         lines = self._lines[stack]
         found: list[FewLine] = []
         for (other, inbound, inner), share in lines.few.items():
@@ -164,21 +168,21 @@ class MemberExpander(Expander):
         return EdgeFiles(self.hierarchy)
 
     def _across(self, path: Path) -> Crossings:
-        """What crosses the border of a group, in the file's order."""
+        """Return the crossings of a group in file order."""
         files = self._files
-        files.around(path[:-1])  # forgets calls where these are many
+        files.around(path[:-1])  # forgets calls if there are many
         for length in range(1, len(path)):  # the calls around it, from the outermost on
             if path[:length] not in files.calls:
                 files.calls[path[:length]] = self._in_body(path[:length])
         return self._in_body(path)
 
     def shown_as(self, member: Path) -> Crossings:
-        """What crosses the border of a member of a stack that shows it alone."""
+        """Return the crossings of a member of a stack that shows it alone."""
         self._across(member)
         return self._shown[member].edges
 
     def _in_body(self, path: Path) -> Crossings:
-        """The same for a group of a body; what crosses the borders of calls around it is known."""
+        """Return the crossings of a group of a body; those of the calls around it are known."""
         stacks = self.stacks(path)
         for depth, (stack, member) in enumerate(stacks):
             if member not in self._shown:
@@ -187,7 +191,7 @@ class MemberExpander(Expander):
         return self._confined(path, stacks[-1][1] if stacks else None)
 
     def stacks(self, path: Path) -> list[tuple[Path, Path]]:
-        """The stacks around a path in its body, from the outermost on, each with the member that the path is in."""
+        """Return the stacks around a path in its body, outermost first, each with the member that holds the path."""
         hierarchy, found, row = self.hierarchy, [], path[-1]
         while (parent := int(hierarchy.parent[row])) >= 0:
             if is_stack(hierarchy, parent):
@@ -196,7 +200,7 @@ class MemberExpander(Expander):
         return found[::-1]
 
     def _confined(self, path: Path, member: Path | None) -> Crossings:
-        """What crosses the border of a group in a member that is shown (None: it is in none)."""
+        """Return the crossings of a group in the shown `member` (None: it is in no stack)."""
         own = self._whole(path)
         if member is None:
             return own
@@ -205,11 +209,11 @@ class MemberExpander(Expander):
         if path == member:
             return here
         top, foot = member[-1], int(hierarchy.end[member[-1]])
-        # Lines inside the member first: in all members they come in one order.
+        # Lines inside the member first: all members have them in one order.
         return in_a_row(own.pick((own.other >= top) & (own.other < foot)), here)
 
     def _whole(self, path: Path) -> Crossings:
-        """What crosses the border of a group in the file."""
+        """Return the crossings of a group in the file."""
         row, files = path[-1], self._files
         across = nothing() if self.hierarchy.kind[row] == FUNCTION else files.own(row)
         if len(path) > 1 and len(files.calls[path[:-1]].edge):
@@ -218,7 +222,8 @@ class MemberExpander(Expander):
         return across
 
     def _as_member(self, stack: Path, member: Path, around: Path | None) -> Crossings:
-        """What crosses the border of a stack, as one of its members has it; `around` is the member that shows it."""
+        """Return the crossings of a stack as one of its members has them; `around` is the member that shows the
+        stack."""
         if stack not in self._lines:
             self._lines[stack] = self._lines_of(stack, around)
         lines, row = self._lines[stack], member[-1]
@@ -245,11 +250,11 @@ class MemberExpander(Expander):
         return crossing_columns(sorted([*held.values(), *between], key=lambda line: (not top <= line[2] < foot, line)))
 
     def _lines_of(self, stack: Path, around: Path | None) -> StackLines:
-        """What crosses the border of a stack, by member and mapped onto the usual one."""
+        """Return the crossings of a stack by member, and mapped onto the usual one."""
         across, usual = self._confined(stack, around), usual_member(self.hierarchy, stack[-1])
         members = self.hierarchy.children(stack[-1])
         owner = members[np.searchsorted(members, across.inner, side="right") - 1] if len(members) else members
-        # The usual member first: of lines that come to one, its own says what one of them carries.
+        # The usual member first: of lines that merge, its own decides what they carry.
         order = np.lexsort((owner, owner != usual))
         across, owner = across.pick(order), owner[order]
         inner = self._rows_in(usual, across.inner, owner)
@@ -272,8 +277,10 @@ class MemberExpander(Expander):
         return StackLines(across, owner, held, loose, few, usual, {row: at for at, row in enumerate(members.tolist())})
 
     def _rows_in(self, group: int, rows: Ints, owner: Ints) -> Ints:
-        """The rows in a group that correspond to some rows in others, their owners; -1 where none does. Before: the
-        rows of an owner are listed together."""
+        """Return the rows in a group that correspond to `rows` of other groups, their owners; -1 for none.
+
+        The rows of one owner are adjacent.
+        """
         found = rows - owner + group
         cuts = [0, *(np.flatnonzero(np.diff(owner)) + 1).tolist(), len(owner)]
         for first, stop in pairwise(cuts if len(owner) else ()):
@@ -284,7 +291,8 @@ class MemberExpander(Expander):
         return ints(found)
 
     def _chained(self, stack: Path, usual: int, inbound: bool) -> list[int]:
-        """Where the usual member of a stack is fed by its neighbour, or feeds it, in rows of that member."""
+        """Return the rows of the usual member of a stack where its neighbour feeds it, or where it feeds the
+        neighbour."""
         hierarchy = self.hierarchy
         for member in [usual, *hierarchy.children(stack[-1]).tolist()]:
             if hierarchy.template[member] != hierarchy.template[usual]:
@@ -297,29 +305,29 @@ class MemberExpander(Expander):
         return []
 
     def _between(self, stack: Path, member: int) -> Crossings:
-        """The edges from one member of a stack to others."""
+        """Return the edges from one member of a stack to others."""
         own = self._whole((*stack[:-1], member))
         return own.pick((own.other > stack[-1]) & (own.other < self.hierarchy.end[stack[-1]]))
 
     def _far(self, stack: Path, member: int, place: dict[int, int]) -> list[Crossing]:
-        """The edges from one member to others that are no neighbours of it in the row."""
+        """Return the edges from one member to others that are not its neighbours in the row."""
         here = place[member]
         return [one for one in each_crossing(self._between(stack, member)) if abs(place.get(one[2], here) - here) > 1]
 
 
 def ends_of_crossing(crossing: Crossing) -> tuple[int, bool, int]:
-    """The row outside of a crossing, whether it comes in, and the row inside."""
+    """Return the row outside of a crossing, whether it enters, and the row inside."""
     return crossing[2], crossing[3], crossing[1]
 
 
 def each_crossing(across: Crossings) -> Iterable[Crossing]:
-    """Crossings one by one."""
+    """Iterate over crossings as rows."""
     listed = (across.edge, across.inner, across.other, across.inbound, across.slot)
     return zip(*(column.tolist() for column in listed), strict=True)
 
 
 def crossing_columns(rows: list[Crossing]) -> Crossings:
-    """Crossings as columns."""
+    """Return rows of crossings as columns."""
     if not rows:
         return nothing()
     edge, inner, other, inbound, slot = zip(*rows, strict=True)

@@ -1,4 +1,4 @@
-"""The order of a level's children along its data edges."""
+"""Order the children of a level along its data edges."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from graphviz_tb.model.metagraph import Metaedge
 
 
 def tensorboard_order(edges: Sequence[Metaedge]) -> dict[int, int]:
-    """TensorBoard's order: breadth first from the sources, the last visit counts. It can be wrong on purpose of its
-    preset: a → b → c → d, a → d, d → e gives e before d."""
+    """Return TensorBoard's order: breadth first from the sources, where the last visit counts.
+
+    Its preset keeps the errors of this order: a → b → c → d, a → d, d → e gives e before d.
+    """
     after: dict[int, list[int]] = {}
     targets = set()
     for edge in edges:
@@ -26,7 +28,7 @@ def tensorboard_order(edges: Sequence[Metaedge]) -> dict[int, int]:
         node = queue.popleft()
         order[node] = count
         count += 1
-        # A node is numbered at each visit but followed only once, which is what makes the order wrong.
+        # A node is numbered at each visit but followed only once: that makes the order wrong.
         if node not in done:
             done.add(node)
             queue.extend(after.get(node, ()))
@@ -34,7 +36,7 @@ def tensorboard_order(edges: Sequence[Metaedge]) -> dict[int, int]:
 
 
 def data_order(edges: Sequence[Metaedge]) -> dict[int, int]:
-    """A true order: the length of the longest path of data edges to each child; children on cycles have none.
+    """Return the length of the longest path of data edges to each child; children on cycles have none.
 
     >>> line = [Metaedge(0, 1, 1, 0, 0), Metaedge(1, 2, 1, 0, 0), Metaedge(0, 2, 1, 0, 0)]
     >>> data_order(line)

@@ -1,4 +1,4 @@
-"""From messages to columns: names, edges, functions; with TensorBoard's preset also its marks."""
+"""Stage `flatten`: convert messages to columns of names, edges and functions; with TensorBoard's preset also marks."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def flatten(
     options: FlattenOptions = FlattenOptions(),  # noqa: B008
     layers: Mapping[str, Layer] = MappingProxyType({}),
 ) -> Graph:
-    """Make the flat graph of a GraphDef; `layers` says by name which nodes and scopes are Keras layers.
+    """Make the flat graph of a GraphDef; `layers` are the nodes and scopes that are Keras layers, by name.
 
-    Before: any message, however odd its names. After: every node is a row and every input that names a node is an
-    edge; inputs that name none, and names that occur twice, are notices (errors with `options.strict`:
-    `UnknownInput`, `DuplicateNode`), and so are calls of functions that the file lacks.
+    Every node becomes a row, and every input that names a node an edge. Inputs that name none, and duplicate names,
+    become notices (errors with `options.strict`: `UnknownInput`, `DuplicateNode`); so do calls of functions that the
+    file lacks.
 
     >>> from graphviz_tb.proto import GraphDef
     >>> graph = flatten(GraphDef(node=[{"name": "a", "op": "Relu"}, {"name": "b", "op": "Add", "input": ["a", "a:1"]}]))

@@ -27,7 +27,7 @@ def assemble(
     layers: Mapping[str, Layer],
     embedded: Embedded | None,
 ) -> Graph:
-    """Freeze everything into a `Graph`; nothing is a mark yet but what TensorBoard's preset has embedded."""
+    """Freeze all columns into a `Graph`; only TensorBoard's preset has marks at this point."""
     none = np.zeros(0, np.int32)
     mark, kept, beside = (
         np.zeros(len(nodes), np.uint8),
@@ -51,7 +51,7 @@ def assemble(
         source=edges.source,
         target=edges.target,
         key=edges.key,
-        # An output that only results of functions name has no edge; the numbers that edges use stay as they are.
+        # Append outputs that only results of functions name; the numbers that edges use do not change.
         keys=tuple(dict.fromkeys((*edges.keys, *(key for each in functions for _, key in each.returns)))),
         slot=edges.slot,
         control=edges.control,

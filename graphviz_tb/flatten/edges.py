@@ -1,4 +1,4 @@
-"""Input strings become edges."""
+"""Convert input strings to edges."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PARAMETER = "prim::GetAttr"  # of PyTorch
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Edges:
-    """Columns, sorted by target in file order and by slot; `keys[key]` is the output of the source."""
+    """Edge columns, sorted by target in file order and by slot; `keys[key]` is the output of the source."""
 
     source: Ints
     target: Ints
@@ -45,7 +45,7 @@ class Edges:
 
 
 def split_input(text: str) -> tuple[str, str, bool]:
-    """The name, output key and control flag of an input string.
+    """Split an input string into name, output key and control flag.
 
     >>> split_input("a/b:1"), split_input("^a"), split_input("f:out:0"), split_input("a:b:c")
     (('a/b', '1', False), ('a', '0', True), ('f', 'out:0', False), ('a:b:c', '0', False))
@@ -53,20 +53,19 @@ def split_input(text: str) -> tuple[str, str, bool]:
     control = text.startswith("^")
     if control:
         text = text[1:]
-    # Nearly all inputs: the pattern is for the rest.
+    # Nearly all inputs: skip the slower pattern.
     if ":" not in text:
         return text, "0", control
-    # A colon that no position follows belongs to the name.
+    # A colon without a position after it is part of the name.
     match = INPUT.fullmatch(text)
     return (match[1], match[2], control) if match else (text, "0", control)
 
 
 def resolve(nodes: Nodes, options: FlattenOptions) -> Edges:
-    """Find the node that each input names.
+    """Return one edge for each input that names a node of the same graph or function body.
 
-    Before: the sources of inputs that are names of nodes, and the texts of the others. After: one edge for each input
-    that names a node of the same graph or function body, every distinct output kept. With `options.tensorboard` an
-    input whose name equals that of the input before it is dropped, as TensorBoard does.
+    `nodes` has the sources of inputs that are plain names, and the texts of all other inputs. With
+    `options.tensorboard` an input with the name of the input before it is dropped, as TensorBoard does.
     """
     keys = {"0": 0}
     found = [
@@ -83,8 +82,8 @@ def resolve(nodes: Nodes, options: FlattenOptions) -> Edges:
 
 
 def look_up(keys: dict[str, int], index: dict[str, int], inputs: list[str]) -> Iterator[tuple[int, int, bool]]:
-    """The source of each input (-1: none), the number of its output among `keys`, and whether it is a control input."""
-    # An output that many nodes take is the same text in all of them: it is split once.
+    """Yield the source of each input (-1: none), its output's number in `keys`, and whether it is a control input."""
+    # Many nodes may take one output: each text is split once.
     split: dict[str, tuple[int, int, bool]] = {}
     for text in inputs:
         if text not in split:
@@ -102,13 +101,13 @@ def make_edges(
     unknown: list[str],
     options: FlattenOptions,
 ) -> Edges:
-    """Put the columns together and drop what names no node."""
+    """Assemble the columns and drop inputs that name no node."""
     fan_in = np.array(nodes.fan_in, np.int64)
     target = np.repeat(np.arange(len(nodes), dtype=np.int32), fan_in)
-    # Place in the whole list, less the place where the inputs of its node begin.
+    # Position in the whole list minus the position of the first input of its node.
     slot = (np.arange(len(source)) - np.repeat(np.cumsum(fan_in) - fan_in, fan_in)).astype(np.int32)
     modifies = np.array([op in REFERENCES for op in nodes.op_types], bool)[nodes.op_id]
-    # TensorBoard takes the first input, whatever it is; one that is a control input carries no reference.
+    # TensorBoard takes the first input of any kind; a control input carries no reference.
     first = (slot == 0) & ~control if options.tensorboard else first_data_inputs(target, control)
     reference = modifies[target] & first
     edges = Edges(source, target, key, keys, slot, control, reference)
@@ -117,7 +116,7 @@ def make_edges(
 
 
 def truly_unknown(nodes: Nodes, edges: Edges, unknown: list[str]) -> list[str]:
-    """The inputs that name no node and should."""
+    """Return the inputs that name no node but should."""
     if not unknown:
         return []
     # `unknown` lists the inputs without a source in the order of `edges`.
@@ -126,7 +125,7 @@ def truly_unknown(nodes: Nodes, edges: Edges, unknown: list[str]) -> list[str]:
 
 
 def first_data_inputs(target: Ints, control: Bools) -> Bools:
-    """Which inputs are the first of their node, control inputs not counted; `target` is sorted.
+    """Mask the inputs that are the first data input of their node; `target` is sorted.
 
     >>> first_data_inputs(np.array([0, 0, 1, 1]), np.array([True, False, False, False])).tolist()
     [False, True, True, False]
@@ -138,17 +137,17 @@ def first_data_inputs(target: Ints, control: Bools) -> Bools:
 
 
 def wanted(edges: Edges, options: FlattenOptions) -> Bools:
-    """Which inputs become edges."""
+    """Mask the inputs that become edges."""
     known: Bools = edges.source >= 0
     if options.tensorboard and len(known) > 1:
-        # TensorBoard compares each input with the one before it only: a, b, a stay three.
+        # TensorBoard compares each input only with the one before it: a, b, a remain three.
         repeat = (edges.source[1:] == edges.source[:-1]) & (edges.target[1:] == edges.target[:-1])
         known[1:] &= ~repeat
     return known
 
 
 def unknown_inputs(unknown: list[str], options: FlattenOptions) -> tuple[Notice, ...]:
-    """Tell (or refuse) inputs that name no node."""
+    """Return a notice for inputs that name no node. Raises UnknownInput with `options.strict`."""
     if not unknown:
         return ()
     message = f"input {unknown[0]!r} names no node; its edge is left out"
@@ -158,7 +157,7 @@ def unknown_inputs(unknown: list[str], options: FlattenOptions) -> tuple[Notice,
 
 
 def expected(nodes: Nodes, edges: Edges) -> Bools:
-    """Which inputs name no node and need not: the module that a parameter belongs to."""
+    """Mask inputs that rightly name no node: the module of a PyTorch parameter."""
     parameter = np.array([op == PARAMETER for op in nodes.op_types], bool)[nodes.op_id]
     missing: Bools = (edges.source < 0) & parameter[edges.target]
     return missing

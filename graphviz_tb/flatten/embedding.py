@@ -1,7 +1,7 @@
-"""Marks as TensorBoard embeds them: taken out of the graph, their edges led on to their users.
+"""Embed marks (constants, summaries) as TensorBoard does: remove them and connect their inputs to their users.
 
-Only the TensorBoard preset uses this. What passes through a constant keeps the constant's own input; what passes
-through a summary keeps the user's input flags.
+Only the TensorBoard preset uses this. An edge through a constant has the flags of the constant's input; an edge through
+a summary has those of the user's input.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from graphviz_tb.model.graph import Mark, MarkPairs, unique_pairs
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import last_segment
 
-# Edges that may be led on through marks, and so many more for each edge: a constant with a thousand inputs and a
-# thousand users would lead a million on.
+# Edges through marks per edge of the graph, beyond those that any graph may have: a constant with a thousand inputs and
+# users would make a million.
 LED_OF_EDGE = 10
 
 
@@ -32,7 +32,7 @@ SUMMARY = re.compile(r"[a-zA-Z]+Summary")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Embedded:
-    """The mark of each node, which nodes are kept, the edges that are left, which marks are beside which nodes."""
+    """The mark of each node, the nodes that are kept, the remaining edges, and the marks next to nodes."""
 
     mark: Bytes
     kept: Bools
@@ -43,8 +43,8 @@ class Embedded:
 def embed(nodes: Nodes, edges: Edges) -> Embedded:
     """Replace every edge that touches a mark.
 
-    Before: all edges. After: edges join ordinary nodes only, no self edges; of several nodes with one strict name the
-    last is kept and has the edges of all; a mark without a kept host is not kept.
+    Afterwards edges join ordinary nodes only, without self edges. Of nodes with one strict name the last is kept and
+    gets the edges of all; a mark without a kept host is dropped.
     """
     mark: Bytes = np.array([mark_of(op) for op in nodes.op_types], np.uint8)[nodes.op_id]
     last = last_of_name(nodes, mark)
@@ -54,30 +54,30 @@ def embed(nodes: Nodes, edges: Edges) -> Embedded:
     kept[beside.mark] = True
     led = lead_on(mark, edges)
     led = replace(led, source=last[led.source], target=last[led.target])
-    # What led from mark to mark is not followed further; self edges go, those that strict names make too.
+    # Edges from mark to mark are not followed further; self edges, also from merged strict names, are dropped.
     return Embedded(mark, kept, led.pick((mark[led.source] == 0) & (led.source != led.target)), beside)
 
 
 def mark_of(op: str) -> Mark:
-    """The mark that TensorBoard draws an op type as."""
+    """Return the mark that TensorBoard draws for an op type."""
     if "Const" in op:
         return Mark.CONSTANT
     return Mark.SUMMARY if SUMMARY.fullmatch(op) else Mark.NONE
 
 
 def pick(beside: MarkPairs, rows: Bools) -> MarkPairs:
-    """Only some pairs."""
+    """Return some of the pairs."""
     return MarkPairs(beside.mark[rows], beside.host[rows], beside.inward[rows], beside.edges[rows])
 
 
 def last_of_name(nodes: Nodes, mark: Bytes) -> Ints:
-    """For each ordinary node the last one that TensorBoard gives the same strict name."""
+    """Return for each ordinary node the last node with the same strict name."""
     last = np.arange(len(nodes), dtype=np.int32)
     for block, index in enumerate(nodes.index):
         start, stop = nodes.starts[block], nodes.starts[block + 1]
         plain = [node for node in range(start, stop) if not mark[node]]
         scopes = {name for node in plain if (name := nodes.name[node].rpartition("/")[0])}
-        # Strict names differ from names only where a name is a scope, too, and matter only where two are equal.
+        # Strict names differ from names only if a name is also a scope, and matter only if two are equal.
         clashes = len(index) < stop - start or any(scope in index for scope in scopes)
         if not clashes:
             continue
@@ -91,12 +91,12 @@ def last_of_name(nodes: Nodes, mark: Bytes) -> Ints:
 
 
 def strict(name: str, scopes: Sequence[str]) -> str:
-    """The name of an op, inside the scope of the same name if there is one: one of `scopes`, or around one of them.
+    """Return the name of an op, moved inside the scope of that name if one of `scopes` (sorted) is or is below it.
 
     >>> strict("a", ["a/b"]), strict("a/b", ["a/b"]), strict("b", ["a/b", "bc"])
     ('a/(a)', 'a/b/(b)', 'b')
     """
-    # Sorted: those inside a scope are neighbours. To list all scopes around each would take the square of their depth.
+    # Sorted, so scopes inside a scope are adjacent. Listing all parents of each would be quadratic in the depth.
     inside = f"{name}/"
     next_to = [scopes[at] for at in (bisect_left(scopes, name), bisect_left(scopes, inside)) if at < len(scopes)]
     within = name and any(f"{scope}/".startswith(inside) for scope in next_to)
@@ -104,7 +104,7 @@ def strict(name: str, scopes: Sequence[str]) -> str:
 
 
 def hosts(mark: Bytes, edges: Edges) -> MarkPairs:
-    """A constant beside each ordinary node that has it as an input, a summary beside each of its ordinary inputs."""
+    """Pair each constant with its ordinary users, and each summary with its ordinary inputs."""
     into = np.flatnonzero((mark[edges.source] == Mark.CONSTANT) & (mark[edges.target] == 0))
     out = np.flatnonzero((mark[edges.source] == 0) & (mark[edges.target] == Mark.SUMMARY))
     return unique_pairs(
@@ -115,7 +115,7 @@ def hosts(mark: Bytes, edges: Edges) -> MarkPairs:
 
 
 def lead_on(mark: Bytes, edges: Edges) -> Edges:
-    """The edges between ordinary nodes, in the order of the file, with those that pass through a mark."""
+    """Return the edges between ordinary nodes, direct or through one mark, in the order of the file."""
     # Edges are sorted by target: the inputs of a mark are the run start ... stop.
     #
     #     inner       outer = user
@@ -145,13 +145,13 @@ def lead_on(mark: Bytes, edges: Edges) -> Edges:
         edges.keys,
         np.concatenate((edges.slot[plain], edges.slot[outer]))[order],
         control,
-        reference & ~control,  # what comes out of a constant may be a reference; what it waited for is no tensor
+        reference & ~control,  # an output of a constant may be a reference, its control inputs may not
         (*edges.notices, *led_limit(beyond)),
     )
 
 
 def led_limit(beyond: int) -> tuple[Notice, ...]:
-    """Tell how many uses of marks lead nothing on."""
+    """Return a notice for uses of marks that exceed the limit."""
     if not beyond:
         return ()
     text = f"{beyond:,} uses of constants and summaries lead no edges on: in all these would be too many"

@@ -1,4 +1,4 @@
-"""Functions of the library: who calls them, and what they give back."""
+"""Functions of the library: their calls, arguments and results."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from graphviz_tb.model.loaded import GraphSource
     from graphviz_tb.proto import NodeDef
 
-# Types that call functions, though the first node of such a type may name none.
+# Types that call functions, even if the first node of the type names none.
 ALWAYS_LOOK = re.compile(r"Call|While|If$|Case|For$|Dataset|Launch|Defun|Function|Gradient")
 
 
 def find_calls(nodes: Nodes, graph_def: GraphSource) -> tuple[tuple[Call, ...], dict[int, str]]:
-    """All function-valued attributes that name a function of the library, in node order; and by node the first function
-    that it names and the library lacks.
+    """Return all function-valued attributes that name a function of the library, in node order, and for each node the
+    first function that it names and the library lacks.
 
-    An op type has function-valued attributes on all its nodes or on none, so that only the first node of each type is
-    looked at, but for those that are named like a call; a million ordinary nodes cost nothing.
+    An op type has function-valued attributes on all its nodes or on none, so only the first node of each type is
+    examined, unless the type is named like a call; a million ordinary nodes cost nothing.
     """
     names = {function.signature.name: index for index, function in enumerate(graph_def.library.function)}
     calling: dict[str, bool] = {}
@@ -38,7 +38,7 @@ def find_calls(nodes: Nodes, graph_def: GraphSource) -> tuple[tuple[Call, ...], 
         if op in names:
             calls.append(Call(node, "", names[op], 1))
             continue
-        # `get`: None is a type that was not seen yet.
+        # None is a type that was not seen yet.
         if calling.get(op) is False:
             continue
         definition = node_def(nodes, graph_def, node)
@@ -56,7 +56,7 @@ def find_calls(nodes: Nodes, graph_def: GraphSource) -> tuple[tuple[Call, ...], 
 
 
 def callers(nodes: Nodes, library: bool) -> Iterator[tuple[int, str]]:
-    """Nodes that may call a function, each with its op type; without a library only those named like a call."""
+    """Return nodes that may call a function, with their op types; without a library only those named like a call."""
     if library:
         return enumerate(map(nodes.op_types.__getitem__, nodes.op))
     types = np.array([bool(ALWAYS_LOOK.search(op)) for op in nodes.op_types], bool)
@@ -64,12 +64,12 @@ def callers(nodes: Nodes, library: bool) -> Iterator[tuple[int, str]]:
 
 
 def lacks(names: dict[str, int], name: str, nodes: Nodes, graph_def: GraphSource, node: int) -> bool:
-    """Whether a function is neither in the library nor an op, whose type may take the place of a function's name."""
+    """Return whether a name is neither a function of the library nor an op type, which is also allowed."""
     return bool(name) and look_up(names, name, nodes, graph_def, node) < 0 and row(name) is None
 
 
 def missing_functions(nodes: Nodes, missing: dict[int, str]) -> tuple[Notice, ...]:
-    """Report calls of functions that the file lacks."""
+    """Return a notice for calls of functions that the file lacks."""
     if not missing:
         return ()
     name, function = next((nodes.name[node], function) for node, function in missing.items())
@@ -82,9 +82,9 @@ MERGED = re.compile(r"graph_\d+(?=[/_])")
 
 
 def look_up(names: dict[str, int], name: str, nodes: Nodes, graph_def: GraphSource, node: int) -> int:
-    """The position of a function in the library, -1 where there is none.
+    """Return the position of a function in the library, -1 if there is none.
 
-    A graph that TensorBoard merged names `f` where the library has `graph_1_f`.
+    A graph that TensorBoard merged names `f` for the library's `graph_1_f`.
     """
     if name in names:
         return names[name]
@@ -95,7 +95,7 @@ def look_up(names: dict[str, int], name: str, nodes: Nodes, graph_def: GraphSour
 
 
 def node_def(nodes: Nodes, graph_def: GraphSource, node: int) -> NodeDef | None:
-    """The message of a node."""
+    """Return the message of a node; None for an argument."""
     block = _block_of(nodes, node)
     position = int(nodes.definition[block][node - nodes.starts[block]])
     if position < 0:
@@ -111,7 +111,7 @@ def _block_of(nodes: Nodes, node: int) -> int:
 
 
 def function_attrs(definition: NodeDef) -> list[tuple[str, str]]:
-    """`(attribute, function name)` for each function that a node's attributes name.
+    """Return `(attribute, function name)` for each function that a node's attributes name.
 
     >>> from graphviz_tb.proto import NodeDef
     >>> node = NodeDef(attr={"cond": {"func": {"name": "f"}}, "T": {"type": 1}})
@@ -119,7 +119,7 @@ def function_attrs(definition: NodeDef) -> list[tuple[str, str]]:
     [('cond', 'f')]
     """
     attrs: list[tuple[str, str]] = []
-    # A map of protobuf is unordered: sort it, so that the same file gives the same bytes.
+    # Protobuf maps are unordered: sort, so that one file always gives one result.
     for attr in sorted(definition.attr):
         value = definition.attr[attr]
         if value.HasField("func"):
@@ -130,13 +130,13 @@ def function_attrs(definition: NodeDef) -> list[tuple[str, str]]:
 
 
 def result_nodes(nodes: Nodes, graph_def: GraphSource) -> tuple[Function, ...]:
-    """Every function with its argument nodes and the nodes that make its results."""
+    """Return every function with its argument nodes and the nodes that make its results."""
     functions = []
     for index, function in enumerate(graph_def.library.function):
         names = nodes.index[index + 1]
         returns = []
         for result in function.signature.output_arg:
-            # `ret` says "node:output:0" for a result; where it says nothing, a node has the name of the result.
+            # `ret` maps a result to "node:output:0"; without an entry, a node has the name of the result.
             name, key, _ = split_input(function.ret.get(result.name, result.name))
             returns.append((names.get(name, -1), key))
         functions.append(

@@ -1,4 +1,4 @@
-"""The nodes of the main graph and of all functions as columns."""
+"""List the nodes of the main graph and of all functions as columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def list_nodes(graph: GraphSource) -> Nodes:
     """List the nodes of the main graph and of every function body, arguments before bodies."""
-    read: Nodes | None = getattr(graph, "columns", None)  # those that were listed while they were read
+    read: Nodes | None = getattr(graph, "columns", None)  # columns that the reader made already
     if read is not None:
         return read
     nodes = Nodes()
@@ -26,7 +26,7 @@ def list_nodes(graph: GraphSource) -> Nodes:
 
 
 def duplicates(nodes: Nodes, graph: GraphSource, strict: bool) -> Iterator[Notice]:
-    """Tell (or refuse) that some names of a graph or function occur more than once."""
+    """Yield a notice for each graph or function with duplicate names. Raises DuplicateNode if `strict`."""
     for block, index in enumerate(nodes.index):
         names = nodes.name[nodes.starts[block] : nodes.starts[block + 1]]
         if len(index) < len(names):
@@ -35,8 +35,8 @@ def duplicates(nodes: Nodes, graph: GraphSource, strict: bool) -> Iterator[Notic
 
 
 def duplicate(names: Sequence[str], strict: bool, where: str) -> Notice:
-    """The notice of names that occur more than once."""
-    # Backwards, so that the first position of a name is written last.
+    """Return the notice for duplicate names. Raises DuplicateNode if `strict`."""
+    # Reversed, so that the first position of a name wins.
     first = {name: position for position, name in reversed(list(enumerate(names)))}
     twice = [name for position, name in enumerate(names) if first[name] < position]
     message = f"node {twice[0]!r}{where} is defined more than once; inputs go to its last definition"

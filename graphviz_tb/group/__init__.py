@@ -1,4 +1,4 @@
-"""From names to the hierarchy: scopes, templates, series, folds."""
+"""Stage `group`: from names to the hierarchy of scopes, templates, series and folds."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ __all__ = ["Regrouping", "group", "regrouping"]
 
 
 def group(graph: Graph, options: GroupOptions = GroupOptions()) -> Hierarchy:  # noqa: B008
-    """Fold the flat graph.
+    """Fold the flat graph into a hierarchy.
 
-    Before: nodes and edges. After: every node is a row below the scopes of its name; templates are computed on the
-    raw scopes, then numbered runs are series and levels that stay too wide are folded.
+    After: every node is a row below the scopes of its name. Templates are computed on the raw scopes; then numbered
+    runs become series, and levels that are still too wide are folded along their flow.
 
     >>> from graphviz_tb.flatten import flatten
     >>> from graphviz_tb.interpret import interpret
@@ -38,21 +38,21 @@ def group(graph: Graph, options: GroupOptions = GroupOptions()) -> Hierarchy:  #
     folded, odd = new_groups(graph, options)
     whole = folded.without(())
     whole = replace(whole, notices=whole.notices + odd) if odd else whole
-    # TensorBoard gives series no template; and where nothing was inserted (`whole is folded.raw`), no group lacks one.
+    # TensorBoard gives series no template; if nothing was inserted (`whole is folded.raw`), no group lacks one.
     whole = whole if options.tensorboard or whole is folded.raw else with_templates(whole)
     return replace(whole, grouping=folded) if len(whole) <= ROWS_OF_LARGE else whole
 
 
 def regrouping(hierarchy: Hierarchy, options: GroupOptions) -> Grouping:
-    """What makes the hierarchy again with some series ungrouped; its groups have no templates."""
+    """Return an object that rebuilds the hierarchy with some series ungrouped; its groups have no templates."""
     kept = hierarchy.grouping
     return new_groups(hierarchy.graph, options)[0] if kept is None else kept
 
 
 def new_groups(graph: Graph, options: GroupOptions) -> tuple[Regrouping, tuple[Notice, ...]]:
-    """The raw hierarchy, and the series and folds that are put into it."""
+    """Return the raw hierarchy with the series and folds to insert, and notices."""
     raw = raw_hierarchy(graph, options)
-    # Series that a user asks for come before all folding: no fold may break one up.
+    # Series requested by the user come before all folding: no fold may break one up.
     raw = insert(raw, as_groups(asked_series(raw, options)), last=options.tensorboard)
     series = find_series(raw, options)
     groups, odd = fold_by_flow(raw, series, options) if options.folds else (as_groups(series), ())
@@ -60,18 +60,18 @@ def new_groups(graph: Graph, options: GroupOptions) -> tuple[Regrouping, tuple[N
 
 
 def with_templates(hierarchy: Hierarchy) -> Hierarchy:
-    """Templates of all groups that have none: equal regions are one structure, as equal scopes are."""
+    """Compute templates for all groups without one, so that equal regions share a template as equal scopes do."""
     template, notices = find_templates(hierarchy)
     return replace(hierarchy, template=template, notices=hierarchy.notices + notices)
 
 
 def as_groups(series: list[SeriesRun]) -> list[NewGroup]:
-    """Series alone."""
+    """Return series as new groups."""
     return [NewGroup(RowKind.SERIES, run.parent, run.name, run.members) for run in series]
 
 
 def raw_hierarchy(graph: Graph, options: GroupOptions) -> Hierarchy:
-    """Scopes, their names in the program and templates, before series and folds."""
+    """Build scopes, their names in the program and templates, before series and folds."""
     numbered = [] if options.tensorboard else numbered_nodes(graph)
     tree, functions, odd = build_scopes(graph, numbered, options)
     built = build(graph, tree, number(tree.parent, tree.key), functions, notices=(*graph.notices, *odd))

@@ -1,4 +1,4 @@
-"""A numbered tree and the graph's edges become a `Hierarchy`."""
+"""Assemble a `Hierarchy` from a numbered tree and the graph's edges."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def build(
 ) -> Hierarchy:
     """File every edge between ordinary ops under its owner and freeze the table.
 
-    `ends` are for each edge siblings that hold the two ends, where these are known, by id; -1 where it is no such edge.
+    `ends`, if known, are ids of siblings that hold the two ends of each edge; -1 for edges of marks.
     """
     order = numbered.order
     node = ints(tree.node[order])
-    row_of_node = np.full(len(graph), -1, np.int32)  # -1 stays for nodes that the TensorBoard preset leaves out
+    row_of_node = np.full(len(graph), -1, np.int32)  # -1 remains for nodes that the TensorBoard preset leaves out
     leaves = np.flatnonzero(node >= 0)
     row_of_node[node[leaves]] = leaves
     rows = ops_of_edges(graph, row_of_node) if ends is None else [np.append(numbered.row_of, -1)[end] for end in ends]
@@ -60,8 +60,8 @@ def build(
 
 
 def ops_of_edges(graph: Graph, row_of_node: Ints) -> tuple[Ints, Ints]:
-    """For each edge the rows of its ends; -1 where an end is a mark."""
-    # Marks (constants, summaries, weights) are drawn beside the ops that use them: their edges belong to no level.
+    """Return the rows of the ends of each edge; -1 if an end is a mark."""
+    # Marks (constants, summaries, weights) are drawn next to the ops that use them: their edges belong to no level.
     marked = (graph.mark[graph.source] > 0) | (graph.mark[graph.target] > 0)
     return (
         np.where(marked, np.int32(-1), row_of_node[graph.source]),
@@ -70,7 +70,7 @@ def ops_of_edges(graph: Graph, row_of_node: Ints) -> tuple[Ints, Ints]:
 
 
 def edge_ends(numbered: Preorder, source: Ints, target: Ints) -> tuple[Ints, Ints, Ints]:
-    """For each edge the owner's children that hold its ends, and the owner; -1 where rows are."""
+    """Return, for each edge, the owner's children that hold its ends, and the owner; -1 for edges of marks."""
     edge_from, edge_to, owner = (np.full(len(source), -1, np.int32) for _ in range(3))
     held = np.flatnonzero(source >= 0)
     owner[held], edge_from[held], edge_to[held] = meet(numbered.parent, numbered.depth, source[held], target[held])
@@ -78,7 +78,7 @@ def edge_ends(numbered: Preorder, source: Ints, target: Ints) -> tuple[Ints, Int
 
 
 def call_rows(graph: Graph, row_of_node: Ints, function_rows: list[int]) -> dict[int, tuple[tuple[str, int], ...]]:
-    """For each op that calls functions: its attributes and the functions' rows."""
+    """Return, for each op that calls functions, its attributes and the functions' rows."""
     bodies_of: dict[int, list[tuple[str, int]]] = defaultdict(list)
     for call in graph.calls:
         row = int(row_of_node[call.node])

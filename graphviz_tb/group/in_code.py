@@ -1,14 +1,14 @@
-"""The names that a program gives its layers, where the scopes of a file have counters behind them.
+"""Names that a program gives its layers, where the scopes of a file add counters to them.
 
 Keras 3 opens the scope of a layer twice, to build it and to call it (`Layer.__call__` in keras/src/layers/layer.py),
-and TensorFlow uses no name twice: layer `dense` is scope `dense_1`, called again `dense_3`; layer `dense_1` next to
-it is `dense_1_2`. So the scope of a layer always has a counter, and nothing in the file has the name without it.
+and TensorFlow makes names unique: layer `dense` is scope `dense_1`, called again `dense_3`; layer `dense_1` next to it
+is `dense_1_2`. So the scope of a layer always has a counter, and nothing in the file has the name without it.
 
-layer_names       names of layers where the model is known beside the graph
-counted_scopes    elsewhere, scopes with a counter whose name without it is free
-numbered_types    ops of data pipelines, whose names are their types and a number
-made_by_keras_3   whether Keras 3 made them: its variables have the names without counters; where a file has none of
-                  their names (frozen ones, functions), weights are read where Keras 3 reads them
+keras_layer_names       layers of a model that is known with the graph
+scopes_with_counter     otherwise, scopes with a counter whose name without it is free
+types_of_numbered_nodes ops of data pipelines, named by type and number
+is_made_by_keras_3      Keras 3 is recognised by variable names without counters, or, in a file without variable
+                        names (frozen graphs, functions), by the ops that read weights
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import CONSTANTS
 
 COUNTER = re.compile(r"(?<=[^/])_[1-9][0-9]{0,8}\Z")  # e.g. the "_12" of "dense_12"; TensorFlow counts from 1
-LONGEST_COUNTER = 10  # letters: "_" and nine digits; to search in no more only saves time
-# Where Keras 3 reads a kernel (Keras 2: MatMul/ReadVariableOp, Conv2D/ReadVariableOp).
+LONGEST_COUNTER = 10  # letters: "_" and nine digits; not to search in more only saves time
+# Ops that read a kernel in Keras 3 (Keras 2: MatMul/ReadVariableOp, Conv2D/ReadVariableOp).
 READ = re.compile(r".*/(Cast|convolution|Reshape|GatherV2)(_\d+)?/ReadVariableOp(/resource)?", re.DOTALL)
-UNNAMED = "/resource"  # an argument of a function has the name of the op that reads it
+UNNAMED = "/resource"  # function arguments are named after the op that reads them
 
 CodeNames = dict[int, str]  # row: name without counter
 
 
 def names_in_code(hierarchy: Hierarchy, numbered: Iterable[int] = ()) -> CodeNames:
-    """Return the program's names of layers whose scopes have another name, by row of the scope.
+    """Return the program's names of layers whose scopes have a different name, by row of the scope.
 
-    Before: scopes, no series and folds yet; which nodes are `numbered_nodes`. After: empty where the names do not come
-    from Keras 3. Scopes of gradients are called as those that they are gradients of.
+    Before: scopes, without series and folds; `numbered` from `find_numbered_nodes`. After: empty unless the names come
+    from Keras 3. Scopes of gradients are renamed like the layers they belong to.
     """
     known = layer_names(hierarchy) | numbered_types(hierarchy, numbered)
     counted = counted_scopes(hierarchy)
     if not counted:
         return known
-    # Scopes of gradients repeat the names of the layers: they prove nothing, and are renamed only with these.
+    # Scopes of gradients repeat layer names: no evidence, and renamed only together with the layers.
     gradients = among_gradients(hierarchy)
     forward = {row: name for row, name in counted.items() if not gradients[row]}
     if not forward or not made_by_keras_3(hierarchy, forward):
@@ -58,17 +58,17 @@ def names_in_code(hierarchy: Hierarchy, numbered: Iterable[int] = ()) -> CodeNam
 
 
 def numbered_types(hierarchy: Hierarchy, numbered: Iterable[int]) -> CodeNames:
-    """The types of ops that have no name but their type and a number."""
+    """Return the types of ops named by nothing but type and number."""
     graph = hierarchy.graph
     rows = {int(hierarchy.row_of_node[node]): node for node in numbered}
-    # An op that is a scope, too, has another name there.
+    # An op that is also a scope has a different name there.
     return {
         row: graph.op_types[graph.op[node]] for row, node in rows.items() if hierarchy.name[row] == graph.name[node]
     }
 
 
 def layer_names(hierarchy: Hierarchy) -> CodeNames:
-    """The names of the Keras layers of the main graph whose scopes have another one: theirs and a counter."""
+    """Return the names of Keras layers of the main graph whose scopes add a counter."""
     layers, names = hierarchy.graph.layers, hierarchy.name
     # Rows up to the end of the root: functions come after the main graph.
     rows = [row for row in range(int(hierarchy.end[0])) if names[row] in layers] if layers else []
@@ -77,7 +77,7 @@ def layer_names(hierarchy: Hierarchy) -> CodeNames:
 
 
 def is_counted(segment: str, name: str) -> bool:
-    """Whether a segment is a name with a counter behind it.
+    """Return whether a segment is a name followed by a counter.
 
     >>> is_counted("dense_1_2", "dense_1"), is_counted("dense", "dense"), is_counted("dense_x", "dense")
     (True, False, False)
@@ -86,7 +86,7 @@ def is_counted(segment: str, name: str) -> bool:
 
 
 def without_counter(name: str) -> str | None:
-    """Return a name without its counter; None where it has none. Only the end of a long name is searched.
+    """Return a name without its counter; None if it has none. Only the end of a long name is searched.
 
     >>> without_counter("block_1/dense_12"), without_counter("block_1/dense"), without_counter("block/_1")
     ('block_1/dense', None, None)
@@ -96,30 +96,30 @@ def without_counter(name: str) -> str | None:
 
 
 def counted_scopes(hierarchy: Hierarchy) -> CodeNames:
-    """The scopes whose name is a free one and a counter."""
+    """Return the scopes whose name is a free name and a counter."""
     names: CodeNames = {}
-    # A name is unique within one of them only.
+    # Names are unique within one graph or function.
     for root, stop in pairwise((0, *hierarchy.function_rows, len(hierarchy))):
         rows = (root + np.flatnonzero(hierarchy.kind[root:stop] == SCOPE)).tolist()
-        # Only saves time: most names end in no digit.
+        # Only saves time: most names do not end in a digit.
         rows = [row for row in rows if hierarchy.name[row][-1:].isdigit()]
         counted = ((row, without_counter(hierarchy.name[row])) for row in rows)
         held = {row: name for row, name in counted if name is not None}
         inside = hierarchy.name[root + 1 : stop] if held else []
         taken = set(held.values()).intersection(inside)
-        # Few are taken, and of these few have a counter themselves: only then all names are asked for.
+        # All names are needed only if a taken one has a counter itself, which is rare.
         taken = set(inside) if any(map(without_counter, taken)) else taken
         names |= {row: name for row, name in held.items() if is_free(name, taken)}
     return names
 
 
 def is_free(name: str, taken: set[str]) -> bool:
-    """Whether nothing has a name, or only what is counted itself.
+    """Return whether a name is unused, or used only by names with a counter themselves.
 
     >>> is_free("dense", {"dense_1"}), is_free("dense_1", {"dense_1"}), is_free("dense", {"dense"})
     (True, True, False)
     """
-    # e.g. "dense_1" of "dense_1_2": a scope has this name, but only as the layer `dense` with its counter.
+    # e.g. "dense_1" of "dense_1_2": a scope has this name, but as the layer `dense` with its counter.
     while name in taken:
         shorter = without_counter(name)
         if shorter is None:
@@ -129,16 +129,19 @@ def is_free(name: str, taken: set[str]) -> bool:
 
 
 def made_by_keras_3(hierarchy: Hierarchy, counted: CodeNames) -> bool:
-    """Whether Keras 3 made the scopes: most variables with a name say so; where none has one, how a weight is read."""
+    """Return whether Keras 3 made the scopes: by most variable names, or, without any, by how a weight is read."""
     asked = list(islice(weights_inside(hierarchy, counted), WEIGHTS_ASKED))
     votes = [vote(variable, scopes) for _, variable, scopes in asked if not variable.endswith(UNNAMED)]
-    # Names of variables decide. Only where none of them says anything does the op that reads a weight.
+    # Variable names decide; the op that reads a weight only if no variable name does.
     return sum(votes) > 0 if any(votes) else any(READ.fullmatch(read) for read, _, _ in asked)
 
 
 def weights_inside(hierarchy: Hierarchy, counted: CodeNames) -> Iterator[tuple[str, str, list[str]]]:
-    """For each use of a weight inside such scopes: the op that brings it, its variable, the scopes from the outside. A
-    constant in a weight's place has no variable."""
+    """Yield for each use of a weight inside such scopes: the op that brings it, its variable, its scopes from the
+    outside in.
+
+    The variable of a constant in a weight slot is `UNNAMED_VARIABLE`.
+    """
     graph, name = hierarchy.graph, hierarchy.name
     beside = graph.beside
 
@@ -154,12 +157,12 @@ def weights_inside(hierarchy: Hierarchy, counted: CodeNames) -> Iterator[tuple[s
 
 
 def vote(variable: str, scopes: Iterable[str]) -> int:
-    """Return the vote of a variable's name: 1 if a scope is in it without its counter, -1 if with it, 0 if none is.
+    """Return 1 if a variable's name contains a scope without its counter, -1 if with it, 0 if neither.
 
     >>> vote("dense/kernel", ["small_1", "dense_1"]), vote("dense_1/kernel", ["dense_1"]), vote("w", ["dense_1"])
     (1, -1, 0)
     """
-    words = set(variable.split("/"))  # a set: both names may have thousands of scopes
+    words = set(variable.split("/"))  # a set: names may have thousands of scopes
     plain = any(without_counter(scope) in words for scope in scopes)
     return 1 if plain else -1 if any(scope in words for scope in scopes) else 0
 

@@ -1,4 +1,4 @@
-"""New groups (series, folds) are put between rows of a numbered hierarchy."""
+"""Insert new groups (series, folds) between rows of a numbered hierarchy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from graphviz_tb.model.hierarchy import Hierarchy, How, RowKind
 class NewGroup:
     """A group to insert. `members` are rows of the old hierarchy, or `-1 - i` for the i-th new group.
 
-    `label` is what it is called where its name has more.
+    `label` is its label if that differs from its name.
     """
 
     kind: RowKind
@@ -31,10 +31,10 @@ class NewGroup:
 
 
 def insert(hierarchy: Hierarchy, groups: list[NewGroup], last: bool = False) -> Hierarchy:
-    """The hierarchy with `groups` in it, numbered anew.
+    """Return the hierarchy with `groups` inserted, renumbered.
 
-    Before: each row is a member of one new group at most; a member that is a new group comes earlier in the list.
-    After: a new group takes the place of its first member (or after its siblings, as TensorBoard has it, if `last`);
+    Before: each row is a member of at most one new group; a member that is a new group comes earlier in the list.
+    After: a new group takes the place of its first member (or comes after its siblings if `last`, as in TensorBoard);
     templates stay with their rows.
     """
     if not groups:
@@ -47,7 +47,7 @@ def insert(hierarchy: Hierarchy, groups: list[NewGroup], last: bool = False) -> 
     parent[[*chain.from_iterable(members)]] = np.repeat(np.arange(old, old + new), [*map(len, members)])
     first: list[int] = []  # row of each new group
     for held in members if not last else ():
-        # Members that are new groups come earlier.
+        # Members that are new groups come earlier in the list.
         first.append(min([first[member - old] if member >= old else member for member in held]))
     key[old : old + len(first)] = first
     names = np.empty(old + new, object)
@@ -64,7 +64,7 @@ def insert(hierarchy: Hierarchy, groups: list[NewGroup], last: bool = False) -> 
     template = np.concatenate((hierarchy.template, np.full(new, -1, np.int32)))[numbered.order]
     how = np.concatenate((hierarchy.how, np.array([group.how for group in groups], np.uint8)))[numbered.order]
     functions = list(hierarchy.function_rows)
-    ends = hierarchy.edge_from, hierarchy.edge_to  # most are siblings still
+    ends = hierarchy.edge_from, hierarchy.edge_to  # most are still siblings
     built = build(hierarchy.graph, tree, numbered, functions, ints(template), None, hierarchy.notices, ends)
     row_of = numbered.row_of
     labels = {int(row_of[row]): label for row, label in hierarchy.labels.items()}
@@ -73,7 +73,7 @@ def insert(hierarchy: Hierarchy, groups: list[NewGroup], last: bool = False) -> 
 
 
 def with_connected(hierarchy: Hierarchy) -> Hierarchy:
-    """Say which series and folds have data edges inside."""
+    """Mark the series and folds with data edges inside."""
     data = ~hierarchy.graph.control[hierarchy.edge_order]
     before = np.concatenate(([0], np.cumsum(data)))  # data edges before each place of `edge_order`
     inside = before[hierarchy.owner_start[1:]] > before[hierarchy.owner_start[:-1]]

@@ -1,4 +1,4 @@
-"""Name scopes become a tree; an op whose name is also a scope moves into it."""
+"""Build the tree of name scopes; an op whose name is also a scope moves into it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.room import ScopeNameBudget
 from graphviz_tb.options import GroupOptions
 
-PORT = "IO Node"  # the op type that `torch.utils.tensorboard` gives to inputs and outputs of a module
+PORT = "IO Node"  # op type of inputs and outputs of a module in `torch.utils.tensorboard`
 INTEGER = re.compile(r"0|[1-9][0-9]*")
 
 
@@ -28,11 +28,11 @@ INTEGER = re.compile(r"0|[1-9][0-9]*")
 class Growing:
     """The tree while nodes are read: groups on one side, leaves on the other. Leaves get the ids after all groups.
 
-    A leaf's order among its siblings is twice its node plus one, a scope's twice the first node below it.
+    The sort key of a leaf is twice its node plus one, that of a scope twice the first node below it.
     """
 
-    ordinary: Bools  # by node, whether it makes scopes: no mark, none of PyTorch's inputs and outputs
-    scope: Ints  # by node, the place in `scopes` of its name before a slash; equal where one look-up is enough
+    ordinary: Bools  # by node, whether it makes scopes: not marks, not PyTorch's inputs and outputs
+    scope: Ints  # by node, index into `scopes` of its name up to the last slash; equal if one look-up suffices
     scopes: list[str | None]
     leaf_parent: Longs  # by node
     functions: list[int] = field(default_factory=list)
@@ -45,14 +45,14 @@ class Growing:
     room: ScopeNameBudget = field(default_factory=ScopeNameBudget)
 
     def root(self, name: str, key: int) -> int:
-        """Add the root of the main graph or of a function and give back its id."""
+        """Add the root of the main graph or of a function and return its id."""
         self.parent.append(-1)
         self.name.append(name)
         self.key.append(key)
         return len(self.key) - 1
 
     def tree(self, graph: Graph) -> Tree:
-        """All of it as one tree."""
+        """Return groups and leaves as one tree."""
         leaves = slice(None) if graph.kept.all() else np.flatnonzero(graph.kept)
         groups, nodes = len(self.key), np.arange(len(graph))
         names, keys = np.array(graph.name, object), 2 * nodes + 1
@@ -73,11 +73,11 @@ class Growing:
 def build_scopes(
     graph: Graph, numbered: Iterable[int], options: GroupOptions
 ) -> tuple[Tree, list[int], tuple[Notice, ...]]:
-    """The tree of scopes and ops, the tree id of each function, and what was odd.
+    """Return the tree of scopes and ops, the tree id of each function, and notices.
 
-    Before: names, and which nodes are `numbered_nodes`. After: every kept node is a leaf below the scopes of its name;
-    op N that is also a scope is named `N/(last)` inside it; marks and the inputs and outputs of PyTorch make no scopes,
-    they hang below the nearest one that exists.
+    Before: `numbered` from `find_numbered_nodes`. After: every kept node is a leaf below the scopes of its name; op N
+    that is also a scope is named `N/(last)` inside it; marks and PyTorch's inputs and outputs make no scopes, they go
+    below the nearest existing one.
     """
     port = graph.op_types.index(PORT) if PORT in graph.op_types and not options.tensorboard else -1
     ordinary, scopes = (graph.mark == 0) & (graph.op != port), graph.scopes
@@ -89,7 +89,7 @@ def build_scopes(
     for block in range(len(starts) - 1):
         main = block == 0
         name = "" if main else graph.functions[block - 1].name
-        # "+ block", as a function without nodes starts where the next one does.
+        # "+ block": a function without nodes starts at the same node as the next one.
         root = growing.root(name, 2 * starts[block] + block)
         if not main:
             growing.functions.append(root)
@@ -98,7 +98,7 @@ def build_scopes(
 
 
 def too_deep(count: int) -> tuple[Notice, ...]:
-    """Return a notice if some names are in fewer scopes than they have segments; `count` is how many."""
+    """Return a notice if `count` names are in fewer scopes than they have segments."""
     if not count:
         return ()
     text = "names are so deep that they are not split to their end: their last parts are kept as one name"
@@ -106,9 +106,9 @@ def too_deep(count: int) -> tuple[Notice, ...]:
 
 
 def looked_up_alone(graph: Graph, numbered: Iterable[int]) -> Iterator[tuple[int, str | None]]:
-    """The nodes whose scope others with equal names before the last slash need not have, and that scope."""
+    """Yield nodes whose scope is not determined by their name up to the last slash, with that scope."""
     if "" in graph.scopes.names:
-        # In scope "" from where on another name has made that.
+        # In scope "" once some name has created it.
         yield from ((node, "") for node, name in enumerate(graph.name) if name.rfind("/") == 0)
     for node in numbered:
         around, slash, _ = graph.name[node].rpartition("/")[0].rpartition("/")
@@ -122,7 +122,7 @@ def add_block(growing: Growing, graph: Graph, root: int, start: int, stop: int, 
     nodes, marks = start + np.flatnonzero(ordinary), start + np.flatnonzero(~ordinary & graph.kept[start:stop])
     parent = add_scopes(growing, scopes, root, nodes)
     if options.tensorboard:
-        kept = graph.kept[nodes]  # the scopes that others made stay
+        kept = graph.kept[nodes]  # scopes of dropped nodes stay
         nodes, parent = nodes[kept], parent[kept]
         if start == 0:
             integers_first(growing, graph, nodes[parent == root].tolist())
@@ -134,7 +134,7 @@ def add_block(growing: Growing, graph: Graph, root: int, start: int, stop: int, 
 
 
 def add_scopes(growing: Growing, scopes: dict[str, int], root: int, nodes: Longs) -> Longs:
-    """Add the scopes of some nodes of a block, in the order of the file, and give back that of each node."""
+    """Add the scopes of some nodes of a block, in file order, and return the scope of each node."""
 
     def scope_of(node: int, name: str | None) -> int:
         if name is None:
@@ -152,15 +152,15 @@ def add_scopes(growing: Growing, scopes: dict[str, int], root: int, nodes: Longs
         if growing.room.cut:
             break
     parent = np.array(found, np.int64)[same_as]
-    # What there is no room for is cut anew at each node.
+    # Beyond the budget, each further name is truncated separately.
     for place in np.flatnonzero(nodes > node).tolist() if growing.room.cut else ():
         parent[place] = scope_of(int(nodes[place]), growing.scopes[number[place]])
     return parent
 
 
 def is_numbered(name: str, op: str) -> bool:
-    """Whether a name is but the type of its op and a number, as TensorFlow writes them in a data pipeline: the part
-    before the number is no scope.
+    """Return whether a name is only its op type and a number, as in data pipelines: the part before the number is no
+    scope.
 
     >>> is_numbered("BatchDatasetV2/_9", "BatchDatasetV2"), is_numbered("net/dense/_9", "MatMul")
     (True, False)
@@ -170,17 +170,17 @@ def is_numbered(name: str, op: str) -> bool:
 
 
 def numbered_nodes(graph: Graph) -> list[int]:
-    """The nodes whose names are but the types of their ops and numbers."""
+    """Return the nodes named only by op type and number."""
     nodes = compress(range(len(graph)), map(contains, graph.name, repeat("/_")))
     return [node for node in nodes if is_numbered(graph.name[node], graph.op_types[graph.op[node]])]
 
 
 def add_scope(growing: Growing, scopes: dict[str, int], root: int, name: str, key: int) -> int:
-    """Add scope `name` and those around it that are missing, outermost first."""
+    """Add scope `name` and missing scopes around it, outermost first."""
     name = growing.room.within(name)
     if name in scopes or not name:
         return scopes.get(name, root)
-    # From the inside out to the first scope that is known; "" where none is, which is the root.
+    # From the inside out to the first known scope, or else the root.
     missing, cut = [name], name.rfind("/")
     while cut >= 0 and (around := name[:cut]) not in scopes:
         missing.append(around)
@@ -198,17 +198,16 @@ def add_scope(growing: Growing, scopes: dict[str, int], root: int, name: str, ke
 
 
 def integers_first(growing: Growing, graph: Graph, nodes: list[int]) -> None:
-    """Of some nodes, those with names like "7" come before all others, in ascending order, wherever TensorBoard keeps
-    an order."""
+    """Sort nodes with names like "7" before all other nodes, ascending, as TensorBoard does."""
     whole = [node for node in nodes if INTEGER.fullmatch(graph.name[node])]
-    # More digits are a larger number, however many there are: none begins with 0.
+    # No name begins with 0, so more digits mean a larger number.
     whole.sort(key=lambda node: (len(graph.name[node]), graph.name[node]))
-    # Keys of all others are 0 or more.
+    # Keys of all other nodes are 0 or more.
     growing.leaf_key.update(zip(whole, range(-len(whole), 0), strict=True))
 
 
 def strict_name(name: str) -> str:
-    """The name of an op inside the scope of the same name.
+    """Return the name of an op inside the scope of the same name.
 
     >>> strict_name("a/foo")
     'a/foo/(foo)'
@@ -219,8 +218,8 @@ def strict_name(name: str) -> str:
 def move_into_scopes(
     growing: Growing, graph: Graph, scopes: dict[str, int], nodes: list[int], options: GroupOptions
 ) -> list[int]:
-    """Give ops that are also scopes their strict name; with one more pair of brackets where a scope or a node has that
-    name, which TensorBoard does not ask. Give back their scopes, which come where the first node in them does."""
+    """Give ops that are also scopes their strict name, with further brackets if that name is taken (not in
+    TensorBoard's preset). Return their scopes, which come where their first node does."""
     index = graph.index[int(graph.function[nodes[0]]) + 1] if nodes else {}
     for node in nodes:
         name = graph.name[node]
@@ -230,7 +229,7 @@ def move_into_scopes(
             strict = f"{name}/{'(' * brackets}{last_segment(name)}{')' * brackets}"
         growing.renamed[node] = strict
         scope = scopes[name]
-        # This op may come before all others in it.
+        # This op may come before all other ops of the scope.
         while growing.parent[scope] >= 0 and growing.key[scope] > 2 * node:
             growing.key[scope] = 2 * node
             scope = growing.parent[scope]
@@ -246,9 +245,9 @@ def add_marks(
     is_scope: Bools,
     options: GroupOptions,
 ) -> Longs:
-    """Hang constants, summaries and ports below the nearest scope of their name, and give back those."""
-    lengths = set(map(len, scopes)) if len(marks) else set()  # of a name of nothing but slashes few parts are looked up
-    longest = growing.longest + 1  # no scope has a longer name: slashes beyond need no look-up
+    """Put constants, summaries and ports below the nearest scope of their name, and return those scopes."""
+    lengths = set(map(len, scopes)) if len(marks) else set()  # few look-ups even for names of nothing but slashes
+    longest = growing.longest + 1  # no scope has a longer name: ignore slashes beyond
 
     def nearest(name: str | None) -> int:
         if name is None:
@@ -262,7 +261,7 @@ def add_marks(
 
     number, same_as = np.unique(growing.scope[marks], return_inverse=True)
     parent = np.array([nearest(growing.scopes[each]) for each in number.tolist()], np.int64)[same_as]
-    # Last of all: marks hang below scopes that ordinary nodes made.
+    # Last: marks go below scopes made by ordinary nodes.
     skipped = unseen_scopes(graph, marks.tolist()) if options.tensorboard and len(marks) else frozenset()
     for place in np.flatnonzero(is_scope).tolist():
         node = int(marks[place])
@@ -272,7 +271,7 @@ def add_marks(
 
 
 def unseen_scopes(graph: Graph, marks: list[int]) -> frozenset[str]:
-    """Scopes that TensorBoard does not count as such when it names marks: it stops one short of the last name.
+    """Return the scopes that TensorBoard overlooks when it names marks: it stops one short of the last name.
 
     Names are ordered by UTF-16 code units, function bodies under their prefix.
     """
@@ -280,7 +279,7 @@ def unseen_scopes(graph: Graph, marks: list[int]) -> frozenset[str]:
     if not nodes:
         return frozenset()
     full = partial(full_name, graph)
-    # The last of each body by its own name: thousands of full names would each hold that of the function.
+    # The last of each body by short name: thousands of full names would each repeat the function's.
     bodies = groupby(nodes, key=graph.function.__getitem__)
     last = max((full(max(body, key=lambda node: utf_16(graph.name[node]))) for _, body in bodies), key=utf_16)
     # From the outside in: a name in a scope is also in the scopes around it.
@@ -300,7 +299,7 @@ def utf_16(name: str) -> bytes:
 
 
 def full_name(graph: Graph, node: int) -> str:
-    """A node's name as TensorBoard has it: function bodies under `__function_library__` and the function's name."""
+    """Return a node's name as in TensorBoard: function bodies under `__function_library__` and the function's name."""
     function = int(graph.function[node])
     prefix = "" if function < 0 else f"__function_library__{graph.functions[function].name}/"
     return prefix + graph.name[node]

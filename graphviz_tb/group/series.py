@@ -1,4 +1,4 @@
-"""Runs of numbered siblings become series: stacked nodes that open to their members."""
+"""Series: runs of numbered siblings, drawn as stacked nodes that open to their members."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from graphviz_tb.model.hierarchy import FUNCTION, Hierarchy, RowKind
 from graphviz_tb.model.paths import joined_address, last_segment, meant
 from graphviz_tb.options import GroupOptions
 
-LONGEST_NUMBER = 500  # digits: more are no number, Python refuses to read thousands
+LONGEST_NUMBER = 500  # digits; Python refuses to parse thousands
 BRACKETED = re.compile(r"(.*?)\[([0-9]{1,500})\]", re.DOTALL)  # PyTorch: Block[3]
-# "scope/conv[1-3]", as series are named.
+# The name of a series: "scope/conv[1-3]".
 EXPLICIT = re.compile(r"(.*)\[([0-9]{1,500})-([0-9]{1,500})\](\*?)", re.DOTALL)
 
-BRACKETS = "[]"  # the suffix of names that end in a number in brackets
+BRACKETS = "[]"  # suffix of names that end in a bracketed number
 
 NumberedRow = tuple[int, int]  # (number, row)
 Numbering = tuple[str, str]  # (prefix, suffix)
@@ -39,29 +39,29 @@ class SeriesRun:
 
 
 def find_series(hierarchy: Hierarchy, options: GroupOptions) -> list[SeriesRun]:
-    """All series of the hierarchy, in the order of their parents.
+    """Return all series of the hierarchy, in the order of their parents.
 
-    Before: raw rows with templates. After: runs of at least `series_min` siblings of one motif (op type, or
-    template of a scope) whose names differ only in a number that goes up by one.
+    Before: raw rows with templates. After: runs of at least `series_min` siblings of one motif (op type, or template of
+    a scope) whose names differ only in a number that increases by one.
     """
     shortest = options.series_min
     return [run for run in all_runs(hierarchy, options, shortest) if len(run.members) >= shortest] if shortest else []
 
 
 def asked_series(hierarchy: Hierarchy, options: GroupOptions) -> list[SeriesRun]:
-    """The series named in `options.group`, however short."""
+    """Return the series named in `options.group`, however short."""
     if not options.group:
         return []
-    # Backwards, so that of several groups of one name (functions) the first counts.
+    # Backwards, so that the first of several groups with one name (functions) wins.
     parents = {hierarchy.name[row]: row for row in np.flatnonzero(hierarchy.kind != RowKind.OP).tolist()[::-1]}
 
-    @cache  # a level is numbered once, however many of its runs are asked for
-    def filed(parent: int) -> dict[Numbering, list[NumberedRow]]:
+    @cache  # once per level, however many of its runs are requested
+    def numbered_children(parent: int) -> dict[Numbering, list[NumberedRow]]:
         return by_prefix(hierarchy, hierarchy.children(parent).tolist(), options)
 
     runs: list[SeriesRun] = []
     for name in options.group:
-        run = next(filter(None, (explicit_run(each, parents, filed) for each in meant(name))), None)
+        run = next(filter(None, (explicit_run(each, parents, numbered_children) for each in meant(name))), None)
         if run is None:
             candidates = [joined_address([run.name]) for run in all_runs(hierarchy, options, 2)]
             raise UnknownNode.among(name, candidates, "run of numbered nodes")
@@ -70,30 +70,30 @@ def asked_series(hierarchy: Hierarchy, options: GroupOptions) -> list[SeriesRun]
 
 
 def motifs(hierarchy: Hierarchy, options: GroupOptions) -> Longs:
-    """For each row what it must share with its neighbours in a series: op type or template; -1 for none."""
+    """Return what each row must share with its neighbours in a series: op type or template; -1 for none."""
     graph = hierarchy.graph
-    named = np.array([bool(op) for op in graph.op_types] or [False])  # ops without a type are not alike
+    named = np.array([bool(op) for op in graph.op_types] or [False])  # ops without a type match nothing
     code = np.full(len(hierarchy), -1, np.int64)
     leaves = np.flatnonzero((hierarchy.node >= 0) & (hierarchy.mark == 0))
     ops = graph.op[hierarchy.node[leaves]]
     code[leaves] = np.where(named[ops], ops, -1)
     if options.scope_series:
         scopes = (hierarchy.kind == RowKind.SCOPE) & (hierarchy.template >= 0)
-        code[scopes] = len(graph.op_types) + hierarchy.template[scopes]  # templates are numbered behind the op types
+        code[scopes] = len(graph.op_types) + hierarchy.template[scopes]  # templates are numbered after the op types
     return code
 
 
 def all_runs(hierarchy: Hierarchy, options: GroupOptions, shortest: int) -> Iterator[SeriesRun]:
-    """The runs among siblings of one motif, where there are at least `shortest` such siblings."""
+    """Yield the runs among siblings of one motif, where there are at least `shortest` such siblings."""
     code = motifs(hierarchy, options)
     rows = hierarchy.child_order[code[hierarchy.child_order] >= 0]
     parent = hierarchy.parent[rows]
-    # Siblings of one motif become one run of the sorted columns; they stay in the order of the file.
+    # Siblings of one motif become one run of the sorted columns, in file order.
     order = np.lexsort((code[rows], parent))
     rows, parent = rows[order], parent[order]
     cuts = runs_of(parent, code[rows])
-    long = np.flatnonzero(np.diff(cuts) >= max(2, shortest))  # only saves time: fewer are no run
-    # Runs by parent, then by their first row: numbers of templates say nothing of the order.
+    long = np.flatnonzero(np.diff(cuts) >= max(2, shortest))  # only saves time: fewer are not a run
+    # By parent, then by first row: template numbers have no order.
     first = long[np.lexsort((rows[cuts[long]], parent[cuts[long]]))]
     for index in first.tolist():
         yield from runs_among(
@@ -102,7 +102,7 @@ def all_runs(hierarchy: Hierarchy, options: GroupOptions, shortest: int) -> Iter
 
 
 def runs_of(parent: Ints, code: Longs) -> Longs:
-    """Where a new (parent, code) begins in sorted columns, and the length at the end."""
+    """Return where a new (parent, code) begins in sorted columns, and the length at the end."""
     if not len(parent):
         return np.zeros(1, np.int64)
     new = (parent[1:] != parent[:-1]) | (code[1:] != code[:-1])
@@ -110,7 +110,7 @@ def runs_of(parent: Ints, code: Longs) -> Longs:
 
 
 def runs_among(hierarchy: Hierarchy, parent: int, rows: list[int], options: GroupOptions) -> Iterator[SeriesRun]:
-    """The runs of two members or more among siblings of one motif."""
+    """Yield the runs of at least two members among siblings of one motif."""
     for (prefix, suffix), members in by_prefix(hierarchy, rows, options).items():
         for run in consecutive(members):
             name = f"{prefix}[{run[0][0]}-{run[-1][0]}]{suffix.removeprefix(BRACKETS)}"
@@ -118,14 +118,14 @@ def runs_among(hierarchy: Hierarchy, parent: int, rows: list[int], options: Grou
 
 
 def below(hierarchy: Hierarchy, parent: int, leaf: str) -> str:
-    """The full name of something called `leaf` in group `parent`."""
+    """Return the full name of `leaf` in group `parent`."""
     if parent == 0 or hierarchy.kind[parent] == FUNCTION:
         return leaf
     return f"{hierarchy.name[parent]}/{leaf}"
 
 
 def by_prefix(hierarchy: Hierarchy, rows: Iterable[int], options: GroupOptions) -> dict[Numbering, list[NumberedRow]]:
-    """Rows of one motif by (prefix, suffix), each with its number."""
+    """Return rows of one motif by (prefix, suffix), each with its number."""
     filed: dict[Numbering, list[NumberedRow]] = defaultdict(list)
     bare: list[tuple[str, int]] = []
     for row in rows:
@@ -141,11 +141,11 @@ def by_prefix(hierarchy: Hierarchy, rows: Iterable[int], options: GroupOptions) 
         elif options.lenient_numbers:
             bare.append((leaf, row))
         else:
-            # TensorBoard's rule: a name without a number counts as number 0, and a "*" at its end is a suffix.
+            # TensorBoard's rule: a name without a number counts as number 0; a trailing "*" is a suffix.
             filed[(leaf[:-1], "*") if leaf.endswith("*") else (leaf, "")].append((0, row))
-    # Once for each name: many nodes may have the same.
+    # Once per name: many nodes may share it.
     zeros = {leaf: lenient_zero(filed, leaf) for leaf in dict(bare)}
-    # Only now: a name found by `lenient_zero` must not change what others find.
+    # In a second pass: an unnumbered name that joins a run must not change the result for the rest.
     for leaf, row in bare:
         if (place := zeros[leaf]) is not None:
             filed[place].append((0, row))
@@ -153,9 +153,9 @@ def by_prefix(hierarchy: Hierarchy, rows: Iterable[int], options: GroupOptions) 
 
 
 def lenient_zero(filed: dict[Numbering, list[NumberedRow]], leaf: str) -> Numbering | None:
-    """The run that a name without a number begins: `foo1…` or `foo_1…`, the longer one, `_` on a tie.
+    """Return the run that a name without a number starts: `foo1…` or `foo_1…`, the longer one, `_` on a tie.
 
-    A run that already has a number 0 takes no such name.
+    Runs that already have a number 0 are not extended.
     """
     best: tuple[int, str] | None = None
     for prefix in (leaf + "_", leaf):
@@ -169,7 +169,7 @@ def lenient_zero(filed: dict[Numbering, list[NumberedRow]], leaf: str) -> Number
 
 
 def consecutive(members: list[NumberedRow]) -> list[list[NumberedRow]]:
-    """Cut where the number does not go up by exactly one.
+    """Cut where the number does not increase by exactly one.
 
     >>> consecutive([(1, 10), (2, 11), (4, 12), (4, 13), (5, 14)])
     [[(1, 10), (2, 11)], [(4, 13), (5, 14)]]
@@ -186,8 +186,8 @@ def consecutive(members: list[NumberedRow]) -> list[list[NumberedRow]]:
 def explicit_run(
     name: str, parents: dict[str, int], filed: Callable[[int], dict[Numbering, list[NumberedRow]]]
 ) -> SeriesRun | None:
-    """Return the run that a name like `scope/conv[1-3]` means, if it has two members or more; `filed` returns the
-    numbered children of a group by prefix and suffix."""
+    """Return the run with a name like `scope/conv[1-3]`, if it has two members or more; `filed` returns the numbered
+    children of a group by prefix and suffix."""
     match = EXPLICIT.fullmatch(name)
     if not match:
         return None

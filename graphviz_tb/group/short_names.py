@@ -1,4 +1,4 @@
-"""Short labels where names are long: a flat graph writes into every name all that the groups around it say.
+"""Short labels for long names: in a flat graph every name repeats what the groups around it say.
 
 `model_block_2_conv_1_Conv2D` in the group `block_2` is labelled `conv_1_Conv2D`. Names and addresses stay those of the
 file.
@@ -22,23 +22,21 @@ from graphviz_tb.model.columns import Bools, Ints, Longs, filed
 from graphviz_tb.model.hierarchy import FUNCTION, SCOPE, Hierarchy
 from graphviz_tb.model.later import Later
 
-# A letter that counts behind a number is a word: "block2", "a". A number that stands alone is one, too: folding has it
-# with the word before, but labels may be cut between them.
+# A counting letter after a number is a word: "block2", "a". So is a number on its own: folding joins it to the word
+# before, but labels may be cut between them.
 WORD = re.compile(r"[A-Za-z]*[0-9]+|[A-Za-z]+")
-LONG = 24  # characters: what a box shows of a name
-MOST = 0.8  # of the names of a level, that begin alike
-LAST = chr(0x10FFFF)  # comes after all that follows in a name
-BEGUN = re.compile(r"[_./ -][A-Za-z].")  # where a label may begin
-ENDS = re.compile("( → | … | · )")  # in the label of a group that is called by its ends or members
+LONG = 24  # characters of a name that a box shows
+MOST = 0.8  # share of the names of a level with the same beginning
+LAST = chr(0x10FFFF)  # sorts after any continuation of a name
+BEGUN = re.compile(r"[_./ -][A-Za-z].")  # a label may begin at the letter
+ENDS = re.compile("( → | … | · )")  # between the parts of a group's label
 
 
 class ShortLabels(Mapping[int, str]):
-    """Labels by row, in levels with a name that no box has room for, worked out for a level when it is asked for.
+    """Labels by row, in levels with a name too long for a box; a level is computed on first access.
 
-    Cut off are the words that the names of most ops and scopes of a level begin with; never so that two labels of
-    a level become one, or that one begins with a number.
-
-    Before: a hierarchy with all its groups.
+    The words that most ops and scopes of a level begin with are cut off, but never so that two labels of a level become
+    equal, or that a label begins with a number. Before: a hierarchy with all its groups.
     """
 
     def __init__(self, hierarchy: Hierarchy) -> None:
@@ -50,7 +48,7 @@ class ShortLabels(Mapping[int, str]):
         return self._of_level(int(self._hierarchy.parent[row]))[row]
 
     def get(self, row: int, default: Any = None) -> Any:
-        """The label of a row, or `default`, as most have none."""
+        """Return the label of a row, or `default`, as for most rows."""
         return self._of_level(int(self._hierarchy.parent[row])).get(row, default)
 
     def __iter__(self) -> Iterator[int]:
@@ -71,7 +69,7 @@ class ShortLabels(Mapping[int, str]):
         return self._short[group]
 
     def _level(self, group: int) -> LevelNames:
-        """The names of a level, after those of the levels around it in the same scope."""
+        """Return the names of a level, after computing those of the enclosing levels in the same scope."""
         around = [group]
         while self._hierarchy.stacks[around[-1]] and around[-1] not in self._levels:
             around.append(int(self._hierarchy.parent[around[-1]]))
@@ -91,7 +89,7 @@ class ShortLabels(Mapping[int, str]):
         return int(self._around[group]) if self._hierarchy.stacks[group] else group
 
     def _inside(self, scope: int, which: Bools) -> Longs:
-        """Some rows of a scope, through the stacks in it."""
+        """Return the rows of a scope, through its stacks, for which `which` holds."""
         order, start = self._filed
         inside: Longs = order[start[scope] : start[scope + 1]]
         return inside[which[inside]]
@@ -112,15 +110,15 @@ class ShortLabels(Mapping[int, str]):
 
     @cached_property
     def _long_scopes(self) -> dict[int, None]:
-        """The scopes with a long name inside, in their order."""
+        """Scopes with a long name inside, in order."""
         lengths = np.fromiter(map(len, self._hierarchy.name), np.int64, len(self._hierarchy))
-        lengths[[0, *self._hierarchy.function_rows]] = -1  # no name begins with that of its root
+        lengths[[0, *self._hierarchy.function_rows]] = -1  # no name begins with its root's name
         own = lengths - lengths[self._around] - 1
         return dict.fromkeys(sorted({*self._around[self._named & (own > LONG)].tolist()}))
 
 
 def scope_around(hierarchy: Hierarchy) -> Ints:
-    """The nearest row around each that is no series and no fold; of a root itself."""
+    """Return the nearest enclosing row that is neither series nor fold; a root's is itself."""
     stack, around = hierarchy.stacks, np.maximum(hierarchy.parent, 0)
     while stack[around].any():
         around = np.where(stack[around], hierarchy.parent[around], around)
@@ -128,12 +126,12 @@ def scope_around(hierarchy: Hierarchy) -> Ints:
 
 
 def beginning(names: list[str]) -> NameWords:
-    """The words that most of some names begin with.
+    """Return the words that most of some names begin with.
 
     >>> beginning(["net_1_conv_2_Conv2D", "net_1_conv_2_BiasAdd", "net_1_conv_10_Relu"])
     ('net', '1', 'conv')
     """
-    names.sort()  # those that begin alike lie together, and the middle one is among most
+    names.sort()  # names with one beginning are adjacent, and the middle one belongs to any majority
     usual = names[len(names) // 2] if names else ""
 
     def in_most(word: re.Match[str]) -> bool:
@@ -144,41 +142,43 @@ def beginning(names: list[str]) -> NameWords:
 
 
 class LevelNames:
-    """The labels of a level. Before: what most names in it begin with, and the level around it in the same scope."""
+    """The labels of a level. `begin` is the common beginning of most names in it, `around` the enclosing level in its
+    scope."""
 
     def __init__(self, hierarchy: Hierarchy, group: int, begin: NameWords, around: LevelNames | None) -> None:
         stated = hierarchy.graph.labels
         inside = group + 1 + np.flatnonzero(hierarchy.parent[group + 1 : hierarchy.end[group]] == group)
         nodes = {row: int(hierarchy.node[row]) for row in inside.tolist() if hierarchy.kind[row] != FUNCTION}
         self.labels = {row: hierarchy.segment(row) for row, node in nodes.items() if node not in stated}
-        # Weights say more than their names, and few levels ask: these are put off.
+        # Labels of weights are expensive and rarely needed: computed on demand.
         self.stated = Later(lambda: [hierarchy.segment(row) for row, node in nodes.items() if node in stated])
         begin = begin or (around.begin if around is not None else ())
-        # What no two of a level have in common tells one from the others.
+        # Words shared by no two labels distinguish them: keep these.
         parts = [part for label in self.labels.values() for part in ENDS.split(label)]
         common = sorted((shared(tuple(WORD.findall(part)), begin) for part in parts), reverse=True)[1:2]
         self.begin: NameWords = begin[: common[0]] if common else ()
-        # Inside a level that is short all are: a stack and its members are called alike.
+        # Levels inside a shortened one are shortened too: a stack and its members have similar labels.
         self.is_short: bool = (around is not None and around.is_short) or any(
             len(part) > LONG and cut(part, self.begin) != part for part in parts
         )
 
     def short(self) -> dict[int, str]:
-        """The labels that differ once they are short, by row."""
+        """Return the shortened labels that stay unique, by row."""
         if not self.is_short or not self.begin:
             return {}
         short = {
             row: "".join(cut(part, self.begin) for part in ENDS.split(label)) for row, label in self.labels.items()
         }
-        # Labels that were one before may be one.
+        # Labels that were equal before may stay equal.
         called = Counter(label for _, label in {(self.labels[row], label) for row, label in short.items()})
         called.update(self.stated())
         return {row: label for row, label in short.items() if label != self.labels[row] and called[label] == 1}
 
 
 def cut(label: str, begin: NameWords) -> str:
-    """A label without the words that it has in common with a beginning. What is left begins with a letter, and is more
-    than one.
+    """Return a label without the words that it shares with a beginning.
+
+    The rest begins with a letter and is longer than one character.
 
     >>> [cut(label, ("net", "conv", "2")) for label in ("net_conv_2_Relu", "net_Add", "net_conv_3_Relu", "net_conv_2")]
     ['Relu', 'Add', 'conv_3_Relu', 'conv_2']

@@ -1,8 +1,8 @@
 """Structure templates: groups whose children can be mapped onto each other share one number.
 
-Two certificates decide. The *raw* one describes a group with its children in file order; repeated blocks are written
-by the same code, so nearly all of them are equal there. Each distinct raw form then gets a *canonical* one (see
-`canonical`). Either describes the whole group, edge by edge, so equal certificates are a checked mapping.
+Two certificates decide. The *raw* one describes a group with its children in file order; repeated blocks are written by
+the same code, so nearly all of them are equal there. Each distinct raw form then gets a *canonical* one (see
+`canonical_certificate`). Either lists the whole group, edge by edge, so equal certificates are a verified mapping.
 """
 
 from __future__ import annotations
@@ -21,36 +21,36 @@ from graphviz_tb.model.hierarchy import Hierarchy, RowKind
 from graphviz_tb.model.notice import Notice
 
 GroupForm = tuple[bytes, bytes]
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 by the golden ratio, the step of splitmix64
-FEW = 8  # groups of one height that are compared one by one, which only saves time: hashes of so few take longer
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio, the step of splitmix64
+FEW = 8  # groups of one height compared one by one, which only saves time: hashing so few takes longer
 
 
 def find_templates(hierarchy: Hierarchy) -> tuple[Ints, tuple[Notice, ...]]:
-    """For each row the number of its template, -1 for ops and the root, in the order of first appearance.
+    """Return the template number of each row, -1 for ops and the root, in the order of first appearance; and notices.
 
-    Before: groups with or without numbers; those that have one keep it (scopes are compared as they were written,
-    without series and folds). After: equal numbers exactly where a mapping of children was found that keeps op types,
-    data and control edges and nested templates. Heights are done from the bottom up.
+    Groups that have a number keep it (scopes are compared as written, without series and folds). After: equal numbers
+    exactly where a mapping of children was found that keeps op types, data and control edges and nested templates.
+    Works from the bottom up, one height at a time.
     """
     template = hierarchy.template.astype(np.int64)
     given = template >= 0
     first = int(np.max(template, initial=-1)) + 1
     types = len(hierarchy.graph.op_types)
-    # Colour of a row: the id of its op type, or behind these its template, where that is known.
+    # Colour of a row: its op type id, or, numbered after these, its template if known.
     color = np.zeros(len(hierarchy), np.int64)
     leaves = hierarchy.node >= 0
     color[leaves] = hierarchy.graph.op[hierarchy.node[leaves]]
     color[given] = types + template[given]
     wanted = ~given
-    wanted[0] = False  # the root is compared with nothing
+    wanted[0] = False  # the root is not compared
     codes, starts = metaedge_codes(hierarchy, wanted)
     child_start, child_order = hierarchy.child_start, hierarchy.child_order
-    slot = np.full(len(hierarchy), len(child_order))  # rows that are nobody's children share a place after all others
+    slot = np.full(len(hierarchy), len(child_order))  # rows without a parent share the last slot
     slot[child_order] = np.arange(len(child_order))
-    child_color = np.append(color[child_order], types)  # in their order, as a gather for each height is square in depth
+    child_color = np.append(color[child_order], types)  # in child order: gathers per height would be quadratic
     known: dict[bytes, int] = {}
     room, gave_up = RefinementBudget(0), 0
-    # All templates of lower heights are known, so that children have their colours.
+    # Templates of lower heights are known: children have their colours.
     for height in groups_by_height(hierarchy):
         level = height[~given[height]]
         children = Runs(child_color, child_start[level], child_start[level + 1])
@@ -80,26 +80,26 @@ class Runs:
     stop: Longs
 
     def bytes(self, group: int) -> bytes:
-        """The run of one group."""
+        """Return the run of one group as bytes."""
         return self.values[self.start[group] : self.stop[group]].tobytes()
 
     def spread(self, groups: Longs) -> tuple[Longs, Longs]:
-        """All values of some groups one after the other, and where each group's values begin, with the end."""
+        """Return the concatenated runs of some groups, and where each begins, with the end."""
         length = self.stop[groups] - self.start[groups]
         cuts = np.concatenate(([0], np.cumsum(length)))
         positions = np.arange(cuts[-1]) + np.repeat(self.start[groups] - cuts[:-1], length)
         return self.values[positions], cuts
 
     def total(self, groups: Longs, numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """The sum of `numbers`, one for each value of `spread(groups)`, for each of the groups."""
+        """Sum `numbers`, one for each value of `concatenate_runs(groups)`, by group."""
         cuts = np.concatenate(([0], np.cumsum(self.stop[groups] - self.start[groups])))
         before = np.concatenate((np.zeros(1, np.uint64), np.cumsum(numbers, dtype=np.uint64)))
-        # Modulo 2^64: right though prefix sums overflow.
+        # Modulo 2^64: correct although prefix sums overflow.
         sums: NDArray[np.uint64] = before[cuts[1:]] - before[cuts[:-1]]
         return sums
 
     def digest(self, seed: int) -> NDArray[np.uint64]:
-        """A hash of each run, positions included."""
+        """Hash each run, positions included."""
         groups = np.arange(len(self.start))
         values, cuts = self.spread(groups)
         place = (np.arange(len(values)) - np.repeat(cuts[:-1], np.diff(cuts))).astype(np.uint64)
@@ -108,9 +108,9 @@ class Runs:
 
 
 def equal_runs(*columns: Runs) -> tuple[list[int], Longs]:
-    """Groups whose runs are equal in all columns: one head of each class, in order, and the class of each group.
+    """Group runs that are equal in all columns: return one head of each class, in order, and the class of each group.
 
-    Hashes propose, values decide: every group is compared with its head, and is its own head if they differ.
+    Hashes propose, values decide: every group is compared with its head, and becomes its own head if they differ.
     """
     if len(columns[0].start) <= FEW:  # only saves time, where names are deep
         return equal_few(columns)
@@ -128,7 +128,7 @@ def equal_runs(*columns: Runs) -> tuple[list[int], Longs]:
 
 
 def equal_few(columns: Sequence[Runs]) -> tuple[list[int], Longs]:
-    """Return the result of `equal_runs` for few groups, by a dictionary of their bytes."""
+    """Return the result of `group_equal_runs` for few groups, by a dictionary of their bytes."""
     head: dict[tuple[bytes, ...], int] = {}
     groups = range(len(columns[0].start))
     first = [head.setdefault(tuple(column.bytes(group) for column in columns), group) for group in groups]
@@ -137,19 +137,19 @@ def equal_few(columns: Sequence[Runs]) -> tuple[list[int], Longs]:
 
 
 def equal_to_head(runs: Runs, head: Longs) -> Bools:
-    """Whether each run equals the run of its head."""
+    """Return whether each run equals the run of its head."""
     equal: Bools = (runs.stop - runs.start) == (runs.stop - runs.start)[head]
     groups = np.flatnonzero(equal)
     ours, cuts = runs.spread(groups)
     theirs, _ = runs.spread(head[groups])
-    # Differences before each value: equal runs have none inside.
+    # Prefix counts of differences: equal runs have none inside.
     wrong = np.concatenate(([0], np.cumsum(ours != theirs)))
     equal[groups] = wrong[cuts[1:]] == wrong[cuts[:-1]]
     return equal
 
 
 def renumber(template: Longs, start: int = 0) -> Longs:
-    """Number classes anew from `start` on, in the order of first appearance."""
+    """Renumber classes from `start` on, in the order of first appearance."""
     held = np.flatnonzero(template >= 0)
     if not len(held):
         return template
@@ -162,16 +162,16 @@ def renumber(template: Longs, start: int = 0) -> Longs:
 
 
 def metaedge_codes(hierarchy: Hierarchy, wanted: Bools) -> tuple[Longs, Longs]:
-    """One number for each metaedge (position of source, of target, data and control flags), filed by owner, for those
-    owners that are `wanted`."""
+    """Return one number per metaedge (positions of source and target, data and control flags), filed by owner, for the
+    owners in `wanted`; and where each owner's run starts."""
     start, order, parent = hierarchy.child_start, hierarchy.child_order, hierarchy.parent
     place = np.zeros(len(hierarchy), np.int64)
     place[order] = np.arange(len(order))
     edges = hierarchy.edge_order[np.repeat(wanted, np.diff(hierarchy.owner_start))]
     source, target = hierarchy.edge_from[edges], hierarchy.edge_to[edges]
     flag = np.where(hierarchy.graph.control[edges], 2, 1)
-    # Bits of a code: 33-62 the source, 2-32 the target, 1 control, 0 data. Places of children are in the order of their
-    # parents: sorted by the place of the source, codes are filed by owner.
+    # Bits of a code: 33-62 the source, 2-32 the target, 1 control, 0 data. Children are in the order of their parents:
+    # sorted by source, codes are filed by owner.
     codes = np.sort(place[source] << 33 | place[target] - start[parent[target]] << 2 | flag)
     cuts = runs(codes >> 2)[:-1]
     merged = np.bitwise_or.reduceat(codes, cuts) if len(cuts) else codes  # several edges of one pair are one metaedge
@@ -180,22 +180,22 @@ def metaedge_codes(hierarchy: Hierarchy, wanted: Bools) -> tuple[Longs, Longs]:
 
 
 def groups_by_height(hierarchy: Hierarchy) -> list[Longs]:
-    """Rows of groups with children before the groups around them; the root (compared with nothing) left out."""
+    """Return rows of groups by height, inner ones first, without the root."""
     height = np.zeros(len(hierarchy), np.int64)
     groups = np.flatnonzero(hierarchy.kind != RowKind.OP)
-    # A height is final when all deeper rows have been seen: one step for each depth.
+    # A height is final once all deeper rows are done: one step per depth.
     deepest_first = groups[np.argsort(-hierarchy.depth[groups], kind="stable")]
     for level in np.split(deepest_first, runs(hierarchy.depth[deepest_first])[1:-1]):
         inner = level[hierarchy.parent[level] >= 0]
         np.maximum.at(height, hierarchy.parent[inner], height[inner] + 1)
-    groups = groups[groups > 0]  # only saves time: the root is compared with nothing
+    groups = groups[groups > 0]  # only saves time: the root is not compared
     order = groups[np.argsort(height[groups], kind="stable")]
     return np.split(order, runs(height[order])[1:-1]) if len(order) else []
 
 
 def outlines(children: Runs, metaedges: Runs, groups: Longs) -> list[int]:
-    """Hash each group so that equal structures have equal hashes in any order: counts of colours and coloured edges."""
-    if len(groups) == 1:  # nothing that it could resemble; only saves time
+    """Hash each group by its counts of colours and coloured edges: equal structures have equal hashes in any order."""
+    if len(groups) == 1:  # nothing to compare with; only saves time
         return [0]
     colors, _ = children.spread(groups)
     codes, cuts = metaedges.spread(groups)
@@ -208,9 +208,10 @@ def outlines(children: Runs, metaedges: Runs, groups: Longs) -> list[int]:
 
 
 def certify(forms: list[GroupForm], outlines: list[int], room: RefinementBudget) -> tuple[dict[GroupForm, bytes], int]:
-    """A certificate for each distinct raw form, and for how many the search was cut short; `room` is that of a file.
+    """Return a certificate for each distinct raw form, and how many searches were cut short; `room` is shared by the
+    file.
 
-    A form that no other resembles needs no search: it is its own.
+    A form with a unique outline needs no search: it is its own certificate.
     """
     resembling: dict[int, list[GroupForm]] = defaultdict(list)
     for form, alike in zip(forms, outlines, strict=True):
@@ -219,7 +220,7 @@ def certify(forms: list[GroupForm], outlines: list[int], room: RefinementBudget)
     failed = 0
     for members in resembling.values():
         if len(members) == 1:
-            # The words keep raw forms and canonical ones apart.
+            # The prefixes keep raw and canonical certificates distinct.
             certificates[members[0]] = b"alone" + b"".join(members[0])
             continue
         for form in members:
@@ -232,7 +233,7 @@ def certify(forms: list[GroupForm], outlines: list[int], room: RefinementBudget)
 
 
 def unpack(form: GroupForm) -> tuple[list[int], list[tuple[int, int, int]]]:
-    """Colours and edges (source, target, flags) of a raw form."""
+    """Return colours and edges (source, target, flags) of a raw form."""
     codes = np.frombuffer(form[1], np.int64).tolist()
     edges = [(code >> 33, (code >> 2) & 0x7FFFFFFF, code & 3) for code in codes]
     return np.frombuffer(form[0], np.int64).tolist(), edges

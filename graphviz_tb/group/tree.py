@@ -1,4 +1,4 @@
-"""The hierarchy while it is being built: parents by id, in no special order."""
+"""Hierarchy under construction: parents by id, unordered."""
 
 from __future__ import annotations
 

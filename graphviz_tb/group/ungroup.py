@@ -1,4 +1,4 @@
-"""Series that a user does not want are opened."""
+"""Rebuild a hierarchy with some series ungrouped."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from graphviz_tb.options import GroupOptions
 
 @dataclass(frozen=True, slots=True)
 class Regrouping:
-    """A raw hierarchy and the groups that are put into it."""
+    """A raw hierarchy and the groups to insert into it."""
 
     raw: Hierarchy
     groups: Sequence[NewGroup]
     options: GroupOptions
 
     def without(self, names: Sequence[str]) -> Hierarchy:
-        """The hierarchy without the series of some names, and without those that `options.ungroup` names."""
+        """Return the hierarchy without the series in `names` and in `options.ungroup`."""
         kept = without_ungrouped(
             self.raw, self.groups, (*self.options.ungroup, *(joined_address([name]) for name in names))
         )
@@ -32,20 +32,20 @@ class Regrouping:
         return built if self.options.tensorboard else replace(built, short=ShortLabels(built))
 
     def names(self) -> set[str]:
-        """The names that mean one series each."""
+        """Return the names that identify exactly one series."""
         counts = Counter(group.name for group in self.groups if group.kind == RowKind.SERIES)
         return {name for name, count in counts.items() if count == 1}
 
 
 def without_ungrouped(hierarchy: Hierarchy, groups: Sequence[NewGroup], names: Sequence[str]) -> list[NewGroup]:
-    """The new groups without the series that `--ungroup NAME` means: named itself, or one of its members.
+    """Remove the series that `--ungroup NAME` names, by its own name or that of a member.
 
-    Before: inner groups come before those around them. After: the same; members of an opened series are members of
-    the group around it.
+    Before: inner groups come before the groups around them, and stay so. After: members of a removed series are members
+    of the group around it.
     """
     if not names:
         return list(groups)
-    # Backwards, so that of several series of one name the first counts.
+    # Backwards, so that the first of several series with one name wins.
     series = {group.name: index for index, group in reversed(list(enumerate(groups))) if group.kind == RowKind.SERIES}
     stop: set[int] = set()
     for name in names:
@@ -56,14 +56,14 @@ def without_ungrouped(hierarchy: Hierarchy, groups: Sequence[NewGroup], names: S
     for index, group in enumerate(groups):
         members = expanded(groups, group.members, stop)
         if index not in stop:
-            # Members that are new groups come earlier, so that their new numbers are known.
+            # Members that are new groups come earlier: their new numbers are known.
             renumbered[-1 - index] = -1 - len(kept)
             kept.append(replace(group, members=tuple(renumbered.get(member, member) for member in members)))
     return kept
 
 
 def expanded(groups: Sequence[NewGroup], members: Sequence[int], stop: set[int]) -> list[int]:
-    """Members, those of opened series in their place."""
+    """Replace removed series in `members` by their members."""
     rows: list[int] = []
     todo = list(reversed(members))
     while todo:
@@ -76,7 +76,7 @@ def expanded(groups: Sequence[NewGroup], members: Sequence[int], stop: set[int])
 
 
 def of_member(hierarchy: Hierarchy, groups: Sequence[NewGroup], name: str) -> int:
-    """Which series has a member of this name."""
+    """Return the index of the series with a member of this name."""
     series = [index for index, group in enumerate(groups) if group.kind == RowKind.SERIES]
     names = [*hierarchy.name, *(group.name for group in reversed(groups))]  # -1 - i is the name of new group i
     for each in meant(name):

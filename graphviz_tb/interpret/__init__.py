@@ -1,9 +1,9 @@
-"""Stage `interpret`: whether a node of a flat graph is a weight or an op, and the variable of each weight.
+"""Stage `interpret`: decide for each node of a flat graph whether it is an op, a weight or a different mark.
 
-origins    variables and constants, and the ops that hand their values on
-gradients  ops that work out gradients, that feed them, and that come from them
-weights    name, shape and uses of each weight
-marks      which nodes are drawn as marks beside the ops that use them
+weights         variables and constants, and the ops that pass their values on
+training        gradients, ops that feed them, ops computed from them; parts of a training program
+variables       name, shape and uses of each weight
+marks           nodes drawn as marks next to the ops that use them
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ STORES = (Role.ASSIGN, Role.SAVE, Role.RESTORE, Role.VARIABLE_CHECK)
 
 
 def interpret(graph: Graph, options: FlattenOptions = FlattenOptions()) -> Graph:  # noqa: B008
-    """Before: a flat graph without marks. After: the same graph that knows its `meaning`, with its marks.
+    """Attach to a flat graph its marks and its `meaning`.
 
     >>> from graphviz_tb.flatten import flatten
     >>> from graphviz_tb.proto import GraphDef
@@ -51,20 +51,20 @@ def interpret(graph: Graph, options: FlattenOptions = FlattenOptions()) -> Graph
     if options.tensorboard:
         return with_meaning(graph, carried, {})
     handed, called = find_handed(graph)
-    # Asked to show variables, a picture has them as ops.
+    # With `show_variables`, variables stay ops.
     shown = options.show_variables
     marks = settle_marks(graph, None if shown else carried.origin >= 0, None if shown else handed)
     graph = replace(graph, mark=freeze(marks.mark), beside=marks.beside, within=marks.within)
     weights = {} if shown else name_weights(graph, carried)
-    # PyTorch names nodes after values ("530"), so they are called by their kind; elsewhere only some arguments are.
+    # PyTorch names nodes after values ("530"), so all are labelled by kind; elsewhere only some arguments are.
     kinds = call_by_kind(graph) if graph.of_pytorch else {**call_carried(graph), **called}
-    # On demand: a picture shows some dozens of the 100,000 weights that a graph may have.
+    # On demand: a picture shows dozens of up to 100,000 weights.
     labels = Lazily((*kinds, *weights), lambda node: weights[node].label if node in weights else kinds[node])
     return with_meaning(replace(graph, labels=labels), carried, weights)
 
 
 def with_meaning(graph: Graph, carried: ValueOrigins, weights: Mapping[int, Weight]) -> Graph:
-    """Before: a graph with its marks. After: the columns that every picture needs; others are made when asked for."""
+    """Attach an `Interpretation`: the columns that every picture needs; the rest is computed on demand."""
     part = Later(lambda: parts_of(known, uses_weight(known, carried)))
     listed = Later(lambda: listed_variables(known, carried))
     meaning = Interpretation(
@@ -87,7 +87,7 @@ def with_meaning(graph: Graph, carried: ValueOrigins, weights: Mapping[int, Weig
 
 
 def uses_weight(graph: Graph, carried: ValueOrigins) -> Bools:
-    """Which ops take the value of a weight and are no read, write or saver of it."""
+    """Return the ops that compute with the value of a weight: no reads, writes or savers."""
     meaning, origin = graph.meaning, carried.origin
     taken = (origin[graph.source] >= 0) & (origin[graph.target] < 0) & ~graph.control
     uses = np.zeros(len(graph), bool)

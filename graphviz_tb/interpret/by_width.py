@@ -1,8 +1,9 @@
-"""Weights of frozen graphs that no slot names: a bias that is added, a scale or a slope that is multiplied.
+"""Weights of frozen graphs that no input slot names: an added bias, a multiplied scale or slope.
 
     x ─▶ Conv2D [5, 5, 1, 56] ─▶ Add [56] ─▶ … ─▶ Mul [56]
 
-Each holds one number for each channel that the convolution or product before it gives.
+Each holds one number per channel of the preceding convolution or product. Follow the channel count from there through
+ops that keep it.
 """
 
 from __future__ import annotations
@@ -16,17 +17,20 @@ from graphviz_tb.model.columns import Bools, Ints
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.ops.roles import ADDS, CONVOLUTIONS, DEPTHWISE, PRODUCTS
 
-JOINS = ADDS | {"Sub", "Mul", "RealDiv", "BiasAdd"}  # of an operand and one number for each channel
+JOINS = ADDS | {"Sub", "Mul", "RealDiv", "BiasAdd"}  # combine an operand with one number per channel
 KEEPS = JOINS | {
     *("Abs", "Elu", "Exp", "Identity", "LeakyRelu", "Maximum", "Minimum", "Neg", "Relu", "Relu6", "Selu", "Sigmoid"),
     *("Softplus", "Softsign", "Square", "Tanh", "AvgPool", "MaxPool", "FusedBatchNorm", "FusedBatchNormV3", "Mean"),
 }
-KERNEL = 1  # the slot of a kernel
+KERNEL = 1  # input slot
 
 
 def weights_by_width(graph: Graph, origin: Ints) -> list[int]:
-    """Before: for each node the constant whose value it hands on, -1 for none. After: the constants that are joined,
-    element by element, to what a convolution or product with a constant kernel gives, one number for each channel."""
+    """Return the constants that are joined, element by element, to the result of a convolution or product with a
+    constant kernel, one number per channel.
+
+    `origin` is the constant whose value each node passes on, -1 for none.
+    """
     keeps, joins = (graph.of_types(ops.__contains__) for ops in (KEEPS, JOINS))
     width = widths(graph, origin)
     if not width or not joins.any():
@@ -36,7 +40,7 @@ def weights_by_width(graph: Graph, origin: Ints) -> list[int]:
     while waiting:
         node = waiting.pop()
         for target in after.get(node, ()):
-            # Operands of another width are stretched, or say that this is no channel.
+            # The first width wins: operands of a different width are broadcast.
             if target not in width:
                 width[target] = width[node]
                 waiting.append(target)
@@ -49,7 +53,7 @@ def weights_by_width(graph: Graph, origin: Ints) -> list[int]:
 
 
 def widths(graph: Graph, origin: Ints) -> dict[int, int]:
-    """How many channels each convolution and product with a constant kernel gives."""
+    """Return the output channels of each convolution and product with a constant kernel."""
     convolves = graph.of_types(lambda op: op in CONVOLUTIONS or op in PRODUCTS)
     edges = np.flatnonzero(
         convolves[graph.target] & (graph.slot == KERNEL) & ~graph.control & (origin[graph.source] >= 0)
@@ -67,7 +71,7 @@ def widths(graph: Graph, origin: Ints) -> dict[int, int]:
 
 
 def turned(graph: Graph, product: int, constant: int, origin: Ints) -> bool:
-    """Whether a product takes its kernel with the last two sizes exchanged, by its attribute or by an op between."""
+    """Return whether a product takes its kernel transposed, by its attribute or by an op in between."""
     definition = graph.node_def(product)
     by_attribute = definition is not None and any(definition.attr[key].b for key in FLAGS if key in definition.attr)
     between = (graph.op_types[graph.op[node]] for node in before(graph, product) if origin[node] == constant)
@@ -78,14 +82,14 @@ FLAGS = ("transpose_b", "adj_y")
 
 
 def before(graph: Graph, node: int) -> list[int]:
-    """The inputs of a node."""
+    """Return the inputs of a node."""
     start, stop = np.searchsorted(graph.target, (node, node + 1))
     sources: list[int] = graph.source[start:stop].tolist()
     return sources
 
 
 def followers(graph: Graph, keeps: Bools) -> dict[int, list[int]]:
-    """What takes each node's value and keeps its channels."""
+    """Return, by node, the users of its value that keep its channels."""
     edges = np.flatnonzero(keeps[graph.target] & ~graph.control)
     after: dict[int, list[int]] = {}
     for source, target in zip(graph.source[edges].tolist(), graph.target[edges].tolist(), strict=True):
@@ -94,7 +98,7 @@ def followers(graph: Graph, keeps: Bools) -> dict[int, list[int]]:
 
 
 def sizes_of(graph: Graph, constant: int) -> Sequence[int]:
-    """The sizes of a constant; none of one that has no value."""
+    """Return the sizes of a constant; () without a value."""
     definition = graph.node_def(constant)
     if definition is None or "value" not in definition.attr:
         return ()
@@ -102,7 +106,7 @@ def sizes_of(graph: Graph, constant: int) -> Sequence[int]:
 
 
 def is_vector(sizes: Sequence[int], width: int) -> bool:
-    """Whether sizes are those of one number for each channel: channels last, or in the third place from the end.
+    """Return whether a shape is one number per channel: channels last, or third from the end.
 
     >>> is_vector([56], 56), is_vector([56, 1, 1], 56), is_vector([8, 7], 56), is_vector([1], 1)
     (True, True, False, False)

@@ -1,6 +1,6 @@
-"""Ops of custom gradients: the code of a program that works out gradients itself, outside any scope of gradients.
+"""Ops of custom gradients: program code that computes gradients outside any gradient scope.
 
-`tf.custom_gradient` lets what it works out again of the model wait for the gradient that comes in:
+`tf.custom_gradient` recomputes parts of the model, waiting for the incoming gradient by a control edge:
 
 x ─▶ swish ─▶ …                  gradient ─▶ ×, by data
 └──▶ Sigmoid ─▶ … ─▶ ×           gradient ┄▶ Sigmoid, by control
@@ -16,7 +16,7 @@ from graphviz_tb.algorithms.reached import spread_from
 from graphviz_tb.model.columns import Bools, begins
 from graphviz_tb.model.graph import Graph
 
-# What waits for its order among others, and what others wait for so: neither says where gradients are worked out.
+# Ops whose control edges only order side effects and say nothing about gradients.
 ORDERED = re.compile(
     r"NoOp|Assign.*|(Resource)?(Sparse)?Apply.*|(Resource)?Scatter.*|.*ReadVariableOp|.*Random.*|Enter|Exit|Merge|Switch|"
     r"NextIteration|LoopCond|Stack(Push|Pop)?(V2)?|(Stateful|Stateless)?PartitionedCall|.*While|.*If|.*Case|.*Queue.*|"
@@ -25,10 +25,13 @@ ORDERED = re.compile(
 
 
 def of_custom_gradients(graph: Graph, behind: Bools, feeding: Bools) -> Bools:
-    """Before: which nodes come from gradients, and which feed them. After: which of these are worked out only when a
-    gradient comes in, with what leads from there, and what in the same scope only they and gradients use."""
+    """Return the ops computed only when a gradient comes in: what waits for one, its successors, and what in the same
+    scope only they and gradients use.
+
+    Before: `behind` are the nodes computed from gradients, `feeding` those that feed them.
+    """
     ordered = np.array([bool(ORDERED.fullmatch(op)) for op in graph.op_types] or [False])[graph.op]
-    # By edge: control edges from what comes from gradients to what only feeds them (see the picture at the top).
+    # Control edges from nodes behind gradients to nodes that only feed them (see the drawing above).
     waits = graph.control & behind[graph.source] & ~ordered[graph.source]
     waits &= feeding[graph.target] & ~behind[graph.target] & ~ordered[graph.target]
     late = np.zeros(len(graph), bool)
@@ -44,10 +47,10 @@ def of_custom_gradients(graph: Graph, behind: Bools, feeding: Bools) -> Bools:
 
 
 def alone_for(graph: Graph, users: Bools, asked: Bools) -> Bools:
-    """Which of the nodes that are `asked` for feed nothing but `users`, or what feeds these alone."""
+    """Return which of the nodes in `asked` are used by nothing but `users`, directly or through such nodes."""
     found = np.zeros(len(graph), bool)
     data = ~graph.control
-    left = np.bincount(graph.source[data & ~users[graph.target]], minlength=len(graph))  # edges to others than `users`
+    left = np.bincount(graph.source[data & ~users[graph.target]], minlength=len(graph))  # edges to non-users
     given = np.bincount(graph.source[data], minlength=len(graph))
     # Edges are filed by target: the inputs of node v are inputs[start[v]:start[v + 1]].
     inputs = graph.source[data]

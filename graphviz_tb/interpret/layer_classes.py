@@ -1,4 +1,4 @@
-"""Which class of layer the ops of one scope are, by what they compute rather than by their names."""
+"""Infer the layer class of the ops of one scope from what they compute, not from names."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from graphviz_tb.ops.roles import (
     has_role,
 )
 
-SPREAD = frozenset({"SquaredDifference", "Sub", "Neg"})  # what takes the mean away before it is squared
+SPREAD = frozenset({"SquaredDifference", "Sub", "Neg"})  # subtract the mean before squaring
 ROOTS = frozenset({"Rsqrt", "Sqrt"})
 DENSE = (PRODUCTS - BATCH_PRODUCTS) | {"Einsum"}
-REPEATS = (Role.LOOP, Role.COUNTED_LOOP, Role.FRAME_NEXT, Role.CALL)  # the steps of a recurrent layer
-GATES = {3: "GRU", 4: "LSTM"}  # by the number of gates, one matrix each
+REPEATS = (Role.LOOP, Role.COUNTED_LOOP, Role.FRAME_NEXT, Role.CALL)  # steps of a recurrent layer
+GATES = {3: "GRU", 4: "LSTM"}  # by number of gates, one matrix each
 ACTIVATIONS = ("Relu", "Relu6", "Elu", "Selu", "LeakyRelu", "Tanh", "Sigmoid", "Softplus", "Softsign", "Softmax")
-# Activations that TensorFlow writes in several ops.
+# Activations that TensorFlow writes as several ops.
 TOGETHER = {
     frozenset({"Sigmoid", "Mul"}): "Silu",
     frozenset({"Softplus", "Tanh", "Mul"}): "Mish",
@@ -38,7 +38,7 @@ TOGETHER = {
 
 
 def class_of_nodes(graph: Graph, nodes: Sequence[int]) -> str:
-    """Return the class of layer that some nodes are together, "" where they say none."""
+    """Return the layer class of some nodes together, "" if unknown."""
     types = {graph.op_types[graph.op[node]] for node in nodes}
     if any(has_role(op, *REPEATS) for op in types):
         weights = (graph.meaning.weights.get(node) for node in nodes)
@@ -49,7 +49,7 @@ def class_of_nodes(graph: Graph, nodes: Sequence[int]) -> str:
 
 
 def known_sizes(shape: Shape) -> tuple[int, ...]:
-    """Return a shape of which every size is known and no size is 0; () for any other one.
+    """Return a shape whose sizes are all known and not 0; () for any other.
 
     >>> known_sizes((3, 4)), known_sizes((None, 4)), known_sizes(None)
     ((3, 4), (), ())
@@ -59,8 +59,9 @@ def known_sizes(shape: Shape) -> tuple[int, ...]:
 
 
 def recurrent_units(shapes: Iterable[Sequence[int]]) -> int:
-    """Infer the units of a recurrent layer from the shapes of its weights, 0 for none: one matrix has a gate's units
-    for each unit, another one as many columns.
+    """Infer the units of a recurrent layer from the shapes of its weights, 0 for none.
+
+    One matrix has units × gates·units elements, and at least one more has as many columns.
 
     >>> recurrent_units([(16, 48), (16, 48), (2, 48)]), recurrent_units([(9, 64), (16, 64)]), recurrent_units([(4, 12)])
     (16, 16, 0)
@@ -72,7 +73,7 @@ def recurrent_units(shapes: Iterable[Sequence[int]]) -> int:
 
 
 def activation(types: Collection[str]) -> str:
-    """Return the activation among ops of such types, as Keras writes it; "" for none.
+    """Return the activation among ops of these types, as Keras writes it; "" for none.
 
     >>> activation(["MatMul", "BiasAdd", "Relu"]), activation(["MatMul", "Sigmoid", "Mul"]), activation(["MatMul"])
     ('relu', 'silu', '')
@@ -85,7 +86,7 @@ def activation(types: Collection[str]) -> str:
 
 
 def axes_of_mean(graph: Graph, nodes: Sequence[int]) -> int:
-    """Over how many dimensions the first mean among some nodes is taken: the numbers in the constant that says it."""
+    """Return the number of dimensions over which the first mean among some nodes is taken."""
     for node in nodes:
         if graph.op_types[graph.op[node]] == "Mean":
             for source in graph.source[slice(*span(graph.target, node, node + 1))].tolist():
@@ -97,8 +98,7 @@ def axes_of_mean(graph: Graph, nodes: Sequence[int]) -> int:
 
 
 def layer_class(types: Collection[str], axes: int = 1) -> str:
-    """Return the class of layer that ops of such types are, "" where they say none; `axes` is over how many dimensions
-    they take a mean.
+    """Return the layer class of ops of these types, "" if unknown; `axes` is the number of dimensions of their mean.
 
     >>> layer_class(["MatMul", "BiasAdd", "Relu"]), layer_class(["Mul", "AddV2"])
     ('Dense', '')
@@ -121,7 +121,7 @@ def layer_class(types: Collection[str], axes: int = 1) -> str:
 
 
 def convolution(types: Collection[str]) -> str:
-    """The class of a layer that holds convolutions."""
+    """Return the class of a layer with convolutions."""
     wide = sorted(op for op in types if op in CONVOLUTIONS - DEPTHWISE)
     if not wide:
         return "DepthwiseConv2D"
@@ -129,7 +129,7 @@ def convolution(types: Collection[str]) -> str:
 
 
 def normalization(types: Collection[str], axes: int) -> str:
-    """The class of a layer that divides by a root: by that of moments that it takes, or that it has."""
+    """Return the class of a layer that divides by a root, by the moments it computes or keeps."""
     if "Mean" not in types or any(has_role(op, Role.ASSIGN) for op in types):
         return "BatchNormalization" if "Mean" in types or "Sub" in types else ""
     if not SPREAD & frozenset(types):

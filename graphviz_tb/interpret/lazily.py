@@ -1,4 +1,4 @@
-"""A mapping that works out a value when it is asked for."""
+"""A mapping that computes its values on first access."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ LazyValue = TypeVar("LazyValue")
 
 
 class Lazily(Mapping[int, LazyValue], Generic[LazyValue]):
-    """Values by number: the keys are known, `tell` gives the value of one and is asked once for each.
+    """Values by number: the keys are known, `tell` is called once per key, on first access.
 
     >>> squares = Lazily(range(3), lambda number: number * number)
     >>> squares[2], squares.get(3), len(squares)
@@ -17,7 +17,7 @@ class Lazily(Mapping[int, LazyValue], Generic[LazyValue]):
     """
 
     def __init__(self, keys: Iterable[int], tell: Callable[[int], LazyValue]) -> None:
-        self._known: dict[int, LazyValue | None] = dict.fromkeys(keys)  # None: not asked for yet
+        self._known: dict[int, LazyValue | None] = dict.fromkeys(keys)  # None: not computed yet
         self._tell = tell
 
     def __getitem__(self, key: int) -> LazyValue:
@@ -27,11 +27,11 @@ class Lazily(Mapping[int, LazyValue], Generic[LazyValue]):
         return value
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle all values: how to tell them need not be picklable."""
+        """Pickle all values as a dict: `tell` need not be picklable."""
         return dict, (dict(self),)
 
     def get(self, key: int, default: Any = None) -> Any:
-        """The value of `key`, or `default`; most of those who ask for a number ask in vain."""
+        """Return the value of `key`, or `default`; most lookups are misses."""
         return self[key] if key in self._known else default
 
     def __contains__(self, key: object) -> bool:

@@ -1,4 +1,4 @@
-"""What a loop carries from round to round, called by what it begins with: TensorFlow names it by its place alone.
+"""Labels of loop arguments: name a carried value after its initial value, as TensorFlow only names its position.
 
 first_token ─▶ While     in the body: while_placeholder_1   drawn as: first_token
 """
@@ -20,13 +20,13 @@ PLACE = re.compile(r"(.*_)?(placeholder|loop_counter|maximum_iterations)(_\d+)?"
 
 
 def call_carried(graph: Graph) -> dict[int, str]:
-    """Return what to call the arguments of conditions and bodies of loops whose names say their place alone."""
+    """Return labels for arguments of loop conditions and bodies whose names only state their position."""
     labels: dict[int, str] = {}
     for call in graph.calls:
         if graph.op_types[graph.op[call.node]] in LOOPS:
             arguments = graph.functions[call.function].args
             given = ((slot, source) for slot, source in inputs_of(graph, call.node) if slot < len(arguments))
-            # A function may be that of several loops: the first call names what it carries.
+            # A function may serve several loops: the first call decides.
             for slot, source in given:
                 if PLACE.fullmatch(graph.name[arguments[slot]]) and last_segment(graph.name[source]):
                     labels.setdefault(arguments[slot], last_segment(graph.name[source]))
@@ -34,7 +34,7 @@ def call_carried(graph: Graph) -> dict[int, str]:
 
 
 def inputs_of(graph: Graph, node: int) -> Iterator[tuple[int, int]]:
-    """The data inputs of a node: slot and source."""
+    """Yield the data inputs of a node: slot and source."""
     first, stop = span(graph.target, node, node + 1)
     edges = np.arange(first, stop)[~graph.control[first:stop]]
     return zip(graph.slot[edges].tolist(), graph.source[edges].tolist(), strict=True)

@@ -1,4 +1,4 @@
-"""Constants, weights and summaries: small marks beside the nodes that use them."""
+"""Constants, weights and summaries: small marks next to the nodes that use them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SUMMARY = re.compile(r".*Summary(V2)?", re.DOTALL)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Marks:
-    """The mark of each node, which marks are beside which nodes, and which belong to other marks."""
+    """Mark of each node, pairs of mark and host node, and for marks without a host the marks that own them."""
 
     mark: Bytes
     beside: MarkPairs
@@ -27,7 +27,7 @@ class Marks:
 
 
 def mark_of(op: str) -> Mark:
-    """The mark that an op type is drawn as.
+    """Return the mark that an op type is drawn as.
 
     >>> mark_of("Const").name, mark_of("ScalarSummary").name, mark_of("MergeSummary").name
     ('CONSTANT', 'SUMMARY', 'NONE')
@@ -38,10 +38,10 @@ def mark_of(op: str) -> Mark:
 
 
 def settle_marks(graph: Graph, weights: Bools | None, handed: Bools | None) -> Marks:
-    """Decide which constants, weights and summaries are drawn as marks, and beside which nodes.
+    """Decide which constants, weights and summaries are drawn as marks, and next to which nodes.
 
-    Before: `weights` bring a weight; `handed` are constants to the program, though no op says so. After: each mark
-     is drawn beside an ordinary node, or belongs to marks that do; one that nobody uses is an ordinary node.
+    `weights` carry a weight; `handed` are constants to the program although their op type does not say so. After: each
+    mark is drawn next to an ordinary node, or belongs to marks that are; a mark that nobody uses is an ordinary node.
     """
     kinds = np.array([mark_of(op) for op in graph.op_types], np.uint8)
     mark: Bytes = kinds[graph.op]
@@ -56,19 +56,19 @@ def settle_marks(graph: Graph, weights: Bools | None, handed: Bools | None) -> M
 
 
 def keep_lonely_ordinary(mark: Bytes, graph: Graph) -> Bytes:
-    """Take the mark from those that touch no ordinary node, not even through other marks."""
+    """Unmark nodes that touch no ordinary node, not even through other marks."""
     mark = mark.copy()
     has_user = np.zeros(len(mark), bool)
     has_user[graph.source[graph.source != graph.target]] = True
     stray = ~reached(mark, graph)
     mark[stray & ((mark == Mark.SUMMARY) | ~has_user)] = Mark.NONE
-    # All users of a node that is left are left too: they lead into cycles, and one node of each becomes ordinary.
+    # All users of a remaining node remain too: they lead into cycles, and one node of each becomes ordinary.
     mark[one_of_each_circle(np.flatnonzero(stray & ~reached(mark, graph)).tolist(), graph)] = Mark.NONE
     return mark
 
 
 def one_of_each_circle(stray: list[int], graph: Graph) -> list[int]:
-    """The first of `stray`, the first of those that do not lead to it, and so on: each edge is looked at once."""
+    """Return the first of `stray`, then the first of those that do not lead to it, and so on. Linear in edges."""
     inputs: dict[int, list[int]] = {node: [] for node in stray}
     for source, target in zip(graph.source.tolist(), graph.target.tolist(), strict=True) if inputs else ():
         if source in inputs and target in inputs:
@@ -89,8 +89,8 @@ def one_of_each_circle(stray: list[int], graph: Graph) -> list[int]:
 
 
 def reached(mark: Bytes, graph: Graph) -> Bools:
-    """Which nodes are ordinary or hang, through marks, on one that is."""
-    tied = np.flatnonzero((mark[graph.source] > 0) | (mark[graph.target] > 0))  # only saves time: others reach nothing
+    """Return which nodes are ordinary, or connected to an ordinary one through marks."""
+    tied = np.flatnonzero((mark[graph.source] > 0) | (mark[graph.target] > 0))  # only saves time
     source, target = graph.source[tied], graph.target[tied]
     done: Bools = mark == Mark.NONE
     hangs = (mark[target] == Mark.SUMMARY) | (unused(mark, graph)[target] & (mark[source] == Mark.WEIGHT))
@@ -112,7 +112,7 @@ def unused(mark: Bytes, graph: Graph) -> Bools:
 
 
 def reached_far(hangs: Bools, source: Ints, target: Ints, done: Bools) -> Bools:
-    """Go on where marks depend on marks in long chains: one by one, each edge once."""
+    """Continue `anchored_nodes` along long chains of marks, each edge once."""
     beyond: dict[int, list[int]] = defaultdict(list)
     for here, there, hanging in zip(source.tolist(), target.tolist(), hangs.tolist(), strict=True):
         beyond[there].append(here)
@@ -128,13 +128,15 @@ def reached_far(hangs: Bools, source: Ints, target: Ints, done: Bools) -> Bools:
 
 
 def place_beside(mark: Bytes, graph: Graph) -> MarkPairs:
-    """Each mark beside the ordinary nodes it touches (a constant: those that use it; a weight: those that take its
-    value, not those that only wait for it)."""
-    # The first end of a pair is the mark: "into" from marks to their users, "out" from ops to summaries.
+    """Return each mark with the ordinary nodes it is drawn next to.
+
+    A constant has its users; a weight the users of its value, not those that only wait for it; a summary its input.
+    """
+    # "into": edges from marks to users; "out": edges from ops to summaries.
     into = (mark[graph.source] > 0) & (mark[graph.target] == 0)
     taken = np.zeros(len(mark), bool)
     taken[graph.source[into & ~graph.control]] = True
-    # An op that takes the value and waits for it, too, has it as an input; one that only waits has nothing of it.
+    # Drop edges of ops that only wait for a weight whose value is taken elsewhere.
     waits = graph.control & (mark[graph.source] == Mark.WEIGHT) & taken[graph.source]
     into = np.flatnonzero(into & ~waits)
     out = np.flatnonzero((mark[graph.source] == 0) & (mark[graph.target] == Mark.SUMMARY))
@@ -145,10 +147,10 @@ def place_beside(mark: Bytes, graph: Graph) -> MarkPairs:
 
 
 def belong(mark: Bytes, graph: Graph) -> dict[int, tuple[int, ...]]:
-    """For each mark that touches no ordinary node, the marks that it touches."""
+    """Return, for each mark that touches no ordinary node, the marks that it touches."""
     marks = mark > 0
     anchored = np.zeros(len(mark), bool)
-    # What has an ordinary user (a summary: an ordinary input) is drawn beside that, not beside other marks.
+    # Marks with an ordinary user (summaries: an ordinary input) are drawn next to it, not next to other marks.
     anchored[graph.source[marks[graph.source] & ~marks[graph.target]]] = True
     anchored[graph.target[(mark[graph.target] == Mark.SUMMARY) & ~marks[graph.source]]] = True
     owners: dict[int, dict[int, None]] = defaultdict(dict)

@@ -1,8 +1,8 @@
-"""Weights: variables and frozen constants become marks beside the ops that use them.
+"""Weights: variables and frozen constants that become marks next to the ops that use them.
 
-make      what makes a weight: a variable, its handle, an argument that is given one, a constant in a weight's place
-carry     reads, identities and casts hand it on
-name      the variable as the program calls it, through nested calls
+find        makers of weights: a variable, its handle, an argument bound to one, a constant in a weight slot
+propagate   reads, identities and casts pass the value on
+name        the variable as the program calls it, through nested calls
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from graphviz_tb.model.wiring import wiring
 from graphviz_tb.ops.inputs import weight_names
 from graphviz_tb.ops.roles import CONSTANTS, PRODUCTS, READS, REARRANGES, ROW_READS, UNIT_AXES, VARIABLES
 
-HANDLE_READS = READS | ROW_READS  # all that give the value, or rows of it, behind a handle
-HANDED_IN = frozenset({"Placeholder", "_Arg", INPUT_ARG})  # what may bring a variable from outside
+HANDLE_READS = READS | ROW_READS  # give the value, or rows of it, behind a handle
+HANDED_IN = frozenset({"Placeholder", "_Arg", INPUT_ARG})  # may bring a variable from outside
 WRITES = re.compile(r"Assign.*|(?>.*Apply)(?!.*Summary).*|Resource(Scatter|Strided|CountUp).*|Var(iable)?IsInit.*|"
                     r"IsVariableInitialized|Scatter(Add|Sub|Update|Mul|Div|Min|Max|Nd.*)|.*[Ss]ave.*|.*Restore.*|"
                     r"DestroyResourceOp|DisableCopyOnRead|VariableShape", re.DOTALL)  # fmt: skip
@@ -39,14 +39,17 @@ CARRIERS = frozenset(
     )
 )
 REARRANGED = CARRIERS | REARRANGES | UNIT_AXES
-FROZEN = re.compile(r".*/ReadVariableOp(_\d+)?", re.DOTALL)  # what reads a variable that became a constant
+FROZEN = re.compile(r".*/ReadVariableOp(_\d+)?", re.DOTALL)  # reads a variable that became a constant
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValueOrigins:
-    """`origin` is for each node the node whose value it hands on, itself for what makes one, -1 for others;
-    `bound` are for an argument the makers that calls give it; `roles` what a constant is to its layer, where only what
-    is done with it says."""
+    """Makers and roles of weights.
+
+    `origin[node]`  node whose value it passes on, itself for a maker, -1 for none
+    `bound[arg]`    makers that calls pass to a function argument
+    `roles[const]`  role of a constant, "mean" or "variance", inferred from how it is used
+    """
 
     origin: Ints
     bound: Mapping[int, tuple[int, ...]]
@@ -66,30 +69,30 @@ def find_weights(graph: Graph) -> ValueOrigins:
     origin = carried(graph, np.where(made, np.arange(len(graph), dtype=np.int32), none))
     constants = constant_origins(graph)
     roles = standardised(graph, constants)
-    # A variable is one wherever it goes; a constant only where it is used as one.
+    # A variable is a weight everywhere; a constant only if it is used as one.
     origin = np.where(origin < 0, frozen(graph, constants, roles, origin, bindings), origin)
     return ValueOrigins(origin, owners(origin, bindings), roles)
 
 
-# make
+# find
 
 
 def makers(graph: Graph, bindings: list[tuple[int, int]]) -> Bools:
-    """Variables, and the arguments and placeholders that are used as handles of variables, here or in a call."""
+    """Return variables, and the arguments and placeholders used as handles of variables, here or in a call."""
     made = graph.of_types(VARIABLES.__contains__)
     handed = np.flatnonzero(graph.of_types(HANDED_IN.__contains__))
     if not len(handed):
         return made
     uses = graph.of_types(lambda op: op in HANDLE_READS or bool(WRITES.fullmatch(op)))
     used = np.zeros(len(graph), bool)
-    # The handle is the first input of all that reads or writes a variable.
+    # The handle is the first input of every op that reads or writes a variable.
     used[graph.source[uses[graph.target] & ~graph.control & (graph.slot == 0)]] = True
     handles = {node for node in handed[used[handed]].tolist() if is_resource(graph, node)}
     arguments = set(handed.tolist())
     givers: dict[int, list[int]] = {}
     for source, argument in bindings:
         givers.setdefault(argument, []).append(source)
-    # Outwards: what is a handle inside of a function is one where the function is called.
+    # Outwards: a handle inside a function is a handle where the function is called.
     waiting = list(handles)
     while waiting:
         for source in givers.get(waiting.pop(), ()):
@@ -101,7 +104,7 @@ def makers(graph: Graph, bindings: list[tuple[int, int]]) -> Bools:
 
 
 def is_resource(graph: Graph, node: int) -> bool:
-    """Whether an argument or placeholder is a handle and no value."""
+    """Return whether an argument or placeholder is a resource handle, not a value."""
     definition = graph.node_def(node)
     if definition is None:
         function, argument = argument_of(graph, node)
@@ -110,17 +113,17 @@ def is_resource(graph: Graph, node: int) -> bool:
 
 
 def argument_of(graph: Graph, node: int) -> tuple[int, int]:
-    """The function of an argument, and its position among the arguments there."""
+    """Return the function of an argument, and its position there."""
     function = int(graph.function[node])
     return function, graph.functions[function].place(node)
 
 
 def bind(graph: Graph) -> list[tuple[int, int]]:
-    """All pairs (node, argument): the node's value is what a call gives the argument."""
+    """Return all pairs (node, argument) where a call passes the node's value to the argument."""
     pairs: dict[tuple[int, int], None] = {}
     # Edges are sorted by target: the inputs of a call are a run.
     ends = np.searchsorted(graph.target, np.array([(call.node, call.node + 1) for call in graph.calls]).reshape(-1, 2))
-    done: set[tuple[int, int, str]] = set()  # a list of functions may name one of them thousands of times
+    done: set[tuple[int, int, str]] = set()  # a list of functions may repeat one thousands of times
     for call, (start, stop) in zip(graph.calls, ends.tolist(), strict=True):
         if (call.node, call.function, call.attr) in done:
             continue
@@ -138,16 +141,16 @@ def bind(graph: Graph) -> list[tuple[int, int]]:
     return list(pairs)
 
 
-# carry
+# propagate
 
 
 def carried(graph: Graph, origin: Ints, through: frozenset[str] = CARRIERS) -> Ints:
-    """Hand origins on through ops that only pass a value: round by round, as far as a chain goes."""
+    """Propagate origins through ops that only pass a value on, one op per round."""
     origin = origin.copy()
     passing = graph.of_types(through.__contains__)
     into = np.flatnonzero(passing[graph.target] & (graph.slot == 0) & ~graph.control)
     source, target = graph.source[into], graph.target[into]
-    # Each round takes every origin one carrier further.
+    # Each round moves every origin one op further.
     for _ in range(CARRIERS_FOLLOWED):
         new = (origin[source] >= 0) & (origin[target] < 0)
         if not new.any():
@@ -157,7 +160,7 @@ def carried(graph: Graph, origin: Ints, through: frozenset[str] = CARRIERS) -> I
 
 
 def constant_origins(graph: Graph) -> Ints:
-    """For each node the constant whose value it hands on."""
+    """Return, for each node, the constant whose value it passes on."""
     number = np.arange(len(graph), dtype=np.int32)
     return carried(graph, np.where(graph.of_types(CONSTANTS.__contains__), number, np.int32(-1)))
 
@@ -165,19 +168,21 @@ def constant_origins(graph: Graph) -> Ints:
 def frozen(
     graph: Graph, origin: Ints, roles: Mapping[int, str], variables: Ints, bindings: list[tuple[int, int]]
 ) -> Ints:
-    """The origins of what constants bring that were variables: they are in a weight's place, here or in a function that
-    a call gives them to, are read as one, or have a role. Before: `origin` of all that constants bring, and of what
-    `variables` bring; `bindings` are those of `bind`."""
+    """Return the origins of constants that were variables.
+
+    These are in a weight slot, here or in a called function, are read like a variable, or have a role. Before: `origin`
+    of all constants, `variables` the origins of variables, `bindings` from `bind_call_arguments`.
+    """
     constant = graph.of_types(CONSTANTS.__contains__)
     read = read_as_variables(graph, constant)
     known = np.isin(origin, graph.source[read]) | (variables >= 0)
     placed = in_weight_slots(graph) & (origin[graph.source] >= 0)
     placed &= ~multiplied(graph, known) | known[graph.source]
-    # "w/read" and the like: a bias of one number is a weight too, where its name says so.
-    read_alone = {*distinct(graph.source[read]).tolist(), *roles}  # however few numbers it holds
+    # "w/read" and the like: with such a name even a single number is a weight.
+    read_alone = {*distinct(graph.source[read]).tolist(), *roles}  # however few numbers
     given = [int(origin[source]) for source in given_as_weights(graph, bindings) if origin[source] >= 0]
     told = np.concatenate((origin[graph.source[placed]], graph.source[read], list(roles), given)).astype(np.int64)
-    # What is turned or reshaped on its way is a weight in a weight's place too, but for the first factor of a product.
+    # Transposed and reshaped constants count in a weight slot too, except as the first factor of a product.
     turned = carried(graph, origin, REARRANGED)
     moved = in_weight_slots(graph) & (origin[graph.source] < 0) & (turned[graph.source] >= 0) & (graph.slot > 0)
     moved &= ~np.isin(turned[graph.source], told)
@@ -185,14 +190,14 @@ def frozen(
     weights = [node for node in distinct(likely).tolist() if is_tensor(graph, node, 1 if node in read_alone else 2)]
     kept = np.zeros(len(graph), bool)
     kept[weights] = True
-    # Only the way to a weight's place is a weight: what else is made of a constant stays an op.
+    # Only the path to a weight slot is a weight: other results of the constant stay ops.
     leads = moved_to(graph, turned, moved) & kept[turned]
     direct = (origin >= 0) & kept[origin]
     return np.where(direct, origin, np.where(leads, turned, np.int32(-1)))
 
 
 def moved_to(graph: Graph, turned: Ints, moved: Bools) -> Bools:
-    """The nodes that hand a constant, turned or reshaped, to a weight's place and to nothing else."""
+    """Return the nodes that pass a constant, transposed or reshaped, to a weight slot and to nothing else."""
     leads = np.zeros(len(graph), bool)
     leads[graph.source[moved]] = True
     data = ~graph.control
@@ -205,7 +210,7 @@ def moved_to(graph: Graph, turned: Ints, moved: Bools) -> Bools:
 
 
 def given_as_weights(graph: Graph, bindings: list[tuple[int, int]]) -> list[int]:
-    """The nodes whose value a call gives to an argument that its function, or one called there, uses as a weight."""
+    """Return the nodes that a call passes to an argument which its function, or one called there, uses as a weight."""
     if not bindings:
         return []
     arguments = np.full(len(graph), -1, np.int32)
@@ -230,18 +235,18 @@ def given_as_weights(graph: Graph, bindings: list[tuple[int, int]]) -> list[int]
 
 
 def in_weight_slots(graph: Graph) -> Bools:
-    """Return which edges end at an input where an op takes a weight."""
+    """Return which edges end in an input slot where an op takes a weight."""
     slots = np.zeros((len(graph.op_types) or 1, 16), bool)
     for index, op in enumerate(graph.op_types):
-        # Slot 15 is all slots from 15 on; no op has a weight there.
+        # Slot 15 covers all from 15 on; no op has a weight there.
         slots[index, list(weight_names(op))] = True
     fits: Bools = slots[graph.op[graph.target], np.minimum(graph.slot, 15)] & ~graph.control
     return fits
 
 
 def multiplied(graph: Graph, known: Bools) -> Bools:
-    """Which edges bring the first factor of a product whose second is a weight: what is multiplied with it, as the
-    zeros that a recurrent cell begins with."""
+    """Return which edges bring the first factor of a product whose second is a weight, as the zero state of a recurrent
+    cell."""
     products = graph.of_types(PRODUCTS.__contains__)[graph.target] & ~graph.control
     weighed = np.zeros(len(graph), bool)
     weighed[graph.target[products & (graph.slot == 1) & known[graph.source]]] = True
@@ -250,11 +255,11 @@ def multiplied(graph: Graph, known: Bools) -> Bools:
 
 
 def read_as_variables(graph: Graph, constant: Bools) -> Ints:
-    """Edges from a constant to an identity that is named as what reads a variable ("w/read", "x/ReadVariableOp")."""
+    """Return edges from a constant to an identity named like a variable read ("w/read", "x/ReadVariableOp")."""
     passing = graph.of_types("Identity".__eq__)
     edge = np.flatnonzero(constant[graph.source] & passing[graph.target] & ~graph.control)
     sources, targets = graph.source[edge].tolist(), graph.target[edge].tolist()
-    # Decided once for each target, whose name may be as long as the file.
+    # Once per target: its name may be as long as the file.
     frozen = {target for target in set(targets) if FROZEN.fullmatch(graph.name[target])}
     read = {target: graph.name[target].removesuffix("/read") for target in frozen ^ set(targets)}
     reads = [
@@ -266,9 +271,9 @@ def read_as_variables(graph: Graph, constant: Bools) -> Ints:
 
 
 def is_tensor(graph: Graph, node: int, least: int) -> bool:
-    """Whether a constant is a list of at least so many numbers."""
+    """Return whether a constant has dimensions and at least `least` elements."""
     definition = graph.node_def(node)
-    assert definition is not None  # an argument of a function is no constant
+    assert definition is not None  # arguments of functions are no constants
     if "value" not in definition.attr:
         return False
     sizes = [dim.size for dim in definition.attr["value"].tensor.tensor_shape.dim]
@@ -279,23 +284,21 @@ def is_tensor(graph: Graph, node: int, least: int) -> bool:
 
 
 def owners(origin: Ints, bindings: list[tuple[int, int]]) -> dict[int, tuple[int, ...]]:
-    """For each argument the makers that calls give it, through nested calls; an argument itself is none.
-
-    Two are enough to know that there are several.
-    """
+    """Return, for each argument, the makers that calls pass to it through nested calls, at most two; never an
+    argument."""
     takers: dict[int, list[int]] = {}
     for source, argument in bindings:
         if origin[source] >= 0:
             takers.setdefault(int(origin[source]), []).append(argument)
     by_node: dict[int, tuple[int, ...]] = {}
-    # What a call gives an argument may be an argument itself: only those that nobody gives are variables here.
+    # The value passed may be an argument itself: start at makers that no call passes.
     given = {argument for arguments in takers.values() for argument in arguments}
     waiting = [(maker, maker) for maker in takers if maker not in given]
     while waiting:
         node, maker = waiting.pop()
         for argument in takers.get(node, ()):
             known = by_node.get(argument, ())
-            # Two makers for each argument at most, so every binding is followed twice at most.
+            # At most two makers per argument, so every binding is followed at most twice.
             if maker not in known and len(known) < 2:
                 by_node[argument] = (*known, maker)
                 waiting.append((argument, maker))

@@ -1,10 +1,10 @@
-"""Which part of a program each node is: the model, its loss, gradients, updates, input, or bookkeeping.
+"""Parts of a program: model, loss, gradients, updates, input, or bookkeeping.
 
-flow          gradients, ops that feed them, ops computed from them (gradients.py)
+flow          gradients, ops that feed them, ops computed from them (see `find_training_flow`)
 model         ops that lead to a result, or feed a gradient or a summary
-copies        a separate forward pass that uses the model's weights, and that no gradient reaches
+copies        a separate forward pass with the model's weights that no gradient reaches
 loss          behind the last weights that gradients reach
-updates       ops computed from gradients, and from what these leave in slots, with ops that only these use
+updates       ops computed from gradients or from the slots they write, with ops that only these use
 input         datasets, iterators, queues and readers, with ops that only these use
 bookkeeping   the rest: savers, initialisers, counters, tracing artifacts
 """
@@ -32,8 +32,8 @@ from graphviz_tb.ops.roles import (
     has_role,
 )
 
-RESULT = re.compile(r"Identity(_\d+)?")  # what TensorFlow calls the results of a traced function
-# What changes a variable, saves it, asks whether it is set, or only waits for others: leads to no result.
+RESULT = re.compile(r"Identity(_\d+)?")  # name of the results of a traced function
+# Ops that change, save or check a variable, or only wait: they lead to no result.
 SINKS = (Role.ASSIGN, Role.UPDATE, Role.SCATTER, Role.SAVE, Role.RESTORE, Role.VARIABLE_CHECK, Role.GROUP)
 INITIALISES = re.compile(r"Initialize.*|(Lookup)?TableI(nit|mport).*|MergeV2Checkpoints|ShardedFilename")
 PIPELINE = re.compile(r".*(Dataset|Iterator|Queue|Reader|RecordInput|Stage).*", re.DOTALL)
@@ -41,7 +41,7 @@ SUMMARIES = re.compile(r"WriteSummary.*|Write\w+Summary|SummaryWriter")
 
 
 def parts_of(graph: Graph, uses_weight: Bools) -> Bytes:
-    """The `Part` of each node. Before: which ops use a weight of the model."""
+    """Return the `Part` of each node. Before: `uses_weight` marks ops that use a weight of the model."""
     flow = graph.meaning.flow()
     part = np.full(len(graph), Part.BOOKKEEPING, np.uint8)
     model = graph.meaning.model()
@@ -64,13 +64,13 @@ def parts_of(graph: Graph, uses_weight: Bools) -> Bytes:
 
 
 def model_nodes(graph: Graph, flow: Flow) -> Bools:
-    """Return the nodes that lead to a result, or feed a gradient or a summary; every node where all are derived."""
+    """Return the nodes that lead to a result, or feed a gradient or a summary; every node if none does."""
     sink = graph.of_types(lambda op: has_role(op, *SINKS) or INITIALISES.match(op) or op in GROUPS)
     summary = graph.of_types(lambda op: has_role(op, Role.SUMMARY) or SUMMARIES.match(op))
     given = graph.of_types(lambda op: op in VARIABLES or op in CONSTANTS or op == "Placeholder") | read_alone(graph)
     data = ~graph.control
     source, target = graph.source[data], graph.target[data]
-    # From what nobody uses, and from what feeds a gradient or a summary: backwards from these is the model.
+    # The model: backwards from unused ops, and from those that feed a gradient or a summary.
     ends = np.ones(len(graph), bool)
     ends[source] = False
     ends[source[flow.between[target] | summary[target]]] = True
@@ -83,7 +83,7 @@ def model_nodes(graph: Graph, flow: Flow) -> Bools:
 
 
 def read_alone(graph: Graph) -> Bools:
-    """Which nodes read a variable: its own read, that nobody may use, leads nowhere."""
+    """Return which nodes read a variable directly; an unused read is not an end of the model."""
     read = graph.of_types(lambda op: op in ("ReadVariableOp", "Identity"))
     variable = graph.of_types(VARIABLES.__contains__)
     alone = np.zeros(len(graph), bool)
@@ -92,7 +92,7 @@ def read_alone(graph: Graph) -> Bools:
 
 
 def left_over(graph: Graph) -> list[int]:
-    """The ops of the main graph that nobody uses and that are no results, where a trace says which are."""
+    """Return the unused ops of the main graph that are no results, if a trace names its results."""
     used = np.zeros(len(graph), bool)
     used[graph.source[~graph.control]] = True
     loose = np.flatnonzero(~used & (graph.function < 0)).tolist()
@@ -102,13 +102,13 @@ def left_over(graph: Graph) -> list[int]:
 
 
 def serving(graph: Graph, users: Bools) -> Bools:
-    """Nodes that nothing but `users` uses, and nothing but such nodes."""
+    """Return the nodes used by nothing but `users`, directly or through such nodes."""
     found = np.zeros(len(graph), bool)
     if not users.any():
         return found
     data = ~graph.control
     source, target = graph.source[data], graph.target[data]
-    left = np.bincount(source, minlength=len(graph)).tolist()  # users that are not known to be ones
+    left = np.bincount(source, minlength=len(graph)).tolist()  # users not accounted for yet
     first, sources = begins(target, len(graph)).tolist(), source.tolist()  # edges are sorted by target
     todo, known = np.flatnonzero(users).tolist(), users.tolist()
     while todo:
@@ -122,9 +122,9 @@ def serving(graph: Graph, users: Bools) -> Bools:
 
 
 def from_slots(graph: Graph, updates: Bools, others: Bools) -> Bools:
-    """What is worked out from variables that `updates` write and `others` do not read, on the way to a variable.
+    """Return what is computed from variables that `updates` write and `others` do not read, on the way to a variable.
 
-    Keras 3 writes the mean of gradients, reads it again, and takes the step from that.
+    Keras 3 writes the mean of gradients to a slot, reads it again, and computes the step from it.
     """
     origin, writes = graph.meaning.origin, graph.meaning.writes
     if not (updates & writes).any():
@@ -144,7 +144,7 @@ def from_slots(graph: Graph, updates: Bools, others: Bools) -> Bools:
 
 
 def shared(graph: Graph, uses: Bools) -> Bools:
-    """Which nodes take the value of a weight that ops of `uses` take too: a metric's counter is none."""
+    """Return which nodes take the value of a weight that ops of `uses` take too; not a metric's counter."""
     origin = graph.meaning.origin
     taken = (origin[graph.source] >= 0) & ~graph.control
     trained = np.zeros(len(graph), bool)
@@ -155,16 +155,16 @@ def shared(graph: Graph, uses: Bools) -> Bools:
 
 
 def copies(graph: Graph, uses_weight: Bools) -> Bools:
-    """Return which nodes of the model no gradient reaches, that are connected, multiply with weights that gradients
-    reach, and take no result that the model computes with weights.
+    """Return the evaluation copies: connected ops of the model that no gradient reaches, that multiply with trained
+    weights and take no result of the trained model.
 
-    An average of weights multiplies no input with them and changes a variable; a branch is part of its model.
+    Averages of weights (no product with them, a variable is written) and branches of the model are left out.
     """
     flow = graph.meaning.flow()
     uses = uses_weight & flow.forward
     others = ~flow.forward & ~flow.behind & (graph.mark == 0)
     layers = graph.of_types(lambda op: op in CONVOLUTIONS or op in PRODUCTS) & others & shared(graph, uses)
-    # Most graphs have none, and nobody asks for their model.
+    # Most graphs have none: do not compute their model.
     others &= layers.any() and graph.meaning.model()
     if not (layers & others).any():
         return np.zeros(len(graph), bool)
@@ -172,7 +172,7 @@ def copies(graph: Graph, uses_weight: Bools) -> Bools:
     source, target = graph.source[data], graph.target[data]
     forward = spread_from(uses, source, target) & flow.forward
     inner = others[source] & others[target]
-    # Both ways along edges: all that hangs together.
+    # Both directions, for connectivity.
     ends = np.concatenate((source[inner], target[inner])), np.concatenate((target[inner], source[inner]))
     fed = np.zeros(len(graph), bool)
     fed[target[forward[source] & others[target]]] = True

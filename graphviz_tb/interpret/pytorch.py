@@ -1,10 +1,10 @@
 """Graphs of PyTorch: `SummaryWriter.add_graph` traces a module into a GraphDef with other conventions.
 
-Every number, list and parameter is a node there, sizes are asked and counted with in whole chains of nodes, and nodes
-are named after values ("530", "input.33"). So that a module reads like its parts:
+Every number, list and parameter is a node there, sizes are computed by whole chains of nodes, and nodes are named after
+values ("530", "input.33"). To make a module read like its parts:
 
-- parameters, sizes, and what is only counted or listed from these and from constants are constants, drawn as marks;
-- an op is called by its kind, a constant by its value, a parameter by its name;
+- parameters, sizes, and whatever is computed or listed from these and constants alone are constants, drawn as marks;
+- an op is labelled by its kind, a constant by its value, a parameter by its name.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
 
 CONSTANT, PARAMETER, PORT = "prim::Constant", "prim::GetAttr", "IO Node"
-VALUE = re.compile(r"\{ *+(?:value|name) *+:(.*)\}", re.DOTALL)  # possessive: no run of blanks is tried in every part
-MODULE = re.compile(r"([^\[\]/]+)\[([^/]*)\]")  # a module in a name: its class and the attribute that holds it
+VALUE = re.compile(r"\{ *+(?:value|name) *+:(.*)\}", re.DOTALL)  # possessive: no backtracking in blanks
+MODULE = re.compile(r"([^\[\]/]+)\[([^/]*)\]")  # a module in a name: class and attribute
 WRAPS = {"prim::ListConstruct": "[]", "prim::TupleConstruct": "()", "prim::DictConstruct": "{}"}
-WORDS = {str(2**63 - 1): "end"}  # what a slice without an end says
+WORDS = {str(2**63 - 1): "end"}  # end of an open slice
 SAME = frozenset({"prim::NumToTensor", "prim::ImplicitTensorToNum", "aten::Int", "aten::ScalarImplicit"})
 
 
 class MarkRole(IntEnum):
-    """The role of an op type; from `CARRIER` on, the inputs of an op decide whether it is a mark."""
+    """Role of an op type; from `CARRIER` on, the inputs of an op decide whether it is a mark."""
 
     WORK = 0
     NUMBER = 1
@@ -58,7 +58,7 @@ ROLES = {
 
 
 def is_module(segment: str) -> bool:
-    """Whether a segment of a name is a module of PyTorch.
+    """Return whether a segment of a name is a module of PyTorch.
 
     >>> is_module("Linear[fc1]"), is_module("input.3")
     (True, False)
@@ -67,7 +67,7 @@ def is_module(segment: str) -> bool:
 
 
 def class_around(name: str) -> str:
-    """The class of the module that an op is, or is directly in; "" for none.
+    """Return the class of the module that an op is, or is directly in; "" for none.
 
     >>> class_around("Net/GELU[act]"), class_around("Net/RMS[norm]/mul"), class_around("Net/mul")
     ('GELU', 'RMS', '')
@@ -79,7 +79,7 @@ def class_around(name: str) -> str:
 
 
 def attribute_of(segment: str) -> str:
-    """The attribute that holds a module; any other segment of a name as it is.
+    """Return the attribute that holds a module; any other segment unchanged.
 
     >>> attribute_of("Linear[fc1]"), attribute_of("input.3")
     ('fc1', 'input.3')
@@ -89,10 +89,9 @@ def attribute_of(segment: str) -> str:
 
 
 def mark_plumbing(graph: Graph, mark: Bytes) -> Bytes:
-    """Mark parameters, sizes, and lists and sums of such as constants.
+    """Mark parameters, sizes, and lists and sums of these as constants.
 
-    Before: marks by op type. After: a list is a constant if all its inputs are; a sum only if none of them is a
-    parameter, since to add weights is work.
+    A list is a constant if all its inputs are; a sum only if none of them is a parameter, since adding weights is work.
     """
     role: Bytes = np.array([ROLES.get(op, MarkRole.WORK) for op in graph.op_types], np.uint8)[graph.op]
     plumbing: Bools = (role == MarkRole.NUMBER) | (role == MarkRole.PARAMETER)
@@ -102,17 +101,17 @@ def mark_plumbing(graph: Graph, mark: Bytes) -> Bytes:
 
 
 def follow(graph: Graph, role: Bytes, plumbing: Bools) -> list[int]:
-    """The lists and sums that hold nothing but what was found, in the order of flow."""
+    """Return the lists and sums whose inputs are all plumbing, in the order of flow."""
     users: dict[int, list[int]] = defaultdict(list)
     into = np.flatnonzero(role[graph.target] >= MarkRole.CARRIER)
     for source, target in zip(graph.source[into].tolist(), graph.target[into].tolist(), strict=True):
         users[source].append(target)
-    # Inputs that are not known to be plumbing: where none is missing, a list is plumbing itself.
+    # Inputs not known to be plumbing; at 0 a list is plumbing itself.
     missing = {node: fan_in(graph, node) for node in np.flatnonzero(role >= MarkRole.CARRIER).tolist()}
-    # What a parameter went into: to list or reshape weights is plumbing, to add to them is work.
+    # Computed from a parameter: listing or reshaping weights is plumbing, adding to them is work.
     heavy = {node for node in users if role[node] == MarkRole.PARAMETER}
     made = [node for node, count in missing.items() if not count]
-    # Kahn's order, from what is plumbing by its type.
+    # Kahn's order, from nodes that are plumbing by type.
     ready = [*(node for node in users if plumbing[node]), *made]
     while ready:
         node = ready.pop()
@@ -127,23 +126,20 @@ def follow(graph: Graph, role: Bytes, plumbing: Bools) -> list[int]:
 
 
 def fan_in(graph: Graph, node: int) -> int:
-    """How many inputs a node has, those that name no node counted too."""
+    """Return the number of inputs in the file, including unknown ones."""
     definition = graph.node_def(node)
     return 0 if definition is None else len(definition.input)
 
 
 def call_by_kind(graph: Graph) -> dict[int, str]:
-    """Return the label of each node: kinds for ops, values for constants, names for parameters.
-
-    Before: a graph of PyTorch. After: a label for every node whose own name says less.
-    """
+    """Return the label of each node whose name says less: kinds for ops, values for constants, names for parameters."""
     labels: dict[int, str] = {}
     for node in range(len(graph.graph_def.node)):
         op = graph.op_types[graph.op[node]]
         if op == PORT:
             labels[node] = graph.name[node].removeprefix("output/")
         elif "::" in op and not is_module(last_segment(graph.name[node])):
-            # Only a mark is called by its inputs; one of them without a label so far is "…".
+            # Only marks are labelled by their inputs; "…" for one without a label yet.
             inputs = (
                 [graph.index[0].get(name, -1) for name in graph.graph_def.node[node].input[:INPUTS_LOOKED_AT]]
                 if graph.mark[node]

@@ -1,8 +1,8 @@
-"""The variables of a program: which are parameters of its model, which ops use each, and which only repeat others.
+"""Classify the variables of a program and list the ops that use each.
 
 parameter   what the model computes with, each once, however many nodes name it
-copy        an average of other parameters, what is assigned from them, what a replica on another device holds
-state       slots and rates of optimizers, counters, whole numbers: what only serves training and measuring
+copy        an average of other parameters, what is assigned from them, a replica on another device
+state       optimizer slots and rates, counters, integers: only used for training and measuring
 """
 
 from __future__ import annotations
@@ -24,38 +24,38 @@ from graphviz_tb.model.tensors import Shape
 from graphviz_tb.model.weights import Variable, VariableUse
 from graphviz_tb.ops.roles import CONSTANTS, INPUTS, Role, has_role
 
-WHOLE = re.compile(r"u?int(16|32|64)|bool|string|resource|variant")  # of 8 bits are quantised weights
+WHOLE = re.compile(r"u?int(16|32|64)|bool|string|resource|variant")  # integers of 8 bits are quantised weights
 REPLICA = re.compile(r"(?:(?<=/)|^)replica_\d+/|/replica_\d+(?=/|$)")
-# Variables that optimizers make: tf.train, Keras 2 and Keras 3 name them so.
+# Variables that optimizers create, as named by tf.train, Keras 2 and Keras 3.
 OPTIMIZER = re.compile(
     r"(^|/)(Adam|AdamW|Adamax|Nadam|Adagrad|Adadelta|Ftrl|RMSProp|RMSprop|Momentum|SGD|sgd|adam|rmsprop|adagrad|Lion"
     r"|GradientDescent|optimizer|Optimizer)(_\d+)?(/|$)"
     r"|(^|/)(beta1_power|beta2_power|global_step|iterations?|learning_rate)(_\d+)?$"
 )
-# What a batch normalisation keeps; its constants in a frozen graph are called so, too.
+# Moving statistics of a batch normalisation; in a frozen graph, its constants.
 STATISTICS = re.compile(r"(^|/)moving_(mean|variance)(_\d+)?(/|$)")
-MOST_STEPS = 64  # ops between variables and what is assigned
+MOST_STEPS = 64  # ops between variables and an assigned value
 
 
 class VariableTable(NamedTuple):
-    """All variables and frozen weights, in the order of the file, and the ops that take and that change each."""
+    """All variables and frozen weights in file order, and the ops that read and that write each."""
 
     rows: list[Variable]
     users: Mapping[int, list[int]]
     writers: Mapping[int, list[int]]
 
     def shapes(self) -> dict[int, Shape]:
-        """The shape of each, by the node that makes it."""
+        """Return the shape of each, by the node that makes it."""
         return {each.node: each.shape for each in self.rows}
 
 
 def variables_of(graph: Graph, carried: ValueOrigins, part: Bytes, listed: VariableTable) -> tuple[Variable, ...]:
-    """The variables of the table with their uses. Before: the `part` of each node."""
+    """Return the variables of the table with their uses. Before: the `part` of each node."""
     return tuple(Uses(graph, carried, part, listed.users, listed.writers).judged(listed.rows))
 
 
 def listed_variables(graph: Graph, carried: ValueOrigins) -> VariableTable:
-    """The table of variables; nothing is said of their uses yet."""
+    """Return the table of variables, not classified yet."""
     users, writers = users_by_variable(graph, carried)
     handles = {*users, *writers, *np.flatnonzero(graph.meaning.variable).tolist()}
     reads = reads_of(graph, carried)
@@ -64,10 +64,10 @@ def listed_variables(graph: Graph, carried: ValueOrigins) -> VariableTable:
     for node in sorted(handles):
         is_variable = graph.meaning.variable[node] or graph.op_types[graph.op[node]] in CONSTANTS
         if graph.function[node] >= 0 and not is_variable:
-            continue  # an argument of a function, which a call gives a variable
+            continue  # an argument of a function, bound by a call
         name, dtype, shape = declared(graph, node)
         if graph.meaning.variable[node]:
-            # Several handles of one `shared_name` are one variable.
+            # Handles with one `shared_name` are one variable.
             if name in seen:
                 continue
             seen.add(name)
@@ -75,7 +75,7 @@ def listed_variables(graph: Graph, carried: ValueOrigins) -> VariableTable:
             stated_dtype, stated_shape = as_read(graph, reads.get(node, ()))
             dtype, shape = dtype or stated_dtype, stated_shape if shape is None else shape
         table.append(Variable(node, name, dtype, shape, VariableUse.PARAMETER, tuple(users.get(node, ()))))
-    # Where a variable states its shape, as most do, nothing is asked of what is assigned to it.
+    # Most variables state their shape: infer it from assignments only for the rest.
     missing = [each.node for each in table if each.shape is None]
     shapes = used_shapes(graph, frozenset(missing)) if missing else {}
     known = [replace(each, shape=shapes[each.node]) if each.node in shapes else each for each in table]
@@ -83,7 +83,7 @@ def listed_variables(graph: Graph, carried: ValueOrigins) -> VariableTable:
 
 
 def reads_of(graph: Graph, carried: ValueOrigins) -> dict[int, list[int]]:
-    """The ops that read each variable by its handle."""
+    """Return the ops that read each variable through its handle."""
     reading = np.flatnonzero((carried.origin >= 0) & graph.of_types(lambda op: has_role(op, Role.READ)))
     reads: dict[int, list[int]] = {}
     for node, maker in zip(reading.tolist(), carried.origin[reading].tolist(), strict=True):
@@ -92,23 +92,23 @@ def reads_of(graph: Graph, carried: ValueOrigins) -> dict[int, list[int]]:
 
 
 def as_read(graph: Graph, reads: Sequence[int]) -> tuple[str, Shape]:
-    """Dtype and shape as the first read that states them has them."""
+    """Return the first known dtype and the first known shape among some reads."""
     said = [read(graph.node_def(node)) for node in reads]
     dtype = next((dtype for dtype, _ in said if dtype), "")
     return dtype, next((shape for _, shape in said if shape is not None), None)
 
 
 def users_by_variable(graph: Graph, carried: ValueOrigins) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
-    """For each variable the ops that take its value, and those that change it, in the order of the file."""
+    """Return, for each variable, the ops that take its value, and those that write it, in file order."""
     origin = carried.origin
-    # Past what only hands the value on, to what takes it.
+    # Past nodes that only pass the value on.
     edges = np.flatnonzero((origin[graph.source] >= 0) & (origin[graph.target] < 0) & ~graph.control)
     users: dict[int, list[int]] = {}
     writers: dict[int, list[int]] = {}
     stores = graph.of_types(WRITES.fullmatch) & ~graph.meaning.writes
     for edge, maker in zip(edges.tolist(), origin[graph.source[edges]].tolist(), strict=True):
         host = int(graph.target[edge])
-        # In a function calls say which variables an argument is.
+        # In a function, calls bind arguments to variables.
         for variable in carried.bound.get(maker, (maker,)):
             if graph.meaning.writes[host] and graph.slot[edge] == 0:
                 writers.setdefault(variable, []).append(host)
@@ -120,7 +120,7 @@ def users_by_variable(graph: Graph, carried: ValueOrigins) -> tuple[dict[int, li
 
 
 class Uses:
-    """The uses of variables. `users` and `writers` are ops by variable."""
+    """Classify variables by their uses. `users` and `writers` are ops by variable."""
 
     def __init__(
         self,
@@ -135,12 +135,12 @@ class Uses:
         self.applies = graph.of_types(lambda op: has_role(op, Role.UPDATE))
         self.trains: Bools = graph.meaning.flow().behind | self.applies
         self.of_model: Bools = np.isin(part, OF_MODEL)
-        # A call only hands a variable on: the ops in its functions are users too, and say more.
+        # A call only passes a variable on: the ops in its functions are users too.
         self.of_model &= ~self.trains
         self.calls = {call.node for call in graph.calls}
         self.of_model[list(self.calls)] = False
         self.first = begins(graph.target, len(graph))
-        # As plain numbers: `made_of` looks at thousands of nodes one by one.
+        # As plain lists: `variables_assigned_from` visits thousands of nodes one by one.
         data = ~graph.control
         self._sources: list[int] = graph.source[data].tolist()
         self._origins: list[int] = carried.origin.tolist()
@@ -162,48 +162,48 @@ class Uses:
                 yield replace(each, trainable=self.trainable(each))
 
     def trainable(self, variable: Variable) -> bool | None:
-        """Whether training changes a parameter; None in a graph that does not train, but for statistics."""
+        """Return whether training changes a parameter; None if the graph does not train, except for statistics."""
         if STATISTICS.search(variable.name) or variable.node in self.roles:
             return False
         return self.changed(variable.node) if self.learning and not self.constant[variable.node] else None
 
     def changed(self, variable: int) -> bool:
-        """Whether gradients, or what an optimizer has made of them in its slots, are written to a variable."""
+        """Return whether gradients, or slots computed from them, are written to a variable."""
         if variable in self.learning:
             return True
         made_of = (self.made_of(writer) for writer in self.writers.get(variable, ()))
         return any(found and not self.learning.isdisjoint(found) for found in made_of)
 
     def model_users(self, variable: int) -> list[int]:
-        """The ops of the model that take the value of a variable."""
+        """Return the ops of the model that take the value of a variable."""
         return [user for user in self.users.get(variable, ()) if self.of_model[user]]
 
     def is_state(self, variable: Variable) -> bool:
-        """Whether a variable only serves training or measuring."""
+        """Return whether a variable is only used for training or measuring."""
         node = variable.node
         if self.constant[node]:
-            # What inputs are standardised with was measured, or written by hand: Keras counts it in some models.
+            # Statistics that normalise inputs are measured or given; Keras counts them in some models.
             return node in self.roles
         if WHOLE.fullmatch(variable.dtype):
             return True
         users, writers = self.users.get(node, ()), self.writers.get(node, ())
         if not self.graph.meaning.variable[node] and all(self.trains[user] for user in users):
-            return True  # handed in, and no op but the optimizer takes it
+            return True  # passed in, and used by the optimizer alone
         if self.model_users(node):
-            # Single numbers that are counted up: what metrics sum, where no gradient is taken of it.
+            # Scalars that are incremented: sums of metrics, unless a gradient is taken of them.
             return variable.shape == () and not self.trained(writers) and any(map(self.counts_up, writers))
         if any(self.applies[writer] for writer in writers):
-            return False  # the first input of an `ApplyAdam` is what it trains
-        # Rates, slots, counters: the model does not use them, the optimizer does. What nobody uses has only its name.
+            return False  # the first input of `ApplyAdam` is the trained variable
+        # Rates, slots, counters: used by the optimizer, not by the model. For an unused variable, the name decides.
         served = variable.shape == () or self.trained((*users, *writers))
         return served or (self.calls.issuperset(users) and bool(OPTIMIZER.search(variable.name)))
 
     def trained(self, ops: Sequence[int]) -> bool:
-        """Whether any of some ops comes from gradients, or takes such."""
+        """Return whether any op comes from gradients or applies them."""
         return any(self.trains[op] for op in ops)
 
     def counts_up(self, writer: int) -> bool:
-        """Whether an op adds to a variable, or assigns it what is worked out from its own value."""
+        """Return whether an op adds to a variable, or assigns it a value computed from its own."""
         if self.adds[writer]:
             return True
         variable, *value = self.graph.source[self.first[writer] : self.first[writer + 1]][:2].tolist()
@@ -211,7 +211,7 @@ class Uses:
         return any(int(self.origin[variable]) in self.origin[each] for each in operands)
 
     def averages(self, variable: Variable, parameters: Mapping[int, Shape]) -> bool:
-        """Whether all that is assigned to a variable comes from other parameters of its shape and from numbers."""
+        """Return whether all values assigned to a variable come from other parameters of its shape and from numbers."""
         writers = self.writers.get(variable.node, ())
         if not writers or self.trained(writers) or self.constant[variable.node]:
             return False
@@ -225,7 +225,7 @@ class Uses:
         return bool(alike) and variable.shape not in (None, ())
 
     def made_of(self, writer: int) -> set[int] | None:
-        """The variables that an assigned value is worked out from; None where it takes other inputs, or many ops."""
+        """Return the variables an assigned value is computed from; None if it uses other inputs, or too many ops."""
         if writer not in self._made_of:
             self._made_of[writer] = self._found(writer)
         return self._made_of[writer]
@@ -251,16 +251,17 @@ class Uses:
         return variables
 
     def data_inputs(self, node: int) -> list[int]:
-        """The ops that a node takes values from."""
+        """Return the data inputs of a node."""
         return self._sources[self._begin[node] : self._begin[node + 1]]
 
     def is_replica(self, variable: Variable, parameters: Mapping[int, Shape]) -> bool:
-        """Whether all of the model that uses a variable is a replica, whose first one uses another of its shape."""
+        """Return whether all users in the model are of a replica whose first copy uses a different variable of the same
+        shape."""
         users = self.model_users(variable.node)
         return bool(users) and all(self.twin_uses(user, variable, parameters) for user in users)
 
     def twin_uses(self, user: int, variable: Variable, parameters: Mapping[int, Shape]) -> bool:
-        """Whether the op of the first replica uses a parameter of the same shape."""
+        """Return whether the same op of the first replica uses a parameter of the same shape."""
         name = self.graph.name[user]
         first = REPLICA.sub("", name)
         twin = self.graph.index[int(self.graph.function[user]) + 1].get(first, -1) if first != name else -1

@@ -1,4 +1,4 @@
-"""Shapes of weights: as constants, handles and arguments state them, or, where these do not, as their users imply."""
+"""Shapes of weights: as declared by constants, handles and arguments, or else implied by their users."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ LOOKUP = "ResourceGather"
 
 
 def constant_shape(attrs: Attributes) -> Shape:
-    """The shape of the value of a constant."""
+    """Return the shape of the value of a constant."""
     if "value" in attrs:
         return shape_of(attrs["value"].tensor.tensor_shape)
     return shape_of(attrs["shape"].shape) if "shape" in attrs else None
 
 
 def handled_shape(attrs: Attributes) -> Shape:
-    """The shape behind a handle, where TensorFlow wrote it beside the argument."""
+    """Return the shape behind a handle, if TensorFlow wrote it with the argument."""
     shapes = list(attrs["_handle_shapes"].list.shape) if "_handle_shapes" in attrs else []
     return shape_of(shapes[0]) if shapes else None
 
 
 def used_shapes(graph: Graph, handles: Collection[int]) -> dict[int, Shape]:
-    """The shapes of variables, by handle: that of a value assigned to them, else, rows unknown, what a lookup takes."""
+    """Return shapes of variables by handle: of an assigned value, else, with unknown rows, of what a lookup returns."""
     works = graph.of_types(lambda op: op in RESOURCE_ASSIGNS or op == LOOKUP)
     into = np.flatnonzero(works[graph.target] & ~graph.control)
     given: dict[int, dict[int, int]] = {}
-    # Inputs of each of those ops by slot: 0 the handle, 1 the value or the indices.
+    # Inputs of each op by slot: 0 the handle, 1 the value or the indices.
     for edge, user, slot in zip(into.tolist(), graph.target[into].tolist(), graph.slot[into].tolist(), strict=True):
         given.setdefault(user, {})[slot] = edge
     looked: dict[int, Shape] = {}
@@ -51,7 +51,7 @@ def used_shapes(graph: Graph, handles: Collection[int]) -> dict[int, Shape]:
             looked[handle] = below_first(stated(graph, user, "0"), second)
         elif second is not None:
             assigned[handle] = second
-    # What is assigned counts before what is looked up: a lookup leaves the number of rows open.
+    # Assigned shapes override looked-up ones, which leave the number of rows open.
     return looked | assigned
 
 
@@ -65,7 +65,7 @@ def below_first(taken: Shape, indices: Shape) -> Shape:
 
 
 def stated(graph: Graph, node: int, key: str) -> Shape:
-    """The shape that a node states of one of its outputs."""
+    """Return the shape that a node states for one of its outputs."""
     definition, index = graph.node_def(node), output_number(key.rpartition(":")[2])
     if definition is None or "_output_shapes" not in definition.attr:
         return None

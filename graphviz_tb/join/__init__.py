@@ -1,6 +1,6 @@
-"""join: at which rows of a hierarchy each tag of a log belongs.
+"""Join the tags of a log to the rows of a hierarchy.
 
-RULES, in their order; the first that finds rows counts. A tag that none finds is of the run.
+RULES are tried in order; the first that finds rows counts. A tag that none finds belongs to the run.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["RULES", "join"]
 
 
 def join(hierarchy: Hierarchy, names: Iterable[str]) -> tuple[Join, ...]:
-    """The join of each tag, in the order of the names. A claim each: it says by which rule it was made."""
+    """Return the join of each tag, in the order of the names, with the rule that made it."""
     waiting = [tag_of(name) for name in dict.fromkeys(names)]
     order = {tag.name: number for number, tag in enumerate(waiting)}
     joins: list[Join] = []
@@ -40,6 +40,6 @@ def join(hierarchy: Hierarchy, names: Iterable[str]) -> tuple[Join, ...]:
 
 
 def join_of(tag: LookedUpTag, rule: JoinRule, found: FoundRows) -> Join:
-    """Join a tag with the rows that a rule found. The aspect in its words counts more than that of the rows."""
+    """Join a tag with the rows that a rule found. The aspect in the tag's words overrides that of the rows."""
     aspect = tag.aspect or found.aspect or Aspect.OTHER
     return Join(tag.name, JoinRule.SEVERAL if found.several else rule, found.rows, aspect)

@@ -1,8 +1,8 @@
-"""Rules 4 and 5: a tag holds the path of a layer or module, up to its end but for the name of a weight (rule 4), or
-with more behind it (rule 5).
+"""Rules 4 and 5: a tag contains the path of a layer or module, at its end except for the name of a weight (rule 4), or
+followed by further parts (rule 5).
 
-Paths of rows are a tree of parts. A tag walks down it part by part; it may have parts that the path leaves out, as
-PyTorch's lists of modules are in the names of parameters and not in the scopes of a trace.
+Paths of rows form a tree of parts, which a tag descends part by part. The tag may have parts that the path lacks:
+PyTorch's lists of modules are in the names of parameters but not in the scopes of a trace.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from graphviz_tb.model.hierarchy import FUNCTION, OP, SCOPE, STACKS, Hierarchy
 from graphviz_tb.model.interpretation import OF_MODEL
 from graphviz_tb.model.joins import Aspect, FoundRows
 
-PathEnds = Callable[[int], list[range]]  # of a tag of so many parts: where a path may end, the best first
+PathEnds = Callable[[int], list[range]]  # number of parts of a tag → places where a path may end, best first
 
 
 def by_path(hierarchy: Hierarchy, tags: Sequence[LookedUpTag]) -> dict[str, FoundRows]:
@@ -30,14 +30,14 @@ def by_path(hierarchy: Hierarchy, tags: Sequence[LookedUpTag]) -> dict[str, Foun
 
 
 def by_scope_above(hierarchy: Hierarchy, tags: Sequence[LookedUpTag]) -> dict[str, FoundRows]:
-    """Rule 5: the same with more parts cut from the end, as few as possible."""
+    """Rule 5: as rule 4 with more parts cut from the end, as few as possible."""
     return found_by(hierarchy, tags, lambda count: [range(end, end + 1) for end in range(count - 3, -1, -1)])
 
 
 @dataclass(frozen=True, slots=True)
 class ModulePaths:
-    """The tree of all paths, and where else a tag may begin: by part the paths of layers and scopes that end with it,
-    since Keras 2 leaves the names of models out, however many are around a layer. `parameters` are those of PyTorch."""
+    """The tree of all paths; `inside` has the paths of layers and scopes by last part, where a tag may begin too, as
+    Keras 2 omits the names of models. `parameters` are those of PyTorch."""
 
     root: PathTree
     inside: dict[str, list[PathTree]]
@@ -46,14 +46,14 @@ class ModulePaths:
 
 @dataclass(slots=True, eq=False)
 class PathTree:
-    """A path: its `parts`, the rows that have it, and the paths that go on from it."""
+    """A path: its `parts`, the rows that have it, and its continuations."""
 
     parts: tuple[str, ...] = ()
     rows: list[int] = field(default_factory=list)
     below: dict[str, PathTree] = field(default_factory=dict)
 
     def child(self, part: str) -> PathTree:
-        """The path that is longer by a part."""
+        """Return the path extended by a part."""
         if part not in self.below:
             self.below[part] = PathTree((*self.parts, part))
         return self.below[part]
@@ -75,11 +75,11 @@ def found_by(hierarchy: Hierarchy, tags: Sequence[LookedUpTag], ends: PathEnds) 
     return found
 
 
-PathsFound = dict[int, dict[PathTree, int]]  # by where they end in the tag: paths, and how many of their parts it has
+PathsFound = dict[int, dict[PathTree, int]]  # end in the tag → path → number of its parts that the tag has
 
 
 def walk(paths: ModulePaths, parts: Sequence[str]) -> PathsFound:
-    """All paths whose parts a tag has in their order, but for the names of models in front."""
+    """Return all paths whose parts a tag has in order, leading names of models excepted."""
     reached: dict[PathTree, int] = {paths.root: 0}
     found: PathsFound = {}
     for place, part in enumerate(parts):
@@ -98,8 +98,8 @@ def walk(paths: ModulePaths, parts: Sequence[str]) -> PathsFound:
 
 
 def fits(path: PathTree, count: int, parts: Sequence[str], parameters: Container[str]) -> bool:
-    """Return whether a path is more than a number somewhere in a tag: "epoch/0" is not about module 0,
-    "towers.0.weight" is where it is a parameter."""
+    """Return whether a path is more than a number in a tag: "epoch/0" is not about module 0, "towers.0.weight" is if
+    there is such a parameter."""
     if not all(part.isdigit() for part in path.parts[-count:]):
         return True
     start = next((place for place, part in enumerate(parts) if part not in IN_FRONT), 0)
@@ -107,7 +107,7 @@ def fits(path: PathTree, count: int, parts: Sequence[str], parameters: Container
 
 
 def best_of(walked: PathsFound, places: range) -> list[PathTree]:
-    """The paths of which most parts are in the tag, and of these the shortest; several where they are equal."""
+    """Return the paths with most parts in the tag, of these the shortest; several if they tie."""
     found = {path: count for place in places for path, count in walked.get(place, {}).items()}
     rank = {path: (-count, len(path.parts)) for path, count in found.items()}
     least = min(rank.values(), default=None)
@@ -115,7 +115,7 @@ def best_of(walked: PathsFound, places: range) -> list[PathTree]:
 
 
 def paths_of(hierarchy: Hierarchy, wanted: frozenset[str]) -> ModulePaths:
-    """The paths of all layers and scopes, and of ops as far as tags can walk."""
+    """Collect the paths of all layers and scopes, and of ops whose last part is `wanted`."""
     root = PathTree()
     inside: dict[str, list[PathTree]] = {}
     at: dict[int, PathTree] = {0: root}
@@ -144,8 +144,8 @@ def paths_of(hierarchy: Hierarchy, wanted: frozenset[str]) -> ModulePaths:
 
 
 def parts_of(hierarchy: Hierarchy, row: int, pytorch: bool) -> list[tuple[str, ...]]:
-    """The ways to say a row: as the file has it, and as its label calls it. The class of a PyTorch model is no part,
-    and its ops are called by values."""
+    """Return the possible parts of a row: its name in the file, and its label. The class of a PyTorch scope is not a
+    part, and PyTorch ops, named by values, have none."""
     written = hierarchy.written(row)
     if pytorch:
         of_class = OF_CLASS.fullmatch(written)
@@ -156,7 +156,7 @@ def parts_of(hierarchy: Hierarchy, row: int, pytorch: bool) -> list[tuple[str, .
 
 
 def of_model(hierarchy: Hierarchy) -> Bools:
-    """Which rows hold an op of the model: gradients and updates have its names too."""
+    """Mask the rows that contain an op of the model; gradients and updates have its names too."""
     part = hierarchy.graph.meaning.part()
     ours = np.zeros(len(hierarchy), bool)
     ops = hierarchy.node >= 0

@@ -1,4 +1,4 @@
-"""Rule 3: a tag is the name of an op or a scope, in the file or as its label calls it."""
+"""Rule 3: a tag is the name of an op or a scope, in the file or by labels."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from graphviz_tb.model.joins import FoundRows, drawn_row
 
 
 def by_name(hierarchy: Hierarchy, tags: Sequence[LookedUpTag]) -> dict[str, FoundRows]:
-    """Before: tags. After: those that are names of rows; a name in several functions is one in each of them."""
+    """Return the rows of tags that are names of rows; of a name in several functions, the row in each."""
     wanted: dict[str, set[int]] = {form: set() for tag in tags for form in tag.forms}
     for row, name in enumerate(hierarchy.name):
         if name in wanted and row:
@@ -28,6 +28,6 @@ def by_name(hierarchy: Hierarchy, tags: Sequence[LookedUpTag]) -> dict[str, Foun
 
 
 def label_path(hierarchy: Hierarchy, row: int) -> str:
-    """The name of a row as labels call it and what is around it."""
+    """Return the path of a row by labels."""
     around = [above for above in hierarchy.ancestors(row) if above and hierarchy.kind[above] not in STACKS]
     return "/".join(hierarchy.segment(each) for each in (*around, row) if hierarchy.parent[each] >= 0)

@@ -1,8 +1,7 @@
-"""Rule 1: the graph has the op that writes the tag, so what it measures is known.
+"""Rule 1: the graph has the summary op that writes the tag, so the measured op is known.
 
-tag       the constant at the input of that name
-value     back through what only hands it on, and through all in the scope that a tf.summary call opened
-op        a variable means the ops that use it
+The tag is the constant at the input of that name. The value is followed back through ops that only pass it on, and out
+of the scope that a tf.summary call opened. If it is a variable, the ops that use the variable count.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ WRITER = "/write_summary"  # the scope that tf.summary.write opens
 
 
 def by_summary_op(hierarchy: Hierarchy, tags: Sequence[LookedUpTag]) -> dict[str, FoundRows]:
-    """Return the tags that an op of the graph writes, with the rows that it measures."""
+    """Return the measured rows of tags that an op of the graph writes."""
     graph = hierarchy.graph
     inputs = {op: slots for op in graph.op_types if (slots := summary_inputs(op)) is not None}
     if not inputs:
@@ -48,7 +47,7 @@ def by_summary_op(hierarchy: Hierarchy, tags: Sequence[LookedUpTag]) -> dict[str
 def look(
     hierarchy: Hierarchy, users: dict[int, tuple[int, ...]], measured: dict[str, list[int]], tag: LookedUpTag
 ) -> FoundRows | None:
-    """Return the rows that the ops that write a tag measure; None where no op writes it."""
+    """Return the rows measured under a tag; None if no op writes it."""
     nodes = next((measured[form] for form in tag.forms if form in measured), None)
     if nodes is None:
         return None
@@ -60,14 +59,14 @@ def look(
 
 
 def aspect_at(graph: Graph, node: int) -> Aspect:
-    """Return the aspect of a measured op, by its part of the program."""
+    """Return the aspect of a measured op by its part of the program."""
     part = graph.meaning.part()
     words = {Part.GRADIENT: Aspect.GRADIENT, Part.LOSS: Aspect.LOSS, Part.MODEL: Aspect.ACTIVATION}
     return words.get(Part(int(part[node])), Aspect.OTHER) if len(part) else Aspect.OTHER
 
 
 class Backward:
-    """Walks from an input to the node that made it, out of functions too."""
+    """Traces a value back from an input to the node that made it, also out of functions."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -79,7 +78,7 @@ class Backward:
             self.calls.setdefault(call.function, call)  # a summary measures the same in each call
 
     def inputs(self, node: int) -> Iterator[tuple[int, int]]:
-        """Slot and source of each data input."""
+        """Return slot and source of each data input."""
         run = slice(self.start[node], self.start[node + 1])
         return zip(self.slot[run].tolist(), self.source[run].tolist(), strict=True)
 
@@ -88,11 +87,11 @@ class Backward:
         return next((source for number, source in self.inputs(node) if number == slot), -1)
 
     def op(self, node: int) -> str:
-        """The type of a node."""
+        """Return the op type of a node."""
         return self.graph.op_types[int(self.graph.op[node])]
 
     def step(self, node: int) -> int:
-        """Return the node whose value a node hands on, or takes as an argument; -1 if it makes its own."""
+        """Return the node whose value a node passes on or takes as an argument; -1 if it computes its own."""
         if self.op(node) == INPUT_ARG:
             call = self.calls.get(int(self.graph.function[node]))
             if call is None:
@@ -107,12 +106,12 @@ class Backward:
         return -1
 
     def is_weight(self, node: int) -> bool:
-        """Whether a node hands on a variable."""
+        """Return whether a node passes on the value of a variable."""
         origin = self.graph.meaning.origin
         return bool(len(origin)) and int(origin[node]) >= 0
 
     def made(self, node: int) -> int:
-        """The op behind all that only hands a value on."""
+        """Return the op that computes the value of a node, past ops that only pass it on."""
         for _ in range(CARRIERS_FOLLOWED):
             before = self.step(node)
             if before < 0:
@@ -131,7 +130,7 @@ class Backward:
         return str(texts[0], "utf-8", "replace") if texts else ""
 
     def value(self, node: int, slot: int) -> int:
-        """The op that made what a summary measures; -1 where it is not known."""
+        """Return the op that computes the value of a summary; -1 if unknown."""
         source = self.at(node, slot)
         if source < 0:
             return -1
@@ -141,9 +140,9 @@ class Backward:
         return found if end < 0 else self.outside(found, scope[: end + len(WRITER)] + "/")
 
     def outside(self, node: int, scope: str) -> int:
-        """The first op outside the scope that a summary opened to compute buckets and ranges; -1 for none."""
+        """Return the first op outside the scope in which a summary computes buckets and ranges; -1 for none."""
         seen, waiting = {node}, [node]
-        for node in waiting:  # grows: breadth first
+        for node in waiting:  # breadth first: the list grows during the loop
             node = self.made(node)
             if not self.graph.name[node].startswith(scope):
                 if self.op(node) not in CONSTANTS:

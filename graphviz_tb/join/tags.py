@@ -1,7 +1,7 @@
-"""Tags as they are looked up: what loggers write around a name is cut off and remembered.
+"""Forms of a tag for the look-up: prefixes and suffixes that loggers add to a name are cut off.
 
 histogram, image, gradient, :0 at the end    always cut
-grad, params, train, … in front              cut only where the name with them is not found
+grad, params, train, … in front              cut only if the name with them is not found
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ ASPECTS = {
 
 @dataclass(frozen=True, slots=True)
 class LookedUpTag:
-    """A tag: the `forms` under which it is looked up, from the least cut to the most, its `core` (without what is
-    always cut), and what its words say of its aspect (None: nothing)."""
+    """A tag: the `forms` under which it is looked up, least cut first, its `core` (without suffixes always cut), and
+    the aspect that its words state (None: none)."""
 
     name: str
     forms: tuple[str, ...]
@@ -41,7 +41,7 @@ class LookedUpTag:
 
 
 def tag_of(name: str) -> LookedUpTag:
-    """A tag to be looked up.
+    """Split a tag into the forms for its look-up.
 
     >>> tag_of("grad/fc.weight").forms, tag_of("dense/kernel_0/histogram").forms
     (('grad/fc.weight', 'fc.weight'), ('dense/kernel_0/histogram', 'dense/kernel_0'))
@@ -60,7 +60,7 @@ def tag_of(name: str) -> LookedUpTag:
 
 
 def aspect_of(name: str) -> Aspect | None:
-    """Return the aspect that the words of a tag name; None where they name none.
+    """Return the aspect that the words of a tag state; None for none.
 
     >>> aspect_of("grad_norm/fc/bias").value, aspect_of("layer1/weights_1").value, aspect_of("val/loss").value
     ('gradient', 'weight', 'loss')

@@ -1,10 +1,10 @@
-"""What joined tags make of the rows of a hierarchy at a step: rows gather what lies below them, through calls too.
+"""Values of rows at a step from joined tags: a row gathers the tags of all rows below it, also through calls.
 
 norm        root of the sum of squares
 rms         root of the mean of squares, weighted by elements
 largest     the largest
 ratio       norm of the gradients by norm of the weights
-others      mean, weighted by elements
+else        mean, weighted by elements
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from graphviz_tb.model.joins import Aspect
 from graphviz_tb.model.logged import Doubles
 from graphviz_tb.model.measured_tags import Condition, GatherRule, RowValue, TagValues
 
-VANISHED, EXPLODED = 1e-7, 1e3  # of the median
+VANISHED, EXPLODED = 1e-7, 1e3  # relative to the median
 
 
 @dataclass(slots=True)
 class GatheredSums:
-    """What is gathered at a row: the point of each tag, and the rows that it came from."""
+    """The tags gathered at a row, with the point of each, and the rows that logged them."""
 
     points: list[tuple[TagValues, int]] = field(default_factory=list)
     layers: set[int] = field(default_factory=set)
@@ -41,8 +41,8 @@ def values_at(
     joined: Iterable[int],
     median: float,
 ) -> dict[int, RowValue]:
-    """The value of every row at a step: of each tag the last point up to it. `joined` are all rows that logged
-    anything; without a `median` (0) nothing has vanished or exploded."""
+    """Return the value of every row at a step, from the last point of each tag up to it. `joined` are all rows that
+    logged anything; without a `median` (0) nothing counts as vanished or exploded."""
     above = RowsAbove(hierarchy)
     gathered: dict[int, GatheredSums] = defaultdict(GatheredSums)
     own: dict[int, list[tuple[TagValues, int]]] = defaultdict(list)
@@ -68,14 +68,14 @@ def values_at(
 def state_and_size(
     points: Sequence[tuple[TagValues, int]], median: float, gather: GatherRule
 ) -> tuple[Condition, int, float]:
-    """The condition of a row, since when, and its own value."""
+    """Return the condition of a row, the step since when, and its own value."""
     return *state_of(judged(points, gather), median), gathered_value(with_numbers(points), gather)
 
 
 def row_value(
     sums: GatheredSums, states: Mapping[int, tuple[Condition, int, float]], of: int, gather: GatherRule
 ) -> RowValue:
-    """What a row shows."""
+    """Return the value, condition and spread that a row shows."""
     value = gathered_value(with_numbers(sums.points), gather)
     worst = max((states[row][0] for row in sums.layers), default=Condition.NONE)
     since = [since for row in sums.layers if states[row][0] is worst for since in (states[row][1],)]
@@ -88,17 +88,17 @@ def row_value(
 
 
 def judged(points: Sequence[tuple[TagValues, int]], gather: GatherRule) -> Sequence[tuple[TagValues, int]]:
-    """The points whose condition is that of a row: of a ratio the gradients."""
+    """Return the points that determine the condition of a row: for a ratio only gradients."""
     return [each for each in points if gather != "ratio" or each[0].join.aspect is Aspect.GRADIENT]
 
 
 def with_numbers(points: Sequence[tuple[TagValues, int]]) -> list[tuple[TagValues, float, float]]:
-    """The value of each point, and of how many elements it is."""
+    """Return value and number of elements of each point."""
     return [(tag, float(tag.value[at]), float(tag.number[at])) for tag, at in points]
 
 
 def gathered_value(points: Sequence[tuple[TagValues, float, float]], gather: GatherRule) -> float:
-    """One value of several tags; those that are not finite do not count where others are."""
+    """Combine the values of several tags, ignoring those that are not finite; NaN if none is."""
     finite = [each for each in points if isfinite(each[1])]
     if not finite:
         return nan
@@ -120,13 +120,13 @@ def gathered_value(points: Sequence[tuple[TagValues, float, float]], gather: Gat
 
 
 def root_of_squares(values: Sequence[float]) -> float:
-    """The norm of several norms."""
+    """Return the norm of several norms."""
     return sqrt(sum(value * value for value in values))
 
 
 def state_of(points: Sequence[tuple[TagValues, int]], median: float) -> tuple[Condition, int]:
-    """The condition of a row and the step since when: NaN before exploded if any of its tags is; zero and vanished
-    only where all of them are."""
+    """Return the condition of a row and the step since when: NaN, then exploded, if any of its tags is; zero or
+    vanished only if all are."""
     if not points:
         return Condition.NONE, 0
     states = [state_since(tag, point, median) for tag, point in points]
@@ -139,15 +139,15 @@ def state_of(points: Sequence[tuple[TagValues, int]], median: float) -> tuple[Co
 
 
 def state_since(tag: TagValues, point: int, median: float) -> tuple[Condition, int]:
-    """The condition of a tag at a point, and the step from which on it has been in it."""
+    """Return the condition of a tag at a point, and the step since when."""
     now = conditions(tag.value[: point + 1], median)
     other = np.flatnonzero(now != now[-1])
     return Condition(int(now[-1])), int(tag.step[other[-1] + 1 if len(other) else 0])
 
 
 def conditions(values: Doubles, median: float) -> Bytes:
-    """The condition of each value of a tag, in the order of steps. To have exploded it must have grown: where gradients
-    fade from layer to layer, a median is in their midst, and the last layer is far above it all the time.
+    """Return the condition of each value of a tag, in step order. An exploded value must also have grown: if gradients
+    fade from layer to layer, the last layer is always far above the median.
 
     >>> conditions(np.array([1.0, 0.0, 1e-9, 2e4, np.nan]), 1.0).tolist()
     [0, 1, 2, 3, 4]
@@ -166,7 +166,7 @@ def conditions(values: Doubles, median: float) -> Bytes:
 
 
 class RowsAbove:
-    """A row and all rows that hold it, out of functions to their calls too; each asked once."""
+    """Callable: a row and all rows around it, also from functions to their calls; cached."""
 
     def __init__(self, hierarchy: RowTree) -> None:
         self.hierarchy = hierarchy

@@ -1,4 +1,4 @@
-"""Rule 2: a tag is the name of a variable. It belongs to the ops that use the variable."""
+"""Rule 2: a tag is the name of a variable, and belongs to the ops that use it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from graphviz_tb.model.hierarchy import SCOPE, Hierarchy
 from graphviz_tb.model.joins import Aspect, FoundRows, rows_of_nodes
 from graphviz_tb.ops.inputs import weight_names
 
-NUMBER = re.compile(r"_\d+$")  # Keras 2 numbers the weights of a layer, TensorFlow 1 tags that are there twice
-OF_CLASS = re.compile(r"[^\[\]]*\[(.*)\]", re.DOTALL)  # of a PyTorch scope: the attribute that holds the module
+NUMBER = re.compile(r"_\d+$")  # Keras 2 numbers the weights of a layer, TensorFlow 1 duplicate tags
+OF_CLASS = re.compile(r"[^\[\]]*\[(.*)\]", re.DOTALL)  # PyTorch scope: class[attribute]
 
 
 def by_variable(hierarchy: Hierarchy, tags: Sequence[LookedUpTag]) -> dict[str, FoundRows]:
-    """Before: tags. After: those that are names of variables, with the rows of the ops that use them."""
+    """Return, for tags that are names of variables, the rows of the ops that use the variable."""
     graph = hierarchy.graph
     if graph.of_pytorch:
         return by_parameter(hierarchy, tags)
@@ -34,12 +34,12 @@ def by_variable(hierarchy: Hierarchy, tags: Sequence[LookedUpTag]) -> dict[str, 
 
 
 def users_by_node(graph: Graph) -> dict[int, tuple[int, ...]]:
-    """The ops that use each variable, by the node that makes it."""
+    """Return the ops that use each variable, by the node of the variable."""
     return {variable.node: those_that_compute(graph, variable.users) for variable in graph.meaning.variables()}
 
 
 def users_by_name(graph: Graph) -> dict[str, tuple[int, ...]]:
-    """The ops that use each variable, by its name."""
+    """Return the ops that use each variable, by name."""
     users: dict[str, tuple[int, ...]] = {}
     by_mark: dict[int, list[int]] = {}
     for mark, host in zip(graph.beside.mark.tolist(), graph.beside.host.tolist(), strict=True):
@@ -53,8 +53,8 @@ def users_by_name(graph: Graph) -> dict[str, tuple[int, ...]]:
 
 
 def those_that_compute(graph: Graph, users: Sequence[int]) -> tuple[int, ...]:
-    """The users of the forward pass that take a variable as their weight; where none does, those that gradients reach;
-    else all."""
+    """Return the users of a variable that take it as a weight and are not downstream of gradients; if none, those that
+    have gradients; if none, all not downstream of gradients; else all."""
     flow = graph.meaning.flow()
     ahead = [node for node in users if not (len(flow.behind) and flow.behind[node])]
     weighted = [node for node in ahead if weight_names(graph.op_types[graph.op[node]])]
@@ -63,7 +63,7 @@ def those_that_compute(graph: Graph, users: Sequence[int]) -> tuple[int, ...]:
 
 
 def by_parameter(hierarchy: Hierarchy, tags: Sequence[LookedUpTag]) -> dict[str, FoundRows]:
-    """Tags that are parameters of a whole PyTorch model, which has them in no module: its scope has them."""
+    """Join parameters that a PyTorch model has outside of its modules to the scope of the model."""
     paths = parameter_paths(hierarchy.graph)
     found: dict[str, FoundRows] = {}
     for tag in tags:
@@ -77,7 +77,7 @@ def by_parameter(hierarchy: Hierarchy, tags: Sequence[LookedUpTag]) -> dict[str,
 
 
 def parameter_paths(graph: Graph) -> dict[str, int]:
-    """The node of each parameter of a PyTorch model, by its name as `named_parameters` has it."""
+    """Return the node of each parameter of a PyTorch model, by its name in `named_parameters`."""
     paths: dict[str, int] = {}
     for node in map(int, np.flatnonzero(graph.of_types("prim::GetAttr".__eq__))):
         modules = [found[1] for part in graph.name[node].split("/") if (found := OF_CLASS.fullmatch(part))]

@@ -1,1 +1,1 @@
-"""The nouns: what each stage receives and gives. Nothing here reads, decides or draws."""
+"""The nouns: input and output types of each stage. Nothing here reads, decides or draws."""

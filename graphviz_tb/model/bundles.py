@@ -1,4 +1,4 @@
-"""Flat edges in bundles, one for each line of a level: columns, as a level can have a million lines."""
+"""Flat edges grouped in bundles, one per drawn line; stored as columns, since a level can have a million lines."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ Outputs = tuple[tuple[int, int], ...]
 
 
 class Bundled(Protocol):
-    """The bundles of lines, by number."""
+    """Bundles of lines, by number."""
 
     def carried(self, number: int) -> Carried:
         """Return the distinct tensors of line `number`."""
 
     def edges(self, number: int) -> Ints | None:
-        """The ids of its flat edges, in file order; None where they are unknown."""
+        """Return the ids of the flat edges of line `number`, in file order; None if they are unknown."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bundles:
-    """The bundles of one or of many levels.
+    """The bundles of one or more levels.
 
-    Of bundle `b`, `edge[start[b]:start[b + 1]]` are the flat edges in file order, and the rows `held[b]:held[b + 1]` of
-    `node` and `key` the distinct outputs that its data edges carry; `decode` makes the tensor of one. `known` are
-    tensors by their outputs: an edge that crosses twelve borders is in twelve bundles, and they are decoded once.
+    The flat edges of bundle `b` are `edge[start[b]:start[b + 1]]`, in file order. Rows `held[b]:held[b + 1]` of `node`
+    and `key` are the distinct outputs that its data edges carry; `decode` makes the tensor of one. `known` caches
+    tensors by their outputs: an edge that crosses twelve borders is in twelve bundles but decoded once.
     """
 
     edge: Ints
@@ -44,7 +44,7 @@ class Bundles:
     asked: dict[int, Carried] = field(default_factory=dict)
 
     def carried(self, number: int) -> Carried:
-        """Return the distinct tensors of line `number`: one value for all lines that carry equal ones, decoded once."""
+        """Return the distinct tensors of line `number`. Lines that carry equal tensors share one value."""
         carried = self.asked.get(number)
         if carried is None:
             first, stop = self.held.item(number), self.held.item(number + 1)
@@ -60,13 +60,13 @@ class Bundles:
         return carried
 
     def edges(self, number: int) -> Ints:
-        """The flat edges of a bundle."""
+        """Return the flat edges of a bundle."""
         return self.edge[self.start[number] : self.start[number + 1]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FewBundles:
-    """The bundles of a level of few lines: the flat edges of each, and what it carries."""
+    """The bundles of a level with few lines: the flat edges and the tensors of each."""
 
     flat: Sequence[Sequence[int]]
     tensors: Sequence[Carried]
@@ -76,23 +76,23 @@ class FewBundles:
         return self.tensors[number]
 
     def edges(self, number: int) -> Ints:
-        """The flat edges of a bundle."""
+        """Return the flat edges of a bundle."""
         return np.array(self.flat[number], np.int32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SingleBundle:
-    """The bundle of a single line, its tensors decoded already."""
+    """The bundle of a single line, its tensors already decoded."""
 
     tensors: Carried = field(default_factory=carry)
     flat: Ints | None = None
 
     def carried(self, number: int) -> Carried:
-        """The same for every number."""
+        """Return the tensors of the line, for any number."""
         return self.tensors
 
     def edges(self, number: int) -> Ints | None:
-        """The same for every number."""
+        """Return the flat edges of the line, for any number."""
         return self.flat
 
 
@@ -100,5 +100,5 @@ NOTHING = SingleBundle()
 
 
 def bundle_of(*tensors: Tensor) -> SingleBundle:
-    """Return the bundle of a line that carries these tensors."""
+    """Make the bundle of a line that carries these tensors."""
     return SingleBundle(carry(*tensors))

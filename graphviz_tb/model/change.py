@@ -31,12 +31,12 @@ NamePair = tuple[str | None, str | None]  # the name in the old graph, the name 
 
 @dataclass(frozen=True, slots=True)
 class Edits:
-    """A change node by node, enough to make the new graph from the old one.
+    """Node-level edits, enough to make the new graph from the old one.
 
-    Ids of nodes and rows of scopes, (old, new) where both exist: `added` new nodes, `removed` old nodes, `scopes` and
-    `nodes` that have another name, `ops` whose type changed, `attributes` with their key, `inputs` that are wired
-    anew; `functions` (indices) whose signature changed, `added_functions`, `removed_functions`; `versions` whether
-    the versions of the graph changed.
+    Node ids and scope rows; pairs are (old, new). `added` are new nodes, `removed` old nodes, `scopes` and `nodes`
+    renamed ones, `ops` nodes whose type changed, `attributes` changed attributes with their key, `inputs` rewired
+    nodes; `functions` are indices of functions with a changed signature, `added_functions` and `removed_functions`
+    indices too; `versions` is true if the versions of the graph changed.
     """
 
     added: tuple[int, ...] = ()
@@ -55,7 +55,7 @@ class Edits:
         return united((self, other))
 
     def inverted(self) -> Edits:
-        """The edits that lead back."""
+        """Return the edits that turn the new graph into the old one."""
 
         def back(pairs: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
             return tuple((new, old) for old, new in pairs)
@@ -71,9 +71,9 @@ class Edits:
 class Change:
     """One change.
 
-    `old` and `new` are names (None where it is on one side only), `ops` how many nodes it concerns, `detail` plain
-    values by kind (docs/diff.md), `also` other places where the same happened, `inside` what changed in a function,
-    `consequences` what only follows from it: shapes of weights behind it, gradients, updates, saving.
+    `old` and `new` are names (None if it exists on one side only), `ops` the number of nodes concerned, `detail` plain
+    values by kind (docs/diff.md), `also` further places with an equal change, `inside` the changes in a function,
+    `consequences` changes that only follow from this one: shapes of later weights, gradients, updates, saving.
     """
 
     kind: ChangeKind
@@ -89,20 +89,20 @@ class Change:
 
     @property
     def name(self) -> str:
-        """The place of the change: the new name, or the old one of a removed node."""
+        """The place of the change: the new name, or the old name of a removed node."""
         return self.new if self.new is not None else self.old or ""
 
     def all_edits(self) -> Edits:
-        """Its own edits and those of its consequences."""
+        """Return its own edits and those of its consequences."""
         return united([self.edits, *(change.all_edits() for change in self.consequences)])
 
     @property
     def places(self) -> int:
-        """At how many places."""
+        """The number of places with this change."""
         return 1 + len(self.also)
 
     def inverted(self) -> Change:
-        """Return the change seen from the other side: old and new exchanged."""
+        """Return the change as seen from the new graph: old and new exchanged."""
         return replace(
             self,
             kind=INVERSE.get(self.kind, self.kind),
@@ -116,7 +116,7 @@ class Change:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return the change as plain values."""
         entry: dict[str, Any] = {
             "kind": self.kind,
             "severity": self.severity,
@@ -134,19 +134,19 @@ class Change:
 
 
 def united(edits: Iterable[Edits]) -> Edits:
-    """All edits of several; one by one they would be copied again with each.
+    """Concatenate edits. Adding them one by one would copy all earlier ones each time.
 
     >>> united([Edits(added=(3,)), Edits(added=(5,))]).added
     (3, 5)
     """
     parts = list(edits)
-    names = [field.name for field in fields(Edits) if field.name != "versions"]  # all others are tuples
+    names = [field.name for field in fields(Edits) if field.name != "versions"]  # the only field that is no tuple
     merged = {name: tuple(chain.from_iterable(getattr(part, name) for part in parts)) for name in names}
     return Edits(**merged, versions=any(part.versions for part in parts))
 
 
 def swapped(value: Any) -> Any:
-    """Plain values with "old" and "new" exchanged, at any depth.
+    """Exchange "old" and "new" in plain values, at any depth.
 
     >>> swapped({"key": "T", "old": 1, "new": 2})
     {'key': 'T', 'old': 2, 'new': 1}
@@ -162,21 +162,21 @@ def swapped(value: Any) -> Any:
 def by_severity(changes: Iterable[Change]) -> tuple[Change, ...]:
     """Sort changes by severity, the most severe first; among equals by kind, name and then every other field."""
 
-    def place(change: Change) -> tuple[int, int, str, str]:
+    def severity_key(change: Change) -> tuple[int, int, str, str]:
         return SEVERITIES.index(change.severity), KINDS.index(change.kind), change.name, change.old or ""
 
-    def said(change: Change) -> str:
+    def detail_text(change: Change) -> str:
         return str(sorted(change.detail.items(), key=lambda pair: pair[0]))
 
     ordered: list[Change] = []
-    for _, alike in groupby(sorted(changes, key=place), place):
+    for _, alike in groupby(sorted(changes, key=severity_key), severity_key):
         one, *others = alike
-        ordered += sorted((one, *others), key=said) if others else [one]
+        ordered += sorted((one, *others), key=detail_text) if others else [one]
     return tuple(ordered)
 
 
 def as_dicts(numbers: Mapping[str, ValuePair]) -> dict[str, dict[str, int | None]]:
-    """Numbers as plain values.
+    """Convert pairs of numbers to plain values.
 
     >>> as_dicts({"ops": (3, 4)})
     {'ops': {'old': 3, 'new': 4}}

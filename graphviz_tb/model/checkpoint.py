@@ -1,4 +1,4 @@
-"""What a checkpoint holds: the names, types and shapes of its tensors. Their values stay on disk."""
+"""Contents of a checkpoint: names, types and shapes of its tensors. Their values stay on disk."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from graphviz_tb.model.frozen import dataclass
 
 @dataclass(frozen=True, slots=True)
 class StoredTensor:
-    """A tensor of a checkpoint: `bytes` are those of its values on disk; a partitioned one has so many `slices`."""
+    """A tensor of a checkpoint: `bytes` is the size of its values on disk, `slices` the number of its partitions."""
 
     name: str
     dtype: str
@@ -20,13 +20,13 @@ class StoredTensor:
 
     @property
     def numbers(self) -> int:
-        """How many numbers it has; none for what holds no numbers, such as texts."""
+        """The number of elements; 0 for types that hold no numbers, such as strings."""
         return prod(self.shape) if SIZES.get(self.dtype) else 0
 
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """The tensors of a checkpoint in the order of their names; `shards` is the number of files with their values."""
+    """The tensors of a checkpoint, sorted by name; `shards` is the number of files that hold their values."""
 
     name: str
     shards: int
@@ -34,10 +34,10 @@ class Checkpoint:
 
     @property
     def numbers(self) -> int:
-        """How many numbers all tensors have."""
+        """The number of elements of all tensors."""
         return sum(tensor.numbers for tensor in self.tensors)
 
     @property
     def bytes(self) -> int:
-        """The bytes of all values."""
+        """The size of all values, in bytes."""
         return sum(tensor.bytes for tensor in self.tensors)

@@ -1,4 +1,4 @@
-"""Columns: read-only numpy arrays, one value a row."""
+"""Columns: read-only numpy arrays, one value per row."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 
 def freeze(array: NDArray[Any]) -> NDArray[Any]:
-    """Make `array` read-only and give it back.
+    """Make `array` read-only and return it.
 
     >>> freeze(np.zeros(2, np.int32)).flags.writeable
     False
@@ -26,16 +26,16 @@ def freeze(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def ints(values: Iterable[int] | NDArray[Any]) -> Ints:
-    """A read-only int32 column."""
+    """Return a read-only int32 column."""
     array = values.astype(np.int32) if isinstance(values, np.ndarray) else np.fromiter(values, np.int32)
     array.setflags(write=False)
     return array
 
 
 def span(column: NDArray[Any], first: int, stop: int) -> tuple[int, int]:
-    """Where the values from `first` up to `stop` (exclusive) are in a sorted column.
+    """Return the bounds of the values in [`first`, `stop`) in a sorted column.
 
-    They are looked up in the column's own type: numpy would otherwise convert all of it, at each call.
+    The bounds are converted to the column's type first; otherwise numpy would convert the whole column on every call.
 
     >>> span(np.array([1, 3, 3, 7], np.int32), 3, 7)
     (1, 3)
@@ -45,7 +45,7 @@ def span(column: NDArray[Any], first: int, stop: int) -> tuple[int, int]:
 
 
 def runs(sorted_keys: NDArray[Any]) -> NDArray[np.int64]:
-    """Where each run of equal keys starts, and the length at the end.
+    """Return the start of each run of equal keys, followed by the length.
 
     >>> runs(np.array([3, 3, 5, 9, 9])).tolist()
     [0, 2, 3, 5]
@@ -57,19 +57,19 @@ def runs(sorted_keys: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def filed(keys: NDArray[Any], count: int) -> tuple[Longs, Longs]:
-    """The places in a column by the key there, and where those of each key 0 … `count - 1` begin: `count + 1` numbers.
+    """Sort positions by key. Return them and the start of each key 0 … `count - 1` in them: `count + 1` numbers.
 
     >>> order, start = filed(np.array([2, 0, 2]), 3)
     >>> order.tolist(), start.tolist()
     ([1, 0, 2], [0, 1, 1, 3])
     """
-    # Keys of 32 bits above places of 32: to sort such numbers takes a quarter of what a stable sort takes.
+    # Pack the key above the position, 32 bits each: sorting such numbers takes a quarter of the time of a stable sort.
     order = np.sort(keys.astype(np.int64) << 32 | np.arange(len(keys))) & 0xFFFFFFFF
     return order, begins(keys, count)
 
 
 def begins(keys: NDArray[Any], count: int) -> Longs:
-    """Where each key 0 … `count - 1` begins among the keys, -1 and up, once they are sorted, and where the last ends.
+    """Return the start of each key 0 … `count - 1` among the sorted keys (-1 and up), and the end of the last.
 
     >>> begins(np.array([2, -1, 2]), 3).tolist()
     [1, 1, 1, 3]
@@ -78,9 +78,9 @@ def begins(keys: NDArray[Any], count: int) -> Longs:
 
 
 def distinct(values: NDArray[Any]) -> NDArray[Any]:
-    """The values that occur, in ascending order.
+    """Return the values that occur, in ascending order.
 
-    `np.unique` gives equal results, but imports masked arrays first, which takes longer than a small picture.
+    `np.unique` gives equal results, but importing masked arrays for it takes longer than drawing a small picture.
 
     >>> distinct(np.array([5, 3, 5])).tolist()
     [3, 5]
@@ -90,7 +90,8 @@ def distinct(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def positions(rows: Sequence[int], column: NDArray[Any]) -> Longs:
-    """Return the position of each value of a column in a list of distinct rows, or else of the largest row before it.
+    """Return the position of each value of a column in a list of distinct rows; if it is not listed, that of the
+    nearest smaller row.
 
     >>> positions([7, 2, 4], np.array([2, 7, 5], np.int32)).tolist()
     [1, 0, 2]

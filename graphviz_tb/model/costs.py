@@ -1,4 +1,4 @@
-"""Costs of ops: parameters, multiply-adds, floating point operations, bytes; by op and under every group."""
+"""Costs of ops (parameters, multiply-adds, floating point operations, bytes), by op and for every group."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ ROLES = ("forward", "gradient", "optimizer")
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The cost of one op, or of many together.
+    """The cost of one op, or of several together.
 
-    `parameters` are elements of weights, `macs` multiply-adds, `flops` floating point operations (two of them a
-    multiply-add), `activation_bytes` what the outputs take, `weight_bytes` what the parameters take. The others say
-    what is not in it: `uncounted` ops whose operations nobody counts, `guessed` ops with an unknown size, which counts
-    as the batch, `unsized` weights of unknown size, `copied` elements of averages and
-    copies of parameters, `partial` ops that take more operations than are counted (a size that is not the batch is
-    unknown, a loop runs nobody knows how often), `unshaped` ops with an output of such a size, or of unknown rank.
-    `non_trainable` parameters are kept and not trained; of `undecided` weights nothing says whether they are.
+    `parameters` counts elements of weights, `macs` multiply-adds, `flops` floating point operations (two per
+    multiply-add), `activation_bytes` the size of the outputs, `weight_bytes` the size of the parameters. The remaining
+    counts say how complete these are: `uncounted` ops without a cost rule, `guessed` ops with an unknown size, taken as
+    the batch, `unsized` weights of unknown size, `copied` elements of averages and copies of parameters, `partial` ops
+    that take more operations than are counted (an unknown size other than the batch, a loop with an unknown number of
+    rounds), `unshaped` ops with such a size, or an unknown rank, in an output. `non_trainable` parameters are kept and
+    not trained; for `undecided` weights the file does not say.
+
     After: no quantity is above `MOST_OF_QUANTITY`.
     """
 
@@ -59,11 +60,11 @@ class Cost:
         return any(getattr(self, name) for name in QUANTITIES)
 
     def as_dict(self) -> dict[str, int]:
-        """The quantities by name."""
+        """Return the quantities by name."""
         return {name: getattr(self, name) for name in QUANTITIES}
 
     def repeated(self, times: int) -> Cost:
-        """What it costs to do the same so many times: weights are there once.
+        """Return the cost of running `times` times; weights count once.
 
         >>> cost = Cost(parameters=7, flops=3, uncounted=1).repeated(20)
         >>> cost.parameters, cost.flops, cost.uncounted
@@ -73,7 +74,7 @@ class Cost:
         return Cost(self.parameters, *done, *VALUES(self)[4:])
 
     def missing(self, quantity: str) -> dict[str, int]:
-        """How often something of a quantity is missing, or is a guess, by the name of the count.
+        """Return the counts of missing or guessed parts of a quantity, by name of the count.
 
         >>> Cost(uncounted=2).missing("flops")
         {'uncounted': 2, 'guessed': 0, 'partial': 0}
@@ -82,7 +83,7 @@ class Cost:
         return {name: getattr(self, name) for name in FIELDS if name in counts}
 
     def lower_bounds(self) -> tuple[str, ...]:
-        """The quantities that are more than is counted.
+        """Return the quantities that are only lower bounds.
 
         >>> Cost(flops=12, uncounted=1).lower_bounds(), Cost(parameters=7).lower_bounds()
         (('macs', 'flops'), ())
@@ -90,7 +91,7 @@ class Cost:
         return tuple(name for name in QUANTITIES if self.lacks(name))
 
     def lacks(self, quantity: str) -> bool:
-        """Whether a quantity, or `non_trainable`, is more than is counted."""
+        """Return whether a quantity, or `non_trainable`, is only a lower bound."""
         return any(getattr(self, count) for count in LACKS[quantity])
 
 
@@ -98,7 +99,7 @@ FIELDS = tuple(each.name for each in fields(Cost))
 QUANTITIES = FIELDS[:5]
 VALUES = attrgetter(*FIELDS)
 NOTHING = Cost()
-# Quantity → the counts that say how often something of it is missing; an unknown batch is counted as `--batch`.
+# Quantity → the counts of its missing parts; an unknown batch counts as `--batch`.
 LACKS = {
     "parameters": ("unsized",),
     "macs": ("uncounted", "partial"),
@@ -114,9 +115,9 @@ OF_WEIGHTS = ("parameters", "weight_bytes", "non_trainable")  # the batch is not
 class Costs:
     """Costs of all rows of a hierarchy.
 
-    `own[row]` is that of an op: a call has what its functions cost with its arguments. `counted[row]` is the same as
-    sums take it: what a variable keeps counts at the op that uses it. `uncounted` are op types whose
-    operations nobody counts, with how many ops there are. `role[row]` is an index into `ROLES`.
+    `own[row]` is the cost of an op; that of a call is the cost of its functions with its arguments. `counted[row]` is
+    the value that sums use: the weights of a variable count at the op that uses it. `uncounted` maps op types without a
+    cost rule to their number of ops. `role[row]` is an index into `ROLES`.
     """
 
     own: Sequence[Cost]
@@ -129,9 +130,9 @@ class Costs:
     _distinct: dict[int, tuple[list[Cost], list[int]]] = field(default_factory=dict, repr=False)
 
     def under(self, row: int, role: str | None = None) -> Cost:
-        """The sum over a row and all that lies under it, of one role or of all.
+        """Return the sum over a row and everything below it, of one role or of all.
 
-        Raises `RequestError` where there is no such row or role.
+        Raises `RequestError` if there is no such row or role.
         """
         demand("row", row, Integral)
         if not 0 <= row < len(self.end):
@@ -156,10 +157,10 @@ class Costs:
         return self._distinct[count]
 
     def _totals(self, role: int) -> Ints:
-        """The running totals of all quantities over the ops of a role, one line for each row; of all ops at -1."""
+        """Running totals of all quantities over the ops of a role, one line per row; over all ops for role -1."""
         sums = self._sums.get(role)
         if sums is None:
-            # Most ops cost the same as many others, which are one object.
+            # Equal costs are mostly one object: convert each object once.
             costs = {id(cost): cost for cost in self.counted}
             place = {number: index for index, number in enumerate(costs)}
             which = np.array([place[id(cost)] for cost in self.counted], int)
@@ -175,7 +176,7 @@ class Costs:
         return sums
 
     def entry(self, row: int) -> dict[str, Any]:
-        """The `"cost"` of a node in the JSON document; `at_least` names quantities that are more than is counted."""
+        """Return the `"cost"` of a node in the JSON document; `at_least` names quantities that are lower bounds."""
         distinct, which = self.distinct(len(self.end))
         cost = distinct[which[row]]
         bounds = cost.lower_bounds()

@@ -1,4 +1,4 @@
-"""Charts that a training laid out itself: the layout of TensorBoard's plugin `custom_scalars`."""
+"""Custom charts: the layout that a training wrote for TensorBoard's plugin `custom_scalars`."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ class Margin(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CustomChart:
-    """One chart: patterns of the tags that it has lines of (regular expressions that fit from the start of a tag), or
-    lines with bands."""
+    """One chart: patterns of its tags (regular expressions, matched from the start of a tag), or lines with bands."""
 
     title: str
     tags: tuple[str, ...] = ()
@@ -27,7 +26,7 @@ class CustomChart:
 
 @dataclass(frozen=True, slots=True)
 class CustomCategory:
-    """Charts under one title; `closed`: folded at first."""
+    """Charts under one title; `closed` if they are folded at first."""
 
     title: str
     closed: bool

@@ -1,7 +1,7 @@
-"""A finished picture as flat primitives: what `render` composes once, and SVG, PDF, PNG and the page write.
+"""A finished picture as flat primitives: composed once by `render`, written by the SVG, PDF, PNG and page writers.
 
-Lengths are in pixels, x to the right, y down; colours are `#RRGGBB`. A writer decides nothing: it knows no graph, no
-theme and no option of looks.
+Lengths are in pixels, x to the right, y down; colours are `#RRGGBB`. Writers make no
+decisions: they know no graph, no theme and no style options.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PathStep = tuple[Literal["M", "L", "H", "V", "Q", "C", "A", "Z"], tuple[float, .
 
 @dataclass(frozen=True, slots=True)
 class Pen:
-    """How an outline is stroked. `dashes` are lengths of strokes and gaps, empty where it is solid."""
+    """The stroke of an outline. `dashes` are lengths of strokes and gaps, empty for a solid line."""
 
     colour: str
     width: float = 1
@@ -44,7 +44,7 @@ class Rectangle:
 
 @dataclass(frozen=True, slots=True)
 class Hatch:
-    """Slanting lines in `colour`, fainter than it, within a rounded rectangle."""
+    """Slanting lines in `colour`, drawn faintly, in a rounded rectangle."""
 
     x: float
     y: float
@@ -78,9 +78,10 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """One line of text: `x` is where `anchor` says, `y` the baseline, `width` what it measures and is held to.
+    """One line of text. `x` is the position of the `anchor`, `y` the baseline, `width` the measured width, which
+    writers enforce.
 
-    `halo` is the colour around its letters, None for none.
+    `halo` is the colour around the letters, None for none.
     """
 
     content: str
@@ -101,8 +102,8 @@ Primitive = Rectangle | Hatch | Disc | Curve | Label
 class Group:
     """Shapes that belong together, drawn in order, their origin at `at`.
 
-    What they represent: `address` of a box (None for other things), `tooltip` the full account of it ("" for none),
-    `data` further words for machines, by name.
+    `address` is that of the box they represent (None for other things), `tooltip` its full description ("" for none),
+    `data` further machine-readable words by name.
     """
 
     shapes: tuple[Primitive, ...]
@@ -123,7 +124,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A whole sheet. `title` and `summary` say in words what it shows; `ground` is the colour behind everything."""
+    """A whole sheet. `title` and `summary` describe it in words; `ground` is the background colour."""
 
     width: int
     height: int
@@ -133,11 +134,11 @@ class Drawing:
     parts: tuple[Section, ...]
 
     def shapes(self) -> tuple[Primitive, ...]:
-        """Every primitive, in drawing order, each in the coordinates of its group."""
+        """Return every primitive in drawing order, in the coordinates of its group."""
         return tuple(shape for part in self.parts for group in part.groups for shape in group.shapes)
 
     def mapped(self, change: Callable[[Primitive], tuple[Primitive, ...]]) -> Drawing:
-        """Return a copy in which each primitive is replaced by others, or by none."""
+        """Return a copy in which `change` replaces each primitive by any number of primitives."""
         parts = []
         for part in self.parts:
             groups = []

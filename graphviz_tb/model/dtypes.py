@@ -1,4 +1,4 @@
-"""The types of tensors: number, name, layout of an element in memory, and the field that lists elements one by one."""
+"""Types of tensors: number, name, memory layout of an element, and the proto field that lists elements one by one."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 
 class Dtype(NamedTuple):
-    """A row of the table: `size` is the bytes of an element (0: no plain number), `form` is numpy's type of the
-    elements in `tensor_content` ("" where they are no numbers; of types that numpy lacks, that of their bits), `field`
+    """A row of the table: `size` is the bytes of an element (0 if it is not a plain number), `form` the numpy type of
+    the elements in `tensor_content` ("" if they are not numbers; the type of the bits if numpy lacks the type), `field`
     the field of `TensorProto` that lists them one by one."""
 
     name: str
@@ -16,7 +16,7 @@ class Dtype(NamedTuple):
     field: str
 
 
-# types.proto: DataType. The field of the whole numbers is `int_val` for all that fit into 32 bits.
+# types.proto: DataType. Integers that fit into 32 bits are in `int_val`.
 DTYPES = {
     1: Dtype("float32", 4, "<f4", "float_val"),
     2: Dtype("float64", 8, "<f8", "double_val"),
@@ -50,15 +50,15 @@ SIZES = {dtype.name: dtype.size for dtype in DTYPES.values()}
 INDEXING = frozenset(
     {"int32", "int64", "bool"}
 )  # of indices, sizes and masks; smaller ones hold images, quantised values
-NO_WHOLE = frozenset(  # types whose elements are no whole numbers
+NO_WHOLE = frozenset(  # types whose elements are not integers
     each.name for each in DTYPES.values() if not each.form or "float" in each.name or "complex" in each.name
 )
 STRING, RESOURCE, VARIANT = 7, 20, 21  # numbers of `DataType`
-REFERENCE = 100  # added to a type's number where TensorFlow 1 hands on a variable itself (`DT_FLOAT_REF` is 101)
+REFERENCE = 100  # added to the number where TensorFlow 1 passes the variable itself (`DT_FLOAT_REF` is 101)
 
 
 def dtype_name(number: int) -> str:
-    """The name of a type, "" for an unknown number; a reference has the name of the type it refers to.
+    """Return the name of a type, "" for an unknown number; references have the name of the type they refer to.
 
     >>> dtype_name(1), dtype_name(101), dtype_name(0)
     ('float32', 'float32', '')
@@ -68,7 +68,7 @@ def dtype_name(number: int) -> str:
 
 
 def dtype_word(number: int) -> str:
-    """A type for people.
+    """Return a type as shown to people.
 
     >>> dtype_word(1), dtype_word(101), dtype_word(77)
     ('float32', 'float32_ref', 'type 77')
@@ -80,7 +80,7 @@ def dtype_word(number: int) -> str:
 
 
 def element_size(name: str) -> int:
-    """The bytes of an element; of an unknown type as many as most have.
+    """Return the bytes of an element; 4 for an unknown type, as most have.
 
     >>> element_size("bfloat16"), element_size("string"), element_size("")
     (2, 0, 4)

@@ -1,4 +1,4 @@
-"""Embeddings: tensors with two axes whose rows are points, and what is known of these points."""
+"""Embeddings: tensors with two axes whose rows are points, and the metadata of these points."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
 
-ADDED = re.compile(r"/\.ATTRIBUTES/VARIABLE_VALUE$|:\d{5}$| \(logged\)$")  # behind the name of a variable
+ADDED = re.compile(r"/\.ATTRIBUTES/VARIABLE_VALUE$|:\d{5}$| \(logged\)$")  # suffixes of variable names
 Points = NDArray[np.float32]  # [points, dimensions]
 DistanceMetric = Literal["cosine", "euclidean"]
 
 
 class EmbeddingForm(StrEnum):
-    """Where the values of an embedding are."""
+    """The storage of an embedding's values."""
 
     TEXT = "tsv"  # a line for each point, tabs between its numbers
     BINARY = "bytes"  # float32, little-endian, row after row
@@ -29,7 +29,7 @@ class EmbeddingForm(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Sprite:
-    """One image with a small picture of each point, in rows from the left: `size` is that of one, in pixels."""
+    """One image with a thumbnail of each point, row by row from the left; `size` is that of a thumbnail, in pixels."""
 
     path: Path
     size: tuple[int, int]
@@ -39,9 +39,9 @@ class Sprite:
 class Embedding:
     """A tensor of `points` rows and `dimensions` columns.
 
-    `run` is its folder, from the source; `name` is that of the tensor, unique in its run. `values` is the file with the
-    numbers: of a checkpoint its index, of a logged tensor none: then `step` says when it was logged. `full_name` is
-    that of its variable, where a checkpoint of objects says it.
+    `run` is its folder relative to the source; `name` is unique in its run. `values` is the file with the numbers: the
+    index file for a checkpoint, None for a logged tensor, which has the `step` at which it was logged. `full_name` is
+    the variable's name, if an object-based checkpoint states it.
     """
 
     run: str
@@ -57,7 +57,7 @@ class Embedding:
 
     @property
     def variable(self) -> str:
-        """The name of the variable that it is of, as a graph may have it: without what checkpoints and torch add.
+        """The name of its variable as a graph may have it, without the suffixes that checkpoints and torch add.
 
         >>> Embedding(".", "words:00003", EmbeddingForm.TEXT, 9, 2).variable
         'words'
@@ -66,13 +66,13 @@ class Embedding:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What it is known by."""
+        """Run and name, which identify it."""
         return self.run, self.name
 
 
 @dataclass(frozen=True, slots=True)
 class Embeddings:
-    """All embeddings of a source, in the order of their runs, those that a configuration names first in each."""
+    """All embeddings of a source, by run; within a run those named in a configuration come first."""
 
     found: tuple[Embedding, ...] = ()
     notices: tuple[Notice, ...] = ()
@@ -80,23 +80,23 @@ class Embeddings:
 
 @dataclass(frozen=True, slots=True)
 class PointColumn:
-    """One column of what is known of points: a text for each. `numeric`: each text that is not empty is a number."""
+    """One metadata column of points: a text per point. `numeric` if each non-empty text is a number."""
 
     name: str
     texts: tuple[str, ...]
     numeric: bool
 
     def numbers(self) -> NDArray[np.float64]:
-        """The numbers of a numeric column; NaN where the text is empty."""
+        """Return the numbers of a numeric column; NaN for an empty text."""
         return np.array([float(text) if text.strip() else np.nan for text in self.texts], np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Projection:
-    """Points on few axes: `axes` is [points, axes], NaN for a point whose values are not finite.
+    """Points on few axes: `axes` is [points, axes], NaN for a point with values that are not finite.
 
-    `method` made it. Of principal components `variance` has the share of the whole variance that each explains; of
-    others it is empty. `fitted` is how many points the axes were found from.
+    `method` names the projection. `variance` is the share of the variance that each principal component explains; empty
+    for other methods. `fitted` is the number of points from which the axes were computed.
     """
 
     method: str

@@ -1,4 +1,4 @@
-"""Facts about nodes and tensors besides the structure. Lazy: decoded when something is shown."""
+"""Facts about nodes and tensors beyond the structure. Lazy: decoded when they are shown."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Facts:
-    """Facts of one graph. `decode(node)` gives the tensors of a node's outputs, `definition(node)` a number that nodes
-    with equal definitions have, but for name, inputs, device and colocation (`_class`); -1 for an argument.
+    """Facts of one graph. `decode(node)` returns a lookup of the tensors of a node's outputs. `definition(node)`
+    returns a number shared by nodes with equal definitions, apart from name, inputs, device and colocation (`_class`);
+    -1 for an argument.
 
-    `known` are tensors by node and key as one number, equal ones once (`alike`).
+    `known` caches tensors by node and key as one number; `alike` stores equal tensors once.
 
-    `stats` is there when run statistics were joined, `before` when others were given to compare with, `logged` when a
-    picture shows what a run logged, `painted` when a view gives colours by pattern, `given` when a
-    user gives facts; `odd` gives what inference has
-    found wrong so far, `cost` what the ops cost.
+    `stats` are joined run statistics, `before` statistics to compare with, `logged` the logged values that a picture
+    shows, `painted` the colours of a view by pattern, `given` facts of a user; `odd` reports contradictions found by
+    inference so far, `cost` the costs of ops.
     """
 
     graph: Graph
@@ -48,12 +48,12 @@ class Facts:
     cost: Callable[[], Costs] | None = None
 
     def tensor(self, node: int, key: int) -> Tensor:
-        """The tensor that output `key` (an id into `Graph.keys`) of `node` gives."""
+        """Return the tensor of output `key` (an id into `Graph.keys`) of `node`."""
         number = node * len(self.graph.keys) + key
         tensor = self.known.get(number)
         if tensor is None:
             tensor = self.decode(node)(self.graph.keys[key])
-            if len(self.known) < REMEMBERED_TENSORS:  # no more memory, however many lines are asked about
-                # Most tensors are like many others.
+            if len(self.known) < REMEMBERED_TENSORS:  # bounded memory, however many lines are shown
+                # Most tensors are equal to many other tensors.
                 tensor = self.known[number] = self.alike.setdefault(tensor, tensor)
         return tensor

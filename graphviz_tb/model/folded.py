@@ -1,4 +1,4 @@
-"""A folded graph: what the stages once per file made of a source."""
+"""A folded graph: the result of the stages that run once per file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Folded:
-    """The tree of groups over a flat graph, what is known of both, and where they are from."""
+    """The tree of groups over a flat graph, its facts, and the source of both."""
 
     def __init__(
         self, hierarchy: Hierarchy, facts: Facts, options: Options, loaded: Loaded | None = None, source: Any = None
@@ -29,7 +29,7 @@ class Folded:
         self.loaded = loaded
         self.source = source
         given = source, *options.read.run_metadata, *options.read.against
-        # From the root of the file system: what is read later, and what no output may replace, by its name or another.
+        # Absolute: files that are read later, and that no output may overwrite, under any of their names.
         self.files: tuple[Any, ...] = (*lasting(given), *plain_files(given))
 
     def __repr__(self) -> str:
@@ -38,10 +38,10 @@ class Folded:
 
     @property
     def name(self) -> str:
-        """The name of the source, without the folders above it: equal wherever the file is."""
+        """The name of the source without its folders, so that it does not depend on where the file is."""
         label = self.loaded.label if self.loaded else ""
         source = PurePath(self.source) if isinstance(self.source, str | os.PathLike) else PurePath()
-        if ADDRESS in label:  # of a source that is elsewhere
+        if ADDRESS in label:  # a remote source
             whole, dot, part = label.partition(" · ")
             return PurePath(whole).name + dot + part
         inside = source.name and label.startswith(str(source))

@@ -1,11 +1,10 @@
-"""`dataclass(frozen=True, slots=True)` at a fraction of the cost: what every start of the program pays for each class,
-and every picture for each object.
+"""A faster `dataclass(frozen=True, slots=True)`: every start pays its cost per class, every picture per object.
 
-The standard decorator writes and compiles up to six methods for each class: half of what it takes to import this
-package. Here that is `__init__` alone, and the others are closures. An object is made in 60 % of the time: its
+The standard decorator writes and compiles up to six methods per class: half of the time to import this
+package. Here only `__init__` is compiled; the other methods are closures. An object is made in 60 % of the time: its
 `__init__` sets each field through its slot, where the standard one has `object.__setattr__` find that by name.
 
-All else is the same. What is not both frozen and slotted is left to the standard decorator.
+Everything else is unchanged. Classes that are not both frozen and slotted use the standard decorator.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ Class = TypeVar("Class")
 
 
 def frozen(cls: type[Class], eq: bool = True) -> type[Class]:
-    """The class as a frozen, slotted dataclass; with `eq`, objects with equal fields are equal.
+    """Make the class a frozen, slotted dataclass; with `eq`, objects with equal fields are equal.
 
     >>> Spot = frozen(type("Spot", (), {"__annotations__": {"x": int, "y": int}, "y": 0}))
     >>> Spot(3), Spot(y=2, x=1) == Spot(1, 2)
     (Spot(x=3, y=0), True)
     """
-    # What a class defines itself stays; `__hash__` is None where it defines `__eq__` alone, and is made.
+    # Keep methods that the class defines. `__hash__` is None if it defines only `__eq__`: then it is made.
     own = {name for name, value in vars(cls).items() if value is not None}
     made: Any = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True)(cls)
     fields = dataclasses.fields(made)
@@ -50,7 +49,7 @@ def frozen(cls: type[Class], eq: bool = True) -> type[Class]:
 
 
 def initializer(cls: type[Any], fields: Sequence[Field[Any]]) -> Any:
-    """`__init__`, with the signature that the fields make, compiled."""
+    """Compile `__init__` with the signature given by the fields."""
     names: dict[str, Any] = {"MISSING": MISSING}
     parameters, body = ["self"], []
     for field in fields:
@@ -70,53 +69,53 @@ def initializer(cls: type[Any], fields: Sequence[Field[Any]]) -> Any:
         body.append("    self.__post_init__()")
     exec("\n".join([f"def __init__({', '.join(parameters)}):", *(body or ["    pass"])]), names)
     init = names["__init__"]
-    init.__qualname__ = f"{cls.__qualname__}.__init__"  # errors of those who call it name it
+    init.__qualname__ = f"{cls.__qualname__}.__init__"  # shown in errors of callers
     init.__annotations__ = {field.name: field.type for field in fields if field.init} | {"return": None}
     return init
 
 
 def values(names: Sequence[str]) -> Callable[[Any], Any]:
-    """A function that gives the values of some fields of an object."""
+    """Return a function that gets the values of some fields of an object."""
     if len(names) > 1:
         return attrgetter(*names)
     return lambda one: tuple(getattr(one, name) for name in names)
 
 
 def representation(names: Sequence[str]) -> Callable[[Any], str]:
-    """`__repr__`: the class and its fields."""
+    """Make `__repr__`: the class and its fields."""
 
-    def shown(self: Any) -> str:
+    def show_fields(self: Any) -> str:
         return f"{type(self).__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
 
-    return shown
+    return show_fields
 
 
 def equality(of: Callable[[Any], Any]) -> Callable[[Any, object], bool]:
-    """`__eq__`, by the values of fields."""
+    """Make `__eq__`, which compares the values of fields."""
 
-    def equal(self: Any, other: object) -> bool:
+    def fields_are_equal(self: Any, other: object) -> bool:
         return bool(of(self) == of(other)) if type(other) is type(self) else NotImplemented
 
-    return equal
+    return fields_are_equal
 
 
 def hashing(of: Callable[[Any], Any]) -> Callable[[Any], int]:
-    """`__hash__`, by the values of fields."""
+    """Make `__hash__`, which hashes the values of fields."""
     return lambda self: hash(of(self))
 
 
 def refuse_setting(self: Any, name: str, value: object) -> NoReturn:
-    """`__setattr__` of a frozen object."""
+    """Act as `__setattr__` of a frozen object."""
     raise FrozenInstanceError(f"cannot assign to field {name!r}")
 
 
 def refuse_deleting(self: Any, name: str) -> NoReturn:
-    """`__delattr__` of a frozen object."""
+    """Act as `__delattr__` of a frozen object."""
     raise FrozenInstanceError(f"cannot delete field {name!r}")
 
 
 def restore(one: Any, fields: Sequence[Field[Any]], state: Sequence[Any]) -> None:
-    """Give an object that was pickled or copied its fields back."""
+    """Restore the fields of an object that was pickled or copied."""
     for field, value in zip(fields, state, strict=True):
         object.__setattr__(one, field.name, value)
 
@@ -126,7 +125,7 @@ if TYPE_CHECKING:
 else:
 
     def dataclass(**options):
-        """A decorator as `dataclasses.dataclass(**options)` gives."""
+        """Return a decorator like that of `dataclasses.dataclass(**options)`."""
         if options.keys() - {"eq"} == {"frozen", "slots"} and options["frozen"] and options["slots"]:
             return lambda cls: frozen(cls, options.get("eq", True))
         return dataclasses.dataclass(**options)

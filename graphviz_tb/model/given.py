@@ -1,4 +1,4 @@
-"""Facts that a user gives about nodes: numbers and texts by name."""
+"""Facts that a user supplies about nodes: numbers and texts by name."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ class GivenFacts:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the columns, in the order of the file."""
+        """Names of the columns, in file order."""
         return tuple(self.columns)
 
     def at(self, row: int) -> dict[str, FactValue]:
-        """What is known of a row."""
+        """Return the values of a row, by column."""
         return {name: values[row] for name, values in self.columns.items() if row in values}
 
     def numeric(self, name: str) -> bool:
-        """Whether a column holds numbers alone."""
+        """Return whether a column holds only numbers."""
         return all(not isinstance(value, str) for value in self.columns[name].values())
 
     def words(self, row: int) -> str:
-        """What is known of a row, in words."""
+        """Return the values of a row as text."""
         return " · ".join(f"{name}: {word(value)}" for name, value in self.at(row).items())
 
 
 def word(value: FactValue) -> str:
-    """A value for people.
+    """Format a value for people.
 
     >>> word("gpu"), word(2.0), word(0.123456)
     ('gpu', '2', '0.123')

@@ -1,4 +1,4 @@
-"""The flat graph: one row a node, one row an edge, the main graph and all function bodies in one table."""
+"""The flat graph: one row per node, one row per edge; the main graph and all function bodies in one table."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Mark(IntEnum):
-    """How a node is drawn: as itself, or as a small mark beside the nodes that use it."""
+    """The drawing of a node: as a box, or as a small mark next to the nodes that use it."""
 
     NONE = 0
     CONSTANT = 1
@@ -32,7 +32,7 @@ class Mark(IntEnum):
     WEIGHT = 3
 
 
-COLOCATION = "_class"  # the attribute that names ops on whose device one is placed
+COLOCATION = "_class"  # the attribute that lists ops on whose device a node is placed
 INPUT_ARG = "input_arg"  # the op type of an argument of a function
 SUMMARY, WEIGHT = int(Mark.SUMMARY), int(Mark.WEIGHT)  # see `RowKind`
 
@@ -41,9 +41,9 @@ SUMMARY, WEIGHT = int(Mark.SUMMARY), int(Mark.WEIGHT)  # see `RowKind`
 class Function:
     """One function of the library.
 
-    `args` are node ids (one `input_arg` node for each argument, one after the other); `returns` are, for each result
-    in order, `(node id or -1, output key)`; `arg_names`/`result_names` the names in the signature; `index` the position
-    in `library.function`.
+    `args` are node ids (consecutive `input_arg` nodes, one per argument); `returns` are the results in order as `(node
+    id or -1, output key)`; `arg_names` and `result_names` are the names in the signature; `index` is the position in
+    `library.function`.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Function:
     result_names: tuple[str, ...]
 
     def place(self, argument: int) -> int:
-        """Which of the arguments a node is."""
+        """Return the position of an argument node among the arguments."""
         return argument - self.args[0]
 
 
@@ -62,7 +62,7 @@ class Function:
 class Call:
     """A function-valued attribute of a node: `node` calls `function` (index) by its attribute `attr`.
 
-    `bodies` says how many function-valued attributes the node has.
+    `bodies` is the number of function-valued attributes of the node.
     """
 
     node: int
@@ -73,10 +73,10 @@ class Call:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MarkPairs:
-    """Which mark is drawn beside which ordinary node: parallel columns, sorted by host in file order.
+    """Pairs of a mark and the ordinary node next to which it is drawn: parallel columns, sorted by host in file order.
 
-    `mark`, `host` (node ids), `inward` (the mark is on the side where edges come in), `edges` (how many edges of
-    the graph the pair represents).
+    `mark`, `host` (node ids), `inward` (the mark is on the input side), `edges` (number of edges of the graph that the
+    pair represents).
     """
 
     mark: Ints
@@ -87,9 +87,9 @@ class MarkPairs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeScopes:
-    """`names[number[n]]` is the name of node `n` before its last slash; None where it has none.
+    """`names[number[n]]` is the scope of node `n`: its name up to the last slash, None if it has no slash.
 
-    Numbers are in the order of the file, those of the main graph and of each function apart.
+    Numbers follow the file order; the main graph and each function have separate numbers.
     """
 
     number: Ints
@@ -103,17 +103,17 @@ class Graph:
     Nodes: `name` (as in the file; inside a function the name in its body), `op` (id into `op_types`), `device`
     (id into `devices`), `function` (index into `functions`, -1 in the main graph), `mark` (a `Mark`), `definition`
     (position in the node list of the main graph or of the function's body; -1 for an `input_arg` node), `kept` (false
-    for a node that takes no part in the picture: only TensorBoard's preset leaves nodes out).
+    for a node left out of the picture: only TensorBoard's preset does so).
 
     Edges: `source`, `target` (node ids), `key` (id into `keys`: "0", "1", … or "name:0" inside functions), `slot`
-    (the input's position at its target), `control`, `reference`. Every input that names a node is one edge; those
-    that do not are named in `notices`. `beside` says where marks are drawn; `within[mark]` are the marks that a mark
-    belongs to which touches no ordinary node. `index` finds nodes by name, in the main graph and in each function; of
-    several with one name the last. `labels` says what a node is called in pictures where its name is no help; `missing`
-    names for a node the function that it calls and the file lacks.
+    (the input's position at its target), `control`, `reference`. Every input that names a node is one edge; inputs
+    that name none are reported in `notices`. `beside` pairs marks with the nodes next to which they are drawn;
+    `within[mark]` are the marks that own a mark which touches no ordinary node. `index` maps names to nodes, in the
+    main graph and in each function; the last of several nodes with one name. `labels` replaces unhelpful names in
+    pictures; `missing` names the function that a node calls and the file lacks.
 
-    `layers` is by name of a node or scope of the main graph the Keras layer that it is; `meaning` is what `interpret`
-    has found out, which also settles the marks.
+    `layers` maps names of nodes or scopes of the main graph to their Keras layers; `meaning` is the result of
+    `interpret`, which also determines the marks.
     """
 
     name: list[str]
@@ -143,24 +143,24 @@ class Graph:
     missing: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     layers: Mapping[str, Layer] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     meaning: Interpretation = field(default=UNKNOWN, repr=False)
-    _scopes: list[NodeScopes] = field(default_factory=list, init=False, repr=False)  # what `scopes` has found
+    _scopes: list[NodeScopes] = field(default_factory=list, init=False, repr=False)  # cache of `scopes`
 
     def __len__(self) -> int:
         return len(self.name)
 
     @property
     def of_pytorch(self) -> bool:
-        """Whether PyTorch wrote the graph: its op types have a namespace, those of TensorFlow never have."""
+        """Return whether PyTorch wrote the graph: its op types have a namespace, those of TensorFlow never do."""
         return any(op.startswith(("aten::", "prim::")) for op in self.op_types)
 
     def of_types(self, wanted: Callable[[str], object]) -> Bools:
-        """Which nodes have an op type that something holds for; it is asked once for each type."""
+        """Return a mask of the nodes whose op type satisfies `wanted`, which is called once per type."""
         types: Bools = np.array([bool(wanted(op)) for op in self.op_types], bool)
         return types[self.op]
 
     @property
     def scopes(self) -> NodeScopes:
-        """The scopes in the names of all nodes, looked up once."""
+        """The scopes in the names of all nodes, computed once."""
         if not self._scopes:
             names: list[str | None] = []
             number: list[int] = []
@@ -174,18 +174,18 @@ class Graph:
         return self._scopes[0]
 
     def block_starts(self) -> list[int]:
-        """Where the main graph and each function body start among the nodes, with the end."""
+        """Return the first node of the main graph and of each function body, and the number of nodes."""
         # `function` is sorted: -1 in the main graph, then 0, 1, … in the bodies.
         cuts: list[int] = np.searchsorted(self.function, np.arange(-1, len(self.functions) + 1)).tolist()
         return [0, *cuts[1:]]
 
     @property
     def edge_count(self) -> int:
-        """How many edges there are."""
+        """The number of edges."""
         return len(self.source)
 
     def node_def(self, node: int) -> NodeDef | None:
-        """The message of `node`, or None for an argument of a function."""
+        """Return the message of `node`, None for an argument of a function."""
         position = int(self.definition[node])
         if position < 0:
             return None
@@ -199,7 +199,7 @@ class Graph:
 
 
 def unique_pairs(marks: Ints, hosts: Ints, inward: Bools) -> MarkPairs:
-    """One row for each (mark, host, side), in the order of hosts and then of first appearance."""
+    """Merge equal (mark, host, side) rows, ordered by host and then by first appearance."""
     # 32 bits for the mark, one for the side.
     key = (hosts.astype(np.int64) << 33) + (marks.astype(np.int64) << 1) + inward
     _, first, counts = np.unique(key, return_index=True, return_counts=True)

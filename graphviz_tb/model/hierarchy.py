@@ -32,33 +32,33 @@ class RowKind(IntEnum):
     FUNCTION = 4
 
 
-# To compare a number of an array with a member of an enumeration takes numpy fifty times as long as with a plain one.
+# Plain ints: comparing a numpy number with a member of an enumeration takes fifty times as long.
 SCOPE, OP, FUNCTION = int(RowKind.SCOPE), int(RowKind.OP), int(RowKind.FUNCTION)
 SERIES, FOLD = int(RowKind.SERIES), int(RowKind.FOLD)
 STACKS = frozenset((SERIES, FOLD))
 
 
 class How(IntEnum):
-    """How a group came to be that is no scope and no function."""
+    """Origin of a group that is neither a scope nor a function."""
 
     NONE = 0
-    NAME = 1  # names that begin alike, or are numbered
+    NAME = 1  # names with a common prefix, or numbered
     REGION = 2  # a stretch of the flow between two narrow places
-    STAGE = 3  # a head and the repeats behind it
-    REPEAT = 4  # equal structures, behind or beside each other
+    STAGE = 3  # a head and the repeats after it
+    REPEAT = 4  # equal structures, in sequence or in parallel
     BRANCH = 5  # one of several ways between two places
     SEGMENT = 6  # a stretch of a level that is too long
     LOOP = 7  # a cycle in the flow
     TRAINING = 8  # ops that train the model: gradients, updates
     EVALUATION = 9  # a second forward pass with the model's weights
-    INDEX = 10  # what works out a mask, positions or a shape for one consumer
+    INDEX = 10  # ops that compute a mask, positions or a shape for one consumer
 
 
 SEGMENT, TRAINING = int(How.SEGMENT), int(How.TRAINING)
 
 
 class RowTree(Protocol):
-    """Rows in preorder, as far as what they hold is asked for: a `Hierarchy`, or the rows of a page."""
+    """The common interface of a `Hierarchy` and the rows of a page; rows are in preorder."""
 
     @property
     def kind(self) -> Bytes | Ints: ...
@@ -70,13 +70,13 @@ class RowTree(Protocol):
 
 
 class Grouping(Protocol):
-    """Groups that can be made again without some series."""
+    """A grouping that can be repeated with some series ungrouped."""
 
     def without(self, names: Sequence[str]) -> Hierarchy:
-        """The hierarchy without some series."""
+        """Return the hierarchy with some series ungrouped."""
 
     def names(self) -> set[str]:
-        """The names that mean one series each."""
+        """Return the names that each mean one series."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,21 +87,20 @@ class Hierarchy:
     (0 for the root and for functions), `node` (id in the graph, -1 for groups), `name` (full strict name; inside a
     function the name in its body), `template` (same integer exactly for groups of equal structure, -1 for ops),
     `row_of_node` (-1 for a node that is left out), `connected` (1 for a series or fold with data edges inside),
-    `how` (a `How`: how a series or fold came to be).
+    `how` (a `How`: the origin of a series or fold).
 
     Edges, filed by the group that owns them (the lowest common ancestor): `edge_order` lists edge ids sorted by
     owner row, `owner_start[r]:owner_start[r+1]` is the run of row r; `edge_from`, `edge_to` (by edge id) are the
     owner's children that hold the two ends, -1 where an edge is not between ordinary ops (an end is a mark, or it
     was dropped).
 
-    `labels` says what a series or fold is called where its name has more, so that names are unique, and what the
-    program calls the scope of a layer where the file has a counter behind it. `short` are labels in levels whose names
-    are long and begin alike.
+    `labels` are the labels of series and folds whose names have a suffix that makes them unique, and of layer scopes
+    to whose name the file adds a counter. `short` are shortened labels, in levels of long names with a common prefix.
 
     `calls[row]` are `(attribute, function row)` pairs of an op that opens; `function_rows[f]` is the row of function f
-    of the graph. `ops_of_function` is by row of a function, once `OpsThroughCalls` has counted; `stack_inside` what
-    `stack_in` has found, `called_again` what the function of that name has, by row. `grouping` is, of a small graph,
-    what makes the hierarchy again with some series ungrouped.
+    of the graph. `ops_of_function`, `stack_inside` and `called_again` are caches by row, filled by
+    `OpsThroughCalls`, `stack_in` and the function `called_again`. `grouping`, of a small graph, repeats the grouping
+    with some series ungrouped.
     """
 
     graph: Graph
@@ -143,39 +142,39 @@ class Hierarchy:
 
     @cached_property
     def stacks(self) -> Bools:
-        """Which rows are series or folds."""
+        """A mask of the rows that are series or folds."""
         stacks: Bools = (self.kind == SERIES) | (self.kind == FOLD)
         return stacks
 
     @cached_property
     def ordinary(self) -> Bools:
-        """Which rows are ordinary ops: no groups, no marks."""
+        """A mask of the rows that are ordinary ops: no groups, no marks."""
         ordinary: Bools = (self.kind == OP) & (self.mark == 0)
         return ordinary
 
     @cached_property
     def op_total(self) -> Longs:
-        """Prefix sum of ordinary ops: `op_total[end[r]] - op_total[r]` ops lie under (or are) row r."""
+        """Prefix sum of ordinary ops: row r contains (or is) `op_total[end[r]] - op_total[r]` of them."""
         return np.concatenate(([0], np.cumsum(self.ordinary))).astype(np.int64)
 
     @cached_property
     def first_input(self) -> Longs:
-        """Where the edges into each node begin: edges are in the order of their targets."""
+        """The first edge into each node: edges are sorted by target."""
         return begins(self.graph.target, len(self.graph))
 
     @cached_property
     def outputs(self) -> tuple[Longs, Longs]:
-        """The edges by their source, and where those of each node begin."""
+        """The edges sorted by source, and the start of each node's edges."""
         return filed(self.graph.source, len(self.graph))
 
     @cached_property
     def attr_of(self) -> dict[tuple[int, int], str]:
-        """The attribute of a call that names a function, by the rows of both; the first where there are several."""
+        """The attribute by which a call names a function, by the rows of both; the first if there are several."""
         return {(call, body): attr for call, bodies in self.calls.items() for attr, body in reversed(bodies)}
 
     @cached_property
     def shadowed(self) -> frozenset[int]:
-        """The rows of functions that are called like something in the main graph, or like that itself: not at all."""
+        """Rows of functions that share their name with a row of the main graph."""
         rows = {self.name[row]: row for row in self.function_rows}
         if not rows:
             return frozenset()
@@ -183,11 +182,11 @@ class Hierarchy:
         return frozenset(rows[name] for name in main if name in rows)
 
     def ops(self, row: int) -> int:
-        """How many ops lie under `row` (itself counted if it is one); marks are not counted."""
+        """Return the number of ops in `row` (1 for an op); marks are not counted."""
         return int(self.op_total[self.end[row]] - self.op_total[row])
 
     def children(self, row: int) -> Ints:
-        """The rows directly below `row`, in file order, marks left out."""
+        """Return the rows directly below `row`, in file order, without marks."""
         start, stop = self.child_start[row], self.child_start[row + 1]
         children: Ints = self.child_order[start:stop]
         return children
@@ -203,7 +202,7 @@ class Hierarchy:
 
     @property
     def child_start(self) -> Longs:
-        """Where the children of each row start in `child_order`."""
+        """The start of the children of each row in `child_order`."""
         return self._filed_children[1]
 
     def owned(self, row: int) -> Ints:
@@ -212,23 +211,23 @@ class Hierarchy:
         return edges
 
     def ancestors(self, row: int) -> list[int]:
-        """Rows from the root (or the function) down to the parent of `row`."""
+        """Return the rows from the root (or the function) down to the parent of `row`."""
         groups: list[int] = []
         while (row := int(self.parent[row])) >= 0:
             groups.append(row)
         return groups[::-1]
 
     def leaf(self, row: int) -> str:
-        """Return the row's label, never empty: the last segment of its name, if the graph has no better word."""
+        """Return the row's label, never empty: the graph's label, else the last segment of its name."""
         return self.segment(row) or self.name[row]
 
     def segment(self, row: int) -> str:
-        """Return the row's label, maybe "": `//a` is in two scopes whose last segment is empty."""
+        """Return the row's short label, maybe "": `//a` is in two scopes whose last segment is empty."""
         label = self.short.get(row)
         return self.called(row) if label is None else label
 
     def called(self, row: int) -> str:
-        """Return what a row is called, with all that its name says; maybe ""."""
+        """Return the row's label without shortening, maybe ""."""
         if (label := self.labels.get(row)) is not None:
             return label
         if (label := self.graph.labels.get(int(self.node[row]))) is not None:
@@ -236,10 +235,10 @@ class Hierarchy:
         return self.written(row)
 
     def written(self, row: int) -> str:
-        """The last segment of the name as it stands, whatever the graph calls it."""
+        """Return the last segment of the name itself, ignoring labels."""
         name = self.name[row]
         parent = int(self.parent[row])
-        # Series and folds are not in names: what is in them is named below the scope around them.
+        # Names do not contain series and folds: their members are named below the enclosing scope.
         while parent > 0 and self.kind[parent] in STACKS:
             parent = int(self.parent[parent])
         if parent > 0 and self.kind[parent] == SCOPE and name.startswith(self.name[parent] + "/"):
@@ -247,12 +246,12 @@ class Hierarchy:
         return name if parent <= 0 or self.kind[parent] == FUNCTION else name.rpartition("/")[2]
 
     def opens(self, row: int) -> bool:
-        """Whether the row is a group or a call."""
+        """Return whether the row is a group or a call."""
         return bool(self.kind[row] != OP) or row in self.calls
 
 
 def filed_children(parent: Ints, mark: Bytes | Ints) -> tuple[Ints, Longs]:
-    """Child rows sorted by parent row, marks left out, and where the children of each row start among them."""
+    """Sort child rows by parent, without marks; return them and the start of each row's children."""
     rows = np.flatnonzero((parent >= 0) & (mark == 0))
     order, start = filed(parent[rows], len(parent))
     return rows[order].astype(np.int32), start

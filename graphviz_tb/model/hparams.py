@@ -1,4 +1,4 @@
-"""Hyperparameters of trials: what each session was started with, and which metrics it is judged by."""
+"""Hyperparameters of trials: the settings of each session, and the metrics to compare sessions by."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from graphviz_tb.model.frozen import dataclass
 
-HParamWord = Literal["", "string", "bool", "float64"]  # "": not said
+HParamWord = Literal["", "string", "bool", "float64"]  # "": not stated
 StatusWord = Literal["unknown", "success", "failure", "running"]
 HParamSetting = str | bool | float | None
 
@@ -22,7 +22,7 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HParam:
-    """A hyperparameter. `domain` are the values that were to be tried (None: not said); `about` is Markdown."""
+    """A hyperparameter. `domain` are the values to be tried (None: not stated); `about` is Markdown."""
 
     name: str
     title: str = ""
@@ -33,7 +33,7 @@ class HParam:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A scalar that sessions are compared by: its tag, in the run of the session or in the run `group` below it."""
+    """A scalar to compare sessions by: its tag, in the run of the session or in the run `group` below it."""
 
     tag: str
     group: str = ""
@@ -55,7 +55,7 @@ class TrialSession:
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """All sessions of a log, in the order of their runs, and what they are compared by."""
+    """All sessions of a log, in the order of their runs, with hyperparameters and metrics."""
 
     hparams: tuple[HParam, ...] = ()
     metrics: tuple[Metric, ...] = ()

@@ -1,4 +1,4 @@
-"""The meaning of the nodes of a graph: found once, by `interpret`; all later stages read it here."""
+"""The meaning of the nodes of a graph: computed once, by `interpret`, and read by all later stages."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from graphviz_tb.model.weights import Variable, Weight
 
 
 class Part(IntEnum):
-    """The part of its program that a node belongs to."""
+    """The part of the program to which a node belongs."""
 
-    MODEL = 0  # leads to a result, or feeds gradients
-    COPY = 1  # another forward pass with the model's weights that no gradient reaches: it evaluates, or is a target
-    LOSS = 2  # behind the last weights that gradients reach
+    MODEL = 0  # contributes to a result, or feeds gradients
+    COPY = 1  # a second forward pass with the model's weights, without gradients: for evaluation, or a target network
+    LOSS = 2  # after the last weights that gradients reach
     GRADIENT = 3
-    UPDATE = 4  # what becomes of gradients, with what only that uses
-    INPUT = 5  # datasets, iterators, queues and readers, with what only they use
+    UPDATE = 4  # ops that apply gradients, with ops that serve only these
+    INPUT = 5  # datasets, iterators, queues and readers, with ops that serve only these
     BOOKKEEPING = 6  # savers, initialisers, counters
 
 
-OF_MODEL = (Part.MODEL, Part.COPY, Part.LOSS)  # what computes, and no gradient, update, input or bookkeeping
+OF_MODEL = (Part.MODEL, Part.COPY, Part.LOSS)  # forward computation
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Flow:
-    """Columns over the nodes of a graph that trains; all false where nothing does.
+    """Node masks of a graph that trains; all false if nothing does.
 
-    `gradient`: works out gradients, by its type, its scope or its function. `behind`: is such an op or comes from one:
-    gradients and what becomes of them. `forward`: gradients are worked out from it, and it is not behind them.
-    `between`: is a gradient op, or leads from one to another. `named`: is in a scope of gradients, marks too.
+    `gradient`: computes gradients, by its type, scope or function. `behind`: such an op, or downstream of one:
+    gradients and their uses. `forward`: has gradients, and is not in `behind`. `between`: a gradient op, or on a path
+    between two of them. `named`: is in a scope of gradients, marks included.
     """
 
     gradient: Bools
@@ -50,15 +50,14 @@ class Flow:
 class Interpretation:
     """Columns over the nodes of a graph.
 
-    `origin`: the variable, handle or constant whose value a node hands on as a weight, itself for what makes one, -1
-    for any other node. `weights`: for every mark `WEIGHT` that is drawn beside an op what it brings. `variable`,
-    `writes`, `stores`, `sizes`: whether an op holds a variable, changes one, is about storing variables (writes, saves,
-    restores them, or asks whether they are set), or gives sizes and what is filled by them.
+    `origin`: the variable, handle or constant whose value a node passes on as a weight; itself for the origin, -1 for
+    any other node. `weights`: the weight of every mark `WEIGHT` that is drawn next to an op. `variable`, `writes`,
+    `stores`, `sizes`: masks of ops that hold a variable, that change one, that store variables (write, save, restore,
+    check for initialisation), that give sizes or are filled by sizes.
 
-    `flow` is called for what feeds gradients and what comes from them, `indexes` for the ops that work out masks,
-    positions and shapes, `model` for the nodes that lead to a result or feed a gradient or a summary (all, where none
-    does), `copies` for those that are `Part.COPY`, `part` for the `Part` of each node, `variables` for all variables,
-    `shapes` for their shapes alone, by the node that makes each.
+    Lazy values: `flow`, the flow of gradients; `indexes`, ops that compute masks, positions and shapes; `model`, nodes
+    upstream of a result, a gradient or a summary (all, if there is none); `copies`, nodes of `Part.COPY`; `part`, the
+    `Part` of each node; `variables`, all variables; `shapes`, their shapes by the node that makes each.
     """
 
     origin: Ints
@@ -77,7 +76,7 @@ class Interpretation:
 
 
 NO = np.zeros(0, bool)
-UNKNOWN = Interpretation(  # of a graph that nothing has interpreted
+UNKNOWN = Interpretation(  # of a graph that is not interpreted yet
     np.zeros(0, np.int32),
     MappingProxyType({}),
     NO,

@@ -1,4 +1,4 @@
-"""Joins: at which rows of a hierarchy a tag of a log belongs, by which rule, and what of the row it measures."""
+"""Joins: the rows of a hierarchy to which a logged tag belongs, the rule that found them, and the measured property."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from graphviz_tb.model.hierarchy import Hierarchy
 
 
 class JoinRule(StrEnum):
-    """Why a tag belongs to rows; the order is that in which the rules are tried."""
+    """The reason why a tag belongs to rows, in the order in which rules are tried."""
 
     SUMMARY_OP = "summary-op"  # the graph has the op that writes the tag
-    VARIABLE = "variable"  # the tag is the name of a variable: the ops that use it
+    VARIABLE = "variable"  # the tag is the name of a variable; it belongs to the ops that use it
     NAME = "name"  # the tag is the name of an op or a scope
-    PATH = "path"  # the tag holds the path of a layer or module
-    SCOPE_ABOVE = "scope-above"  # the tag holds that path with more parts cut from its end
+    PATH = "path"  # the tag contains the path of a layer or module
+    SCOPE_ABOVE = "scope-above"  # as PATH, after removing more parts from the end of the tag
     SEVERAL = "several"  # several rows fit equally: not joined
-    RUN = "run"  # no row fits: the tag is of the run
+    RUN = "run"  # no row fits: the tag belongs to the run
 
 
 class Aspect(StrEnum):
-    """The property of a row that a tag measures."""
+    """The measured property of a row."""
 
     GRADIENT = "gradient"
     WEIGHT = "weight"
@@ -33,8 +33,8 @@ class Aspect(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """A tag and the rows at which it belongs: those of all calls of its layer, or, by the rule `SEVERAL`, the rows that
-    fit equally and are not joined."""
+    """A tag and its rows: the rows of all calls of its layer; or, for the rule `SEVERAL`, equally good candidates,
+    which are not joined."""
 
     tag: str
     rule: JoinRule
@@ -43,13 +43,13 @@ class Join:
 
     @property
     def joined(self) -> bool:
-        """Whether the tag is joined to its rows."""
+        """Return whether the tag is joined to its rows."""
         return self.rule not in (JoinRule.SEVERAL, JoinRule.RUN)
 
 
 @dataclass(frozen=True, slots=True)
 class FoundRows:
-    """The rows that one rule found for a tag; `several` rows that fit equally are not joined."""
+    """Rows found for a tag by one rule; `several` if they are equally good candidates, which are not joined."""
 
     rows: tuple[int, ...]
     aspect: Aspect | None = None
@@ -57,8 +57,8 @@ class FoundRows:
 
 
 def drawn_row(hierarchy: Hierarchy, row: int) -> int:
-    """Return the nearest row that is drawn as a box: the row itself, or the group that holds a mark. A mark outside of
-    all groups is shown alone."""
+    """Return the nearest row that is drawn as a box: the row itself, or the group that contains a mark. A mark outside
+    of all groups is shown as a separate box."""
     box = row
     while box > 0 and hierarchy.mark[box]:
         box = int(hierarchy.parent[box])
@@ -66,6 +66,6 @@ def drawn_row(hierarchy: Hierarchy, row: int) -> int:
 
 
 def rows_of_nodes(hierarchy: Hierarchy, nodes: Iterable[int]) -> tuple[int, ...]:
-    """The rows at which nodes are shown, each once, in the order of the hierarchy."""
+    """Return the rows at which nodes are shown, without duplicates, in hierarchy order."""
     rows = {drawn_row(hierarchy, int(hierarchy.row_of_node[node])) for node in nodes}
     return tuple(sorted(row for row in rows if row > 0))

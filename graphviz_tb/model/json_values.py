@@ -1,4 +1,4 @@
-"""JSON as it is written: numbers that it lacks, and the version of each kind of document."""
+"""JSON output: numbers that JSON lacks, and the version of each kind of document."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ VERSIONS = {
     "tbgraph": 1, "tbgraph-check": 1, "tbgraph-diff": 1, "tbgraph-embeddings": 1, "tbgraph-find": 1, "tbgraph-info": 1,
     "tbgraph-joins": 1, "tbgraph-profile": 1, "tbgraph-tree": 1,
 }  # fmt: skip
-SAFE = 2**53  # whole numbers up to here are exact as a double
+SAFE = 2**53  # integers up to here are exact as a double
 
 
 def heading(document: str) -> dict[str, Any]:
-    """The keys that a document of JSON begins with: what it is, and the version of its schema, as docs/json.md has it.
+    """Return the first keys of a JSON document: its format and the version of its schema (docs/json.md).
 
     >>> heading("tbgraph-tree")
     {'format': 'tbgraph-tree', 'version': 1}
@@ -37,7 +37,7 @@ def finite(value: Any) -> Any:
 
 
 def whole(number: int | None) -> int | str | None:
-    """A whole number as JSON holds it; one that a double cannot hold is a text.
+    """Return an integer for JSON: as text if a double cannot hold it.
 
     >>> whole(7), whole(2**60)
     (7, '1152921504606846976')

@@ -1,5 +1,4 @@
-"""Values that are worked out when they are first asked for, or kept as far as there is room, and functions that are
-imported when they are called."""
+"""Lazy values, bounded caches, and functions that are imported on their first call."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ Value = TypeVar("Value")
 
 
 def imported(module: str, name: str) -> Callable[..., Any]:
-    """A function of a module that is imported when it is first called: what a table lists takes longer to import than
+    """Return a function that imports its module when it is called: the modules of a table take longer to import than
     most pictures to draw.
 
     >>> imported("operator", "add")(1, 2)
@@ -29,7 +28,7 @@ def imported(module: str, name: str) -> Callable[..., Any]:
 
 
 class Later(Generic[LaterValue]):
-    """Call it for its value, which is worked out once.
+    """A value that is computed at the first call.
 
     >>> Later(lambda: 6 * 7)()
     42
@@ -45,21 +44,20 @@ class Later(Generic[LaterValue]):
         return self._made[0]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the value: the function that makes it need not be picklable."""
+        """Pickle the value, since the function that makes it may not be picklable."""
         return made, (self(),)
 
 
 def made(value: LaterValue) -> Later[LaterValue]:
-    """One whose value is there."""
+    """Return a lazy value that is already computed."""
     later: Later[LaterValue] = Later(lambda: value)
     return later
 
 
 class KeptValues(Generic[Value]):
-    """Values of `room` bytes together, or so many of them where no `size` is given, one for each key; those that were
-    asked for least recently go first. May be used by several threads.
+    """A least-recently-used cache of `room` bytes, or of `room` values if no `size` function is given. Thread-safe.
 
-    A `stamp` is all that a value depends on that changes with time: a value of another stamp is outdated.
+    A `stamp` captures everything a value depends on that changes over time: a value with a different stamp is outdated.
     """
 
     def __init__(self, room: int, size: Callable[[Value], int] = lambda value: 1) -> None:
@@ -69,7 +67,7 @@ class KeptValues(Generic[Value]):
         self._lock = Lock()  # threads make values
 
     def get(self, key: Hashable, stamp: Hashable) -> Value | None:
-        """The value that was kept."""
+        """Return the cached value; None if there is none with this stamp."""
         with self._lock:
             kept = self._values.get(key)
             if kept is None or kept[0] != stamp:
@@ -78,7 +76,7 @@ class KeptValues(Generic[Value]):
             return kept[1]
 
     def put(self, key: Hashable, stamp: Hashable, value: Value) -> Value:
-        """Keep a value, as far as there is room."""
+        """Store a value if there is room for it, and return it."""
         with self._lock:
             if key in self._values:
                 self.taken -= self._size(self._values.pop(key)[1])

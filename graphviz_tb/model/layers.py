@@ -1,4 +1,4 @@
-"""Keras layers: what a node or a scope of the main graph is in the program that made it."""
+"""Keras layers: the layer of the program that a node or a scope of the main graph represents."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import cut
 from graphviz_tb.model.tensors import Shape, shape_word
 
-TENSORS = "tensors"  # beside the values that a call is given: as which arguments it takes tensors
+TENSORS = "tensors"  # key in `Layer.arguments`: the arguments that are tensors
 LONGEST_ACCOUNT = 800  # characters of a tooltip about a layer
 Config = Mapping[str, Any]  # a layer's `get_config()`
-MODULES = frozenset({"keras", "tf_keras", "tensorflow"})  # of Keras's own classes: Keras 3, Keras 2
+MODULES = frozenset({"keras", "tf_keras", "tensorflow"})  # the modules of Keras's classes: Keras 3, Keras 2
 MOST_INSIDE = 1000  # layers in layers
 
 
@@ -31,15 +31,14 @@ class LayerCall:
 class Layer:
     """One layer of a Keras model.
 
-    `class_name` is the class ("Conv2D"; of a custom class its registered name), `config` its whole `get_config()`,
-    `telling` the part of it that differs from the class's defaults, in a few words ("32 · 3×3 · relu"); `outputs` are
-    the shapes of its outputs (None: unknown), those of each call after those of the call before, `parameters` how many
-    numbers it trains or keeps, None where unknown, `non_trainable` how many of these it only keeps; `parts` how many
-    layers a model holds, 0 for a layer that is none, `results` the layers that make its outputs, by path; `calls` are
-    those that its own model makes, each run `times` times for the runs of the models and steps around it (None:
-    unknown). `arguments` has for each of these calls the values that it is given beside tensors, by name or position,
-    and under `TENSORS` as which arguments it takes those. `custom` is a layer of a class that is none of Keras's own:
-    what it computes is in its code alone.
+    `class_name` is the class ("Conv2D"; for a custom class its registered name), `config` its `get_config()`, `telling`
+    the part of it that differs from the class's defaults, in a few words ("32 · 3×3 · relu"). `outputs` are the shapes
+    of its outputs (None: unknown), call after call. `parameters` is the number of elements that it trains or keeps
+    (None: unknown), `non_trainable` how many of these it only keeps. `parts` is the number of layers of a model, 0 for
+    a plain layer; `results` are the paths of the layers that make its outputs. `calls` are the calls in its own model,
+    each run `times` times by the models and steps around it (None: unknown); `arguments` has the non-tensor values of
+    each call, by name or position, and under `TENSORS` the arguments that are tensors. `custom` marks a class from
+    outside Keras, whose computation only its code defines.
     """
 
     class_name: str
@@ -66,8 +65,8 @@ class Layer:
 
     @property
     def account(self) -> str:
-        """Return further facts for a tooltip: parameters, shapes of the outputs, the whole configuration."""
-        # Neither scalars nor unknown ones.
+        """Further facts for a tooltip: parameters, shapes of the outputs, the whole configuration."""
+        # Scalars and unknown shapes are left out.
         shapes = [shape_word(shape) for shape in self.outputs if shape]
         only_kept = f", {self.non_trainable:,} of them not trainable" if self.non_trainable else ""
         parts = [f"{self.parameters:,} parameters{only_kept}"] if self.parameters is not None else []
@@ -79,12 +78,12 @@ class Layer:
 
 
 def is_shown(value: Any) -> bool:
-    """Return whether an option is shown: it is set, and is not an object with its own configuration."""
+    """Return whether an option is shown: it is set, and has no nested configuration."""
     return value is not None and not isinstance(value, dict)
 
 
 def is_custom(json: Mapping[str, Any]) -> bool:
-    """Return whether the file says that a class is registered by a package, or comes from a module, outside of Keras.
+    """Return whether a class is registered by a package, or comes from a module, outside of Keras.
 
     >>> is_custom({"class_name": "Dense", "module": "keras.layers"}), is_custom({"class_name": "lm>Block"})
     (False, True)
@@ -99,7 +98,7 @@ def is_custom(json: Mapping[str, Any]) -> bool:
 
 
 def inside_of(config: Config) -> Iterator[Mapping[str, Any]]:
-    """The layers and cells that a layer holds in its configuration, and those in these, as JSON has them.
+    """Yield the layers and cells in a layer's configuration, recursively, as JSON values.
 
     >>> recurrent = {"class_name": "RNN", "config": {"cell": {"class_name": "Mine"}}}
     >>> [each["class_name"] for each in inside_of({"layer": recurrent})]
@@ -118,8 +117,8 @@ def inside_of(config: Config) -> Iterator[Mapping[str, Any]]:
 
 
 def cells_of(config: Config) -> list[tuple[str, Config]]:
-    """The cells that a recurrent layer runs one after the other: the class of the layer that each alone makes, and its
-    configuration; "" for a cell of the program.
+    """Return the cells that a recurrent layer runs in sequence: for each the class of the corresponding layer ("" for a
+    custom cell) and the configuration.
 
     >>> cells_of({"cell": {"class_name": "GRUCell", "config": {"units": 3}}})
     [('GRU', {'units': 3})]

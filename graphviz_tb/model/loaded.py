@@ -1,4 +1,4 @@
-"""The result of reading: one graph, its origin, and the other contents of the source."""
+"""The result of reading: one graph, its origin, and a list of the source's other contents."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GraphKind = Literal["op", "conceptual"]
 
 
 class GraphSource(Protocol):
-    """A GraphDef, or what gives its nodes one by one where the whole message was not made (`read/packed.py`)."""
+    """A GraphDef, or a substitute that decodes nodes on demand (`read/packed.py`)."""
 
     @property
     def node(self) -> Sequence[NodeDef]:
@@ -32,14 +32,14 @@ class GraphSource(Protocol):
 
     @property
     def versions(self) -> Any:
-        """The versions of TensorFlow that wrote it, or may read it."""
+        """Versions of TensorFlow for which the graph is written."""
 
 
 @dataclass(frozen=True, slots=True)
 class TensorSpec:
     """One input or output of a signature.
 
-    `tensor` is "node:0"; a dimension of -1 is unknown, a shape of None wholly so.
+    `tensor` is "node:0"; a dimension of -1 is unknown, a shape of None has unknown rank.
     """
 
     key: str
@@ -60,9 +60,9 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One thing that a source holds: a graph, or only the profile of a run (`kind` "profile").
+    """One item of a source: a graph, or only the profile of a run (`kind` "profile").
 
-    `variant` marks a second form of a graph that is listed, but taken only when its tag is asked for.
+    `variant` marks a second form of a graph that is listed, but read only if its tag is requested.
     """
 
     kind: Literal["op", "conceptual", "profile"]
@@ -81,11 +81,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The graph that was chosen. `run_metadata` decodes a profile when it is looked up.
+    """A graph, as chosen from a source. `run_metadata` decodes a profile when it is looked up.
 
-    `signature` is the signature whose body the graph is (None: the graph is as the file has it), `left_out` how many
-    ops of the file save, restore and initialise, and are not in the graph; `layers` which Keras layer a node or scope
-    is, by name; `described` is the JSON that lists the layers which the graph consists of, empty for a graph of ops.
+    `signature` names the signature whose body the graph is (None: the graph is as in the file), `left_out` is the
+    number of ops for saving, restoring and initialising that were removed; `layers` maps names of nodes or scopes to
+    Keras layers; `described` is the JSON of the layers for a graph of layers, empty for a graph of ops.
     """
 
     graph: GraphSource
@@ -101,11 +101,11 @@ class Loaded:
 
     @property
     def graph_def(self) -> GraphDef:
-        """The whole message; of a large file it is made when it is asked for."""
+        """The whole message; for a large file it is built on request."""
         return whole_message(self.graph)
 
 
 def whole_message(graph: GraphSource) -> GraphDef:
-    """The whole message of a graph; of one that was packed it is made."""
+    """Return the whole message of a graph; that of a packed graph is built."""
     whole: Any = getattr(graph, "whole", lambda: graph)
     return whole()  # type: ignore[no-any-return]

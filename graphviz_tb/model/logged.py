@@ -1,8 +1,8 @@
-"""Logged data of runs: series of points as columns, every point kept, of large values the place on disk.
+"""Logged data of runs: series of points as columns; every point is kept, large values stay on disk.
 
-A *source* is a log directory or one event file. It holds *runs*, one a folder with event files; a run holds *series*,
-one a tag and kind; a series holds *points*, in the order in which they were written: file after file in the order of
-their names, record after record.
+A *source* is a log directory or one event file. It has *runs*, one per folder with event files; a run has *series*,
+one per tag and kind; a series has *points*, in the order of writing: file after file sorted by name, record after
+record.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ Kind = Literal[
 ]
 LogState = Literal["reading", "ready", "gone"]
 RunTag = tuple[str, str]  # the name of a run, and a tag in it: a series
-Restarts = Literal["last", "keep"]  # of two lives of a run only the later counts where they overlap; or both do
+Restarts = Literal["last", "keep"]  # overlapping points of a restarted run: keep only the later ones, or both
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """The metadata of a tag, which its first point has.
+    """The metadata of a tag, taken from its first point.
 
-    `plugin` is the name of TensorBoard's plugin ("" where none is named), `content` its own message, undecoded: what
-    the hyperparameters of a session are, how a mesh is drawn. `description` is Markdown.
+    `plugin` is the name of TensorBoard's plugin ("" if none is named), `content` the plugin's own message, undecoded:
+    the hyperparameters of a session, the drawing of a mesh. `description` is Markdown.
     """
 
     plugin: str = ""
@@ -42,7 +42,7 @@ class About:
 
 
 class Place(NamedTuple):
-    """Bytes on disk: `file` is a number in `Run.files`."""
+    """A byte range on disk: `file` is an index into `Run.files`."""
 
     file: int
     offset: int
@@ -51,11 +51,12 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Histograms:
-    """Histograms, one a point: the buckets of point i are `left`, `right` and `count` from `start[i]` to `start[i+1]`.
+    """Histograms, one per point: the buckets of point i are `left`, `right` and `count` from `start[i]` to
+    `start[i+1]`.
 
-    Edges do not fall. Of a summary of version 1 empty buckets at both ends are dropped, the first left edge is the
-    minimum and the last right edge the maximum; and `minimum` to `sum_squares` are as they were written (of version 2,
-    which has none of them, NaN).
+    Edges never decrease. In a summary of version 1, empty buckets at both ends are dropped, the first left edge is the
+    minimum, the last right edge the maximum, and `minimum` to `sum_squares` are as written; version 2 has none of these
+    (NaN).
     """
 
     start: Longs
@@ -73,9 +74,9 @@ class Histograms:
 class Blobs:
     """Encoded values on disk: the samples of point i are `file`, `offset` and `length` from `start[i]` to `start[i+1]`.
 
-    `shape` has a number for each point, of its shape in `shapes`. Samples are the images of a point, its sounds, or the
-    cells of its table of texts in row-major order. `width` and `height`, in pixels, are those of the images of a point;
-    `rate`, in Hz, and `frames` those of its sounds (0: not said).
+    `shape` has one number per point, an index into `shapes`. Samples are the images of a point, its sounds, or the
+    cells of its table of texts in row-major order. `width` and `height` are those of the images of a point, in pixels;
+    `rate` (Hz) and `frames` those of its sounds (0: not stated).
     """
 
     start: Longs
@@ -90,7 +91,7 @@ class Blobs:
     frames: Longs
 
     def places(self, point: int) -> list[Place]:
-        """Where the samples of a point are."""
+        """Return the byte ranges of the samples of a point."""
         first, stop = self.start[point : point + 2].tolist()
         columns = (self.file[first:stop], self.offset[first:stop], self.length[first:stop])
         return [Place(*each) for each in zip(*(column.tolist() for column in columns), strict=True)]
@@ -105,8 +106,8 @@ class TensorForm(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TensorPoints:
-    """Tensors on disk, one a point: each in an Event of `length` bytes at `offset`, whose value number `value` it is;
-    `form` is a number in `forms`."""
+    """Tensors on disk, one per point, each in an Event of `length` bytes at `offset`, as its value number `value`;
+    `form` is an index into `forms`."""
 
     file: Ints
     offset: Longs
@@ -116,13 +117,13 @@ class TensorPoints:
     forms: tuple[TensorForm, ...]
 
     def place(self, point: int) -> Place:
-        """Where the event that holds the tensor of a point is."""
+        """Return the byte range of the event with the tensor of a point."""
         return Place(int(self.file[point]), int(self.offset[point]), int(self.length[point]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curves:
-    """Precision and recall, one curve a point: a value for each threshold, from `start[i]` to `start[i+1]`."""
+    """Precision and recall, one curve per point: one value per threshold, from `start[i]` to `start[i+1]`."""
 
     start: Longs
     true_positives: Floats32
@@ -138,8 +139,8 @@ SeriesData = Histograms | Blobs | TensorPoints | Curves
 
 @dataclass(frozen=True, slots=True)
 class SeriesExtent:
-    """What is known of the points of a series without its columns: how many there are, their least and greatest step
-    and time, how many values are not finite, and the last value that counts, behind its step and time."""
+    """Summary of a series without its columns: number of points, least and greatest step and time, number of values
+    that are not finite (`odd`), and the last value that counts, with its step and time."""
 
     points: int
     first_step: int
@@ -150,7 +151,7 @@ class SeriesExtent:
     last: tuple[int, float, float] | None
 
     def with_more(self, later: SeriesExtent) -> SeriesExtent:
-        """The extent of these points and of later ones, none of which supersedes any of these."""
+        """Return the extent of these points and of later ones, none of which supersedes any of these."""
         both = [each for each in (later.last, self.last) if each is not None]
         return SeriesExtent(
             self.points + later.points,
@@ -167,11 +168,11 @@ class SeriesExtent:
 class Series:
     """All points of one tag in one run, in the order of writing.
 
-    `tag` is unique in its run: where a tag has two kinds, the second series is called "TAG (KIND)" and `logged_as` is
-    the tag. `wall` is in seconds since 1970. `superseded` marks points that a later life of the run wrote again: they
-    are kept. `value` is that of scalars, float32 where the file has float32, else float64; other kinds have `data`, and
-    none in `value`. `generation` grows whenever points were added or read again. A reader with little room drops the
-    columns of a series: then they are empty, and `dropped` is what is known of them.
+    `tag` is unique in its run: if a tag has two kinds, the second series is called "TAG (KIND)" and `logged_as` is the
+    tag. `wall` is in seconds since 1970. `superseded` marks points that a restarted run wrote again; they are kept.
+    `value` has the scalars, float32 if the file has float32, else float64; other kinds use `data`, and `value` is
+    empty. `generation` increases whenever points are added or read again. A reader short of memory drops the columns of
+    a series: they are empty then, and `dropped` is their summary.
     """
 
     run: str
@@ -191,7 +192,7 @@ class Series:
         return len(self.step) if self.dropped is None else self.dropped.points
 
     def extent(self) -> SeriesExtent | None:
-        """What is known of the points as a whole; None where there is none."""
+        """Return the summary of the points; None if there are none."""
         if self.dropped is not None or not len(self.step):
             return self.dropped
         points = self.in_order()
@@ -207,9 +208,9 @@ class Series:
         )
 
     def in_order(self, superseded: bool = False) -> Longs:
-        """The numbers of the points in the order in which they are drawn: by step, then time, then place in the file.
+        """Return the numbers of the points in drawing order: by step, then time, then place in the file.
 
-        Those that are superseded are left out, unless they are asked for.
+        Superseded points are left out unless requested.
         """
         points = np.arange(len(self)) if superseded or not np.any(self.superseded) else np.flatnonzero(~self.superseded)
         step, wall = self.step[points], self.wall[points]
@@ -219,10 +220,10 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Restart:
-    """A run that began again at `step`, in `file` (a number in `Run.files`): `points` earlier ones are superseded.
+    """A restart of a run at `step`, in `file` (an index into `Run.files`): `points` earlier points are superseded.
 
-    `marked`: by a SessionLog, as TensorFlow 1 writes it; else the steps and times of two files show it. `wall` is the
-    time of the first point afterwards.
+    `marked` if a SessionLog says so, as TensorFlow 1 writes it; otherwise deduced from steps and times of two files.
+    `wall` is the time of the first point afterwards.
     """
 
     step: int
@@ -236,10 +237,10 @@ class Restart:
 class Run:
     """One folder with event files.
 
-    `name` is the path of the folder from the source, with "/" between ("." is the source itself); `files` are paths of
-    the event files from the source, in the order in which they are read. Steps and times are the least and greatest of
-    all its series (None: no points). `graphs` counts the records that hold a graph. `points` counts all, `superseded`
-    those of them.
+    `name` is the path of the folder relative to the source, with "/" as separator ("." for the source); `files` are the
+    paths of the event files relative to the source, in reading order. Steps and times are the extremes over all series
+    (None: no points). `graphs` is the number of records with a graph, `points` the number of points, of which
+    `superseded` are superseded.
     """
 
     name: str
@@ -258,9 +259,9 @@ class Run:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Logged:
-    """All that a source held when it was last read: runs and series in the order of their names.
+    """The contents of a source at its last reading: runs and series sorted by name.
 
-    `generation` grows with each reading that found something new.
+    `generation` increases with each reading that finds something new.
     """
 
     runs: tuple[Run, ...]
@@ -271,11 +272,11 @@ class Logged:
 
 @dataclass(frozen=True, slots=True)
 class LogChanges:
-    """The changes that a reading of the log found since the one before.
+    """Changes of a log since the previous reading.
 
-    `points` says how many points came to a series, by run and tag; `again` are series that were read from the start,
-    because a file was replaced or is gone: what was known of them no longer holds. `graphs` are runs that hold a graph
-    more, `gone` those whose files are gone.
+    `points` is the number of new points by run and tag; `again` are series that were read from the start, because a
+    file was replaced or removed: anything derived from them is outdated. `graphs` are runs with a new graph, `gone`
+    runs whose files are gone.
     """
 
     generation: int = 0

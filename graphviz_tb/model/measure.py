@@ -1,4 +1,4 @@
-"""How wide a text is, from the advances of the font it is drawn with; and how a text is shortened to fit.
+"""Text width, from the advances of the font of the pictures; and shortening text to fit.
 
 All numbers are integers: advances in 1/2048 em, widths in pixels rounded up. Characters that the font lacks
 are given the room that a fallback face needs: one em for wide ones, nothing for combining ones, three
@@ -14,20 +14,20 @@ from functools import cache, lru_cache
 from pkgutil import get_data
 
 EM = 2048  # units of the font, Arimo
-OTHER = EM * 3 // 4  # of characters that the font lacks: wider than most letters of any script
+OTHER = EM * 3 // 4  # for characters that the font lacks; wider than most letters of any script
 PICTURE = EM * 5 // 4  # emoji faces draw wider than one em
 ELLIPSIS = "…"
-NODE_SIZE, OP_SIZE, SMALL_SIZE = 12, 11, 10  # px: names of groups, names of ops, all other words in a drawing
-LONG = 500  # letters of a text past which counting each letter is faster
+NODE_SIZE, OP_SIZE, SMALL_SIZE = 12, 11, 10  # px: names of groups, names of ops, all other text
+LONG = 500  # above this many letters, counting equal letters is faster
 LAST_NUMBER = re.compile(r"(\[\d+-\d+\]|[_-]?\d{1,8}|_\(\d+\))$")  # "[1-5]", "_12", "-3", "_(2)"
-# What no file may make a picture do: control characters, line ends, reversed text, halves of a surrogate pair.
+# Never drawn, whatever a file contains: control characters, line ends, reversed text, halves of a surrogate pair.
 NEVER_SHOWN = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff"
 UNSAFE = re.compile(f"[\x00-\x1f\x7f-\x9f\u2028\u2029{NEVER_SHOWN}]")
 
 
 @cache
 def sections() -> dict[str, str]:
-    """The tables of `advances.txt`, by name."""
+    """Return the tables of `advances.txt`, by name."""
     text = (get_data(__name__, "advances.txt") or b"").decode()
     parts = (part.partition("]\n") for part in text.split("\n[")[1:])
     return {name: body for name, _, body in parts}
@@ -35,7 +35,7 @@ def sections() -> dict[str, str]:
 
 @cache
 def table(semibold: bool) -> dict[str, int]:
-    """Advance of each character of the font, in 1/2048 em."""
+    """Return the advance of each character of the font, in 1/2048 em."""
     advance_of: dict[str, int] = {}
     # A line: the first code point in hexadecimal, then an advance for it and for each one after it.
     lines = sections()["SEMIBOLD" if semibold else "REGULAR"].replace("\n ", " ").splitlines()
@@ -79,7 +79,7 @@ def _advance(char: str, semibold: bool) -> int:
 
 @lru_cache(maxsize=65536)
 def width(text: str, size: int, semibold: bool = False) -> int:
-    """Pixels that `text` takes at `size`, rounded up.
+    """Return the width of `text` at `size`, in pixels, rounded up.
 
     >>> width("conv1", 12), width("conv1", 12, semibold=True), width("합성곱", 12)
     (33, 34, 36)
@@ -90,7 +90,7 @@ def width(text: str, size: int, semibold: bool = False) -> int:
 
 
 def known(text: str) -> bool:
-    """Whether the font has a glyph for every character that has one at all.
+    """Return whether the font has a glyph for every character of `text` that needs one.
 
     >>> known("conv_1…"), known("층")
     (True, False)
@@ -100,7 +100,7 @@ def known(text: str) -> bool:
 
 
 def clean(text: str) -> str:
-    """`text` on one line, fit for a picture: what could break it or turn it round is replaced.
+    """Return `text` as one drawable line: control and direction characters become U+FFFD.
 
     >>> clean("a\\nb\\x00")
     'a�b�'
@@ -109,7 +109,7 @@ def clean(text: str) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    """`text`, or its beginning and an ellipsis, in at most `most` characters.
+    """Truncate `text` to at most `most` characters, with an ellipsis at the end.
 
     >>> cut("abcdef", 6), cut("abcdefg", 6)
     ('abcdef', 'abcde…')
@@ -118,7 +118,7 @@ def cut(text: str, most: int) -> str:
 
 
 def cut_middle(text: str, most: int) -> str:
-    """`text`, or its head and tail and an ellipsis between them, in at most `most` characters.
+    """Truncate `text` to at most `most` characters, with an ellipsis between head and tail.
 
     >>> cut_middle("abcdef", 6), cut_middle("abcdefg", 6), cut_middle("abcdefg", 5)
     ('abcdef', 'abc…fg', 'ab…fg')
@@ -128,7 +128,7 @@ def cut_middle(text: str, most: int) -> str:
 
 @lru_cache(maxsize=65536)
 def elide(text: str, limit: int, size: int, semibold: bool = False) -> str:
-    """`text`, or its head and tail with an ellipsis between them so that it takes at most `limit` pixels.
+    """Truncate `text` to at most `limit` pixels, with an ellipsis between head and tail.
 
     The number at the end stays: it distinguishes `conv2d_bias_1` from `conv2d_bias_12`.
 
@@ -153,7 +153,7 @@ def elide(text: str, limit: int, size: int, semibold: bool = False) -> str:
 
 
 def elide_around(text: str, head: int, tail: int, limit: int, size: int) -> str:
-    """`text` cut in its first `head` and its last `tail` characters, so that it takes at most `limit` pixels.
+    """Shorten only the first `head` and the last `tail` characters, so that `text` takes at most `limit` pixels.
 
     >>> elide_around("while_pushback_2_while_cond_2_accumulator", 15, 12, 130, 11)
     'whil…2_while_cond_2…r'
@@ -169,7 +169,7 @@ def elide_around(text: str, head: int, tail: int, limit: int, size: int) -> str:
 
 
 def _head(text: str, room: int, semibold: bool) -> str:
-    """The longest beginning of `text` that fits, not cut before a combining character."""
+    """Return the longest prefix that fits, not cut before a combining character."""
     stop = 0
     for char in text:
         room -= _advance(char, semibold)
@@ -182,7 +182,7 @@ def _head(text: str, room: int, semibold: bool) -> str:
 
 
 def _tail(text: str, room: int, semibold: bool) -> str:
-    """The longest end of `text` that fits, not cut before a combining character."""
+    """Return the longest suffix that fits, not cut before a combining character."""
     start = len(text)
     while start and (room := room - _advance(text[start - 1], semibold)) >= 0:
         start -= 1
@@ -192,7 +192,7 @@ def _tail(text: str, room: int, semibold: bool) -> str:
 
 
 def joins(text: str, index: int) -> bool:
-    """Whether the character at `index` is drawn on, or joined to, the one before it.
+    """Return whether the character at `index` combines with, or is joined to, the one before it.
 
     >>> joins("e\\u0301", 1), joins("ab", 1)
     (True, False)
@@ -201,7 +201,7 @@ def joins(text: str, index: int) -> bool:
 
 
 def thousands(number: int) -> str:
-    """A count with thin spaces between its thousands.
+    """Format a count with thin spaces between its thousands.
 
     >>> thousands(12670), thousands(999)
     ('12\\u2009670', '999')

@@ -1,4 +1,4 @@
-"""What a tag measured, point by point, and what that makes of the rows of a hierarchy at one step."""
+"""Measured values of a tag, point by point, and the values of the rows of a hierarchy at one step."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GatherRule = Literal["root of squares", "root of mean squares", "mean", "largest
 
 
 class Condition(IntEnum):
-    """How a value is out of the ordinary, the most severe last."""
+    """Ways in which a value is abnormal, the most severe last."""
 
     NONE = 0
     ZERO = 1
@@ -27,9 +27,10 @@ class Condition(IntEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TagValues:
-    """One value of a measure for each point of a joined tag, by ascending step; `number` is how many elements it is of.
+    """One value of a measure for each point of a joined tag, by ascending step; `number` is the number of elements
+    measured.
 
-    `exact`: false where it was estimated from buckets, or is only a bound.
+    `exact` is false if the value was estimated from buckets, or is only a bound.
     """
 
     join: Join
@@ -41,11 +42,11 @@ class TagValues:
 
 @dataclass(frozen=True, slots=True)
 class RowValue:
-    """What was logged at a row, or gathered below it, at one step.
+    """The logged value of a row, or of the rows below it, at one step.
 
-    `layers` of `of` joined rows gave the value, whose newest point is of `step`; theirs go from `least` to `most` in
-    size (NaN where none is finite). `hit` of them are in the `condition`, the first since step `since`. `value` is NaN
-    where nothing is finite.
+    `layers` of `of` joined rows have a value; the newest point is of `step`, and their sizes range from `least` to
+    `most` (NaN if none is finite). `hit` of them are in the `condition`, the first since step `since`. `value` is NaN
+    if nothing is finite.
     """
 
     value: float
@@ -62,10 +63,10 @@ class RowValue:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LoggedValues:
-    """What rows show of a measure at step `at`: `rows` have a value; `silent` logged something, but not this by then.
+    """Values of a measure at step `at`, by row; `silent` rows logged something, but not this measure by then.
 
-    `heading` says what it is. The scale goes from `low` to `high` over all steps, by orders of magnitude where `log`;
-    `signed` values go from `-high` to `high`. `percent`: they are shares.
+    `heading` is the title of the scale, which covers all steps: from `low` to `high`, logarithmic if `log`; from
+    `-high` to `high` if `signed`. `percent`: values are shares.
     """
 
     heading: str
@@ -77,6 +78,6 @@ class LoggedValues:
     log: bool = False
     signed: bool = False
     percent: bool = False
-    times: bool = False  # a value is how many times that of another run
-    noun: str = "layers"  # what the rows are that are counted
-    bound: str = "≈"  # what stands before a value that is not exact
+    times: bool = False  # a value is the ratio to the value of a second run
+    noun: str = "layers"  # name of the counted rows
+    bound: str = "≈"  # prefix of a value that is not exact

@@ -1,4 +1,4 @@
-"""The contents of one open group. They depend on the graph, not on the other open groups."""
+"""The contents of one open group. They depend on the graph, not on which other groups are open."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EdgeKind = Literal["data", "control", "reference"]
 
 
 class Bundle:
-    """A bundle of flat edges: number `number` of `bundles`."""
+    """A bundle of flat edges: bundle `number` of `bundles`."""
 
     __slots__ = ()
     bundles: Bundled
@@ -25,7 +25,7 @@ class Bundle:
 
     @property
     def carried(self) -> Carried:
-        """The distinct tensors that it carries."""
+        """Distinct tensors carried by the edges."""
         return self.bundles.carried(self.number)
 
     @property
@@ -39,8 +39,8 @@ class Metaedge(Bundle):
     """All edges between two children of one group, in one direction.
 
     `source`, `target` are positions in `Metagraph.children`; `tensors`, `control`, `reference` count data, control
-    and reference edges; bundle `number` of `bundles` says what it carries. `back`: it leads from the results of a
-    loop's body to its arguments, and represents no flat edge.
+    and reference edges; their tensors are in bundle `number` of `bundles`. `back`: from the results of a loop's
+    body to its arguments, without a flat edge.
     """
 
     source: int
@@ -54,7 +54,7 @@ class Metaedge(Bundle):
 
     @property
     def kind(self) -> EdgeKind:
-        """How it is drawn: reference before data before control."""
+        """The drawing style: reference before data before control."""
         return "reference" if self.reference else "data" if self.tensors or self.back else "control"
 
 
@@ -63,9 +63,9 @@ class Bridge(Bundle):
     """All edges between one child and one outside neighbour, as the parent level sees that neighbour.
 
     `child` is a position in `Metagraph.children`, `other` the neighbour's row, `inbound` true when the child is the
-    target. `drawable` is false where a stub represents it (an annotation of kind shortcut)
-    wherever its child is put by hand. `members`: in a member that stands for its stack, how many of how many members
-    have it; (0, 0) where all do.
+    target. `drawable` is false if a stub (an annotation of kind shortcut) replaces it even
+    after its child is moved by hand. `members`, in a member that represents its stack: how many of how many members
+    have it; (0, 0) if all do.
     """
 
     child: int
@@ -80,23 +80,23 @@ class Bridge(Bundle):
     members: tuple[int, int] = (0, 0)
 
     def beside(self, other: int) -> Bridge:
-        """The same bridge where its neighbour has another row."""
+        """Return the same bridge with a different row for its neighbour."""
         counts, bundle = (self.tensors, self.control, self.reference), (self.bundles, self.number)
         return Bridge(self.child, other, self.inbound, *counts, self.drawable, *bundle, self.members)
 
     def undrawn(self) -> Bridge:
-        """The same bridge as a stub: not drawn as a line."""
+        """Return the same bridge as a stub, not drawn as a line."""
         counts, bundle = (self.tensors, self.control, self.reference), (self.bundles, self.number)
         return Bridge(self.child, self.other, self.inbound, *counts, False, *bundle, self.members)
 
     def of_members(self, share: tuple[int, int]) -> Bridge:
-        """The same bridge where so many members of so many have it."""
+        """Return the same bridge with `members` set to `share`."""
         counts, bundle = (self.tensors, self.control, self.reference), (self.bundles, self.number)
         return Bridge(self.child, self.other, self.inbound, *counts, self.drawable, *bundle, share)
 
     @property
     def kind(self) -> EdgeKind:
-        """How it is drawn: reference before data before control."""
+        """The drawing style: reference before data before control."""
         return "reference" if self.reference else "data" if self.tensors else "control"
 
 
@@ -105,7 +105,7 @@ class Annotation:
     """A small stub next to a child that represents an edge not drawn, a constant or a summary.
 
     `child` is a position in `Metagraph.children`, `side` "in" or "out", `other` the row it represents (maybe in another
-    group), `edges` how many flat edges it represents, `control` whether all of them are control edges.
+    group), `edges` the number of flat edges that it represents, `control` true if all are control edges.
     """
 
     child: int
@@ -116,13 +116,13 @@ class Annotation:
     control: bool = False
 
     def beside(self, other: int) -> Annotation:
-        """The same stub where what it represents has another row."""
+        """Return the same stub with a different represented row."""
         return Annotation(self.child, self.side, other, self.kind, self.edges, self.control)
 
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """The items not drawn in the core: extracted children (positions) and metaedges turned into stubs (indices)."""
+    """Items not drawn in the core: extracted children (positions) and metaedges replaced by stubs (indices)."""
 
     in_extract: tuple[int, ...] = ()
     out_extract: tuple[int, ...] = ()
@@ -140,8 +140,8 @@ class Metagraph:
 
     `row` is its row, `children` the rows directly below, `units` their nominal widths in half units (op 2, scope 4,
     series and fold 3); `edges` all metaedges between them (drawn or not: see `mask`); `bridges` the edges that leave
-    the group; `mask` what is drawn elsewhere, `automatic` the same before `--main` and `--aux` (the order of drawing
-    is decided by it, so that moving one node by hand moves no other); `annotations` stubs and marks;
+    the group; `mask` the items drawn elsewhere, `automatic` that mask before `--main` and `--aux` (it decides the
+    drawing order, so that moving a node by hand moves no other node); `annotations` stubs and marks;
     `loops` counts edges from a child to itself.
     """
 
@@ -157,26 +157,26 @@ class Metagraph:
     loops: tuple[tuple[int, int], ...] = ()
 
     def core_edges(self) -> list[int]:
-        """Indices of the metaedges that are drawn as lines."""
+        """Return indices of the metaedges that are drawn as lines."""
         return [index for index in range(len(self.edges)) if index not in self.mask.stubbed]
 
     def core(self) -> list[int]:
-        """Positions of the children that are drawn in the main area."""
+        """Return positions of the children in the main area."""
         away = self.mask.extracted
         return [position for position in range(len(self.children)) if position not in away]
 
     def core_bridges(self) -> list[int]:
-        """Indices of the bridges that are drawn as lines; stubs represent the others."""
+        """Return indices of the bridges that are drawn as lines, not as stubs."""
         away = self.mask.extracted
         return [index for index, bridge in enumerate(self.bridges) if bridge.drawable and bridge.child not in away]
 
 
 @dataclass(frozen=True, slots=True)
 class LevelForm:
-    """Levels that are alike: the group of the `first` of them and its `rows`, children before marks and neighbours.
+    """Levels of equal form: the `first` such group and its `rows`, children before marks and neighbours.
 
-    Where children open, `going_on` are the lines that go on inside of them (the places of a child and of a neighbour
-    among the rows, and whether they come in), `order` the place of each child in the order of the data.
+    If children open, `going_on` are the lines that continue inside them (the positions of child and neighbour among the
+    rows, and whether the line enters), `order` the position of each child in data order.
     """
 
     first: int

@@ -1,4 +1,4 @@
-"""Notices: oddities that need not stop the program."""
+"""Notices: oddities in the input that need not stop the program."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from graphviz_tb.model.frozen import dataclass
 class Notice:
     """One kind of oddity in the input: reported once at the end, an error with `--strict`.
 
-    `code` is a stable word for machines, `where` the first place, `count` how many places. `strict` is false where it
-    says something about what was asked for, not about the file: then `--strict` lets it pass.
+    `code` is a stable identifier for machines, `where` the first place, `count` the number of places. `strict` is false
+    if the notice is about the request, not about the file: `--strict` ignores it.
     """
 
     code: str

@@ -1,4 +1,4 @@
-"""The colours of one picture, and what is around it: its title row and its legend."""
+"""The colours of one picture, its title row and its legend."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from graphviz_tb.model.theme import Theme
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """How one row is filled.
+    """The fill of one row.
 
-    `text` and `second` are the colours of its first and second line; `bands` are colours side by side with
-    their shares of the width (in thousandths, they sum to 1,000; empty where `fill` is all); `badge` a short
-    sign that says in a letter what the hue says in colour; `hatch` whether there is nothing to say about the
-    row; `hued` whether the fill says anything (an open group then shows it as its left bar and frame); `sign`
-    what became of the row between two graphs: + − ~ → or nothing.
+    `text` and `second` are the colours of its first and second line; `bands` are colours side by side with their shares
+    of the width (in thousandths, sum 1,000; empty if `fill` is everything); `badge` is a short letter code for the hue;
+    `hatch` marks a row without a value; `hued` is true if the fill has a meaning (an open group then shows it as its
+    left bar and frame); `sign` is the change of the row between two graphs: + − ~ → or nothing.
     """
 
     fill: str
@@ -33,7 +32,7 @@ class Fill:
 
 @dataclass(frozen=True, slots=True)
 class LegendRow:
-    """One colour of the legend, with its meaning. `shape` is how its sample is drawn, `more` a second line."""
+    """One colour of the legend, with its meaning. `shape` is the drawing of its sample, `more` a second line."""
 
     label: str
     fill: Fill
@@ -43,9 +42,8 @@ class LegendRow:
 
 @dataclass(frozen=True, slots=True)
 class Tint:
-    """The `colour` and `dashes` of a line. `sign` is what became of it between two graphs (+ − ~ or nothing), `whole`
-    whether that is so of all it represents or of a part.
-    """
+    """The `colour` and `dashes` of a line. `sign` is its change between two graphs (+ − ~ or nothing); `whole` is false
+    if only a part of what it represents changed."""
 
     colour: str
     dashes: tuple[float, ...] = ()
@@ -55,23 +53,23 @@ class Tint:
 
 @dataclass(frozen=True, slots=True)
 class Tints:
-    """How each route and each stub of a scene is coloured, in their order; None where as usual."""
+    """The colour of each route and each stub of a scene, in their order; None for the default."""
 
     routes: tuple[Tint | None, ...]
     stubs: tuple[Tint | None, ...]
 
     @classmethod
     def none(cls, scene: Scene) -> Tints:
-        """Every line as usual."""
+        """Return default colours for every line."""
         return cls((None,) * len(scene.routes), (None,) * len(scene.stubs))
 
 
 @dataclass(frozen=True, slots=True)
 class Paint:
-    """Every colour of one picture: `boxes` and `stubs` in the order of the scene (None where a stub is no node).
+    """Every colour of one picture: `boxes` and `stubs` in scene order (None for a stub that is no node).
 
-    `accounts` is by box what its colour says in words, `scheme` the word of the colouring; `heading` is above
-    `legend`, its rows.
+    `accounts` describes the colour of each box in words, `scheme` names the colouring; `heading` is above `legend`, its
+    rows.
     """
 
     theme: Theme
@@ -86,9 +84,9 @@ class Paint:
 
 @dataclass(frozen=True, slots=True)
 class Caption:
-    """The title row: `title` (the model's name), and `facts` below it; `select` are the addresses that are picked out.
+    """The title row: `title` (the model's name), and `facts` below it; `select` are the highlighted addresses.
 
-    Where `title` is empty there is no title row.
+    An empty `title` means no title row.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""The place of a shown node: a path of rows, the calls around it and then its own row.
+"""Paths and addresses of shown nodes. A path is a tuple of rows: the calls around a node, then its own row.
 
 (7,)       row 7 of the main graph
 (7, 90)    row 90, inside the function that call 7 opens to
@@ -15,7 +15,7 @@ from graphviz_tb.model.hierarchy import FUNCTION, Hierarchy
 
 Path = tuple[int, ...]
 
-BORDER = LIBRARY = "::"  # of a call; before the name of a function
+BORDER = LIBRARY = "::"  # between a call and its contents; before the name of a function
 GUARD = "\\"
 GUARDED = (":", GUARD)
 COLONS = re.compile(r"::+")
@@ -23,7 +23,7 @@ NUMBERS = re.compile(r"([0-9]+)")
 
 
 def without_digits(name: str) -> str:
-    """A name without its numbers.
+    """Remove the numbers from a name.
 
     >>> without_digits("net/block12_conv1")
     'net/block_conv'
@@ -32,19 +32,19 @@ def without_digits(name: str) -> str:
 
 
 def natural(name: str) -> tuple[tuple[int, int, str, str], ...]:
-    """A key that orders numbers in names by value, however long they are, and behind texts.
+    """Return a sort key that orders numbers in names by value, after text.
 
     >>> sorted(["a10", "a2", "b", "a", "2"], key=natural)
     ['a', 'a2', 'a10', 'b', '2']
     """
     parts = enumerate(NUMBERS.split(name))
-    # Numbers compare by how many digits they have: no file can make one too long to be a number.
+    # Numbers compare by length, then by digits: no conversion that a hostile file could make too long.
     keys = ((at % 2, part.lstrip("0") if at % 2 else "", part) for at, part in parts if part)
     return tuple((number, len(digits), digits, part) for number, digits, part in keys)
 
 
 def last_segment(name: str) -> str:
-    """Return the text behind the last slash of a name.
+    """Return the part of a name after its last slash.
 
     >>> last_segment("encoder/layer_1/dense"), last_segment("dense")
     ('dense', 'dense')
@@ -53,9 +53,9 @@ def last_segment(name: str) -> str:
 
 
 def content_rows(hierarchy: Hierarchy, path: Path) -> list[int]:
-    """The rows that group `path` shows when it is open, in file order.
+    """Return the rows that group `path` shows when it is open, in file order.
 
-    A call of one function shows the function's children, a call of several shows the functions.
+    A call of one function shows the function's children, a call of several functions shows these functions.
     """
     row = path[-1]
     bodies = hierarchy.calls.get(row)
@@ -74,13 +74,13 @@ def owner_row(hierarchy: Hierarchy, path: Path) -> int:
 
 
 def child_path(hierarchy: Hierarchy, path: Path, child: int) -> Path:
-    """The path of a child of group `path`."""
-    # Only calls stay in a path, not the scopes between them.
+    """Return the path of a child of group `path`."""
+    # A path lists only the calls, not the scopes between them.
     return (*path, child) if path[-1] in hierarchy.calls else (*path[:-1], child)
 
 
 def parent_path(hierarchy: Hierarchy, path: Path) -> Path | None:
-    """Return the path of the group around `path`; None for the root and for a function shown outside of its calls."""
+    """Return the path of the enclosing group; None for the root and for a function shown outside of its calls."""
     row = path[-1]
     parent = int(hierarchy.parent[row])
     if len(path) == 1:
@@ -94,10 +94,10 @@ def parent_path(hierarchy: Hierarchy, path: Path) -> Path | None:
 
 
 def neighbour_path(hierarchy: Hierarchy, path: Path, row: int, inside: bool) -> Path:
-    """Return the path of a row that is an end of lines of open group `path`.
+    """Return the path of a row at the end of a line of open group `path`.
 
-    The row is in the function of the group or in that of a call around it: the nearest such call counts, and the
-    group's own content first where the row may be `inside` it.
+    The row is in the function of the group, or of an enclosing call: the nearest such call counts, and the content of
+    the group itself first if the row may be `inside` it.
     """
     home = function_of(hierarchy, row)
     if inside and (path[-1], home) in hierarchy.attr_of:
@@ -109,7 +109,7 @@ def neighbour_path(hierarchy: Hierarchy, path: Path, row: int, inside: bool) -> 
 
 
 def address(hierarchy: Hierarchy, path: Path) -> str:
-    """The path as text: `call::body/inner/op`, with the attribute's name where a call has several bodies.
+    """Return the path as text: `call::body/inner/op`, with the attribute's name if a call has several bodies.
 
     A literal `::` in a name is doubled. In a function that is shown outside of its calls the address begins with the
     function's name, with `::` before it where the main graph has such a name. The root's address is "".
@@ -131,9 +131,9 @@ def address(hierarchy: Hierarchy, path: Path) -> str:
 
 
 def joined_address(names: list[str]) -> str:
-    """Join names along calls to one address. A literal `::` is doubled; next to a border, a colon or a backslash at the
-    begin or end of a name has a backslash before or behind it, and an empty name is a backslash. A single name is
-    guarded in this way only where it is empty or all backslashes.
+    """Join names along calls to one address. A literal `::` is doubled; a colon or backslash at the edge of a name,
+    next to a border, is escaped by a backslash outside of it, and an empty name is a backslash. A single name is
+    escaped only if it is empty or all backslashes.
 
     >>> joined_address(["call", "body/x"]), joined_address(["a::b"]), joined_address(["a:", ":b", ""])
     ('call::body/x', 'a::::b', 'a:\\\\::\\\\:b::\\\\')
@@ -146,26 +146,26 @@ def joined_address(names: list[str]) -> str:
 
 
 def guarded(name: str) -> str:
-    """A name as one of several of an address."""
+    """Escape a name as one part of an address."""
     text = name.replace("::", "::::")
     before = "" if text and text[0] not in GUARDED else GUARD
     return before + text + (GUARD if text and text[-1] in GUARDED else "")
 
 
 def bare(part: str) -> str:
-    """The name that is one of several of an address, whose literal `::` are single again.
+    """Unescape one part of an address, whose literal `::` are already single.
 
     >>> bare(":\\\\"), bare("\\\\:b"), bare("\\\\"), bare("x")
     (':', ':b', '', 'x')
     """
-    if part == GUARD * 2:  # one guards nothing, three guard one
+    if part == GUARD * 2:  # one escapes the empty name, three escape a single backslash
         return part
     part = part.removeprefix(GUARD)
     return part.removesuffix(GUARD)
 
 
 def split_address(text: str) -> list[str]:
-    """The names along the calls of an address; a doubled `::` is a literal one.
+    """Split an address into the names along its calls; a doubled `::` is a literal one.
 
     >>> split_address("call::body/x"), split_address("a::::b")
     (['call', 'body/x'], ['a::b'])
@@ -176,7 +176,7 @@ def split_address(text: str) -> list[str]:
     """
     parts, last = [""], 0
     for colons in COLONS.finditer(text):
-        pairs, rest = divmod(len(colons[0]), 4)  # four mean two, two more are the border of a call
+        pairs, rest = divmod(len(colons[0]), 4)  # four are an escaped pair, two more are the border of a call
         parts[-1] += text[last : colons.start()] + "::" * pairs + ":" * (rest % 2)
         parts += [""] * (rest > 1)
         last = colons.end()
@@ -186,7 +186,7 @@ def split_address(text: str) -> list[str]:
 
 
 def meant(text: str) -> tuple[str, ...]:
-    """The names of the main graph that a text may mean: as an address, then as it stands.
+    """Return the names of the main graph that a text may mean: unescaped as an address, then unchanged.
 
     >>> meant("a::::b"), meant("a::b"), meant("a")
     (('a::b', 'a::::b'), ('a::b',), ('a',))
@@ -203,9 +203,9 @@ def function_of(hierarchy: Hierarchy, row: int) -> int:
 
 
 def is_place(hierarchy: Hierarchy, path: Path) -> bool:
-    """Return whether a path exists: it leads to a row, each step but the last through a call to its function."""
+    """Return whether a path is valid: it leads to a row, each step but the last through a call to its function."""
     rows = len(hierarchy)
-    # An `int` is an Integral too, and found to be one in half the time.
+    # An `int` is an Integral too; checking for it first halves the time.
     if not path or not all(isinstance(row, int | Integral) and 0 <= row < rows for row in path):
         return False
     return all((call, function_of(hierarchy, row)) in hierarchy.attr_of for call, row in pairwise(path))

@@ -1,8 +1,8 @@
-"""The profile of one traced step: its slices on lanes, where its time goes, and the memory that it holds.
+"""The profile of one traced step: slices on lanes, shares of its time, and memory in use.
 
-slice    one execution on a thread or stream: start, duration, and the node that it is of
+slice    one execution on a thread or stream: start, duration, and its node
 lane     a thread of the host, a stream of an accelerator, or a device of which no threads are recorded
-level    slices of one lane that run at once, or one inside the other, are on levels: on one level none overlap
+level    concurrent or nested slices of one lane are on separate levels: slices of one level never overlap
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from graphviz_tb.model.paths import Path
 
 
 class SliceKind(IntEnum):
-    """What a slice is: how its time counts."""
+    """The kind of a slice, which decides how its time counts."""
 
     COMPUTE = 0
     """Work of an op, or of a kernel."""
     INPUT = 1
     """Work of the input pipeline, or waiting for it."""
     LAUNCH = 2
-    """The host hands kernels to an accelerator: beside the time of the op."""
+    """The host hands kernels to an accelerator; not part of the time of the op."""
     CALL = 3
-    """A call of which what is inside was measured: that counts."""
+    """A call whose contents were measured: the contents count."""
     KERNELS = 4
     """An op on a stream, from its first kernel to its last: the kernels count."""
 
 
 COUNTED = (SliceKind.COMPUTE, SliceKind.INPUT)  # their durations add up to the time of the step's ops
-MEASURED = (*COUNTED, SliceKind.LAUNCH, SliceKind.CALL)  # executions that the trace has
+MEASURED = (*COUNTED, SliceKind.LAUNCH, SliceKind.CALL)  # executions in the trace
 
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """One lane: its device, the name of its thread or stream ("" for a device without), and how many levels it has."""
+    """One lane: its device, the name of its thread or stream ("" if the device has none), and its number of levels."""
 
     device: str
     thread: str
@@ -51,9 +51,9 @@ class Lane:
 class Timeline:
     """Slices in columns, in the order of lane, level, start; times in nanoseconds, starts since `origin`.
 
-    `name` is a number in `names`, `node` one in `nodes` (paths in the graph) and `addresses`, -1 where no op of
-    the graph has the name; `kind` is a `SliceKind`; `parent` is the slice that this one runs inside of, -1 for none;
-    `waited` is how long the op was scheduled before it began. `left_out` slices have no level to be on.
+    `name` is a number in `names`, `node` one in `nodes` (paths in the graph) and `addresses`, -1 if no op of
+    the graph has the name; `kind` is a `SliceKind`; `parent` is the enclosing slice, -1 for none; `waited` is the
+    time between scheduling and start. `left_out` slices found no free level.
     """
 
     lanes: tuple[Lane, ...]
@@ -77,14 +77,14 @@ class Timeline:
 
     @property
     def end(self) -> int:
-        """When the last slice ends, in nanoseconds since `origin`."""
+        """The end of the last slice, in nanoseconds since `origin`."""
         return int(np.max(self.start + self.duration)) if len(self) else 0
 
 
 @dataclass(frozen=True, slots=True)
 class OpTime:
-    """One row of a table of ops: `self_time` excludes and `total` includes what ran inside, both in nanoseconds;
-    `count` executions allocated `bytes`. `path` is empty for a type of ops."""
+    """One row of a table of ops: `self_time` excludes and `total` includes nested executions, both in nanoseconds;
+    `count` executions allocated `bytes`. `path` is empty for an op type."""
 
     name: str
     op: str
@@ -97,10 +97,10 @@ class OpTime:
 
 @dataclass(frozen=True, slots=True)
 class StepShares:
-    """How a step of `length` nanoseconds, from its first start to its last end, was spent; the parts add up to it.
+    """The shares of a step of `length` nanoseconds, from its first start to its last end; the parts sum to it.
 
-    `compute`: an op that is not of the input pipeline runs somewhere; `input`: only ops of the input pipeline run;
-    `launch`: the host only hands kernels over; `idle`: nothing that the trace records runs.
+    `compute`: an op outside of the input pipeline runs; `input`: only ops of the input pipeline run; `launch`: the host
+    only hands over kernels; `idle`: nothing recorded runs.
     """
 
     length: int
@@ -112,7 +112,7 @@ class StepShares:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MemoryCurve:
-    """The bytes that the ops of a step hold of one allocator, beyond what was held before: `bytes[i]` from `time[i]` on
+    """Bytes that the ops of a step hold of one allocator, relative to its start: `bytes[i]` from `time[i]` on
     (nanoseconds since the origin of the timeline)."""
 
     allocator: str
@@ -121,17 +121,17 @@ class MemoryCurve:
 
     @property
     def peak(self) -> int:
-        """The most that was held."""
+        """The largest number of bytes in use."""
         return max(0, int(np.max(self.bytes))) if len(self.bytes) else 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Profile:
-    """The profile of one step: its `ops`, `types` and `groups` (self times of each add up to `whole` and `outside`),
-    its slices, shares and memory; `missing` says in words what the trace does not tell.
+    """The profile of one step: its `ops`, `types` and `groups` (self times of each sum to `whole` and `outside`), its
+    slices, shares and memory; `missing` describes in words what the trace does not record.
 
-    `whole` is the time of all ops of the main graph, with what they call, in nanoseconds; `outside` that of functions
-    whose call the trace does not name; `unmatched` that of names which no op of the graph has: it is in no table.
+    `whole` is the time of all ops of the main graph and their calls, in nanoseconds; `outside` the time of functions
+    whose call is unknown; `unmatched` the time of names that no op of the graph has, which are in no table.
     """
 
     step: str

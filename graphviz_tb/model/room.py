@@ -1,16 +1,16 @@
-"""Room for the names of scopes: each holds the names of all scopes around it, so depth alone could fill memory."""
+"""A budget for scope names: each contains the names of its enclosing scopes, so depth alone could fill memory."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-SCOPE_NAMES = 300 << 20  # letters of all of them: 10,000 levels of six letters, or a million scopes as models have them
-DEAR = 6  # JSON writes a letter beyond ASCII, or one that controls a terminal, as `\u0000`; memory may take four bytes
+SCOPE_NAMES = 300 << 20  # letters in total: 10,000 levels of six letters, or a million typical scopes
+DEAR = 6  # JSON writes a non-ASCII or control letter as `\u0000`; in memory it may take four bytes
 
 
 def per_letter(scope: str) -> int:
-    """How many letters each letter of a name counts for.
+    """Return the cost of each letter of a name.
 
     >>> per_letter("layer_1/conv"), per_letter("couche_é"), per_letter("a\\x07")
     (1, 6, 6)
@@ -20,13 +20,14 @@ def per_letter(scope: str) -> int:
 
 @dataclass(slots=True)
 class ScopeNameBudget:
-    """The budget for names of scopes: `left` of it, and how many names were `cut` for lack of it."""
+    """The budget for names of scopes: `left` letters; `cut` counts names that were truncated."""
 
     left: int = SCOPE_NAMES
     cut: int = 0
 
     def within(self, scope: str) -> str:
-        """As much of a scope's name as there is room for, with all scopes around it; "" where there is none.
+        """Truncate a scope's name to the prefix for which there is room, enclosing scopes included; "" if there is
+        none.
 
         >>> ScopeNameBudget().within("a/b/c"), ScopeNameBudget(5).within("a/b/c"), ScopeNameBudget(0).within("a")
         ('a/b/c', 'a/b', '')
@@ -45,5 +46,5 @@ class ScopeNameBudget:
         return scope[:fits]
 
     def take(self, scope: str, around: Sequence[str]) -> None:
-        """Take the room for a scope and those around it that are new: `around` has the scope itself, too."""
+        """Spend the cost of a scope and its new enclosing scopes; `around` includes the scope itself."""
         self.left -= per_letter(scope) * sum(map(len, around))

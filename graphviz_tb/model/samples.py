@@ -1,4 +1,4 @@
-"""Samples of steps inside functions, in the order of their paths, of which each group has a run."""
+"""Samples of steps inside functions, sorted by path, so that the samples of each group are contiguous."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from graphviz_tb.model.columns import Ints, ints
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.tensors import Shape
 
-EXACT = 2**62  # sums of numbers that together come to less fit into 64 bits, and so do differences of them
+EXACT = 2**62  # sums below this, and their differences, fit into 64 bits
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One op at one place (path) in one step; all times in nanoseconds, `start`, `end` of the step's clock."""
+    """One op at one place (path) in one step; times in nanoseconds, `start` and `end` on the clock of the step."""
 
     time: int = 0
     cpu: int = 0
@@ -32,14 +32,13 @@ class Sample:
 
     @property
     def span(self) -> int:
-        """From the first start to the last end."""
+        """The time from the first start to the last end."""
         return max(0, self.end - self.start) if self.start >= 0 else 0
 
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """Sums of some samples, a number for each step that has any of them; `span` is from the first start to the
-    last end."""
+    """Sums of some samples, one number per step that has any; `span` is from the first start to the last end."""
 
     time: list[int]
     cpu: list[int]
@@ -50,8 +49,7 @@ class Sums:
 
 
 class Samples:
-    """All samples of `steps` by path and then by step, as columns: of scopes one in the other, each adds up nearly all
-    that the next does."""
+    """All samples of `steps` sorted by path and step, as columns: nested scopes add up nearly the same samples."""
 
     def __init__(self, steps: Sequence[Mapping[tuple[int, ...], Sample]]) -> None:
         filed = [(path, step, sample) for step, each in enumerate(steps) for path, sample in each.items()]
@@ -62,11 +60,11 @@ class Samples:
         added = [(each.time, each.cpu, each.accelerator, each.enqueue, each.bytes) for each in samples]
         self._added, self._start = column(added, 5), column([(each.start,) for each in samples], 1)
         self._end = column([(each.end,) for each in samples], 1)
-        self._rows: dict[int, Ints] = {}  # by place in a path the rows there
+        self._rows: dict[int, Ints] = {}  # rows by position in the path
 
     def under(self, row: int, end: int, calls: tuple[int, ...]) -> range:
         """Return the positions of the samples inside `calls` whose row is one of `row … end-1`."""
-        # In the order of paths, those that begin with these calls and go on in a run of rows are a run.
+        # In path order, the paths with this prefix whose next row is in a range are contiguous.
         first = bisect_left(self._paths, (*calls, row))
         return range(first, bisect_left(self._paths, (*calls, end), first))
 
@@ -84,7 +82,8 @@ class Samples:
         return Sums(time, cpu, accelerator, enqueue, size, (last - first).tolist())
 
     def rows(self, run: range, place: int) -> Ints:
-        """The rows that the paths of a run have at a place, each once. Before: all these paths begin alike."""
+        """Return the rows at position `place` of the paths of a run, without duplicates. Before: these paths have equal
+        prefixes."""
         if place not in self._rows:
             self._rows[place] = ints(path[place] if place < len(path) else 0 for path in self._paths)
         rows = self._rows[place][run.start : run.stop]
@@ -92,7 +91,7 @@ class Samples:
 
 
 def column(values: Sequence[tuple[int, ...]], count: int) -> NDArray[Any]:
-    """`count` columns, each a row of a table; of integers of any size where 64 bits are too few.
+    """Make `count` columns, the rows of a table; of Python integers if 64 bits are too few.
 
     >>> column([(1, 2), (3, 4)], 2).tolist(), column([(2**62,)], 1).dtype.kind
     ([[1, 3], [2, 4]], 'O')

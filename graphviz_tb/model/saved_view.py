@@ -1,4 +1,4 @@
-"""A view file: which nodes are shown how, by patterns, options of folding and of pictures; and its colours by row."""
+"""A view file: patterns that decide how nodes are shown, options of folding and of pictures; and its colours by row."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ ByPattern = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class SavedView:
-    """A view of any graph. A pattern is the name of a node or group, or a query of the language of search.
+    """A view of any graph. A pattern is the name of a node or group, or a search query.
 
-    `source` is the name of its file, "" for none; `open`, `aside`, `main` and `hide` are patterns for what is open, in
-    the auxiliary area, kept in the main area, and not drawn; `colors` gives the ops of a pattern a colour (`#RRGGBB`),
-    of several patterns the last; `titles` what the boxes of a pattern are called. `choices` are options by name.
+    `source` is the name of its file, "" for none; `open`, `aside`, `main` and `hide` are patterns of nodes to open, to
+    move to the auxiliary area, to keep in the main area, and not to draw; `colors` assigns a colour (`#RRGGBB`) to the
+    ops of a pattern, the last match winning; `titles` assigns labels to boxes. `choices` are options by name.
     """
 
     source: str = ""
@@ -33,7 +33,7 @@ class SavedView:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Painted:
-    """`category` is by row, -1 for none; the patterns `names` and their colours `tones` (`#RRGGBB`) by category."""
+    """`category` by row, -1 for none; the patterns `names` and their colours `tones` (`#RRGGBB`) by category."""
 
     category: Ints
     names: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""A picture with coordinates and without colours: what `place` gives and `render` draws.
+"""A picture with coordinates and without colours: the output of `place` and the input of `render`.
 
 All coordinates are integers in pixels, x to the right, y down. Boxes are in drawing order (parents before children).
 """
@@ -23,11 +23,11 @@ IdentityKind = Literal["edge", "bridge", "loop", "annotation"]
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The edge that a line represents: entry `index` of the metagraph of an open group.
+    """The edge represented by a line: entry `index` of the metagraph of an open group.
 
     `group` is the address of that group; `kind` names the list that `index` counts in: `edges`, `bridges`, `loops` or
     `annotations`. `source`, `target` are the addresses of the line's ends, also where an end is not shown. `path` is
-    that of the group: nodes with one name have one address.
+    the path of the group, since nodes with equal names have equal addresses.
     """
 
     group: str = ""
@@ -40,10 +40,10 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One line of text: `x` is where `anchor` says, `y` the baseline, `width` its measured advance.
+    """One line of text: `x` is the position of the `anchor`, `y` the baseline, `width` the measured advance.
 
     `content` is the text as drawn, `full` the text before it was shortened; `box` the box it belongs to (-1: none);
-    `inside` whether it is in that box; `identities` are the edges that a note represents.
+    `inside` is true if it is in that box; `identities` are the edges that a note represents.
     """
 
     x: int
@@ -64,9 +64,9 @@ class Text:
 class Box:
     """A node. `address` is its call path and name, `row` its row, `parent` the box around it (-1: the picture).
 
-    `x`, `y` the upper left corner. `sheets` is the number of sheets of a stack behind the front one (0 or 2, drawn
-    inside the given rectangle), `connected` decides where they are offset to, `member` is the kind the front sheet is
-    drawn as. `area` is "main", "in_extract", "out_extract" or "functions". `title` is the full account for a tooltip.
+    `x`, `y` the upper left corner. `sheets` is the number of sheets of a stack behind its front sheet (0 or 2, drawn
+    inside the given rectangle), `connected` decides the direction of their offset, `member` is the kind of the front
+    sheet. `area` is "main", "in_extract", "out_extract" or "functions". `title` is the full account for a tooltip.
     """
 
     address: str
@@ -92,10 +92,10 @@ class Route:
     """An edge. `points` is a polyline from the source's border to the target's border (arrow tip at the last point,
     at the first for a reference edge).
 
-    `source`, `target` are box numbers (-1 where the end is a port of the frame `frame`); `source_port`, `target_port`
+    `source`, `target` are box numbers (-1 if the end is a port of the frame `frame`); `source_port`, `target_port`
     number the port in `Scene.ports` at which the line crosses a frame, its own group's or an open child's (-1: none);
     `thickness` is in tenths of a pixel; `title` the full account for a tooltip (one line);
-    `main` says that it is part of the main path of its level.
+    `main` is true on the main path of its level.
     """
 
     points: tuple[Point, ...]
@@ -115,10 +115,10 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Web:
-    """All lines of one kind of a level too large to draw each alone: straight, without arrow heads, below boxes.
+    """All lines of one kind in a level too large for separate lines: straight, without arrow heads, below boxes.
 
-    `sources` and `targets` are the ends of each: numbers of boxes, or -1 - n for port n of `Scene.ports`. `frame` is
-    the box of the level (-1: the picture).
+    `sources` and `targets` are their ends: numbers of boxes, or -1 - n for port n of `Scene.ports`. `frame` is the box
+    of the level (-1: the picture).
     """
 
     kind: EdgeKind
@@ -131,8 +131,8 @@ class Web:
 class Port:
     """A dot on the frame of box `box`; `count` is how many neighbours share it (1, or more for a "+N" port).
 
-    `group` is the address of the open group, `slot` the number of the port in its skeleton, `first` whether it lies
-    on the side where the flow begins, `others` the addresses of the neighbours that share it.
+    `group` is the address of the open group, `slot` the number of the port in its skeleton, `first` true on the
+    side where the flow begins, `others` the addresses of the neighbours that share it.
     """
 
     x: int
@@ -149,10 +149,10 @@ class Port:
 
 @dataclass(frozen=True, slots=True)
 class Stub:
-    """A constant, a weight, a summary, an extracted neighbour or the "+N" rest, drawn beside box `box`.
+    """A constant, a weight, a summary, an extracted neighbour or the "+N" rest, drawn next to box `box`.
 
     `other` is the row it represents (-1 for the rest), `points` the line to the box (from tail to tip). `identities`
-    are the edges it represents: one, but for the "+N" rest.
+    are the edges it represents: one, except for the "+N" rest.
     """
 
     x: int
@@ -171,7 +171,7 @@ class Stub:
 
 @dataclass(frozen=True, slots=True)
 class Separator:
-    """A thin line that sets the auxiliary area apart."""
+    """A thin line between the main and the auxiliary area."""
 
     x1: int
     y1: int

@@ -1,8 +1,8 @@
-"""The drawing order of one metagraph. It knows no pixel.
+"""The drawing order of one metagraph, without any pixels.
 
 Items are numbered: children 0 … n-1 (positions in `Metagraph.children`), then ports n … n+p-1, then waypoints.
 
-rank 0      2           children 0 and 1, port 2 (both get something from outside), waypoint 3
+rank 0      2           children 0 and 1, port 2 (both have an outside input), waypoint 3
             │ ╲
 rank 1      0  3        parts[0] = ((2,), (0, 3), (1,))
             │ ╱
@@ -17,11 +17,11 @@ from graphviz_tb.model.notice import Notice
 
 @dataclass(frozen=True, slots=True)
 class PortSlot:
-    """A place on the group's frame where edges that leave it cross.
+    """A place on the group's frame where edges cross it.
 
-    `first` is true on the side where the flow begins (the first rank), false where it ends. `others` are the rows
-    of the outside neighbours that share the port (one, but for the "+N" port that holds the rest past eight), each
-    with the direction: `(row, inbound)`.
+    `first` is true on the side where the flow begins (the first rank), false where it ends. `others` are the rows of
+    the outside neighbours that share the port, as `(row, inbound)`: one, except for the "+N" port, which has all past
+    eight.
     """
 
     first: bool
@@ -30,11 +30,11 @@ class PortSlot:
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """One line of the level: a metaedge (`edge` is its index) or a bridge (`bridge` is its index; the other -1).
+    """One line of the level: a metaedge with index `edge`, or a bridge with index `bridge`; the unused index is -1.
 
     `chain` lists the items it passes, from its source to its target, one on each rank between them: child or port,
-    waypoints, child or port. `turned`: the chain runs against the ranks (a back edge); the arrow is at its end all
-    the same.
+    waypoints, child or port. `turned`: the chain runs against the ranks (a back edge); the arrow is still at its
+    end.
     """
 
     edge: int
@@ -45,17 +45,17 @@ class Wire:
 
 @dataclass(frozen=True, slots=True)
 class Skeleton:
-    """For each part the ranks, for each rank the items from left to right; and the shelves on which parts are set.
+    """Ranks for each part, items from left to right for each rank, and the shelves on which parts are placed.
 
     `parts[p][r]` are the items of rank r of part p, in flow order (rank 0 is where the flow begins). `shelves` are
-    rows of part numbers, read like lines of text along the flow; where the level has ports, part 0 holds everything
-    that hangs on them and is alone on the left, and the shelves hold the other parts, to its right.
-    Ports are alone on the first and the last rank of part 0. `main` is the part that is alone on the left (0),
-    or -1 where there is none. `waypoint[w]` is the wire that waypoint item `children + len(ports) + w` belongs to;
-    wires that have one end in common may share waypoints (a bus, or one trunk past a wrapped rank): then it is the
-    first of them. `spine` are the wires of each part's main path, `notices` what the engine could not do. `breaks`
-    are, by part, the ranks at which a new column begins, to the right of the one before; () where no part has any.
-    `plain`: the level is too large to be laid out; its rows are no ranks, and its wires go straight from end to end.
+    rows of part numbers, read like lines of text along the flow; in a level with ports, part 0 is everything
+    connected to them: it is on the left, outside of the shelves, which have the remaining parts, to its right.
+    The first and the last rank of part 0 have only ports. `main` is the part on the left (0), or -1 if there is none.
+    `waypoint[w]` is the wire of waypoint item `children + len(ports) + w`; if wires with a common end share waypoints
+    (a bus, or one trunk past a wrapped rank), it is the first of them.
+    `spine` are the wires of each part's main path, `notices` the limitations of the engine. `breaks` are, by part, the
+    ranks at which a new column begins, to the right of the previous one; () if no part has any. `plain`: the level is
+    too large for a layout; its rows are not ranks, and its wires are straight lines from end to end.
     """
 
     children: int

@@ -1,4 +1,4 @@
-"""How far a drawing reaches in each strip of the plane: what asks whether there is room at its edge."""
+"""The extent of a drawing in each strip of the plane, to ask for free room at its edges."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 Rect = tuple[int, int, int, int]  # left, top, right, bottom
 STRIP = 8  # px: finer strips find hardly more room
-PIECES = 32  # a slanting line is looked at in about so many pieces: a longer one less finely
-MANY, COARSE = 2000, 4  # lines of one drawing from which on it is so many
-FAR = 1 << 20  # px: more than any drawing has
+PIECES = 32  # a slanting line is divided into about this many pieces; longer lines have longer pieces
+MANY, COARSE = 2000, 4  # from this many lines on, use coarse pieces
+FAR = 1 << 20  # px: beyond any drawing
 
 
 class Skyline:
-    """The greatest x in each horizontal strip, and how far the least x is from `width`; the greatest y in each vertical
-    strip; 0 where a strip is empty. `lines` is how many lines will be noted: many are looked at less finely.
+    """The greatest x in each horizontal strip, the distance of the least x from `width`, and the greatest y in each
+    vertical strip; 0 for an empty strip. `lines` is the expected number of lines: many lines use coarser pieces.
 
     >>> sky = Skyline(0, 60)
     >>> sky.add_rect((10, 0, 40, 10))
@@ -29,21 +29,21 @@ class Skyline:
         self.bottoms = Heights(pieces)
 
     def add_rect(self, rect: Rect) -> None:
-        """Note a rectangle."""
+        """Add a rectangle."""
         left, top, right, bottom = rect
         self.rights.raise_to(top, bottom, right)
         self.lefts.raise_to(top, bottom, self.width - left)
         self.bottoms.raise_to(left, right, bottom)
 
     def add_line(self, points: Sequence[tuple[int, int]]) -> None:
-        """Note a polyline, with a strip of white round its straight runs."""
+        """Add a polyline, with a strip of white space around its straight runs."""
         across, along = [x for x, _ in points], [y for _, y in points]
         self.rights.add_line(along, across)
         self.lefts.add_line(along, [self.width - x for x in across])
         self.bottoms.add_line(across, along)
 
     def add_ray(self, point: tuple[int, int], down: bool) -> None:
-        """Note a line that goes on downward, or to the right, without an end."""
+        """Add a line that runs downward, or to the right, without an end."""
         x, y = point
         if down:
             self.bottoms.raise_to(x, x, FAR)
@@ -51,23 +51,23 @@ class Skyline:
             self.rights.raise_to(y, y, FAR)
 
     def right(self, top: int, bottom: int) -> int:
-        """The greatest x between two heights."""
+        """Return the greatest x between two heights."""
         return self.rights.greatest(top, bottom)
 
     def left(self, top: int, bottom: int) -> int:
-        """How far the least x between two heights is from `width`."""
+        """Return the distance of the least x between two heights from `width`."""
         return self.lefts.greatest(top, bottom)
 
     def bottom(self, left: int, right: int) -> int:
-        """The greatest y between two places from left to right."""
+        """Return the greatest y between two x."""
         return self.bottoms.greatest(left, right)
 
 
 class Heights:
     """The greatest height noted in each strip of a line, in px.
 
-    A question looks at what is noted, the greatest heights first, and along a polyline only where it is asked and may
-    be higher than what was found: few lines are ever looked at.
+    Queries scan the notes, the greatest heights first, and examine a polyline only if it overlaps the strips and may be
+    higher than the result so far: few lines are examined.
 
     >>> found = Heights()
     >>> found.raise_to(0, 3000, 5)
@@ -80,19 +80,19 @@ class Heights:
         self.pieces = pieces
         # Greatest height, first and last strip; of a polyline the places and heights of its points.
         self.notes: list[tuple[int, int, int, Sequence[int], Sequence[int]]] = []
-        self.sorted = 0  # so many notes
+        self.sorted = 0  # number of notes that are sorted
 
     def raise_to(self, low: int, high: int, height: int) -> None:
-        """Note `height` in all strips that a stretch touches."""
+        """Note `height` in all strips that a range touches."""
         self.notes.append((height, strip_of(low), strip_of(high), (), ()))
 
     def add_line(self, places: Sequence[int], heights: Sequence[int]) -> None:
-        """Note a polyline, its slanting runs in pieces of even length."""
+        """Note a polyline; its slanting runs are divided into pieces of equal length."""
         low, high = min(places) - STRIP, max(places) + STRIP
         self.notes.append((max(heights) + 1, strip_of(low), strip_of(high), places, heights))
 
     def greatest(self, low: int, high: int) -> int:
-        """The greatest height in the strips that a stretch touches."""
+        """Return the greatest height in the strips that a range touches."""
         if self.sorted < len(self.notes):
             self.notes.sort(key=lambda note: -note[0])
             self.sorted = len(self.notes)
@@ -105,7 +105,7 @@ class Heights:
         return found
 
     def highest(self, places: Sequence[int], heights: Sequence[int], start: int, stop: int, found: int) -> int:
-        """The greatest height of a polyline in some strips, or what is `found`, if that is more."""
+        """Return the greatest height of a polyline in some strips, or `found` if that is greater."""
         for number in range(1, len(places)):
             begin, end = places[number - 1], places[number]
             low, high = heights[number - 1], heights[number]
@@ -117,7 +117,7 @@ class Heights:
                 continue
             if strip_of(first) > stop or strip_of(last) < start:
                 continue
-            # The highest piece is the last one asked for where the line rises, else the first: at its higher end.
+            # The highest piece in the range is the last one on a rising line, else the first: use its higher end.
             step = max(STRIP, (last - first) // self.pieces)
             if (low < high) == (begin < end):
                 place = min(first + (((stop + 1) * STRIP - 1 - first) // step + 1) * step, last)
@@ -128,5 +128,5 @@ class Heights:
 
 
 def strip_of(place: int) -> int:
-    """The strip that a place is in; what is before the first counts to it."""
+    """Return the strip of a place; places before the first strip count as in it."""
     return place // STRIP if place > 0 else 0

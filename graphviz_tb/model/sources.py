@@ -1,4 +1,4 @@
-"""Sources that were given to read, kept for later."""
+"""Sources of a graph: their files, and paths that stay valid when the current folder changes."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-ADDRESS = "://"  # in the name of a source that is elsewhere
+ADDRESS = "://"  # in the name of a remote source
 
 
 def plain_files(source: Any) -> tuple[os.stat_result, ...]:
-    """The plain files of several sources, as the system knows them: a file may get another name."""
+    """Return the stat results of regular files among several sources, to recognise them under another name."""
     found = []
     for each in source:
         if isinstance(each, str | os.PathLike) and os.fspath(each) not in ("-", ""):
             with suppress(OSError, ValueError):
                 found.append(Path(each).stat())
-    return tuple(told for told in found if stat.S_ISREG(told.st_mode))
+    return tuple(status for status in found if stat.S_ISREG(status.st_mode))
 
 
 def lasting(source: Any) -> Any:
-    """A source whose path means the same from every folder: a program may change the current one. Others, and "-" for
-    standard input, are as they were; of several, each.
+    """Make the path of a source (or of each in a tuple) absolute, since a program may change the current folder. "-"
+    (standard input) and sources that are not paths are returned unchanged.
 
     >>> lasting("-"), lasting(b"node {}"), lasting((None,))
     ('-', b'node {}', (None,))

@@ -1,4 +1,4 @@
-"""Stacks: series of groups, of which an open one shows a single member."""
+"""Stacks: series of groups. An open stack shows a single member."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from graphviz_tb.model.paths import Path, parent_path
 
 
 def is_stack(hierarchy: Hierarchy, row: int) -> bool:
-    """Whether a row is a series of groups. Calls are ops: a series of them is none."""
+    """Return whether a row is a series of groups. A series of calls is none, as calls are ops."""
     return bool(hierarchy.kind[row] == SERIES) and bool(hierarchy.kind[hierarchy.children(row)[0]] != OP)
 
 
 def stack_in(hierarchy: Hierarchy, row: int) -> int:
-    """The stack that a group is, or that is all it holds; -1 where it is no such group."""
+    """Return the row itself if it is a stack, else the stack that is its only content; -1 if neither."""
     known, way = hierarchy.stack_inside, []
     while row > 0 and row not in known and hierarchy.kind[row] in (SCOPE, FOLD):
         way.append(row)
@@ -28,14 +28,14 @@ def stack_in(hierarchy: Hierarchy, row: int) -> int:
 
 
 def stack_of(hierarchy: Hierarchy, path: Path) -> Path | None:
-    """The stack of which a path is a member; None where it is no member of one."""
+    """Return the stack of which a path is a member; None if there is none."""
     around = parent_path(hierarchy, path)
     return around if around is not None and is_stack(hierarchy, around[-1]) else None
 
 
 def boxes_of(hierarchy: Hierarchy, stack: Path) -> list[Path]:
-    """A stack and the groups around it that hold nothing else, from the inside out: all are drawn as one box. A member
-    of another stack is none of them: it is drawn as that one."""
+    """Return a stack and the enclosing groups that contain nothing else, from the inside out: all are drawn as one box.
+    Members of another stack are excluded: they are drawn as that stack."""
     found = [stack]
     while (row := int(hierarchy.parent[found[-1][-1]])) > 0 and stack_in(hierarchy, row) == stack[-1]:
         if is_stack(hierarchy, int(hierarchy.parent[row])):
@@ -45,17 +45,18 @@ def boxes_of(hierarchy: Hierarchy, stack: Path) -> list[Path]:
 
 
 def usual_member(hierarchy: Hierarchy, stack: int) -> int:
-    """The member that shows what a stack repeats: the first of those that have the most common template."""
+    """Return the first member with the most common template: the representative of the stack."""
     members = hierarchy.children(stack).tolist()
     templates = hierarchy.template[members].tolist()
     counts = Counter(templates)
-    return int(members[templates.index(max(counts, key=lambda template: counts[template]))])  # a tie: what comes first
+    return int(members[templates.index(max(counts, key=lambda template: counts[template]))])  # a tie: the first
 
 
 def usual_paths(hierarchy: Hierarchy, path: Path) -> list[Path]:
-    """What opens with a group that is a stack, or holds nothing else: all between it and the usual member, and that.
+    """Return the groups that open together with a stack, or with a group that contains only a stack: the groups in
+    between, and the usual member.
 
-    After: nothing for another group.
+    Empty for any other group.
     """
     stack = stack_in(hierarchy, path[-1])
     if stack < 0:
@@ -65,9 +66,10 @@ def usual_paths(hierarchy: Hierarchy, path: Path) -> list[Path]:
 
 
 def shown_members(hierarchy: Hierarchy, opened: Iterable[Path]) -> dict[Path, Path] | None:
-    """The member that each open stack shows alone, by the path of the stack and of groups that hold nothing else.
+    """Return the only open member of each open stack, by the path of the stack and of the groups that contain nothing
+    else.
 
-    After: None where two members of one stack are open: then each open stack lists its members.
+    None if two members of one stack are open: then each open stack lists its members.
     """
     members: dict[Path, Path] = {}
     for path in opened:
@@ -80,8 +82,8 @@ def shown_members(hierarchy: Hierarchy, opened: Iterable[Path]) -> dict[Path, Pa
 
 
 def drawn_as(hierarchy: Hierarchy, path: Path, members: Mapping[Path, Path]) -> Path:
-    """The group whose box shows a path where open stacks show `members`: the stack for a member that is shown, for a
-    stack the outermost group that holds nothing else."""
+    """Return the group whose box represents a path while open stacks show `members`: the stack for its shown member,
+    and for a stack the outermost group that contains nothing else."""
     around = stack_of(hierarchy, path)
     shown = around if around is not None and members.get(around) == path else path
     stack = stack_in(hierarchy, shown[-1])
@@ -89,12 +91,12 @@ def drawn_as(hierarchy: Hierarchy, path: Path, members: Mapping[Path, Path]) -> 
 
 
 def repetitions(hierarchy: Hierarchy, row: int) -> int:
-    """How often a series repeats; of a fold, how much it holds."""
+    """Return the number of members of a series, or of children of a fold."""
     return len(repeated(hierarchy, row))
 
 
 def repeated(hierarchy: Hierarchy, row: int) -> list[int]:
-    """The rows that a series repeats, those of its ranges where it holds such; of a fold, what it holds."""
+    """Return the members of a series, through its ranges if it has any; the children of a fold."""
     if hierarchy.kind[row] != SERIES:
         return [*hierarchy.children(row).tolist()]
     found: list[int] = []

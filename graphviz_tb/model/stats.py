@@ -1,8 +1,8 @@
-"""Run statistics: what one or more traced steps measured, as columns over the rows of a hierarchy.
+"""Run statistics: measurements of one or more traced steps, as columns over the rows of a hierarchy.
 
-op       what was measured of it            group    everything measured below it
-call     what was measured inside it, else its own time (the time of its inside, measured from outside)
-row of a function's body                    all calls together; `Stats.at(path)` keeps calls apart
+op       measurements of the op             group    sum of all measurements below it
+call     sum of the measurements inside it, else its own time
+row of a function's body                    all calls together; `Stats.at(path)` separates calls
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from graphviz_tb.model.samples import Sample, Samples
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.model.units import format_bytes, format_micros
 
-COMPILED = "compiled"  # the label of an execution of compiled code whose op its trace does not name
+COMPILED = "compiled"  # label of executions of compiled code without an op name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measure:
-    """One quantity of every row over the steps: a step that did not measure a row counts as 0 in it."""
+    """One quantity of every row over the steps; a step that did not measure a row counts as 0."""
 
     mean: Floats
     least: Floats
@@ -37,10 +37,10 @@ class Measure:
 class Figures:
     """Statistics of one shown node, medians over the steps.
 
-    `time` is the sum of all executions in microseconds (`cpu` + `accelerator`), `span` the time from the first start
-    to the last end, `enqueue` what the host spent to hand kernels to an accelerator (not in `time`), `measured` of
-    `ops` have statistics; `least` and `most` are the least and greatest time of a step, `steps` how many measured it;
-    `known` says whether anything was measured at all (constants count here).
+    `time`: sum of all executions in microseconds (`cpu` + `accelerator`). `span`: from the first start to the last end.
+    `enqueue`: time of the host to hand kernels to an accelerator (not in `time`). `measured` of `ops` have statistics.
+    `least`, `most`: extremes of the time of a step; `steps`: number of steps that measured it. `known`: whether
+    anything was measured at all (constants count here).
     """
 
     time: float
@@ -58,7 +58,7 @@ class Figures:
     steps: int = 0
 
     def of(self, quantity: str) -> float:
-        """The "time" or the "bytes"."""
+        """Return the "time" or the "bytes"."""
         return {"time": self.time, "bytes": self.bytes}[quantity]
 
     @property
@@ -69,9 +69,9 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class DeviceUse:
-    """The use of one device of the trace: `name`, how many `executions`, their `time`, and whether it `counted`.
+    """The use of one device of the trace: `name`, number of `executions`, their `time`, and whether it `counted`.
 
-    Streams that repeat others, and the enqueue of kernels, are listed and do not count.
+    Streams that repeat other streams, and the enqueue of kernels, are listed but do not count.
     """
 
     name: str
@@ -84,13 +84,13 @@ class DeviceUse:
 class Stats:
     """Statistics of all rows.
 
-    `steps` names the traces, `warm_up` a first one that was left out for it was much slower ("" for none); `time`
-    (sum), `span`, `bytes` over them, `cpu`, `accelerator`, `enqueue` their medians; `counts[row]` of the steps measured
-    anything under a row; `measured[row]` of `ops[row]` ordinary ops under a row have statistics, `known[row]` whether
-    anything under it (constants too) has; `shapes` of the outputs by row; `inside` the samples of each step by path,
-    for ops in functions (a path begins in the function where the call is not known); `unmatched` are names of the trace
-    that no op of the graph has, with their time; `joined` of the `executions` are of ops of the graph, `compiled` of
-    those left are of compiled code whose ops the trace does not name.
+    `steps` names the traces, `warm_up` a much slower first trace that was left out ("" for none). `time` (sum), `span`
+    and `bytes` over the steps; medians `cpu`, `accelerator`, `enqueue`. `counts[row]`: number of steps that measured
+    anything below a row. `measured[row]` of `ops[row]` ordinary ops below a row have statistics; `known[row]`: anything
+    below it has (constants too). `shapes` of the outputs by row. `inside`: the samples of each step by path, for ops in
+    functions (a path begins in the function if the call is not known). `unmatched`: names of the trace that no op of
+    the graph has, with their time. `joined` of the `executions` belong to ops of the graph; `compiled` of the remaining
+    ones are compiled code without op names.
     """
 
     steps: tuple[str, ...]
@@ -113,11 +113,11 @@ class Stats:
     executions: int = 0
     compiled: int = 0
     warm_up: str = ""
-    _samples: list[Samples] = field(default_factory=list, repr=False)  # those of `inside`, once
-    _known: dict[tuple[int, int, int], Figures] = field(default_factory=dict, repr=False)  # of runs of them
+    _samples: list[Samples] = field(default_factory=list, repr=False)  # samples of `inside`, sorted once
+    _known: dict[tuple[int, int, int], Figures] = field(default_factory=dict, repr=False)  # figures by run of samples
 
     def column(self, quantity: str) -> Measure:
-        """The "time" or the "bytes" of every row."""
+        """Return the "time" or the "bytes" of every row."""
         return {"time": self.time, "bytes": self.bytes}[quantity]
 
     def paths_inside(self) -> list[tuple[int, ...]]:
@@ -145,20 +145,20 @@ class Stats:
     def at(self, path: tuple[int, ...]) -> Figures:
         """Return the figures of the node at `path`, in this call.
 
-        Where the trace does not say which call a function was run for, all its calls together.
+        Figures of all calls of the function if the trace does not distinguish them.
         """
         sums, row = self.sums_at(path), path[-1]
         return replace(sums, ops=int(self.ops[row]), shapes=self.shapes.get(row, ())) if len(path) > 1 else sums
 
     def sums_at(self, path: tuple[int, ...]) -> Figures:
-        """Return `at(path)`, inside a call without the figures that do not depend on it: number of ops, shapes."""
+        """Return the sums of `at(path)`; inside a call without the number of ops and the shapes."""
         row, place = path[-1], len(path) - 1
         if not place:
             return self.figures(row)
         samples, end = self._filed(), int(self.end[row])
         if not (run := samples.under(row, end, path[:-1])):
             run, place = samples.under(row, end, ()), 0
-        # Scopes that each hold only the next have the same samples, as do calls that the trace does not distinguish.
+        # Nested scopes with a single child share their samples, as do calls that the trace does not distinguish.
         key = (run.start, run.stop, place) if run else (0, 0, 0)
         if key not in self._known:
             self._known[key] = self._of_samples(place, run)
@@ -166,7 +166,7 @@ class Stats:
 
     def _filed(self) -> Samples:
         if not self._samples:
-            self._samples.append(Samples(self.inside))  # at once: threads may share statistics
+            self._samples.append(Samples(self.inside))  # a single append: threads may share statistics
         return self._samples[0]
 
     def _of_samples(self, place: int, run: range) -> Figures:
@@ -179,7 +179,7 @@ class Stats:
             cpu=median(sums.cpu, count) / 1000,
             accelerator=median(sums.accelerator, count) / 1000,
             enqueue=median(sums.enqueue, count) / 1000,
-            # 0: a mark, which is no op.
+            # 0 for marks, which are not ops.
             measured=int(np.count_nonzero(self.ops[self._filed().rows(run, place)])),
             ops=0,
             known=bool(times),
@@ -189,7 +189,7 @@ class Stats:
         )
 
     def format_time_and_memory(self, path: tuple[int, ...]) -> str | None:
-        """Time and bytes of the node at `path` as text, None where nothing was measured."""
+        """Format time and bytes of the node at `path`; None if nothing was measured."""
         figures = self.at(path)
         if not figures.known:
             return None
@@ -197,7 +197,7 @@ class Stats:
         return f"{time} · {format_bytes(figures.bytes)}" if figures.bytes else time
 
     def entry(self, row: int) -> dict[str, Any]:
-        """The `"stats"` of a node in the JSON document; times and bytes are null where nothing was measured."""
+        """Return the `"stats"` of a node in the JSON document; times and bytes are null if nothing was measured."""
         known = bool(self.known[row])
         shapes = self.shapes.get(row)
         figures = self.figures(row)
@@ -212,7 +212,7 @@ class Stats:
         }
 
     def over_steps(self, row: int) -> dict[str, Any]:
-        """How a row fared over the steps: how many measured it, and the least and greatest time and bytes."""
+        """Return the number of steps that measured a row, and the least, median and greatest time and bytes."""
         count = int(self.counts[row])
         entry: dict[str, Any] = {"count": count}
         for name, measure in (("compute_us", self.time), ("bytes", self.bytes)):
@@ -221,9 +221,10 @@ class Stats:
         return entry
 
     def spread(self, path: tuple[int, ...]) -> str:
-        """The times of the node at `path` over several steps, for a tooltip; "" of one step, or of what is not known.
+        """Describe the times of the node at `path` over several steps, for a tooltip; "" for one step, or if nothing is
+        known.
 
-        The least is 0 where a step did not run it.
+        The least is 0 if a step did not run it.
         """
         figures = self.at(path)
         if len(self.steps) < 2 or not figures.known:
@@ -237,15 +238,14 @@ class Stats:
 
         A file is named without the folders above it.
         """
-        names = [name.rpartition("/")[2].removesuffix(":run") for name in self.steps]  # a file with a run and no more
+        names = [name.rpartition("/")[2].removesuffix(":run") for name in self.steps]  # a file with a single run
         if len(names) < 2:
             return "".join(names)
         return f"median of {len(names)} steps, {names[0]} … {names[-1]}"
 
 
 def median(values: Iterable[float], count: int = 0) -> float:
-    """The middle value, of an even number the mean of the middle two; 0 of none. Of `count` values, all that are not
-    given are 0, and none is less.
+    """Return the median of the values, padded with zeros to `count`; 0 for no value. No value may be negative.
 
     >>> median([5, 1, 2]), median([4, 2]), median([]), median([4, 2], 3), median([4], 3)
     (2, 3.0, 0, 2, 0)
@@ -260,7 +260,7 @@ def median(values: Iterable[float], count: int = 0) -> float:
 
 
 def rounded(value: float) -> int | float:
-    """A whole number as an int, else three decimals.
+    """Round to an int if it is whole, else to three decimals.
 
     >>> rounded(3.0), rounded(2.66666)
     (3, 2.667)

@@ -1,4 +1,4 @@
-"""The interface of a folded graph for renderers: between the stages that draw and those that write."""
+"""Protocols of a folded graph for renderers, between the drawing stages and the writers."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 
 class PictureStages(Protocol):
-    """One picture, at every height at which it may be written."""
+    """One picture, at every stage at which it may be written."""
 
     @property
     def opened(self) -> dict[Path, None]:
-        """The open groups, each after the group around it."""
+        """The open groups, each after its enclosing group."""
 
     @property
     def view(self) -> View:
-        """The open groups, and every word."""
+        """The open groups, and every text."""
 
     @property
     def scene(self) -> Scene:
@@ -49,11 +49,11 @@ class Encoded(Protocol):
     """A document that can be written."""
 
     def encode(self) -> bytes:
-        """Its text as UTF-8."""
+        """Return its text as UTF-8."""
 
 
 class Subject(Protocol):
-    """A folded graph, opened and drawn when asked."""
+    """A folded graph that is opened and drawn on request."""
 
     @property
     def hierarchy(self) -> Hierarchy:
@@ -64,13 +64,13 @@ class Subject(Protocol):
         """The facts of nodes and tensors."""
 
     def metagraph(self, path: Path = (0,)) -> Metagraph:
-        """The metagraph of the group at `path`."""
+        """Return the metagraph of the group at `path`."""
 
     def skeleton(self, path: Path = (0,), engine: str = "layered") -> Skeleton:
-        """The order in which the group at `path` is drawn."""
+        """Return the drawing order of the group at `path`."""
 
     def picture(self, options: PictureOptions | None = None) -> PictureStages:
-        """A picture; the same options give the same one."""
+        """Return a picture; equal options give the same picture."""
 
     def document(self) -> Encoded:
-        """The whole folded graph, ready to be written as JSON."""
+        """Return the whole folded graph, ready to be written as JSON."""

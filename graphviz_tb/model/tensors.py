@@ -1,4 +1,4 @@
-"""Tensors, and what a line carries. Decoded when something asks: a closed picture of a million nodes asks little."""
+"""Tensors, and the tensors of a line; decoded on request, since a closed picture of a million nodes needs few."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from graphviz_tb.model.frozen import dataclass
 Shape = tuple[int | None, ...] | None
 Origin = Literal["declared", "stated", "signature", "inferred", ""]
 TakenBranch = Literal["true", "false", ""]
-COUNTED_ELEMENTS = 2**63 - 1  # elements that are counted
-MOST_OUTPUTS = 4096  # that a number in the file may claim: more, kept for each op, would fill the memory
+COUNTED_ELEMENTS = 2**63 - 1  # the largest element count
+MOST_OUTPUTS = 4096  # a number in the file may claim no more: lists kept for each op would fill memory
 MOST_DIMENSIONS = 254  # of a tensor, as TensorFlow has it
 
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """One output of a node: its shape (None: unknown), its dtype ("" where unknown) and where that was found.
+    """One output of a node: its shape (None: unknown), its dtype ("" if unknown) and the origin of the shape.
 
     `origin` is "declared" (`_output_shapes`), "stated" (the op's own attributes), "signature" (a function's),
-    "inferred" (from what the ops before it do, at least in part) or "". `branch` is the value of the condition for
-    which an op gives the tensor, where it hands it to one branch of two.
+    "inferred" (at least partly, from the ops before it) or "". `branch`, of an op that passes a tensor to one of two
+    branches, is the value of the condition for which it gives this output.
     """
 
     shape: Shape = None
@@ -32,9 +32,9 @@ class Tensor:
 
 
 class Carried:
-    """The distinct tensors that a set of edges carries, in file order.
+    """Distinct tensors carried by a set of edges, in file order.
 
-    `outputs` are pairs `(node, key)`, `decode` makes the tensor of one. Each is decoded when it is asked for.
+    `outputs` are pairs `(node, key)`; `decode` makes the tensor of one, when it is needed.
 
     >>> two = carry(Tensor((2, None)), Tensor((3,)))
     >>> len(two), two.size(), two.known
@@ -46,7 +46,7 @@ class Carried:
     def __init__(self, outputs: Sequence[tuple[int, int]], decode: Callable[[int, int], Tensor]) -> None:
         self._outputs = outputs
         self._decode = decode
-        self._known: bool | None = None  # decided once: each stage that draws a line asks again
+        self._known: bool | None = None  # cached: each stage that draws a line needs it
         self._indexing: bool | None = None
         self._counted: tuple[int | None, int] | None = None
 
@@ -68,28 +68,28 @@ class Carried:
         return isinstance(other, Carried) and len(self) == len(other) and list(self) == list(other)
 
     def __hash__(self) -> int:
-        return hash(len(self))  # nothing is decoded for it
+        return hash(len(self))  # decodes nothing
 
     def __repr__(self) -> str:
         return f"Carried({len(self)} tensors)"
 
     @property
     def known(self) -> bool:
-        """Whether any shape is known."""
+        """Return whether any shape is known."""
         if self._known is None:
             self._known = any(tensor.shape is not None for tensor in self)
         return self._known
 
     @property
     def indexing(self) -> bool:
-        """Whether all are of types of indices, sizes and masks."""
+        """Return whether all dtypes are those of indices, sizes and masks."""
         if self._indexing is None:
             self._indexing = len(self) > 0 and all(tensor.dtype in INDEXING for tensor in self)
         return self._indexing
 
     def size(self, enough: int | None = None) -> int:
-        """Elements of all tensors (unknown dimension = 1); with `enough`, counting stops where it is reached."""
-        if self._counted is not None and self._counted[0] == enough:  # a bounded count is no full one
+        """Return the elements of all tensors (unknown dimension = 1); counting stops once it reaches `enough`."""
+        if self._counted is not None and self._counted[0] == enough:  # a bounded count differs from a full one
             return self._counted[1]
         total = 0
         for tensor in self:
@@ -101,12 +101,12 @@ class Carried:
 
 
 def carry(*tensors: Tensor) -> Carried:
-    """Tensors that are already at hand."""
+    """Bundle tensors that are already decoded."""
     return Carried([(index, 0) for index in range(len(tensors))], lambda index, _: tensors[index])
 
 
 def shape_of(message: Any) -> Shape:
-    """A shape message as a tuple; a dimension of -1 is None, an unknown rank None altogether, and so is one of more
+    """Convert a shape message to a tuple; a dimension of -1 becomes None. None for an unknown rank, and for more
     dimensions than a tensor can have.
 
     >>> from graphviz_tb.proto import TensorShapeProto
@@ -120,7 +120,7 @@ def shape_of(message: Any) -> Shape:
 
 
 def shape_word(shape: Iterable[int | None] | None) -> str:
-    """A shape for people; an unknown dimension is None or less than 0.
+    """Format a shape for people; an unknown dimension is None or negative.
 
     >>> shape_word((None, 28, -1)), shape_word(()), shape_word(None)
     ('?×28×?', 'scalar', 'unknown rank')
@@ -131,12 +131,12 @@ def shape_word(shape: Iterable[int | None] | None) -> str:
 
 
 def message_word(message: Any, most: int | None = None) -> str:
-    """A shape message for people, of many dimensions the first `most`."""
+    """Format a shape message for people, at most its first `most` dimensions."""
     return "unknown rank" if message.unknown_rank else shape_word([dim.size for dim in message.dim[:most]])
 
 
 def elements(shape: Shape) -> int:
-    """Number of elements; an unknown dimension counts as 1, an unknown rank too; never more than `COUNTED_ELEMENTS`.
+    """Count elements; an unknown dimension or rank counts as 1; at most `COUNTED_ELEMENTS`.
 
     >>> elements((4, None, 2)), elements(()), elements(None), elements((0, 3))
     (8, 1, 1, 0)

@@ -1,4 +1,4 @@
-"""Base colours of the two themes: what colourings and renderers agree on."""
+"""Base colours of the two themes, shared by colourings and renderers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Theme:
     hues: tuple[str, ...]
 
     def frame(self, depth: int) -> str:
-        """The fill of an open group, `depth` open groups deep.
+        """Return the fill of an open group inside `depth` open groups.
 
         >>> [LIGHT.frame(depth) for depth in range(4)]
         ['#FFFFFF', '#F6F8FA', '#EFF2F5', '#F6F8FA']

@@ -1,4 +1,4 @@
-"""How thick a line is drawn: by the number of elements that flow along it."""
+"""The thickness of a line, by the number of elements that flow along it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ THIN, THICK = 10, 60  # tenths of a pixel
 
 
 def _least(tenths: int) -> int:
-    """The least number of elements n whose line is `tenths` thick: 10 + 50·log10(n)/8, rounded, in whole
-    numbers."""
+    """Return the least number of elements n whose line is `tenths` thick: 10 + 50·log10(n)/8, rounded, computed in
+    integers."""
     exponent = 8 * (2 * (tenths - THIN) - 1)  # n ** 100 >= 10 ** exponent
-    number = round(10 ** (exponent / 100)) - 1  # or one beside it: whole numbers decide
+    number = round(10 ** (exponent / 100)) - 1  # may be off by one: integers decide
     while number**100 < 10**exponent:
         number += 1
     return number
@@ -23,7 +23,7 @@ THRESHOLDS = tuple(_least(tenths) for tenths in range(THIN + 1, THICK + 1))
 
 
 def thickness(edge: Metaedge | Bridge) -> int:
-    """Tenths of a pixel: by the number of elements where it is known, thin otherwise.
+    """Return the thickness in tenths of a pixel: by the number of elements if it is known, thin otherwise.
 
     >>> from graphviz_tb.model.bundles import bundle_of
     >>> from graphviz_tb.model.tensors import Tensor
@@ -37,7 +37,7 @@ def thickness(edge: Metaedge | Bridge) -> int:
 
 
 def load(edge: Metaedge | Bridge) -> int:
-    """The thickness, below 0 for a line that carries indices, sizes and masks alone: a main path takes others first.
+    """Return the thickness, negated for a line of indices, sizes and masks only, so that main paths avoid it.
 
     >>> from graphviz_tb.model.bundles import bundle_of
     >>> from graphviz_tb.model.tensors import Tensor

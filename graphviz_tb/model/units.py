@@ -1,4 +1,4 @@
-"""Numbers as a reader wants them: three digits and the unit that fits."""
+"""Numbers for readers: three digits and a fitting unit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COUNTS = (("", 1), ("k", 10**3), ("M", 10**6), ("G", 10**9), ("T", 10**12), ("P"
 
 
 def format_count(count: float) -> str:
-    """A number of things.
+    """Format a number of things.
 
     >>> format_count(999), format_count(25_636_712), format_count(0)
     ('999', '25.6 M', '0')
@@ -30,7 +30,7 @@ def format_count(count: float) -> str:
 
 
 def format_bytes(count: float) -> str:
-    """A number of bytes.
+    """Format a number of bytes.
 
     >>> format_bytes(1023), format_bytes(10**12), format_bytes(157 * 1024)
     ('1020 B', '931 GB', '157 KB')
@@ -39,7 +39,7 @@ def format_bytes(count: float) -> str:
 
 
 def format_micros(micros: float) -> str:
-    """A time that was measured in microseconds.
+    """Format a time in microseconds.
 
     >>> format_micros(61_000_000), format_micros(3200), format_micros(12)
     ('1.02 min', '3.2 ms', '12 µs')
@@ -48,13 +48,13 @@ def format_micros(micros: float) -> str:
 
 
 def _scaled(value: float, units: tuple[tuple[str, int], ...]) -> str:
-    """Three significant digits; the next unit from its factor on."""
+    """Format three significant digits and the largest unit that fits."""
     unit, factor = next((pair for pair in reversed(units) if abs(value) >= pair[1]), units[0])
     return f"{significant(value / factor)} {unit}"
 
 
 def significant(value: float) -> str:
-    """Three significant digits without zeros at the end, never an exponent.
+    """Format three significant digits without trailing zeros, never with an exponent.
 
     >>> significant(1023.4), significant(0.04567), significant(2.0), significant(0)
     ('1020', '0.0457', '2', '0')
@@ -66,7 +66,7 @@ def significant(value: float) -> str:
 
 
 def number(value: float, digits: int = 4) -> str:
-    """A number in few letters.
+    """Format a number in few letters.
 
     >>> [number(value) for value in (0.0, 0.25, 1234.5678, 1e6, 2.5e-7, float("nan"), float("-inf"))]
     ['0', '0.25', '1235', '1M', '2.5e-7', 'NaN', '−∞']
@@ -86,7 +86,7 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def plural(count: int, noun: str, nouns: str = "") -> str:
-    """The noun that goes with a count.
+    """Return the noun in the form that fits a count.
 
     >>> plural(1, "op"), plural(2, "op"), plural(0, "entry", "entries")
     ('op', 'ops', 'entries')
@@ -95,7 +95,7 @@ def plural(count: int, noun: str, nouns: str = "") -> str:
 
 
 def counted(count: int, noun: str, nouns: str = "") -> str:
-    """A count and its noun, as text (pictures write thin spaces between thousands, see `view/labels.py`).
+    """Format a count with its noun (pictures use thin spaces between thousands, see `view/labels.py`).
 
     >>> counted(1, "op"), counted(2300, "entry", "entries")
     ('1 op', '2,300 entries')

@@ -1,4 +1,4 @@
-"""Which groups are open, and every word that is shown: the input of `place`."""
+"""Open groups and every text that is shown: the input of `place`."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from graphviz_tb.model.skeleton import Skeleton
 
 @dataclass(frozen=True, slots=True)
 class NodeLabel:
-    """The words on one child of an open group, and what kind of box it is.
+    """The texts on one child of an open group, and the kind of its box.
 
     `label` is the last segment of its name, `full` the whole name, `second` the second line ("12 ops", "3.2 ms";
     empty for none), `badge` the number of a stack ("×12" equal members, "3 parts" of a fold; empty for none).
-    `member` is the kind of the members of a series or fold, which its front sheet is drawn as; `about` what only the
-    tooltip says; `stacked` says that it is an open stack with what one of its members holds in it.
+    `member` is the kind of the members of a series or fold, drawn as its front sheet; `about` is text for the tooltip
+    only; `stacked` marks an open stack that shows the contents of one member.
     """
 
     row: int
@@ -39,7 +39,7 @@ class NodeLabel:
 
 @dataclass(frozen=True, slots=True)
 class LineWords:
-    """The words of a line: the `label` next to it (shortened; "" for none), the `title` of its tooltip."""
+    """The texts of a line: the `label` next to it (shortened; "" for none), and the `title` of its tooltip."""
 
     label: str
     title: str
@@ -47,8 +47,8 @@ class LineWords:
 
 @dataclass(frozen=True, slots=True)
 class StubWords:
-    """One stub beside a box, before it has a place: its `label`, the `title` of its tooltip, the row it represents
-    (`other`; -1 where it counts the rest), and the annotations it represents (`notes`)."""
+    """One stub next to a box, before it has coordinates: its `label`, the `title` of its tooltip, the row it represents
+    (`other`; -1 if it counts the rest), and the annotations it represents (`notes`)."""
 
     kind: StubKind | Literal["more"]
     label: str
@@ -69,7 +69,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class LevelWords:
-    """Every word about the boxes and lines of an open group. A position counts its children, then its functions.
+    """All texts of the boxes and lines of an open group. Positions count its children, then its functions.
 
     `seconds` is the second line of the box (or of the title bar) at each position, `titles` its tooltip;
     `incoming`, `outgoing` the stubs at the two sides of each closed box; `notes` the lines about many boxes at once;
@@ -88,7 +88,7 @@ class LevelWords:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """One open group: its metagraph, its order of drawing, a label for each child, and the children that are open.
+    """One open group: its metagraph, its drawing order, a label for each child, and the children that are open.
 
     `opened` maps positions of children to their own view. `names` gives the full name of every row that is an end of
     annotations and bridges of this metagraph (rows may be anywhere in the graph), `labels` their labels where these
@@ -110,16 +110,16 @@ class View:
     words: LevelWords = LevelWords()
 
     def drawn(self) -> dict[int, Metaedge | Bridge]:
-        """The wires that are drawn one by one: none where the level is too large to be laid out."""
+        """Return the wires that are drawn one by one: none if the level is too large for a layout."""
         return {} if self.skeleton.plain else {wire: self.line(wire) for wire in self.wires()}
 
     def line(self, wire: int) -> Metaedge | Bridge:
-        """The metaedge or bridge that a wire represents."""
+        """Return the metaedge or bridge of a wire."""
         edge, bridge = self.skeleton.wires[wire].edge, self.skeleton.wires[wire].bridge
         return self.metagraph.edges[edge] if edge >= 0 else self.metagraph.bridges[bridge]
 
     def wires(self) -> list[int]:
-        """The wires that are drawn, one by one or not."""
+        """Return the wires that are drawn, one by one or together."""
         metagraph = self.metagraph
         away, stubbed = metagraph.mask.extracted, metagraph.mask.stubbed
         drawn = []

@@ -1,4 +1,4 @@
-"""Weights: the trained numbers that an op uses, as marks next to it."""
+"""Weights: the trained numbers that an op uses, drawn as marks next to it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from graphviz_tb.model.tensors import Shape, shape_word
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """The weight that a node marked `Mark.WEIGHT` gives its users.
+    """The weight given by a node marked `Mark.WEIGHT` to its users.
 
-    `variable` is the name of the variable (of the constant, in a frozen graph) as the program called it; `dtype` that
-    of its value ("" where unknown), `shape` None where unknown. `role` is what the op that uses it calls the input
-    ("kernel", "bias", …), where the name says nothing. `uses` is how many ops use the variable.
+    `variable` is the name of the variable (of the constant, in a frozen graph) in the program; `dtype` the dtype of its
+    value ("" if unknown), `shape` None if unknown. `role` is the input name of the op that uses it ("kernel", "bias",
+    …), if the variable's name is unhelpful. `uses` is the number of ops that use the variable.
     """
 
     variable: str
@@ -40,17 +40,17 @@ class VariableUse(IntEnum):
     """The purpose of a variable."""
 
     PARAMETER = 0  # the model computes with it
-    COPY = 1  # an average of parameters, a copy of them, what another replica holds: counted with these
-    STATE = 2  # of an optimizer, a metric, a counter
+    COPY = 1  # an average or copy of parameters, the copy of a replica: counted with the parameters
+    STATE = 2  # state of an optimizer, a metric, a counter
 
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A variable of the program, or the constant that freezing made of one.
+    """A variable of the program, or a constant that freezing made of one.
 
-    `node` makes it: a variable, its handle, an argument that is given one, a constant. `users` are the ops that take
-    its value, in the order of the file; what writes or saves it is none. `trainable` is whether training changes it,
-    None where nothing says so.
+    `node` makes it: a variable, its handle, an argument bound to one, a constant. `users` are the ops that use its
+    value, in file order, excluding ops that write or save it. `trainable` is true if training changes it, None if the
+    file does not say.
     """
 
     node: int

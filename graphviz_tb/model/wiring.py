@@ -1,4 +1,4 @@
-"""How a call and its functions are joined: which input leads to which argument, which result to which output.
+"""The wiring of a call to its functions: which input leads to which argument, which result to which output.
 
 call, Defun     input i ─▶ argument i            result k ─▶ output k
 while           as a call, for cond and body     of the body only
@@ -20,22 +20,22 @@ from graphviz_tb.ops.roles import Role, has_role
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
 
-# In which order the functions of one dataset have their captured inputs.
+# The order in which the functions of a dataset list their captured inputs.
 FUNCTION_ORDER = (
     *("key_func", "init_func", "next_func", "reduce_func", "window_size_func", "finalize_func"),
     *("shard_func", "reader_func"),
 )
-MOST_OUTPUT = 10**18  # no op has as many outputs
+MOST_OUTPUT = 10**18  # more than any op has
 InputRun = tuple[int, int, int]  # first input, first argument, how many
 
 
 @dataclass(frozen=True, slots=True)
 class CallWiring:
-    """How a call and one of its functions are joined.
+    """The wiring of a call to one of its functions.
 
-    `runs` lead inputs to arguments one by one, `elements` (an input, first argument, how many) one input to several;
-    `gives` says which outputs a result leads to: that at its position, all, or none; `named` that outputs have the
-    names that the function gives its results.
+    `runs` map inputs to arguments one by one, `elements` (an input, first argument, count) one input to several
+    arguments; `gives` names the outputs that a result leads to: the one at its position, all, or none; `named` if
+    outputs have the names of the function's results.
     """
 
     runs: tuple[InputRun, ...] = ()
@@ -45,7 +45,7 @@ class CallWiring:
 
     @property
     def behind(self) -> int:
-        """The first input behind all that lead to arguments.
+        """The number of the first input after all inputs to arguments.
 
         >>> CallWiring(((1, 0, 2),)).behind, CallWiring(elements=(4, 0, 1)).behind, CallWiring().behind
         (3, 5, 0)
@@ -54,7 +54,7 @@ class CallWiring:
         return max([start + many for start, _, many in self.runs] + [first + 1] * bool(count), default=0)
 
     def arguments(self) -> list[tuple[int, int]]:
-        """All pairs (input, argument), the arguments in their order.
+        """Return all pairs (input, argument), sorted by argument.
 
         >>> CallWiring(((1, 0, 2),)).arguments(), CallWiring(elements=(0, 1, 2)).arguments()
         ([(1, 0), (2, 1)], [(0, 1), (0, 2)])
@@ -64,7 +64,7 @@ class CallWiring:
         return inner + [(start + at, to + at) for start, to, many in self.runs for at in range(many)]
 
     def takes(self, slot: int) -> list[int]:
-        """The arguments that input `slot` leads to.
+        """Return the arguments to which input `slot` leads.
 
         >>> CallWiring(((1, 0, 2),)).takes(2), CallWiring(elements=(0, 1, 2)).takes(0), CallWiring().takes(0)
         ([1], [1, 2], [])
@@ -74,28 +74,29 @@ class CallWiring:
         return inner + [slot - start + to for start, to, many in self.runs if start <= slot < start + many]
 
     def results(self, function: Function, keys: Sequence[str]) -> list[list[tuple[int, str]]]:
-        """For each of some output keys of the call the nodes and outputs that make what it gives."""
+        """Return, for each output key of the call, the nodes and outputs that make its value."""
         if self.gives == "none":
             return [[] for _ in keys]
         if self.gives == "all":
             return [[end for end in dict.fromkeys(function.returns) if end[0] >= 0]] * len(keys)
         names = enumerate(function.result_names) if self.named else ()
-        position = {name: number for number, name in reversed(list(names))}  # of several with one name the first
+        position = {name: number for number, name in reversed(list(names))}  # the first of equal names
         ends = [result(function, key, position) for key in keys]
         return [[] if end is None else [end] for end in ends]
 
 
 def wiring(op: str, definition: NodeDef | None, attr: str, count: int) -> CallWiring:
-    """How an op is joined to the function of `count` arguments that its attribute `attr` names ("": its op type is the
-    function)."""
+    """Return the wiring of an op to the function of `count` arguments named by its attribute `attr` ("": the op type is
+    the function)."""
     if not attr:
         return CallWiring(((0, 0, count),), named=True)
     if has_role(op, Role.CALL, Role.LAUNCH, Role.LOOP, Role.MAP, Role.BRANCH, Role.REMOTE_CALL):
-        # A branch keeps the number that chooses, a remote call the name of the device.
+        # The first input is not passed on: it selects the branch, or names the device of a remote call.
         keeps = int(has_role(op, Role.BRANCH, Role.REMOTE_CALL))
         silent = attr == "cond" or has_role(op, Role.GRADIENT)
         return CallWiring(((keeps, 0, count),), gives="none" if silent else "each")
-    if has_role(op, Role.COUNTED_LOOP):  # start, limit, delta, then the loop's own; the body takes the counter first
+    # Inputs: start, limit, delta, then loop values. The first argument of the body is the counter.
+    if has_role(op, Role.COUNTED_LOOP):
         return CallWiring(((3, 1, count - 1),), elements=(0, 0, min(1, count)))
     if definition is None:
         return CallWiring(gives="none")
@@ -106,12 +107,12 @@ def wiring(op: str, definition: NodeDef | None, attr: str, count: int) -> CallWi
 
 
 def is_dataset(definition: NodeDef) -> bool:
-    """Whether the op says what its functions capture."""
+    """Return whether the op lists the inputs that its functions capture."""
     return any(attr == "Targuments" or captured_attr(attr) for attr in definition.attr)
 
 
 def captured_attr(attr: str) -> str:
-    """The function whose captured inputs `attr` lists, "" if it is another attribute.
+    """Return the function whose captured inputs `attr` lists, "" for any other attribute.
 
     >>> captured_attr("Tkey_func_other_arguments"), captured_attr("Tinit_func_args"), captured_attr("Tout")
     ('key_func', 'init_func', '')
@@ -123,15 +124,15 @@ def captured_attr(attr: str) -> str:
 
 
 def dataset(definition: NodeDef, attr: str, count: int) -> CallWiring:
-    """A dataset hands its function what it iterates over, then what the function captures.
+    """Return the wiring of a dataset, which passes its elements to the function, then the captured inputs.
 
-    A running state (scan, reduce) comes first of all.
+    A running state (scan, reduce) precedes both.
     """
     attrs = definition.attr
     lists = {captured_attr(name): len(attrs[name].list.type) for name in attrs if captured_attr(name)}
     states = len(attrs["Tstate"].list.type) if "Tstate" in attrs else 0
     slot = captured_from(definition.op) + states
-    if attr in lists:  # several functions capture one after the other
+    if attr in lists:  # captured inputs are listed function by function
         order = [name for name in FUNCTION_ORDER if name in lists]
         slot += sum(lists[name] for name in order[: order.index(attr)]) if attr in order else 0
     captured = min(count, lists.get(attr, len(attrs["Targuments"].list.type) if "Targuments" in attrs else 0))
@@ -144,8 +145,8 @@ def dataset(definition: NodeDef, attr: str, count: int) -> CallWiring:
 
 
 def result(function: Function, key: str, position: Mapping[str, int]) -> tuple[int, str] | None:
-    """The node and output that make the result which output `key` of the call gives: by its name, if that has a
-    position among the results, else by its number.
+    """Return the node and output that make output `key` of the call: by name, if the name has a position among the
+    results, else by number.
 
     >>> f, position = Function("f", 0, (1,), ("x",), ((5, "0"), (7, "z:0")), ("output", "b")), {"output": 0, "b": 1}
     >>> result(f, "1", position), result(f, "b:0", position), result(f, "output:1", {}), result(f, "9", {})
@@ -159,8 +160,8 @@ def result(function: Function, key: str, position: Mapping[str, int]) -> tuple[i
 
 
 def output_number(digits: str) -> int:
-    """The number of an output as an input states it; one of more than 18 digits is past every output, and no other
-    number is made of it, since `int` refuses thousands of digits.
+    """Parse the number of an output in an input. Numbers of more than 18 digits become `MOST_OUTPUT`, past any output,
+    since `int` refuses thousands of digits.
 
     >>> output_number("7"), output_number("007"), output_number("9" * 5000) == MOST_OUTPUT
     (7, 7, True)

@@ -1,4 +1,4 @@
-"""Inputs of ops that have a name: weights, and sizes."""
+"""Named inputs of ops: weights, sizes, seeds, settings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from graphviz_tb.ops.table import row
 SIZE = "size"
 CAPTURED = "captured"
 SEED = "seed"
-SETTING = "="  # before the name of an input that sets what the op does
+SETTING = "="  # prefix of the name of an input that is a setting of the op
 TAG, MEASURED = "tag", "measured"  # of summaries
 
 
@@ -45,7 +45,7 @@ def weight_names(op: str) -> Mapping[int, str]:
 
 
 def setting_name(op: str, slot: int) -> str:
-    """What an op calls an input that sets what it does; "" where it has no name.
+    """Return the name of an input that is a setting of the op; "" for any other input.
 
     >>> setting_name("aten::softmax", 1), setting_name("aten::softmax", 0)
     ('dim', '')
@@ -55,7 +55,7 @@ def setting_name(op: str, slot: int) -> str:
 
 
 def summary_inputs(op: str) -> tuple[int, int] | None:
-    """Which inputs of a summary are its tag and what it measures; None for an op without these.
+    """Return the inputs of a summary that are its tag and its value; None for an op without these.
 
     >>> summary_inputs("HistogramSummary"), summary_inputs("WriteSummary"), summary_inputs("MergeSummary")
     ((0, 1), (3, 2), None)
@@ -65,7 +65,7 @@ def summary_inputs(op: str) -> tuple[int, int] | None:
 
 
 def is_size(op: str, slot: int) -> bool:
-    """Whether an input is a size, which follows where a layer before has another one.
+    """Return whether an input is a size, which changes with the sizes of earlier layers.
 
     >>> is_size("Reshape", 1), is_size("Reshape", 0)
     (True, False)
@@ -74,7 +74,7 @@ def is_size(op: str, slot: int) -> bool:
 
 
 def is_seed(op: str, slot: int) -> bool:
-    """Whether an input is the seed of random numbers, or the key that was made of one.
+    """Return whether an input is a random seed, or a key made of one.
 
     >>> is_seed("StatelessRandomUniform", 1), is_seed("StatelessIf", 1)
     (True, False)
@@ -83,7 +83,7 @@ def is_seed(op: str, slot: int) -> bool:
 
 
 def captured_from(op: str) -> int:
-    """The first input of a dataset that its functions capture; behind the dataset that it iterates over by default.
+    """Return the first input of a dataset op that its functions capture; by default the one after the input dataset.
 
     >>> captured_from("GeneratorDataset"), captured_from("MapDataset")
     (0, 1)

@@ -1,11 +1,11 @@
-"""The table of Keras's classes of layers, `layers.tsv`: one line a class, its columns apart by tabs.
+"""The table of Keras layer classes, `layers.tsv`: one line a class, columns separated by tabs.
 
 class       the class of a layer
-roles       what it is for, in words of `LayerRole`
-shape       the rule of its output shapes (read/keras/shapes.py); empty where they are not known
-parameters  the rule that counts what it keeps (read/keras/parameters.py); 0 where it keeps nothing, empty where unknown
-flops       the ops that it runs (annotate/costs/layers.py); 0 where it only moves elements, empty where unknown
-defaults    defaults of its configuration that other classes do not have, as JSON
+roles       its roles, in words of `LayerRole`
+shape       the rule of its output shapes (read/keras/shapes.py); empty if unknown
+parameters  the rule that counts its parameters (read/keras/parameters.py); 0 if it has none, empty if unknown
+flops       the rule of its FLOPs (annotate/costs/layers.py); 0 if it only moves elements, empty if unknown
+defaults    defaults of its configuration that are special to the class, as JSON
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ UNKNOWN = LayerRow()
 
 
 def layer_row(kind: str) -> LayerRow:
-    """Return the row of a class; an empty one for a class that the table does not list.
+    """Return the row of a class; an empty one if the table does not list it.
 
     >>> layer_row("Dense").shape, layer_row("Mine").shape
     ('dense', '')
@@ -54,7 +54,7 @@ def layer_row(kind: str) -> LayerRow:
 
 
 def is_layer(kind: str, role: LayerRole) -> bool:
-    """Whether a class has a role.
+    """Return whether a class has a role.
 
     >>> is_layer("InputLayer", LayerRole.INPUT), is_layer("Dense", LayerRole.INPUT)
     (True, False)
@@ -63,13 +63,13 @@ def is_layer(kind: str, role: LayerRole) -> bool:
 
 
 def classes_of(role: LayerRole) -> frozenset[str]:
-    """The classes that have a role."""
+    """Return the classes that have a role."""
     return frozenset(kind for kind in LAYER_CLASSES if is_layer(kind, role))
 
 
 @cache
 def usual_config(kind: str) -> Mapping[str, Any]:
-    """The defaults of a class that other classes do not have.
+    """Return the defaults that are special to a class.
 
     >>> usual_config("UpSampling2D"), usual_config("Dense")
     ({'size': 2}, {})

@@ -1,7 +1,7 @@
-"""Write the columns `outputs` and `defaults` of `ops.tsv` from TensorFlow's registry, and keep the others.
+"""Write the columns `outputs` and `defaults` of `ops.tsv` from TensorFlow's registry, and keep the other columns.
 
-Needs TensorFlow: ``python -m graphviz_tb.ops.make``. The names, dtypes and defaults of released ops never change, so
-that the table of a newer TensorFlow serves graphs of older ones.
+Needs TensorFlow: ``python -m graphviz_tb.ops.make``. Names, dtypes and defaults of released ops never change, so the
+table of a newer TensorFlow also fits graphs of older ones.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any
 
 from graphviz_tb.ops.table import LINES, TableRow, row
 
-# What shapes, dtypes and costs never ask for.
+# Attributes that shapes, dtypes and costs never need.
 LEFT_OUT = {"container", "shared_name", "config", "config_proto", "executor_type", "use_locking", "metadata"}
 
 
 def main() -> None:
-    """Before: TensorFlow is installed. After: `ops.tsv` beside this file; ops that it does not register stay."""
+    """Write `ops.tsv` next to this file; ops that TensorFlow does not register keep their lines."""
     from tensorflow.core.framework import op_def_pb2  # type: ignore[import-untyped,import-not-found,unused-ignore]
     from tensorflow.python.client import pywrap_tf_session  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
@@ -26,7 +26,7 @@ def main() -> None:
     rows = {op: row(op) or TableRow() for op in LINES}
     for op in filter(is_listed, listed.op):
         rows[op.name] = rows.get(op.name, TableRow())._replace(outputs=" ".join(outputs(op)), defaults=defaults(op))
-    # Patterns stay first, in their order: the first that matches counts.
+    # Patterns stay first, in their order, as the first match counts.
     order = sorted(rows, key=lambda op: (False,) if "*" in op else (True, op))
     text = "".join("\t".join((op, *rows[op])).rstrip("\t") + "\n" for op in order)
     head = "\t".join(("# op", *TableRow._fields))
@@ -34,12 +34,12 @@ def main() -> None:
 
 
 def is_listed(op: Any) -> bool:
-    """Whether an op is one of graphs that people write, not what only the runtime makes of them."""
+    """Return whether an op occurs in graphs that people write, not only in those that the runtime makes."""
     return not op.name.startswith(("_Mkl", "_MKL", "_Xla", "_TPU", "_Kernel"))
 
 
 def outputs(op: Any) -> Iterator[str]:
-    """`name:dtype`, `name:$attribute`; `name:dtype*count` a list of one dtype, `name:*attribute` of several."""
+    """Yield outputs as `name:dtype` or `name:$attribute`; lists as `name:dtype*count` or `name:*attribute`."""
     for arg in op.output_arg:
         if arg.type_list_attr:
             yield f"{arg.name}:*{arg.type_list_attr}"
@@ -49,7 +49,7 @@ def outputs(op: Any) -> Iterator[str]:
 
 
 def defaults(op: Any) -> str:
-    """Return the defaults of attributes as JSON, "" where there are none."""
+    """Return the defaults of attributes as JSON, "" if there are none."""
     default_of = {}
     for attr in op.attr:
         if attr.name in LEFT_OUT or attr.name.startswith("_") or not attr.HasField("default_value"):
@@ -68,7 +68,7 @@ def dtype_name(number: int) -> str:
 
 
 def default_as_json(value: Any) -> Any:
-    """A default as JSON; None where it is a shape, a tensor or a function."""
+    """Return a default as JSON; None for a shape, a tensor or a function."""
     kind = value.WhichOneof("value")
     if kind == "s":
         return value.s.decode("utf-8", "replace")
@@ -77,10 +77,10 @@ def default_as_json(value: Any) -> Any:
     if kind in ("i", "b"):
         return getattr(value, kind)
     if kind == "f":
-        # As float32 has it: 0.001 is 0.0010000000474974513 in the registry.
+        # A float32: 0.001 is 0.0010000000474974513 in the registry.
         return round(value.f, 9)
     if kind == "list":
-        # A list in JSON does not say of what it is: the one field that is filled is taken.
+        # A list does not state its type: take the one field that is filled.
         lists = [[text.decode("utf-8", "replace") for text in value.list.s], list(value.list.i), list(value.list.b)]
         return next((each for each in lists if each), None if value.list.ListFields() else [])
     return None

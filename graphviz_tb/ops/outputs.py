@@ -1,4 +1,4 @@
-"""The outputs of ops: their names, dtypes and counts; and the defaults of attributes."""
+"""Outputs of ops: names, dtypes and counts; and defaults of attributes."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ LISTED = "attrs(output_shapes)"
 class Output(NamedTuple):
     """One output, or a list of them.
 
-    `dtype` is fixed, else that of attribute `attr`; `counted_by` names the attribute that counts a list of one dtype;
-    `several` says that `attr` is a list of dtypes, one for each of the list.
+    `dtype` is fixed, or else that of the attribute `attr`; `counted_by` is the attribute with the length of a list of
+    one dtype; if `several`, `attr` is a list of dtypes, one for each element.
     """
 
     name: str
@@ -39,7 +39,7 @@ class OpDef(NamedTuple):
 
 @cache
 def op_def(op: str) -> OpDef | None:
-    """The definition of an op; None where TensorFlow 2.21 has none of that name.
+    """Return the definition of an op; None if TensorFlow 2.21 has no op of that name.
 
     >>> [output.name for output in op_def("Unique").outputs]
     ['y', 'idx']
@@ -56,13 +56,13 @@ def op_def(op: str) -> OpDef | None:
 
 
 def gives_truth(op: str) -> bool:
-    """Whether an op gives truth values whatever it is given."""
+    """Return whether an op has a boolean output for any inputs."""
     known = op_def(op)
     return known is not None and any(output.dtype == "bool" for output in known.outputs)
 
 
 def shape_attribute(op: str) -> str:
-    """The attribute that states the shape of an op's one output, or holds the tensor that it gives; "" for none.
+    """Return the attribute with the shape of an op's only output, or with the output itself; "" for none.
 
     >>> shape_attribute("Placeholder"), shape_attribute("Const"), shape_attribute("Relu")
     ('shape', 'value', '')
@@ -73,7 +73,7 @@ def shape_attribute(op: str) -> str:
 
 
 def lists_shapes(op: str) -> bool:
-    """Return whether `output_shapes` of an op lists its outputs' shapes; that of a dataset lists those of the elements.
+    """Return whether `output_shapes` lists the shapes of an op's outputs; that of a dataset lists those of elements.
 
     >>> lists_shapes("IteratorGetNext"), lists_shapes("While"), lists_shapes("MapDataset")
     (True, True, False)
@@ -83,7 +83,7 @@ def lists_shapes(op: str) -> bool:
 
 
 def read_output(text: str) -> Output:
-    """One output as the table writes it.
+    """Parse one output of the table.
 
     >>> read_output("output:$T*num_split").counted_by, read_output("idx:int32").dtype, read_output("y:*Tout").several
     ('num_split', 'int32', True)

@@ -1,4 +1,4 @@
-"""The roles of op types, and the types of each role."""
+"""Roles of op types, and the set of types with each role."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Role(StrEnum):
     SAVE = "save"
     RESTORE = "restore"
     LIST = "list"
-    # What comes in and goes out
+    # Inputs and outputs
     CONSTANT = "constant"
     INPUT = "input"
     ARGUMENT = "argument"
@@ -40,7 +40,7 @@ class Role(StrEnum):
     INPUT_PIPELINE = "input-pipeline"
     SUMMARY = "summary"
     SUMMARY_MERGE = "summary-merge"
-    # Values handed on
+    # Values passed on
     PASS = "pass"
     PASS_EACH = "pass-each"
     TRACED_RESULT = "traced-result"
@@ -88,7 +88,7 @@ class Role(StrEnum):
 
 @lru_cache(maxsize=4096)  # a hostile file has a million types
 def roles(op: str) -> frozenset[str]:
-    """The roles of an op type; of one that the table does not list, those of its name.
+    """Return the roles of an op type; of an unlisted type, those of the name pattern that it matches.
 
     >>> sorted(roles("AssignAdd")), sorted(roles("MyOpGrad")), sorted(roles("MyOp"))
     (['alias', 'assign', 'reference'], ['gradient'], [])
@@ -97,7 +97,7 @@ def roles(op: str) -> frozenset[str]:
 
 
 def has_role(op: str, *wanted: Role) -> bool:
-    """Whether an op type has one of some roles.
+    """Return whether an op type has any of some roles.
 
     >>> has_role("ScalarSummary", Role.SUMMARY), has_role("Relu", Role.SUMMARY, Role.SAVE)
     (True, False)
@@ -117,41 +117,41 @@ def _types() -> dict[str, frozenset[str]]:
 TYPES = _types()
 
 VARIABLES = TYPES[Role.VARIABLE]
-"""Hold a value between runs, by reference or by handle. A `TemporaryVariable` lives for one step and is none."""
+"""Store a value between runs, by reference or by handle; not `TemporaryVariable`, which lives for one step."""
 HANDLES = TYPES[Role.HANDLE]
-"""Give the handle of something that is no tensor: a variable, table, queue, iterator, reader, generator."""
+"""Return the handle of a variable, table, queue, iterator, reader or generator."""
 TABLES = TYPES[Role.TABLE]
-"""Give the handle of a lookup table."""
+"""Return the handle of a lookup table."""
 READS = TYPES[Role.READ]
-"""Give the value of the variable whose handle is input 0."""
+"""Return the value of the variable whose handle is input 0."""
 ROW_READS = TYPES[Role.READ_ROWS]
-"""Give rows of the variable whose handle is input 0."""
+"""Return rows of the variable whose handle is input 0."""
 ASSIGNS = TYPES[Role.ASSIGN]
-"""Set a variable, whole: those that TensorFlow registers."""
+"""Set a whole variable; only ops that TensorFlow registers."""
 RESOURCE_ASSIGNS = frozenset(op for op in ASSIGNS if op.endswith("VariableOp"))
-"""Of these, those that take the handle of a variable."""
+"""The assignments that take the handle of a variable."""
 CONSTANTS = TYPES[Role.CONSTANT]
-"""Give a tensor that is in the file, the same in each run."""
+"""Return a tensor stored in the file, constant over all runs."""
 FILLED = TYPES[Role.FILL] | {"ZerosLike", "OnesLike", "Const"}
-"""Give a tensor that is stated, or all of one number: sizes are asked for to make one."""
+"""Return a stated tensor, or one filled with one number, for which sizes are needed."""
 UNSTATED = frozenset({"Placeholder"})
-"""Have the shape of a scalar for an unknown one in graphs of old producers."""
+"""State the shape of a scalar for an unknown shape in graphs of old producers."""
 INPUTS = TYPES[Role.INPUT]
-"""Give what is fed from outside or handed to a function."""
+"""Return a value that is fed from outside or passed to a function."""
 ARGUMENTS = TYPES[Role.ARGUMENT]
-"""Of the inputs, those of functions."""
+"""The inputs of functions."""
 RESULTS = TYPES[Role.RESULT]
-"""Take what a function gives."""
+"""Take a result of a function."""
 OPTIONAL_VALUES = TYPES[Role.OPTIONAL_VALUE]
-"""Take the element out of what an iterator gives in a loop over a dataset."""
+"""Unwrap the optional element of an iterator in a loop over a dataset."""
 NEXT_ELEMENTS = TYPES[Role.NEXT_ELEMENT]
-"""Give the next element of a dataset."""
+"""Return the next element of a dataset."""
 INPUT_PIPELINE = TYPES[Role.INPUT_PIPELINE]
 """Fetch, read, decode or wait for the data of a step: iterators, datasets, queues, infeeds, readers, decoders."""
 PASS_THROUGH = TYPES[Role.PASS]
 """Output 0 is input 0: identities and copies."""
 TRACED_RESULTS = TYPES[Role.TRACED_RESULT]
-"""Tracing ends each result of a function in one, called by the type and a number."""
+"""Tracing ends each result of a function in one of these, named by type and number."""
 PASS_EACH = TYPES[Role.PASS_EACH]
 """The outputs are the inputs."""
 CASTS = TYPES[Role.CAST]
@@ -171,45 +171,45 @@ LAUNCHES = TYPES[Role.LAUNCH]
 BRANCHES = TYPES[Role.BRANCH]
 """Run one of several functions, chosen by input 0."""
 LOOPS = TYPES[Role.LOOP]
-"""Run a function over and over."""
+"""Run a function repeatedly."""
 FRAME_ENTERS = TYPES[Role.FRAME_ENTER]
-"""Hand a value into a loop of control flow v1."""
+"""Pass a value into a loop of control flow v1."""
 FRAME_EXITS = TYPES[Role.FRAME_EXIT]
-"""Hand a value out of such a loop."""
+"""Pass a value out of such a loop."""
 FRAME_MERGES = TYPES[Role.FRAME_MERGE]
-"""Give the one input that comes: the first time from outside of a loop, then from its last turn."""
+"""Return the one available input: first from outside of the loop, then from the last iteration."""
 FRAME_SWITCHES = TYPES[Role.FRAME_SWITCH]
-"""Hand input 0 to one of two outputs."""
+"""Pass input 0 to one of two outputs."""
 FRAME_NEXTS = TYPES[Role.FRAME_NEXT]
-"""Hand a value to the next turn of a loop."""
+"""Pass a value to the next iteration of a loop."""
 FRAME_CONDITIONS = TYPES[Role.FRAME_CONDITION]
-"""Say whether a loop goes on."""
+"""Decide whether a loop continues."""
 CONVOLUTIONS = TYPES[Role.CONVOLUTION]
-"""Convolutions and what slides a filter as they do."""
+"""Convolutions and similar ops that slide a filter."""
 DEPTHWISE = TYPES[Role.DEPTHWISE]
-"""Of the convolutions those that keep channels apart."""
+"""The convolutions that keep channels separate."""
 PRODUCTS = TYPES[Role.PRODUCT]
 """Products of matrices."""
 BATCH_PRODUCTS = TYPES[Role.BATCH_PRODUCT]
 """Products along dimensions of two tensors, as of the queries and keys of an attention."""
 LOOKUPS = TYPES[Role.LOOKUP]
-"""Rows of a table of embeddings by their numbers."""
+"""Select rows of an embedding table by number."""
 EMBEDDING = LOOKUPS | ROW_READS
-"""What an embedding does: rows of a table, of a variable or of its value."""
+"""Embeddings: select rows of a table, of a variable or of its value."""
 SIZES = TYPES[Role.SIZE]
-"""Give the shape, rank or number of elements of an input."""
+"""Return the shape, rank or number of elements of an input."""
 COUNTS = TYPES[Role.COUNT]
 """Arithmetic by which programs compute sizes: a whole number among their inputs is one."""
 ADDS = TYPES[Role.ADD]
 """Add two tensors."""
 INDEXES = TYPES[Role.INDEX]
-"""What else takes part in computing sizes, where it is done with whole numbers."""
+"""Further ops that compute sizes if their values are whole numbers."""
 RANGES = TYPES[Role.RANGE]
 """Count from one number to another."""
 SELECTS = TYPES[Role.SELECT]
-"""Take the elements of one input or another, as truth values say."""
+"""Select elements of one of two inputs by truth values."""
 COMMON = TYPES[Role.COMMON]
-"""Occur in every part of a network, so that no group is named by them."""
+"""Occur in every part of a network, so no group is named after them."""
 LISTS = TYPES[Role.LIST]
 """Make a list or a stack that loops fill."""
 REFERENCES = TYPES[Role.REFERENCE]

@@ -1,16 +1,16 @@
-"""The table of op types, `ops.tsv`: one line an op, its columns apart by tabs.
+"""The table of op types, `ops.tsv`: one line an op, columns separated by tabs.
 
-op         the type; one with `*` describes all types of such a name that no other line lists, as ops of other libraries
-roles      what the op is for, in words of `Role`
-inputs     inputs that have a name: `1:kernel,2:bias`; with `=` before it what sets what the op does: `1:=dim`
+op         the type; a pattern with `*` describes all matching types that have no line, as ops of other libraries
+roles      its roles, in words of `Role`
+inputs     named inputs: `1:kernel,2:bias`; a setting of the op has `=` before its name: `1:=dim`
 outputs    `name:dtype`, `name:$attribute`; `name:dtype*count` is a list of one dtype, `name:*attribute` of several; `?`
-           where TensorFlow registers no such op, so that its outputs are not known
+           if TensorFlow registers no such op, so its outputs are unknown
 shape      the shapes of the outputs, a signature (annotate/infer/signatures.py)
 flops      the floating point operations, a formula (annotate/costs/formulas.py)
 defaults   the defaults of attributes, as JSON
 
 `make.py` writes `outputs` and `defaults` from TensorFlow's registry and keeps the other columns, which are written by
-hand. Ops of another framework have the framework's name before theirs, `onnx::Conv`, as the reader gives them it.
+hand. Ops of a second framework have its name as a prefix, `onnx::Conv`, which the reader adds.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class TableRow(NamedTuple):
 
 
 def read(text: str) -> dict[str, str]:
-    r"""The lines of a table by op type, cut no further: of 1,800 ops a graph has some dozens.
+    r"""Return the lines of a table by op type, not split into columns: of 1,800 ops a graph has some dozens.
 
     >>> read("# op\troles\nMyOp\tread\t0:handle\n")
     {'MyOp': 'read\t0:handle'}
@@ -46,7 +46,7 @@ LINES = read((get_data(__name__, "ops.tsv") or b"").decode())
 
 
 def row(op: str) -> TableRow | None:
-    """Return the row of an op type under its exact name; None where the table has no such line.
+    """Return the row of an op type under its exact name; None if the table has no such line.
 
     >>> row("ReadVariableOp").outputs, row("MyOp")
     ('value:$dtype', None)
@@ -56,7 +56,7 @@ def row(op: str) -> TableRow | None:
 
 
 def line_of(op: str) -> str:
-    """The line of an op type, else that of the first pattern that it matches, else an empty one."""
+    """Return the line of an op type, else that of the first pattern that it matches, else ""."""
     if op in LINES:
         return LINES[op]
     return next((LINES[name] for name, pattern in patterns().items() if pattern.fullmatch(op)), "")
@@ -64,5 +64,5 @@ def line_of(op: str) -> str:
 
 @cache
 def patterns() -> dict[str, re.Pattern[str]]:
-    """The lines for several types, in the order of the table."""
+    """Return the patterns of lines for several types, in the order of the table."""
     return {name: re.compile(re.escape(name).replace(r"\*", ".*"), re.DOTALL) for name in LINES if "*" in name}

@@ -1,9 +1,9 @@
-"""What op types, Keras classes and attributes mean, in one line each: `words.tsv`, its columns apart by tabs.
+"""Descriptions of op types, Keras classes and attributes, one line each: `words.tsv`, columns separated by tabs.
 
-name  an op type or a class; an attribute with `@` before it. The versions of an op (`V2`, `V3`) and the same op of
-      another framework (`onnx::Relu`) share a line unless they have their own
+name  an op type or a class; an attribute with `@` before it. Versions of an op (`V2`, `V3`) and its equivalents in
+      other frameworks (`onnx::Relu`) share a line unless they have their own
 en    the line in English
-ko    the same in Korean
+ko    the line in Korean
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ VERSION = re.compile(r"V\d+$")
 
 @cache
 def _lines() -> dict[str, tuple[str, ...]]:
-    """The lines by name; read when a page is written, which alone shows them."""
+    """Read the lines by name; only pages show them, so not at import."""
     table = read((get_data(__name__, "words.tsv") or b"").decode())
     return {name: tuple(line.split("\t")) for name, line in table.items()}
 
 
 def op_words(op: str) -> tuple[str, ...]:
-    """What an op type or a Keras class does, in each language; nothing where the table does not say it.
+    """Return the description of an op type or a Keras class in each language; () if there is none.
 
     >>> op_words("onnx::Relu") == op_words("Relu"), op_words("AddV2") == op_words("Add"), op_words("Mine")
     (True, True, ())
@@ -36,7 +36,7 @@ def op_words(op: str) -> tuple[str, ...]:
 
 
 def attribute_meaning(name: str) -> tuple[str, ...]:
-    """What an attribute says, in each language; nothing where the table does not say it.
+    """Return the description of an attribute in each language; () if there is none.
 
     >>> attribute_meaning("padding")[0][:8], attribute_meaning("mine")
     ('How the ', ())

@@ -1,4 +1,4 @@
-"""page: a folded graph becomes one file that opens in a browser, with everything in it that can be opened.
+"""Write a folded graph as one file that opens in a browser, with every group that can be opened.
 
 open sets ─ rows ─ levels ─ colours ─ cards ─ blocks ─ document
 """

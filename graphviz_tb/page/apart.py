@@ -1,9 +1,9 @@
-"""Levels whose series are ungrouped: their members are on the level itself, as `--ungroup` draws them.
+"""Levels with ungrouped series: the members are on the level itself, as `--ungroup` draws them.
 
-All series of a level are ungrouped together. Levels inside of it have the members as neighbours, and are written once
-more where that makes a difference. The levels around it may be ungrouped as well: a level with series has a rank, the
-number of such levels around it (none where these are too many), and its content is written for each set of ranks, as
-bits (2 means: only that of rank 1). Functions of the library have separate ranks.
+All series of a level are ungrouped together. A nested level is stored again only if its neighbours change. Levels
+around it may be ungrouped as well: a level with series has a rank, the number of such levels around it (no rank if they
+are too many), and its content is stored for each set of ranks, written as bits (2: only rank 1). Functions of the
+library have separate ranks.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from graphviz_tb.page.walk import Arrange, Away, all_in_main, has_aside
 if TYPE_CHECKING:
     from graphviz_tb.openable import OpenableModel
 
-ROWS_OF_LEVEL = 150  # to find the lines of all levels takes as long as to find those of one level for so many rows
+ROWS_OF_LEVEL = 150  # finding the lines of all levels costs as much as one level per so many rows
 Laid = tuple[Metagraph, Skeleton, PortConstraints]
 ChildLine = tuple[int, bool, bool, tuple[int, int], bytes]
 Neighbours = dict[int, set[tuple[int, ...]]]
@@ -50,14 +50,14 @@ Neighbours = dict[int, set[tuple[int, ...]]]
 def put_apart(
     model: OpenableModel, held: Held, usual: Levels, copied: CopiedLevels, arrange: Arrange, alone: bool = False
 ) -> dict[int, int]:
-    """Put in all levels that differ where series are apart; the rank of each level that has such series, by row.
+    """Add all levels that differ when series are ungrouped; return the rank of each level with such series, by row.
 
-    The key of such a level is `PATH~RANKS`, with a `+` behind it where everything is in the main graph. `alone`: stacks
-    show one member.
+    The key of such a level is `PATH~RANKS`, with `+` after it if everything is in the main graph. `alone`: stacks show
+    one member.
     """
     base = model.hierarchy
     single = single_series(base)
-    if all(len(base.children(row)) > MEMBERS_APART for row in single):  # only saves time: to fold anew takes seconds
+    if all(len(base.children(row)) > MEMBERS_APART for row in single):  # only saves time: folding again takes seconds
         return {}
     if sum(map(len, base.name)) > LETTERS_APART:
         return {}
@@ -67,12 +67,12 @@ def put_apart(
     bits = chains(base, rank)
     seen: dict[Path, Neighbours] = {}
     walks: list[ApartWalk] = []
-    # A level of rank r comes apart with any of the levels around it: with each set of the ranks below r.
+    # A level of rank r can be ungrouped together with any set of the levels around it.
     for mask in sorted({bits[row] & ~below for row in rank for below in range(1 << rank[row])}):
         top = mask.bit_length() - 1
         apart = [row for row in rank if mask >> rank[row] & 1]
         hierarchy = grouping.without([base.name[member] for row in apart for member in series[row]])
-        # A separate hierarchy for each set: where series are gone, rows have other numbers.
+        # A separate hierarchy for each set: without the series, rows have other numbers.
         to = same_rows(hierarchy, base)
         starts = [row for row in apart if rank[row] == top]
         walk = ApartWalk(model, hierarchy, to, arrange, usual, copied, seen, alone, f"~{mask}", tuple(walks))
@@ -92,10 +92,10 @@ def single_series(hierarchy: Hierarchy) -> list[int]:
 
 
 def series_by_level(hierarchy: Hierarchy, series: list[int], names: Collection[str]) -> dict[int, list[int]]:
-    """The series that can come apart, by the level that they are on: those of some names, where all that are on one
-    level have few enough members together, and where stacks hold few enough groups.
+    """Return the series to ungroup by level: those in `names`, if all series of the level together have few members,
+    and stacks few groups.
 
-    Members of a stack have lines of their own then: all that they hold is written once more.
+    The members of an ungrouped stack have separate lines, so all their contents are written again.
     """
     by_level: dict[int, list[int]] = {}
     for row in series:
@@ -112,9 +112,9 @@ def series_by_level(hierarchy: Hierarchy, series: list[int], names: Collection[s
 
 
 def ranks(hierarchy: Hierarchy, levels: Mapping[int, object]) -> dict[int, int]:
-    """Return how many of some levels are around each of them; levels inside too many are left out.
+    """Return how many of some levels are around each of them; levels nested too deeply are left out.
 
-    Before: levels in any order. After: ranks of the main graph from 0 up, those of functions from `RANKS_APART` up.
+    Ranks of the main graph start at 0, those of functions at `RANKS_APART`.
     """
     most = RANKS_APART_OF_LARGE if len(hierarchy) > ROWS_OF_LARGE else RANKS_APART
     functions = min(hierarchy.function_rows, default=len(hierarchy))
@@ -127,14 +127,14 @@ def ranks(hierarchy: Hierarchy, levels: Mapping[int, object]) -> dict[int, int]:
 
 
 def chains(hierarchy: Hierarchy, rank: Mapping[int, int]) -> dict[int, int]:
-    """The ranks of each level and of those around it, as bits."""
+    """Return the ranks of each level and of the levels around it, as bits."""
     return {
         row: sum(1 << rank[member] for member in (*hierarchy.ancestors(row), row) if member in rank) for row in rank
     }
 
 
 def same_rows(hierarchy: Hierarchy, other: Hierarchy) -> Ints:
-    """For each row of a hierarchy the row of the other that is the same node; -1 for none."""
+    """Return for each row the row of the same node in the other hierarchy; -1 for none."""
     ops = hierarchy.node >= 0
     partner = np.full(len(hierarchy), -1, np.int32)
     partner[ops] = other.row_of_node[hierarchy.node[ops]]
@@ -158,11 +158,11 @@ def groups_of(hierarchy: Hierarchy) -> list[tuple[int, tuple[int, int, str]]]:
 
 @dataclass(slots=True)
 class ApartWalk:
-    """A hierarchy with some series apart, gone through from the outside in.
+    """A walk from the outside in through a hierarchy with some series ungrouped.
 
-    `to` are its rows as the page has them, `usual` the levels of the page as they are when nothing is apart, `copied`
-    those that it leaves out: they are left out here, too, where they are copies still. `mark` is in the keys of the
-    levels. What was found with other series apart, in `earlier` walks, is not looked for again where it is the same.
+    `to` maps its rows to page rows. `usual` are the levels of the page as usually grouped, `copied` those that the page
+    leaves out: they are left out here too while they are still copies. `mark` is in the keys of the levels. Results of
+    `earlier` walks, with other series ungrouped, are reused for groups in equal places.
     """
 
     model: OpenableModel
@@ -181,8 +181,7 @@ class ApartWalk:
     back: dict[int, int] = field(init=False)
     known: dict[Path, Laid] = field(default_factory=dict)
     seen: dict[Path, Neighbours] = field(default_factory=dict)
-    # By the rows of the page: the levels that were put in, the groups on each of them that were looked at, and the
-    # groups around these.
+    # In page rows: the levels added, the groups visited on each of them, and the groups around these.
     levels: Levels = field(default_factory=dict)
     inside: dict[Path, list[Path]] = field(default_factory=dict)
     around: dict[Path, Path] = field(default_factory=dict)
@@ -197,7 +196,7 @@ class ApartWalk:
         self.back = {row: place for place, row in enumerate(self.rows) if row >= 0}
 
     def put(self, held: Held, starts: list[int]) -> None:
-        """Add the levels from some rows of the page inwards, as far as they differ from those it has."""
+        """Add the levels from some page rows inwards, as far as they differ from the usual ones."""
         queue: deque[tuple[Path, ApartWalk | None]] = deque(((self.back[row],), None) for row in starts)
         away: list[Away] = []
         main: Levels = {}
@@ -215,7 +214,7 @@ class ApartWalk:
                 if (laid := self.laid(held, path)) is None:
                     break
                 level, skeleton, outside = laid
-                # The same as without: nothing inside can differ either.
+                # Equal to the usual level: its contents cannot differ either.
                 if not self.put_one(held, path, level, skeleton, self.mark, self.levels):
                     continue
                 if has_aside(level, skeleton):
@@ -233,15 +232,15 @@ class ApartWalk:
         put_copies(held, self.copied, copies, main, f"{self.mark}+")
 
     def looked_at(self, held: Held, path: Path, level: Metagraph) -> Iterator[tuple[Path, ApartWalk | None]]:
-        """The groups on a level that may hold something else than in the page, by its rows; each with the walk that has
-        found what it holds."""
+        """Yield the groups of a level, as page paths, whose contents may differ from the page; each with an earlier
+        walk that has the contents, or None."""
         for row in level.children:
             child = child_path(self.hierarchy, path, row)
             if self.hierarchy.opens(row) and self.in_page(held, child) and self.sees_others(path, child):
                 yield self.there(child), self.found_by(path, child)
 
     def found_by(self, path: Path, child: Path) -> ApartWalk | None:
-        """The earlier walk in which a child of a level was in the same place: what it holds is the same there."""
+        """Return the earlier walk in which a child of a level was in the same place and so has the same contents."""
         if self.expander.box_of(child) != child:
             return None
         there, around = self.there(child), self.there(path)
@@ -250,8 +249,8 @@ class ApartWalk:
         return next((each for each in walks if each.place(each.here(around), each.here(there)) == place), None)
 
     def place(self, path: Path, child: Path) -> tuple[object, ...]:
-        """All that what a child of a level holds depends on beside itself: its lines there with the edges behind them,
-        how they lie, and the stacks around it; by the rows of the page."""
+        """Return the cache key of a child's contents: its lines with their edges, their order, the stacks around it; in
+        page rows."""
         if path not in self.lines:
             self.lines[path] = lines_by_child(self.known[path][0], self.rows)
         lines, outside = self.lines[path].get(child[-1], []), self.outside(child)
@@ -263,7 +262,7 @@ class ApartWalk:
         return lines, against, order, turned, stacks
 
     def put_one(self, held: Held, path: Path, level: Metagraph, skeleton: Skeleton, mark: str, levels: Levels) -> bool:
-        """Put one level in by the rows of the page, into `levels` too; whether it differs."""
+        """Add one level, also to `levels`; return whether it differs from the usual one."""
         key, there = self.key(path), self.there(path)
         named = moved((level, skeleton), self.rows.__getitem__)
         usual = level_of(self.copied, self.usual, there) if key not in held.index else None
@@ -275,20 +274,20 @@ class ApartWalk:
         return True
 
     def there(self, path: Path) -> Path:
-        """A path by the rows of the page."""
+        """Return a path in page rows."""
         return tuple(self.rows[row] for row in path)
 
     def here(self, there: Path) -> Path:
-        """A path of the page by the rows of the hierarchy."""
+        """Return a page path in the rows of this hierarchy."""
         return tuple(self.back[row] for row in there)
 
     def in_page(self, held: Held, path: Path) -> bool:
-        """Whether the page has what a group holds."""
+        """Return whether the page contains the level of a group."""
         there = self.there(path)
         return key_of(there if len(there) > 1 else (self.copied.written(there[0]),)) in held.index
 
     def is_copy(self, member: int) -> bool:
-        """Whether a copy that the page leaves out is one here, too."""
+        """Return whether a copy that the page leaves out is still a copy here."""
         if member not in self.still:
             row = self.back.get(member, 0)
             self.copies.members((int(self.hierarchy.parent[row]),) if row else ())
@@ -297,7 +296,7 @@ class ApartWalk:
         return self.still[member]
 
     def put_unlike(self, held: Held, members: list[int]) -> None:
-        """Put in the usual levels of members that are no copies here, where that of which they were differs now."""
+        """Add the usual levels of members that are no longer copies, if their model has changed."""
         for member in members:
             copy = self.copied.copies[member]
             for path in self.copied.groups(member):
@@ -309,11 +308,11 @@ class ApartWalk:
                     held.put(f"{key_of(own)}{self.mark}", own, *usual)
 
     def sees_others(self, path: Path, child: Path) -> bool:
-        """Whether a child of a level has other neighbours than it has in the page: what it holds differs only then."""
+        """Return whether a child has other neighbours than in the page: only then its contents may differ."""
         base = self.model.hierarchy
         there = self.there(child)
         around = parent_path(base, there)
-        # As a member of a stack, here or in the page, it has what all members together have.
+        # The member of a stack has the lines of all members.
         if self.expander.box_of(child) != child or (self.alone and stack_of(base, there) is not None):
             return True
         if around is None:
@@ -328,8 +327,7 @@ class ApartWalk:
         return self.seen[path].get(there[-1]) != self.seen_usually[around].get(there[-1])
 
     def laid(self, held: Held, path: Path) -> Laid | None:
-        """A level with its order of drawing, that of all around it found first; nothing where that are more than a
-        page may have."""
+        """Return a level with its drawing order, after arranging all levels around it; None if the page is full."""
         chain = [path]
         # From the inside out, without recursion.
         while chain[-1] not in self.known and (around := parent_path(self.hierarchy, chain[-1])) is not None:
@@ -356,13 +354,13 @@ class ApartWalk:
         return around_children(level, skeleton, (position,)).get(position, PortConstraints())
 
     def key(self, path: Path) -> str:
-        """The key of a level in the page."""
+        """Return the key of a level in the page."""
         return key_of(self.there(path))
 
 
 def lines_by_child(level: Metagraph, rows: Sequence[int]) -> dict[int, list[ChildLine]]:
-    """By child of a level its lines: the row at the other end as the page has it, whether it comes from there, whether
-    it goes on inside, how many members have it, and the edges of the file behind it."""
+    """Return the lines of each child of a level: the page row at the other end, whether it is inbound, whether it is
+    drawn inside, its members, and the edges of the file behind it."""
     drawn, children = set(level.core_edges()), level.children
     found: dict[int, list[ChildLine]] = {}
     for index, edge in enumerate(level.edges):
@@ -377,13 +375,13 @@ def lines_by_child(level: Metagraph, rows: Sequence[int]) -> dict[int, list[Chil
 
 
 def flat(line: Line) -> bytes:
-    """The edges of the file behind a line."""
+    """Return the edges of the file behind a line, as bytes."""
     return b"" if line.edges is None else line.edges.tobytes()
 
 
 def neighbours(level: Metagraph, skeleton: Skeleton, name: Callable[[int], int]) -> Neighbours:
-    """By child of a level, the nodes that it has lines to: the row, whether it comes from there, how many edges it
-    stands for, whether it is drawn and turned, and how many members have it; and their order from left to right."""
+    """Return the lines of each child of a level: the row at the other end, whether it is inbound, its numbers of edges,
+    whether it is drawn and turned, its members; and their order from left to right."""
     drawn, turned = set(level.core_edges()), {(wire.edge, wire.bridge) for wire in skeleton.wires if wire.turned}
     by_child: Neighbours = {}
     rows = [int(name(row)) for row in level.children]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-# What a browser may show; all else is a file to keep.
+# Formats that a browser may show; any other is offered as a download.
 MAGIC: tuple[tuple[str, bytes], ...] = (
     ("image/png", rb"\x89PNG\r\n\x1a\n"),
     ("image/jpeg", rb"\xff\xd8\xff"),
@@ -17,13 +17,13 @@ MAGIC: tuple[tuple[str, bytes], ...] = (
     ("audio/flac", rb"fLaC"),
 )
 UNKNOWN = "application/octet-stream"
-HEAD = 4096  # bytes that show which it is, and how large an image
-BARE_MARKERS = {0x01, *range(0xD0, 0xDA)}  # of JPEG: without a length behind them
-FRAMES = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}  # of JPEG: they tell the size
+HEAD = 4096  # bytes that contain the format and the size of an image
+BARE_MARKERS = {0x01, *range(0xD0, 0xDA)}  # of JPEG: no length follows
+FRAMES = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}  # of JPEG: they contain the size
 
 
 def kind_of(head: bytes) -> str:
-    """What a blob is.
+    """Return the media type of a blob.
 
     >>> kind_of(b"GIF89a..."), kind_of(b"<svg xmlns=")
     ('image/gif', 'application/octet-stream')
@@ -32,7 +32,7 @@ def kind_of(head: bytes) -> str:
 
 
 def size_of(head: bytes) -> tuple[int, int]:
-    """Width and height, in pixels, of the image that a blob begins; 0 and 0 where its head does not tell.
+    """Return width and height in pixels of the image that begins with `head`; (0, 0) if unknown.
 
     >>> size_of(b"GIF89a" + bytes([2, 0, 1, 0]))
     (2, 1)
@@ -50,7 +50,7 @@ def size_of(head: bytes) -> tuple[int, int]:
 
 
 def size_of_webp(head: bytes) -> tuple[int, int]:
-    """The size of a WebP, which has three forms."""
+    """Return the size of a WebP, which has three forms."""
     form = head[12:16]
     if form == b"VP8X":
         return whole(head, 24, 3) + 1, whole(head, 27, 3) + 1
@@ -61,7 +61,7 @@ def size_of_webp(head: bytes) -> tuple[int, int]:
 
 
 def size_of_jpeg(head: bytes) -> tuple[int, int]:
-    """The size of a JPEG, in the first frame that its head names."""
+    """Return the size of a JPEG from its first frame."""
     at = 2
     while at + 9 <= len(head) and head[at] == 0xFF:
         marker = head[at + 1]
@@ -72,6 +72,6 @@ def size_of_jpeg(head: bytes) -> tuple[int, int]:
 
 
 def whole(data: bytes, at: int, size: int, order: str = "little") -> int:
-    """A whole number of some bytes; 0 where they end before it."""
+    """Read an unsigned integer of `size` bytes; 0 past the end."""
     part = data[at : at + size]
     return int.from_bytes(part, "big" if order == "big" else "little") if len(part) == size else 0

@@ -1,4 +1,4 @@
-"""Blocks of data in a page: numbers and words, packed, each with a digest."""
+"""Blocks of data in a page: numbers and JSON, compressed, each with a digest."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-INTS = "<i4"  # whole numbers as a page holds them
-SYSTEM, UNKNOWN = 9, 255  # the byte of a gzip header where Pythons name their system, some of them always "unknown"
+INTS = "<i4"  # whole numbers in a page
+SYSTEM, UNKNOWN = 9, 255  # the byte of the operating system in a gzip header; some Pythons write "unknown"
 LEVEL = 6  # of gzip: 9 takes twice as long and saves one per cent
 
 
 @dataclass(frozen=True)
 class DataBlock:
-    """One block: its `name`, what it holds ("ints", little-endian, 32 bits; or "json"), and its bytes."""
+    """One block: its `name`, its kind ("ints", little-endian, 32 bits; "json"; or "columns"), and its bytes."""
 
     name: str
     kind: str
@@ -29,22 +29,22 @@ class DataBlock:
 
     @cached_property
     def packed(self) -> str:
-        """The block as it is in the page: gzip, then base64."""
+        """Return the block as it is in the page: gzip, then base64."""
         return b64encode(self.gzipped()).decode("ascii")
 
     def gzipped(self) -> bytes:
-        """The block as a server sends it."""
+        """Return the block as a server sends it."""
         packed = bytearray(gzip.compress(self.data, LEVEL, mtime=0))  # no clock: the same bytes each time
         packed[SYSTEM] = UNKNOWN
         return bytes(packed)
 
     def digest(self) -> str:
-        """The checksum of the block: the first 16 bytes of its SHA-256, in hexadecimal."""
+        """Return the checksum of the block: the first 16 bytes of its SHA-256, in hexadecimal."""
         return sha256(self.data).hexdigest()[:32]
 
 
 def ints(name: str, numbers: Iterable[int] | NDArray[Any]) -> DataBlock:
-    """A block of whole numbers, listed or in a column.
+    """Return a block of whole numbers.
 
     >>> ints("a", [1, -1]).data
     b'\\x01\\x00\\x00\\x00\\xff\\xff\\xff\\xff'
@@ -54,15 +54,15 @@ def ints(name: str, numbers: Iterable[int] | NDArray[Any]) -> DataBlock:
 
 
 def words(name: str, value: Any) -> DataBlock:
-    """A block of JSON."""
+    """Return a block of JSON."""
     if isinstance(value, list):
         return listed_texts(name, map(json_text, value))
     return DataBlock(name, "json", json_text(value))
 
 
 def listed_texts(name: str, texts: Iterable[bytes]) -> DataBlock:
-    """A block of a list of values in JSON."""
-    # One by one: the names of a deep graph are hundreds of megabytes together, which need not be there twice.
+    """Return a block with a list of JSON values."""
+    # One by one: the names of a deep graph take hundreds of megabytes, which must not be copied.
     data = bytearray(b"[")
     for number, text in enumerate(texts):
         data += b"," * (number > 0) + text
@@ -71,21 +71,21 @@ def listed_texts(name: str, texts: Iterable[bytes]) -> DataBlock:
 
 
 def json_text(value: Any) -> bytes:
-    """A value as JSON in one line."""
+    """Return a value as JSON in one line."""
     # ASCII holds lone surrogates too, as escapes.
     return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode("ascii")
 
 
 class TextTable:
-    """A table of texts, each once; number 0 is the empty one."""
+    """A table of distinct texts; number 0 is the empty one."""
 
     def __init__(self) -> None:
         self.number: dict[str, int] = {"": 0}
 
     def __call__(self, text: str) -> int:
-        """The number of a text."""
+        """Return the number of a text, adding it if it is new."""
         return self.number.setdefault(text, len(self.number))
 
     def listed(self) -> list[str]:
-        """All texts by their numbers."""
+        """Return all texts by their numbers."""
         return list(self.number)

@@ -43,20 +43,20 @@ if TYPE_CHECKING:
     from graphviz_tb.openable import OpenableModel
     from graphviz_tb.page.logged import HeldLog
 
-SHELL = 400_000  # bytes of a page beside its blocks, about
-LOG_SHARE = 0.5  # of a page: the most that the points of a log take
-PROFILE_SHARE = 0.25  # of a page: the most that its profiles take
-MOST_STOPS = 50  # steps of what was logged that a page shows
-OF_STEP, INSIDE = 1000, 3  # rows that a step takes as long as, beside its own; and for each box inside calls
-VERSION = 1  # of the data; a viewer refuses another
+SHELL = 400_000  # bytes of a page without its blocks, about
+LOG_SHARE = 0.5  # largest share of a page for the points of a log
+PROFILE_SHARE = 0.25  # largest share of a page for its profiles
+MOST_STOPS = 50  # logged steps in a page
+OF_STEP, INSIDE = 1000, 3  # cost of a step in rows, besides its own rows; and of each box inside calls
+VERSION = 1  # of the data; a viewer refuses other versions
 REPLACED = "\N{THIN SPACE}\N{REPLACEMENT CHARACTER}"
-ASCII = "".join(map(chr, range(32, 127)))  # what is written when a reader acts: counts, names made shorter
-# Options that the script of a page reads; all others are in its data.
+ASCII = "".join(map(chr, range(32, 127)))  # the viewer writes counts and shortened names
+# Options that the script of a page reads; the data contains the effect of all others.
 READ = ("color_by", "direction", "legend", "max_annotations", "theme")
 
 
 def html(model: OpenableModel, options: PictureOptions) -> bytes:
-    """The whole page as one file."""
+    """Return the whole page as one file."""
     held, traced = logged_in(model.source), profiles_of(model, int(options.page_max * 1e6 * PROFILE_SHARE))
     if held is None and not traced.count:
         head, blocks = data(model, options)
@@ -72,7 +72,8 @@ def html(model: OpenableModel, options: PictureOptions) -> bytes:
 
 
 def logged_in(source: Any) -> HeldLog | None:
-    """What a source has for the pages of a log; what reads logs is imported where it may be one."""
+    """Open the log and the embeddings of a source; None if it is no log. Imports the log readers only for a folder or
+    event file."""
     if not isinstance(source, str | os.PathLike):
         return None
     path = FilePath(source)
@@ -84,7 +85,7 @@ def logged_in(source: Any) -> HeldLog | None:
 
 
 def profiles_of(model: OpenableModel, room: int) -> ProfilePart:
-    """The profiles of the steps that were asked for, or else of all that the source holds."""
+    """Pack the profiles of the requested steps, or of all steps in the source."""
     asked = model.options.read
     chosen = asked.step is not None or asked.profile is not None or bool(asked.run_metadata)
     if model.loaded is None or not (chosen or model.loaded.run_metadata):
@@ -94,8 +95,8 @@ def profiles_of(model: OpenableModel, room: int) -> ProfilePart:
 
 @dataclass(frozen=True)
 class Extra:
-    """Additions to a page: colourings by name, fields of the head, the first picture, and the blocks of these, made
-    of the table of texts and of the levels that the page has. `each`: copies have levels of their own."""
+    """Additions to a page: colourings by name, fields of the head, the first picture, and a function that makes their
+    blocks from the table of texts and the paths of the levels. `each`: write the levels of copies too."""
 
     schemes: tuple[str, ...] = ()
     head: Mapping[str, Any] = field(default_factory=dict)
@@ -107,7 +108,7 @@ class Extra:
 def data(
     model: OpenableModel, options: PictureOptions, extra: Extra = Extra()
 ) -> tuple[dict[str, Any], list[DataBlock]]:
-    """The head, and all blocks in the order in which they are needed."""
+    """Return the head, and all blocks in the order in which the viewer needs them."""
     hierarchy, table = model.hierarchy, TextTable()
     opened, notices = opened_by(model, options, extra.first)
     limit = int(options.page_max * 1e6)
@@ -136,17 +137,17 @@ def data(
         "notices": [*(notice.message for notice in (*model.notices, *notices, *lay.notices())), *left],
         **extra.head,
     }
-    # From here on no text may be added to the table: attributes have texts of their own.
+    # The table of texts is complete: attributes have their own texts.
     texts = table.listed()
     head["advances"] = advances(texts)
     first, last = [words("words", texts), columns, ints("copies", copied.listed())], [*shades, *stepwise, edges]
     room = limit - SHELL - weight(first) - weight(last)
     attributes = list(cards.about(hierarchy, model.facts))
-    # Levels first; what only cards say has half of the room if it needs it, and what levels leave.
+    # Levels first; the blocks of cards get half of the room if they need it, and whatever levels leave.
     runs = fitting(runs, room - min(weight(attributes), room // 2))
     attributes = fitting(attributes, room - weight(runs))
     kept = {key: place for key, place in index.items() if place[0] < len(runs)}
-    # In the main graph and in functions: keys inside calls have a dot.
+    # Counts the main graph and functions: keys inside calls have a dot.
     head["left"] = sum(str(copied.written(row)) not in kept for row in range(1, len(hierarchy)) if hierarchy.opens(row))
     return head, [*first, words("levels", kept), *runs, *last, *attributes]
 
@@ -154,8 +155,8 @@ def data(
 def put_steps(
     model: OpenableModel, options: PictureOptions, inside: list[Path], table: TextTable, compared: bool
 ) -> tuple[list[str], list[DataBlock], list[str]]:
-    """Names of the steps that can be chosen, their colours, and notices about steps left out: traced steps, else logged
-    ones unless the page is `compared`, which has a diff's own colours."""
+    """Return the names of the steps to choose from, the blocks of their colours, and notices about omitted steps.
+    Traced steps come first, then logged ones; a `compared` page has the colours of the diff only."""
     hierarchy, traced = model.hierarchy, each_step(model)
     most = max(1, ROWS_OF_STEPS // (OF_STEP + len(hierarchy) + INSIDE * len(inside)))
     steps = dict(islice(traced.items(), most))
@@ -176,10 +177,11 @@ def put_levels(
     whole: bool,
     alone: bool,
 ) -> tuple[list[Path], list[Path], dict[int, int]]:
-    """Lay out all levels that a reader can come to, and put them in: as they are, with everything in the main graph,
-    and, unless series stay `whole`, with series apart. `alone`: stacks show one member.
+    """Lay out all levels that a reader can open: as they are, with everything in the main graph, and, unless series
+    stay `whole`, with series ungrouped. `alone`: stacks show one member.
 
-    After: the levels as they are, groups inside calls, and the rank of each level that can come apart (`put_apart`).
+    Return the levels as they are, the groups inside calls, and the rank of each level that can be ungrouped
+    (`put_apart`).
     """
     hierarchy = model.hierarchy
     inside: list[Path] = []
@@ -197,10 +199,10 @@ def put_levels(
             inside += [child for child in children if len(child) > 1]
             if has_aside(level, skeleton):
                 away.append((path, level, outside))
-            if held.full:  # now: the whole is there, however large it is
+            if held.full:  # checked after adding: the root is always there
                 break
         put_copies(held, copied, copied.copies, usual, "")
-        # Levels with everything in the main graph come after all others, and are the first to be left out.
+        # Levels with everything in the main graph come last: they are the first to be left out.
         for path, level, skeleton in all_in_main(levels, away, lay):
             if held.full:
                 break
@@ -211,7 +213,7 @@ def put_levels(
 
 
 def head_of(model: OpenableModel, options: PictureOptions, table: TextTable) -> dict[str, Any]:
-    """Return the head: facts about the file and the request that do not depend on what is open."""
+    """Return the part of the head that does not depend on which groups are open."""
     hierarchy = model.hierarchy
     return {
         "format": "tbgraph page",
@@ -234,14 +236,14 @@ def head_of(model: OpenableModel, options: PictureOptions, table: TextTable) -> 
 
 
 def view_values(view: SavedView) -> dict[str, Any]:
-    """What a view file says, for the page to save it with what a reader opened."""
+    """Return the values of a view file: the page saves them with the groups that the reader opened."""
     from graphviz_tb.view_file import values_of  # most pages have none
 
     return values_of(view)
 
 
 def stacks_of(hierarchy: Hierarchy) -> dict[str, Any]:
-    """The stacks that show one member, each with the usual one; and the groups that are drawn as a stack inside."""
+    """Return the stacks that show one member, each with its usual member, and the groups that contain only a stack."""
     groups = np.flatnonzero(hierarchy.node < 0).tolist()
     drawn = {row: stack_in(hierarchy, row) for row in groups if row > 0}
     return {
@@ -251,18 +253,18 @@ def stacks_of(hierarchy: Hierarchy) -> dict[str, Any]:
 
 
 def weight(blocks: Iterable[DataBlock]) -> int:
-    """Bytes that blocks take in the file."""
+    """Return the bytes of blocks in the file."""
     return sum(len(block.packed) for block in blocks)
 
 
 def fitting(blocks: list[DataBlock], room: int) -> list[DataBlock]:
-    """The first blocks, as many as there is room for; one at least."""
+    """Return the first blocks that fit in `room` bytes; at least one."""
     sizes = accumulate(len(block.packed) for block in blocks)
     return [block for index, (block, size) in enumerate(zip(blocks, sizes, strict=True)) if not index or size <= room]
 
 
 def each_step(model: OpenableModel) -> dict[str, Callable[[], Stats]]:
-    """The statistics of each traced step by its name, where several were joined."""
+    """Return the statistics of each traced step by name; empty unless several steps were joined."""
     stats = model.facts.stats
     if stats is None or len(stats.steps) < 2 or model.loaded is None:
         return {}
@@ -270,18 +272,17 @@ def each_step(model: OpenableModel) -> dict[str, Callable[[], Stats]]:
 
 
 def selected(model: OpenableModel, options: PictureOptions) -> str:
-    """Return the address that is selected when the page is opened, "" for none: a page selects one."""
+    """Return the address to select when the page is opened, "" for none: a page selects one."""
     paths = (path for paths in model.names.find_each(options.select) for path in paths)
     return next((address(model.hierarchy, path) for path in paths), "")
 
 
 def title(model: OpenableModel, options: PictureOptions) -> str:
-    """Return the title of the page."""
     return options.title if options.title is not None else model.name
 
 
 def trace(model: OpenableModel, options: PictureOptions) -> str:
-    """Which steps were measured, and which they are compared with; "" where another title was asked for."""
+    """Name the measured steps and those they are compared with; "" if the title was given."""
     stats, before = model.facts.stats, model.facts.before
     if stats is None or options.title is not None:
         return ""
@@ -289,14 +290,14 @@ def trace(model: OpenableModel, options: PictureOptions) -> str:
 
 
 def labels(hierarchy: Hierarchy, table: TextTable) -> list[list[int]]:
-    """Rows that are called otherwise than by the end of their name."""
+    """Return [row, text] for each row whose label is not the last segment of its name."""
     rows = hierarchy.row_of_node
     texts = {int(rows[node]): text for node, text in hierarchy.graph.labels.items() if rows[node] >= 0}
     return [[row, table(text)] for row, text in sorted({**texts, **hierarchy.labels, **hierarchy.short}.items())]
 
 
 def advances(texts: Iterable[str]) -> dict[str, Any]:
-    """The advance of each character that occurs, in both weights; and those that join the one before them."""
+    """Return the advance of each character in use, in both weights, and the characters that join the one before."""
     chars = sorted(set(ASCII + REPLACED + source("place.js") + source("strings.js")).union(*map(set, texts)))
     return {
         "chars": chars,

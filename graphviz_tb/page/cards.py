@@ -1,4 +1,4 @@
-"""The data of a node's card besides its name and its place: the edges of the file, attributes, layers, meanings."""
+"""Data of node cards, besides name and place: the edges of the file, attributes, layers, meanings."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from graphviz_tb.view.labels import describe
 
 
 def edges(hierarchy: Hierarchy, facts: Facts, table: TextTable) -> DataBlock:
-    """Every edge of the file between nodes that have a row, by target: source row, target row, output, input, flags
-    (control 1, reference 2), what it carries."""
+    """Return every edge of the file between nodes that have a row, by target: source row, target row, output, input,
+    flags (control 1, reference 2), tensor."""
     graph = hierarchy.graph
     source, target = hierarchy.row_of_node[graph.source], hierarchy.row_of_node[graph.target]
     kept = listed(hierarchy)
@@ -41,7 +41,7 @@ def edges(hierarchy: Hierarchy, facts: Facts, table: TextTable) -> DataBlock:
 
 
 def listed(hierarchy: Hierarchy) -> np.ndarray:
-    """The numbers of the edges between nodes that have a row, in the order of `edges`."""
+    """Return the edges between nodes that have a row, in the order of `edges`."""
     graph = hierarchy.graph
     source, target = hierarchy.row_of_node[graph.source], hierarchy.row_of_node[graph.target]
     kept = np.flatnonzero((source >= 0) & (target >= 0))
@@ -49,7 +49,7 @@ def listed(hierarchy: Hierarchy) -> np.ndarray:
 
 
 def about(hierarchy: Hierarchy, facts: Facts) -> Iterator[DataBlock]:
-    """What only cards say: attributes, layers, meanings, contents of constants."""
+    """Yield the data that only cards show: layers, meanings, attributes, contents of constants."""
     graph, attributes = hierarchy.graph, AttributeTexts(hierarchy, facts)
     found = []
     for start in range(0, len(graph), CARDS_OF_BLOCK):
@@ -64,17 +64,17 @@ def about(hierarchy: Hierarchy, facts: Facts) -> Iterator[DataBlock]:
 
 
 class AttributeTexts:
-    """The attributes of nodes as JSON: those of equal definitions are worded once. `names` are all there were."""
+    """Node attributes as JSON, worded once for equal definitions. `names` collects all attribute names."""
 
     def __init__(self, hierarchy: Hierarchy, facts: Facts) -> None:
         self.names: set[str] = set()
         self._hierarchy, self._facts = hierarchy, facts
         self._words: dict[bytes, list[Any]] = {}
         self._colocations: dict[bytes, list[bytes]] = {}
-        self._known: dict[int, tuple[list[bytes], list[bytes]]] = {}  # what comes before and behind the colocation
+        self._known: dict[int, tuple[list[bytes], list[bytes]]] = {}  # attributes before and after the colocation
 
     def of(self, node: int) -> bytes:
-        """Names and values of a node's attributes, then what a user said about it."""
+        """Return the names and values of a node's attributes, followed by the facts that the user gave."""
         number = self._facts.definition(node)
         if number not in self._known:
             listed = attribute_words(self._hierarchy.graph, node, self._words)
@@ -87,7 +87,7 @@ class AttributeTexts:
         return b"[%b]" % b",".join((*before, *self._colocation(node), *behind, *given))
 
     def _colocation(self, node: int) -> list[bytes]:
-        """Many nodes are to be placed with one: that is written once."""
+        """Return the colocation, encoded once: many nodes are often placed with one."""
         definition = self._hierarchy.graph.node_def(node)
         if definition is None or COLOCATION not in definition.attr:
             return []
@@ -104,7 +104,7 @@ class AttributeTexts:
 
 
 def given_words(hierarchy: Hierarchy, facts: Facts, node: int) -> list[list[Any]]:
-    """The facts that a user gave about a node, as attributes."""
+    """Return the facts that a user gave about a node, as attributes."""
     row = int(hierarchy.row_of_node[node])
     if facts.given is None or row < 0:
         return []
@@ -112,7 +112,7 @@ def given_words(hierarchy: Hierarchy, facts: Facts, node: int) -> list[list[Any]
 
 
 def layers(hierarchy: Hierarchy) -> DataBlock:
-    """The Keras layers of a file by row: the class, and the whole configuration in words."""
+    """Return the Keras layers of a file by row: class, and the whole configuration in words."""
     told = hierarchy.graph.layers
     rows = [row for row in range(1, int(hierarchy.end[0])) if hierarchy.name[row] in told] if told else []
     named = [(row, told[hierarchy.name[row]]) for row in rows]
@@ -120,7 +120,7 @@ def layers(hierarchy: Hierarchy) -> DataBlock:
 
 
 def meanings(hierarchy: Hierarchy, attributes: Iterable[str]) -> DataBlock:
-    """What the op types and layers of a file and their attributes mean, in each language."""
+    """Return the meanings of the op types, layers and attributes of a file, in each language."""
     graph = hierarchy.graph
     classes = {layer.class_name for layer in graph.layers.values()}
     types = {graph.op_types[graph.op[node]] for node in hierarchy.node[hierarchy.kind == OP].tolist() if node >= 0}

@@ -1,4 +1,4 @@
-"""Embeddings in a page: the points of each on its principal components, what is known of them, and their pictures."""
+"""Embeddings in a page: the points on their principal components, their metadata and their sprites."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from graphviz_tb.page.projector import embedding_entry, image_kind, metadata_tol
 from graphviz_tb.project import pca
 from graphviz_tb.projector import Projector
 
-VALUES = 4_000_000  # bytes of the values of an embedding, of which a page finds neighbours
+VALUES = 4_000_000  # bytes of values of an embedding up to which a page finds neighbours
 POINTS = 50_000  # of an embedding in a page
-METHOD = {"name": "pca", "title": "PCA", "missing": ""}  # a page has no program for the others
+METHOD = {"name": "pca", "title": "PCA", "missing": ""}  # a page cannot compute t-SNE or UMAP
 
 
 def belongs(one: Embedding) -> bool:
-    """Whether a page shows an embedding: of the variables of a checkpoint those that somebody wrote metadata for."""
+    """Return whether a page shows an embedding: variables of a checkpoint only with metadata or sprites."""
     return one.form is not EmbeddingForm.CHECKPOINT or one.metadata is not None or one.sprite is not None
 
 
 def cloud_blocks(projector: Projector, one: Embedding, number: int) -> Iterator[DataBlock]:
-    """The blocks of one embedding. Raises TbGraphError where it cannot be read, or has too many points for a page."""
+    """Yield the blocks of one embedding. Raises TbGraphError if it cannot be read or is too large for a page."""
     values = projector.values(one)
     if len(values) > POINTS:
         raise TbGraphError(
@@ -41,7 +41,7 @@ def cloud_blocks(projector: Projector, one: Embedding, number: int) -> Iterator[
 def clouds_told(
     projector: Projector, held: Mapping[int, Embedding], left: list[Notice], runs: Mapping[str, int]
 ) -> DataBlock:
-    """The list of the embeddings that a page holds, and what it does not."""
+    """Return the list of the embeddings in a page, and notices about omitted ones."""
     told = {
         "tensors": [embedding_entry(one, number, runs.get(one.run)) for number, one in held.items()],
         "methods": [METHOD],

@@ -1,4 +1,4 @@
-"""Every colouring that can be had, in both themes: a fill, a second line and legend rows for each row.
+"""Every available colouring, in all themes: a fill, a second line and legend rows for each row.
 
 The colours of a measured colouring depend on the largest box shown, so it is written as values and a ramp of fills.
 """
@@ -29,20 +29,20 @@ from graphviz_tb.model.theme import THEMES, Theme
 from graphviz_tb.options import BY_LOG
 from graphviz_tb.page.blocks import DataBlock, TextTable, ints, words
 
-# What a colouring by a number counts in.
+# Units of the colourings by a number.
 UNITS = {
     "compute-time": "micros", "memory": "bytes", "flops": "flops", "parameters": "parameters", "activations": "bytes",
 }  # fmt: skip
 FILL = attrgetter(*(field.name for field in fields(Fill)))
-STEPS = 300  # fills along a ramp: a per cent of the way between two of its colours each
+STEPS = 300  # fills along a ramp, each one per cent of the way between two colours
 
 
 def colourings(
     hierarchy: Hierarchy, facts: Facts, inside: list[Path], table: TextTable, stats: bool = False
 ) -> Iterator[DataBlock]:
-    """Two blocks for each colouring: its fills and legend, and its columns by row.
+    """Yield two blocks for each colouring: its fills and legend, and its columns by row.
 
-    `inside` are the groups' children inside calls, which a measured colouring distinguishes.
+    `inside` are the paths of groups inside calls, which a measured colouring distinguishes.
     """
     for scheme in SCHEMES:
         try:
@@ -59,7 +59,7 @@ def colourings(
 
 
 def in_all_themes(hierarchy: Hierarchy, facts: Facts, scheme: str) -> list[Colouring]:
-    """A colouring in each theme."""
+    """Return a colouring in each theme."""
     first, *others = THEMES
     painter = colour(hierarchy, facts, scheme, first)
     return [painter, *(painter.in_theme(THEMES[theme]) or colour(hierarchy, facts, scheme, theme) for theme in others)]
@@ -73,8 +73,8 @@ def by_number(painters: Sequence[Colouring]) -> list[ByNumber]:
 def step_by_step(
     hierarchy: Hierarchy, facts: Facts, each: Iterable[Callable[[], Stats]], inside: list[Path], table: TextTable
 ) -> Iterator[DataBlock]:
-    """Yield the measured colourings of each single step, named by its number; their fills are written once, for the
-    first step."""
+    """Yield the measured colourings of each single step, named by its number; the fills are written for the first step
+    only."""
     for number, stats in enumerate(each):
         alone = replace(facts, stats=stats(), before=None)
         for scheme in SCHEMES:
@@ -85,14 +85,14 @@ def step_by_step(
 
 
 def logged_by_step(hierarchy: Hierarchy, each: Iterable[Facts], table: TextTable) -> Iterator[DataBlock]:
-    """Yield the colouring by what was logged at each step, named by the number of the step."""
+    """Yield the colouring by logged values of each step, named by the number of the step."""
     for number, facts in enumerate(each):
         painters = in_all_themes(hierarchy, facts, BY_LOG)
         yield from named(hierarchy, [replace(painter, scheme=f"logged@{number}") for painter in painters], table)
 
 
 def named(hierarchy: Hierarchy, painters: list[Colouring], table: TextTable) -> Iterator[DataBlock]:
-    """A colouring that gives each row its fill, whatever is shown."""
+    """Yield the blocks of a colouring whose fills do not depend on the rows shown."""
     told, columns = looks(painters, table, range(len(hierarchy)))
     scheme = painters[0].scheme
     yield words(f"colour/{scheme}", told)
@@ -102,8 +102,8 @@ def named(hierarchy: Hierarchy, painters: list[Colouring], table: TextTable) -> 
 def looks(
     painters: Sequence[Colouring], table: TextTable, rows: Sequence[int]
 ) -> tuple[dict[str, Any], tuple[Longs, ...]]:
-    """Fills, rows of the legend with their order, and the heading; and for each of some rows the numbers of its fill,
-    its second line (0: the usual one) and its account, where its rows of the legend begin, and these."""
+    """Return fills, legend rows with their order, and the heading; and for the given rows five columns: fill, second
+    line (0: the usual one), account, where the legend rows of a row begin, and these legend rows."""
     fills: dict[tuple[Fill, ...], int] = {}
     legend: dict[tuple[str, int], int] = {}
     known: dict[tuple[Fill, str | None, str], tuple[int, list[int]]] = {}
@@ -114,20 +114,20 @@ def looks(
     def look(row: int, first: Fill) -> tuple[int, list[int]]:
         legends = zip(*(legend_of(painter, row) for painter in painters), strict=True)
         keys = [(rows[0].label, number(*(entry.fill for entry in rows))) for rows in legends]
-        drawn = number(first, *(painter.fill((row,)) for painter in painters[1:]))  # a fill is a look in all themes
+        drawn = number(first, *(painter.fill((row,)) for painter in painters[1:]))  # one number in all themes
         return drawn, [legend.setdefault(key, len(legend)) for key in keys]
 
     def ask(row: int) -> tuple[int, list[int], int, int]:
         path = (row,)
         said = light.fill(path), light.second(path), light.account(path)
-        if said not in known:  # rows that look alike and say the same have the same rows of the legend
+        if said not in known:  # equal looks and words: equal legend rows
             known[said] = look(row, said[0])
         return *known[said], 0 if said[1] is None else 1 + table(said[1]), table(said[2])
 
     light = painters[0]
     asked: dict[Hashable, int] = {}
     answers: list[tuple[int, list[int], int, int]] = []
-    which = []  # for each row its answer: what a colouring cannot tell apart is asked once, as rows are many
+    which = []  # the answer of each row: computed once for rows that the colouring cannot distinguish
     for row, key in zip(rows, light.keys(rows), strict=True):
         if key not in asked:
             asked[key] = len(answers)
@@ -148,7 +148,7 @@ def looks(
 
 
 def together(lists: Sequence[Sequence[int]], which: Longs) -> tuple[Longs, Longs]:
-    """Where the list of each row begins, with the end of the last, and the lists one behind the other.
+    """Return where the list of each row begins, with the end of the last, and all lists concatenated.
 
     >>> [column.tolist() for column in together([[7, 8], [9]], np.array([1, 0, 1]))]
     [[0, 1, 3, 4], [9, 7, 8, 9]]
@@ -161,12 +161,12 @@ def together(lists: Sequence[Sequence[int]], which: Longs) -> tuple[Longs, Longs
 
 
 def legend_of(painter: Colouring, row: int) -> list[LegendRow]:
-    """Return the legend's entries for one row."""
+    """Return the entries of the legend for one row."""
     return [entry for entry in painter.legend([(row,)]) if entry.shape != "rest"]
 
 
 def in_order(numbers: list[int], fills: list[tuple[Fill, ...]], hues: list[tuple[str, ...]]) -> list[int]:
-    """The rank of each legend row: as its letters and hues are given out."""
+    """Return the rank of each legend row: the order in which letters and hues are assigned."""
 
     def key(number: int) -> tuple[int, int, str, int]:
         fill = fills[number][0]
@@ -183,12 +183,12 @@ def in_order(numbers: list[int], fills: list[tuple[Fill, ...]], hues: list[tuple
 def ramp(
     painters: list[ByNumber], inside: list[Path], table: TextTable, name: str, fills: str | None = None
 ) -> Iterator[DataBlock]:
-    """A colouring by a number: each row's value, its text, and the fills, or the name of another block that has the
-    same."""
+    """Yield the blocks of a colouring by a number: the value and text of each row, and the fills or the name of another
+    block with the same fills."""
     light = painters[0]
     numbers = light.numbers(inside)
     rows = 0, first_op(light.hierarchy)
-    unknown = [[painter.unknown(row) for painter in painters] for row in rows]  # of a group and of an op
+    unknown = [[painter.unknown(row) for painter in painters] for row in rows]  # for a group and for an op
     yield words(
         f"colour/{name}",
         {
@@ -206,9 +206,9 @@ def ramp(
 
 
 def along(painters: list[ByNumber], signed: bool) -> list[Any]:
-    """The fills from nothing (from the largest loss where it may be less than nothing) to the largest."""
+    """Return the fills from zero, or from the largest loss if values may be negative, to the largest value."""
     sides = [painter.to_one() for painter in painters]
-    # `shade` goes along the root of a share: at step / STEPS squared it is step / STEPS of the way.
+    # `shade` takes the square root of a share: (step / STEPS)² is step / STEPS along the ramp.
     shares = [step * abs(step) / STEPS**2 for step in range(-STEPS if signed else 0, STEPS + 1)]
     return [plain_fills(tuple(side.shade(share) for side in sides)) for share in shares]
 
@@ -228,16 +228,16 @@ def details(numbers: ColourValues, painters: Sequence[Colouring], table: TextTab
 
 
 def faint(kind: str, theme: Theme) -> str:
-    """The colour of a line that leads to a box of which nothing is known."""
+    """Return the colour of a line to a box without a value."""
     return mixed(theme.reference if kind == "reference" else theme.data, theme.background, FADED)
 
 
 def first_op(hierarchy: Hierarchy) -> int:
-    """A row that is an op, if there is one."""
+    """Return the first row that is an op; 0 if there is none."""
     ops = (hierarchy.node >= 0).nonzero()[0]
     return int(ops[0]) if len(ops) else 0
 
 
 def plain_fills(pair: tuple[Fill, ...]) -> list[Any]:
-    """A fill in each theme, as plain values."""
+    """Return a fill in each theme, as plain values."""
     return [list(FILL(fill)) for fill in pair]

@@ -1,4 +1,4 @@
-"""Columns: arrays in one answer, as a browser takes them without parsing.
+"""Columns: arrays in one answer, in a form that browsers use without parsing.
 
 uint32 length of the head, head (JSON, padded with blanks so that the data begins at a multiple of 8), data
 """
@@ -36,7 +36,7 @@ def packed(count: int, blocks: Blocks, more: Mapping[str, Any] | None = None) ->
 
 
 def typed(array: NDArray[Any]) -> tuple[str, NDArray[Any]]:
-    """An array in one of the types that are sent: whole numbers as i4 where they fit, else as f8."""
+    """Return an array in one of the types on the wire: integers as i4 if they fit, else as f8."""
     if array.dtype == bool or array.dtype == np.uint8:
         return "u1", array.astype(np.uint8, copy=False)
     if array.dtype == np.float32:
@@ -49,5 +49,5 @@ def typed(array: NDArray[Any]) -> tuple[str, NDArray[Any]]:
 
 
 def dumped(value: Any) -> bytes:
-    """JSON as bytes; ASCII, so that lone surrogates of odd names are escapes; no NaN, which is no JSON."""
+    """Return JSON as bytes: ASCII, with lone surrogates of odd names as escapes; raises ValueError for NaN."""
     return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode("ascii")

@@ -1,4 +1,4 @@
-"""The page of a diff: both graphs as one, and the list of changes that walks through them."""
+"""The page of a diff: both graphs as one, and the list of changes to walk through."""
 
 from __future__ import annotations
 
@@ -34,24 +34,24 @@ if TYPE_CHECKING:
     from graphviz_tb.diff.comparison import Comparison
     from graphviz_tb.openable import OpenableModel
 
-KEPT, CAME, GONE = 1, 2, 4  # what became of the edges behind a line, as bits
+KEPT, CAME, GONE = 1, 2, 4  # states of the edges behind a line, as bits
 
 
 def changes_html(both: Both, options: PictureOptions | None = None) -> bytes:
-    """The whole page; it begins with the picture that `both` draws."""
+    """Return the whole page; it begins with the picture that `both` draws."""
     head, blocks = changes_data(both, options)
     return document(head, blocks, head["title"] or "diff")
 
 
 def changes_data(both: Both, options: PictureOptions | None = None) -> tuple[dict[str, Any], list[DataBlock]]:
-    """The head and the blocks of the page."""
+    """Return the head and the blocks of the page."""
     model, changes = both.model, both.changes
     first = both.picture(options or PictureOptions())
     painters = [both.overlay(theme) for theme in THEMES]
     return data(
         model,
         replace(first.options, color_by="diff"),
-        # Lines of copies may have become another thing than those of the usual member.
+        # Lines of copies may differ from those of the usual member.
         Extra(
             ("diff",), head_of(model, changes, painters), first, lambda *made: shades(model, painters, *made), each=True
         ),
@@ -81,7 +81,7 @@ def head_of(model: OpenableModel, changes: Comparison, painters: list[Overlay]) 
 def shades(
     model: OpenableModel, painters: list[Overlay], table: TextTable, levels: Iterable[Path]
 ) -> Iterator[DataBlock]:
-    """The colouring of the diff, and what became of the lines of each level of the page."""
+    """Yield the colouring of the diff, and the state of the lines of each level of the page."""
     hierarchy = model.hierarchy
     fills, columns = named(hierarchy, [unlisted(each) for each in painters], table)
     yield fills
@@ -112,29 +112,28 @@ class Unlisted(Overlay):
     """An overlay without a legend: a page has one legend for all rows."""
 
     def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
-        """Nothing."""
+        """Return no rows."""
         return []
 
 
 def unlisted(painter: Overlay) -> Unlisted:
-    """A painter without its legend."""
+    """Return a copy of a painter without its legend."""
     return Unlisted(**{field.name: getattr(painter, field.name) for field in fields(painter)})
 
 
 def general(painter: Overlay, rows: int) -> list[Any]:
-    """The rows of the legend that explain the colours, not the changes one by one."""
+    """Return the rows of the legend that explain the colours, without the single changes."""
     totals = len({SIGNS[change.kind] for change in painter.changes})
     legend = painter.legend([(row,) for row in range(rows)])
     return [row for index, row in enumerate(legend) if index < totals or row.label in (HOLDING, "unchanged")]
 
 
 def as_list(fill: Any) -> list[Any]:
-    """A fill as plain values."""
     return list(astuple(fill))
 
 
 def level_bits(level: Metagraph, became: Became, between: EdgesBetween) -> Iterator[int]:
-    """Yield the state bits of the edges of each metaedge, each bridge and each mark of a level."""
+    """Yield the state bits of the edges of each metaedge, each bridge and each stub of a level."""
     lines: Iterable[Metaedge | Bridge] = (*level.edges, *level.bridges)
     yield from map(became.line, lines)
     for note in level.annotations:
@@ -151,15 +150,15 @@ class Became:
 
     def __init__(self, states: np.ndarray) -> None:
         self._bits = (1 << states).astype(np.uint8)
-        self._lines: dict[int, tuple[Bundles, bytes]] = {}  # by table of lines: a level can have a million
+        self._lines: dict[int, tuple[Bundles, bytes]] = {}  # by id of the table: a level can have a million lines
 
     def edges(self, edges: Ints) -> int:
-        """Those of several edges together."""
+        """Return the combined bits of several edges."""
         bits = self._bits[edges]
         return sum(bit for bit in (KEPT, CAME, GONE) if (bits & bit).any())
 
     def line(self, line: Metaedge | Bridge) -> int:
-        """Those of the edges behind a line; 0 where nobody has said which."""
+        """Return the bits of the edges behind a line; 0 if they are unknown."""
         table = line.bundles
         if not isinstance(table, Bundles):
             return 0 if line.edges is None else self.edges(line.edges)

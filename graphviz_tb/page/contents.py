@@ -1,4 +1,4 @@
-"""What constants hold, for their cards: range, mean, zeros and a histogram, of frozen weights above all."""
+"""Contents of constants for their cards: range, mean, zeros and a histogram, mostly of frozen weights."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from graphviz_tb.proto import TensorProto
 
 BINS = 24
-LEAST = 8  # elements of which a histogram says more than the elements themselves
+LEAST = 8  # elements from which on a histogram says more than the elements
 
 
 def contents(graph: Graph, number: Callable[[int], int]) -> Iterator[DataBlock]:
-    """What the constants hold, by their places in blocks of `CARDS_OF_BLOCK` nodes; empty blocks are left out. Those
-    of one `number` hold the same."""
+    """Yield the contents of constants by their positions in blocks of `CARDS_OF_BLOCK` nodes, without empty blocks.
+    Nodes of equal `number` have equal contents."""
     types = np.array([op in CONSTANTS for op in graph.op_types], bool)
     room = int(ELEMENTS_MEASURED)
     told: dict[int, dict[int, list[Any]]] = {}
@@ -46,8 +46,8 @@ def contents(graph: Graph, number: Callable[[int], int]) -> Iterator[DataBlock]:
 
 
 def measure(tensor: TensorProto, count: int) -> list[Any] | None:
-    """Elements, least, largest, mean, zeros, elements that are not finite, and the counts of equal bins from the
-    least to the largest; None for values without an order.
+    """Return the number of elements, least, largest, mean, zeros, elements that are not finite, and the counts of equal
+    bins from the least to the largest; None for values without an order.
 
     >>> from graphviz_tb.proto import TensorProto
     >>> measure(TensorProto(dtype=1, float_val=[0, 0, 1, 3]), 4)
@@ -61,7 +61,7 @@ def measure(tensor: TensorProto, count: int) -> list[Any] | None:
     known = numbers if np.all(finite) else numbers[finite]
     if not len(known):
         return [count, None, None, None, 0, count, []]
-    # TensorFlow writes equal elements as one: the last repeats to the end.
+    # TensorFlow may omit trailing equal elements: the last one repeats to the end.
     more = count - len(numbers) if finite[-1] else 0
     last = float(known[-1])
     least, most = float(np.min(known)), float(np.max(known))
@@ -73,8 +73,8 @@ def measure(tensor: TensorProto, count: int) -> list[Any] | None:
 
 
 def histogram(numbers: np.ndarray, more: int, least: float, most: float) -> list[int]:
-    """How many numbers are in each of `BINS` equal bins, the last one `more` times again; of very many, those at equal
-    distances."""
+    """Count the numbers in each of `BINS` equal bins, the last number `more` times again; of very many numbers, those
+    at equal distances."""
     if len(numbers) < LEAST or not least < most or not np.isfinite(most - least):
         return []
     some = np.append(numbers[:: -(-len(numbers) // int(ELEMENTS_OF_HISTOGRAM))], numbers[-1:]).astype(np.float64)

@@ -1,4 +1,7 @@
-"""Members of stacks whose levels a page does not write: they are those of the usual member, with other rows."""
+"""Stack members whose levels a page does not write.
+
+A copy has the level of the usual member with other row numbers; only copies with differently worded boxes are written.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ Levels = dict[Path, Level]
 
 
 class CopiedLevels:
-    """The copies that a walk through the levels of a page leaves out, by member, in the order of the walk."""
+    """Stack members left out by a walk through the levels of a page, by member, in walk order."""
 
     def __init__(self, levels: Expander) -> None:
         self.hierarchy = levels.hierarchy
@@ -29,7 +32,7 @@ class CopiedLevels:
         self._unlike: dict[int, frozenset[int]] = {}
 
     def members(self, path: Path, first: Container[Path] = ()) -> Collection[int]:
-        """The members of a stack that are left out: all copies but those that the `first` picture opens."""
+        """Return the stack members to leave out: all copies except those open in the `first` picture."""
         if self._find is None or len(path) > 1:
             return ()
         copies = {copy.member: copy for copy in self._find.of(path[0]) if (copy.member,) not in first}
@@ -37,20 +40,20 @@ class CopiedLevels:
         return copies
 
     def around(self, path: Path) -> Copy | None:
-        """The copy that a group is, or lies in; None where its level is written by itself."""
+        """Return the copy that is or contains a group; None if its own level is written."""
         row = path[0] if len(path) == 1 and self.copies else 0
         while row > 0 and row not in self.copies:
             row = int(self.hierarchy.parent[row])
         return self.copies.get(row)
 
     def written(self, row: int) -> int:
-        """The row of the level that is that of a row with other rows; the row itself outside of copies."""
+        """Return the row whose level is written for this row; the row itself outside copies."""
         while (copy := self.around((row,))) is not None:
             row += copy.usual - copy.member
         return row
 
     def unlike(self, copy: Copy, held: Held) -> frozenset[int]:
-        """The rows of the usual member whose boxes have other words than those of the copy."""
+        """Return the rows of the usual member whose boxes have other words than those of the copy."""
         if copy.member not in self._unlike:
             away = copy.member - copy.usual
             rows = range(copy.usual + 1, int(self.hierarchy.end[copy.usual]))
@@ -59,24 +62,25 @@ class CopiedLevels:
         return self._unlike[copy.member]
 
     def touched(self, levels: Levels) -> list[int]:
-        """The copies of members with one of some levels inside."""
+        """Return the copies whose usual member contains one of some levels."""
         rows = sorted(path[0] for path in levels if len(path) == 1)
         ends = self.hierarchy.end
         spans = ((member, copy.usual, int(ends[copy.usual])) for member, copy in self.copies.items())
         return [member for member, first, stop in spans if bisect_left(rows, first) < bisect_left(rows, stop)]
 
     def groups(self, member: int) -> Iterator[Path]:
-        """The groups of the usual member that a copy has."""
+        """Yield the groups in the usual member of a copy."""
         usual = self.copies[member].usual
         return ((row,) for row in range(usual, int(self.hierarchy.end[usual])) if self.hierarchy.opens(row))
 
     def naming(self, copy: Copy) -> Callable[[int], int]:
-        """The rows of a copy by those of the usual member."""
+        """Return a function from the rows of the usual member to those of a copy."""
         away, first, stop = copy.member - copy.usual, copy.usual, int(self.hierarchy.end[copy.usual])
         return lambda row: row + away if first <= row < stop else copy.marks.get(row, row)
 
     def listed(self) -> Iterator[int]:
-        """For each copy the member, the usual one, and its marks in place of others: how many, and pairs of rows."""
+        """Yield for each copy the member, the usual member, the number of its marks, and pairs of rows: usual mark, own
+        mark."""
         for copy in self.copies.values():
             yield from (copy.member, copy.usual, len(copy.marks))
             for pair in copy.marks.items():
@@ -84,8 +88,8 @@ class CopiedLevels:
 
 
 def put_copies(held: Held, copied: CopiedLevels, members: Iterable[int], levels: Levels, end: str) -> None:
-    """Put in the levels of copies that have boxes with other words. `levels` are those that were put in, with keys that
-    end in `end`."""
+    """Add the levels of copies that have boxes with other words. `levels` were added before, with keys that end in
+    `end`."""
     for member in members:
         unlike = copied.unlike(copied.copies[member], held)
         for path in copied.groups(member) if unlike else ():
@@ -99,7 +103,7 @@ def put_copies(held: Held, copied: CopiedLevels, members: Iterable[int], levels:
 
 
 def level_of(copied: CopiedLevels, levels: Levels, path: Path) -> Level | None:
-    """The level of a group, by that of what it is a copy of; None where that is not among `levels`."""
+    """Return the level of a group, made from that of the usual member for a copy; None if it is not in `levels`."""
     if path in levels or (copy := copied.around(path)) is None:
         return levels.get(path)
     level = level_of(copied, levels, (path[0] - copy.member + copy.usual,))
@@ -107,7 +111,7 @@ def level_of(copied: CopiedLevels, levels: Levels, path: Path) -> Level | None:
 
 
 def moved(level: Level, name: Callable[[int], int]) -> Level:
-    """A level, and its order of drawing, by other numbers of rows."""
+    """Return a level and its drawing order with other row numbers."""
     metagraph, skeleton = level
     named = replace(
         metagraph,

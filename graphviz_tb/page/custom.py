@@ -1,4 +1,4 @@
-"""Charts that a training laid out itself, as a page holds them."""
+"""Custom chart layouts for a page or a server."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from graphviz_tb.model.custom import CustomCategory
 
 
 def custom_told(categories: Iterable[CustomCategory]) -> dict[str, Any]:
-    """`categories`, each with `title`, `closed` and `charts`; a chart has `title`, `tags` and `margins`."""
+    """Return `categories`, each with `title`, `closed` and `charts`; a chart has `title`, `tags` and `margins`."""
     return {
         "categories": [
             {

@@ -1,4 +1,4 @@
-"""The levels that a page holds: blocks of numbers, and the place of each group in them."""
+"""The levels of a page: blocks of numbers, and the place of each group in them."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from graphviz_tb.view.node_labels import NodeLabels
 
 CHUNK = 1 << 14  # whole numbers in a block of levels, about
 SIZE = np.dtype(INTS).itemsize
-# Lines and boxes for each megabyte of a page, a level itself as four: more take longer to lay out than anybody waits,
-# and say little that packs badly. One of 25 megabytes has all groups of a training graph of 100,000 nodes.
+# Lines and boxes for each megabyte of a page; a level itself counts as four. More take too long to lay out, although
+# they compress well. A page of 25 megabytes has all groups of a training graph of 100,000 nodes.
 EACH, LEVEL = 20_000, 4
-FLAT = 100  # edges of the file that take as long as a line: where thousands lead hundreds of groups deep, lines are few
+FLAT = 100  # edges of the file with the cost of one line: a line may represent thousands of edges
 
 BlockSlice = tuple[int, int, int]  # block, start, length
 
 
 class Held:
-    """Levels, each put in once; groups that hold the same are written once.
+    """Levels of a page, each added once; groups with equal contents are written once.
 
-    `index` says where each lies, by its key; nothing is put in any more when more than `limit` bytes are written, or
-    `EACH` lines and boxes were laid out for each megabyte of it. `alone`: stacks show one member.
+    `index` gives the place of each level by its key. Nothing is added after `limit` bytes, or after laying out `EACH`
+    lines and boxes for each megabyte of the limit. `alone`: stacks show one member.
     """
 
     def __init__(self, hierarchy: Hierarchy, table: TextTable, limit: int, alone: bool = False) -> None:
@@ -39,29 +39,29 @@ class Held:
         self._node_labels = NodeLabels(hierarchy, lambda path: None, placed=False, alone=alone)
         self._say = LineTable(table)
         self._words: dict[Path, LabelNumbers] = {}
-        self._known: dict[bytes, BlockSlice] = {}  # by the digest of a level: the levels themselves take a gigabyte
+        self._known: dict[bytes, BlockSlice] = {}  # by digest: the levels themselves take a gigabyte
         self._blocks: list[DataBlock] = []
-        self._numbers = bytearray()  # of the block that is being filled, `SIZE` bytes each
+        self._numbers = bytearray()  # of the block under construction, `SIZE` bytes each
         self._written = self._laid_out = 0
 
     @property
     def full(self) -> bool:
-        """Whether there is no room for more."""
+        """Return whether there is no room for more levels."""
         return self._written > self._limit or self._laid_out * 1e6 > self._limit * EACH
 
     def count(self, level: Metagraph, times: int = 1) -> None:
-        """Count the boxes and lines of a level towards those that a page may have."""
+        """Count the boxes and lines of a level towards the limit of the page."""
         lines: list[Metaedge | Bridge] = [*level.edges, *level.bridges]
         flat = sum(line.tensors + line.control + line.reference for line in lines)
         self._laid_out += times * (LEVEL + len(level.children) + len(lines) + flat // FLAT)
 
     def put(self, key: str, path: Path, metagraph: Metagraph, skeleton: Skeleton, unlike: str = "") -> bool:
-        """Put a level in, unless it is the one whose key is `unlike`; whether it is another."""
-        self.count(metagraph, 2 if unlike else 1)  # it is compared, too
+        """Add a level unless it equals the level with the key `unlike`; return whether it was added."""
+        self.count(metagraph, 2 if unlike else 1)  # twice if it has to be compared
         numbers = self._as_numbers(path, metagraph, skeleton)
         digest = sha256(numbers).digest()
         place = self._known.get(digest)
-        # The very same block: equal levels are written once.
+        # The same place: equal levels are written once.
         if unlike and place is not None and self.index.get(unlike) == place:
             return False
         if place is None:
@@ -70,21 +70,21 @@ class Held:
         return True
 
     def repeat(self, key: str, first: str, mark: str) -> None:
-        """Put a level in that is the one with another mark in its key."""
+        """Add a level that equals the one with the mark `first` in its key."""
         self.index[f"{key}{mark}"] = self.index[f"{key}{first}"]
 
     def alike(self, path: Path, one: tuple[Metagraph, Skeleton], other: tuple[Metagraph, Skeleton]) -> bool:
-        """Whether two levels of one group would be written alike."""
+        """Return whether two versions of a level would be encoded to the same numbers."""
         self.count(one[0])
         return bytes(self._as_numbers(path, *one)) == bytes(self._as_numbers(path, *other))
 
     def worded_alike(self, row: int, copy: int) -> bool:
-        """Whether the boxes of two rows outside of calls that hold equal things have the same words."""
+        """Return whether the boxes of two rows outside calls, equal in content, also have equal words."""
         labels = self._node_labels
         return labels.own(row) == labels.own(copy) or self._label((row,)) == self._label((copy,))
 
     def blocks(self) -> list[DataBlock]:
-        """All blocks."""
+        """Return all blocks."""
         return [*self._blocks, self._block()]
 
     def _as_numbers(self, path: Path, metagraph: Metagraph, skeleton: Skeleton) -> memoryview:
@@ -103,7 +103,7 @@ class Held:
         return DataBlock(f"levels/{len(self._blocks)}", "ints", self._numbers)
 
     def _write(self, numbers: memoryview) -> BlockSlice:
-        if len(self._numbers) > CHUNK * SIZE:  # a level is in one block
+        if len(self._numbers) > CHUNK * SIZE:  # a level is never split
             self._blocks.append(self._block())
             self._written += len(self._blocks[-1].packed)
             self._numbers = bytearray()
@@ -113,7 +113,7 @@ class Held:
 
 
 def key_of(path: Path) -> str:
-    """The key of a level in a page.
+    """Return the key of a level in a page.
 
     >>> key_of((3, 17))
     '3.17'

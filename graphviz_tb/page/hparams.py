@@ -1,4 +1,4 @@
-"""Trials as a page holds them: a column for each hyperparameter and metric, a row for each session."""
+"""Trials for a page or a server: a column for each hyperparameter and metric, a row for each session."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from graphviz_tb.read.logged.hparams import trials_of
 
 
 def trials_table(logged: Logged) -> dict[str, Any]:
-    """`columns` and `rows`: the last value of each metric that counts, None where a session has none."""
+    """Return `columns` and `rows`: the last value of each metric that counts, None if a session has none."""
     trials = trials_of(logged)
     scalars = {(series.run, series.logged_as): series for series in logged.series if series.kind == "scalar"}
     rows = []
@@ -34,7 +34,7 @@ def trials_table(logged: Logged) -> dict[str, Any]:
 
 
 def metric_run(session: str, metric: Metric) -> str:
-    """The run that a metric of a session is in.
+    """Return the run of a metric of a session.
 
     >>> metric_run("trial", Metric("loss", "validation")), metric_run(".", Metric("loss"))
     ('trial/validation', '.')
@@ -43,18 +43,19 @@ def metric_run(session: str, metric: Metric) -> str:
 
 
 def last_value(series: Series) -> float | str | None:
-    """The value of the last point that counts."""
+    """Return the value of the last point that counts."""
     known = series.extent()
     return None if known is None or known.last is None else finite(known.last[2])
 
 
 def told(value: HParamSetting) -> str | bool | float | None:
-    """A value as JSON holds it."""
+    """Return a value as JSON can hold it."""
     return finite(value) if isinstance(value, float) else value
 
 
 def hparam_column(hparam: HParam) -> dict[str, Any]:
-    """The column of a hyperparameter. A domain is a list of values, or the least and the greatest; None: not said."""
+    """Return the column of a hyperparameter. A domain is a list of values, or the least and the greatest; None if
+    unknown."""
     domain: Any = hparam.domain
     if isinstance(domain, Interval):
         domain = {"min": finite(domain.least), "max": finite(domain.greatest)}
@@ -65,7 +66,7 @@ def hparam_column(hparam: HParam) -> dict[str, Any]:
 
 
 def metric_column(metric: Metric) -> dict[str, Any]:
-    """The column of a metric, called by its group and tag as TensorBoard calls it."""
+    """Return the column of a metric, named by group and tag as in TensorBoard."""
     name = f"{metric.group}.{metric.tag}" if metric.group else metric.tag
     words = {"name": name, "title": metric.title, "about": metric.about, "group": metric.group, "tag": metric.tag}
     return {**words, "kind": "metric", "type": "float64", "domain": None}

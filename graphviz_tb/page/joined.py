@@ -1,4 +1,4 @@
-"""Where tags of a log belong in a graph, as a page or a server describes it."""
+"""Joins of log tags to graph rows, for a page or a server."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from graphviz_tb.model.joins import Join
 
 
 def joins_told(names: Mapping[int, str], joins: Mapping[str, Join]) -> dict[str, Any]:
-    """`joins` has [tag, row, rule, aspect] for each row of each tag that is joined; `apart` has [tag, rule, rows] for
-    each tag that is not: the rows that fit equally. `names` are those of tags by their ids."""
+    """Return `joins`, [tag, row, rule, aspect] for each row of each joined tag, and `apart`, [tag, rule, rows] for each
+    tag that fits several rows equally. `names` are the names of tags by id."""
     found: list[list[Any]] = []
     apart: list[list[Any]] = []
     for number, name in names.items():
         join = joins.get(name)
-        if join is None:  # it was logged after the others were joined
+        if join is None:  # it was logged after the join
             continue
         if join.joined:
             found += ([number, row, join.rule.value, join.aspect.value] for row in join.rows)
@@ -25,8 +25,8 @@ def joins_told(names: Mapping[int, str], joins: Mapping[str, Join]) -> dict[str,
 
 
 def clouds_joined(variables: Mapping[int, str], joins: Mapping[str, Join]) -> list[list[Any]]:
-    """[embedding, row, rule] for each row of each embedding that is joined. `variables` are the names of their
-    variables, by the ids of the embeddings."""
+    """Return [embedding, row, rule] for each row of each joined embedding. `variables` are the names of their variables
+    by id."""
     return [
         [number, row, join.rule.value]
         for number, name in variables.items()

@@ -1,4 +1,4 @@
-"""Levels: what each group holds when it is open, with its order of drawing, as runs of whole numbers.
+"""Encode levels, the contents of open groups with their drawing order, as runs of whole numbers.
 
 A list is its length and its items. Texts are numbers of the table. `viewer/reader.js` reads the same in the same order.
 """
@@ -20,15 +20,15 @@ from graphviz_tb.page.blocks import TextTable
 from graphviz_tb.view.labels import contents, shown
 
 KINDS = ("scope", "op", "series", "fold", "call", "function")
-AT_ONCE = 1 << 12  # rows that are turned into columns
-IntArray: TypeAlias = "array[int]"  # of the type "i": a list of as many whole numbers takes eight times as much memory
+AT_ONCE = 1 << 12  # rows transposed in one go
+IntArray: TypeAlias = "array[int]"  # of the type "i": a list takes eight times the memory
 LabelNumbers: TypeAlias = "tuple[int, int, int, int, int]"
 SIDES, STUBS = ("in", "out"), ("shortcut", "constant", "summary", "weight")
 
 
 @dataclass(frozen=True, slots=True)
 class PageLevel:
-    """A level in memory: its metagraph, its skeleton, and the label of each child and of each function listed."""
+    """A level in memory: its metagraph, its skeleton, and the label of each child and of each listed function."""
 
     metagraph: Metagraph
     skeleton: Skeleton
@@ -36,12 +36,12 @@ class PageLevel:
 
 
 def label_numbers(node: NodeLabel, words: TextTable) -> LabelNumbers:
-    """The label of a box as numbers: its texts, and its kind as bits."""
+    """Encode the label of a box: the numbers of its texts, and its kind as bits."""
     return words(node.label), words(node.second), words(node.badge), words(node.about), flags(node)
 
 
 def level(held: PageLevel, say: LineTable) -> IntArray:
-    """One level."""
+    """Encode one level."""
     graph = held.metagraph
     out = array("i", [graph.row])
     out.extend(prefixed(graph.children))
@@ -59,13 +59,12 @@ def level(held: PageLevel, say: LineTable) -> IntArray:
 
 
 def flags(node: NodeLabel) -> int:
-    """Return the kind of a child's box as bits."""
     # Bits: 0 openable, 1 connected, 2-4 kind, 5-7 member.
     return node.openable | node.connected << 1 | KINDS.index(node.kind) << 2 | KINDS.index(node.member) << 5
 
 
 def prefixed(items: Iterable[int]) -> list[int]:
-    """A list.
+    """Return a list with its length before it.
 
     >>> prefixed([7, 8])
     [2, 7, 8]
@@ -75,7 +74,7 @@ def prefixed(items: Iterable[int]) -> list[int]:
 
 
 def put_rows(out: IntArray, items: Iterable[Sequence[int]]) -> None:
-    """Rows of equal length, column by column: equal things side by side pack well.
+    """Append rows of equal length column by column: equal values next to each other compress well.
 
     >>> out = array("i", [9])
     >>> put_rows(out, [(1, 5), (2, 6)])
@@ -90,7 +89,7 @@ def put_rows(out: IntArray, items: Iterable[Sequence[int]]) -> None:
             out.extend(values)
         return
     columns: list[IntArray] = [array("i") for _ in some[0]]
-    # Some at a time: a million rows are never there all at once.
+    # In batches: never hold a million rows in memory at once.
     while some:
         for column, more in zip(columns, zip(*some, strict=True), strict=True):
             column.extend(more)
@@ -101,8 +100,8 @@ def put_rows(out: IntArray, items: Iterable[Sequence[int]]) -> None:
 
 
 class LineTable:
-    """The words of lines: the label, the thickness, and the tensors of a line in full. Lines with equal tensors share
-    one entry: a tensor crosses the borders of many groups, and most tensors are like many others."""
+    """The label, the thickness and the tensors of lines, as numbers. Lines with equal tensors share one entry: a tensor
+    crosses the borders of many groups, and most tensors look like many others."""
 
     def __init__(self, words: TextTable) -> None:
         self.words = words
@@ -110,17 +109,17 @@ class LineTable:
         self.alike: dict[tuple[object, ...], tuple[int, int, int]] = {}
 
     def __call__(self, line: Metaedge | Bridge) -> tuple[int, int, int]:
-        """The numbers of one line."""
+        """Return the numbers of one line."""
         members = line.members if isinstance(line, Bridge) else (0, 0)
         counts = line.tensors, line.control, line.reference, line.kind, members
-        key = line.carried.outputs, *counts  # two steps: by outputs, which costs no decoding, then by what they are
+        key = line.carried.outputs, *counts  # two steps: by outputs, which needs no decoding, then by their tensors
         said = self.known.get(key)
         if said is None:
             said = self.known[key] = self.numbers(counts, line)
         return said
 
     def numbers(self, counts: tuple[object, ...], line: Metaedge | Bridge) -> tuple[int, int, int]:
-        """The numbers of a line, by its tensors: each is decoded once."""
+        """Return the numbers of a line by its tensors, each of which is decoded once."""
         tensors = tuple(line.carried)
         key = *counts, tensors
         if key not in self.alike:
@@ -129,13 +128,11 @@ class LineTable:
 
 
 def edges(metaedges: Iterable[Metaedge], say: LineTable) -> Iterator[tuple[int, ...]]:
-    """Metaedges."""
     for edge in metaedges:
         yield edge.source, edge.target, edge.tensors, edge.control, edge.reference, int(edge.back), *say(edge)
 
 
 def bridges(listed_bridges: Iterable[Bridge], say: LineTable) -> Iterator[tuple[int, ...]]:
-    """Bridges."""
     for bridge in listed_bridges:
         seen = bridge.inbound | bridge.drawable << 1
         counts = bridge.tensors, bridge.control, bridge.reference
@@ -143,7 +140,6 @@ def bridges(listed_bridges: Iterable[Bridge], say: LineTable) -> Iterator[tuple[
 
 
 def stubs(annotations: Iterable[Annotation]) -> Iterator[tuple[int, ...]]:
-    """Annotations."""
     for note in annotations:
         # Bits: 0 side, 1 control, 2-3 kind.
         kind = SIDES.index(note.side) | note.control << 1 | STUBS.index(note.kind) << 2
@@ -151,13 +147,13 @@ def stubs(annotations: Iterable[Annotation]) -> Iterator[tuple[int, ...]]:
 
 
 def said(line: Metaedge | Bridge, words: TextTable) -> tuple[int, int, int]:
-    """The label of a line, its thickness with a last bit for what carries indices, sizes and masks alone, and what it
-    carries in full."""
+    """Return the numbers of a line's label, of its thickness (the last bit marks lines of indices, sizes and masks
+    only), and of its full tensors."""
     return words(shown(line)), thickness(line) << 1 | line.carried.indexing, words(contents(line))
 
 
 def put_skeleton(out: IntArray, order: Skeleton) -> None:
-    """An order of drawing."""
+    """Append a drawing order."""
     out.append(len(order.ports))
     for port in order.ports:
         out.append(int(port.first))

@@ -1,4 +1,4 @@
-"""The list of changes of a page: each with its rows, and named as the boxes of the picture are."""
+"""The list of changes of a page: each with its rows, and with the names in the picture."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from graphviz_tb.model.paths import last_segment
 if TYPE_CHECKING:
     from graphviz_tb.openable import OpenableModel
 
-NAMES = re.compile(r"[^\s:,;→()]+")  # what may be a name in the words of a change
+NAMES = re.compile(r"[^\s:,;→()]+")  # possible names in the text of a change
 
 
 class Listing:
-    """Makes the entries of the list; `sign` is what became of each row of the merged graph."""
+    """Makes the entries of the list; `sign` is the sign (added, removed, changed) of each row of the merged graph."""
 
     def __init__(self, model: OpenableModel, sign: Sequence[str]) -> None:
         self.model = model
         self.sign = sign
 
     def entry(self, change: Change) -> dict[str, Any]:
-        """One change, with its consequences and what is inside a function; `full` has the names of the file."""
+        """Return one change, with its consequences and inner changes; `full` has the names of the file."""
         behind = (*change.inside, *change.consequences)
         detail = {key: change.detail[key] for key in ("key", "old", "new") if key in change.detail}
         text = line(change)
@@ -50,7 +50,7 @@ class Listing:
         }
 
     def beside(self, words: Mapping[int, str], entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        """The ops of no change that are drawn otherwise, since an input of theirs comes from elsewhere now."""
+        """Return the ops that are drawn as changed only because one of their inputs has a new source."""
         known = {row for entry in entries for each in (entry, *entry["behind"]) for row in each["rows"]}
         hierarchy = self.model.hierarchy
         rows = [
@@ -64,29 +64,29 @@ class Listing:
         ]
 
     def as_drawn(self, text: str) -> str:
-        """A text with the names of the boxes in the place of those of the file."""
+        """Replace the names of the file in a text by those of the boxes."""
         names = self.model.names.index(0)
         return NAMES.sub(lambda match: self.called(row) if (row := names.get(match[0])) is not None else match[0], text)
 
     def called(self, row: int) -> str:
-        """The names of the boxes that lie around a row, and its own."""
+        """Return the labels of the boxes around a row and its own, as a path."""
         hierarchy = self.model.hierarchy
         parts = []
         while row > 0 and hierarchy.kind[row] != FUNCTION:
             if hierarchy.kind[row] == OP and hierarchy.graph.mark[hierarchy.node[row]]:
-                parts.append(last_segment(hierarchy.name[row]))  # its label is no name: "kernel 3×3×1×8"
+                parts.append(last_segment(hierarchy.name[row]))  # its label is not a name: "kernel 3×3×1×8"
             elif hierarchy.kind[row] in (OP, SCOPE):
                 parts.append(hierarchy.segment(row))
             row = int(hierarchy.parent[row])
         return "/".join(reversed(parts))
 
     def rows_of(self, change: Change) -> list[int]:
-        """Where a change, its other places and its parts are in the merged graph: what is new or gone."""
+        """Return the rows of a change, its other places and its parts in the merged graph, if added or removed."""
         listed: dict[int, None] = {}
         parts = change.detail.get("parts", ())[:PLACES_LISTED]
         within = [(part, None) if change.new is None else (None, part) for part in parts]
         for old, new in ((change.old, change.new), *change.also[:PLACES_LISTED], *within):
-            # Where old and new have one name, the merged graph calls the old one "NAME (old)".
+            # If old and new share a name, the merged graph calls the old one "NAME (old)".
             names = [name for name in (new, old, f"{old} (old)" if old else None) if name]
             rows = [row for row in map(self.row_at, names) if row > 0]
             listed.update((row, None) for row in (*rows[:1], *(row for row in rows[1:] if self.sign[row] == "−")))
@@ -96,7 +96,7 @@ class Listing:
         return list(listed)
 
     def functions(self, name: str) -> Collection[int]:
-        """The rows of functions whose names begin so."""
+        """Return the rows of functions whose names begin with `name`."""
         first = bisect_left(self._functions, (name, -1))
         behind = (self._functions[place] for place in range(first, len(self._functions)))
         return sorted(row for _, row in takewhile(lambda function: function[0].startswith(name), behind))
@@ -107,7 +107,7 @@ class Listing:
 
     @cached_property
     def _functions(self) -> list[tuple[str, int]]:
-        """The functions in the order of their names: as many changes may ask as there are functions."""
+        """Functions sorted by name: as many changes may ask as there are functions."""
         hierarchy = self.model.hierarchy
         return sorted((hierarchy.name[row], row) for row in hierarchy.function_rows)
 
@@ -122,5 +122,4 @@ class Listing:
 
 
 def in_words(value: Any) -> str:
-    """A value in words."""
     return value if isinstance(value, str) else "" if value is None else str(value)

@@ -1,4 +1,4 @@
-"""A log as a page holds it: its runs and tags in JSON, and the points of each tag in columns.
+"""A log in a page: its runs and tags in JSON, and the points of each tag in columns.
 
 A server describes runs and tags by the same functions, so that one viewer reads both.
 """
@@ -38,7 +38,7 @@ from graphviz_tb.render.html import document
 PIXELS = 1000  # columns of pixels to which the points of a page are thinned
 LAST_POINTS = 10  # of images, sounds, texts, curves and tensors
 LONGEST_CELLS = 100_000  # bytes of the texts of one point
-# What a page shows, in the order in which room is given: what takes the most comes last.
+# Kinds of tags in a page, in the order in which room is given: the largest last.
 KINDS: tuple[Kind, ...] = ("scalar", "histogram", "pr_curve", "tensor", "text", "image", "audio")
 TagKind = tuple[str, str]  # tag, kind
 JoinTags = Callable[[Iterable[str]], Iterable[Join]]
@@ -46,7 +46,7 @@ JoinTags = Callable[[Iterable[str]], Iterable[Join]]
 
 @dataclass(frozen=True, slots=True)
 class LogPart:
-    """The log in a page: `blocks`, the first of which lists runs and tags, and how many tags there was no room for."""
+    """The log in a page: `blocks`, the first of which lists runs and tags; `left` counts the tags that did not fit."""
 
     blocks: tuple[DataBlock, ...]
     left: int
@@ -54,19 +54,19 @@ class LogPart:
 
 @dataclass(frozen=True, slots=True)
 class HeldLog:
-    """What a source holds beside a graph: its log, if it has one, and its embeddings, if there are any."""
+    """A log and embeddings found in a source, each if present."""
 
     log: Log | None
     projector: Projector | None
 
     @property
     def logged(self) -> Logged:
-        """All that was logged."""
+        """Return everything that was logged."""
         return Logged((), ()) if self.log is None else self.log.logged
 
 
 def log_of(source: Any) -> HeldLog | None:
-    """What a source has for the pages of a log; None where it has nothing of that kind."""
+    """Open the log and the embeddings of a source; None if it has nothing to show in the pages of a log."""
     if not isinstance(source, str | os.PathLike) or str(source) == "-":
         return None
     try:
@@ -81,20 +81,20 @@ def log_of(source: Any) -> HeldLog | None:
 
 
 def log_html(held: HeldLog, title: str, room: int) -> bytes:
-    """A page of a log without a graph, of `room` bytes at most for its points."""
+    """Return a page of a log without a graph, with at most `room` bytes of points."""
     part = log_part(held, title, room)
     return document({"format": "tbgraph page", "title": title, "log": True, "bare": True}, part.blocks, title)
 
 
 def no_log(title: str, profiles: int) -> LogPart:
-    """The blocks of a page that has `profiles` and no log."""
+    """Return the blocks of a page with `profiles` and no log."""
     state = {**log_state((), ()), "title": title, "left": 0, "kinds": {"profile": profiles}}
     return LogPart((words("log", {"state": state, "tags": []}),), 0)
 
 
 def log_part(held: HeldLog, title: str, room: int, join: JoinTags | None = None, profiles: int = 0) -> LogPart:
-    """The blocks of a log, as many tags as there is room for: scalars first, what takes the most room last, behind it
-    the embeddings. `join` says where tags belong in the graph of the page, which has `profiles`."""
+    """Return the blocks of a log with as many tags as fit: scalars first, the largest kinds last, then the embeddings.
+    `join` finds the nodes of tags in the graph of the page, which has `profiles`."""
     logged = held.logged
     runs = {run.name: number for number, run in enumerate(logged.runs)}
     every = [series for kind in KINDS for series in logged.series if series.kind == kind]
@@ -122,7 +122,7 @@ def log_part(held: HeldLog, title: str, room: int, join: JoinTags | None = None,
     clouds = {}
     if held.projector is not None:
         clouds = packer.put_clouds(held.projector, runs)
-        kinds["projector"] += max(1, len(clouds))  # where none fits, the page says so
+        kinds["projector"] += max(1, len(clouds))  # if none fits, the page says so
     if profiles:
         kinds["profile"] = profiles
     state["kinds"] = kinds
@@ -136,7 +136,7 @@ def log_part(held: HeldLog, title: str, room: int, join: JoinTags | None = None,
 
 
 class LogPacker:
-    """Packs the points of tags into blocks while there is room for them."""
+    """Packs the points of tags into blocks while there is room."""
 
     def __init__(self, log: Log | None, room: int) -> None:
         self.log, self.room = log, room
@@ -144,7 +144,7 @@ class LogPacker:
         self._blobs: dict[tuple[str, Place], int] = {}
 
     def put(self, number: int, kind: Kind, each: Mapping[int, Series]) -> bool:
-        """Pack one tag, its series by their ids; whether there was room. The first tag is always there."""
+        """Pack one tag, its series by their ids; return whether it fitted. The first tag always fits."""
         if kind == "scalar":
             block = points_block(number, list(each.values()), list(each))
         elif kind == "histogram":
@@ -154,16 +154,16 @@ class LogPacker:
         return self._fits(block)
 
     def put_trials(self, table: dict[str, Any]) -> bool:
-        """Pack the table of hyperparameters and metrics; whether there is one, and room for it."""
+        """Pack the table of hyperparameters and metrics; return whether there is one that fitted."""
         return bool(table["rows"]) and self._fits(words("log/hparams", table))
 
     def put_custom(self, logged: Logged) -> bool:
-        """Pack the charts that runs laid out; whether there are any, and room for them."""
+        """Pack the charts laid out by runs; return whether there are any that fitted."""
         charts = custom_charts(logged, self.log.read) if self.log is not None else ()
         return bool(charts) and self._fits(words("log/custom", custom_told(charts)))
 
     def put_clouds(self, projector: Projector, runs: Mapping[str, int]) -> dict[int, Embedding]:
-        """Pack the embeddings that there is room for, and the list of them; those that are here, by their numbers."""
+        """Pack the embeddings that fit, and their list; return those packed, by number."""
         held: dict[int, Embedding] = {}
         left: list[Notice] = []
         found = [one for one in projector.embeddings.found if belongs(one)]
@@ -193,7 +193,7 @@ class LogPacker:
         return True
 
     def _put_points(self, number: int, each: Mapping[int, Series]) -> bool:
-        """The last points of each series, with the bytes of their images and sounds, as far as those fit."""
+        """Pack the last points of each series, with the bytes of their images and sounds, as far as they fit."""
         told, fits = {}, False
         for key, series in each.items():
             order = series.in_order()
@@ -202,7 +202,7 @@ class LogPacker:
             for point in reversed(order[-LAST_POINTS:].tolist()):
                 try:
                     one = self._point(series, point)
-                except TbGraphError:  # its file is gone, or it is damaged
+                except TbGraphError:  # its file is missing or damaged
                     continue
                 if one is None:
                     break
@@ -214,7 +214,7 @@ class LogPacker:
         return fits and self._fits(words(f"log/{number}", told))
 
     def _point(self, series: Series, point: int) -> Any:
-        """One point, of which the samples are in blocks now; None where there is no room for them."""
+        """Return one point after packing its samples; None if they do not fit."""
         if self.log is None:
             return None
         new = [key for place in samples_of(series, point) if (key := (series.run, place)) not in self._blobs]
@@ -229,7 +229,7 @@ class LogPacker:
 
 
 def histograms_block(number: int, each: Mapping[int, Series]) -> DataBlock:
-    """The histograms of one tag, of some steps: on common bins and as percentiles."""
+    """Pack the histograms of some steps of one tag: on common bins and as percentiles."""
     columns: list[tuple[str, NDArray[Any]]] = []
     for key, series in each.items():
         if isinstance(series.data, Histograms):
@@ -238,7 +238,7 @@ def histograms_block(number: int, each: Mapping[int, Series]) -> DataBlock:
 
 
 def points_block(number: int, each: Sequence[Series], ids: Sequence[int]) -> DataBlock:
-    """The points of one tag, thinned to `PIXELS` columns of pixels along its steps."""
+    """Pack the points of one tag, thinned to `PIXELS` columns of pixels along its steps."""
     columns, counts = [], {}
     for one, key in zip(each, ids, strict=True):
         points = one.in_order(superseded=True)
@@ -252,7 +252,7 @@ def points_block(number: int, each: Sequence[Series], ids: Sequence[int]) -> Dat
 
 
 def log_state(runs: Iterable[tuple[int, Run]], every: Iterable[Series]) -> dict[str, Any]:
-    """All runs with their numbers, how many series of each kind there are, and the colours of lines."""
+    """Return all runs with their numbers, the count of series of each kind, and the colours of lines."""
     kinds, each, numbered = Counter[str](), Counter[str](), list(runs)
     for series in every:
         kinds[series.kind] += 1
@@ -263,7 +263,6 @@ def log_state(runs: Iterable[tuple[int, Run]], every: Iterable[Series]) -> dict[
 
 
 def run_entry(run: Run, number: int, series: int, look: LineStyle) -> dict[str, Any]:
-    """One run."""
     return {
         "id": number,
         "name": run.name,
@@ -282,7 +281,6 @@ def run_entry(run: Run, number: int, series: int, look: LineStyle) -> dict[str, 
 
 
 def notice_entry(notice: Notice) -> dict[str, Any]:
-    """One notice."""
     return {"code": notice.code, "text": notice.message, "count": notice.count}
 
 
@@ -293,7 +291,7 @@ def tag_entries(
     series_id: Callable[[Series], int],
     extent_of: Callable[[Series], list[Any]] | None = None,
 ) -> list[dict[str, Any]]:
-    """Tags in the order of their groups, each once for each kind that it has, with the series of each run."""
+    """Return the tags in the order of their groups, one entry per tag and kind, with the series of each run."""
     told = extent_of or extent
     found: dict[TagKind, list[Series]] = {}
     for series in every:
@@ -317,7 +315,8 @@ def tag_entries(
 
 
 def extent(series: Series) -> list[Any]:
-    """How many points a series has, their least and greatest step and time, and how many are not finite."""
+    """Return the number of points, first and last step, first and last time, and the number of values that are not
+    finite."""
     known = series.extent()
     if known is None:
         return [0, None, None, None, None, 0]
@@ -326,6 +325,6 @@ def extent(series: Series) -> list[Any]:
 
 
 def named(source: str | os.PathLike[str]) -> str:
-    """The name of a source, also of "." and the like."""
+    """Return the name of a source, also of "." and the like."""
     path = Path(source)
     return path.name if path.name not in ("", "..") else path.resolve().name or str(path)

@@ -1,4 +1,4 @@
-"""A page in a notebook's cell: a frame that shares nothing with the notebook around it."""
+"""A page in a notebook cell: a frame isolated from the notebook around it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from html import escape
 from graphviz_tb.errors import RequestError, demand, spoken
 from graphviz_tb.limits import NOTEBOOK_HEIGHT
 
-MAY = "allow-scripts allow-downloads"  # no name of the notebook's own: the page can reach neither it nor its server
+MAY = "allow-scripts allow-downloads"  # no allow-same-origin: the page cannot reach the notebook or its server
 
 
 @dataclass(frozen=True, slots=True)

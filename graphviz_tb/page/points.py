@@ -1,5 +1,4 @@
-"""Points of a log as a page or a server tells them: images, sounds, texts, curves and tensors each in JSON, histograms
-in columns."""
+"""Points of a log for a page or a server: images, sounds, texts, curves and tensors in JSON, histograms in columns."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ MOST_VALUES = 1_000  # of a tensor
 
 
 def steps_of(series: Series) -> dict[str, Any]:
-    """The steps that a series has."""
+    """Return the first and the last step of a series, and how many there are."""
     steps = series.step[series.in_order()]
     if not len(steps):
         return {"first": None, "last": None, "n": 0}
@@ -31,7 +30,7 @@ def steps_of(series: Series) -> dict[str, Any]:
 
 
 def spread(count: int, most: int) -> list[int]:
-    """The numbers of at most `most` of `count` points, evenly, the first and the last among them.
+    """Return at most `most` of the numbers below `count`, evenly spaced, with the first and the last.
 
     >>> spread(5, 10), spread(100, 3)
     ([0, 1, 2, 3, 4], [0, 50, 99])
@@ -43,7 +42,8 @@ def spread(count: int, most: int) -> list[int]:
 
 
 def histogram_columns(key: int, series: Series, data: Histograms, views: Iterable[str], most: int) -> Blocks:
-    """Histograms of at most `most` steps: as logged ("buckets"), on common bins ("ridges"), as percentiles ("bands").
+    """Return histograms of at most `most` steps: as logged ("buckets"), on common bins ("ridges"), as percentiles
+    ("bands").
 
     The names of the columns begin with `key`.
     """
@@ -68,21 +68,21 @@ def histogram_columns(key: int, series: Series, data: Histograms, views: Iterabl
 
 
 def media_point(log: Log, series: Series, data: Blobs, point: int, blob_id: Callable[[Place], int]) -> dict[str, Any]:
-    """The images or sounds of one point, each with the id of its bytes."""
+    """Return the images or sounds of one point, each with the id of its bytes."""
     shown = samples_of(series, point)
     samples = [sample(log, series, data, point, place, blob_id(place)) for place in shown]
     return {**step_of(series, point), "samples": samples, "left": len(data.places(point)) - len(shown)}
 
 
 def samples_of(series: Series, point: int) -> list[Place]:
-    """The images or sounds of a point that are shown; none of other kinds."""
+    """Return the images or sounds of a point that are shown; [] for other kinds."""
     if not isinstance(series.data, Blobs) or series.kind == "text":
         return []
     return series.data.places(point)[:MOST_SAMPLES]
 
 
 def sample(log: Log, series: Series, data: Blobs, point: int, place: Place, number: int) -> dict[str, Any]:
-    """One image or sound. How large an image is its bytes say, where they are known: a log may lie."""
+    """Describe one image or sound. The size of an image is read from its bytes if possible: a log may be wrong."""
     head = log.read(series.run, place._replace(length=min(place.length, HEAD)))
     told = {"blob": number, "type": kind_of(head), "bytes": place.length}
     if series.kind != "image":
@@ -93,7 +93,7 @@ def sample(log: Log, series: Series, data: Blobs, point: int, place: Place, numb
 
 
 def text_point(log: Log, series: Series, data: Blobs, point: int, most: int = LONGEST_TEXT) -> dict[str, Any]:
-    """The cells of one point of a text, as they were logged: Markdown that the viewer draws."""
+    """Return the cells of one point of a text as logged: Markdown that the viewer renders."""
     places, room = data.places(point), most
     kept: list[Place] = []
     for place in places:
@@ -107,7 +107,7 @@ def text_point(log: Log, series: Series, data: Blobs, point: int, most: int = LO
 
 
 def curve_point(series: Series, data: Curves, point: int) -> dict[str, Any]:
-    """The precision-recall curve of one step."""
+    """Return the precision-recall curve of one step."""
     part = slice(int(data.start[point]), int(data.start[point + 1]))
     names = {
         "precision": data.precision,
@@ -123,7 +123,7 @@ def curve_point(series: Series, data: Curves, point: int) -> dict[str, Any]:
 
 
 def tensor_point(log: Log, series: Series, data: TensorPoints, point: int) -> dict[str, Any]:
-    """The first values of a tensor at one step."""
+    """Return the first values of a tensor at one step."""
     form = data.forms[data.form[point]]
     values = log.tensor(series, point).reshape(-1)
     told = [value_word(each) for each in values[:MOST_VALUES].tolist()]
@@ -132,12 +132,12 @@ def tensor_point(log: Log, series: Series, data: TensorPoints, point: int) -> di
 
 
 def step_of(series: Series, point: int) -> dict[str, Any]:
-    """The step of a point, and those that there are."""
+    """Return the step of a point, and the steps of its series."""
     return {"step": whole(int(series.step[point])), "steps": steps_of(series)}
 
 
 def value_word(value: Any) -> Any:
-    """A value of a tensor as JSON holds it.
+    """Return a value of a tensor as JSON can hold it.
 
     >>> value_word(1.5), value_word(b"a"), value_word(1j), value_word(True)
     (1.5, 'a', '1j', True)
@@ -150,7 +150,7 @@ def value_word(value: Any) -> Any:
 
 
 def point_of(log: Log, series: Series, point: int, blob_id: Callable[[Place], int], most: int = LONGEST_TEXT) -> Any:
-    """One point of a series that has curves, tensors, texts, images or sounds."""
+    """Return one point of a series of curves, tensors, texts, images or sounds."""
     data = series.data
     if isinstance(data, Curves):
         return curve_point(series, data, point)

@@ -1,4 +1,4 @@
-"""Profiles as a page or a server tells them: the tables and lanes in JSON, slices in columns."""
+"""Profiles for a page or a server: the tables and lanes in JSON, slices in columns."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ MOST_ROWS = 20_000  # of a table
 MOST_MARKS = 1_000  # slices that are marked one by one
 MEMORY_PIXELS = 1_000  # columns of a chart of memory
 MOST_PROFILES = 20  # traced steps in a file
-WHOLE_SLICES = 60_000  # of a step in a file; more are thinned to
+WHOLE_SLICES = 60_000  # of a step in a file; a longer step is thinned to
 FILE_PIXELS = 10_000  # columns of pixels
-LONGEST_NAME = 1_000  # letters of the name of a slice, beyond cut in the middle
+LONGEST_NAME = 1_000  # letters of the name of a slice; longer names are cut in the middle
 
 
 @dataclass(frozen=True, slots=True)
 class ProfilePart:
-    """The profiles in a page: `blocks`, the first of which lists them, how many are there, and how many are not."""
+    """The profiles in a page: `blocks`, the first of which lists them, how many fit (`count`) and how many do not
+    (`left`)."""
 
     blocks: tuple[DataBlock, ...]
     count: int
@@ -38,8 +39,8 @@ class ProfilePart:
 
 
 def profile_part(profiles: Mapping[str, Callable[[], Profile]], room: int) -> ProfilePart:
-    """The blocks of some traced steps, as many as there is room for; slices of a long one are thinned, and its table
-    says to how many."""
+    """Pack as many traced steps as fit in `room` bytes; slices of a long step are thinned, and its table says to how
+    many."""
     listed: list[dict[str, Any]] = []
     blocks: list[DataBlock] = []
     for name, make in islice(profiles.items(), MOST_PROFILES):
@@ -66,7 +67,7 @@ def profile_part(profiles: Mapping[str, Callable[[], Profile]], room: int) -> Pr
 
 
 def profile_table(profile: Profile) -> dict[str, Any]:
-    """All of a profile but its slices; times in nanoseconds."""
+    """Return everything in a profile except its slices; times in nanoseconds."""
     shares = profile.shares
     parts = {"compute": shares.compute, "input": shares.input, "launch": shares.launch, "idle": shares.idle}
     return {
@@ -85,7 +86,7 @@ def profile_table(profile: Profile) -> dict[str, Any]:
 
 
 def told(rows: Sequence[OpTime]) -> dict[str, Any]:
-    """A table in columns, the rows of the most self time; `left` counts the others, `leftSelf` is their time."""
+    """Return a table as columns, the rows with the most self time; `left` counts the rest, `leftSelf` is their time."""
     shown, left = rows[:MOST_ROWS], rows[MOST_ROWS:]
     return {
         "name": [row.name for row in shown],
@@ -100,7 +101,7 @@ def told(rows: Sequence[OpTime]) -> dict[str, Any]:
 
 
 def curve_told(curve: MemoryCurve) -> dict[str, Any]:
-    """A curve, thinned to what a chart shows: its peak stays."""
+    """Return a memory curve thinned to the resolution of a chart; its peak stays."""
     kept = decimated(curve.time.astype(np.float64), curve.bytes.astype(np.float64), MEMORY_PIXELS)
     points = {"time": curve.time[kept].tolist(), "bytes": curve.bytes[kept].tolist()}
     return {"allocator": curve.allocator, "peak": curve.peak, **points}
@@ -109,8 +110,8 @@ def curve_told(curve: MemoryCurve) -> dict[str, Any]:
 def slices_columns(
     timeline: Timeline, first: int, last: int, pixels: int, match: str = "", node: str | None = None
 ) -> bytes:
-    """The slices in view. `match` and `node` mark some: those whose name or address has this text in it, those of this
-    node or of what it holds."""
+    """Return the slices in view. `match` and `node` mark slices: those with this text in name or address, those of this
+    node or inside it."""
     marked = marks_of(timeline, match, node)
     found = thinned(timeline, first, last, pixels, marked)
     row = slice_rows(timeline)
@@ -142,20 +143,20 @@ def slices_columns(
 
 
 def columns_count(data: bytes) -> int:
-    """How many rows columns have, by their head."""
+    """Return the number of rows in packed columns, read from their head."""
     size = int.from_bytes(data[:4], "little")
     count: int = json.loads(data[4 : 4 + size])["n"]
     return count
 
 
 def renumbered(numbers: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The numbers that occur, and of each its place among them."""
+    """Return the distinct numbers, and the position of each number among them."""
     each = distinct(numbers)
     return each, np.searchsorted(each, numbers)
 
 
 def marks_of(timeline: Timeline, match: str, node: str | None) -> Bools | None:
-    """Which slices are marked; None where nothing is asked for."""
+    """Return a mask of the slices to mark; None if nothing is searched."""
     if not match and node is None:
         return None
     wanted = match.casefold()
@@ -164,14 +165,14 @@ def marks_of(timeline: Timeline, match: str, node: str | None) -> Bools | None:
         (bool(match) and wanted in address.casefold()) or (node is not None and lies_in(address, node))
         for address in timeline.addresses
     ]
-    # A further one at the end, for -1: slices of no node.
+    # One more at the end, for -1: slices without a node.
     of_name, of_node = np.array([*by_name, False]), np.array([*by_node, False])
     marked: Bools = of_name[timeline.name] | of_node[timeline.node]
     return marked
 
 
 def lies_in(address: str, node: str) -> bool:
-    """Whether an address is that of a node, or of what it holds.
+    """Return whether an address is that of a node or inside it.
 
     >>> lies_in("a/b", "a"), lies_in("a::b/c", "a"), lies_in("ab", "a"), lies_in("a", "")
     (True, True, False, True)

@@ -1,4 +1,4 @@
-"""Embeddings as a page or a server tells them: the list and the metadata in JSON, points in columns."""
+"""Embeddings for a page or a server: the list and the metadata in JSON, points in columns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AXES_SENT = 10  # of a projection
 
 
 def embedding_entry(one: Embedding, number: int, run: int | None) -> dict[str, Any]:
-    """One embedding of the list; `run` is the id of its run, if it is one of the log."""
+    """Return one embedding of the list; `run` is the id of its run, if the log has that run."""
     return {
         "id": number,
         "run": run,
@@ -34,7 +34,8 @@ def embedding_entry(one: Embedding, number: int, run: int | None) -> dict[str, A
 
 
 def projection_columns(made: Projection, more: Iterable[Notice] = (), values: Points | None = None) -> bytes:
-    """Points on the axes of a projection, a block each: "axis.0", …; with `values` the points themselves, by rows."""
+    """Return points on the axes of a projection, a block each: "axis.0", …; with `values` the points themselves, by
+    rows."""
     axes = made.axes[:, :AXES_SENT]
     blocks: list[tuple[str, NDArray[Any]]] = [
         (f"axis.{at}", np.ascontiguousarray(axes[:, at])) for at in range(axes.shape[1])
@@ -52,24 +53,23 @@ def projection_columns(made: Projection, more: Iterable[Notice] = (), values: Po
 
 
 def metadata_told(columns: Iterable[PointColumn], notices: Iterable[Notice]) -> dict[str, Any]:
-    """What is known of points: for each column a table of texts, and which of them each point has."""
+    """Return the metadata of points: for each column a table of texts, and the text number of each point."""
     return {"columns": [column_told(one) for one in columns], "notices": notices_told(notices)}
 
 
 def column_told(one: PointColumn) -> Mapping[str, Any]:
-    """One column; texts are numbered in the order in which they come first."""
+    """Return one column; texts are numbered by first occurrence."""
     numbers: dict[str, int] = {}
     at = [numbers.setdefault(text, len(numbers)) for text in one.texts]
     return {"name": one.name, "numeric": one.numeric, "texts": list(numbers), "at": at}
 
 
 def notices_told(notices: Iterable[Notice]) -> list[dict[str, Any]]:
-    """Notices in words."""
     return [{"code": one.code, "text": one.message} for one in notices]
 
 
 def image_kind(data: bytes) -> str:
-    """The type of an image that a browser may show; "" for anything else.
+    """Return the media type of an image that a browser may show; "" for anything else.
 
     >>> image_kind(b"GIF89a"), image_kind(b"<svg>")
     ('image/gif', '')

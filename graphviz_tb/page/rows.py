@@ -1,4 +1,4 @@
-"""Rows of the hierarchy as columns: what every name, address, count and search needs."""
+"""Rows of the hierarchy as columns: the source of every name, address, count and search in the viewer."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ COLUMNS = ("kind", "parent", "end", "name", "ops", "op", "device", "mark", "node
 
 
 def columns(hierarchy: Hierarchy, words: TextTable) -> Longs:
-    """The columns, one after the other, each as long as there are rows.
+    """Return the columns one after the other, each with one number per row.
 
-    `name` is twice the number of a text, and one more where the text continues the name of the scope around it; `ops`
-    counts through calls (-1: without end); `op` and `device` are texts.
+    `name` is twice the number of a text, plus 1 if the text continues the name of the enclosing scope; `ops` counts
+    through calls (-1: infinite); `op` and `device` are texts.
     """
     graph, rows = hierarchy.graph, range(len(hierarchy))
-    # One more for rows that are no op: their number is -1, the last.
+    # One more for rows that are not ops: their number is -1, the last.
     types, devices = (np.array([*map(words, texts), 0], np.int64) for texts in (graph.op_types, graph.devices))
     through = OpsThroughCalls(hierarchy)
     op, device = (np.append(column, -1)[hierarchy.node] for column in (graph.op, graph.device))
@@ -41,9 +41,9 @@ def columns(hierarchy: Hierarchy, words: TextTable) -> Longs:
 
 
 def names(hierarchy: Hierarchy, words: TextTable) -> list[int]:
-    """The name of each row, shortened by that of the scope around it."""
+    """Return the name of each row, without the part that the enclosing scope has."""
     parent, kind, name = hierarchy.parent.tolist(), hierarchy.kind.tolist(), hierarchy.name
-    # Rows are in preorder: what is around a row comes before it.
+    # Rows are in preorder: an enclosing row comes first.
     base = [-1] * len(name)  # the scope around each row
     names = []
     for row, above in enumerate(parent):
@@ -56,5 +56,5 @@ def names(hierarchy: Hierarchy, words: TextTable) -> list[int]:
 
 
 def calls(hierarchy: Hierarchy) -> list[list[object]]:
-    """Each row that opens to functions, with the attributes that name them and their rows."""
+    """Return each row that opens to functions, with the attributes that name them and their rows."""
     return [[row, [[attr, body] for attr, body in bodies]] for row, bodies in sorted(hierarchy.calls.items())]

@@ -1,4 +1,4 @@
-"""Every group of a model, from the outside in, with its order of drawing: what a reader may open."""
+"""Walk through every group that a reader may open, from the outside in, with its drawing order."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ def walk(
     copied: CopiedLevels,
     first: Container[Path] = (),
 ) -> Iterator[tuple[Path, Metagraph, Skeleton, PortConstraints]]:
-    """The `first` groups with all around them, then the others breadth first: what is left out of a page that gets
-    too large is what lies deepest.
+    """Yield the `first` groups with all around them, then the rest breadth first: a page that gets too large drops the
+    deepest.
 
-    After: every group outside calls but those of copies; inside calls, functions in themselves `FUNCTION_IN_ITSELF`
-    times, up to `GROUPS_INSIDE_CALLS`.
+    Yields every group outside calls except copies; inside calls, recursive functions `FUNCTION_IN_ITSELF` times, and at
+    most `GROUPS_INSIDE_CALLS` groups.
     """
     hierarchy, none = levels.hierarchy, PortConstraints()
-    stacks: dict[Path, PortConstraints] = {}  # how the lines of groups lie that are drawn as stacks
+    stacks: dict[Path, PortConstraints] = {}  # port constraints of groups drawn as stacks
     soon: deque[tuple[Path, PortConstraints]] = deque([((0,), none)])
     queue: deque[tuple[Path, PortConstraints]] = deque()
     for row in hierarchy.function_rows:
         (soon if (row,) in first else queue).append(((row,), none))
     inside = 0
     while soon or queue:
-        path, outside = (soon or queue).popleft()  # what the first picture needs comes before all else
+        path, outside = (soon or queue).popleft()  # the first picture comes first
         level = levels.metagraph(path)
         skeleton = arrange(level, outside)
         yield path, level, skeleton, outside
@@ -54,15 +54,15 @@ def walk(
                 continue
             inside += len(child) > 1
             if len(child) == 1 or inside <= GROUPS_INSIDE_CALLS:
-                # A member that is shown alone is where its stack is.
+                # A single member is drawn in the place of its stack.
                 box = levels.box_of(child)
-                lies = found.get(position, none) if box == child else stacks[box]
-                (soon if child in first else queue).append((child, lies))
+                ports = found.get(position, none) if box == child else stacks[box]
+                (soon if child in first else queue).append((child, ports))
 
 
 def all_in_main(levels: Expander, away: Sequence[Away], arrange: Arrange) -> Iterator[tuple[Path, Metagraph, Skeleton]]:
-    """Levels that have an auxiliary area once more, with everything in the main graph: what a reader moves back is
-    in its place there."""
+    """Yield the levels with an auxiliary area again, with everything in the main graph: the places of nodes that a
+    reader moves back."""
     hierarchy = levels.hierarchy
     rows = {level.children[place]: None for _, level, _ in away for place in sorted(level.mask.extracted)}
     names = tuple(dict.fromkeys(hierarchy.name[row] for row in rows))
@@ -73,8 +73,8 @@ def all_in_main(levels: Expander, away: Sequence[Away], arrange: Arrange) -> Ite
 
 
 def has_aside(level: Metagraph, skeleton: Skeleton) -> bool:
-    """Whether a level is written once more, with everything in the main graph: it has an auxiliary area, and is not of
-    very many lines."""
+    """Return whether to write a level a second time with everything in the main graph: it has an auxiliary area and few
+    lines."""
     return bool(level.mask.extracted) and not skeleton.plain
 
 

@@ -1,6 +1,6 @@
-"""place: skeletons and sizes become coordinates.
+"""place: turn skeletons and sizes into coordinates.
 
-measure ─ sizes ─ stubs beside ─ level by level: coordinates, turn, auxiliary area, title ─ scene
+measure ─ sizes ─ stubs ─ level by level: coordinates, turn, auxiliary area, title ─ scene
 """
 
 from __future__ import annotations

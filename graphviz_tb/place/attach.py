@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from graphviz_tb.model.level import Gaps
 from graphviz_tb.model.skeleton import Skeleton
 
-MARGIN = 8  # no line nearer to a corner, where there is room
-MANY = 4  # lines of one kind to a box off the main path, from which on they join
-LEAST = 8  # px between two lines at a side, from which on the main path may claim its middle
+MARGIN = 8  # px from a corner to the nearest line, if there is room
+MANY = 4  # so many lines of one kind to a box off the main path join
+LEAST = 8  # px between two lines at a side, so that the main path may take its middle
 
 
 def downward(skeleton: Skeleton) -> list[tuple[int, ...]]:
-    """The chain of each wire from its upper end to its lower end."""
+    """Return the chain of each wire from its upper end to its lower end."""
     return [wire.chain[::-1] if wire.turned else wire.chain for wire in skeleton.wires]
 
 
@@ -24,11 +24,11 @@ def attach(
     gaps: Gaps,
     buses: Sequence[int] = (),
 ) -> list[tuple[int, int]]:
-    """For each wire, how far from the left edge of its upper and its lower item it touches.
+    """Return for each wire how far from the left edge of its upper and its lower item it touches.
 
-    Before: `chains` run downward. After: at each side of a box the lines leave in the order of the items they go to,
-    so that no two cross needlessly; lines to a shared waypoint leave at one place; the main path has the middle; lines
-    that arrive on one side of it and have the same number in `buses` (by wire; -1: never) join, under one arrow.
+    `chains` run downward. At each side of a box lines leave in the order of the items they lead to, so that none cross
+    needlessly; lines to a shared waypoint leave at one place; the main path has the middle; lines that arrive on one
+    side of it with equal `buses` (by wire; -1: never) join under one arrow.
     """
     place = {item: number for part in skeleton.parts for row in part for number, item in enumerate(row)}
     main = set(skeleton.spine)
@@ -36,7 +36,7 @@ def attach(
     for wire, chain in enumerate(chains):
         for end, item, other in ((0, chain[0], chain[1]), (1, chain[-1], chain[-2])):
             if item < skeleton.children:
-                # Lines to one waypoint leave as one; lines straight to a box or a port leave each for itself.
+                # Lines to one waypoint leave as one; each line straight to a box or a port leaves alone.
                 trunk = -1 if other >= skeleton.first_waypoint else wire
                 sides.setdefault((item, end), {}).setdefault((place[other], trunk), []).append(wire)
     offsets = [[0, 0] for _ in chains]
@@ -55,8 +55,9 @@ def attach(
 
 
 def slots_of(kinds: Sequence[int], middle: int) -> list[int]:
-    """Which place each of the lines at one side of a box has, from left to right: neighbours of one kind share one, on
-    either side of the main path (at `middle`), or where there are many.
+    """Return the slot of each line at one side of a box, from left to right.
+
+    Neighbours of one kind share a slot on either side of the main path (at `middle`), or if there are many.
 
     >>> slots_of([0, 0, 0, 0], 2), slots_of([0, 0, 1], -1), slots_of([0, 0, 0, 0, 1, -1, -1], -1)
     ([0, 0, 1, 2], [0, 1, 2], [0, 0, 0, 0, 1, 2, 3])
@@ -70,10 +71,9 @@ def slots_of(kinds: Sequence[int], middle: int) -> list[int]:
 
 
 def places_at_side(width: int, count: int, step: int, middle: int = -1) -> list[int]:
-    """`count` places round the middle of a side, `step` apart, nearer where the side is short.
+    """Return `count` places around the middle of a side, `step` apart, closer on a short side.
 
-    `middle` is the one that has the middle itself (-1: none); where that leaves too little room for the others, they
-    stand evenly.
+    `middle` is the one on the exact middle (-1: none); if that leaves too little room, spread all evenly.
 
     >>> places_at_side(80, 3, 12)
     [28, 40, 52]
@@ -87,7 +87,7 @@ def places_at_side(width: int, count: int, step: int, middle: int = -1) -> list[
         step = min(step, (width // 2 - MARGIN) // most) if most else 0
         return [width // 2 + (place - middle) * step for place in range(count)]
     if count > 1:
-        room = max(width - 2 * MARGIN, width // 2, 0)  # a short side gives up its margins, not all of its room
+        room = max(width - 2 * MARGIN, width // 2, 0)  # a short side gives up its margins
         step = min(step, room // (count - 1))
     start = width // 2 - (count - 1) * step // 2
     return [start + place * step for place in range(count)]

@@ -15,7 +15,7 @@ from graphviz_tb.place.turn import across_along, vertical
 
 Gate = tuple[int, bool, bool]  # row of the neighbour outside, inbound, on the first side
 Gates = Mapping[int, Mapping[Gate, int]]  # by the position of an open child: the number of its port
-INSET = 8  # no line nearer to the corner of a frame
+INSET = 8  # px from the corner of a frame to the nearest line
 
 
 def anchors(
@@ -26,12 +26,11 @@ def anchors(
     direction: Direction,
     gaps: Gaps,
 ) -> dict[tuple[int, int], int]:
-    """Return for each wire and end (0 its source, 1 its target) at a child the distance in pixels from the edge of the
-    child's slot.
+    """Return for each wire and end (0 source, 1 target) at a child the distance in pixels from the edge of the child's
+    slot.
 
-    Before: `ports` are the places of the ports of each open child, from its corner.
-    After: on each side the order is that of the neighbours; a line that goes on inside an open child ends at its
-    port.
+    `ports` are the places of the ports of each open child, from its corner. On each side the order is that of the
+    neighbours; a line that continues inside an open child ends at its port.
     """
     skeleton, upright = view.skeleton, vertical(direction)
     boxes = [across_along(direction, piece.box) for piece in pieces[: skeleton.children]]
@@ -49,7 +48,7 @@ def anchors(
                     # True: the upper side.
                     sides.setdefault((child, bool(end) is not wire.turned), []).append((index, end))
     for (child, _), ends in sides.items():
-        # Ports have their places: lines to them are fixed, and the others of that side stay in their turn between them.
+        # Lines to ports are fixed; the others of that side keep their order between them.
         met = [gate_of(view, index, end, gates) for index, end in ends]
         across = [None if gate is None else ports[child][gate][0 if upright else 1] for gate in met]
         order = sorted(range(len(ends)), key=lambda number: (fixed[ends[number]], ends[number]))
@@ -60,8 +59,8 @@ def anchors(
 
 
 def bus(view: View, wire: Wire) -> int:
-    """Lines with the same number may join before a box at which they end; -1 for one that may not: its arrow is
-    elsewhere."""
+    """Return a number that is equal for lines that may join before a box at which they end; -1 for a line that may not
+    because its arrow is elsewhere."""
     line = view.metagraph.bridges[wire.bridge] if wire.bridge >= 0 else view.metagraph.edges[wire.edge]
     if wire.turned or line.kind == "reference":
         return -1
@@ -69,7 +68,7 @@ def bus(view: View, wire: Wire) -> int:
 
 
 def between(ports: Sequence[int | None], width: int, step: int) -> list[int]:
-    """Places on the side of a frame for lines in order, some of which are given: the others keep their turn.
+    """Return places on the side of a frame for lines in order, some of which are given.
 
     >>> between([None, 50, None, None, 90, None], 200, 12)
     [38, 50, 63, 76, 90, 102]
@@ -80,7 +79,7 @@ def between(ports: Sequence[int | None], width: int, step: int) -> list[int]:
         start = width // 2 - (len(ports) - 1) * step // 2
         return [clamp(start + number * step, width) for number in range(len(ports))]
     placed = [0 if port is None else port for port in ports]
-    following, after = [-1] * len(ports), -1  # the next one that is given
+    following, after = [-1] * len(ports), -1  # the next given place
     for number in range(len(ports) - 1, -1, -1):
         following[number] = after
         after = after if ports[number] is None else number
@@ -100,13 +99,13 @@ def between(ports: Sequence[int | None], width: int, step: int) -> list[int]:
 
 
 def clamp(x: int, width: int) -> int:
-    """Keep clear of the corners."""
+    """Keep a place clear of the corners."""
     return max(min(x, width - INSET), min(INSET, width // 2))
 
 
 def gate_of(view: View, index: int, end: int, gates: Gates) -> int | None:
-    """The port at which wire `index` goes on inside the open child at one end; None where the child is closed or
-    holds no port for it."""
+    """Return the port at which wire `index` continues inside the open child at one end; None if the child is closed or
+    has no port for it."""
     wire = view.skeleton.wires[index]
     inner = gates.get(wire.chain[-1 if end else 0])
     if inner is None:
@@ -120,17 +119,17 @@ def gate_of(view: View, index: int, end: int, gates: Gates) -> int | None:
 
 
 def gates_of(view: View) -> dict[Gate, int]:
-    """The port at which each neighbour outside is met."""
+    """Return the port of each neighbour outside."""
     return {(*other, slot.first): port for port, slot in enumerate(view.skeleton.ports) for other in slot.others}
 
 
 def border(piece: Piece, corner: Point, point: Point, upright: bool) -> Point:
-    """Where a line that comes straight to the edge of a slot at `point` meets the box in it."""
+    """Return where a line that arrives straight at the edge of a slot at `point` meets the box in it."""
     left, top = corner[0] + piece.x, corner[1] + piece.y
     right, bottom = left + piece.box[0] - piece.behind[0], top + piece.box[1]
     top += piece.behind[1]
     if upright:
-        # Nearer to the top of the slot than to its foot.
+        # Whether the point is nearer to the top of the slot than to its foot.
         high = abs(point[1] - corner[1]) <= abs(point[1] - corner[1] - piece.height)
         dent = round_end(piece, min(point[0] - left, right - point[0]))
         return point[0], top + dent if high else bottom - dent
@@ -140,7 +139,7 @@ def border(piece: Piece, corner: Point, point: Point, upright: bool) -> Point:
 
 
 def round_end(piece: Piece, inset: int) -> int:
-    """How far the round end of a pill recedes, `inset` from the corner of its rectangle.
+    """Return how far the round end of a pill recedes, `inset` from the corner of its rectangle.
 
     >>> pill = Piece(60, 24, 0, 0, (60, 24), pill=True)
     >>> round_end(pill, 12), round_end(pill, 4)
@@ -149,5 +148,5 @@ def round_end(piece: Piece, inset: int) -> int:
     radius = min(12, piece.box[1] // 2)
     if not piece.pill or inset >= radius:
         return 0
-    # A quarter circle: at `inset` from the corner the outline is so far below the top.
+    # The depth of a quarter circle at `inset` from the corner.
     return radius - isqrt(radius * radius - (radius - max(inset, 0)) ** 2)

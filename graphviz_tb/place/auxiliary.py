@@ -1,6 +1,6 @@
-"""The auxiliary area: what was taken out of the drawing, set apart behind a rule, in columns under a heading.
+"""The auxiliary area: extracted children in columns under a heading, next to the drawing and separated by a rule.
 
-It is placed where the whole becomes smallest: in a free corner at the right, or below, or beside everything.
+It is placed where the whole becomes smallest: in a free corner at the right, below, or at the side of everything.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from graphviz_tb.model.scene import Point, Separator, Size, Text
 from graphviz_tb.model.skyline import Skyline
 from graphviz_tb.place.sizes import BASELINE, moved
 
-AWAY = 32  # from the drawing to the area, the rule half way
-HEADING_SIZE, HEADING_ROOM = 11, 24  # px: the words, and the strip they are in
+AWAY = 32  # px from the drawing to the area, with the rule half way
+HEADING_SIZE, HEADING_ROOM = 11, 24  # px: the font, and the strip of the heading
 GAP = 16  # px between two boxes of a column, and between two columns
-LENGTHS = (96, 160, 240, 320, 480, 0)  # px after which a column is broken, the better of several shapes; 0: a row
-SCREEN = 900  # px that a picture may be high, and 8/5 of it wide, before it is shown smaller than it is
+LENGTHS = (96, 160, 240, 320, 480, 0)  # px after which a column is broken, as alternatives; 0: a row
+SCREEN = 900  # largest height (and 8/5 of it as width) that is shown at full size
 
-Thing = tuple[int, int, int]  # width, height, and where its axis is: boxes of one column are on one axis
+Thing = tuple[int, int, int]  # width, height, and its axis: boxes of a column share one axis
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Area:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """One way to set a block: its corner, its size, the size of the whole, and on which side its rule is."""
+    """One way to place a block: its corner, its size, the size of the whole, and on which side its rule is."""
 
     corner: Point
     size: Size
@@ -45,17 +45,18 @@ class Placement:
 
     @property
     def cost(self) -> int:
-        """The area of the whole, and that of the screen that it fits on."""
+        """Area of the whole plus area of the screen that shows it."""
         wide, tall = self.whole
-        screen = max(5 * wide // 8, tall, SCREEN)  # the height of the least screen of 8:5 that shows it in full size
+        screen = max(5 * wide // 8, tall, SCREEN)  # the height of the smallest 8:5 screen that shows all
         return wide * tall + 8 * screen * screen // 5
 
 
 def beside_core(
     core: Size, sky: Skyline, blocks: Sequence[tuple[str, Sequence[Sequence[Thing]]]], notes: Sequence[Text] = ()
 ) -> Area:
-    """Set blocks, each a heading ("" for none, and no rule) and columns of sizes, and lines of notes beside a drawing
-    of size `core` that reaches as far as `sky` says.
+    """Place blocks and lines of notes next to a drawing of size `core` with the outline `sky`.
+
+    A block is a heading ("" for none, and no rule) and columns of sizes.
 
     >>> sky = Skyline()
     >>> sky.add_rect((0, 0, 100, 300))
@@ -79,7 +80,7 @@ def beside_core(
             texts.append(_heading(heading, placement.corner))
             beside = Separator(left - half, top, left - half, top + tall)
             rules.append(beside if placement.beside else Separator(left, top - half, left + wide, top - half))
-        # With its rule: the next block keeps clear of both.
+        # Include its rule, so that the next block keeps clear of both.
         sky.add_rect((left - half, top - half, left + wide, top + tall))
         whole = placement.whole
     if notes:
@@ -91,9 +92,10 @@ def beside_core(
 
 
 def best(core: Size, sky: Skyline, columns: Sequence[Sequence[Thing]], least: int, room: int) -> Placement:
-    """The cheapest placement of all shapes of a block, `room` for its heading, in all corners; the first of equals."""
+    """Return the cheapest placement of all shapes of a block (`room` for its heading) in all corners; the first of
+    equals."""
     possible: list[Placement] = []
-    # The shapes that fit beside the drawing, whole or in two or three columns, and some of fixed length.
+    # Shapes as high as the drawing, in one, two or three columns, and some of fixed length.
     for limit in (core[1], *LENGTHS, core[1] // 2, core[1] // 3):
         places, (wide, tall) = block(columns, limit)
         wide, tall = max(wide, least), tall + room
@@ -102,7 +104,7 @@ def best(core: Size, sky: Skyline, columns: Sequence[Sequence[Thing]], least: in
 
 
 def placements(core: Size, sky: Skyline, size: Size, places: tuple[Point, ...]) -> list[Placement]:
-    """A block slid against the drawing: from the right at the top and at the bottom, from below at the left and at the
+    """Slide a block against the drawing: from the right at the top and the bottom, from below at the left and the
     right."""
     (wide, tall), (across, along) = core, size
     possible = []
@@ -124,7 +126,7 @@ def _heading(content: str, origin: Point) -> Text:
 
 
 def block(columns: Sequence[Sequence[Thing]], limit: int) -> tuple[list[Point], Size]:
-    """Places within one block, and its size: columns from top to bottom, broken where they get longer than `limit`.
+    """Return the places within one block, and its size: columns from top to bottom, broken beyond `limit`.
 
     >>> block([[(80, 24, 40), (60, 24, 30)]], 30)
     ([(0, 0), (96, 0)], (156, 24))
@@ -139,13 +141,13 @@ def block(columns: Sequence[Sequence[Thing]], limit: int) -> tuple[list[Point], 
                 places.append((start + axis - own_axis, along))
                 along += tall + GAP
             longest = max(longest, along - GAP)
-            # The most on the left of the axis, and on its right.
+            # The largest extents left and right of the axis.
             start += axis + max(thing[0] - thing[2] for thing in part) + GAP
     return places, (start - GAP, longest)
 
 
 def broken(column: Sequence[Thing], limit: int) -> list[list[Thing]]:
-    """A column cut where it gets longer than `limit`.
+    """Return a column broken where it gets longer than `limit`.
 
     >>> broken([(10, 30, 5)] * 3, 80)
     [[(10, 30, 5), (10, 30, 5)], [(10, 30, 5)]]

@@ -1,8 +1,7 @@
-"""The stubs next to a box: constants, summaries, extracted neighbours, the "+N" rest, and edges to itself.
+"""The stubs next to a box: constants, summaries, extracted neighbours, the "+N" rest, and self loops.
 
-Where the flow is vertical, inputs are on the left and outputs on the right, each in a column; where it is
-horizontal, inputs are above and outputs below, in rows that hang on a rail.
-Either way the two flow sides of the box stay free for its edges.
+With a vertical flow, inputs are on the left and outputs on the right, each in a column; with a horizontal flow, inputs
+are above and outputs below, in rows on a rail. The two flow sides of the box stay free for its edges.
 """
 
 from __future__ import annotations
@@ -28,30 +27,32 @@ EXTENT: dict[str, tuple[int, int]] = {
     "weight": (10, 10),
     "more": (0, 10),
 }
-GAP = 4  # between a label and whatever comes next
+GAP = 4  # px after a label
 
 
 @dataclass(frozen=True, slots=True)
 class StubColumn:
-    """The stubs on one side of a box, placed relative to the box's upper left corner."""
+    """The stubs on one side of a box, relative to the box's upper left corner."""
 
     stubs: tuple[Stub, ...] = ()
     texts: tuple[Text, ...] = ()
 
 
 def stub_width(stub: StubWords) -> int:
-    """The width of a stub with its label."""
+    """Return the width of a stub with its label."""
     return EXTENT[stub.kind][0] + (LABEL_GAP if stub.kind != "more" else 0) + width(stub.label, SMALL_SIZE)
 
 
 def column_width(column: Sequence[StubWords]) -> int:
-    """The room that a column beside a box takes, its lines included."""
+    """Return the width of a column of stubs, including its lines."""
     return max((stub_width(stub) for stub in column), default=-LEAD) + LEAD
 
 
 def column(words: Sequence[StubWords], side: Side, middle: int, edge: int, reach: int, off: int) -> StubColumn:
-    """A column of stubs round the height `middle`, from `edge` (the x of the side that it hangs on) outwards,
-    `off` further away. The lines meet the side within `reach` of the middle."""
+    """Lay out a column of stubs around the height `middle`, outwards from `edge` (the x of the box's side) plus `off`.
+
+    The lines meet the side within `reach` of the middle.
+    """
     top = middle - ROW * (len(words) - 1) // 2  # the y of the first stub's middle
     sign = -1 if side == "in" else 1  # outwards: inputs to the left
     stubs, texts = [], []
@@ -66,12 +67,12 @@ def column(words: Sequence[StubWords], side: Side, middle: int, edge: int, reach
 
 
 def rows_height(words: Sequence[StubWords]) -> int:
-    """The room that stubs above or below a box take."""
+    """Return the height of the stubs above or below a box."""
     return ROW * len(words) + LABEL_GAP if words else 0
 
 
 def rail(words: Sequence[StubWords], side: Side, box: tuple[int, int], x: int) -> StubColumn:
-    """Stubs above (in) or below (out) a box, each joined to a rail at `x` that meets the box."""
+    """Lay out stubs above (in) or below (out) a box, each joined to a rail at `x` that meets the box."""
     stubs, texts = [], []
     border = 0 if side == "in" else box[1]
     for index, stub in enumerate(words):
@@ -84,7 +85,7 @@ def rail(words: Sequence[StubWords], side: Side, box: tuple[int, int], x: int) -
 
 
 def _stub(stub: StubWords, side: Side, left: int, middle: int, line: tuple[Point, ...]) -> Stub:
-    """`line` goes from the stub to the box; an edge that goes out runs the other way."""
+    """Return a stub. `line` goes from the stub to the box and is reversed for an outgoing edge."""
     across, along = EXTENT[stub.kind]
     points = line if side == "in" else line[::-1]
     top = middle - along // 2
@@ -99,7 +100,7 @@ def _label(stub: StubWords, x: int, middle: int, anchor: Literal["start", "end"]
 
 
 def _spread(index: int, count: int, middle: int, reach: int) -> int:
-    """Where the line of one stub meets the side of the box."""
+    """Return where the line of one stub meets the side of the box."""
     if count < 2:
         return middle
     return middle - reach + 2 * reach * index // (count - 1)

@@ -1,7 +1,7 @@
-"""A long part in columns, side by side: where its ranks break, and the lines that lead from one column to the next.
+"""Place a long part in columns next to each other, and the lines that lead from one column to the next.
 
-With the flow running down, a line leaves a column at its foot, runs up next to it, and enters the next at its head.
-The rightmost line turns first, and so on outwards: no two cross that did not cross before.
+With the flow running down, a line leaves a column at its foot, runs up next to it, and enters the next at its head. The
+rightmost line turns first, and so on outwards: this adds no crossing.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from graphviz_tb.model.scene import Point
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.place.funnel import Band
 
-STEP = 12  # px from one line between two columns to the next: the thickest are 6 px
-BESIDE = 20  # px from a column to the nearest of them
-TURN = 26  # px in which a line turns below a column, and above one with room for its arrow head
+STEP = 12  # px between neighbouring lines of a gap between columns; lines are up to 6 px thick
+BESIDE = 20  # px from a column to the nearest line
+TURN = 26  # px for a turn below a column, and for one above with its arrow head
 
 Joint = tuple[int, int]  # wire, and the step of its chain that leads to the next column
 
 
 def joints(skeleton: Skeleton, chains: Sequence[Sequence[int]]) -> list[list[list[Joint]]]:
-    """By part and break, what leads from one column to the next."""
+    """Return by part and break the lines that lead from one column to the next."""
     passing: list[list[list[Joint]]] = [[[] for _ in broken] for broken in skeleton.breaks]
     if not passing:
         return []
@@ -29,7 +29,7 @@ def joints(skeleton: Skeleton, chains: Sequence[Sequence[int]]) -> list[list[lis
     for wire, chain in enumerate(chains):
         part, rank = place[chain[0]]
         for number, break_ in enumerate(skeleton.breaks[part]):
-            if rank < break_ < rank + len(chain):  # one item a rank: the chain is on both sides of the break
+            if rank < break_ < rank + len(chain):  # one item for each rank: the chain is on both sides of the break
                 passing[part][number].append((wire, break_ - rank - 1))
     return passing
 
@@ -41,10 +41,10 @@ def side_by_side(
     widths: Sequence[int],
     between: Sequence[Sequence[Sequence[Joint]]],
 ) -> list[int]:
-    """Move the columns of each broken part to their places; the height of every part.
+    """Move the columns of each broken part to their places; return the height of every part.
 
-    After: the first column begins at the left, each of the others beside the one before, with room beside and above
-    it for what leads there.
+    The first column begins at the left, each other one next to the previous one, with room next to and above it for the
+    lines that lead there.
     """
     for p, passing in enumerate(between):
         ends = [0, *skeleton.breaks[p], len(skeleton.parts[p])]
@@ -84,7 +84,7 @@ def detours(
     widths: Sequence[int],
     between: Sequence[Sequence[Sequence[Joint]]],
 ) -> dict[Joint, tuple[Point, ...]]:
-    """The four bends of each line from column to column."""
+    """Return the four bends of each line from column to column."""
     around: dict[Joint, tuple[Point, ...]] = {}
     for p, passing in enumerate(between):
         starts = [0, *skeleton.breaks[p]]
@@ -108,7 +108,7 @@ def detours(
 
 
 def across(joint: Joint, end: int, chains: Sequence[Sequence[int]], ends: Sequence[Point], lefts: Sequence[int]) -> int:
-    """Where a line leaves a column (`end` 0), or enters the next (1)."""
+    """Return the x at which a line leaves a column (`end` 0), or enters the next (1)."""
     wire, step = joint
     chain = chains[wire]
     item = chain[step + end]

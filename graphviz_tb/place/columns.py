@@ -1,22 +1,22 @@
 """The x of each item of one part: near its neighbours, long edges straight.
 
-Minimizes the weighted sum of the horizontal lengths of all links, as Gansner et al. 1993 do, rank by rank: with the
-neighbouring ranks held, the best places of one rank are an isotonic regression under absolute deviations, found
-exactly by pooling adjacent violators (Ayer et al. 1955), where a pool is at its weighted median. One rule for
-ties: the middle between lower and upper median, rounded down.
+Minimizes the weighted sum of the horizontal lengths of all links, as Gansner et al. 1993 do, rank by rank. With the
+neighbouring ranks fixed, the best places of one rank are an isotonic regression under absolute deviations, found
+exactly by pooling adjacent violators (Ayer et al. 1955); a pool is at its weighted median. One rule for ties: the
+middle between lower and upper median, rounded down.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
 
-Alignment = tuple[int, int, int]  # neighbour, where the own left edge would be best relative to the neighbour's, weight
+Alignment = tuple[int, int, int]  # neighbour, best offset of the left edge from the neighbour's, weight
 WeightedPlace = tuple[int, int]  # place, weight
 Alignments = Sequence[Sequence[Alignment]]
 
-ROUNDS = 1  # of alternating passes: a second one moves a line by a pixel or two
-LARGE = 150_000  # items in a part past which one round must do
-POOL = 64  # a pool of more wishes than that goes on as one wish for its median
+ROUNDS = 1  # alternating passes: a second round moves a line by a pixel or two
+LARGE = 150_000  # parts of more items get one round
+POOL = 64  # more wishes are replaced by one for their median
 FAR = 1 << 40  # beyond any coordinate
 
 
@@ -28,14 +28,15 @@ def columns(
     below: Alignments,
     lane: Container[int] = (),
 ) -> list[int]:
-    """The left edge of each item (indexed like `widths`), each part for itself. Items in `lane` are on a main path.
+    """Return the left edge of each item (indexed like `widths`), each part on its own. Items in `lane` are on a main
+    path.
 
-    Before: `between[p][r][k]` is the least distance from the left edge of item k of rank r of part p to that of
-    item k + 1. After: these distances hold.
+    `between[p][r][k]` is the least distance from the left edge of item k of rank r of part p to that of item k + 1; the
+    result keeps these distances.
     """
-    x = [0] * len(widths)  # by item, all parts: each part has a separate zero
+    x = [0] * len(widths)  # by item of all parts; each part has its own zero
     room = RankNeighbours(len(widths))
-    # Down, up, then with the ranks on both sides at once; long edges are straightened before and after the last.
+    # Down, up, then with both neighbouring ranks; long edges are straightened before and after the last step.
     both = [[*up, *down] for up, down in zip(above, below, strict=True)]
     for ranks, distances in zip(parts, between, strict=True):
         starts = pack(ranks, widths, distances, x)
@@ -64,7 +65,7 @@ def columns(
 def pack(
     ranks: Sequence[Sequence[int]], widths: Sequence[int], between: Sequence[Sequence[int]], x: list[int]
 ) -> list[list[int]]:
-    """Set each rank as tight as it goes, its middle at 0; the distances from its first item."""
+    """Pack each rank tightly around 0; return the distances from its first item."""
     starts = []
     for row, steps in zip(ranks, between, strict=True):
         start = [0]
@@ -78,14 +79,14 @@ def pack(
 
 
 class RankNeighbours:
-    """The neighbours of each item in its rank (-1: none), and how far from them it must stay."""
+    """The neighbours of each item in its rank (-1: none), and the least distances to them."""
 
     def __init__(self, count: int) -> None:
         self.left, self.right = [-1] * count, [-1] * count
         self.before, self.after = [0] * count, [0] * count
 
     def enter(self, ranks: Sequence[Sequence[int]], between: Sequence[Sequence[int]]) -> None:
-        """Note the neighbours in one part."""
+        """Record the neighbours in one part."""
         for row, steps in zip(ranks, between, strict=True):
             last = row[0]
             for item, step in zip(row[1:], steps, strict=True):
@@ -95,7 +96,7 @@ class RankNeighbours:
 
 
 def straight_paths(ranks: Sequence[Sequence[int]], above: Alignments, below: Alignments) -> list[list[int]]:
-    """Maximal paths of items with at most one link up and one down, from the top, left to right."""
+    """Return the maximal paths of items with at most one link up and one down, from the top, left to right."""
     paths = []
     for row in ranks:
         for item in row:
@@ -105,22 +106,22 @@ def straight_paths(ranks: Sequence[Sequence[int]], above: Alignments, below: Ali
             path = [item]
             while below[path[-1]] and thin(below[path[-1]][0][0], above, below):
                 path.append(below[path[-1]][0][0])
-            if up or below[item]:  # an item without links has nothing to be straight with
+            if up or below[item]:  # an item without links has nothing to align with
                 paths.append(path)
     return paths
 
 
 def thin(item: int, above: Alignments, below: Alignments) -> bool:
-    """Whether an item has at most one link up and one down."""
+    """Return whether an item has at most one link up and one down."""
     return len(above[item]) < 2 and len(below[item]) < 2
 
 
 def straighten(path: Sequence[int], x: list[int], above: Alignments, below: Alignments, room: RankNeighbours) -> None:
-    """Set a path out on as few verticals as its neighbours leave room for.
+    """Lay a path along as few verticals as its neighbours leave room for.
 
-    Each run goes on where the one before came from, as near as it can; the last keeps to where it must end.
+    Each run continues as near as possible to the previous one; the last one aligns with the path's end.
     """
-    # `low` … `high`: where all items of the run so far have room; `offset`: how far an item is aside of the first.
+    # `low` … `high`: where all items of the run so far have room; `offset`: distance of an item from the first.
     low, high, offset = -FAR, FAR, 0
     run: list[tuple[int, int]] = []
     up, down = above[path[0]], below[path[-1]]
@@ -131,7 +132,7 @@ def straighten(path: Sequence[int], x: list[int], above: Alignments, below: Alig
         left, right = room.left[item], room.right[item]
         least = x[left] + room.before[item] - offset if left >= 0 else -FAR
         most = x[right] - room.after[item] - offset if right >= 0 else FAR
-        if least > high or most < low:  # no vertical is left for both: a new run begins
+        if least > high or most < low:  # no common vertical: start a new run
             goal = put(run, goal if goal is not None else x[run[-1][0]] - run[-1][1], low, high, x)
             run, low, high = [], -FAR, FAR
         if least > low:
@@ -149,7 +150,7 @@ def straighten(path: Sequence[int], x: list[int], above: Alignments, below: Alig
 
 
 def put(run: Sequence[tuple[int, int]], goal: int, low: int, high: int, x: list[int]) -> int:
-    """Set a run as near to its goal as there is room."""
+    """Place a run as near to its goal as there is room."""
     goal = min(max(goal, low), high)
     for item, offset in run:
         x[item] = goal + offset
@@ -157,12 +158,12 @@ def put(run: Sequence[tuple[int, int]], goal: int, low: int, high: int, x: list[
 
 
 def settle(row: Sequence[int], start: Sequence[int], x: list[int], links: Alignments) -> None:
-    """Give the items of one rank their best places with all others held."""
-    first: list[int] = []  # of each pool: its first item, its wishes, its place
+    """Move the items of one rank to their best places with all others fixed."""
+    first: list[int] = []  # of each pool: first item, wishes, place
     wishes: list[list[WeightedPlace]] = []
     places: list[int] = []
     for number, item in enumerate(row):
-        # Without `start`, "so far apart at least" becomes "not less than the one before": an isotonic regression.
+        # Subtracting `start` turns the minimum distances into a monotony constraint: an isotonic regression.
         shift = start[number]
         if links[item]:
             place, wish = wished(links[item], x, shift)
@@ -170,7 +171,7 @@ def settle(row: Sequence[int], start: Sequence[int], x: list[int], links: Alignm
             place = x[item] - shift
             wish = [(place, 1)]
         begin = number
-        # The pool before lies too far right: both become one, at the median of all their wishes.
+        # The previous pool is too far right: merge both at the median of all their wishes.
         while places and places[-1] > place:
             begin = first.pop()
             places.pop()
@@ -189,7 +190,7 @@ def settle(row: Sequence[int], start: Sequence[int], x: list[int], links: Alignm
 
 
 def wished(near: Sequence[Alignment], x: Sequence[int], shift: int) -> tuple[int, list[WeightedPlace]]:
-    """The best place of an item for itself, and what it would like by each of its links, sorted."""
+    """Return the best place of an item on its own, and the wish of each of its links, sorted."""
     if len(near) == 1:
         other, offset, weight = near[0]
         place = x[other] + offset - shift
@@ -205,7 +206,7 @@ def wished(near: Sequence[Alignment], x: Sequence[int], shift: int) -> tuple[int
 
 
 def median(wishes: Sequence[WeightedPlace]) -> int:
-    """The weighted median of sorted wishes; between two of them the middle, rounded down.
+    """Return the weighted median of sorted wishes; between two of them the middle, rounded down.
 
     >>> median([(0, 1), (10, 1)]), median([(0, 1), (10, 2)])
     (5, 10)
@@ -216,6 +217,6 @@ def median(wishes: Sequence[WeightedPlace]) -> int:
         seen += 2 * weight
         if seen > half:
             return place
-        if seen == half:  # anywhere up to the next wish is as good
+        if seen == half:  # anywhere up to the next wish is equally good
             return (place + wishes[number + 1][0]) // 2
     return 0

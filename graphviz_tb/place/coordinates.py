@@ -2,8 +2,8 @@
 
     attach ─ columns ─ bands ─ breaks ─ shelves ─ routes ─ labels
 
-Plain steps on integers with one rule for ties, because the viewer does the same in JavaScript and must give equal
-numbers: `a // b` rounds down everywhere.
+Plain integer steps with one rule for ties, because the viewer repeats them in JavaScript and must get equal numbers: `a
+// b` rounds down everywhere.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from graphviz_tb.place.strips import ranks_of, strips
 from graphviz_tb.place.tracks import Hop, give_tracks
 
 PLAIN = Stroke()
-LANE = 11  # how much straighter the main path is than a link between boxes, of weight 1 (long lines: 2 and 8); 16 would
+LANE = 11  # weight of the main path, against 1 for a link between boxes, and 2 and 8 for long lines; 16 would
 # straighten four more of 570 steps in pictures one level deep, and lengthen all lines by 3 %
 
 
@@ -37,10 +37,10 @@ def coordinates(
 ) -> LevelLayout:
     """Place one level, its flow running down.
 
-    Before: `sizes` are (across, along) of each child, (0, 0) where it is not drawn; `anchors[wire, 0 or 1]` is
-    where a wire touches the child that is its source or target, from the child's left edge (None: at the best place);
-    `strokes` say how wires are drawn: a gap with a label is wider.
-    After: no two boxes overlap, no line runs through a foreign box, and all is within (0, 0) to (width, height).
+    `sizes` are (across, along) of each child, (0, 0) if it is not drawn. `anchors[wire, 0 or 1]` is where a wire
+    touches the child at its source or target, from the child's left edge (None: at the best place). `strokes` define
+    how wires are drawn: a gap with a label is wider. No two boxes overlap, no line runs through a foreign box, and
+    everything is within (0, 0) to (width, height).
 
     >>> from graphviz_tb.model.skeleton import Skeleton, Wire
     >>> chain = Skeleton(2, (), (Wire(0, -1, (0, 1)),), (), (((0,), (1,)),), ((0,),))
@@ -60,7 +60,7 @@ def coordinates(
     lefts = columns(skeleton.parts, widths, steps, above, below, lane(skeleton))
     flush_left(skeleton, lefts)
     wires, passing = hops_of(skeleton, chains, ends, lefts, drawn)
-    # Each part begins at (0, 0) until `shelve`, which moves it to its place.
+    # Each part begins at (0, 0) until `shelve` moves it.
     layers = strips(skeleton, chains, heights, passing, drawn, gaps)
     between = joints(skeleton, chains)
     tall = side_by_side(skeleton, layers, lefts, widths, between)
@@ -80,18 +80,18 @@ def coordinates(
 
 
 def centred(band: Mapping[int, Band], heights: Sequence[int]) -> list[int]:
-    """The top of each item, which is centred on the middle of its rank; 0 for one that is on none."""
+    """Return the top of each item, centred on the middle of its rank; 0 for items on none."""
     return [band[item].middle - height // 2 if item in band else 0 for item, height in enumerate(heights)]
 
 
 def anchored(skeleton: Skeleton, anchors: Mapping[tuple[int, int], int]) -> list[tuple[int, int]]:
-    """Where each wire touches its upper and its lower item; a port, in its middle."""
+    """Return where each wire touches its upper and its lower item; a port, in its middle."""
     ends = [(anchors.get((wire, 0), 0), anchors.get((wire, 1), 0)) for wire in range(len(skeleton.wires))]
     return [end[::-1] if wire.turned else end for wire, end in zip(skeleton.wires, ends, strict=True)]
 
 
 def thicknesses(skeleton: Skeleton, strokes: Sequence[Stroke]) -> list[int]:
-    """How thick the line is that passes each item, in tenths of a pixel; 0 for children."""
+    """Return the thickness of the line through each item, in tenths of a pixel; 0 for children."""
     thick = [0] * (skeleton.first_waypoint + len(skeleton.waypoint))
     for wire, stroke in zip(skeleton.wires, strokes, strict=True):
         for item in wire.chain:
@@ -101,7 +101,7 @@ def thicknesses(skeleton: Skeleton, strokes: Sequence[Stroke]) -> list[int]:
 
 
 def lane(skeleton: Skeleton) -> set[int]:
-    """The items that the main paths pass."""
+    """Return the items on the main paths."""
     return {item for wire in skeleton.spine for item in skeleton.wires[wire].chain}
 
 
@@ -121,9 +121,9 @@ def hops_of(
     lefts: Sequence[int],
     strokes: Sequence[Stroke],
 ) -> tuple[list[list[Hop]], list[list[list[Hop]]]]:
-    """Each wire from rank to rank, with its tracks: by wire, and by part and gap."""
+    """Return the hops of each wire from rank to rank with their tracks: by wire, and by part and gap."""
     place = ranks_of(skeleton)
-    known: dict[tuple[int, int, int, int], Hop] = {}  # lines that run together share their tracks
+    known: dict[tuple[int, int, int, int], Hop] = {}  # equal hops share one track
     wires: list[list[Hop]] = []
     passing: list[list[list[Hop]]] = [[[] for _ in part[1:]] for part in skeleton.parts]
     for wire, chain in enumerate(chains):
@@ -133,7 +133,7 @@ def hops_of(
             upper, lower = chain[step], chain[step + 1]
             start = lefts[upper] + (ends[wire][0] if not step else 0)
             end = lefts[lower] + (ends[wire][1] if step == len(chain) - 2 else 0)
-            key = (upper, lower, start, end)  # wires of a bus: one hop, as thick as the thickest
+            key = (upper, lower, start, end)  # wires of a bus share a hop as thick as the thickest
             if key not in known:
                 known[key] = Hop(wire, step, start, end, strokes[wire].thick)
                 passing[part][rank + step].append(known[key])
@@ -146,7 +146,7 @@ def hops_of(
 
 
 def extents(skeleton: Skeleton, sizes: Sequence[Size]) -> tuple[list[int], list[int]]:
-    """Width and height of each item; ports and waypoints have none."""
+    """Return the width and the height of each item; those of ports and waypoints are 0."""
     none = [0] * (len(skeleton.ports) + len(skeleton.waypoint))
     return [width for width, _ in sizes] + none, [height for _, height in sizes] + none
 
@@ -154,7 +154,7 @@ def extents(skeleton: Skeleton, sizes: Sequence[Size]) -> tuple[list[int], list[
 def distances(
     row: Sequence[int], skeleton: Skeleton, widths: Sequence[int], thick: Sequence[int], gaps: Gaps
 ) -> list[int]:
-    """The least distance of the left edges of neighbours in one rank."""
+    """Return the least distances between the left edges of neighbours in one rank."""
     first = skeleton.first_waypoint
     result = []
     for left, right in pairwise(row):
@@ -166,13 +166,13 @@ def distances(
 def links(
     skeleton: Skeleton, chains: Sequence[tuple[int, ...]], ends: Sequence[tuple[int, int]], count: int
 ) -> tuple[list[list[Alignment]], list[list[Alignment]]]:
-    """For each item those above and below that it wants to be straight with, weighted as by Gansner et al."""
+    """Return for each item those above and below with which it should be straight, weighted as by Gansner et al."""
     above: list[list[Alignment]] = [[] for _ in range(count)]
     below: list[list[Alignment]] = [[] for _ in range(count)]
     first = skeleton.first_waypoint
     trunks: set[tuple[int, int]] = set()
     main = set(skeleton.spine)
-    order = [*skeleton.spine, *(wire for wire in range(len(chains)) if wire not in main)]  # a trunk is the main path's
+    order = [*skeleton.spine, *(wire for wire in range(len(chains)) if wire not in main)]  # main paths own trunks
     for wire in order:
         chain, (start, end) = chains[wire], ends[wire]
         final = len(chain) - 2
@@ -183,7 +183,7 @@ def links(
                     continue
                 trunks.add((upper, lower))
             shift = (start if not number else 0) - (end if number == final else 0)
-            # By how many ends are waypoints.
+            # By the number of ends that are waypoints.
             weight = LANE if wire in main else (1, 2, 8)[(upper >= first) + (lower >= first)]
             above[lower].append((upper, shift, weight))
             below[upper].append((lower, -shift, weight))
@@ -198,7 +198,8 @@ def shelve(
     tall: Sequence[int],
     gaps: Gaps,
 ) -> tuple[int, int]:
-    """Move the parts, so `tall`, to their places: that of the ports on the left, the others on shelves to its right."""
+    """Move the parts of heights `tall` to their places: the one with ports at the left, the others on shelves to its
+    right."""
     spans = [
         (max((lefts[row[-1]] + widths[row[-1]] for row in part), default=0), high)
         for part, high in zip(skeleton.parts, tall, strict=True)

@@ -30,26 +30,26 @@ from graphviz_tb.place.titles import BAR
 from graphviz_tb.place.turn import Turn, across_along, top_side, vertical
 
 GAPS = Gaps()
-LABEL_HEIGHT = 12  # px: a line of the small size
+LABEL_HEIGHT = 12  # px: a line in the small font
 LABEL_ROOM = 8  # px above and below a label in a gap between two ranks
 WIDENED = (
     (0, 1, 0, 0),
     (1, 0, 0, 0),
     (0, 0, 1, 0),
     (0, 0, 0, 1),
-)  # what a gap gets more (see `GapMargins`), in lengths of a label
+)  # ways to widen a gap (see `GapMargins`), in lengths of a label
 EVERYWHERE = (1, 1, 1, 1)
-MANY = 300  # lines of a level from which it is laid out but once, whether its main path has all its labels or not
+MANY = 300  # levels with more lines are laid out once, even if labels of the main path are missing
 NO_ROOM = (0, 0, 0, 0)
 OUTSIDE = 9  # px by which a label may reach into the border of a frame
 
 Slot = tuple[Piece, Point]
-Outside = Mapping[tuple[int, bool], str]  # the words for edges to a neighbour outside, by row and inbound
+Outside = Mapping[tuple[int, bool], str]  # labels of edges to a neighbour outside, by row and inbound
 
 
 @dataclass(frozen=True, slots=True)
 class Inner:
-    """The ports of the open children: by position the number of each neighbour's port, and the place of each port."""
+    """The ports of the open children: by position the port of each neighbour, and the place of each port."""
 
     gates: Gates
     ports: Mapping[int, Sequence[Point]]
@@ -59,8 +59,8 @@ class Inner:
 class Core:
     """The drawing of one level at its own origin.
 
-    `slots` are the children in the main area with the corner of their slot; `ports` where each port of the skeleton
-    lies, `first` on the side where the flow begins; `routes` the polylines of the wires that are drawn, `labels` the
+    `slots` are the children in the main area with the corner of their slot; `ports` the place of each port of the
+    skeleton (`first`: on the side where the flow begins); `routes` the polylines of the drawn wires; `labels` the
     middle of each label.
     """
 
@@ -72,7 +72,7 @@ class Core:
     labels: Mapping[int, Point]
 
     def skyline(self, sizes: Mapping[int, LineLabel], upright: bool) -> Skyline:
-        """How far the drawing reaches; the lines of ports on its last side go on and on."""
+        """Return the outline of the drawing; lines of ports on its last side extend without end."""
         sky = Skyline(len(self.routes))
         for child, (left, top) in self.slots.values():
             sky.add_rect((left, top, left + child.width, top + child.height))
@@ -82,7 +82,7 @@ class Core:
             wide, tall = sizes[wire].size
             sky.add_rect((x - wide // 2, y - tall // 2, x + wide // 2, y + tall // 2))
         for x, y in self.ports:
-            if y if upright else x:  # those at the top or at the left end right at the frame
+            if y if upright else x:  # ports at the top or left are already at the frame
                 sky.add_ray((x, y), upright)
         return sky
 
@@ -95,10 +95,10 @@ def core_of(
     inner: Inner,
     direction: Direction,
 ) -> Core:
-    """The level laid out and drawn.
+    """Lay out and draw the level.
 
-    After: what labels of the main path stand out at its sides is part of its size. A line of the main path whose label
-    finds no place gets more room, in one way after the other, where that helps.
+    Labels of the main path that stick out at the sides count in its size. If such a label finds no place, try to give
+    its line more room, in one way after the other.
     """
 
     def with_rooms(rooms: Mapping[int, GapMargins]) -> Core:
@@ -112,7 +112,7 @@ def core_of(
     silent = unlabelled(said, core)
     if not silent or view.skeleton.plain or len(lines) > MANY:
         return core
-    # Where room everywhere helps none of them, room in one place does not.
+    # If room everywhere helps none of them, room in one place does not help either.
     if len(unlabelled(said, with_rooms(wider(silent, EVERYWHERE)))) == len(silent):
         return core
     for shares in WIDENED:
@@ -127,7 +127,7 @@ def core_of(
 
 
 def unlabelled(said: Mapping[int, LineLabel], core: Core) -> list[int]:
-    """The lines of the main path whose label has no place."""
+    """Return the lines of the main path whose label has no place."""
     return [wire for wire, label in said.items() if label.main and wire not in core.labels]
 
 
@@ -145,7 +145,7 @@ def drawn(
     direction: Direction,
     level: LevelLayout,
 ) -> Core:
-    """A level that is laid out, turned to the screen, its lines drawn on to the boxes and labelled."""
+    """Turn a laid-out level to the screen, extend its lines to the boxes, and label them."""
     aside = set(loose(view.skeleton))
     turn = Turn(direction, level.width, level.height)
     slots = {
@@ -157,7 +157,7 @@ def drawn(
         wire: reach(view, wire, [turn.point(point) for point in level.routes[wire]], slots, turn) for wire in lines
     }
     axis = 0 if turn.vertical else 1
-    # Labels of the main path may stand out at the sides: the level grows, and all in it moves by `before`.
+    # Labels of the main path may stick out at the sides: the level grows, and its content moves by `before`.
     before, after = overhang(routes, said, turn.size[axis], axis)
     left, top = (0, before) if axis else (before, 0)
     wide, tall = turn.size
@@ -169,7 +169,7 @@ def drawn(
         for slot, x in zip(view.skeleton.ports, level.ports, strict=True)
     ]
     taken = [(x, y, x + child.width, y + child.height) for child, (x, y) in slots.values()]
-    out = OUTSIDE if view.path != (0,) else -1  # the picture itself has no frame to stand out into
+    out = OUTSIDE if view.path != (0,) else -1  # the picture itself has no frame to overlap
     own = own_parts(view.skeleton, routes, tuple(said))
     thick = {wire: thickness(line) for wire, line in lines.items()}
     bounds = (-out, 1, size[0] + out, size[1] - 1)
@@ -182,7 +182,7 @@ def _size(child: Piece) -> tuple[int, int]:
 
 
 def children(view: View, below: Mapping[int, tuple[int, int]], direction: Direction) -> list[Piece]:
-    """The piece of every child, then of every function; `below` are the sizes of the open ones."""
+    """Return the piece of every child, then of every function; `below` are the sizes of the open ones."""
     upright = vertical(direction)
     nodes = (*view.node_labels, *view.functions)
     names, words = names_of(nodes), view.words
@@ -193,7 +193,7 @@ def children(view: View, below: Mapping[int, tuple[int, int]], direction: Direct
 
 
 def label_sizes(view: View, lines: Mapping[int, Line], outside: Outside) -> dict[int, LineLabel]:
-    """The label of each wire that has one. What the level outside says is not said again."""
+    """Return the label of each wire that has one, without labels repeated from the level outside."""
     main = set(view.skeleton.spine)
     labels = {}
     for wire, line in lines.items():
@@ -201,7 +201,7 @@ def label_sizes(view: View, lines: Mapping[int, Line], outside: Outside) -> dict
         bridge, telling = view.skeleton.wires[wire].bridge, wire in main
         if bridge >= 0:
             crossing = view.metagraph.bridges[bridge]
-            telling = telling or crossing.members[1] > 0  # or it seems that all members have it
+            telling = telling or crossing.members[1] > 0  # else it seems that all members have it
             if outside.get((crossing.other, crossing.inbound)) == text:
                 continue
         if text:
@@ -218,8 +218,10 @@ def laid_out(
     direction: Direction,
     rooms: Mapping[int, GapMargins],
 ) -> LevelLayout:
-    """The level with coordinates, its flow running down; some lines have `rooms` more in the gaps below their upper
-    and above their lower end."""
+    """Return the level with coordinates, its flow running down.
+
+    Lines in `rooms` get extra room in the gaps below their upper and above their lower end.
+    """
     main = set(view.metagraph.core())
     count = len(view.metagraph.children)
     # (across, along) the flow.
@@ -250,15 +252,15 @@ def bars(direction: Direction) -> tuple[int, int]:
 
 
 def tip(view: View, wire: int, line: Line, inner: Gates) -> int:
-    """The end of a wire with its arrow head: that of a reference edge is at its source; -1 where the line goes on in
-    an open child or outside."""
+    """Return the end of a wire with its arrow head (the source for a reference edge); -1 if the line continues in an
+    open child or outside."""
     end = 0 if line.kind == "reference" else 1
     item = view.skeleton.wires[wire].chain[-1 if end else 0]
     return -1 if item >= view.skeleton.children or gate_of(view, wire, end, inner) is not None else end
 
 
 def reach(view: View, wire: int, points: list[Point], slots: Mapping[int, Slot], turn: Turn) -> tuple[Point, ...]:
-    """The polyline of a wire, drawn on from the edge of a slot to the box in it."""
+    """Extend the polyline of a wire from the edge of a slot to the box in it."""
     chain = view.skeleton.wires[wire].chain
     if chain[0] in slots:
         goal = border(*slots[chain[0]], points[0], turn.vertical)

@@ -1,4 +1,4 @@
-"""Sharp corners of a line become two blunt ones, so that it is drawn as one stroke.
+"""Turn sharp corners of a line into two blunt ones, so that it reads as one stroke.
 
 All in whole numbers: lengths in sixteenths of a pixel, angles by cross and scalar products.
 """
@@ -10,8 +10,8 @@ from math import isqrt
 
 from graphviz_tb.model.scene import Point
 
-CUT = 12  # px cut off on both sides of a corner, where the runs are long enough: a right angle gets this radius
-CLOSE = 10  # px between two cuts below which they become one point
+CUT = 12  # px cut off on both sides of a corner, if the runs are long enough; the radius at a right angle
+CLOSE = 10  # px: nearer cuts are merged into one point
 # A turn of more than 48° is cut: cross² : scalar² > tan²(48°) = 1.233. Half of 90° stays under it.
 TANGENT, UNIT = 1233, 1000
 
@@ -25,14 +25,14 @@ def blunt(points: Sequence[Point], first: int, last: int) -> list[Point]:
     [(0, 0), (0, 40), (20, 80)]
     """
     result = [points[0]]
-    fresh = False  # whether the last point represents a corner that was cut
+    fresh = False  # whether the last point comes from a cut
     for number in range(1, len(points) - 1):
         before, corner, after = points[number - 1], points[number], points[number + 1]
         if not sharp(before, corner, after):
             result.append(corner)
             fresh = False
             continue
-        # At most half of a run, as its other end may be cut too; the outer runs have one corner only.
+        # At most half of a run, because its other end may be cut too; outer runs have one corner only.
         reach = 16 * CUT
         run = sixteenths_apart(before, corner)
         reach = min(reach, run - 16 * first if number == 1 else run // 2)
@@ -43,7 +43,7 @@ def blunt(points: Sequence[Point], first: int, last: int) -> list[Point]:
             fresh = False
             continue
         enter, leave = towards(corner, before, reach), towards(corner, after, reach)
-        if fresh and sixteenths_apart(result[-1], enter) < 16 * CLOSE:  # two cuts that nearly meet
+        if fresh and sixteenths_apart(result[-1], enter) < 16 * CLOSE:  # two cuts nearly meet
             previous = result.pop()
             enter = (previous[0] + enter[0]) // 2, (previous[1] + enter[1]) // 2
         result += [enter, leave]
@@ -53,20 +53,20 @@ def blunt(points: Sequence[Point], first: int, last: int) -> list[Point]:
 
 
 def sharp(a: Point, b: Point, c: Point) -> bool:
-    """Whether a line turns by more than 48° at b."""
-    along = (b[0] - a[0]) * (c[0] - b[0]) + (b[1] - a[1]) * (c[1] - b[1])  # at most 0: it turns by 90° or more
+    """Return whether a line turns by more than 48° at b."""
+    along = (b[0] - a[0]) * (c[0] - b[0]) + (b[1] - a[1]) * (c[1] - b[1])  # at most 0 for a turn by 90° or more
     across = (b[0] - a[0]) * (c[1] - b[1]) - (b[1] - a[1]) * (c[0] - b[0])
     return along <= 0 or UNIT * across * across > TANGENT * along * along
 
 
 def sixteenths_apart(a: Point, b: Point) -> int:
-    """How far apart two points are, in sixteenths of a pixel, rounded down."""
+    """Return the distance of two points in sixteenths of a pixel, rounded down."""
     dx, dy = b[0] - a[0], b[1] - a[1]
     return isqrt(256 * (dx * dx + dy * dy))
 
 
 def towards(start: Point, goal: Point, distance: int) -> Point:
-    """The point `distance` sixteenths from `start` on the way to `goal`, rounded half up.
+    """Return the point `distance` sixteenths from `start` towards `goal`, rounded half up.
 
     >>> towards((0, 0), (30, 40), 160)
     (6, 8)

@@ -1,5 +1,5 @@
-"""One open group: its level between a title bar and a border, its ports on the border, its auxiliary area in a free
-corner.
+"""Lay out one open group: its level between a title bar and a border, its ports on the border, its auxiliary area in a
+free corner.
 
 level on the screen ─ auxiliary area ─ title ─ border
 """
@@ -26,7 +26,7 @@ from graphviz_tb.place.sizes import moved
 from graphviz_tb.place.titles import BAR, NO_TITLE, Title, title
 from graphviz_tb.place.turn import top_side, vertical
 
-AROUND = 12  # px between a frame and what it holds
+AROUND = 12  # px between a frame and its content
 NOTE_LINE = 14  # px from one note to the next
 
 
@@ -34,9 +34,9 @@ NOTE_LINE = 14  # px from one note to the next
 class GroupLayout:
     """An open group at its own origin.
 
-    `slots` are its children with the corner of their slot (None: not shown); `ports` where each port of the
-    skeleton is on the border, `gates` the port of each neighbour; `routes` the polylines of the wires that are
-    drawn; `labels` the middle of each label; `lines` the edges that each wire represents.
+    `slots`: its children with the corner of their slot (None: not shown). `ports`: the place of each port of the
+    skeleton on the border; `gates`: the port of each neighbour. `routes`: the polylines of the drawn wires. `labels`:
+    the middle of each label. `lines`: the edges that each wire represents.
     """
 
     width: int
@@ -54,10 +54,9 @@ class GroupLayout:
 def frame(
     view: View, heading: Heading | None, below: Mapping[int, GroupLayout], outside: Outside, direction: Direction
 ) -> GroupLayout:
-    """Before: `below` are the frames of its open children by position, `heading` what its title bar says (None for the
-    root).
+    """Lay out an open group. Nothing in the frame overlaps, and every line ends at the border of a box or of the frame.
 
-    After: nothing in the frame overlaps, and every line ends at the border of a box or of the frame.
+    `below` are the frames of its open children by position, `heading` the texts of its title bar (None for the root).
     """
     sizes = {position: (made.width, made.height) for position, made in below.items()}
     pieces = children(view, sizes, direction)
@@ -67,7 +66,7 @@ def frame(
         {position: made.gates for position, made in below.items()},
         {position: made.ports for position, made in below.items()},
     )
-    # What comes later needs what is known now: the area the drawing, the title the width of both, ports the whole size.
+    # Each step needs the previous ones: the area the drawing, the title the width of both, ports the whole size.
     core = core_of(view, pieces, lines, said, inner, direction)
     area = area_of(view, core, said, pieces, direction)
     bar = title_bar(view, heading, core, area, direction)
@@ -109,8 +108,8 @@ def _add(point: Point, shift: Point) -> Point:
 
 
 def aside(view: View) -> list[tuple[str, list[list[int]]]]:
-    """Return the blocks next to the drawing, boxes without a line and boxes outside of the main area: a heading each,
-    and under it columns of positions."""
+    """Return the blocks next to the drawing: boxes without lines, and boxes outside of the main area. Each has a
+    heading and columns of positions."""
     mask, count = view.metagraph.mask, len(view.metagraph.children)
     blocks = [
         ("", [loose(view.skeleton)]),
@@ -129,12 +128,12 @@ def blocks(view: View, pieces: Sequence[Piece]) -> list[tuple[str, list[list[Thi
 
 
 def _thing(piece: Piece) -> Thing:
-    """Width, height, and the middle of the box across the column."""
+    """Return width, height, and the middle of the box across the column."""
     return piece.width, piece.height, piece.x + piece.box[0] // 2
 
 
 def lines_of(view: View) -> list[Text]:
-    """The notes as lines of text, one below the other."""
+    """Return the notes as lines of text, one below the other."""
     identities = noted(view)
     return [
         Text(
@@ -153,10 +152,10 @@ def lines_of(view: View) -> list[Text]:
 
 
 def noted(view: View) -> dict[int, Identity]:
-    """Return the identities of the annotations that are in notes."""
+    """Return the identities of the annotations in notes."""
     undrawn, annotations = Undrawn(view), view.metagraph.annotations
     indices = [index for note in view.words.notes for index in note.annotations]
-    # Child by child, which is how they are found: a note has one stub of each of many boxes.
+    # Child by child, as `Undrawn` caches them: a note has one stub of each of many boxes.
     return {
         index: undrawn.of_annotation(index)
         for index in sorted(indices, key=lambda index: (annotations[index].child, index))
@@ -164,7 +163,7 @@ def noted(view: View) -> dict[int, Identity]:
 
 
 def title_bar(view: View, heading: Heading | None, core: Core, area: Area, direction: Direction) -> Title:
-    """The title bar, with the width that the frame takes."""
+    """Return the title bar, with the width of the frame."""
     if heading is None:
         return NO_TITLE
     side = top_side(direction)
@@ -173,7 +172,7 @@ def title_bar(view: View, heading: Heading | None, core: Core, area: Area, direc
 
 
 def all_slots(view: View, pieces: Sequence[Piece], core: Core, area: Area, shift: Point) -> tuple[Slot | None, ...]:
-    """Each child's piece with the corner of its slot, in the main and in the auxiliary area."""
+    """Return each child's piece with the corner of its slot, in the main and in the auxiliary area."""
     slots: list[Slot | None] = [None] * len(pieces)
     for position, (piece, corner) in core.slots.items():
         slots[position] = (piece, _add(corner, shift))
@@ -185,14 +184,14 @@ def all_slots(view: View, pieces: Sequence[Piece], core: Core, area: Area, shift
 
 
 def _port(first: bool, point: Point, size: tuple[int, int], top: int, direction: Direction) -> Point:
-    """A port's place on the border; `top` is where that begins."""
+    """Return a port's place on the border, which begins at `top`."""
     if vertical(direction):
         return point[0], size[1] if first is (direction == "BT") else top  # BT: the flow begins at the foot
     return size[0] if first is (direction == "RL") else 0, point[1]
 
 
 def to_border(view: View, wire: int, points: Sequence[Point], ports: Sequence[Point], shift: Point) -> list[Point]:
-    """The polyline of a wire in the frame, drawn on to the ports on its border."""
+    """Extend the polyline of a wire to the ports on the frame's border."""
     line = [_add(point, shift) for point in points]
     chain, count = view.skeleton.wires[wire].chain, view.skeleton.children
     if chain[0] >= count and ports[chain[0] - count] != line[0]:

@@ -1,8 +1,8 @@
-"""The shortest way of a line between its neighbouring boxes and lines, by a funnel.
+"""The shortest path of a line between its neighbouring boxes and lines, by a funnel.
 
-A line passes a window at the top and at the bottom of each band, as wide as its neighbours there leave it room;
-between windows it runs straight. Neighbours keep their order at every window, so no new crossing arises, and both
-windows of a band keep it clear of the boxes of that rank.
+A line passes a window at the top and at the bottom of each band, as wide as its neighbours leave it room; between
+windows it runs straight. Neighbours keep their order at every window, so no new crossing arises, and both windows of a
+band keep it clear of the boxes of that rank.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from graphviz_tb.model.level import Gaps
 from graphviz_tb.model.scene import Point
 from graphviz_tb.model.skeleton import Skeleton
 
-Portal = tuple[int, int, int]  # y, the least x, the greatest x
+Portal = tuple[int, int, int]  # y, least x, greatest x
 FAR = 1 << 40  # beyond any coordinate
 
 
@@ -57,7 +57,7 @@ class Corridors:
         self.shared = {item for item, count in users.items() if count > 1}
 
     def window(self, item: int, side: int, y: int) -> Portal:
-        """The room of a waypoint at the top (0) or at the bottom (1) of its band, at height `y`."""
+        """Return the room of a waypoint at the top (0) or at the bottom (1) of its band, at height `y`."""
         x = self.at[side]
         here, left, right = x[item], self.left[item], self.right[item]
         if item in self.shared:  # the lines of a bus stay together
@@ -70,11 +70,11 @@ class Corridors:
         return y, low, high
 
     def apart(self, other: int, item: int) -> int:
-        """How far a line stays from a box or another line."""
+        """Return the distance of a line from a box or another line."""
         return beside(1 + (other >= self.first), self.thick[other] + self.thick[item], self.gaps)
 
     def keep(self, waypoints: Sequence[int], windows: Sequence[Portal], bends: Sequence[Point]) -> None:
-        """Note where a line now passes its waypoints, two windows each."""
+        """Record where a line passes its waypoints, two windows each."""
         # Windows and bends both run down: one pass over each, by straight lines between bends.
         number = 1
         for index, (y, _, _) in enumerate(windows):
@@ -85,8 +85,9 @@ class Corridors:
 
 
 def beside(lines: int, thick: int, gaps: Gaps) -> int:
-    """How far the middle of a line is from a box (`lines` = 1) or from that of another line (2); `thick` is the sum of
-    their thicknesses, in tenths of a pixel.
+    """Return the distance of the middle of a line from a box (`lines` = 1) or from the middle of another line (2).
+
+    `thick` is the sum of their thicknesses, in tenths of a pixel.
 
     >>> beside(1, 10, Gaps()), beside(2, 20, Gaps()), beside(2, 120, Gaps())
     (10, 6, 11)
@@ -97,9 +98,9 @@ def beside(lines: int, thick: int, gaps: Gaps) -> int:
 def exits(
     chains: Sequence[Sequence[int]], ends: Sequence[tuple[int, int]], widths: Sequence[int]
 ) -> list[tuple[int, int]]:
-    """For each wire how far left and right it may be when it comes out below its upper box, from that box's left edge.
+    """Return for each wire how far left and right it may be below its upper box, from that box's left edge.
 
-    After: within the box, and lines of one box do not overtake each other.
+    The range is within the box, and lines of one box do not overtake each other.
 
     >>> exits([(0, 1), (0, 2)], [(20, 5), (30, 5)], [60, 10, 10])
     [(0, 25), (25, 60)]
@@ -111,16 +112,16 @@ def exits(
     for item, leaving in starts.items():
         places = sorted(leaving)
         middles = [(before + after) // 2 for before, after in pairwise(places)]
-        # Half way to the next line on each side.
+        # Halfway to the next line on each side.
         lows, highs = [min(0, places[0]), *middles], [*middles, max(widths[item], places[-1])]
         room.update(((item, x), (low, high)) for x, low, high in zip(places, lows, highs, strict=True))
     return [room[chain[0], start] for chain, (start, _) in zip(chains, ends, strict=True)]
 
 
 def funnel(windows: Sequence[Portal]) -> list[Point]:
-    """The bends of the shortest way through windows, by the funnel of Lee & Preparata 1984.
+    """Return the bends of the shortest path through windows, by the funnel of Lee & Preparata 1984.
 
-    Before: each window is below the one before; the first and the last are points.
+    Each window is below the previous one; the first and the last are points.
 
     >>> funnel([(0, 5, 5), (10, 0, 9), (20, 0, 1), (30, 0, 0)])
     [(5, 0), (1, 20), (0, 30)]
@@ -129,20 +130,20 @@ def funnel(windows: Sequence[Portal]) -> list[Point]:
     """
     top, x, _ = windows[0]
     bends = [(x, top)]
-    left = right = (0, 0, 0)  # the corners that bound the view from the last bend: aside, down, number of the window
+    left = right = (0, 0, 0)  # the corners of the visible cone from the last bend: aside, down, window
     number, fresh = 1, True
     while number < len(windows):
         y, low, high = windows[number]
         down, low, high = y - top, low - x, high - x  # from the last bend on
         if fresh:
             left, right, fresh = (low, down, number), (high, down, number), False
-        # The window lies beside the view: the way bends at the corner in between, and goes on from the window there.
+        # The window is outside the visible cone: bend at the cone's corner and restart there.
         elif high * left[1] < left[0] * down or low * right[1] > right[0] * down:
             aside, down, number = left if high * left[1] < left[0] * down else right
             x, top, fresh = x + aside, top + down, True
             bends.append((x, top))
         else:
-            # Slopes are compared crosswise, aside · down: no division. A window can only narrow the view.
+            # Compare slopes crosswise (aside · down), without division. A window can only narrow the cone.
             left = (low, down, number) if low * left[1] >= left[0] * down else left
             right = (high, down, number) if high * right[1] <= right[0] * down else right
         number += 1

@@ -1,4 +1,4 @@
-"""The open groups of a picture, parents before children, each with the words that are not on its own level."""
+"""List the open groups of a picture, parents before children, each with the labels it has on the level outside."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from graphviz_tb.model.metagraph import Bridge
 from graphviz_tb.model.view import NodeLabel, View
 from graphviz_tb.place.core import Outside
 
-Heading = tuple[NodeLabel, str]  # the label of an open group, and the second line of its title bar
+Heading = tuple[NodeLabel, str]  # label of an open group, and second line of its title bar
 
 
 @dataclass(frozen=True, slots=True)
 class OpenGroup:
-    """An open group: its view, the words of its title bar, the number of the group that is open at each position below,
-    and the words of its edges on the level outside."""
+    """An open group: its view, the texts of its title bar, the open groups by position below, and the labels of its
+    edges on the level outside."""
 
     view: View
     heading: Heading | None
@@ -29,12 +29,12 @@ class OpenGroup:
 
 
 def groups_in_order(view: View) -> list[OpenGroup]:
-    """Open groups, parents before children."""
+    """Return the open groups, parents before children."""
     groups: list[OpenGroup] = []
     todo: list[tuple[View, Heading | None, Outside, dict[int, int], int]] = [(view, None, {}, {}, -1)]
     while todo:
         current, heading, outside, above, position = todo.pop()
-        above[position] = len(groups)  # tells the group around which number this one has
+        above[position] = len(groups)  # the parent refers to this group by its number
         below: dict[int, int] = {}
         groups.append(OpenGroup(current, heading, below, outside))
         node_labels = (*current.node_labels, *current.functions)
@@ -44,7 +44,7 @@ def groups_in_order(view: View) -> list[OpenGroup]:
             *range(len(current.node_labels), len(node_labels)),
         }
         labels = line_labels(current) if current.opened else {}
-        for child, inner in sorted(current.opened.items(), reverse=True):  # a stack: the first is taken first
+        for child, inner in sorted(current.opened.items(), reverse=True):  # a stack: the first child is popped first
             if child in shown:
                 todo.append(
                     (inner, (node_labels[child], current.words.seconds[child]), labels.get(child, {}), below, child)
@@ -53,7 +53,7 @@ def groups_in_order(view: View) -> list[OpenGroup]:
 
 
 def line_labels(view: View) -> dict[int, dict[tuple[int, bool], str]]:
-    """The labels of a level's lines, by the child they touch and the neighbour that child sees."""
+    """Return the labels of a level's lines, by the child they touch and the neighbour that child sees."""
     texts: dict[int, dict[tuple[int, bool], str]] = {}
     for wire, line in view.drawn().items():
         text = view.words.lines[wire].label

@@ -1,4 +1,4 @@
-"""The edge that each drawn line represents, by the address of its group and of its ends."""
+"""Identity of drawn lines: the edge they represent, by address of its group and of its ends."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ StubKey = tuple[Side, int]  # side, row of the neighbour
 
 
 def of_wire(view: View, index: int) -> Identity:
-    """The metaedge or bridge that wire `index` of the skeleton is drawn for."""
+    """Return the metaedge or bridge that wire `index` of the skeleton represents."""
     wire = view.skeleton.wires[index]
     if wire.edge >= 0:
         edge = view.metagraph.edges[wire.edge]
@@ -23,18 +23,18 @@ def of_wire(view: View, index: int) -> Identity:
             view.path,
         )
     bridge = view.metagraph.bridges[wire.bridge]
-    # As it goes out; an inbound one is turned.
+    # In outgoing order; reversed if inbound.
     ends = view.node_labels[bridge.child].address, view.addresses.get(bridge.other, "")
     return Identity(view.address, "bridge", wire.bridge, *(ends[::-1] if bridge.inbound else ends), view.path)
 
 
 def loop_numbers(view: View) -> dict[int, int]:
-    """By child that has edges to itself where these are in `Metagraph.loops`."""
+    """Return, by child with edges to itself, their index in `Metagraph.loops`."""
     return {child: index for index, (child, _) in enumerate(view.metagraph.loops)}
 
 
 def of_loop(view: View, position: int, index: int) -> Identity:
-    """The edges from a child to itself; `index` counts in `Metagraph.loops`."""
+    """Return the identity of the edges from a child to itself; `index` counts in `Metagraph.loops`."""
     address = view.node_labels[position].address
     return Identity(view.address, "loop", index, address, address, view.path)
 
@@ -44,7 +44,7 @@ class Undrawn:
 
     def __init__(self, view: View) -> None:
         self.view = view
-        # By child, as numbers: a level can have a million of them, and stubs of a few are drawn.
+        # By child, as indices: a level can have a million of them, and draws few stubs.
         self.edges: dict[int, list[int]] = {}
         self.bridges: dict[int, list[int]] = {}
         level = view.metagraph
@@ -56,11 +56,12 @@ class Undrawn:
             edge = level.edges[index]
             self.edges.setdefault(edge.source, []).append(index)
             self.edges.setdefault(edge.target, []).append(index)
-        self.child = -1  # whose stubs were asked for last: those of a box are asked for one after the other
+        self.child = -1  # child of the last request: stubs of a box are requested one after the other
         self.entries: dict[StubKey, tuple[IdentityKind, int]] = {}
 
     def of_annotation(self, index: int) -> Identity:
-        """The edge behind annotation `index`; the annotation itself for constants and summaries, which have none."""
+        """Return the edge behind annotation `index`; the annotation itself for constants and summaries, which have
+        none."""
         note: Annotation = self.view.metagraph.annotations[index]
         if note.child != self.child:
             self.child, self.entries = note.child, self.beside(note.child)

@@ -1,7 +1,7 @@
 """Place the labels of edges: next to a straight run of their own line, clear of boxes, lines and labels.
 
-A label that has no such place is left out; the edge's tooltip still has it. So are those that are left where thousands
-of long lines have made too much work.
+A label without such a place is left out; the edge's tooltip still has it. So are the remaining labels once thousands of
+long lines have used up the work budget.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from graphviz_tb.model.scene import Point
 from graphviz_tb.model.skyline import Rect
 from graphviz_tb.model.thickness import THICK
 
-CELL = 64  # px: about the height of a box and its gap, so that a cell holds few things
-LARGE = 8 * CELL  # such boxes are few, and are not filed
+CELL = 64  # about the height of a box and its gap, so that a cell has few entries
+LARGE = 8 * CELL  # few boxes are larger; they are not filed by cell
 PARTS = (8, 6, 10, 4, 12, 2, 14)  # sixteenths of a run, the middle first
-FINE = 6  # px from try to try on the main path, where none of those places is free
+FINE = 6  # between attempts on the main path, if none of those places is free
 RUNS = 4  # the longest runs that are tried
-BESIDE, NEAR = 5, 3  # px from a line to its label, and where the label of a main path finds no place
-BOX_ROOM, LINE_ROOM, LABEL_ROOM = 1, 3, 4  # px around a label that are free of boxes, of lines and of labels
+BESIDE, NEAR = 5, 3  # px from a line to its label; the second if a label of a main path finds no place
+BOX_ROOM, LINE_ROOM, LABEL_ROOM = 1, 3, 4  # px between a label and boxes, lines and labels
 
-# Squares noted and lines looked at, after which no more labels are placed: seconds of work.
+# Cells filed and lines checked, after which no more labels are placed: seconds of work.
 MOST_WORK = 2_000_000
 
 THICKEST = THICK // 20  # px: half of the thickest line
@@ -32,7 +32,7 @@ Segment = tuple[Point, Point]
 
 
 class Obstacles:
-    """The boxes, lines and labels that labels must keep clear of, filed by squares of the plane."""
+    """Boxes, lines and labels to keep clear of, filed by cells of the plane."""
 
     def __init__(self) -> None:
         self.rects: dict[tuple[int, int], list[Rect]] = {}
@@ -41,7 +41,7 @@ class Obstacles:
         self.work = 0
 
     def add_rect(self, rect: Rect) -> None:
-        """Note a box or a label."""
+        """Add a box or a label."""
         if max(rect[2] - rect[0], rect[3] - rect[1]) > LARGE:
             self.large.append(rect)
             return
@@ -49,7 +49,7 @@ class Obstacles:
             self.rects.setdefault(cell, []).append(rect)
 
     def add_line(self, owner: int, points: Sequence[Point], thick: int) -> None:
-        """Note the polyline of a wire, `thick` in tenths of a pixel."""
+        """Add the polyline of a wire, `thick` in tenths of a pixel."""
         for run in runs(points):
             noted = (owner, thick // 20, run, bounds_of_run(run))
             for cell in squares_passed(run):
@@ -57,8 +57,8 @@ class Obstacles:
                 self.runs.setdefault(cell, []).append(noted)
 
     def is_free(self, owner: int, rect: Rect) -> bool:
-        """Whether a label of wire `owner` may take `rect`: its own line may be nearer than others."""
-        # Free of boxes; where lines may come too near.
+        """Return whether a label of wire `owner` may take `rect`; its own line may be nearer than others."""
+        # The rectangles to check against boxes and against lines.
         boxed, lined = grown(rect, BOX_ROOM), grown(rect, LINE_ROOM + THICKEST)
         if any(overlap(boxed, other) for other in self.large):
             return False
@@ -75,7 +75,7 @@ class Obstacles:
 
 @dataclass(frozen=True, slots=True)
 class LineLabel:
-    """A label that wants a place: its size, how thick its line is (tenths of a pixel), whether that is a main path."""
+    """A label to place: its size, thickness of its line (tenths of a pixel), and whether that is a main path."""
 
     size: tuple[int, int]
     thick: int = 10
@@ -90,8 +90,10 @@ def place_labels(
     own: Mapping[int, Sequence[Point]] | None = None,
     thick: Mapping[int, int] | None = None,
 ) -> dict[int, Point]:
-    """The middle of each label that has a place within `bounds`, beside the part of its line that `own` gives; `thick`
-    are the lines, in tenths of a pixel. Main paths are served first, then wires in order of their number.
+    """Return the middle of each label that has a place within `bounds`, next to the part of its line in `own`.
+
+    `thick` are the thicknesses of the lines in tenths of a pixel. Main paths come first, then wires in order of their
+    number.
 
     >>> place_labels({0: [(50, 0), (50, 60)]}, {0: LineLabel((40, 12))}, [], (0, 0, 99, 60))
     {0: (75, 30)}
@@ -114,7 +116,7 @@ def place_labels(
         for middle in candidates(own[wire] if own else lines[wire], label):
             rect = centred(middle, label.size)
             if within(rect, bounds) and obstacles.is_free(wire, rect):
-                # Greedy: each label takes the first place that is free, and is an obstacle to all after it.
+                # Greedy: each label takes the first free place, and is an obstacle to all after it.
                 placed[wire] = middle
                 obstacles.add_rect(grown(rect, LABEL_ROOM))
                 break
@@ -124,8 +126,8 @@ def place_labels(
 def overhang(
     lines: Mapping[int, Sequence[Point]], labels: Mapping[int, LineLabel], extent: int, axis: int
 ) -> tuple[int, int]:
-    """How far the labels of main paths would stand out of a level on its two sides along an axis (0: left and right,
-    1: above and below), on which it has the `extent`.
+    """Return how far the labels of main paths would stick out of a level on its two sides along an axis (0: left and
+    right, 1: above and below) of length `extent`.
 
     >>> overhang({0: [(10, 0), (10, 60)]}, {0: LineLabel((40, 12), main=True)}, 20, 0)
     (0, 36)
@@ -141,19 +143,21 @@ def overhang(
 
 
 def candidates(points: Sequence[Point], label: LineLabel) -> Iterable[Point]:
-    """Places beside the longest runs, the middle of the longest first; right before left, above before below. The label
-    of a main path may also be anywhere else along them, nearer to the line."""
+    """Yield places next to the longest runs, the middle of the longest first; right before left, above before below.
+
+    The label of a main path may also be anywhere else along them, nearer to the line.
+    """
     straight = sorted(runs(points), key=lambda run: -length(run))
     for parts, beside in ((coarse, BESIDE), (fine, NEAR))[: 2 if label.main else 1]:
         for start, stop in straight[:RUNS]:
             dx, dy = stop[0] - start[0], stop[1] - start[1]
             steep = abs(dy) >= abs(dx)
-            # The label's side along the line, and the line's length there.
+            # The label's length along the line, and the line's length on that axis.
             need, along = label.size[1 if steep else 0], max(abs(dx), abs(dy))
             if along < need:
                 continue
             off = beside + label.thick // 20 + label.size[0 if steep else 1] // 2
-            lean = need * min(abs(dx), abs(dy)) // (2 * along)  # the line comes nearer where it runs aslant
+            lean = need * min(abs(dx), abs(dy)) // (2 * along)  # a slanted line comes nearer
             for part, whole in parts(along, need):
                 x, y = start[0] + dx * part // whole, start[1] + dy * part // whole
                 for side in (1, -1) if steep else (-1, 1):
@@ -177,34 +181,34 @@ def fine(along: int, need: int) -> Iterable[tuple[int, int]]:
 
 
 def runs(points: Sequence[Point]) -> list[Segment]:
-    """The straight runs of a polyline, those that go on straight as one."""
+    """Return the straight runs of a polyline, with collinear ones merged."""
     return list(pairwise(straightened(points)))
 
 
 def length(run: Segment) -> int:
-    """The length of a run, squared."""
+    """Return the squared length of a run."""
     return (run[1][0] - run[0][0]) ** 2 + (run[1][1] - run[0][1]) ** 2
 
 
 def bounds_of_run(run: Segment) -> Rect:
-    """The rectangle that holds a run."""
+    """Return the bounding rectangle of a run."""
     (ax, ay), (bx, by) = run
     return min(ax, bx), min(ay, by), max(ax, bx), max(ay, by)
 
 
 def centred(middle: Point, size: tuple[int, int]) -> Rect:
-    """The rectangle of a label."""
+    """Return the rectangle of a label."""
     left, top = middle[0] - size[0] // 2, middle[1] - size[1] // 2
     return left, top, left + size[0], top + size[1]
 
 
 def grown(rect: Rect, by: int) -> Rect:
-    """A rectangle with some room around it."""
+    """Return a rectangle with a margin around it."""
     return rect[0] - by, rect[1] - by, rect[2] + by, rect[3] + by
 
 
 def cells(rect: Rect) -> list[tuple[int, int]]:
-    """The squares that a rectangle touches."""
+    """Return the cells that a rectangle touches."""
     return [
         (column, row)
         for column in range(rect[0] // CELL, rect[2] // CELL + 1)
@@ -213,7 +217,7 @@ def cells(rect: Rect) -> list[tuple[int, int]]:
 
 
 def squares_passed(run: Segment) -> list[tuple[int, int]]:
-    """The squares that a run passes through: of a long one aslant far fewer than its rectangle touches.
+    """Return the cells that a run passes: for a long slanted one far fewer than its rectangle touches.
 
     >>> squares_passed(((0, 0), (100, 30))), squares_passed(((20, 70), (20, 0)))
     ([(0, 0), (1, 0)], [(0, 0), (0, 1)])
@@ -224,7 +228,7 @@ def squares_passed(run: Segment) -> list[tuple[int, int]]:
     for column in range(ax // CELL, bx // CELL + 1):
         first, last = ay // CELL, by // CELL
         if wide:
-            # Where the line comes into the column and where it leaves it, rounded down to a whole square.
+            # Where the line enters and leaves the column, rounded down to a whole cell.
             enter, leave = max(ax, column * CELL), min(bx, (column + 1) * CELL)
             first = (ay * wide + tall * (enter - ax)) // (wide * CELL)
             last = (ay * wide + tall * (leave - ax)) // (wide * CELL)
@@ -238,12 +242,12 @@ def within(inner: Rect, outer: Rect) -> bool:
 
 
 def overlap(first: Rect, second: Rect) -> bool:
-    """Whether two rectangles have more than a border in common."""
+    """Return whether two rectangles have more than a border in common."""
     return first[0] < second[2] and second[0] < first[2] and first[1] < second[3] and second[1] < first[3]
 
 
 def touches(run: Segment, rect: Rect) -> bool:
-    """Whether a run passes through a rectangle.
+    """Return whether a run passes through a rectangle.
 
     >>> touches(((0, 0), (10, 10)), (4, 4, 6, 6)), touches(((0, 0), (10, 10)), (7, 0, 9, 3))
     (True, False)
@@ -252,14 +256,14 @@ def touches(run: Segment, rect: Rect) -> bool:
 
 
 def meet(first: Rect, second: Rect) -> bool:
-    """Whether two rectangles have a point in common, if only of their borders."""
+    """Return whether two rectangles have a point in common, borders included."""
     return first[0] <= second[2] and second[0] <= first[2] and first[1] <= second[3] and second[1] <= first[3]
 
 
 def crosses(run: Segment, rect: Rect) -> bool:
-    """Whether the straight line on which a run lies passes through a rectangle."""
+    """Return whether the infinite line through a run passes through a rectangle."""
     (ax, ay), (bx, by) = run
     corners = ((rect[0], rect[1]), (rect[0], rect[3]), (rect[2], rect[1]), (rect[2], rect[3]))
-    # With all four corners on one side of it, the line misses the rectangle.
+    # With all four corners on one side, the line misses the rectangle.
     sides = [(bx - ax) * (y - ay) - (by - ay) * (x - ax) for x, y in corners]
     return min(sides) <= 0 <= max(sides)

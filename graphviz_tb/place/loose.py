@@ -1,4 +1,4 @@
-"""Boxes that no line touches: a few of them are in a free corner of their level, and take no room beside the rest."""
+"""Boxes without lines: if they are few, they go into a free corner of their level."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from graphviz_tb.model.skeleton import Skeleton
 
-FEW = 6  # more than that are a picture of their own, on shelves
+FEW = 6  # more stay on the shelves
 
 
 def loose(skeleton: Skeleton) -> list[int]:
-    """The boxes without a line, in the order of their parts; none where they are many, or half of the level.
+    """Return the boxes without a line in the order of their parts; none if they are many, or half of the level.
 
     >>> from graphviz_tb.model.skeleton import Wire
     >>> parts = (((0,), (1,)), ((2,),))
@@ -23,7 +23,7 @@ def loose(skeleton: Skeleton) -> list[int]:
 
 
 def single_parts(skeleton: Skeleton) -> list[int]:
-    """The parts of one box each."""
+    """Return the parts of one box each."""
     return [
         number
         for number, part in enumerate(skeleton.parts)
@@ -32,7 +32,7 @@ def single_parts(skeleton: Skeleton) -> list[int]:
 
 
 def without_loose(skeleton: Skeleton) -> Skeleton:
-    """The skeleton with only those parts on its shelves that stay there."""
+    """Return the skeleton without the parts of loose boxes on its shelves."""
     if not loose(skeleton):
         return skeleton
     gone = set(single_parts(skeleton))

@@ -9,9 +9,9 @@ from graphviz_tb.model.measure import NODE_SIZE, OP_SIZE, clean, elide, elide_ar
 from graphviz_tb.model.scene import BoxKind
 from graphviz_tb.model.view import NodeLabel
 
-OP_MOST, SCOPE_MOST = 180, 200  # px: the widest box leaves room for others
+OP_MOST, SCOPE_MOST = 180, 200  # px
 PADDING = 12  # px between a label and the border
-MARK_ROOM = {"op": 24, "scope": 20}  # from the end of a label to the border where the +/− mark is between
+MARK_ROOM = {"op": 24, "scope": 20}  # px from the end of a label to the border, with the +/− mark in between
 RANGE, BETWEEN_WORDS = " … ", "_./-[]"
 
 
@@ -25,7 +25,7 @@ class Name:
 
 
 def names_of(nodes: Sequence[NodeLabel]) -> list[Name]:
-    """The name on each box of a level.
+    """Return the name on each box of a level.
 
     >>> long = "while_tensorlistpushback_%d_while_cond_accumulator"
     >>> nodes = [NodeLabel(row, "", "op", long % row, "") for row in range(2)]
@@ -35,7 +35,7 @@ def names_of(nodes: Sequence[NodeLabel]) -> list[Name]:
     names = [name_of(node) for node in nodes]
     alike: dict[str, list[int]] = {}
     for number, (node, name) in enumerate(zip(nodes, names, strict=True)):
-        if name.label != full_name(node):  # only names that were cut can have become alike
+        if name.label != full_name(node):  # only shortened names can have become equal
             alike.setdefault(name.label, []).append(number)
     for group in alike.values():
         texts = [full_name(nodes[number]) for number in group]
@@ -49,7 +49,7 @@ def names_of(nodes: Sequence[NodeLabel]) -> list[Name]:
 
 
 def name_of(node: NodeLabel) -> Name:
-    """The name on a box, for itself."""
+    """Return the name on a box, regardless of others."""
     op = drawn_as(node) == "op"
     size = OP_SIZE if op else NODE_SIZE
     side = MARK_ROOM["op" if op else "scope"] if node.openable else PADDING
@@ -58,24 +58,24 @@ def name_of(node: NodeLabel) -> Name:
 
 
 def full_name(node: NodeLabel) -> str:
-    """The name in full."""
+    """Return the full name of a box."""
     name = clean(node.label)
     return name if name.strip() else f"“{name}”"
 
 
 def most(node: NodeLabel) -> int:
-    """How wide its box may be."""
+    """Return the largest width of a box."""
     return OP_MOST if drawn_as(node) == "op" else SCOPE_MOST
 
 
 def drawn_as(node: NodeLabel) -> BoxKind:
-    """The kind that decides the outline: a stack's front sheet is drawn as its members."""
+    """Return the kind that decides the outline: a stack's front sheet is drawn like its members."""
     kind = node.member if node.kind in ("series", "fold") else node.kind
     return "op" if kind in ("op", "call") else "scope"
 
 
 def agreed(names: Sequence[str]) -> tuple[int, int]:
-    """How many characters all begin with, and end with, in whole words.
+    """Return the lengths of the common beginning and end of names, in whole words.
 
     >>> agreed(["conv_1_bias_add", "conv_12_bias_add"])
     (5, 9)
@@ -94,7 +94,7 @@ def agreed(names: Sequence[str]) -> tuple[int, int]:
 
 
 def briefly(name: str) -> str:
-    """A range of two names, the second without the words that it begins with as the first does.
+    """Shorten a range of two names: drop from the second the leading words it shares with the first.
 
     >>> briefly("…LeakyRelu … …LeakyRelu_1"), briefly("block1_conv … block1_pool"), briefly("conv … pool")
     ('…LeakyRelu … _1', 'block1_conv … pool', 'conv … pool')

@@ -1,4 +1,4 @@
-"""From open groups to a picture with coordinates: sizes from the inside out, then places from the outside in.
+"""Turn open groups into a picture with coordinates: sizes from the inside out, then places from the outside in.
 
     order of views ─ main path through them ─ frames, innermost first ─ scene, outermost first
 
@@ -22,8 +22,8 @@ from graphviz_tb.place.spine import lead_through
 
 @dataclass(frozen=True, slots=True)
 class KnownFrame:
-    """The frame of an open group, with what it was made of: the group, the level before the main path of the picture
-    led through it, and the frames in it."""
+    """The frame of an open group, with its inputs: the group, its level before the picture's main path was led through
+    it, and the frames in it."""
 
     group: OpenGroup
     level: View
@@ -32,18 +32,17 @@ class KnownFrame:
 
 
 class FrameCache:
-    """The frames of the pictures of one graph in one direction, for the next: a group that looks as it did keeps its
-    frame."""
+    """The frames of the pictures of one graph in one direction: an unchanged group reuses its frame."""
 
     def __init__(self) -> None:
         self.known: dict[Path, KnownFrame] = {}
 
 
 def place(view: View, options: PictureOptions, cache: FrameCache | None = None) -> Scene:
-    """Before: a view with a skeleton for every open group. After: boxes nest and do not overlap, labels fit,
-    lines end at borders, and an edge that crosses a border goes on exactly where it met it.
+    """Place the boxes and lines of a view that has a skeleton for every open group.
 
-    Groups that look as they did keep their frame of the `cache`; the others leave theirs there.
+    Boxes nest and do not overlap, labels fit, lines end at borders, and an edge that crosses a border continues where
+    it met it. Unchanged groups take their frame from `cache`; the others are stored there.
     """
     known = (cache or FrameCache()).known
     levels = groups_in_order(view)
@@ -71,7 +70,7 @@ def place(view: View, options: PictureOptions, cache: FrameCache | None = None) 
 
 
 def is_as_before(last: KnownFrame, group: OpenGroup, level: View, below: Mapping[int, GroupLayout]) -> bool:
-    """Whether a group is laid out as it was: the same level under the same words, with the same frames in it."""
+    """Return whether a group is laid out as before: equal level and labels, and identical frames in it."""
     was = last.level
     return (
         was.metagraph is level.metagraph

@@ -1,4 +1,4 @@
-"""The part of a line that is its own: up to where it runs along others to the same box. Its label is there."""
+"""The part of a line before it runs along others to the same box: its label is there."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from math import gcd
 from graphviz_tb.model.scene import Point
 from graphviz_tb.model.skeleton import Skeleton
 
-Track = tuple[int, int, int]  # a straight line and a way along it: the smallest step (dx, dy), and dx * y - dy * x
+Track = tuple[int, int, int]  # a directed straight line: its smallest step (dx, dy), and dx * y - dy * x
 
 
 def own_parts(
     skeleton: Skeleton, routes: Mapping[int, Sequence[Point]], wanted: Iterable[int]
 ) -> dict[int, Sequence[Point]]:
-    """Each of the lines `wanted`, from its source up to where it runs along another of its bus."""
+    """Return each of the lines `wanted` from its source up to where it runs along another of its bus."""
     own: dict[int, Sequence[Point]] = {wire: routes[wire] for wire in wanted}
     if not own:
         return own
@@ -29,7 +29,7 @@ def own_parts(
 
 
 def buses(skeleton: Skeleton, routes: Mapping[int, Sequence[Point]]) -> list[list[int]]:
-    """The lines to each box that share waypoints with others to it."""
+    """Return the lines to each box that share waypoints with others."""
     users: dict[tuple[int, int], list[int]] = {}
     for wire in routes:
         chain = skeleton.wires[wire].chain
@@ -43,7 +43,7 @@ def buses(skeleton: Skeleton, routes: Mapping[int, Sequence[Point]]) -> list[lis
 
 
 def together(lines: Sequence[Sequence[Point]]) -> dict[Track, list[int]]:
-    """Where two or more lines run one way on one track: where such a stretch begins, where it ends, and so on.
+    """Return where two or more lines run in one direction on one track: begin, end, begin, end, …
 
     >>> together([[(0, 0), (0, 60)], [(9, 20), (0, 30), (0, 90)]])[0, 1, 0]
     [30, 60]
@@ -59,7 +59,7 @@ def together(lines: Sequence[Sequence[Point]]) -> dict[Track, list[int]]:
     ending: dict[Track, list[int]] = {}
     for track, ends in changes.items():
         running = 0
-        # In order along the track, ends before beginnings at one place: lines that only meet there share nothing.
+        # Along the track, ends before beginnings at one place: lines that only meet there share nothing.
         for end, change in sorted(ends):
             running += change
             if running == (2 if change > 0 else 1):
@@ -68,7 +68,7 @@ def together(lines: Sequence[Sequence[Point]]) -> dict[Track, list[int]]:
 
 
 def until(points: Sequence[Point], shared: Mapping[Track, Sequence[int]]) -> Sequence[Point]:
-    """A line up to the first stretch that it shares; all of it where that is from its start.
+    """Return a line up to the first stretch that it shares; all of it if it shares its start.
 
     >>> until([(0, 0), (0, 60), (9, 80)], {(0, 1, 0): [30, 60]})
     [(0, 0), (0, 30)]
@@ -78,7 +78,7 @@ def until(points: Sequence[Point], shared: Mapping[Track, Sequence[int]]) -> Seq
         if start != stop:
             track = track_of(start, stop)
             bounds, here = shared.get(track, ()), distance_along(track, start)
-            following = bisect_right(bounds, here)  # odd: `here` lies within a shared stretch
+            following = bisect_right(bounds, here)  # odd: `here` is within a shared stretch
             begins = (
                 here if following % 2 else bounds[following] if following < len(bounds) else distance_along(track, stop)
             )
@@ -92,7 +92,7 @@ def until(points: Sequence[Point], shared: Mapping[Track, Sequence[int]]) -> Seq
 
 
 def track_of(start: Point, stop: Point) -> Track:
-    """The track of a run that has a length."""
+    """Return the track of a run of nonzero length."""
     dx, dy = stop[0] - start[0], stop[1] - start[1]
     common = gcd(dx, dy)
     dx, dy = dx // common, dy // common
@@ -100,5 +100,5 @@ def track_of(start: Point, stop: Point) -> Track:
 
 
 def distance_along(track: Track, point: Point) -> int:
-    """How far along a track a point is."""
+    """Return how far along a track a point is."""
     return track[0] * point[0] + track[1] * point[1]

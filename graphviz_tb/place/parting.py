@@ -1,4 +1,4 @@
-"""Separate lines that run as one to a box where it is open: each port of its frame gets its own way."""
+"""Separate the lines of a bus to an open box: each port of its frame gets its own waypoint."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from graphviz_tb.place.attachment import Gates, gate_of
 
 
 def parted(view: View, gates: Gates, ports: Mapping[int, Sequence[Point]], axis: int) -> Skeleton:
-    """The skeleton with several waypoints instead of one that lines to several ports of an open child share.
+    """Return the skeleton with separate waypoints for lines to several ports of an open child.
 
-    Before: `ports` are the places of the ports of each open child, `axis` the coordinate across the flow.
-    After: the order of all else is as it was; the new waypoints are side by side, in the order of the ports.
+    `ports` are the places of the ports of each open child, `axis` the coordinate across the flow. The order of
+    everything else stays; the new waypoints are neighbours, in the order of the ports.
     """
     skeleton = view.skeleton
     chains = [list(wire.chain) for wire in skeleton.wires]
     waypoint = list(skeleton.waypoint)
     beside: dict[int, list[int]] = {}
-    # A bus ends in one box: where that is open, its lines go on to ports that may lie far apart.
+    # A bus ends in one box: if that is open, its lines continue to ports that may be far apart.
     for item, wires in sharers(skeleton).items() if gates else ():
         ways = by_port(view, wires, gates, ports, axis)
         beside[item] = []
@@ -53,7 +53,7 @@ def parted(view: View, gates: Gates, ports: Mapping[int, Sequence[Point]], axis:
 
 
 def sharers(skeleton: Skeleton) -> dict[int, list[int]]:
-    """The wires that share a waypoint, by waypoint."""
+    """Return the wires that share a waypoint, by waypoint."""
     users: dict[int, list[int]] = {}
     for number, wire in enumerate(skeleton.wires):
         for item in wire.chain[1:-1]:
@@ -64,9 +64,9 @@ def sharers(skeleton: Skeleton) -> dict[int, list[int]]:
 def by_port(
     view: View, wires: Sequence[int], gates: Gates, ports: Mapping[int, Sequence[Point]], axis: int
 ) -> dict[int, list[int]]:
-    """Wires that have an end in common, by where their port is, if the box there is open."""
+    """Return wires that have an end in common, by the place of their port, if the box there is open."""
     chains = [view.skeleton.wires[wire].chain for wire in wires]
-    # Lines of a bus share their target; others a source. Of a turned line the target is where others start.
+    # Lines of a bus share their target, others a source. The target of a turned line is the start of others.
     for box in (chains[0][-1], chains[0][0]):
         if all(box in (chain[0], chain[-1]) for chain in chains):
             found: dict[int, list[int]] = {}

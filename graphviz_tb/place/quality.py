@@ -1,4 +1,4 @@
-"""How well a scene is drawn, in four numbers, which `--timing` prints."""
+"""Measure how well a scene is drawn, in four numbers, which `--timing` prints."""
 
 from __future__ import annotations
 
@@ -50,8 +50,9 @@ def bends(points: tuple[Point, ...]) -> int:
 
 
 def crossings(routes: tuple[Route, ...]) -> int:
-    """Pairs of lines that cross; each stretch is compared with those that touch the same squares of the plane."""
-    # By square of the plane: only stretches that touch the same one can cross.
+    """Count the pairs of lines that cross; each stretch is compared with those that touch the same cells of the
+    plane."""
+    # By cell of the plane: only stretches that touch one cell can cross.
     filed: dict[tuple[int, int], list[tuple[int, Segment]]] = defaultdict(list)
     for number, route in enumerate(routes):
         for run in pairwise(route.points):
@@ -66,12 +67,12 @@ def crossings(routes: tuple[Route, ...]) -> int:
 
 
 def cross(first: Segment, second: Segment) -> bool:
-    """Whether two stretches cross in a point inside both."""
+    """Return whether two stretches cross in a point inside both."""
     (a, b), (c, d) = first, second
     return side(a, b, c) * side(a, b, d) < 0 and side(c, d, a) * side(c, d, b) < 0
 
 
 def side(a: Point, b: Point, c: Point) -> int:
-    """On which side of the line from a to b the point c lies: the sign of twice the triangle's area."""
+    """Return the side of the line from a to b on which c is: the sign of twice the triangle's area."""
     turn = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
     return (turn > 0) - (turn < 0)

@@ -1,7 +1,7 @@
 """Bands of ranks, and the polylines through them.
 
-Between its ends a line passes each rank where its waypoint keeps it clear of all boxes, and goes the shortest way in
-the room that it has there; its last run, with the arrow, comes straight to the box. So no line can touch a foreign box.
+A line passes each rank where its waypoint keeps it clear of all boxes, along the shortest path in the room it has
+there; its last run, with the arrow, comes straight to the box. So no line can touch a foreign box.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from graphviz_tb.place.corners import blunt
 from graphviz_tb.place.funnel import Band, Corridors, Portal, exits, funnel
 from graphviz_tb.place.tracks import FLAT, Hop, gap_height
 
-SLANT = 14  # tenths of a pixel that a line goes aside at most for each pixel down when it leaves a box: 54°
-HEAD, GROWN = 80, 128  # tenths of a pixel: how long an arrow head is on a thin line, and on the thickest
+SLANT = 14  # tenths of a pixel aside for each pixel down of a line that leaves a box: 54°
+HEAD, GROWN = 80, 128  # tenths of a pixel: arrow head on a thin line, and on the thickest
 
 
 def head_length(thick: int) -> int:
-    """How many pixels an arrow head takes on a line of `thick` tenths, rounded up.
+    """Return the pixels of an arrow head on a line of `thick` tenths, rounded up.
 
     >>> head_length(10), head_length(60)
     (8, 13)
@@ -37,10 +37,10 @@ def bands(
     labelled: Mapping[int, int],
     gaps: Gaps,
 ) -> list[Band]:
-    """The strip of each rank: as high as its highest box, with a gap below as wide as what passes needs.
+    """Return the strip of each rank: as high as its highest box, with a gap below as wide as its lines need.
 
-    Before: `ends` are, by rank, how much of the gaps above and below is kept for straight ends (0: a rank of ports);
-    `labelled` are the ranks below which a label must find room, with what it needs besides all that passes.
+    `ends` are, by rank, how much of the gaps above and below is kept for straight ends (0: a rank of ports); `labelled`
+    are the ranks with a label below, with the room it needs in addition.
     """
     result: list[Band] = []
     top = 0
@@ -69,10 +69,10 @@ def routes(
     band: Mapping[int, Band],
     around: Mapping[tuple[int, int], tuple[Point, ...]],
 ) -> list[tuple[Point, ...]]:
-    """The polyline of each wire, from its source's border to its target's.
+    """Return the polyline of each wire, from its source's border to its target's.
 
-    Before: `around` are the bends of the lines that lead to another column, by wire and step.
-    After: a wire that runs against the ranks leaves its source's top and ends at its target's bottom.
+    `around` are the bends of the lines that lead to another column, by wire and step. A wire that runs against the
+    ranks leaves its source's top and ends at its target's bottom.
     """
     result = []
     lefts, gaps = corridors.at[0], corridors.gaps
@@ -84,7 +84,7 @@ def routes(
         out, on = free_run(0, upper, skeleton, gaps), free_run(1, lower, skeleton, gaps)
         begin = (lefts[upper] + ends[wire][0], tops[upper] + heights[upper] - out)
         stop = (lefts[lower] + ends[wire][1], tops[lower] + on)
-        # Windows of the line so far, and the waypoints that it passes, since it began or came into this column.
+        # Windows and waypoints of the line so far, since its start or its entry into this column.
         windows = [(begin[1], begin[0], begin[0])]
         below = band[upper].bottom + band[upper].after + hops[wire][0].late - out
         if below > begin[1] and (wire, 0) not in around:
@@ -103,7 +103,7 @@ def routes(
             near = hops[wire][number - 1].early, hops[wire][number].late
             windows += beside_rank(corridors, item, band[item], near, turns, around.get((wire, number)))
         above = band[lower].top - band[lower].before - hops[wire][-1].early + on
-        windows.append((max(above, windows[-1][0] + 1), stop[0], stop[0]))  # the funnel wants each below the one before
+        windows.append((max(above, windows[-1][0] + 1), stop[0], stop[0]))  # below the previous window
         bends += shortest(corridors, windows, passed)
         thick = max(strokes[wire].thick, *(corridors.thick[item] for item in chain[1:-1]), 0)
         result.append(finished([*bends, stop], wire, skeleton, thick, strokes[wire].tip, gaps))
@@ -111,7 +111,7 @@ def routes(
 
 
 def first_window(begin: Point, below: int, left: int, room: tuple[int, int] | None) -> Portal:
-    """Where a wire may be when it leaves the band of its source: below its port, or aslant within `room`."""
+    """Return where a wire may be when it leaves the band of its source: below its port, or slanted within `room`."""
     if room is None:
         return (below, begin[0], begin[0])
     slant = SLANT * (below - begin[1]) // 10
@@ -126,10 +126,10 @@ def beside_rank(
     before: tuple[Point, ...] | None,
     after: tuple[Point, ...] | None,
 ) -> list[Portal]:
-    """Where a wire may be above and below the rank of a waypoint.
+    """Return where a wire may be above and below the rank of a waypoint.
 
-    Before: `near` is how much earlier and later than the band it has to keep straight; `before` and `after` are its
-    bends on the way to another column: what is kept for straight runs ends there.
+    `near` is how much before and after the band it has to stay straight; `before` and `after` are its bends on the way
+    to another column, where straight runs end.
     """
     top = here.top - here.before - near[0]
     bottom = here.bottom + here.after + near[1]
@@ -141,16 +141,17 @@ def beside_rank(
 
 
 def shortest(corridors: Corridors, windows: Sequence[Portal], passed: Sequence[int]) -> list[Point]:
-    """The bends of a line within one column, which passes some waypoints, two windows each, before its last window."""
+    """Return the bends of a line within one column, which passes waypoints, two windows each, before its last
+    window."""
     bends = funnel(windows)
-    # What comes after keeps clear of where the line is, not of where its waypoint was.
+    # Later lines keep clear of the line itself, not of its waypoint.
     corridors.keep(passed, windows[len(windows) - 1 - 2 * len(passed) : -1], bends)
     return bends
 
 
 def finished(points: list[Point], wire: int, skeleton: Skeleton, thick: int, tip: int, gaps: Gaps) -> tuple[Point, ...]:
-    """The line, so `thick`, drawn on straight beyond ports, its corners cut, from its source to its target; `tip` is
-    its end with the arrow head."""
+    """Return the line from its source to its target, extended straight beyond ports, its corners cut; `tip` is its end
+    with the arrow head."""
     drawn = skeleton.wires[wire]
     ends = drawn.chain[::-1] if drawn.turned else drawn.chain
     if ends[0] >= skeleton.children:
@@ -166,5 +167,6 @@ def finished(points: list[Point], wire: int, skeleton: Skeleton, thick: int, tip
 
 
 def free_run(end: int, item: int, skeleton: Skeleton, gaps: Gaps) -> int:
-    """How far beyond its port (as `item`, on the first side: `end` 0, or on the last) a line may still run aslant."""
+    """Return how far beyond its port (`item`, on the first side: `end` 0, or on the last) a line may still run
+    slanted."""
     return gaps.beyond if item >= skeleton.children and gaps.bar[end] else 0

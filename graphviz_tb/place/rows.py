@@ -1,4 +1,4 @@
-"""A level too large to be laid out: its rows one below the other, and the ends of its lines."""
+"""Place a level too large to be laid out: its rows one below the other, and the ends of its lines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from graphviz_tb.model.view import View
 
 
 def in_rows(skeleton: Skeleton, sizes: Sequence[tuple[int, int]], gaps: Gaps) -> LevelLayout:
-    """Each row in the middle, the ports of a side at equal distances; no line is laid out.
+    """Centre each row, and set the ports of a side at equal distances; no line is laid out.
 
     >>> from graphviz_tb.model.skeleton import Skeleton
     >>> level = in_rows(Skeleton(3, (), (), (), (((0, 1), (2,)),), ((0,),), plain=True), [(40, 20)] * 3, Gaps())
@@ -35,7 +35,7 @@ def in_rows(skeleton: Skeleton, sizes: Sequence[tuple[int, int]], gaps: Gaps) ->
 
 
 def port_places(skeleton: Skeleton, width: int) -> list[int]:
-    """Where the ports lie across the flow."""
+    """Return where the ports are across the flow."""
     first = sum([slot.first for slot in skeleton.ports])
     places = []
     for index, slot in enumerate(skeleton.ports):
@@ -45,15 +45,15 @@ def port_places(skeleton: Skeleton, width: int) -> list[int]:
 
 
 def webs(view: View, frame: int, boxes: Mapping[int, int], ports: Mapping[int, int]) -> list[Web]:
-    """The lines of a level by kind.
+    """Return the lines of a level by kind.
 
-    Before: `boxes` are numbers of boxes by position, `ports` those of ports by their number in the skeleton.
+    `boxes` are numbers of boxes by position, `ports` those of ports by their index in the skeleton.
     """
     count = view.skeleton.children
     ends_of: dict[EdgeKind, tuple[list[int], list[int]]] = {}
     for wire in view.wires():
         chain = view.skeleton.wires[wire].chain
-        # -1 - p: port number p.
+        # -1 - p represents port p.
         for ends, item in zip(ends_of.setdefault(view.line(wire).kind, ([], [])), (chain[0], chain[-1]), strict=True):
             ends.append(boxes[item] if item < count else -1 - ports[item - count])
     return [Web(kind, frame, tuple(ends[0]), tuple(ends[1])) for kind, ends in ends_of.items()]

@@ -1,4 +1,4 @@
-"""How large a closed box is, and where its texts are in it. Numbers of the look are named here."""
+"""Sizes of closed boxes, and the places of their texts."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from graphviz_tb.model.scene import BoxKind, Text, TextRole
 from graphviz_tb.model.view import NodeLabel
 from graphviz_tb.place.names import OP_MOST, SCOPE_MOST, Name, drawn_as
 
-# px: two lines of text fit the height; the least width keeps short names clickable.
+# px: two lines of text fit the height; the minimum width keeps short names clickable.
 SCOPE_HEIGHT, SCOPE_LEAST = 32, 72
 OP_HEIGHT, OP_LEAST = 24, 48
-SHEET = 4  # how far the sheets of a stack are set off
-BADGE_ROOM = 16  # the letter of a structure, lower right, has its place in every box that may bear one
+SHEET = 4  # px between the sheets of a stack
+BADGE_ROOM = 16  # px for the letter of a structure, in every box that may have one
 BASELINE = {12: 4, 11: 4, 10: 3}  # from the middle of a line down to its baseline
 
 
 @dataclass(frozen=True, slots=True)
 class ClosedBox:
-    """A closed box at its own origin. `sheets` as in `Box`, `top` the y of the front sheet; texts are
-    relative to the upper left corner."""
+    """A closed box at its own origin. `sheets` as in `Box`, `top` the y of the front sheet; texts are relative to the
+    upper left corner."""
 
     width: int
     height: int
@@ -34,7 +34,7 @@ class ClosedBox:
 
 
 def closed(node: NodeLabel, name: Name, second: str) -> ClosedBox:
-    """The box of a child that is not open; `name` is what it is called on it, `second` its second line.
+    """Return the box of a closed child; `name` is the name on it, `second` its second line.
 
     >>> from graphviz_tb.model.view import NodeLabel
     >>> from graphviz_tb.place.names import name_of
@@ -60,7 +60,7 @@ def closed(node: NodeLabel, name: Name, second: str) -> ClosedBox:
 def _front(
     node: NodeLabel, name: Name, kind: BoxKind, second: str, two_lines: bool
 ) -> tuple[int, int, tuple[Text, ...]]:
-    """Width, height and texts of the front sheet."""
+    """Return width, height and texts of the front sheet."""
     least, most = (OP_LEAST, OP_MOST) if kind == "op" else (SCOPE_LEAST, SCOPE_MOST)
     label, size, side = name.label, name.size, name.side
     second = elide(second, most - 2 * BADGE_ROOM, SMALL_SIZE)
@@ -79,7 +79,7 @@ def _line(middle: int, centre: int, content: str, full: str, size: int, role: Te
 
 
 def moved(text: Text, x: int, y: int, box: int | None = None) -> Text:
-    """`text` set off by (x, y), belonging to `box` if one is given."""
+    """Return `text` moved by (x, y), belonging to `box` if one is given."""
     return Text(
         text.x + x,
         text.y + y,

@@ -1,4 +1,4 @@
-"""The scene, drawn group by group from their frames: boxes with their texts and stubs, lines, ports."""
+"""Draw the scene group by group from their frames: boxes with their texts and stubs, lines, ports."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from graphviz_tb.place.rows import webs
 from graphviz_tb.place.sizes import BASELINE, moved
 
 AreaName = Literal["main", "in_extract", "out_extract", "functions"]
-PortKey = tuple[int, int]  # number of the group, number of the port in its skeleton
+PortKey = tuple[int, int]  # group, and port in its skeleton
 
 
 class Sketch:
-    """The scene while it is drawn. Groups are entered in order, parents before children."""
+    """The scene while it is drawn. Groups are added in order, parents before children."""
 
     def __init__(self, groups: Sequence[OpenGroup], frames: Mapping[int, GroupLayout]) -> None:
         self.groups, self.frames = groups, frames
@@ -35,12 +35,12 @@ class Sketch:
         self.texts: list[Text] = []
         self.rules: list[Separator] = []
         self.webs: list[Web] = []
-        # Ports are numbered before anything is drawn: lines outside name ports of groups that are drawn later.
+        # Number ports before anything is drawn: lines outside refer to ports of groups drawn later.
         touched = [(number, port) for number in range(len(groups)) for port in sorted(self.touched(number))]
         self.port_number: dict[PortKey, int] = {key: index for index, key in enumerate(touched)}
 
     def group(self, number: int, box: int, depth: int, origin: Point) -> dict[int, int]:
-        """Draw one group inside box `box` (-1: the picture) with its frame's corner at `origin`; give the box number
+        """Draw one group inside box `box` (-1: the picture) with its frame's corner at `origin`; return the box number
         of each position."""
         made = self.frames[number]
         self.texts += [moved(text, *origin, box) for text in made.texts]
@@ -57,7 +57,7 @@ class Sketch:
         return numbers
 
     def scene(self, direction: Direction) -> Scene:
-        """All that was drawn."""
+        """Return everything that was drawn."""
         return Scene(
             self.frames[0].width,
             self.frames[0].height,
@@ -72,9 +72,9 @@ class Sketch:
         )
 
     def touched(self, number: int) -> dict[int, list[int]]:
-        """The ports of a group that drawn lines touch, with these lines."""
+        """Return the ports of a group that drawn lines touch, with these lines."""
         skeleton = self.groups[number].view.skeleton
-        # A plain level draws its lines as webs, not one by one: all of its ports are touched.
+        # A plain level draws its lines as webs, not one by one: all its ports are touched.
         lines: dict[int, list[int]] = {port: [] for port in range(len(skeleton.ports)) if skeleton.plain}
         for index in self.frames[number].lines:
             chain = skeleton.wires[index].chain
@@ -128,7 +128,7 @@ class Sketch:
         wire, line = view.skeleton.wires[index], made.lines[index]
         ends, count = (wire.chain[0], wire.chain[-1]), view.skeleton.children
         source, target = (numbers[end] if end < count else -1 for end in ends)  # -1: a port of the frame
-        # An arrow head is where a line ends, not where it crosses a frame and goes on.
+        # Draw an arrow head where a line ends, not where it crosses a frame.
         goes_on = [
             end >= count or gate_of(view, index, end_number, gates) is not None for end_number, end in enumerate(ends)
         ]
@@ -152,7 +152,7 @@ class Sketch:
             self.texts.append(_label(view.words.lines[index], _add(made.labels[index], origin), box))
 
     def port_at(self, number: int, index: int, end: int) -> int:
-        """The port at which an end (0 the source, 1 the target) of a line crosses a frame; -1 where it crosses none."""
+        """Return the port at which an end (0 source, 1 target) of a line crosses a frame; -1 if it crosses none."""
         group = self.groups[number]
         item = group.view.skeleton.wires[index].chain[-1 if end else 0]
         if item >= group.view.skeleton.children:
@@ -164,7 +164,7 @@ class Sketch:
         return -1 if port is None else self.port_number.get((child, port), -1)
 
     def _port(self, number: int, port: int, wires: Sequence[int], box: int, origin: Point) -> None:
-        """Draw the dot of one port; it has the colour of the strongest kind that passes."""
+        """Draw the dot of one port in the colour of the strongest kind that passes."""
         made, view = self.frames[number], self.groups[number].view
         kinds = {made.lines[index].kind for index in wires}
         kind: EdgeKind = "reference" if "reference" in kinds else "data" if "data" in kinds or not kinds else "control"
@@ -180,7 +180,7 @@ def _add(point: Point, shift: Point) -> Point:
 
 
 def areas_of(view: View) -> dict[int, AreaName]:
-    """Where children are that are not in the main area."""
+    """Return the areas of children that are not in the main area."""
     mask, count = view.metagraph.mask, len(view.node_labels)
     areas: dict[int, AreaName] = dict.fromkeys(mask.in_extract, "in_extract")
     areas.update(dict.fromkeys(mask.out_extract, "out_extract"))
@@ -210,7 +210,7 @@ def _box(
 
 
 def _stub(stub: Stub, corner: Point, number: int, undrawn: Undrawn) -> Stub:
-    """A stub in its place, with the edges behind its annotations."""
+    """Return a stub in its place, with the edges behind its annotations."""
     points = tuple(_add(point, corner) for point in stub.points)
     identities = tuple(undrawn.of_annotation(identity.index) for identity in stub.identities)
     return replace(stub, x=stub.x + corner[0], y=stub.y + corner[1], box=number, points=points, identities=identities)

@@ -1,8 +1,8 @@
-"""The main path of a picture: it leads on through the groups that are open.
+"""The main path of a picture through the open groups.
 
-Each level has its own main path, found without looking at the open groups (`Skeleton.spine`). Where groups are open,
-the longest path of the whole picture may lead another way: on the levels that it passes it replaces theirs.
-Which items are left of which stays as it is; only their lines become straight.
+Each level has its own main path, found without looking at the open groups (`Skeleton.spine`). If groups are open, the
+longest path of the whole picture may run elsewhere: on the levels it passes it replaces theirs. The order of items does
+not change; only their lines become straight.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from graphviz_tb.model.thickness import load
 from graphviz_tb.place.attachment import Gate, gate_of, gates_of
 from graphviz_tb.place.groups import OpenGroup
 
-SpineNode = tuple[int, int]  # number of the group, and an item of its skeleton: a child, or a port on the group's frame
-SpineWire = tuple[int, int]  # number of the group, and a wire of its skeleton
+SpineNode = tuple[int, int]  # group, and an item of its skeleton: a child, or a port on the frame
+SpineWire = tuple[int, int]  # group, and a wire of its skeleton
 
 
 @dataclass(slots=True)
 class Paths:
-    """The lines of data of a picture: by node the steps from it, with the node that each leads to."""
+    """The data lines of a picture: by node the steps from it, with the node that each leads to."""
 
     numbers: dict[SpineNode, int] = field(default_factory=dict)
     boxes: list[int] = field(default_factory=list)  # 1 for a closed box, 0 for a port
-    steps: list[list[tuple[SpineWire, int, int]]] = field(default_factory=list)  # each with the load that it carries
+    steps: list[list[tuple[SpineWire, int, int]]] = field(default_factory=list)  # wire, target, load
     below: list[list[int]] = field(default_factory=list)
 
     def node(self, node: SpineNode, box: int) -> int:
-        """The number of a node."""
+        """Return the number of a node; add it if it is new."""
         if node not in self.numbers:
             self.numbers[node] = len(self.boxes)
             self.boxes.append(box)
@@ -40,8 +40,7 @@ class Paths:
 
 
 def lead_through(groups: Sequence[OpenGroup]) -> list[OpenGroup]:
-    """Before: parents come before children. After: the skeletons of the levels that the longest path passes have it
-    as their main path."""
+    """Make the longest path of the picture the main path of the levels it passes. Parents come before children."""
     if len(groups) == 1:
         return [*groups]
     wires: dict[int, list[int]] = {}
@@ -51,7 +50,7 @@ def lead_through(groups: Sequence[OpenGroup]) -> list[OpenGroup]:
 
 
 def led(group: OpenGroup, wires: Sequence[int]) -> OpenGroup:
-    """A group whose level the path passes by `wires`."""
+    """Return a group whose level the path passes along `wires`."""
     if not wires:
         return group
     skeleton = group.view.skeleton
@@ -59,12 +58,12 @@ def led(group: OpenGroup, wires: Sequence[int]) -> OpenGroup:
 
 
 def spine_with(skeleton: Skeleton, wires: Sequence[int]) -> tuple[int, ...]:
-    """The main paths of a level when the one of its part leads along `wires`: before and after them it goes on as it
-    did, where it passed their ends; the other parts keep theirs."""
+    """Return the main paths of a level when that of its part leads along `wires`: extended by the old one at both ends;
+    other parts keep theirs."""
     part_of = {item: p for p, part in enumerate(skeleton.parts) for row in part for item in row}
     chains = [wire.chain for wire in skeleton.wires]
     path = [*wires]
-    # A spine passes each item once: by the item where a wire of it ends, and by that where one begins.
+    # A main path passes each item once: its wires by the item where they end, and by that where they begin.
     before = {chains[wire][-1]: wire for wire in skeleton.spine}
     after = {chains[wire][0]: wire for wire in skeleton.spine}
     while chains[path[0]][0] in before:
@@ -76,7 +75,7 @@ def spine_with(skeleton: Skeleton, wires: Sequence[int]) -> tuple[int, ...]:
 
 
 def paths_of(groups: Sequence[OpenGroup]) -> Paths:
-    """All lines of data that run with the flow."""
+    """Return all data lines that run with the flow."""
     paths = Paths()
     gates = [gates_of(group.view) for group in groups]
     for number, group in enumerate(groups):
@@ -97,7 +96,8 @@ def end_of(
     end: int,
     inner: Mapping[int, Mapping[Gate, int]],
 ) -> int:
-    """The node at which a line begins (`end` 0) or ends (1): a box, or a port of its group or of an open child."""
+    """Return the node at which a line begins (`end` 0) or ends (1): a box, or a port of its group or of an open
+    child."""
     group = groups[number]
     view = group.view
     item = view.skeleton.wires[index].chain[-1 if end else 0]
@@ -110,16 +110,15 @@ def end_of(
 
 
 def longest(paths: Paths, groups: Sequence[OpenGroup]) -> list[SpineWire]:
-    """The path along the most boxes whose results are data, less those that make indices of data; then through the most
-    boxes; among those the one that carries the most, then the one that most follows the main paths of the levels, then
-    the first."""
+    """Return the path through the most boxes whose results are data, minus those that compute indices of data; then
+    through the most boxes; then with the greatest load; then along the main paths of the levels; then the first."""
     own = [set(group.view.skeleton.spine) for group in groups]
     count = len(paths.boxes)
     fed = {target for steps in paths.steps for _, target, carries in steps if carries > 0}
     best = [(0, box, 0, 0) for box in paths.boxes]
     onward: list[tuple[SpineWire, int] | None] = [None] * count
-    # From the ends back: by node the best of all paths from it, (boxes that give data, boxes, load, wires of
-    # levels' own paths).
+    # Backwards from the ends: by node the best of all paths from it, (boxes with data results, boxes, load, wires on
+    # main paths of levels).
     for node in reversed(topological(paths.below)):
         box = paths.boxes[node]
         for (number, wire), target, carries in paths.steps[node]:

@@ -1,7 +1,7 @@
-"""Flat lines between two ranks that must cross do so at a right angle: where the inner one comes up or goes down.
+"""Let flat lines between two ranks that must cross do so at a right angle, where the inner one rises or falls.
 
-Of two lines that run the same way, one inside the other, tracks alone would let the inner one cross the outer one at an
-angle so flat that both look like one line.
+Of two lines in one direction, one inside the other, tracks alone would let them cross at such a flat angle that both
+look like one line.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 from graphviz_tb.place.tracks import FLAT, Hop, apart
 
-MANY = 40  # flat lines of one gap from which they are left as they are: each is compared with all others
-RUN = 30  # px that two lines run beside each other before their white is seen
-CORNER = 12  # px at each end of a run that its corners take
+MANY = 40  # flat lines of one gap; more are left as they are, because each is compared with all others
+RUN = 30  # px of parallel lines for the white between them to be visible
+CORNER = 12  # px of the corners at each end of a run
 
-HopSpan = tuple[int, int]  # how far below the top of the gap a hop begins and ends to run aside
+HopSpan = tuple[int, int]  # distances below the top of the gap where a hop begins and ends to run sideways
 
 
 def cross_steeply(hops: Sequence[Hop], height: int) -> None:
@@ -25,7 +25,7 @@ def cross_steeply(hops: Sequence[Hop], height: int) -> None:
     >>> inner.late, inner.early
     (5, 11)
     """
-    # Outer ones first: their tracks are final when inner ones are led by them.
+    # Outer ones first: their tracks are final when inner ones follow them.
     flat = sorted((hop for hop in hops if hop.aside > FLAT), key=lambda hop: (-hop.aside, hop.wire))
     if len(flat) > MANY:
         return
@@ -34,11 +34,11 @@ def cross_steeply(hops: Sequence[Hop], height: int) -> None:
         if outer is None:
             continue
         others = [other for other in flat if other is not hop]
-        # As it is: taken on a tie.
+        # The current track wins ties.
         best = (near(hop, (hop.late, height - hop.early), others, height), 0, hop.late, hop.early)
         away = apart(outer.thick, hop)
         top, bottom = below(outer, hop.start, height), below(outer, hop.end, height)
-        # Above the outer line from end to end, or below it: it then crosses where it runs up or down.
+        # Above the outer line from end to end, or below it: they then cross where it runs up or down.
         for side, shift in ((1, -away), (2, away)):
             run = top + shift, bottom + shift
             if 0 <= run[0] < run[1] <= height:
@@ -47,26 +47,26 @@ def cross_steeply(hops: Sequence[Hop], height: int) -> None:
 
 
 def parallel_around(hop: Hop, flat: Sequence[Hop]) -> Hop | None:
-    """The shortest line that runs the same way, from before a hop to behind it."""
+    """Return the shortest hop in the same direction that begins before a hop and ends behind it."""
     way = 1 if hop.end > hop.start else -1
     crossing = [other for other in flat if (other.start - hop.start) * way < 0 < (other.end - hop.end) * way]
     return min(crossing, key=lambda other: (other.aside, other.wire), default=None)
 
 
 def below(hop: Hop, x: int, height: int) -> int:
-    """How far below the top of the gap a hop is at `x`, which it passes."""
+    """Return how far below the top of the gap a hop is at `x`."""
     return hop.late + (height - hop.late - hop.early) * abs(x - hop.start) // hop.aside
 
 
 def near(hop: Hop, run: HopSpan, others: Sequence[Hop], height: int) -> int:
-    """How near a hop would lie to others: 2 for each beside which it runs with too little white, 1 for each that it
-    crosses at a flat angle."""
+    """Return how near a hop would be to others: 2 for each parallel one with too little white between, 1 for each
+    crossed at a flat angle."""
     moved = Hop(hop.wire, hop.step, hop.start, hop.end, hop.thick, run[0], height - run[1])
     return sum(nearness(moved, other, height) for other in others)
 
 
 def nearness(first_hop: Hop, second_hop: Hop, height: int) -> int:
-    """Return the nearness to one other hop; 0 where it is too short to be seen."""
+    """Return the nearness to one other hop; 0 if it is too short to be seen."""
     low = max(min(first_hop.start, first_hop.end), min(second_hop.start, second_hop.end)) + CORNER
     high = min(max(first_hop.start, first_hop.end), max(second_hop.start, second_hop.end)) - CORNER
     if high - low < RUN:
@@ -74,6 +74,6 @@ def nearness(first_hop: Hop, second_hop: Hop, height: int) -> int:
     first = below(first_hop, low, height) - below(second_hop, low, height)
     last = below(first_hop, high, height) - below(second_hop, high, height)
     same = (first_hop.end > first_hop.start) == (second_hop.end > second_hop.start)
-    if first * last <= 0:  # one is above at this end, the other at that
+    if first * last <= 0:  # above at one end, below at the other
         return 1 if same else 0
     return 2 if min(abs(first), abs(last)) < apart(second_hop.thick, first_hop) else 0

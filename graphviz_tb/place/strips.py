@@ -1,4 +1,5 @@
-"""The bands of a level: how high each rank is, and how much of the gaps between ranks is kept free, and for what."""
+"""The bands of a level: the height of each rank, and the room in the gaps between ranks kept free for ends and
+labels."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from graphviz_tb.place.routes import bands, head_length
 from graphviz_tb.place.steep import cross_steeply
 from graphviz_tb.place.tracks import FLAT, Hop, is_crossed, is_shut_in
 
-ASLANT = 24  # px along a line that another takes which crosses it or joins it, where a label is beside the line
+ASLANT = 24  # px along a labelled line taken by a line that crosses or joins it
 
 
 def strips(
@@ -24,7 +25,7 @@ def strips(
     strokes: Sequence[Stroke],
     gaps: Gaps,
 ) -> list[list[Band]]:
-    """The bands of each part. After: hops that cross do so steeply."""
+    """Return the bands of each part, with hops that cross steeply."""
     place = ranks_of(skeleton)
     labelled = rooms_for_labels(skeleton, chains, place, passing, strokes)
     straight = straight_ends(skeleton, chains, place, passing, strokes, gaps)
@@ -48,13 +49,13 @@ def rooms_for_labels(
     passing: Sequence[Sequence[Sequence[Hop]]],
     strokes: Sequence[Stroke],
 ) -> list[dict[int, int]]:
-    """For each part the ranks below which a label must find room, with what it needs besides all that passes."""
+    """Return for each part the ranks with a label below, with the room it needs in addition."""
     labelled: list[dict[int, int]] = [{} for _ in skeleton.parts]
     main = set(skeleton.spine)
     for wire, chain in enumerate(chains):
         stroke = strokes[wire]
         part, rank = place[chain[0]]
-        if len(chain) == 2 and stroke.label[1]:  # a longer line has room beside boxes
+        if len(chain) == 2 and stroke.label[1]:  # a longer line has room next to boxes
             more = beside_main(wire, stroke.label, passing[part][rank]) if wire in main else 0
             labelled[part][rank] = max(labelled[part].get(rank, 0), more)
         slants = stroke.room[1]
@@ -71,9 +72,9 @@ def straight_ends(
     strokes: Sequence[Stroke],
     gaps: Gaps,
 ) -> list[list[tuple[int, int]]]:
-    """For each rank of each part, how much of the gaps above and below is kept for straight ends: for arrow heads, for
+    """Return for each rank of each part how much of the gaps above and below is kept straight: for arrow heads, for
     lines that go far aside, and for labels."""
-    # By part and rank: what is kept above it and below it.
+    # By part and rank: margins above and below.
     heads = [[[gaps.box, gaps.box] for _ in part] for part in skeleton.parts]
     straight = [[[0, 0] for _ in part] for part in skeleton.parts]
     for wire, chain in enumerate(chains):
@@ -100,8 +101,8 @@ def straight_ends(
 
 
 def beside_main(wire: int, label: Size, hops: Sequence[Hop]) -> int:
-    """How much room a gap needs, besides all that passes, for the label of a main path: one that lies along its line
-    finds a place before or behind what comes near."""
+    """Return the additional room a gap needs for the label of a main path; a label along its line fits before or behind
+    close lines."""
     across, along = label
     lies = along > across
     if is_shut_in(wire, hops, across) or (lies and is_crossed(wire, hops)):
@@ -110,5 +111,5 @@ def beside_main(wire: int, label: Size, hops: Sequence[Hop]) -> int:
 
 
 def ranks_of(skeleton: Skeleton) -> dict[int, tuple[int, int]]:
-    """The part and the rank of each item."""
+    """Return the part and the rank of each item."""
     return {item: (p, r) for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}

@@ -1,5 +1,4 @@
-"""The title bar of an open group: its text keeps clear of the edges that cross the bar and of the +/−
-mark."""
+"""The title bar of an open group: its text keeps clear of the edges that cross the bar and of the +/− mark."""
 
 from __future__ import annotations
 
@@ -14,14 +13,13 @@ BAR = 24  # px: one line of text, and room for the mark
 LEFT, RIGHT = 12, 24  # room before the text, and after it for the mark
 CLEAR = 8  # between the text and an edge
 BETWEEN = 8  # between the name and the count
-MOST = 240  # px of a name, even over a narrower group
+MOST = 240  # px of a name, even if the group is narrower
 BASE = 16  # px from the top of the bar to the foot of its letters
 
 
 @dataclass(frozen=True, slots=True)
 class Title:
-    """The texts of a title bar, and how far the content must be moved right and the frame widened for
-    them."""
+    """The texts of a title bar, and how far the content must move right and the frame widen for them."""
 
     texts: tuple[Text, ...]
     shift: int
@@ -34,9 +32,9 @@ NO_TITLE = Title((), 0, 0)
 def title(node: NodeLabel, count: str, crossing: Sequence[int], wide: int) -> Title:
     """Find room for the name and the count.
 
-    Before: `crossing` are the x, ascending, at which edges cross the bar of a frame that would be `wide`.
-    After: the name is at the left of all of them: where it has no room there, the content moves to the right. The
-    count follows it, or is in the first gap that is wide enough, or nowhere.
+    `crossing` are the x, ascending, at which edges cross the bar of a frame `wide` px wide. The name is left of all of
+    them; if it has no room there, the content moves to the right. The count follows it, or is in the first gap that is
+    wide enough, or is left out.
     """
     name = elide(clean(node.label), max(MOST, wide - LEFT - RIGHT), NODE_SIZE, True)
     end = LEFT + width(name, NODE_SIZE, True)
@@ -51,14 +49,14 @@ def title(node: NodeLabel, count: str, crossing: Sequence[int], wide: int) -> Ti
     for start, stop in _gaps(end + BETWEEN, moved, wide):
         if stop - start >= need:
             return Title((_name(node, name), _count(count, start)), shift, wide)
-    if node.stacked:  # it says what a stack repeats: there is always room for it, behind the last edge
+    if node.stacked:  # the count of a stack is always shown, behind the last edge
         start = moved[-1] + CLEAR
         return Title((_name(node, name), _count(count, start)), shift, max(wide, start + need + RIGHT))
     return Title((_name(node, name),), shift, wide)
 
 
 def _gaps(begin: int, crossing: Sequence[int], wide: int) -> list[tuple[int, int]]:
-    """Where text may be from `begin` on, from left to right."""
+    """Return where text may be from `begin` on, from left to right."""
     starts = [begin, *(x + CLEAR for x in crossing)]
     stops = [*(x - CLEAR for x in crossing), wide - RIGHT]
     return list(zip(starts, stops, strict=True))

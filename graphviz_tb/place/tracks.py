@@ -1,12 +1,12 @@
-"""Tracks between two ranks: lines that run far aside turn one above the other, so that none covers another.
+"""Tracks between two ranks: lines that run far aside turn at different heights, so that none covers another.
 
 Of two lines that run to the right and overlap, the left one turns first to its end and last from its start: it passes
 below the other. Each gets a track at both ends, the further down or up the more lines it makes way for.
 
-a      b
-│      ╰───────╮
-╰──────────╮   │
-           a   b
+    a      b
+    │      ╰───────╮
+    ╰──────────╮   │
+               a   b
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from dataclasses import dataclass
 
 from graphviz_tb.model.level import Gaps
 
-FLAT = 48  # px aside from which a line is so flat that it needs its own track
-MOST = 96  # px that tracks may take at one end: ten thick lines; more would open a desert between two ranks
+FLAT = 48  # a line that runs further aside is so flat that it needs its own track
+MOST = 96  # px of tracks at one end: ten thick lines; more would leave too much white between ranks
 WHITE = 4  # px between two tracks
 CLIMB = 6  # px that even the flattest line climbs between its two turns
-JOG = 11  # `CLIMB` of a line that runs less than `SHORT` aside: a short steep jog would be a kink
-SHORT = 36  # px: what the corners at both ends of a jog take, and a straight run between them
+JOG = 11  # the same for a line that runs less than `SHORT` aside: a short steep jog would look like a kink
+SHORT = 36  # px: the corners at both ends of a jog, and a straight run between them
 BESIDE = 10  # px from a line over its label to the next line
 FAR = 1 << 40  # beyond any coordinate
 
@@ -30,7 +30,7 @@ FAR = 1 << 40  # beyond any coordinate
 class Hop:
     """The piece of a wire between two ranks: from `start` to `end` (both x), `thick` in tenths of a pixel.
 
-    `late` is how far further down it turns from its start, `early` how far further up it turns to its end.
+    `late` is how much further down it turns from its start, `early` how much further up it turns to its end.
     """
 
     wire: int
@@ -43,17 +43,17 @@ class Hop:
 
     @property
     def aside(self) -> int:
-        """How far it runs aside."""
+        """Horizontal length."""
         return abs(self.end - self.start)
 
     @property
     def climb(self) -> int:
-        """How far it climbs at least between its two turns."""
+        """The least height between its two turns."""
         return 1 if not self.aside else JOG if self.aside < SHORT else CLIMB
 
 
 def give_tracks(hops: Sequence[Hop]) -> None:
-    """Give the flat ones among the hops of one gap their tracks.
+    """Assign tracks to the flat hops of one gap.
 
     >>> two = [Hop(0, 0, 0, 100, 10), Hop(1, 0, 60, 160, 10)]
     >>> give_tracks(two)
@@ -62,14 +62,14 @@ def give_tracks(hops: Sequence[Hop]) -> None:
     """
     for way in (1, -1):
         running = [hop for hop in hops if (hop.end - hop.start) * way > 0]
-        # Each gets a track farther off than the last while it begins before the earlier ones have ended; then 0 again.
+        # Each gets a track beyond the last while it begins before the earlier ones have ended; then 0 again.
         running.sort(key=lambda hop: (hop.start * way, hop.end * way, hop.wire))
         reach, track, last = -FAR, 0, 0
         for hop in running:
             track = min(MOST, track + apart(last, hop)) if hop.start * way < reach else 0
             reach, last = max(reach, hop.end * way), hop.thick if hop.aside > FLAT else 0
             hop.early = track
-        # The same from the other end for the turns at their starts.
+        # Likewise from the other end, for the turns at their starts.
         running.sort(key=lambda hop: (-hop.end * way, -hop.start * way, hop.wire))
         reach, track, last = FAR, 0, 0
         for hop in running:
@@ -79,13 +79,13 @@ def give_tracks(hops: Sequence[Hop]) -> None:
 
 
 def apart(last: int, hop: Hop) -> int:
-    """How far a flat line's track lies from that of a flat line of thickness `last` (0: it was not flat)."""
+    """Return the distance of a flat line's track from that of a flat line of thickness `last` (0: not flat)."""
     return WHITE + (last + hop.thick + 19) // 20 if last and hop.aside > FLAT else 0
 
 
 def is_shut_in(wire: int, hops: Sequence[Hop], wide: int) -> bool:
     """Return whether other lines start, or end, so near on both sides of a straight wire that a label `wide` px wide
-    has no room next to it there.
+    has no room next to it.
 
     >>> is_shut_in(0, [Hop(0, 0, 50, 50, 10), Hop(1, 0, 0, 38, 10), Hop(2, 0, 99, 62, 10)], 40)
     True
@@ -100,7 +100,7 @@ def is_shut_in(wire: int, hops: Sequence[Hop], wide: int) -> bool:
 
 
 def is_crossed(wire: int, hops: Sequence[Hop]) -> bool:
-    """Whether another line crosses a straight wire.
+    """Return whether another line crosses a straight wire.
 
     >>> is_crossed(0, [Hop(0, 0, 50, 50, 10), Hop(1, 0, 0, 90, 10)])
     True
@@ -110,8 +110,8 @@ def is_crossed(wire: int, hops: Sequence[Hop]) -> bool:
 
 
 def gap_height(hops: Sequence[Hop], after: int, before: int, spare: int, gaps: Gaps) -> int:
-    """How much room a gap needs for what passes; `after`, `before` are the straight runs at its top and bottom, `spare`
-    the room that lines have outside it."""
+    """Return the height a gap needs; `after`, `before` are the straight runs at its top and bottom, `spare` the room of
+    lines outside it."""
     far = max([hop.aside for hop in hops], default=0)
     usual = max(gaps.ranks, min(gaps.most, 12 + far // 6)) - spare
     return max(usual, after + before + max([hop.late + hop.early + hop.climb for hop in hops], default=1))

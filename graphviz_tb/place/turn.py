@@ -1,4 +1,4 @@
-"""The direction of the flow: from a level whose flow runs down to the screen."""
+"""The direction of the flow: turn a level whose flow runs down to the screen."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Turn:
 
     @property
     def vertical(self) -> bool:
-        """Whether the flow runs up or down."""
+        """Return whether the flow runs up or down."""
         return self.direction in ("BT", "TB")
 
     @property
@@ -29,34 +29,34 @@ class Turn:
         return (self.width, self.height) if self.vertical else (self.height, self.width)
 
     def point(self, point: Point) -> Point:
-        """A point on the screen."""
+        """Return a point on the screen."""
         across, along = point
         if self.direction in ("BT", "RL"):
             along = self.height - along
         return (across, along) if self.vertical else (along, across)
 
     def corner(self, point: Point, size: tuple[int, int]) -> Point:
-        """The upper left corner on the screen of a rectangle with upper left corner `point` and `size` on the
+        """Return the upper left corner on the screen of a rectangle with upper left corner `point` and `size` on the
         screen."""
         along = size[1] if self.vertical else size[0]
-        # Turned over, the far edge of the rectangle becomes the near one.
+        # In a reversed flow the far edge of the rectangle becomes the near one.
         if self.direction in ("BT", "RL"):
             return self.point((point[0], point[1] + along))
         return self.point(point)
 
 
 def vertical(direction: Direction) -> bool:
-    """Whether the flow runs up or down."""
+    """Return whether the flow runs up or down."""
     return direction in ("BT", "TB")
 
 
 def across_along(direction: Direction, size: tuple[int, int]) -> tuple[int, int]:
-    """A size on the screen as (across, along)."""
+    """Return a size on the screen as (across, along)."""
     return size if vertical(direction) else size[::-1]
 
 
 def top_side(direction: Direction) -> bool | None:
-    """Which flow side of a frame is its upper one: the first (True), the last (False), or neither (None).
+    """Return which flow side of a frame is its upper one: the first (True), the last (False), or neither (None).
 
     >>> top_side("TB"), top_side("BT"), top_side("LR")
     (True, False, None)

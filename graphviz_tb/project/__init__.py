@@ -1,8 +1,6 @@
-"""project: the points of an embedding on few axes, and the nearest of each.
+"""Project the points of an embedding to two or three axes, and find nearest neighbours.
 
-pca         principal components, by numpy
-neighbours  the nearest points by cosine or Euclidean distance, exactly
-manifold    t-SNE and UMAP, by the libraries of the extra `projector`
+PCA and exact neighbours (cosine or Euclidean) need only numpy; t-SNE and UMAP need the extra `projector`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""t-SNE and UMAP, by scikit-learn and umap-learn, which the extra `projector` brings.
+"""t-SNE and UMAP, by scikit-learn and umap-learn (the extra `projector`).
 
-Both are seeded: the same points give the same picture on one machine. Both are given at most `LAID_OUT_POINTS`.
+Both are seeded, so equal points give equal pictures on one machine, and get at most `LAID_OUT_POINTS` points.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from graphviz_tb.project.pca import even, pca
 
 SEED = 20
 FEWEST = 4  # points
-ROUNDS = 1000  # of t-SNE, as scikit-learn has it
-MANY = 50  # dimensions beyond which t-SNE is given so many principal components, as its authors advise
+ROUNDS = 1000  # of t-SNE, scikit-learn's default
+MANY = 50  # t-SNE of more dimensions starts from so many principal components, as its authors advise
 EXTRA = "pip install 'graphviz_tb[projector]'"
 LIBRARIES = {"tsne": "sklearn", "umap": "umap"}
 NAMES = {"pca": "PCA", "tsne": "t-SNE", "umap": "UMAP"}
 METHODS = tuple(NAMES)
 ITERATION = re.compile(r"Iteration (\d+)")
-RoundsDone = Callable[[int, int | None], None]  # rounds done, and all there are where that is known
+RoundsDone = Callable[[int, int | None], None]  # rounds done, and total if known
 
 
 def missing(method: str) -> str:
-    """What to say where the library of a method is not installed; "" where it is."""
+    """Return the error for a method whose library is not installed; "" if it is."""
     library = LIBRARIES.get(method)
     return "" if library is None or find_spec(library) else f"{NAMES[method]} needs a library: {EXTRA}"
 
@@ -41,11 +41,11 @@ def missing(method: str) -> str:
 def lay_out(
     values: Points, method: str, axes: int = 2, near: int | None = None, told: RoundsDone = lambda done, whole: None
 ) -> Projection:
-    """The points on 2 or 3 axes that a method finds. `near` is the perplexity of t-SNE, or the neighbours of UMAP.
+    """Project points to 2 or 3 axes by a method. `near` is the perplexity of t-SNE, or the neighbours of UMAP.
 
-    Points that were not chosen, and those with values that are not finite, are on no axis: NaN. `told` is called while
-    t-SNE goes on. Raises UnknownChoice for another method, ToolMissing without its library, RequestError where there
-    are too few points.
+    Points that were not chosen, and those with values that are not finite, become NaN. `told` receives the progress
+    of t-SNE. Raises UnknownChoice for an unknown method, ToolMissing without its library, RequestError for too
+    few points.
     """
     if method == "pca":
         return pca(values)
@@ -54,7 +54,7 @@ def lay_out(
 
 
 def usable_points(values: Points, method: str) -> NDArray[np.intp]:
-    """The points that a method is given. Raises as `lay_out`, before anything is worked out."""
+    """Return the rows of the points that a method gets. Raises as `lay_out`, before any computation."""
     if method not in RUNS:
         raise UnknownChoice.among("method", method, METHODS)
     if why := missing(method):
@@ -66,12 +66,12 @@ def usable_points(values: Points, method: str) -> NDArray[np.intp]:
 
 
 def positions(values: Points, method: str, axes: int, near: int | None, told: RoundsDone) -> Points:
-    """Where a method puts points, all of which are finite."""
+    """Compute the positions of finite points by a method."""
     return RUNS[method](values, SETTINGS[method](len(values), axes, near), told)
 
 
 def placed(points: int, rows: NDArray[np.intp], method: str, axes: int, near: int | None, found: Points) -> Projection:
-    """The projection of all points, of which those in `rows` were laid out."""
+    """Return the projection of all points, of which only those in `rows` have positions."""
     whole = np.full((points, axes), np.nan, np.float32)
     whole[rows] = found
     notices: tuple[Notice, ...] = ()
@@ -82,24 +82,24 @@ def placed(points: int, rows: NDArray[np.intp], method: str, axes: int, near: in
 
 
 def settings_of_tsne(points: int, axes: int, near: int | None) -> dict[str, Any]:
-    """What scikit-learn is given."""
+    """Return the arguments for scikit-learn."""
     perplexity = min(30 if near is None else near, (points - 1) / 3)
     return {"n_components": axes, "perplexity": float(perplexity), "init": "pca", "random_state": SEED}
 
 
 def settings_of_umap(points: int, axes: int, near: int | None) -> dict[str, Any]:
-    """What umap-learn is given. One thread: with a seed it uses no more."""
+    """Return the arguments for umap-learn. One thread, as with a seed it uses no more."""
     neighbours = max(2, min(15 if near is None else near, points - 1))
     return {"n_components": axes, "n_neighbors": neighbours, "random_state": SEED, "n_jobs": 1}
 
 
 def reduced(values: Points) -> Points:
-    """The points on their first principal components, where they have many dimensions."""
+    """Reduce points of many dimensions to their first principal components."""
     return values if values.shape[1] <= MANY else pca(values, MANY).axes
 
 
 def tsne(values: Points, settings: Mapping[str, Any], told: RoundsDone) -> Points:
-    """Positions by scikit-learn."""
+    """Compute positions by scikit-learn."""
     from sklearn.manifold import TSNE
 
     with heard(told):
@@ -109,7 +109,7 @@ def tsne(values: Points, settings: Mapping[str, Any], told: RoundsDone) -> Point
 
 
 def umap(values: Points, settings: Mapping[str, Any], told: RoundsDone) -> Points:
-    """Positions by umap-learn, which does not say how far it is."""
+    """Compute positions by umap-learn, which reports no progress."""
     from umap import UMAP
 
     told(0, None)
@@ -118,25 +118,25 @@ def umap(values: Points, settings: Mapping[str, Any], told: RoundsDone) -> Point
 
 
 class Listener:
-    """Takes what a library prints, and passes on how many rounds it has done."""
+    """A stream that reads the number of rounds from the output of a library and reports it."""
 
     def __init__(self, told: RoundsDone) -> None:
         self._told = told
 
     def write(self, text: str) -> int:
-        """Look for the number of a round."""
+        """Report the round that a text states, if it does."""
         found = ITERATION.search(text)
         if found:
             self._told(min(int(found[1]), ROUNDS), ROUNDS)
         return len(text)
 
     def flush(self) -> None:
-        """Nothing waits."""
+        """Do nothing: there is no buffer."""
 
 
 @contextlib.contextmanager
 def heard(told: RoundsDone) -> Iterator[None]:
-    """Hear what is printed meanwhile; nothing of it is shown."""
+    """Redirect what a library prints to a progress report."""
     with contextlib.redirect_stdout(Listener(told)):
         yield
 

@@ -1,4 +1,4 @@
-"""The nearest points of a point, exactly: its distance to every other one."""
+"""Exact nearest neighbours of a point, by its distance to every point."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ METRICS: tuple[DistanceMetric, ...] = get_args(DistanceMetric)
 def nearest(
     values: Points, row: int, count: int, metric: DistanceMetric
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """The `count` nearest points of the point `row`, nearest first, and their distances; of equal ones the first rows.
+    """Return the rows of the `count` points nearest to point `row`, nearest first, and their distances; ties by row.
 
-    The cosine distance is one less the cosine, 1 to or from a point at the origin. Points with values that are not
-    finite are nobody's neighbours. Raises RequestError for a point that is not there, too many, or another metric.
+    The cosine distance is 1 - cosine, and 1 to or from the origin. Points with values that are not finite are no
+    neighbours. Raises RequestError for a row or count out of range, UnknownChoice for an unknown metric.
 
     >>> nearest(np.array([[1, 0], [2, 0], [0, 1]], np.float32), 0, 2, "cosine")[0].tolist()
     [1, 2]
@@ -43,7 +43,7 @@ def nearest(
 
 
 def distances(values: Points, row: int, metric: DistanceMetric) -> NDArray[np.float64]:
-    """The distance of a point to every point; not finite where it has none."""
+    """Return the distance of a point to every point; not finite if undefined."""
     own = values[row].astype(np.float64)
     out = np.empty(len(values))
     with np.errstate(invalid="ignore", over="ignore"):

@@ -1,9 +1,8 @@
-"""Principal components of points.
+"""Principal component analysis.
 
-centre      the mean of the points from which components are found
-components  eigenvectors of the smaller of two products: of dimensions, or of points
-signs       of each component the largest weight is positive, so that no picture is mirrored by chance
-project     all points, block by block
+Components are eigenvectors of the smaller of two products of the centred points: of dimensions, or of points. The
+largest weight of each component is made positive, so that pictures are not mirrored by chance. All points are projected
+block by block.
 """
 
 from __future__ import annotations
@@ -15,16 +14,16 @@ from graphviz_tb.limits import COMPONENTS, EXACT_SIDE, FITTED_POINTS, FITTED_WOR
 from graphviz_tb.model.embeddings import Points, Projection
 from graphviz_tb.model.notice import Notice
 
-BLOCK = 1 << 22  # numbers that are worked on at once
+BLOCK = 1 << 22  # numbers in memory at once
 Matrix = NDArray[np.float64]
 
 
 def pca(values: Points, most: int = COMPONENTS, fitted: int = FITTED_POINTS) -> Projection:
-    """The points on their principal components, at most `most` of them.
+    """Project points on their principal components, at most `most` of them.
 
-    Components are found from at most `fitted` points, an even choice where there are more, and all points are projected
-    on them. Where both sides are long, fewer points are chosen (`EXACT_SIDE`). A point with a value that is not finite
-    is on no axis: NaN. Axes that the points do not have are zero.
+    Components are computed from at most `fitted` points, evenly chosen, and all points are projected on them. If there
+    are many points and dimensions, fewer points are chosen (`EXACT_SIDE`). Points with values that are not finite
+    become NaN; axes beyond the rank of the points are zero.
 
     >>> made = pca(np.array([[0, 0], [2, 0], [4, 0], [6, 0]], np.float32))
     >>> made.axes[:, 0].tolist(), made.variance
@@ -45,14 +44,14 @@ def pca(values: Points, most: int = COMPONENTS, fitted: int = FITTED_POINTS) -> 
 
 
 def most_fitted(points: int, dimensions: int, fitted: int) -> int:
-    """From how many points components are found."""
+    """Return the number of points from which components are computed."""
     if dimensions > EXACT_SIDE:
         return min(points, fitted, int(EXACT_SIDE))
     return min(points, fitted, FITTED_WORK // max(1, dimensions) ** 2)
 
 
 def even(count: int, most: int) -> NDArray[np.intp]:
-    """At most `most` of `count` places, evenly spread, the first among them.
+    """Return at most `most` of `count` positions, evenly spread, including the first.
 
     >>> even(10, 4).tolist()
     [0, 2, 5, 7]
@@ -61,13 +60,13 @@ def even(count: int, most: int) -> NDArray[np.intp]:
 
 
 def row_blocks(rows: NDArray[np.intp], dimensions: int) -> list[NDArray[np.intp]]:
-    """Rows in parts that are worked on at once."""
+    """Split rows into blocks of bounded size."""
     step = max(1, BLOCK // max(1, dimensions))
     return [rows[at : at + step] for at in range(0, len(rows), step)]
 
 
 def mean_of(values: Points, rows: NDArray[np.intp]) -> Matrix:
-    """The mean of some points."""
+    """Return the mean of some points."""
     total = np.zeros(values.shape[1])
     for part in row_blocks(rows, values.shape[1]):
         total += values[part].sum(axis=0, dtype=np.float64)
@@ -75,7 +74,7 @@ def mean_of(values: Points, rows: NDArray[np.intp]) -> Matrix:
 
 
 def components_of(values: Points, rows: NDArray[np.intp], mean: Matrix, count: int) -> tuple[Matrix, tuple[float, ...]]:
-    """Unit vectors as columns, the one of the largest variance first, and the share of the variance of each."""
+    """Return unit vectors as columns, largest variance first, and the share of the variance of each."""
     dimensions = values.shape[1]
     if dimensions <= EXACT_SIDE:
         product = np.zeros((dimensions, dimensions))
@@ -84,7 +83,7 @@ def components_of(values: Points, rows: NDArray[np.intp], mean: Matrix, count: i
             product += centred.T @ centred
         found, vectors = np.linalg.eigh(product)
         vectors = vectors[:, ::-1][:, :count]
-    else:  # the rows are fewer: their products have the same eigenvalues
+    else:  # fewer rows than dimensions: their product has the same eigenvalues
         centred = values[rows].astype(np.float64) - mean
         product = centred @ centred.T
         found, left = np.linalg.eigh(product)
@@ -101,7 +100,7 @@ def components_of(values: Points, rows: NDArray[np.intp], mean: Matrix, count: i
 
 
 def signed(vectors: Matrix) -> Matrix:
-    """The vectors, each turned so that its largest weight, the first of equal ones, is positive."""
+    """Flip vectors so that the largest weight of each, the first of equal ones, is positive."""
     size = np.abs(vectors)
     at = np.argmax(size >= np.max(size, axis=0) * (1 - 1e-9), axis=0)
     signs = np.sign(vectors[at, np.arange(vectors.shape[1])])
@@ -109,7 +108,7 @@ def signed(vectors: Matrix) -> Matrix:
 
 
 def notices_of(points: int, finite: int, fitted: int) -> tuple[Notice, ...]:
-    """What a reader must know of how the axes were found."""
+    """Return notices for points that are not shown, or were not used to compute components."""
     out = []
     if finite < points:
         odd = points - finite

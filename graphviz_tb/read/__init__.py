@@ -1,8 +1,8 @@
-"""Stage `read`: whatever TensorFlow wrote becomes one GraphDef.
+"""Stage `read`: turn whatever TensorFlow wrote into one GraphDef.
 
-open      a path, stdin, bytes or a message object of TensorFlow; gzip is undone, sizes are bounded
-sniff     what it is, by content
-hold      every graph in it, none decoded before it is chosen
+open      a path, stdin, bytes or a message object of TensorFlow; undo gzip, limit sizes
+detect    recognise the format by content
+list      every graph in the source, none decoded before it is chosen
 choose    the one that was asked for, or the only one
 load      its GraphDef
 """
@@ -20,18 +20,16 @@ from typing import Any
 from graphviz_tb.algorithms.layer_scopes import layers_of_scopes
 from graphviz_tb.errors import LENIENT, NoGraph, ReadError, RequestError
 from graphviz_tb.limits import HEAD
-from graphviz_tb.model.later import imported
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.loaded import Entry, GraphSource, Loaded
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, RunMetadata
-from graphviz_tb.read import messages
 from graphviz_tb.read.callables import NO_SIGNATURE
 from graphviz_tb.read.holding import Content, Holding, Profiles, SourceItem, choose, full_run, label
 from graphviz_tb.read.inputs import named
 from graphviz_tb.read.limits import check_edges, check_nodes
-from graphviz_tb.read.messages import Reader
+from graphviz_tb.read.messages import MESSAGE_READERS, Reader
 from graphviz_tb.read.opened import Opened, Progress, open_bytes, open_path, open_stdin, path_of
 from graphviz_tb.read.ordered import in_order, was_sorted
 from graphviz_tb.read.packed import PackedGraph
@@ -48,23 +46,58 @@ FILES = (str, os.PathLike, bytes, bytearray, memoryview)
 FORMS = {kind.DESCRIPTOR.name: form for form, kind in MESSAGES.items()}
 
 
+def lazy_read_events(opened: Opened, options: ReadOptions) -> Holding:
+    """Read an event file. Here and below, a reader is imported when it is first used."""
+    from graphviz_tb.read.logdir import read_events
+
+    return read_events(opened, options)
+
+
+def lazy_read_keras_json(opened: Opened, options: ReadOptions) -> Holding:
+    """Read the JSON of a Keras model."""
+    from graphviz_tb.read.keras_model import read_keras
+
+    return read_keras(opened, options)
+
+
+def lazy_read_keras_metadata(opened: Opened, options: ReadOptions) -> Holding:
+    """Read the `keras_metadata.pb` of a SavedModel."""
+    from graphviz_tb.read.keras_metadata import read_metadata
+
+    return read_metadata(opened, options)
+
+
+def lazy_read_keras_hdf5(opened: Opened, options: ReadOptions) -> Holding:
+    """Read an HDF5 file with a whole Keras model."""
+    from graphviz_tb.read.keras.whole_model import read_whole_model
+
+    return read_whole_model(opened, options)
+
+
+def lazy_read_archive(opened: Opened, options: ReadOptions) -> Holding:
+    """Read a zip file."""
+    from graphviz_tb.read.archive import read_archive
+
+    return read_archive(opened, options)
+
+
 READERS: dict[str, Reader] = {
-    **messages.READERS,
-    "events": imported(f"{__name__}.logdir", "read_events"),
-    "keras_json": imported(f"{__name__}.keras_model", "read_keras"),
-    "keras_metadata": imported(f"{__name__}.keras_metadata", "read_metadata"),
-    "keras_hdf5": imported(f"{__name__}.keras.whole_model", "read_whole_model"),
-    "archive": imported(f"{__name__}.archive", "read_archive"),
+    **MESSAGE_READERS,
+    "events": lazy_read_events,
+    "keras_json": lazy_read_keras_json,
+    "keras_metadata": lazy_read_keras_metadata,
+    "keras_hdf5": lazy_read_keras_hdf5,
+    "archive": lazy_read_archive,
 }
 
 
 def read(source: Any, options: ReadOptions = DEFAULT, progress: Progress | None = None) -> Loaded:
-    """Before: a path, "-", bytes, or an object with a GraphDef. After: one graph, and where it came from.
+    """Read one graph from a path, "-", bytes, or an object with a GraphDef. Raises `ReadError`, `RequestError`.
 
     >>> read(b'node { name: "x" op: "NoOp" }').graph_def.node[0].op
     'NoOp'
     """
-    # A live object is asked for the signature itself; a file is read first.
+    # A live object selects the signature itself; a file is read first.
     if options.signature is not None and not isinstance(source, FILES):
         from graphviz_tb.read.live import message_of
 
@@ -74,17 +107,17 @@ def read(source: Any, options: ReadOptions = DEFAULT, progress: Progress | None 
     content = chosen.load()
     graph = content.plain() if content.plain and options.whole_file else content.graph_def
     left_out = content.left_out
-    # A conceptual graph is the model as its program writes it: nothing in it only runs it.
+    # A conceptual graph is the model as written in the program: it has no runtime ops.
     if chosen.entry.kind == "op" and not options.whole_file:
         graph, more = cleared(content)
         left_out += more
     if not graph.node and not graph.library.function:
         raise NoGraph(f"{name}: the graph has no nodes")
     entry = chosen.entry
-    # A message in memory has no bytes on disk to be measured by.
+    # A message in memory has no size on disk to compare with.
     if options.bounded and entry.bytes:
         check_nodes(graph, entry.bytes, name)
-        if holding.packed is not None:  # else each input takes three bytes or more
+        if holding.packed is not None:  # uncompressed, each input takes at least three bytes
             check_edges(graph, holding.packed, name)
     if options.signature is not None and not content.signatures:
         raise RequestError(NO_SIGNATURE)
@@ -105,22 +138,22 @@ def read(source: Any, options: ReadOptions = DEFAULT, progress: Progress | None 
 
 
 def cleared(content: Content) -> tuple[GraphDef | PackedGraph, int]:
-    """The graph without what only runs it and what tracing leaves, and how many ops that is."""
+    """Remove what only runs the graph and what tracing left. Returns the graph and the number of removed ops."""
     graph, small = of_content(content.traced) if content.traced else (content.graph_def, 0)
     if isinstance(graph, PackedGraph):
-        return graph, small  # nothing of that is in it
+        return graph, small  # packed graphs contain nothing to remove
     graph = without_barriers(without_wrappers(graph))
     suspects = suspected(graph)
-    # Freezing lowers loops: what that leaves says that the nodes were sorted.
+    # Freezing lowers loops and sorts the nodes: the artifacts of the first prove the second.
     made = in_order(without_tracing_artifacts(graph, suspects), LOWERED in suspects or was_sorted(graph.node))
     return made, small + len(graph.node) - len(made.node)
 
 
 def layers_beside(holding: Holding, chosen: SourceItem, graph: GraphSource) -> dict[str, Layer]:
-    """The layers of the model that the log holds beside an op graph, by the names of their scopes there."""
+    """Return the layers of the Keras model that the same run logged, by the names of their scopes in the graph."""
     for other in holding.found:
         if other.entry.kind == "conceptual" and other.entry.run == chosen.entry.run:
-            with suppress(ReadError):  # the graph itself is well
+            with suppress(ReadError):  # the graph itself is fine
                 layers = other.load().layers
                 scopes = layers_of_scopes((node.name for node in graph.node), layers)
                 return {scope: layers[path] for scope, path in scopes.items()}
@@ -128,27 +161,27 @@ def layers_beside(holding: Holding, chosen: SourceItem, graph: GraphSource) -> d
 
 
 def _signature(content: Content) -> tuple[str, ...]:
-    """Which signature it is, where there are several."""
+    """Return words for the signature, if there are several."""
     return (f"signature {content.signature}",) if content.signature and len(content.signatures) > 1 else ()
 
 
 def _called(name: str, source: Any) -> str:
-    """The name of a source; a folder given as "." or "..", or by its way up, has its own."""
+    """Return the name of a source; "." and ".." are replaced by the folder's own name."""
     if isinstance(source, str | os.PathLike) and source != "-" and Path(source).name in ("", ".."):
         return Path(source).resolve().name or name
     return name
 
 
 def _refuse_odd(notices: tuple[Notice, ...]) -> None:
-    # The first is enough: strict reading ends at it.
+    # Strict reading stops at the first one.
     for notice in notices:
-        # Not where the sentence says it itself.
+        # Only if the message does not say it.
         where = f" ({notice.where})" if notice.where and notice.where not in notice.message else ""
         raise ReadError(f"{notice.message}{where}", hint=LENIENT)
 
 
 def _only_conceptual(entry: Entry, options: ReadOptions) -> tuple[Notice, ...]:
-    """A log without an op graph draws the model's layers, and says so."""
+    """Return a notice if the log has no op graph and the layers of its Keras model are drawn."""
     if entry.kind != "conceptual" or entry.tag is None or options.kind is not None:
         return ()
     text = "the log holds no op graph, these are the layers of its Keras model"
@@ -156,18 +189,18 @@ def _only_conceptual(entry: Entry, options: ReadOptions) -> tuple[Notice, ...]:
 
 
 def contents(source: Any, options: ReadOptions = DEFAULT) -> tuple[Entry, ...]:
-    """Before: as for `read`. After: everything the source holds, graphs with the number of their nodes."""
+    """Return an entry for everything the source holds, graphs with the number of their nodes."""
     _, holding = _hold(source, options, None)
     listed = (part for found in holding.found for part in (found.parts() if found.parts else (found,)))
     return tuple(_counted(found) for found in listed)
 
 
 def profiles(source: Any, options: ReadOptions = DEFAULT) -> Mapping[str, RunMetadata]:
-    """Before: as for `read`. After: the run statistics in it by tag; those of every run if none is chosen."""
+    """Return the run statistics in a source by tag; those of every run if none is chosen."""
     name, holding = _hold(source, options, None)
     run = full_run(options.run, holding.profiles)
     runs = holding.profiles if run is None else {run: holding.profiles.get(run, {})}
-    # Runs may have tags in common; with their names before them no two are one.
+    # Runs may share tags; the run's name makes them unique.
     several = len([run for run in runs.values() if run]) > 1
     made = {
         f"{run}/{tag}" if several else tag: load
@@ -186,12 +219,12 @@ def _counted(found: SourceItem) -> Entry:
     try:
         graph = found.load().graph_def
     except ReadError:
-        return found.entry  # damaged: listed, but not counted
+        return found.entry  # damaged: listed without a count
     return replace(found.entry, nodes=len(graph.node), functions=len(graph.library.function))
 
 
 def _hold(source: Any, options: ReadOptions, progress: Progress | None) -> tuple[str, Holding]:
-    """The name of a source, and what it holds."""
+    """Return the name of a source and its contents."""
     if isinstance(source, bytes | bytearray | memoryview):
         opened = open_bytes(bytes(source), options)
     elif not isinstance(source, str | os.PathLike):
@@ -207,7 +240,7 @@ def _hold(source: Any, options: ReadOptions, progress: Progress | None) -> tuple
 
 
 def _of_folder(folder: Path, options: ReadOptions, progress: Progress | None) -> Holding:
-    """A SavedModel, or else logs."""
+    """Return the contents of a SavedModel folder, or else of a log directory."""
     from graphviz_tb.read.saved_model import model_file
 
     model = model_file(folder)
@@ -215,7 +248,7 @@ def _of_folder(folder: Path, options: ReadOptions, progress: Progress | None) ->
         return _of_opened(open_path(model, options), options)
     from graphviz_tb.read.logdir import read_logdir
 
-    if not os.access(folder, os.X_OK):  # it can be listed, perhaps; no file in it can be seen
+    if not os.access(folder, os.X_OK):  # listable perhaps, but no file in it is accessible
         raise cannot_list(folder, PermissionError(EACCES, ""))
 
     return read_logdir(folder, options, progress)
@@ -229,7 +262,7 @@ def _of_opened(opened: Opened, options: ReadOptions) -> Holding:
 
 
 def _of_object(source: Any, options: ReadOptions) -> Holding:
-    """A message, ours or TensorFlow's; or something of a running TensorFlow that has a graph."""
+    """Return the contents of a message, ours or TensorFlow's, or of a TensorFlow object that has a graph."""
     if isinstance(source, GraphDef):
         return _holding(source)
     from graphviz_tb.read.live import message_of
@@ -243,6 +276,6 @@ def _of_object(source: Any, options: ReadOptions) -> Holding:
 
 def _holding(message: GraphDef) -> Holding:
     copied = GraphDef()
-    copied.CopyFrom(message)  # attributes are decoded later: what happens to the message until then is not ours
+    copied.CopyFrom(message)  # attributes are decoded later, and the caller may change the message until then
     content = Content(copied)
     return Holding((SourceItem(Entry("op", bytes=message.ByteSize(), format="GraphDef"), lambda: content),))

@@ -1,4 +1,4 @@
-"""Zip files: a `.keras` archive holds a model's JSON; other archives are recognised and refused."""
+"""Zip files: read the model's JSON from a `.keras` archive; recognise and refuse other archives."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ CONFIG = "config.json"
 
 
 def read_archive(opened: Opened, options: ReadOptions) -> Holding:
-    """Before: a zip file. After: the conceptual graph of the Keras model in it."""
+    """Read the Keras model in a zip file as a conceptual graph."""
     with ExitStack() as closing:
-        # What is said of the model is said of its JSON: only what unpacks may find the archive broken.
+        # Faults in the model's JSON are reported as such: only unpacking may find the archive broken.
         try:
-            # A file is read where the parts lie; only what came by a pipe is in memory.
+            # A file is read part by part; only data from a pipe is in memory.
             archive = closing.enter_context(zipfile.ZipFile(opened.path or io.BytesIO(opened.data())))
             data, on_disk = _config(archive, opened)
         except BROKEN as error:
@@ -36,7 +36,7 @@ def read_archive(opened: Opened, options: ReadOptions) -> Holding:
 
 
 def _config(archive: zipfile.ZipFile, opened: Opened) -> tuple[bytes, int | None]:
-    """The JSON of the model, and its bytes in the archive where the source is bounded by them."""
+    """Return the model's JSON, and its compressed size if that limits the source."""
     names = set(archive.namelist())
     if CONFIG not in names:
         raise _refused(opened.name, names)
@@ -45,7 +45,7 @@ def _config(archive: zipfile.ZipFile, opened: Opened) -> tuple[bytes, int | None
 
 
 def _refused(name: str, names: set[str]) -> UnknownFormat:
-    """The sentence that says what the archive is and what to do."""
+    """Return an error that says what the archive is and what to do."""
     ends = {each.rpartition("/")[2] for each in names}
     if "constants.pkl" in ends or "data.pkl" in ends:
         what = "a TorchScript or PyTorch archive"

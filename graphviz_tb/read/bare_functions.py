@@ -1,6 +1,6 @@
-"""A SavedModel without signatures: each function that its objects can be asked for becomes one.
+"""A SavedModel without signatures: make one for each function that its objects expose.
 
-What TensorFlow writes for a signature is made here: arguments, the variables that the function captures, a call.
+This adds what TensorFlow writes for a signature: placeholders, the variables that the function captures, a call.
 """
 
 from __future__ import annotations
@@ -14,20 +14,21 @@ from graphviz_tb.model.dtypes import RESOURCE
 from graphviz_tb.model.loaded import Signature, TensorSpec
 from graphviz_tb.ops.roles import VARIABLES
 from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef
-from graphviz_tb.read.inline import FreeNames
+from graphviz_tb.read.inline import VARIABLE_NAME_ATTR, FreeNames
 from graphviz_tb.read.type_names import dtype_name
 
 CALL = "StatefulPartitionedCall"
-VARIABLE = "_variable"  # attribute of a handle: the name that the program gave the variable
 PREFIX = "__inference_"
-TRACED = re.compile(rf"{PREFIX}(.+)_\d+", re.DOTALL | re.ASCII)  # how TensorFlow names what it traces
-UNNAMED = re.compile(r"identity(?:_(\d+))?", re.ASCII)  # results that the program gave no name
+TRACED = re.compile(rf"{PREFIX}(.+)_\d+", re.DOTALL | re.ASCII)  # TensorFlow's names of traced functions
+UNNAMED = re.compile(r"identity(?:_(\d+))?", re.ASCII)  # results without a name in the program
 
 
 def with_calls(whole: GraphDef, captured: Mapping[str, tuple[str, ...]]) -> tuple[GraphDef, tuple[Signature, ...]]:
-    """Before: a graph, and the functions of its objects, with the variables that these capture. After: a copy of the
-    graph with a call of each, and a signature for each call; the graph itself where there are none, or where their
-    names would fill memory."""
+    """Return a copy of the graph with a call of each exposed function, and a signature per call.
+
+    `captured` gives the functions and the variables they capture. Returns the graph itself and no signatures if there
+    are none, or if their names would fill memory.
+    """
     functions = [each for each in whole.library.function if each.signature.name in captured]
     if not functions or sum(letters(each, captured[each.signature.name]) for each in functions) > INLINED_LETTERS:
         return whole, ()
@@ -47,12 +48,12 @@ def with_calls(whole: GraphDef, captured: Mapping[str, tuple[str, ...]]) -> tupl
 
 
 def letters(function: FunctionDef, variables: tuple[str, ...]) -> int:
-    """How many letters a call of it takes, about: its name for each result, a variable's for each that it captures."""
+    """Estimate the letters that a call takes: its name per result, a variable's name per capture."""
     return len(function.signature.name) * len(function.signature.output_arg) + sum(map(len, variables))
 
 
 def spoken(name: str) -> str:
-    """Return the program's name of a function.
+    """Return the name of a traced function in the program.
 
     >>> spoken("__inference___call___103"), spoken("f")
     ('__call__', 'f')
@@ -68,9 +69,9 @@ def variable_of(handle: NodeDef) -> str:
 def call_of(
     function: FunctionDef, variables: tuple[str, ...], handles: Mapping[str, str], free: FreeNames
 ) -> Iterator[NodeDef]:
-    """The arguments, but for variables that the graph has, then the call."""
+    """Yield placeholders for the arguments, except variables that exist in the graph, then the call."""
     arguments = function.signature.input_arg
-    # Position ─▶ variable: TensorFlow appends what a function captures to its arguments.
+    # Position ─▶ variable: TensorFlow appends captures to the arguments.
     captured = dict(enumerate(variables[: len(arguments)], max(0, len(arguments) - len(variables))))
     given = []
     for position, arg in enumerate(arguments):
@@ -84,11 +85,11 @@ def call_of(
 
 
 def argument_of(function: FunctionDef, position: int, name: str, variable: str) -> NodeDef:
-    """Return the node of an argument outside: dtype, shape, and the name of the variable if it is its handle."""
+    """Return the placeholder of an argument with dtype and shape, and for a handle the variable's name."""
     node = NodeDef(name=name, op="Placeholder")
     node.attr["dtype"].type = function.signature.input_arg[position].type
     if variable:
-        node.attr[VARIABLE].s = variable.encode()
+        node.attr[VARIABLE_NAME_ATTR].s = variable.encode()
     if position in function.arg_attr and "_output_shapes" in function.arg_attr[position].attr:
         for shape in function.arg_attr[position].attr["_output_shapes"].list.shape[:1]:
             node.attr["shape"].shape.CopyFrom(shape)
@@ -108,7 +109,7 @@ def signature_of(name: str, function: FunctionDef, nodes: list[NodeDef]) -> Sign
 
 
 def result_name(name: str) -> str:
-    """A result as signatures call it.
+    """Return the name that signatures give to a result.
 
     >>> result_name("identity"), result_name("identity_1"), result_name("score")
     ('output_0', 'output_1', 'score')
@@ -118,7 +119,7 @@ def result_name(name: str) -> str:
 
 
 def shape_of(node: NodeDef) -> tuple[int, ...] | None:
-    """The shape that an argument states."""
+    """Return the shape attribute of an argument; None if it has none."""
     if "shape" not in node.attr or node.attr["shape"].shape.unknown_rank:
         return None
     return tuple(int(dim.size) for dim in node.attr["shape"].shape.dim)

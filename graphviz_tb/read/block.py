@@ -1,4 +1,4 @@
-"""A graph or a body as it is read, and what opening its calls makes of it, before any node of that is written."""
+"""Graphs and function bodies while calls are inlined, before any node is written."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from graphviz_tb.read.inline import node_of
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The nodes of a graph or function by name, what each takes, and the ends: arguments and results, and the effects,
-    nodes for which a function waits."""
+    """A graph or function as it is in the file: nodes by name, inputs, arguments, results, and effects.
+
+    Effects are nodes that run although no result needs them.
+    """
 
     nodes: Mapping[str, NodeDef]
     inputs: Mapping[str, tuple[str, ...]]
@@ -26,8 +28,7 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class BlockNode:
-    """A node in a block: the message that it is made of, the inputs that it has in the file and here, and attributes
-    beside those it has."""
+    """A node of a block: its message, its inputs in the file and now, and attributes to add."""
 
     node: NodeDef
     read: tuple[str, ...]
@@ -35,13 +36,13 @@ class BlockNode:
     told: Mapping[str, AttrValue] = field(default_factory=dict)
 
     def taking(self, inputs: tuple[str, ...]) -> BlockNode:
-        """Return a copy with other inputs."""
+        """Return a copy with different inputs."""
         return self if inputs == self.inputs else BlockNode(self.node, self.read, inputs, self.told)
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A graph with its ends: nodes by name, the tensors that are its results, the nodes that only have effects."""
+    """A graph after inlining: nodes by name, result tensors, effects."""
 
     nodes: dict[str, BlockNode]
     results: tuple[str, ...]
@@ -49,28 +50,28 @@ class Block:
 
 
 class OpeningBudget:
-    """How many letters and control inputs opening may still write, in all graphs of a source together."""
+    """Letters and control inputs that inlining may still write, over all graphs of a source."""
 
     def __init__(self) -> None:
         self.letters, self.waits = Meter(INLINED_LETTERS), Meter(INLINED_WAITS)
 
     def for_letters(self, count: int) -> bool:
-        """Whether there is room for so many letters; from now on it is taken."""
+        """Spend letters; return whether there was room."""
         return self.letters.take(max(0, count))
 
     def for_waits(self, count: int) -> bool:
-        """Whether there is room for so many control inputs; from now on it is taken."""
+        """Spend control inputs; return whether there was room."""
         return self.waits.take(count)
 
 
 def body_of_nodes(nodes: Iterable[NodeDef], results: tuple[str, ...] = ()) -> Body:
-    """A graph that some nodes are."""
+    """Return nodes as a body."""
     by_name = {node.name: node for node in nodes}
     return Body(by_name, {name: tuple(node.input) for name, node in by_name.items()}, results=results)
 
 
 def body_of_function(function: FunctionDef) -> Body:
-    """A function; several names may be given to one effect, which counts once."""
+    """Return a function as a body; an effect with several names counts once."""
     made = body_of_nodes(function.node_def)
     signature = function.signature
     return Body(
@@ -78,13 +79,13 @@ def body_of_function(function: FunctionDef) -> Body:
         made.inputs,
         tuple(arg.name for arg in signature.input_arg),
         tuple(function.ret.get(arg.name, arg.name) for arg in signature.output_arg),
-        # By their names: a map of a message has another order in each process.
+        # Sorted by name: the order of a protobuf map differs between processes.
         tuple(dict.fromkeys(node for _, node in sorted(function.control_ret.items()) if node in made.nodes)),
     )
 
 
 def reached_from(inputs: Mapping[str, Iterable[str]], ends: Iterable[str]) -> set[str]:
-    """The nodes that some of them need, back to those that need nothing."""
+    """Return the nodes that `ends` depend on, themselves included."""
     waiting = list(ends)
     kept: set[str] = set()
     while waiting:
@@ -96,13 +97,13 @@ def reached_from(inputs: Mapping[str, Iterable[str]], ends: Iterable[str]) -> se
 
 
 def growth(block: Block) -> int:
-    """How many letters more than in the file the inputs of a block have."""
+    """Return how many letters longer the inputs of a block are than in the file."""
     changed = [placed for placed in block.nodes.values() if placed.inputs is not placed.read]
     return sum(sum(map(len, placed.inputs)) - sum(map(len, placed.read)) for placed in changed)
 
 
 def write(block: Block, nodes: Any) -> None:
-    """Add the nodes of a block to those of a message: each is copied once."""
+    """Append the nodes of a block to a message's nodes; each is copied once."""
     for name, placed in block.nodes.items():
         made = nodes.add()
         made.CopyFrom(placed.node)

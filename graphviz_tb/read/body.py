@@ -1,10 +1,10 @@
-"""The body of a signature: the model of a SavedModel, without the ops that save, restore and initialise it.
+"""The body of a signature: the model in a SavedModel, without the ops that save, restore and initialise it.
 
-needed      what the outputs need, back to the inputs
-open        calls that only pass on, down to the body with content
-tidy        barriers and identities that only end a function
-name        arguments and results as the signature calls them
-prune       the functions that are still called
+needed      keep what the outputs need
+open        inline calls that only forward, down to the function with content
+tidy        remove barriers, and identities that only end a function
+name        name arguments and results as the signature does
+prune       keep the functions that are still called
 """
 
 from __future__ import annotations
@@ -30,22 +30,21 @@ from graphviz_tb.read.block import (
     reached_from,
     write,
 )
-from graphviz_tb.read.inline import data_inputs, free_names, node_of, tensors
+from graphviz_tb.read.inline import VARIABLE_NAME_ATTR, data_inputs, free_names, node_of, tensors
 from graphviz_tb.read.opening import Opening
 
 HANDLES = frozenset({"VarHandleOp", "VariableV2", "Variable", "ReadVariableOp", "HashTableV2", "MutableHashTableV2"})
 NO_CONTENT = HANDLES | {"Placeholder", "PlaceholderWithDefault", "Const", "Identity", "NoOp"}
-# Nodes that choosing between signatures may walk, and so many times those of the file.
+# Budget of nodes: a constant, and a multiple of the file's nodes.
 WALKS = 4
-VARIABLE = "_variable"  # attribute of a handle: the name that the program gave the variable
 
 
 class Program:
-    """The graph of a MetaGraph and its functions, each read once for all signatures."""
+    """A MetaGraph's graph and functions, each read once for all signatures."""
 
     def __init__(self, whole: GraphDef) -> None:
         self.whole = whole
-        self.walked = 0  # nodes that signatures were followed through so far
+        self.walked = 0  # nodes visited so far, over all signatures
         self.library = {function.signature.name: function for function in whole.library.function}
         self._tidied: dict[str, FunctionDef] = {}
         self._bodies: dict[str, Body] = {}
@@ -58,24 +57,24 @@ class Program:
 
     @property
     def tired(self) -> bool:
-        """Whether as many nodes were walked as choosing between signatures may take."""
+        """Return whether choosing between signatures has used up its budget of nodes."""
         count = len(self.whole.node) + sum(len(function.node_def) for function in self.whole.library.function)
         return self.walked > NODES_WALKED + WALKS * count
 
     def function(self, name: str) -> FunctionDef:
-        """A function of the library, without its barriers."""
+        """Return a library function without its barriers."""
         if name not in self._tidied:
             self._tidied[name] = tidied(self.library[name])
         return self._tidied[name]
 
     def body(self, name: str) -> Body:
-        """Return the body of a function of the library, without its barriers, with its nodes by name."""
+        """Return the body of a library function, without its barriers."""
         if name not in self._bodies:
             self._bodies[name] = body_of_function(self.function(name))
         return self._bodies[name]
 
     def reached(self, nodes: Iterable[NodeDef]) -> set[str]:
-        """The functions that nodes call, and those that these call."""
+        """Return the functions that nodes call, directly or not."""
         waiting = {name for node in nodes for name in functions_of(node, self.library)}
         reached = set(waiting)
         while waiting:
@@ -91,10 +90,10 @@ class Program:
 def body_of(
     program: Program, signature: Signature, captured: Mapping[str, tuple[str, ...]], ops: Iterable[OpDef] = ()
 ) -> GraphDef:
-    """Before: the graph of a MetaGraph and one of its signatures. After: the signature's body as the main graph.
+    """Return the body of a signature as a main graph.
 
-    `captured` names the variables that functions capture (`objects.captured_names`); `ops` are the definitions of the
-    ops that the file uses, if it brings them.
+    `captured` names the variables that functions capture (`objects.captured_names`); `ops` are the op definitions in
+    the file, if any.
     """
     block = block_of(program, signature, captured, ops)
     made = GraphDef(versions=program.whole.versions)
@@ -105,7 +104,7 @@ def body_of(
 
 
 def size_of_body(program: Program, signature: Signature) -> int:
-    """How many nodes the body of a signature and its library have."""
+    """Return the number of nodes in a signature's body and its library."""
     nodes = block_of(program, signature, {}).nodes
     called = program.reached(placed.node for placed in nodes.values())
     return len(nodes) + sum(len(program.function(name).node_def) for name in called)
@@ -114,17 +113,17 @@ def size_of_body(program: Program, signature: Signature) -> int:
 def block_of(
     program: Program, signature: Signature, captured: Mapping[str, tuple[str, ...]], ops: Iterable[OpDef] = ()
 ) -> Block:
-    """The body of a signature; what the main graph has of it, where its names would fill memory."""
+    """Return the body of a signature as a block; not inlined if its names would fill memory."""
     main = replace(program.main, results=tuple(spec.tensor for spec in signature.outputs))
     opening = Opening(main, NO_CONTENT, pruned=True)
     room = OpeningBudget()
     opened: set[str] = set()
-    # Each round opens one call; a function that was opened before calls itself, and stays closed.
+    # Each round inlines one call. A function seen before calls itself and is not inlined.
     while len(opened) < CALLS_IN_CALLS and (call := opening.call) is not None:
         name = call.attr["f"].func.name
         if name not in program.library or name in opened:
             break
-        # All that waited for the call wait for every effect.
+        # Each node that waits for the call will wait for every effect.
         if not room.for_waits(opening.waiting * len(program.function(name).control_ret)):
             break
         opened.add(name)
@@ -134,7 +133,7 @@ def block_of(
     block = opening.block()
     if not opened or not room.for_letters(growth(block)):
         return Opening(main, NO_CONTENT, pruned=True).block()
-    # What came out of a body names outputs as bodies do.
+    # Inlined nodes name outputs as function bodies do.
     block = plain_outputs(block, {op.name: op for op in ops})
     inputs = {node_of(spec.tensor): spec.key for spec in signature.inputs}
     block = called(through_identities(block), inputs, [spec.key for spec in signature.outputs])
@@ -142,29 +141,29 @@ def block_of(
 
 
 def needed(block: Block) -> Block:
-    """Return the block with only the nodes that the results and effects need, in the order of the file."""
+    """Keep the nodes that results and effects need, in the order of the file."""
     ends = [*map(node_of, block.results), *block.effects]
     kept = reached_from({name: placed.inputs for name, placed in block.nodes.items()}, ends)
     return Block({name: placed for name, placed in block.nodes.items() if name in kept}, block.results, block.effects)
 
 
 def name_variables(opening: Opening, names: tuple[str, ...], room: OpeningBudget) -> None:
-    """Have the handles that a call captures say what the program calls their variables: its last arguments."""
+    """Write the variables' names on the handles that a call captures: its last arguments."""
     given = opening.given()
-    # The last arguments, as many as there are names.
+    # The last arguments, one per name.
     for tensor, name in zip(given[len(given) - len(names) :], names, strict=False):
         handle = opening.node(node_of(tensor))
         if name and handle is not None and handle.op == "VarHandleOp" and room.for_letters(len(name)):
-            opening.tell(node_of(tensor), VARIABLE, AttrValue(s=name.encode()))
+            opening.tell(node_of(tensor), VARIABLE_NAME_ATTR, AttrValue(s=name.encode()))
 
 
 # tidy
 
 
 def tidied(function: FunctionDef) -> FunctionDef:
-    """The function without its barriers: NoOps that only make its last identities wait."""
+    """Return the function without barriers: NoOps that only delay its final identities."""
     ends = {node_of(result) for result in function.ret.values()}
-    # What is left of these at the end only end identities wait for.
+    # Afterwards, only final identities wait for the remaining ones.
     barriers = {node.name for node in function.node_def if node.op == "NoOp" and not data_inputs(node)}
     for node in function.node_def:
         if barriers and not (node.name in ends and node.op == "Identity"):
@@ -183,10 +182,10 @@ def tidied(function: FunctionDef) -> FunctionDef:
 
 
 def through_identities(block: Block) -> Block:
-    """Results without the identities that only hand them on."""
+    """Replace results that are identities by their source, unless something else uses the identity."""
     used = Counter(node_of(each) for placed in block.nodes.values() for each in placed.inputs)
     results = []
-    # From an identity that only hands a result on to what it hands on, as long as nothing else uses it.
+    # Follow identities that only forward a result, as long as nothing else uses them.
     for result in block.results:
         while (
             (placed := block.nodes.get(name := node_of(result))) is not None
@@ -207,11 +206,11 @@ def _idle(node: NodeDef) -> bool:
 
 
 def plain_outputs(block: Block, ops: Mapping[str, OpDef]) -> Block:
-    """Tensors as main graphs write them ("x:1", "x"), where the op is known; bodies of functions write "x:out:1"."""
+    """Rewrite tensors of function bodies ("x:out:1") as in main graphs ("x:1", "x"), where the op is known."""
 
     positions: dict[str, dict[str, int]] = {}
 
-    def plain(text: str) -> str:
+    def plain_tensor(text: str) -> str:
         name, _, key = text.partition(":")
         if ":" not in key:
             return text
@@ -224,13 +223,13 @@ def plain_outputs(block: Block, ops: Mapping[str, OpDef]) -> Block:
         index = _index(positions[op], key)
         return text if index is None else f"{name}:{index}" if index else name
 
-    nodes = {name: placed.taking(tuple(map(plain, placed.inputs))) for name, placed in block.nodes.items()}
-    return Block(nodes, tuple(map(plain, block.results)), block.effects)
+    nodes = {name: placed.taking(tuple(map(plain_tensor, placed.inputs))) for name, placed in block.nodes.items()}
+    return Block(nodes, tuple(map(plain_tensor, block.results)), block.effects)
 
 
-# Up to a list of them: how long that is only attributes say.
+# Up to the first list: only attributes give its length.
 def _positions(op: OpDef | None) -> dict[str, int]:
-    """The position among all outputs at which each of an op begins."""
+    """Return the position at which each named output of an op begins, up to the first list of outputs."""
     found: dict[str, int] = {}
     for position, output in enumerate(op.output_arg if op is not None else ()):
         found.setdefault(output.name, position)
@@ -240,13 +239,13 @@ def _positions(op: OpDef | None) -> dict[str, int]:
 
 
 def _index(positions: Mapping[str, int], key: str) -> int | None:
-    """The position among all outputs that "name:number" has; None where that is not known."""
+    """Return the output position of "name:number"; None if unknown."""
     name, _, number = key.partition(":")
     return positions[name] + output_number(number) if name in positions and number.isdecimal() else None
 
 
 class Taken:
-    """Names that nodes have, and the scopes around others: a node called like a scope would be drawn as the group.
+    """Names of nodes and of the scopes around them: a node named like a scope would be drawn as that group.
 
     >>> [name in Taken({"x"}, ["a/b/c"]) for name in ("x", "a", "a/b", "a/b/c", "b")]
     [True, True, True, False, False]
@@ -254,7 +253,7 @@ class Taken:
 
     def __init__(self, names: set[str], inside: Iterable[str]) -> None:
         self._names = names
-        self._inside = sorted(inside)  # not their scopes: all those of one deep name take its length squared
+        self._inside = sorted(inside)  # not the scopes: all scopes around one deep name take the square of its length
 
     def __contains__(self, name: object) -> bool:
         if name in self._names:
@@ -265,7 +264,7 @@ class Taken:
 
 
 def called(block: Block, inputs: Mapping[str, str], outputs: list[str]) -> Block:
-    """Arguments and results under the names that the signature gives them; "_" follows one that is taken by a scope."""
+    """Rename arguments and results as in the signature, with a suffix if a scope has that name."""
     inside = [name for name, placed in block.nodes.items() if placed.node.op not in HANDLES]
     arguments = {name: inputs.get(name, name) for name in block.nodes if name in inputs}
     taken = Taken(set(block.nodes) - set(arguments), inside)
@@ -280,7 +279,7 @@ def called(block: Block, inputs: Mapping[str, str], outputs: list[str]) -> Block
 
 
 class Renamed:
-    """Input strings with other names in them, each made once: thousands of nodes may take what has a long name.
+    """Translates input strings to new node names. Cached: thousands of nodes may use one long name.
 
     >>> renamed = Renamed({"a": "b"}.items())
     >>> renamed("^a"), renamed("a:1"), renamed("c")
@@ -304,7 +303,7 @@ class Renamed:
 
 
 def called_functions(nodes: Iterable[NodeDef], library: Mapping[str, FunctionDef]) -> set[str]:
-    """The functions that nodes call, and those that these call."""
+    """Return the functions that nodes call, directly or not."""
     called: set[str] = set()
     waiting = list(nodes)
     while waiting:
@@ -316,7 +315,7 @@ def called_functions(nodes: Iterable[NodeDef], library: Mapping[str, FunctionDef
 
 
 def functions_of(node: NodeDef, library: Mapping[str, FunctionDef]) -> list[str]:
-    """The functions that a node itself calls or names."""
+    """Return the functions that a node calls or names."""
     names = [node.op]
     for value in node.attr.values():
         if value.HasField("func"):
@@ -327,8 +326,10 @@ def functions_of(node: NodeDef, library: Mapping[str, FunctionDef]) -> list[str]
 
 
 def bookkeeping(program: Program, signatures: Iterable[Signature]) -> int:
-    """How many ops no signature needs: those that save, restore, initialise and assign, in the main graph and in the
-    functions that only these call."""
+    """Count the ops that no signature needs: those that save, restore, initialise and assign.
+
+    Includes functions that only such ops call.
+    """
     nodes = program.main.nodes
     ends = [node_of(spec.tensor) for each in signatures for spec in (*each.inputs, *each.outputs)]
     kept = reached_from(program.main.inputs, ends)

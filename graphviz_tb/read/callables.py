@@ -1,7 +1,7 @@
-"""Find the function that makes the graph of an object of a running TensorFlow, or a hint what to call.
+"""Find the graph of a live TensorFlow object, or say what to call.
 
-A function is traced if its input signature is known, a Keras model by the shapes of its inputs; a loaded SavedModel has
-its signatures, a `tf.Module` its functions. For anything else `RequestError` finishes the sentence.
+A function is traced if its input signature is known, a Keras model by the shapes of its inputs. A loaded SavedModel has
+signatures, a `tf.Module` functions. Anything else raises `RequestError` with a hint.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Any
 from graphviz_tb.errors import Ambiguous, RequestError, UnknownChoice, WrongType
 
 SERVING = "serving_default"  # the signature that TensorFlow Serving calls
-SPECIFICATION = "tf.TensorSpec([None, 8])"  # an example
+SPECIFICATION = "tf.TensorSpec([None, 8])"  # an example input
 MANNERS = "give a path, bytes, a GraphDef, a tf.Graph or a ConcreteFunction"
 CALL = "__call__"
 NO_SIGNATURE = "no signature can be chosen here: the source has none"
-# What is recognised by its attributes, the message for it, and what to do. `{name}` is what the object calls itself.
+# (attributes that identify the object, message, hint); `{name}` is the object's own name.
 REFUSED: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (
         ("named_parameters", "state_dict"),
@@ -49,7 +49,7 @@ REFUSED: tuple[tuple[tuple[str, ...], str, str], ...] = (
 
 
 def concrete(source: Any, signature: str | None = None) -> Any:
-    """Before: any object. After: one that has a graph: itself, or a concrete function of it."""
+    """Return an object that has a graph: `source` itself, or a concrete function of it."""
     if source is None or isinstance(source, type):
         raise refusal(source)
     if is_model(source) or hasattr(source, "get_concrete_function"):
@@ -68,14 +68,15 @@ def concrete(source: Any, signature: str | None = None) -> Any:
 
 
 def is_model(source: Any) -> bool:
-    """Whether an object is a Keras model."""
+    """Return whether an object is a Keras model."""
     return callable(getattr(source, "to_json", None)) and hasattr(source, "layers")
 
 
 def traced(function: Any, called: str) -> Any:
-    """The concrete function of a `tf.function` whose signature is known, or that was loaded with only one."""
+    """Return the concrete function of a `tf.function` with a known signature, or of a loaded one with a single
+    trace."""
     loaded = getattr(function, "concrete_functions", None)
-    # What `tf.saved_model.load` gives: a function whose traces are listed.
+    # A function from `tf.saved_model.load` lists its traces.
     if isinstance(loaded, list) and len(loaded) == 1:
         return loaded[0]
     if getattr(function, "input_signature", None) is not None:
@@ -87,8 +88,8 @@ def traced(function: Any, called: str) -> Any:
 
 
 def traced_model(model: Any) -> Any:
-    # Nothing is imported here: a model that runs on TensorFlow has it loaded already.
-    """The concrete function that calls a built Keras model."""
+    # TensorFlow is not imported: a model that runs on it has loaded it already.
+    """Return a concrete function that calls a built Keras model."""
     tensorflow, inputs = sys.modules.get("tensorflow"), getattr(model, "inputs", None)
     if tensorflow is None or not inputs:
         raise RequestError(
@@ -104,7 +105,7 @@ def traced_model(model: Any) -> Any:
 
 
 def chosen(signatures: Mapping[str, Any], asked: str | None) -> Any:
-    """The signature that is asked for, else the one that is served, else the only one."""
+    """Return the signature that was asked for, else the serving default, else the only one."""
     if asked is not None and asked not in signatures:
         raise UnknownChoice.among("signature", asked, signatures)
     if asked is None and SERVING not in signatures and len(signatures) > 1:
@@ -113,10 +114,10 @@ def chosen(signatures: Mapping[str, Any], asked: str | None) -> Any:
 
 
 def functions_of(source: Any) -> dict[str, Any]:
-    """The `tf.function`s of an object, by name: its own and those of its class."""
+    """Return the `tf.function`s of an object and its class, by name."""
     own = getattr(source, "__dict__", {})
     names = sorted({*own, *(name for kind in type(source).__mro__ for name in vars(kind))})
-    # `getattr_static`, for to read a property would run the program's own code.
+    # `getattr_static`: reading a property would run the user's code.
     held = {
         name: inspect.getattr_static(source, name, None) for name in names if not name.startswith("__") or name == CALL
     }
@@ -124,7 +125,7 @@ def functions_of(source: Any) -> dict[str, Any]:
 
 
 def traced_of(source: Any, functions: Mapping[str, Any], asked: str | None) -> Any:
-    """The function of an object that is asked for, else the only one whose signature is known."""
+    """Return the function that was asked for, else the only one with a known signature."""
     if asked is not None and asked not in functions:
         raise UnknownChoice.among("function", asked, functions)
     known = [name for name, function in functions.items() if getattr(function, "input_signature", None) is not None]
@@ -137,7 +138,7 @@ def traced_of(source: Any, functions: Mapping[str, Any], asked: str | None) -> A
 
 
 def refusal(source: Any) -> WrongType:
-    """Return the error for an object that leads to no graph."""
+    """Return the error for an object without a graph."""
     if source is None or isinstance(source, type):
         what = "None" if source is None else f"the class {source.__name__!r}"
         return WrongType(f"{what} is no graph", hint=MANNERS)
@@ -149,7 +150,7 @@ def refusal(source: Any) -> WrongType:
 
 
 def kind_of(source: Any) -> str:
-    """The class of an object, with its article.
+    """Return the class name of an object with its article.
 
     >>> kind_of(3.5), kind_of(3)
     ('a float', 'an int')
@@ -165,11 +166,11 @@ def called(source: Any) -> str:
 
 
 def short_name(function: Any) -> str:
-    """The name of a function as a program can say it."""
+    """Return a function's name if it is an identifier, else "f"."""
     name = str(getattr(function, "__name__", "f"))
     return name if name.isidentifier() else "f"
 
 
 def quoted(words: Mapping[str, Any]) -> str:
-    """Words, quoted."""
+    """Return the keys, quoted."""
     return ", ".join(map(repr, words))

@@ -1,8 +1,8 @@
-"""The ops that instructions of compiled code come from: a profile keeps each program that XLA compiled.
+"""Map the instructions of compiled code to ops: a profile contains every program that XLA compiled.
 
     plane "/host:metadata" ─▶ program ─▶ "Hlo Proto", an HloProto of XLA (xla/service/hlo.proto) ─▶ its instructions
 
-An instruction has the name of its op in `metadata.op_name`; one that fuses several has that of the last.
+An instruction names its op in `metadata.op_name`; a fused one has the name of the last op.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from graphviz_tb.read.limits import MemoryBudget
 from graphviz_tb.read.wire import CutError, WireField, pieces
 
 METADATA, PROGRAM = "/host:metadata", "Hlo Proto"
-ENTRY = 200  # bytes that an entry takes beside its texts
-BYTES = 2  # the wire type of texts and messages
-# Numbers of fields: HloProto, HloModuleProto, HloComputationProto, HloInstructionProto, OpMetadata.
+ENTRY = 200  # bytes of memory per entry besides its texts
+BYTES = 2  # wire type of texts and messages
+# Field numbers of HloProto, HloModuleProto, HloComputationProto, HloInstructionProto, OpMetadata.
 MODULE, COMPUTATIONS, INSTRUCTIONS, OF_INSTRUCTION, OP_NAME = 1, 3, 2, 7, 2
-NAME = 1  # of a module, and of an instruction
+NAME = 1  # of a module and of an instruction
 
-Instruction = tuple[str, str]  # a module and the name of an instruction in it
+Instruction = tuple[str, str]  # module, instruction
 
 
 def op_names(space: XSpace, budget: MemoryBudget) -> dict[Instruction, str]:
-    """The op of each instruction of the programs that a trace keeps; what is damaged in a program is left out."""
+    """Return the op of each instruction in a trace's programs. Damaged programs are skipped."""
     named: dict[Instruction, str] = {}
     for data in programs(space):
         try:
@@ -38,7 +38,7 @@ def op_names(space: XSpace, budget: MemoryBudget) -> dict[Instruction, str]:
 
 
 def programs(space: XSpace) -> Iterator[bytes]:
-    """The programs of a trace."""
+    """Yield the serialized programs of a trace."""
     for plane in space.planes:
         if plane.name == METADATA:
             kinds = {key for key, value in plane.stat_metadata.items() if value.name == PROGRAM}
@@ -47,7 +47,7 @@ def programs(space: XSpace) -> Iterator[bytes]:
 
 
 def instructions(data: bytes) -> Iterator[tuple[str, str, str]]:
-    """Module, instruction and op, where the instruction has one. Raises CutError where the bytes are no program."""
+    """Yield (module, instruction, op) for instructions with an op. Raises CutError for damaged bytes."""
     for module in parts(data, MODULE):
         name = text(data, module, NAME)
         for computation in parts(data, COMPUTATIONS, module):
@@ -58,12 +58,12 @@ def instructions(data: bytes) -> Iterator[tuple[str, str, str]]:
 
 
 def parts(data: bytes, number: int, around: WireField | None = None) -> Iterator[WireField]:
-    """The fields of a number in a message, or in the one that is the value of another field."""
+    """Yield the fields with a number in a message, or in the message inside `around`."""
     first, last = (0, len(data)) if around is None else (around.first, around.last)
     return (piece for piece in pieces(data, first, last) if piece.number == number and piece.wire == BYTES)
 
 
 def text(data: bytes, around: WireField, number: int) -> str:
-    """The text of a field in a message, "" where there is none."""
+    """Return the text field of a message, "" if it has none."""
     found: Any = next(parts(data, number, around), None)
     return "" if found is None else data[found.first : found.last].decode("utf-8", "replace")

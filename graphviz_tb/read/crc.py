@@ -1,17 +1,17 @@
-"""CRC-32C, as the records of event files carry it: in C where google-crc32c is installed, else by table."""
+"""CRC-32C of event file records: in C if google-crc32c is installed, else table-driven Python."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-_POLYNOMIAL = 0x82F63B78  # Castagnoli's, its bits turned (RFC 3720)
-_DELTA = 0xA282EAD8  # what TFRecord adds: a checksum of bytes that hold checksums would be weak
+_POLYNOMIAL = 0x82F63B78  # the Castagnoli polynomial, bits reversed (RFC 3720)
+_DELTA = 0xA282EAD8  # added by TFRecord: the CRC of data that contains CRCs would be weak
 
 
 def _table() -> list[int]:
     made = []
     for byte in range(256):
-        # The remainder of this byte alone, divided by the polynomial bit by bit.
+        # The remainder of this byte, divided by the polynomial bit by bit.
         value = byte
         for _ in range(8):
             value = value >> 1 ^ (_POLYNOMIAL if value & 1 else 0)
@@ -23,7 +23,7 @@ _TABLE = _table()
 
 
 def slow_crc(data: bytes) -> int:
-    """CRC-32C in plain Python: about 6 MB/s.
+    """Compute CRC-32C in plain Python, at about 6 MB/s.
 
     >>> hex(slow_crc(b"123456789"))
     '0xe3069283'
@@ -46,7 +46,7 @@ crc, FAST = _fastest()
 
 
 def masked_crc(data: bytes) -> int:
-    """The checksum as it is in a record: turned and shifted, so that data may hold checksums."""
+    """Return the checksum as records store it: rotated and offset, so that data may contain checksums."""
     value = crc(data)
-    # 15 bits to the right, round the end, plus the constant: TFRecord's "masked" checksum.
+    # Rotate right by 15 bits and add the constant: TFRecord's "masked" checksum.
     return ((value >> 15 | value << 17) + _DELTA) & 0xFFFFFFFF

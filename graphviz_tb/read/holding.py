@@ -1,4 +1,4 @@
-"""The contents of a source, and the choice of one graph of it."""
+"""The contents of a source, and the choice of one graph."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, RunMetadata
 from graphviz_tb.read.packed import PackedGraph
 
-HERE = "."  # the run whose files are directly in the folder that was given
+HERE = "."  # the run whose files are directly in the given folder
 RUN_GRAPH = "__run_graph__"  # TensorBoard's tag for the graph of a whole run
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """A graph that was decoded, and what was learnt on the way.
+    """A decoded graph and what reading found out about it.
 
-    `signature` is the one whose body it is, `left_out` how many ops of the file are bookkeeping and not in it, `layers`
-    which Keras layer a node or scope is, by name. `traced` are the graphs of which `graph_def` is made, if it is;
-    `plain` gives a graph of layers as TensorBoard makes it, `described` is the JSON that it was made of.
+    `signature` is the one whose body it is; `left_out` counts bookkeeping ops that were removed; `layers` maps nodes
+    and scopes to Keras layers. `traced` are the graphs that `graph_def` was merged from. `plain` makes a graph of
+    layers as TensorBoard does; `described` is the JSON it was made from.
     """
 
     graph_def: GraphDef | PackedGraph
@@ -41,7 +41,7 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class SourceItem:
-    """One thing in a source: what it is, and how to get its graph; `parts` lists what a file of traces holds."""
+    """One graph or profile in a source: an entry and how to load it. `parts` lists the steps of a trace file."""
 
     entry: Entry
     load: Callable[[], Content]
@@ -50,19 +50,22 @@ class SourceItem:
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """Everything in a source. `profiles` is {run: {tag: how to get it}}; a lone file has the run None. `packed` are the
-    bytes that it was unpacked from, if it was."""
+    """Everything in a source.
+
+    `profiles` is {run: {tag: loader}}; a single file has the run None. `packed` is the compressed size, if the source
+    was compressed.
+    """
 
     found: tuple[SourceItem, ...] = ()
     profiles: Mapping[str | None, Mapping[str, Callable[[], RunMetadata]]] = field(default_factory=dict)
     notices: tuple[Notice, ...] = ()
-    what: str = "a source"  # said when it holds no graph
-    damage: ReadError | None = None  # raised then, where a graph may have been lost
+    what: str = "a source"  # used in the message if it holds no graph
+    damage: ReadError | None = None  # raised in that case, as it may have cost a graph
     packed: int | None = None
 
 
 class Profiles(Mapping[str, RunMetadata]):
-    """Run metadata by tag; each is decoded when it is looked up, and again when it is looked up again."""
+    """Run metadata by tag, decoded on every lookup."""
 
     def __init__(self, loaders: Mapping[str, Callable[[], RunMetadata]]) -> None:
         self._loaders = loaders
@@ -81,20 +84,20 @@ class Profiles(Mapping[str, RunMetadata]):
 
 
 def choose(holding: Holding, options: ReadOptions) -> SourceItem:
-    """Before: what a source holds. After: the one graph that the options name, or the only one there is."""
+    """Return the graph that the options select, or the only one. Raises `NoGraph`, `Ambiguous`, `UnknownChoice`."""
     graphs = [found for found in holding.found if found.entry.kind != "profile"]
     if not graphs:
         if holding.damage:
             raise holding.damage
         raise NoGraph(f"no graph in {holding.what}", hint=_profile_hint(holding))
-    # Each option narrows what is left; those that were not given choose afterwards.
+    # Each given option narrows the list; the others choose afterwards.
     graphs = _matching("run", full_run(options.run, (found.entry.run for found in graphs)), graphs)
     graphs = _matching("tag", options.tag, graphs)
     graphs = _of_tag_set(options.tag_set, graphs)
     graphs = _matching("kind", options.kind, graphs)
     if options.tag is None:
         graphs = [found for found in graphs if not found.entry.variant] or graphs
-    # An op graph before the layers of the same model.
+    # Prefer an op graph to the layers of the same model.
     if options.kind is None:
         graphs = [found for found in graphs if found.entry.kind == "op"] or graphs
     if len(graphs) > 1:
@@ -103,7 +106,7 @@ def choose(holding: Holding, options: ReadOptions) -> SourceItem:
 
 
 def full_run(wanted: str | None, runs: Iterable[str | None]) -> str | None:
-    """The run that an abbreviation means: some folders of its path, one after the other, where only one run has them.
+    """Expand an abbreviated run: consecutive folders of its path, if only one run has them.
 
     >>> full_run("a", ["a/train", "b/train"]), full_run("train", ["a/train", "b/train"]), full_run("a", ["a", "a/b"])
     ('a/train', 'train', 'a')
@@ -111,7 +114,7 @@ def full_run(wanted: str | None, runs: Iterable[str | None]) -> str | None:
     known = {run for run in runs if run is not None}
     if wanted is None or wanted in known:
         return wanted
-    # Whole folders only: "a" is in "logs/a/train" and not in "data/train".
+    # Whole folders only: "a" matches "logs/a/train" but not "data/train".
     fitting = [run for run in known if f"/{wanted.strip('/')}/" in f"/{run}/"]
     return fitting[0] if len(fitting) == 1 else wanted
 
@@ -135,13 +138,13 @@ def _matching(what: str, wanted: str | None, graphs: list[SourceItem]) -> list[S
 
 
 def _of_tag_set(wanted: str | None, graphs: list[SourceItem]) -> list[SourceItem]:
-    """SavedModel's tags, in any order: "serve" or "serve,gpu"."""
+    """Keep the graphs with SavedModel tags in any order, such as "serve" or "serve,gpu"."""
     if wanted is None:
         return graphs
     tags = set(wanted.split(","))
     kept = [found for found in graphs if set((found.entry.tag_set or "").split(",")) == tags]
     legal = sorted({found.entry.tag_set for found in graphs if found.entry.tag_set})
-    # The empty one chooses the MetaGraph without tags among others that have some.
+    # The empty tag set selects the MetaGraph without tags among others.
     if kept and (wanted or legal):
         return kept
     if not legal:
@@ -150,7 +153,7 @@ def _of_tag_set(wanted: str | None, graphs: list[SourceItem]) -> list[SourceItem
 
 
 def ambiguous(graphs: list[SourceItem]) -> Ambiguous:
-    """Return the error that lists the graphs and says how to choose one."""
+    """Return the error that lists the graphs and says how to choose."""
     entries = [found.entry for found in graphs]
     shown = "".join(f"\n  {describe(entry)}" for entry in entries[:GRAPHS_LISTED])
     more = f"\n  … and {len(entries) - GRAPHS_LISTED} more" if len(entries) > GRAPHS_LISTED else ""
@@ -158,7 +161,7 @@ def ambiguous(graphs: list[SourceItem]) -> Ambiguous:
 
 
 def describe(entry: Entry) -> str:
-    """The options that choose an entry, as they are typed.
+    """Return the command line options that select an entry.
 
     >>> describe(Entry("op", run="train", tag="keras")), describe(Entry("op", tag="a\\nb"))
     ('--run train --tag keras', "--tag 'a\\\\nb'")
@@ -179,7 +182,7 @@ def _how(entries: list[Entry]) -> str:
 
 
 def label(entry: Entry, name: str) -> str:
-    """Return what was opened, for titles; the run directly in the folder is not named.
+    """Return the name of what was opened, for titles; the run "." is omitted.
 
     >>> label(Entry("op", run="train", tag="keras"), "logs"), label(Entry("op", run=".", tag=RUN_GRAPH), "logs")
     ('logs · run train · tag keras', 'logs')

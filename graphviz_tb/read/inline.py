@@ -1,4 +1,4 @@
-"""Names and inputs of nodes as graphs and bodies write them, and names that are free."""
+"""Input strings of nodes, in main graphs and function bodies, and unused names."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from graphviz_tb.model.wiring import output_number
 from graphviz_tb.ops.roles import ARGUMENTS
 from graphviz_tb.proto import AttrValue, NodeDef
 
-HANDLES = ("_handle_dtypes", "_handle_shapes")  # attributes of an argument that is a resource
+VARIABLE_NAME_ATTR = "_variable"  # on a handle or placeholder: the name of its variable in the program
+HANDLES = ("_handle_dtypes", "_handle_shapes")  # attributes of a resource argument
 
 
 def node_of(tensor: str) -> str:
-    """The node of an input string.
+    """Return the node that an input string refers to.
 
     >>> node_of("^x"), node_of("x:1"), node_of("x:out:0"), node_of("x")
     ('x', 'x', 'x', 'x')
@@ -21,7 +22,7 @@ def node_of(tensor: str) -> str:
 
 
 def output_of(tensor: str) -> int:
-    """Which output an input string takes; outside of functions it is a number: "call:1" is the second.
+    """Return the output index of an input string; outside functions it is a number: "call:1" is the second.
 
     >>> output_of("x"), output_of("x:1"), output_of("x:out:2"), output_of("x:out")
     (0, 1, 2, 0)
@@ -31,17 +32,17 @@ def output_of(tensor: str) -> int:
 
 
 def data_inputs(node: NodeDef) -> list[str]:
-    """The inputs that are tensors."""
+    """Return the inputs that are tensors."""
     return tensors(node.input)
 
 
 def tensors(inputs: Iterable[str]) -> list[str]:
-    """Those of some inputs that are no control inputs."""
+    """Return the inputs that are not control inputs."""
     return [each for each in inputs if not each.startswith("^")]
 
 
 def complete(argument: NodeDef, attrs: Mapping[str, AttrValue], keys: Iterable[str]) -> None:
-    """Write attributes on an argument that does not have them; other nodes stay as they are."""
+    """Copy missing attributes to an argument node; other nodes stay unchanged."""
     if argument.op in ARGUMENTS:
         for key in keys:
             if key in attrs and key not in argument.attr:
@@ -49,16 +50,16 @@ def complete(argument: NodeDef, attrs: Mapping[str, AttrValue], keys: Iterable[s
 
 
 class FreeNames:
-    """Names that are not taken; each is taken once it is given."""
+    """Hands out names that are not taken yet."""
 
     def __init__(self, taken: Container[str]) -> None:
         self.taken = taken
         self.given: set[str] = set()
-        # The last number that was tried of each name: of a thousand equal names none is tried twice.
+        # The last number tried per name, so that a thousand equal names take linear time.
         self.numbers: dict[str, int] = {}
 
     def give(self, name: str) -> str:
-        """A name, with a number where it is taken."""
+        """Return the name, with a number appended if it is taken."""
         made, number = name, self.numbers.get(name, 0)
         while made in self.given or made in self.taken:
             number += 1
@@ -69,7 +70,7 @@ class FreeNames:
 
 
 def free_names(wanted: Iterable[str], taken: Container[str]) -> dict[str, str]:
-    """A free name for each name.
+    """Return an unused name for each wanted name.
 
     >>> free_names(["a", "b"], {"a", "a_1"})
     {'a': 'a_2', 'b': 'b'}

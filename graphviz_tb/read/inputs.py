@@ -1,4 +1,4 @@
-"""Which files reading a source opens: no output may take the place of one of them."""
+"""Find the files that a source reads (no output may overwrite them), and read small user files."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from graphviz_tb.model.sources import ADDRESS
 from graphviz_tb.read.saved_model import FILES, model_file
 from graphviz_tb.read.walk import files_below
 
-METADATA, FINGERPRINT = "keras_metadata.pb", "fingerprint.pb"  # beside the file of a SavedModel
-COPIES: dict[str, str] = {}  # the address that a copy is of, by its path
+METADATA, FINGERPRINT = "keras_metadata.pb", "fingerprint.pb"  # next to the file of a SavedModel
+COPIES: dict[str, str] = {}  # path of a local copy → its address
 PARTS = ("variables", "assets", "assets.extra")  # folders of a SavedModel
 
 
 def is_input(source: Any, file: os.stat_result) -> bool:
-    """Whether reading `source` opens this very file, however either is spelled: by device and inode.
+    """Return whether reading `source` opens this file, compared by device and inode.
 
-    `source` is anything that `read` takes, or several. Only plain files count; a log directory opens all its event
-    files and traces, and all that TensorFlow wrote belongs to a SavedModel.
+    `source` is anything that `read` takes, or a tuple of them. Only regular files count. A log directory opens its
+    event files and traces; a SavedModel includes everything TensorFlow wrote next to it.
     """
-    if isinstance(source, os.stat_result):  # of what was opened, which may have another name now
-        # The number of a file that is gone may be given to another, which has another time.
+    if isinstance(source, os.stat_result):  # an opened file, whose name may have changed
+        # The inode of a deleted file may be reused, with a different time.
         return os.path.samestat(source, file) and source.st_mtime_ns == file.st_mtime_ns
-    if isinstance(source, tuple):  # of a diff
+    if isinstance(source, tuple):  # the two sources of a diff
         return any(is_input(each, file) for each in source)
     if not stat.S_ISREG(file.st_mode) or not isinstance(source, str | os.PathLike):
         return False
-    with suppress(OSError, ValueError):  # what cannot be looked at is not opened either
+    with suppress(OSError, ValueError):  # what cannot be listed is not opened either
         if source == "-":
             return os.path.samestat(os.fstat(sys.stdin.fileno()), file)
         path = Path(source)
@@ -44,13 +44,13 @@ def is_input(source: Any, file: os.stat_result) -> bool:
 
 
 def local(source: Any) -> Any:
-    """A source as it can be read here: of one that is elsewhere (`gs://bucket/logs`) the path of a copy, else itself.
+    """Return the path of a local copy for a remote source (`gs://bucket/logs`), else the source itself.
 
-    Raises `ReadError` where there is nothing, `ToolMissing` where the package that reaches it is not installed.
+    Raises `ReadError` if there is nothing, `ToolMissing` if the package for this kind of address is not installed.
     """
     if not (isinstance(source, str) and ADDRESS in source):
         return source
-    from graphviz_tb.read.remote import copied  # most sources are here
+    from graphviz_tb.read.remote import copied  # most sources are local
 
     path = copied(source)
     COPIES[str(path)] = source
@@ -58,16 +58,16 @@ def local(source: Any) -> Any:
 
 
 def named(path: str) -> str:
-    """What a user called a source that is read at a path: of a copy, and what is in it, the address."""
+    """Return the user's name for a path: the address, for a local copy of a remote source."""
     whole = next((copy for copy in COPIES if path == copy or path.startswith(f"{copy}{os.sep}")), None)
     return path if whole is None else COPIES[whole].rstrip("/") + path[len(whole) :].replace(os.sep, "/")
 
 
 def bounded(path: Path, limit: int, hint: str) -> bytes:
-    """The bytes of a small file of a user. Raises `ReadError` where it cannot be read, `TooLarge` past the `limit`."""
+    """Read a small user file. Raises `ReadError` if it cannot be read, `TooLarge` above `limit`."""
     try:
         with path.open("rb") as file:
-            data = file.read(limit + 1)  # a device may go on for ever
+            data = file.read(limit + 1)  # a device may be endless
     except OSError as error:
         raise ReadError(f"cannot read {str(path)!r}: {error.strerror}", hint=hint) from None
     if len(data) > limit:
@@ -76,20 +76,20 @@ def bounded(path: Path, limit: int, hint: str) -> bytes:
 
 
 def check_once(sources: Iterable[Any]) -> None:
-    """Refuse standard input for more than one source: what was read from it is gone."""
+    """Raise if standard input is given for more than one source."""
     if sum(isinstance(source, str) and source == "-" for source in sources) > 1:
         raise RequestError("standard input can be read only once: - is given twice", hint="give one of them as a file")
 
 
 def _is_same(path: Path, file: os.stat_result) -> bool:
-    """Whether a path leads to this very file."""
+    """Return whether a path leads to this file."""
     with suppress(OSError):
         return os.path.samestat(path.stat(), file)
     return False
 
 
 def _of_saved_model(model: Path) -> list[Path]:
-    """Return the files next to the file of a SavedModel that are part of it, by the names that TensorFlow gives."""
+    """Return the files that belong to a SavedModel, by TensorFlow's names."""
     if model.name not in FILES:
         return []
     folders = (model.with_name(part) for part in PARTS)
@@ -98,11 +98,11 @@ def _of_saved_model(model: Path) -> list[Path]:
 
 
 def _in_folder(folder: Path, file: os.stat_result) -> list[Path]:
-    """The files that reading a folder opens, of those that can be `file`."""
+    """Return the files that reading a folder opens, limited to candidates for `file`."""
     model = model_file(folder)
     if model is not None:
         return _of_saved_model(model)
-    # Modules that only folders need.
+    # These are needed for folders only.
     from graphviz_tb.read.log_traces import trace_files
     from graphviz_tb.read.logdir import is_event_file
 
@@ -112,7 +112,7 @@ def _in_folder(folder: Path, file: os.stat_result) -> list[Path]:
 
 
 def same_size(path: Path, file: os.stat_result) -> bool:
-    """A quick look, before the first bytes are read."""
+    """Return whether the file has this size: a quick test before any bytes are read."""
     with suppress(OSError):
         return path.stat().st_size == file.st_size
     return False

@@ -1,8 +1,8 @@
-"""`keras_metadata.pb`: what Keras 2 writes beside a SavedModel about each of its layers.
+"""`keras_metadata.pb`, which Keras 2 writes next to a SavedModel, with a record for each layer.
 
-A message of records: where an object hangs ("root.block.dense"), what sort it is, and JSON with its class and
-configuration. A model whose configuration holds its layers is read as its JSON would be; of others each layer is
-there, in the objects that hold it, without lines between them: nothing says who calls whom.
+A record has the path of an object ("root.block.dense"), its sort, and JSON with class and configuration. A model whose
+configuration lists its layers is read like its JSON; other models show their layers nested by the objects that hold
+them, unconnected, as nothing says which layer calls which.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ ROOT = "root"
 
 
 def read_metadata(opened: Opened, options: ReadOptions) -> Holding:
-    """Before: the file. After: its layers."""
+    """Read the conceptual graph of a `keras_metadata.pb`."""
     data = opened.data()
     content = content_of(data, opened)
     return Holding((SourceItem(Entry("conceptual", bytes=len(data), format="Keras metadata"), lambda: content),))
 
 
 def beside(model: Path | None, options: ReadOptions) -> tuple[SourceItem, ...]:
-    """The layers listed beside the file of a SavedModel, if they are."""
+    """Return the metadata file next to the file of a SavedModel as an item; nothing if there is none."""
     path = model.with_name(FILE) if model is not None else None
     if path is None or not path.is_file():
         return ()
@@ -52,7 +52,7 @@ def beside(model: Path | None, options: ReadOptions) -> tuple[SourceItem, ...]:
 
 
 def content_of(data: bytes, opened: Opened) -> Content:
-    """The conceptual graph that the records describe, all `data` of a file."""
+    """Return the conceptual graph that the records in `data` describe. Raises NoGraph without a root."""
     on_disk = opened.on_disk(data)
     if on_disk is not None:
         check_json(data, on_disk, opened.name)
@@ -63,7 +63,7 @@ def content_of(data: bytes, opened: Opened) -> Content:
 
 
 def records(data: bytes, name: str) -> dict[str, Json]:
-    """The JSON of each layer and model, by where it hangs."""
+    """Return the JSON of each layer and model by object path. Raises MalformedProto."""
     json_of: dict[str, Json] = {}
     try:
         for record in pieces(data):
@@ -72,7 +72,7 @@ def records(data: bytes, name: str) -> dict[str, Json]:
                     piece.number: data[piece.first : piece.last] for piece in pieces(data, record.first, record.last)
                 }
                 sort = fields.get(SORT, b"").decode("utf-8", "replace")
-                # Metrics are listed among the layers and are none.
+                # Metrics are listed among the layers.
                 if sort.startswith(LAYERS) and sort != METRIC:
                     json_of[fields.get(PATH, b"").decode("utf-8", "replace")] = parsed(fields.get(METADATA, b""))
     except CutError as cut:
@@ -81,7 +81,7 @@ def records(data: bytes, name: str) -> dict[str, Json]:
 
 
 def parsed(text: bytes) -> Json:
-    """The JSON of one record; nothing where it is damaged."""
+    """Parse the JSON of one record; {} if it is damaged."""
     try:
         decoded = text.decode()
         value = {} if nested_too_deep(decoded) else json.loads(decoded, object_hook=as_lists)
@@ -91,17 +91,17 @@ def parsed(text: bytes) -> Json:
 
 
 def as_lists(value: Json) -> Any:
-    """Tuples and shapes as the lists that they are in the JSON of a model."""
+    """Return wrapped tuples and shapes as plain lists, as in the JSON of a model."""
     return value["items"] if value.get("class_name") in WRAPPED and "items" in value else value
 
 
 def model_of(objects: Mapping[str, Json]) -> Json:
-    """The model as its own JSON would describe it."""
+    """Return the JSON of the model that the records describe."""
     return hung({path: as_layer(path, json) for path, json in objects.items()}, ROOT, ".")
 
 
 def as_layer(path: str, record: Json) -> Json:
-    """Convert one record to a layer of a model's JSON. `inbound_nodes` is empty, as inputs of calls are unknown."""
+    """Convert a record to a layer of a model's JSON, without calls, as its inputs are unknown."""
     config = record.get("config")
     config = dict(config) if isinstance(config, dict) else {}
     config.setdefault("name", record.get("name") or path.rpartition(".")[2])

@@ -1,7 +1,7 @@
-"""A Keras model's JSON to a conceptual graph: one node for each layer, edges as the layers call each other.
+"""Convert a Keras model's JSON to a conceptual graph: one node for each layer, one edge for each tensor between them.
 
-TensorBoard's rules, with its bugs fixed: Keras 2's inbound nodes count, the inputs of a nested model feed the layers
-inside it, and a name means the layer of that name in the same model.
+The rules are TensorBoard's, with its bugs fixed: Keras 2's inbound nodes count, the inputs of a nested model feed the
+layers inside it, and a name means the layer of that name in the same model.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ from graphviz_tb.read.limits import MemoryBudget, check_json, check_layers, chec
 from graphviz_tb.read.opened import Opened
 from graphviz_tb.read.tfjs import graph_content, is_graph, topology
 
-HALF_A_LETTER = re.compile(rb"\\u[dD][89a-fA-F]")  # the escape of a surrogate, which may occur alone
+HALF_A_LETTER = re.compile(rb"\\u[dD][89a-fA-F]")  # the escape of a surrogate, perhaps without its partner
 COMPILED = ("compile_config", "training_config")  # how a model is compiled: Keras 3, Keras 2
-EDGE = 400  # bytes of memory that an edge takes in all stages, beside the path it is written with
+EDGE = 400  # bytes of memory of an edge over all stages, its path not counted
 SPECIAL_TYPES = {"float16": "DT_HALF", "float32": "DT_FLOAT", "float64": "DT_DOUBLE"}
 
 
 def read_keras(opened: Opened, options: ReadOptions) -> Holding:
-    """Before: a JSON file. After: the conceptual graph in it, or the op graph that it is."""
+    """Read a JSON file: a Keras model as a conceptual graph, or a GraphDef as an op graph."""
     data = opened.data()
     on_disk = opened.on_disk(data)
     if on_disk is not None:
@@ -65,9 +65,8 @@ def read_keras(opened: Opened, options: ReadOptions) -> Holding:
 def conceptual_graph(
     data: bytes, name: str, weights: Callable[[], StoredWeights] = dict, on_disk: int | None = None
 ) -> Content:
-    """Before: the JSON of a model; `weights` says what is kept for each object of one whose layers are not in it; it
-    takes no more than bytes `on_disk` can hold, if these are given.
-    After: a GraphDef of its layers, in the order they are listed.
+    """Return a GraphDef of the layers of a model's JSON, in the order of the file. `weights` loads stored weights, for
+    models whose layers or parameters the JSON lacks; the bytes `on_disk` bound the memory that may be used.
 
     >>> layers = [{"class_name": "Dense", "config": {"name": each}} for each in "ab"]
     >>> text = json.dumps({"class_name": "Sequential", "config": {"name": "m", "layers": layers}})
@@ -79,7 +78,7 @@ def conceptual_graph(
     parsed = _parsed(data, name)
     described = _model(parsed, name)
     whole, unread = _with_layers(described, name, weights)
-    # Counted before a tree is made of them.
+    # Checked before the tree is built.
     if on_disk is not None:
         count, letters = count_layers(whole)
         check_layers(count, len(data), on_disk, name)
@@ -87,7 +86,7 @@ def conceptual_graph(
     notices = () if whole is described else (_unconnected(whole, unread),)
     model = tree(whole)
     layers = list(walk(model))
-    # Edges of models in models multiply, and each is written with a whole path.
+    # Edges multiply through nested models, and each has a full path.
     budget = MemoryBudget(on_disk, name)
     for layer in layers:
         budget.take(sum(EDGE + len(source.path) for source in inputs(layer)))
@@ -115,8 +114,9 @@ def conceptual_graph(
 def _with_layers(
     described: Mapping[str, Any], name: str, weights: Callable[[], StoredWeights]
 ) -> tuple[Mapping[str, Any], str]:
-    """A model with the layers that its JSON lists, else with those that its weights tell of; and why these were not
-    read. Raises `NoGraph` where there are none."""
+    """Return a model with the layers of its JSON, else with those of its weights, and why these could not be read.
+
+    Raises NoGraph if there are none."""
     whole, unread = described, ""
     if layers_of(described) is None:
         stored, unread = _stored(weights)
@@ -128,19 +128,19 @@ def _with_layers(
 
 
 def written(source: LayerOutput, numbers: LayerOutputs) -> str:
-    """Write a tensor that a layer takes as an input of its node."""
+    """Return the input string of a node for an output of a layer: `path` or `path:number`."""
     number = numbers.number(source)
     return f"{source.layer.path}:{number}" if number else source.layer.path
 
 
 def _hint() -> str:
-    """How to see a model whose JSON has no layers."""
+    """Return the hint for a model whose JSON has no layers."""
     hint = "write its op graph with model.export('folder') and give that folder"
     return hint if readable() else f"{INSTALL} to read them from the weights of a .keras file, or {hint}"
 
 
 def _stored(weights: Callable[[], StoredWeights]) -> tuple[StoredWeights, str]:
-    """Return the stored weights of a model's objects, and "" or the reason why they could not be read."""
+    """Load the stored weights of a model's objects; also return "" or why they could not be read."""
     try:
         return weights(), ""
     except UnreadWeights as error:
@@ -150,8 +150,8 @@ def _stored(weights: Callable[[], StoredWeights]) -> tuple[StoredWeights, str]:
 def _stored_shapes(
     uncounted: list[LayerNode], weights: Callable[[], StoredWeights]
 ) -> tuple[StoredShapes, tuple[Notice, ...]]:
-    """What the file keeps of layers whose parameters nothing else counts, as those of a class of the program's own, and
-    what is said where it cannot be read."""
+    """Return the stored weight shapes of layers whose parameters no rule counts (custom classes), and a notice if some
+    cannot be read."""
     if not uncounted or weights is dict:
         return {}, ()
     stored, unread = _stored(weights)
@@ -164,14 +164,14 @@ def _stored_shapes(
 
 
 def _unconnected(model: Mapping[str, Any], unread: str) -> Notice:
-    """Said of a model whose layers were found without the calls of them."""
+    """Return the notice for a model whose layers were found without their calls."""
     text = f"the file does not say how the layers of a {model['class_name']} call each other: none are connected"
     more = "" if readable() else f"; some may be missing: {INSTALL}"
     return Notice("unconnected-layers", text + unread + more, name_of(model), strict=False)
 
 
 def describe(node: NodeDef, layer: LayerNode, fact: Known | None = None) -> None:
-    """Write on a node what its layer is: class, dtype, shapes if they are known."""
+    """Set class, dtype and known output shapes of a layer as attributes of its node."""
     kind = layer.json.get("class_name")
     if isinstance(kind, str):
         node.attr["keras_class"].s = kind.encode()
@@ -183,21 +183,21 @@ def describe(node: NodeDef, layer: LayerNode, fact: Known | None = None) -> None
 
 
 def compiled(root: Known, parsed: Any) -> Known:
-    """How a model is compiled is part of the configuration of the outermost one."""
+    """Add the compile settings to the configuration of the outermost model."""
     settings = (parsed.get(key) for key in COMPILED) if isinstance(parsed, dict) else ()
     said = next((setting for setting in settings if isinstance(setting, dict)), {})
     return replace(root, config={**root.config, **shallow(said)})
 
 
 def shape_message(shape: Shape) -> TensorShapeProto:
-    """A shape as a message."""
+    """Return a shape as a message."""
     if shape is None:
         return TensorShapeProto(unknown_rank=True)
     return TensorShapeProto(dim=[TensorShapeProto.Dim(size=-1 if dim is None else dim) for dim in shape])
 
 
 def tensorboard_graph(whole: Mapping[str, Any]) -> GraphDef:
-    """The graph of a model as TensorBoard makes it: with class and dtype alone, edges without the outputs they take."""
+    """Return the graph of a model as TensorBoard makes it: class and dtype only, edges without output numbers."""
     graph = GraphDef()
     for layer in walk(tree(whole, opened=False)):
         node = graph.node.add(name=layer.path)
@@ -207,15 +207,15 @@ def tensorboard_graph(whole: Mapping[str, Any]) -> GraphDef:
 
 
 def _parsed(data: bytes, name: str) -> Any:
-    """The values of the JSON; halves of letters, which no name can hold, become question marks."""
-    # JSON may be UTF-16 or UTF-32, too; the first bytes show which.
+    """Parse JSON; lone surrogates, which no name can have, become question marks. Raises MalformedText."""
+    # JSON may also be UTF-16 or UTF-32; the first bytes show which.
     try:
         text = data.decode(json.detect_encoding(data))
         if nested_too_deep(text):
             raise RecursionError
         parsed = json.loads(text)
         if HALF_A_LETTER.search(data):
-            # Written out and read again, a half of a letter is replaced wherever it is.
+            # Encode and parse again, so that surrogates are replaced everywhere.
             parsed = json.loads(json.dumps(parsed, ensure_ascii=False).encode("utf-8", "replace"))
     except json.JSONDecodeError as error:
         raise MalformedText(f"no JSON: {error.msg}", line=error.lineno, column=error.colno, name=name) from None
@@ -229,7 +229,7 @@ def _parsed(data: bytes, name: str) -> Any:
 
 
 def _model(parsed: Any, name: str) -> Mapping[str, Any]:
-    """The model in the JSON: itself, a bare configuration, or what an old file wraps."""
+    """Return the model in the JSON: the JSON itself, a bare configuration, or a wrapped one. Raises UnknownFormat."""
     parsed = topology(parsed)
     if isinstance(parsed, dict) and isinstance(parsed.get("model_config"), dict):
         parsed = parsed["model_config"]
@@ -247,7 +247,7 @@ def _model(parsed: Any, name: str) -> Mapping[str, Any]:
 
 
 def data_type(dtype: Any) -> int | None:
-    """The type that a layer computes in, where its JSON names one type.
+    """Return the number of a layer's dtype; None if its JSON does not name one dtype.
 
     >>> data_type("float32"), data_type({"config": {"name": "int64"}}), data_type("mixed_float16")
     (1, 9, None)

@@ -1,7 +1,7 @@
-"""How much a source may unfold into: a multiple of its bytes on disk, beside what every source is allowed.
+"""Bounds on how much a source may expand: a fixed allowance plus a multiple of its bytes on disk.
 
-A small archive can hold a text that takes gigabytes once it is parsed. Each budget is checked before the memory is
-taken; `--max-bytes` lifts them, for a file that one knows.
+A small archive can contain a text that takes gigabytes once it is parsed. Each bound is checked before the memory is
+used; `--max-bytes` lifts them, for trusted files.
 """
 
 from __future__ import annotations
@@ -24,39 +24,38 @@ from graphviz_tb.limits import (
 )
 from graphviz_tb.model.loaded import GraphSource
 
-# Unpacking: past so many bytes no real graph shrinks so much. Large ones take a thirtieth of their size.
+# Unpacked bytes, and the ratio that no real graph of that size exceeds: large ones compress to a thirtieth.
 BOMBS = ((1 << 20, 200), (64 << 20, 60))
-# Bytes that a value of JSON takes at most in CPython: an object, an array, and any value that a comma ends.
+# Bytes of memory of JSON values in CPython, at most: an object, an array, and any value before a comma.
 OBJECT, ARRAY, VALUE = 140, 40, 64
-# Nodes that any source may hold, and the fewest bytes of each beyond: those of a name, an op and an input.
+# Fewest bytes of a node (name, op, an input) beyond the nodes that any source may have.
 BYTES_OF_NODE = 12
-# Inputs that any packed graph may have, and so many more for each byte: real graphs have one for four to ten.
+# Inputs per byte beyond those that any packed graph may have: real graphs have one for four to ten bytes.
 EDGES_OF_BYTE = 1
-# Layers that any Keras model may have, and the fewest bytes of each beyond: those of a class, a name and its settings,
-# and what is left of them when they are packed.
+# Layers that any Keras model may have, and the fewest bytes (class, name, settings) of each beyond, plain and packed.
 LAYERS, BYTES_OF_LAYER, PACKED_LAYER = 20_000, 100, 20
-# Letters that the paths of all layers may have, and so many more for each byte.
+# Letters of all layer paths per byte, beyond those that any model may have.
 PATHS_OF_BYTE = 10
 NO_BRACKET = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[^"\[\]{}]++', re.DOTALL)
 HINT = "give --max-bytes if it is your own file"
 
 
 def check_unpacked(given: int, taken: int, name: str) -> None:
-    """Before: bytes that were unpacked so far, and the bytes they were packed in. Raises TooLarge at a bomb."""
+    """Raise TooLarge if `given` unpacked bytes from `taken` packed ones look like a zip bomb."""
     for size, ratio in BOMBS:
         if given >= max(size, ratio * taken):
             raise TooLarge(f"{name} unpacks to more than {ratio} times its size: it looks like a bomb", hint=HINT)
 
 
 def check_empty(data: bytes, name: str) -> None:
-    """Before: a message that was not decoded. Raises TooLarge where it holds empty messages one behind the other, two
-    bytes each that become hundreds: no program writes so many.
+    """Raise TooLarge if undecoded bytes have a long run of empty messages: two bytes each become hundreds, and no
+    program writes so many.
 
     >>> check_empty(b"\\n\\0" * 300_000, "x.pb")
     Traceback (most recent call last):
     graphviz_tb.errors.TooLarge: x.pb: more than 100,000 empty messages one behind the other: it looks like a bomb
     """
-    # Each is the tag of its field and a length of 0. A run of so many holds the whole of a window of half its length.
+    # Each is a tag and a length of 0. A run of that length covers some whole window of half its length.
     for start in range(0, len(data) - EMPTY_MESSAGES + 1, EMPTY_MESSAGES):
         pair = data[start : start + 2]
         likely = max(pair) & 7 == 2 and not min(pair) and data.startswith(pair * 2, start)
@@ -66,20 +65,19 @@ def check_empty(data: bytes, name: str) -> None:
 
 
 def check_nodes(graph: GraphSource, size: int, name: str) -> None:
-    """Before: a graph, and the bytes of its message. Raises TooLarge where they hold more nodes than graphs do."""
+    """Raise TooLarge if a message of `size` bytes has more nodes than real graphs do."""
     count = len(graph.node) + sum(1 + len(function.node_def) for function in graph.library.function)
     if has_more_nodes(count, size):
         raise TooLarge(f"{name}: {count:,} nodes in {size:,} bytes: most of them can have no name", hint=HINT)
 
 
 def has_more_nodes(count: int, size: int) -> bool:
-    """Whether a message of so many bytes has more nodes than graphs do."""
+    """Return whether a message of `size` bytes has more nodes than real graphs do."""
     return count > GRAPH_NODES + size // BYTES_OF_NODE
 
 
 def check_edges(graph: GraphSource, packed: int, name: str) -> None:
-    """Before: a graph, and the bytes that its message was packed in. Raises TooLarge where it has more inputs than so
-    many bytes tell anything of."""
+    """Raise TooLarge if a graph has more inputs than its `packed` bytes can describe."""
     nodes = chain(graph.node, *(function.node_def for function in graph.library.function))
     count = sum(len(node.input) for node in nodes)
     if count > GRAPH_INPUTS + EDGES_OF_BYTE * packed:
@@ -88,22 +86,20 @@ def check_edges(graph: GraphSource, packed: int, name: str) -> None:
 
 
 def check_layers(count: int, size: int, on_disk: int, name: str) -> None:
-    """Before: how many layers a model lists, the bytes of its JSON, and those on disk. Raises TooLarge where most can
-    have no name."""
+    """Raise TooLarge if a model lists more layers than `size` bytes of JSON, `on_disk` packed, can name."""
     if count > LAYERS + min(size // BYTES_OF_LAYER, on_disk // PACKED_LAYER):
         raise TooLarge(f"{name}: {count:,} layers in {on_disk:,} bytes: most of them can have no name", hint=HINT)
 
 
 def check_paths(letters: int, on_disk: int, name: str) -> None:
-    """Before: how long the paths of all layers are together, and the bytes on disk. Raises TooLarge where models in
-    models have names so long that the paths would fill memory."""
+    """Raise TooLarge if the paths of all layers, `letters` together, would fill memory: nested models, long names."""
     if letters > LAYER_PATHS + PATHS_OF_BYTE * on_disk:
         account = f"the paths of its layers take {letters // 10**6:,} MB: models in models, with long names"
         raise TooLarge(f"{name}: {account}", hint=HINT)
 
 
 def check_json(text: bytes, on_disk: int, name: str) -> None:
-    """Before: JSON that was not parsed, and its bytes on disk. Raises TooLarge where its values would fill memory.
+    """Raise TooLarge if the values of unparsed JSON would fill memory.
 
     >>> check_json(b"[" + b"{}," * 5_000_000 + b"{}]", 20_000, "m.keras")
     Traceback (most recent call last):
@@ -116,7 +112,7 @@ def check_json(text: bytes, on_disk: int, name: str) -> None:
 
 
 class MemoryBudget:
-    """The memory that a source of `size` bytes may take, counted while it is used; no limit where `size` is None."""
+    """Memory that a source of `size` bytes may use, counted as it is used; unlimited if `size` is None."""
 
     def __init__(self, size: int | None, name: str) -> None:
         self.most = None if size is None else FREE_MEMORY + MEMORY_OF_BYTE * size
@@ -124,14 +120,14 @@ class MemoryBudget:
         self.meter = Meter(self.most or 0)
 
     def take(self, count: int) -> None:
-        """Count so many bytes more. Raises TooLarge where all together would fill memory."""
+        """Count `count` more bytes. Raises TooLarge if the total would fill memory."""
         if not self.meter.take(count) and self.most is not None:
             account = f"it would take more than {self.most // 10**6:,} MB of memory, from {self.size // 10**6:,} MB"
             raise TooLarge(f"{self.name}: {account}", hint=HINT)
 
 
 def nested_too_deep(text: str) -> bool:
-    """Whether JSON that was not parsed nests deeper than any model does; brackets inside of strings do not count.
+    """Return whether unparsed JSON nests deeper than any model; brackets inside strings do not count.
 
     >>> nested_too_deep('[' * 600 + ']' * 600), nested_too_deep('[' * 601), nested_too_deep('["' + '[' * 900 + '"]')
     (False, True, False)

@@ -1,4 +1,4 @@
-"""Objects of a running TensorFlow: graphs, traced functions, Keras models. Nothing of TensorFlow is imported here."""
+"""Live TensorFlow objects: graphs, traced functions, Keras models. TensorFlow itself is not imported."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from typing import Any
 
 from graphviz_tb.ops.roles import GROUPS, TRACED_RESULTS
 from graphviz_tb.read.callables import concrete, refusal
-
-VARIABLE = "_variable"  # attribute of a placeholder that represents a captured variable: the variable's name
+from graphviz_tb.read.inline import VARIABLE_NAME_ATTR
 
 
 def message_of(source: Any, signature: str | None = None) -> Any:
-    """Before: an object. After: a message that can be serialized, with the shapes of all outputs where TensorFlow knows
-    them; or `RequestError`, which says what to call."""
+    """Return a serializable message of an object, with output shapes if TensorFlow knows them.
+
+    Raises `RequestError`, which says what to call instead.
+    """
     if isinstance(source, type):
         raise refusal(source)
     if hasattr(source, "SerializeToString"):
@@ -29,27 +30,27 @@ def message_of(source: Any, signature: str | None = None) -> Any:
 
 
 def graph_def_of(graph: Any) -> Any:
-    """The GraphDef of a graph, with shapes where it can write them."""
+    """Return the GraphDef of a graph, with shapes if it can write them."""
     try:
         return graph.as_graph_def(add_shapes=True)
-    except TypeError:  # a graph of someone else's
+    except TypeError:  # a graph class that is not TensorFlow's
         return graph.as_graph_def()
 
 
 def named(message: Any, graph: Any) -> Any:
-    """Write on the placeholders of captured variables what the program calls these, and their shapes."""
-    # `captures` pairs what is outside, the handle itself, with the placeholder that represents it inside.
+    """Write variable names and shapes on the placeholders of captured variables."""
+    # `captures` pairs the outer handle with the placeholder inside the graph.
     variables = {id(variable.handle): variable for variable in variables_of(graph)}
     called = {inner.op.name: variables.get(id(outer)) for outer, inner in getattr(graph, "captures", ())}
     for node in message.node if called else ():
         if (variable := called.get(node.name)) is not None:
-            node.attr[VARIABLE].s = variable.name.removesuffix(":0").encode()
+            node.attr[VARIABLE_NAME_ATTR].s = variable.name.removesuffix(":0").encode()
             describe(node, variable)
     return message
 
 
 def variables_of(graph: Any) -> Any:
-    """The variables that a graph uses; none where the program has dropped the model that holds them."""
+    """Return the variables of a graph; none if the program has dropped the model that holds them."""
     try:
         return tuple(getattr(graph, "variables", ()))
     except AssertionError:  # FuncGraph.variables: "Called a function referencing variables which have been deleted"
@@ -57,7 +58,7 @@ def variables_of(graph: Any) -> Any:
 
 
 def describe(node: Any, variable: Any) -> None:
-    """Write dtype and shape of a variable on its handle, as TensorFlow does on arguments of saved functions."""
+    """Write dtype and shape of a variable on its handle, as TensorFlow does in saved functions."""
     dtype: Any = getattr(variable, "dtype", None)
     shape: Any = getattr(variable, "shape", None)
     if hasattr(dtype, "as_datatype_enum") and hasattr(shape, "as_proto"):
@@ -66,9 +67,9 @@ def describe(node: Any, variable: Any) -> None:
 
 
 def without_barriers(message: Any) -> Any:
-    """The graph of a traced function without the NoOps for which nothing but its results waits: tracing makes them."""
+    """Remove the NoOps of tracing that only the results of a traced function wait for."""
     waited = {each[1:] for node in message.node for each in node.input if each.startswith("^")}
-    # NoOps that something waits for and that take nothing.
+    # NoOps without data inputs that some node waits for.
     barriers = {node.name for node in message.node if node.op in GROUPS and node.name in waited and not data(node)}
     for node in message.node:
         if node.op not in TRACED_RESULTS:
@@ -84,5 +85,5 @@ def without_barriers(message: Any) -> Any:
 
 
 def data(node: Any) -> list[str]:
-    """The inputs that are tensors."""
+    """Return the inputs that are tensors."""
     return [each for each in node.input if not each.startswith("^")]

@@ -38,9 +38,9 @@ def trace_files(below: Below, options: ReadOptions = EVERY) -> list[Trace]:
 
 
 def with_traces(holding: Holding, traces: list[Trace], options: ReadOptions) -> Holding:
-    """The same with the steps of traces, tagged `PROFILE:STEP`; of several hosts, `PROFILE:HOST:STEP`.
+    """Return the contents with the steps of traces added, tagged `PROFILE:STEP` or `PROFILE:HOST:STEP`.
 
-    A trace is decoded when its steps are looked at: a graph of the log may be drawn without.
+    A trace is decoded when its steps are listed: the graph of a log may be drawn without.
     """
     hosts = Counter((run, profile) for run, profile, _ in traces)
     files: dict[str | None, list[TraceFile]] = {}
@@ -54,10 +54,10 @@ def with_traces(holding: Holding, traces: list[Trace], options: ReadOptions) -> 
 
 
 class TraceFile:
-    """One trace of a log: its steps, decoded once, when they are asked for."""
+    """One trace of a log; decoded once, on first use."""
 
     def __init__(self, run: str, tag: str, path: Path, options: ReadOptions) -> None:
-        self.path = Path(lasting(path))  # it is read later
+        self.path = Path(lasting(path))  # it is read later, from any current folder
         self.options = options
         self.entry = Entry("profile", run, tag, bytes=path.stat().st_size, profile=True, format="XSpace")
 
@@ -70,7 +70,7 @@ class TraceFile:
         return {f"{self.entry.tag}:{step}": metadata for step, metadata in metadata_of.items()}
 
     def found(self) -> Iterator[SourceItem]:
-        """An entry for each step."""
+        """Yield an item per step."""
         for tag in self.steps:
             step = tag.rpartition(":")[2]
             number = int(step) if step.isdecimal() else None
@@ -78,7 +78,7 @@ class TraceFile:
 
 
 class RunSteps(Mapping[str, Callable[[], RunMetadata]]):
-    """How to get each step of a run by its tag: those that are `known`, then those in files of traces."""
+    """Loaders of a run's steps by tag: the `known` ones, then those in trace files."""
 
     def __init__(self, known: Mapping[str, Callable[[], RunMetadata]], files: list[TraceFile]) -> None:
         self.known = known
@@ -86,7 +86,7 @@ class RunSteps(Mapping[str, Callable[[], RunMetadata]]):
 
     @cached_property
     def loaders(self) -> dict[str, Callable[[], RunMetadata]]:
-        """All of them."""
+        """All loaders by tag."""
         steps = {tag: partial(_itself, step) for file in self.files for tag, step in file.steps.items()}
         return {**self.known, **steps}
 

@@ -1,4 +1,5 @@
-"""A folder of logs: every run below it. A run is a folder that holds event files; their records are one story."""
+"""Graphs in a log directory: every run below it. A run is a folder with event files, whose records form one
+sequence."""
 
 from __future__ import annotations
 
@@ -29,19 +30,19 @@ from graphviz_tb.read.sniff import RECORD, is_events
 from graphviz_tb.read.tfevents import Find, Scan, scan
 from graphviz_tb.read.walk import Below, files_below, identity
 
-EVENTS_NAME = "tfevents"  # is in the names of event files
+EVENTS_NAME = "tfevents"  # part of an event file's name
 
 RunName = str | None
 
 
 def read_events(opened: Opened, options: ReadOptions) -> Holding:
-    """Read one event file: its holding. The file is not a run, so there is none to choose."""
+    """Read one event file. Without a folder there are no runs to choose from."""
     scanned = scan(opened.stream(), opened.name, opened.path)
     return _holding({None: [scanned]}, opened.name, options, tuple(runs_beside(opened.path)))
 
 
 def runs_beside(path: Path | None) -> Iterator[Notice]:
-    """Yield a notice of the other runs in the log of one event file: their folders are next to its own."""
+    """Yield a notice about sibling runs of a single event file."""
     if path is None:
         return
     log = path.absolute().parent.parent
@@ -56,14 +57,14 @@ def runs_beside(path: Path | None) -> Iterator[Notice]:
 
 
 def has_events(folder: Path) -> bool:
-    """Whether a folder has a file that by its name is one of events."""
+    """Return whether a folder has a file named like an event file."""
     with suppress(OSError), os.scandir(folder) as listed:
         return any(EVENTS_NAME in entry.name for entry in islice(listed, ENTRIES_BESIDE))
     return False
 
 
 def read_logdir(folder: Path, options: ReadOptions, progress: Progress | None = None) -> Holding:
-    """Read the event files below a folder, run by run. Raises NoGraph where there are none."""
+    """Read the event files below a folder, run by run. Raises NoGraph if there are none."""
     below = files_below(folder)
     notices = [*below.notices, *unread_event_files(below)]
     files = of_run(options.run, folder, [(run, path) for run, path in below.files if is_event_file(path)])
@@ -83,21 +84,21 @@ def read_logdir(folder: Path, options: ReadOptions, progress: Progress | None = 
 
 
 def size(path: Path) -> int:
-    """How many bytes a file has, for the progress bar; 0 where it has gone since."""
+    """Return a file's size for the progress bar; 0 if it has disappeared."""
     with suppress(OSError):
         return path.stat().st_size
     return 0
 
 
 def of_run(name: str | None, folder: Path, files: list[tuple[str, Path]]) -> list[tuple[str, Path]]:
-    """Return the files of the run of that name, or of the run that a link of that name leads to; all for None."""
+    """Return the files of one run, or of the run that a link of this name leads to; all for None."""
     runs = dict.fromkeys(run for run, _ in files)
     if name is None:
         return files
     if name in runs:
         return [(run, path) for run, path in files if run == name]
     with suppress(OSError, ValueError):
-        # `--run` may name a link; its files were found under the name of the folder that it leads to.
+        # `--run` may name a link; its files are listed under the folder that it leads to.
         meant = identity(folder / name)
         same = next((run for run in runs if identity(folder / run) == meant), None)
         return [(name, path) for run, path in files if run == same] or files
@@ -105,16 +106,16 @@ def of_run(name: str | None, folder: Path, files: list[tuple[str, Path]]) -> lis
 
 
 def unread_event_files(below: Below) -> Iterator[Notice]:
-    """A notice for each file that by its name is one of events and may not be read."""
+    """Yield a notice for each event file, by name, that may not be read."""
     for _, path in below.files:
         if EVENTS_NAME in path.name and path.is_file() and not os.access(path, os.R_OK):
             yield Notice("unread-file", f"cannot read '{path}': {os.strerror(errno.EACCES)}")
 
 
 def is_event_file(path: Path) -> bool:
-    """Whether its first bytes are those of an event file, by themselves or packed; a run is a folder that holds one."""
+    """Return whether a file starts like an event file, compressed or not."""
     try:
-        # Files of the system are of no size, and to read one may take for ever: /proc/kmsg waits for the next message.
+        # System files have size 0, and reading one may block: /proc/kmsg waits for the next message.
         if not path.is_file() or size(path) < RECORD:
             return False
         with path.open("rb") as handle:
@@ -123,7 +124,7 @@ def is_event_file(path: Path) -> bool:
         return False
     if head.startswith(GZIP):
         try:
-            # 31: a gzip header, and the largest window; a record's header is all that is needed.
+            # 31: gzip header, largest window. A record's header is enough.
             head = zlib.decompressobj(31).decompress(head, RECORD)
         except zlib.error:
             return False
@@ -131,7 +132,7 @@ def is_event_file(path: Path) -> bool:
 
 
 def no_events(folder: Path) -> NoGraph:
-    """The error that says what the folder holds instead."""
+    """Return the error that says what the folder holds instead."""
     names = sorted(path.name for path in folder.iterdir())
     if begun := next((name for name in names if EVENTS_NAME in name and (folder / name).is_file()), None):
         short = size(folder / begun) < RECORD
@@ -156,7 +157,7 @@ def no_events(folder: Path) -> NoGraph:
 def _holding(
     runs: dict[RunName, list[Scan]], name: str, options: ReadOptions, before: Sequence[Notice] = ()
 ) -> Holding:
-    """Before: the scans of each run. After: one holding; damage is an error only if it may have taken all there was."""
+    """Return the contents of all scanned runs. Damage is an error only if no graph was found."""
     graphs: list[SourceItem] = []
     notices = list(before)
     profiles: dict[RunName, dict[str, Callable[[], RunMetadata]]] = {}
@@ -175,7 +176,7 @@ def _holding(
 
 
 def _counted(notices: list[Notice]) -> tuple[Notice, ...]:
-    """Some notices, and how many more there are; a damaged disk makes thousands."""
+    """Keep the first notices and count the rest: a damaged disk causes thousands."""
     if len(notices) <= NOTICES_OF_KIND:
         return tuple(notices)
     rest = Notice(notices[-1].code, "more of the same", count=len(notices) - NOTICES_OF_KIND)
@@ -185,16 +186,16 @@ def _counted(notices: list[Notice]) -> tuple[Notice, ...]:
 def _graphs_of_run(
     run: RunName, finds: list[Find], profile: bool, notices: list[Notice], options: ReadOptions
 ) -> Iterator[SourceItem]:
-    """The entries of one run: its graph first, then what has a tag, each tag's last step."""
+    """Yield the items of one run: its graph, then the last step of each tag."""
     graphs = [find for find in finds if find.item == "graph"]
     metas = [find for find in finds if find.item == "meta_graph"]
     if graphs or metas:
         yield _run_graph(run, (graphs or metas)[-1], profile, options)
-    # A graph that is written again at every start has the same size: that is not worth a word.
+    # A graph that is written again at every start has the same size and needs no notice.
     if len({find.size for find in graphs}) > 1:
         text = f"run {run or 'of this file'} holds {len(graphs)} graphs, the last one is taken"
         notices.append(Notice("several-graphs", text, strict=False))
-    # Of equal keys the last remains: the last step.
+    # Later finds overwrite earlier ones: the last step remains.
     last = {(find.item, find.tag): find for find in finds if find.tag is not None}
     for find in last.values():
         yield from _tagged(run, find, options)
@@ -226,7 +227,7 @@ def _profile_entry(run: RunName, find: Find) -> Entry:
 
 
 def _profiles(finds: list[Find], options: ReadOptions) -> Iterator[tuple[str, Callable[[], RunMetadata]]]:
-    """Run statistics by tag; the earlier steps of a tag as "tag@step"."""
+    """Yield run statistics by tag; earlier steps of a tag as "tag@step"."""
     kept = [find for find in finds if find.item in ("profile", "traced") and find.tag is not None]
     kept = [find for find in kept if forms_in(find.data())[1]]
     last = {find.tag: find for find in kept}
@@ -237,19 +238,19 @@ def _profiles(finds: list[Find], options: ReadOptions) -> Iterator[tuple[str, Ca
 
 
 def _layers(find: Find, options: ReadOptions) -> Content:
-    """The layers of a Keras model."""
+    """Return the layers of a Keras model."""
     name = f"tag {find.tag}"
     check_size(find.size, options, name)
     return conceptual_graph(find.data(), name, on_disk=find.size if options.bounded else None)
 
 
 def _graph(find: Find, name: str, options: ReadOptions) -> GraphDef | PackedGraph:
-    """Decode a find as a graph, if the limits allow. Raises TooLarge where they do not."""
+    """Decode a find as a graph. Raises TooLarge."""
     check_size(find.size, options, name)
     return decode_graph(find.data(), name, bounded=options.bounded)
 
 
 def _message(find: Find, kind: type[M], name: str, options: ReadOptions) -> M:
-    """Decode a find as a message, if the limits allow. Raises TooLarge where they do not."""
+    """Decode a find as a message. Raises TooLarge."""
     check_size(find.size, options, name)
     return decode(find.data(), kind, name, bounded=options.bounded)

@@ -1,7 +1,7 @@
-"""Several GraphDefs as one, each under its own prefix, as TensorBoard's server does, with its slips mended.
+"""Merge several GraphDefs, each under its own prefix, as TensorBoard's server does, without its mistakes.
 
-TensorBoard makes `^x` into `graph_1/^x`, which is no control input any more, and renames a function only
-where a PartitionedCall names it. Here every reference follows its name.
+TensorBoard turns `^x` into `graph_1/^x`, which is no control input any more, and renames a function only where a
+PartitionedCall names it. Here every reference follows its target.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from graphviz_tb.proto import AttrValue, FunctionDef, GraphDef, NodeDef
 
 
 def merge(graphs: Sequence[GraphDef], numbers: Sequence[int] = ()) -> tuple[GraphDef, tuple[Notice, ...]]:
-    """Before: any number of graphs; their `numbers`, if they are not counted from 1. After: one; nodes under
-    `graph_1/`, functions with `graph_1_`.
+    """Merge graphs: nodes go under `graph_1/`, functions get the prefix `graph_1_`. A single graph stays as it is.
+
+    `numbers` replace the counting from 1. Returns the graph and notices.
 
     >>> one, two = (GraphDef(node=[NodeDef(name="x"), NodeDef(name="y", input=["^x"])]) for _ in range(2))
     >>> [(node.name, *node.input) for node in merge([one, two])[0].node][2:]
@@ -40,7 +41,7 @@ def _mixed(graphs: Sequence[GraphDef]) -> tuple[Notice, ...]:
 
 
 def _add(merged: GraphDef, graph: GraphDef, prefix: str) -> None:
-    # Functions have no scopes: the prefix is part of the name.
+    # Functions have no scopes: the prefix becomes part of the name.
     names = {function.signature.name: f"{prefix}_{function.signature.name}" for function in graph.library.function}
     for node in graph.node:
         made = merged.node.add()
@@ -73,7 +74,7 @@ def _rename_function(function: FunctionDef, names: Mapping[str, str]) -> None:
     function.signature.name = names[function.signature.name]
     for node in function.node_def:
         _rename_calls(node, names)
-    # "forward_function_name", "backward_function_name": where gradients find the other half.
+    # "forward_function_name", "backward_function_name": references between the halves of a gradient.
     for key, value in function.attr.items():
         if key.endswith("_function_name") and value.s.decode("utf-8", "replace") in names:
             value.s = names[value.s.decode()].encode()
@@ -95,10 +96,10 @@ def _rename_calls(node: NodeDef, names: Mapping[str, str]) -> None:
 
 
 def _rename_colocation(node: NodeDef, prefix: str) -> None:
-    """`_class: "loc:@x"` names a node."""
+    """Rename nodes in `_class: "loc:@x"`."""
     if COLOCATION in node.attr:
         places = node.attr[COLOCATION].list.s
-        # each[5:] is what follows "loc:@".
+        # each[5:] follows "loc:@".
         places[:] = [
             b"loc:@" + prefix.encode() + b"/" + each[5:] if each.startswith(b"loc:@") else each for each in places
         ]

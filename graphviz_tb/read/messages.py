@@ -1,4 +1,4 @@
-"""The bare messages: GraphDef, MetaGraphDef, SavedModel, RunMetadata and XSpace, binary or text."""
+"""Single messages: GraphDef, MetaGraphDef, SavedModel, RunMetadata and XSpace, binary or text."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from graphviz_tb.read.pb import decode, unknown_fields
 from graphviz_tb.read.sniff import FREEZE
 
 M = TypeVar("M", bound=Message)
-Decoded = tuple[M, int, tuple[Notice, ...]]  # the message, its size in the file, what was odd
+Decoded = tuple[M, int, tuple[Notice, ...]]  # message, size in the file, notices
 Decode = Callable[[Opened, type[Any]], Decoded[Any]]
 Reader = Callable[[Opened, ReadOptions], Holding]
 
 
 def binary(opened: Opened, kind: type[Any]) -> Decoded[Any]:
     data = opened.data()
-    if kind is GraphDef and not opened.gunzip:  # else how many inputs it has is checked before they are listed
+    if kind is GraphDef and not opened.gunzip:  # compressed: the number of inputs is checked before they are listed
         message: Any = decode_graph(data, opened.name, opened.bounded)
     else:
         message = decode(data, kind, opened.name, opened.bounded)
@@ -83,7 +83,7 @@ def read_run_metadata(how: Decode, opened: Opened, options: ReadOptions) -> Hold
 
 
 def nothing() -> Content:
-    """The graph of a source that holds none."""
+    """Return an empty graph, for a source without one."""
     return Content(GraphDef())
 
 
@@ -101,7 +101,7 @@ def _same(step: RunMetadata) -> RunMetadata:
     return step
 
 
-READERS: dict[str, Reader] = {
+MESSAGE_READERS: dict[str, Reader] = {
     f"{kind}{suffix}": partial(reader, how)
     for kind, reader in (
         ("graph", read_graph),

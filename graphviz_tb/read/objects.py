@@ -1,7 +1,7 @@
-"""The object graph of a SavedModel: which variables its functions capture, by the names that the program gave them.
+"""The object graph of a SavedModel: the variables that its functions capture, by the names of the program.
 
-Only a few things are looked up in a large message: the names of variables, the captured objects of each function, and
-the attributes that lead from object to object where names alone do not distinguish variables.
+Of a large message only a few fields are read: names of variables, captured objects of each function, and, if several
+variables share a name, the attributes that lead from object to object.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ NODE_ID, LOCAL_NAME = 1, 2  # ObjectReference
 VARIABLE_NAME = 6  # SavedVariable
 KEY, VALUE = 1, 2  # an entry of a map
 BOUND_INPUTS = 2  # SavedConcreteFunction
-# Attributes of a way that a name is made of, and the letters of one: models are a few deep, and thousands of variables
-# may hang on one long attribute.
+# Attributes of a path that become part of a name, and letters of each: models are not deep, and thousands of variables
+# may share one long attribute.
 MOST_PARTS, MOST_LETTERS = 50, 200
 LISTS = frozenset(
     (
@@ -31,8 +31,8 @@ LISTS = frozenset(
 
 
 def captured_names(data: bytes) -> dict[str, tuple[str, ...]]:
-    """Before: the bytes of a SavedObjectGraph. After: for each function the names of the variables that it captures,
-    in the order of its last arguments; "" for other objects. {} where the bytes are damaged.
+    """Return, for each function of a SavedObjectGraph, the names of the variables that it captures, in the order of its
+    last arguments; "" for other objects. {} if the bytes are damaged.
 
     >>> captured_names(bytes.fromhex("0a053a0332017712090a01661204120200000a00"))
     {'f': ('w', 'w')}
@@ -50,8 +50,8 @@ def captured_names(data: bytes) -> dict[str, tuple[str, ...]]:
 
 
 def disambiguate(names: list[str], data: bytes, spans: list[tuple[int, int]]) -> list[str]:
-    """Before: the names of variables by object. After: those that several have get the attributes of the program that
-    lead to them in between: `model/kernel` of the layer `first` becomes `model/first/kernel`."""
+    """Insert into names that several variables share the attributes that lead to each: `model/kernel` of the layer
+    `first` becomes `model/first/kernel`. `names` and `spans` are by object number."""
     several = {name for name, count in Counter(filter(None, names)).items() if count > 1}
     if not several:
         return names
@@ -71,13 +71,13 @@ def disambiguate(names: list[str], data: bytes, spans: list[tuple[int, int]]) ->
 
 
 def ways(data: bytes, spans: list[tuple[int, int]]) -> dict[int, tuple[int, str]]:
-    """For each object that the root leads to: the one before it on the shortest way, and by which attribute; lists of
-    objects are no way for a reader."""
+    """Return, for each object reachable from the root, its predecessor on the shortest path and the attribute between
+    them. Attributes that are lists of objects are skipped, as they mean nothing to a reader."""
     came_from: dict[int, tuple[int, str]] = {0: (0, "")}
     order = [0]
-    # Breadth first: the list grows while it is read.
+    # Breadth first: the list grows during the loop.
     for parent in order:
-        # Of several ways of one length the first by name, whatever the order in the file.
+        # Of several shortest paths take the first by name, independent of the order in the file.
         for number, name in sorted(_children(data, *spans[parent]), key=lambda child: child[1]):
             if number not in came_from and 0 <= number < len(spans) and name not in LISTS:
                 came_from[number] = parent, name.lstrip("_")
@@ -86,7 +86,7 @@ def ways(data: bytes, spans: list[tuple[int, int]]) -> dict[int, tuple[int, str]
 
 
 def attributes(came_from: Mapping[int, tuple[int, str]], number: int) -> list[str]:
-    """The attributes that lead from the root to an object, the last `MOST_PARTS` of them.
+    """Return the attributes that lead from the root to an object, the last `MOST_PARTS` of them.
 
     >>> attributes({0: (0, ""), 4: (0, "first"), 5: (4, "kernel")}, 5)
     ['first', 'kernel']
@@ -110,7 +110,7 @@ def _children(data: bytes, first: int, last: int) -> Iterator[tuple[int, str]]:
 
 
 def _fields(data: bytes, number: int, first: int = 0, last: int | None = None) -> Iterator[tuple[int, int]]:
-    """Where the values of one field lie."""
+    """Yield the first and last byte of each value of one field."""
     for piece in pieces(data, first, last):
         if piece.number == number and piece.wire == BYTES:
             yield piece.first, piece.last
@@ -134,7 +134,7 @@ def _function(data: bytes, first: int, last: int) -> tuple[str, list[int]]:
 
 
 def _bound_inputs(data: bytes, first: int, last: int) -> Iterator[int]:
-    """Numbers of objects; packed, as TensorFlow writes them, or one by one."""
+    """Yield numbers of objects; packed, as TensorFlow writes them, or one by one."""
     for piece in pieces(data, first, last):
         if piece.number != BOUND_INPUTS:
             continue

@@ -1,4 +1,4 @@
-"""Where bytes come from: a file, stdin or memory, gzip or not, never more of them than the limit."""
+"""Open a file, stdin or bytes, decompress gzip, and never read more than the limit."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from graphviz_tb.read.limits import check_unpacked
 from graphviz_tb.read.textproto.source import InMemory, OnDisk, Source
 
 BLOCK = 1 << 20  # bytes: larger blocks read no faster
-PIECE = 1 << 13  # of packed bytes: zlib copies those that it has not come to, whenever it is asked for more
+PIECE = 1 << 13  # compressed bytes at once: zlib copies unused input on every call
 GZIP = b"\x1f\x8b\x08"
 AGAIN = "copy or download it once more"
-Progress = Callable[[int, int | None], None]  # bytes read so far, and all there are where that is known
+Progress = Callable[[int, int | None], None]  # bytes read so far, and the total if known
 
 
 class Stream(Protocol):
@@ -30,17 +30,17 @@ class Stream(Protocol):
 
 
 class Opened:
-    """A source whose first bytes were looked at; the rest is read once, by `data` or `stream`."""
+    """A source whose first bytes were read; the rest is read once, by `data` or `stream`."""
 
     def __init__(self, name: str, stream: Stream, options: ReadOptions, path: Path | None = None) -> None:
         self.name = name
-        self.path = path  # of a plain file, which can be read again at an offset
+        self.path = path  # of a regular file, which can be read again at an offset
         self.limit = options.max_bytes or MOST_BYTES
         self.bounded = options.bounded
         head = read_up_to(stream, HEAD)
         self.gunzip: Gunzip | None = None
         if head.startswith(GZIP):
-            # An offset in the unpacked bytes is none in the file.
+            # Offsets after decompression are no offsets in the file.
             self.path = None
             stream = self.gunzip = Gunzip(head, stream, name, self.bounded)
             head = read_up_to(stream, HEAD)
@@ -56,16 +56,16 @@ class Opened:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close the file; what was found in it is read again by its path."""
+        """Close the file; parts found in it are read again by path."""
         if self.ours is not None:
             self.ours.close()
 
     def stream(self) -> Stream:
-        """All bytes, forward, once."""
+        """Return a stream of all bytes, to be read once."""
         return _Chained(self.head, self._rest)
 
     def tail(self, size: int) -> bytes:
-        """The last bytes of a plain file or of one that was seen whole; none otherwise."""
+        """Return the last bytes of a regular file or of one read as a whole, else none."""
         if self.path is None:
             return self.head[-size:] if len(self.head) < HEAD else b""
         with self.path.open("rb") as handle:
@@ -73,7 +73,7 @@ class Opened:
             return handle.read(size)
 
     def data(self) -> bytes:
-        """All bytes at once, if the limit allows."""
+        """Return all bytes. Raises `TooLarge`."""
         if self.path is not None:
             return self._file()
         # One byte more than allowed shows that there is more.
@@ -83,20 +83,20 @@ class Opened:
         return self.head + rest if rest else self.head
 
     def _file(self) -> bytes:
-        """A plain file, read into one piece of memory."""
+        """Read a regular file at once."""
         if self._size() > self.limit:
             raise too_large(self.name, self.limit)
         return self.path.read_bytes() if self.path is not None else b""
 
     def on_disk(self, data: bytes) -> int | None:
-        """The bytes that `data`, which is all of it, was read from; None where they are no bound."""
+        """Return the number of bytes on disk that `data` came from; None if memory is not limited by it."""
         return (self.gunzip.taken if self.gunzip else len(data)) if self.bounded else None
 
     def _size(self) -> int:
         return self.path.stat().st_size if self.path is not None else 0
 
     def text(self) -> Source:
-        """All bytes as text; a large file is not taken into memory."""
+        """Return all bytes as a text source; a large file stays on disk."""
         if LARGE_TEXT < self._size() <= self.limit and self.path is not None:
             return OnDisk(self.path, self._size(), self.name)
         return InMemory(self.data(), self.name)
@@ -111,7 +111,7 @@ def open_stdin(options: ReadOptions) -> Opened:
 
 
 def path_of(name: str | os.PathLike[str]) -> Path:
-    """The path of something that is there; an empty name is refused rather than taken for the current folder."""
+    """Return an existing path. An empty name raises, rather than meaning the current folder."""
     demand("source", name, str, os.PathLike)
     if not os.fspath(name):
         raise ReadError("no file or folder '': the name is empty", hint="'.' is the current folder")
@@ -124,7 +124,7 @@ def path_of(name: str | os.PathLike[str]) -> Path:
 
 
 def open_path(path: Path, options: ReadOptions) -> Opened:
-    """Before: the path of a file. After: it is open, or the error says why not."""
+    """Open a file. Raises `ReadError`."""
     try:
         handle = path.open("rb", buffering=BLOCK)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
@@ -132,7 +132,7 @@ def open_path(path: Path, options: ReadOptions) -> Opened:
     try:
         opened = Opened(str(path), handle, options, path if path.is_file() else None)
     except BaseException as error:
-        # Ctrl-C, too, must not leave the file open.
+        # Close the file on Ctrl-C, too.
         handle.close()
         raise unreadable(path, error) if isinstance(error, OSError) else error from None
     opened.ours = handle
@@ -152,7 +152,7 @@ def unreadable(path: Path, error: OSError | ValueError) -> ReadError:
 
 
 def check_size(size: int, options: ReadOptions, name: str) -> None:
-    """Raise TooLarge where bytes that a source holds are more than the limit."""
+    """Raise TooLarge if `size` is over the limit."""
     limit = options.max_bytes or MOST_BYTES
     if size > limit:
         raise too_large(name, limit)
@@ -166,7 +166,7 @@ def too_large(name: str, limit: int) -> TooLarge:
 
 
 def read_up_to(stream: Stream, size: int) -> bytes:
-    """Exactly `size` bytes, or all there are: one block at a time, so a false size costs nothing."""
+    """Read `size` bytes, or all there are, block by block, so that a false size costs nothing."""
     first = stream.read(min(size, BLOCK))
     if len(first) == size:
         return first
@@ -178,7 +178,7 @@ def read_up_to(stream: Stream, size: int) -> bytes:
 
 
 class _Chained:
-    """The head that was looked at, then the rest."""
+    """The bytes read ahead, then the rest."""
 
     def __init__(self, head: bytes, rest: Stream) -> None:
         self._head = io.BytesIO(head)
@@ -189,13 +189,13 @@ class _Chained:
 
 
 def _reason(error: zlib.error) -> str:
-    """zlib's own words: "Error -3 while decompressing data: invalid …" to ": invalid …"."""
+    """Shorten zlib's message: "Error -3 while decompressing data: invalid …" to ": invalid …"."""
     _, colon, words = str(error).rpartition(": ")
     return f"{colon}{words}" if colon else ""
 
 
 class Gunzip:
-    """Decompresses forward, bounded: a bomb is refused before it fills memory."""
+    """Streaming gzip decompression that refuses zip bombs before they fill memory."""
 
     def __init__(self, head: bytes, rest: Stream, name: str, bounded: bool) -> None:
         self._source: Callable[[int], bytes] = _Chained(head, rest).read
@@ -204,12 +204,12 @@ class Gunzip:
         self._bounded = bounded
         self._block = io.BytesIO()
         self._waiting = b""
-        self._fed = 0  # packed bytes handed to zlib
-        self.taken = self._given = 0  # bytes, packed and unpacked
+        self._fed = 0  # compressed bytes passed to zlib
+        self.taken = self._given = 0  # bytes before and after decompression
 
     def read(self, size: int, /) -> bytes:
-        """Up to `size` bytes; none at the end. A cut end is the end: what was whole was given."""
-        # A block of packed bytes may give nothing yet; only the end of the source is the end.
+        """Return up to `size` bytes; none at the end. A truncated stream ends early without an error."""
+        # A compressed block may yield nothing yet; only the end of the source ends the loop.
         while True:
             self._waiting = self._waiting or self._piece()
             ended = not self._waiting
@@ -222,11 +222,11 @@ class Gunzip:
 
     @property
     def whole(self) -> bool:
-        """Whether what was read so far ends where a gzip file may."""
+        """Return whether the bytes so far end at the end of a gzip member."""
         return self._engine.eof
 
     def _piece(self) -> bytes:
-        """The next packed bytes; none at the end."""
+        """Return the next compressed bytes; none at the end."""
         piece = self._block.read(PIECE)
         if not piece:
             block = self._source(BLOCK)
@@ -244,7 +244,7 @@ class Gunzip:
                 self._waiting = b""
                 self._block.seek(0, io.SEEK_END)
                 return b""
-            # gzip files may be written one behind the other: the next one begins.
+            # gzip members may be concatenated: the next one begins.
             self._engine = zlib.decompressobj(31)
         try:
             block = self._engine.decompress(self._waiting, size)

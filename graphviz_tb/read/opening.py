@@ -1,7 +1,7 @@
-"""Replace calls by the bodies of their functions, each inside the one before: nothing is copied before the last.
+"""Inline calls: replace them by the bodies of their functions, one inside the next, and copy nodes only at the end.
 
-A graph whose whole content is one call is followed into the function, from there into what that calls, and so on. Each
-graph on the way is a frame: the names that its nodes have at the end, and the tensors that replace its arguments.
+Inlining follows a graph whose whole content is one call into the function, from there into what that calls, and so on.
+Each graph on the way is a frame, with the final names of its nodes and the tensors that replace its arguments.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from graphviz_tb.read.inline import free_names, node_of, output_of, tensors
 
 @dataclass(slots=True, eq=False)
 class InlinedGraph:
-    """A graph on the way: the names of its nodes outside, what each argument is there, and which nodes are kept.
+    """One graph on the way: final names of its nodes, tensors passed for its arguments, and the kept nodes.
 
-    `call` is the call in it, `used` the outputs of that which are taken, `waiting` how many nodes wait for it.
+    `call` is the call to inline next, `used` are its outputs that something takes, `waiting` is the number of nodes
+    that wait for it.
     """
 
     depth: int
@@ -33,34 +34,34 @@ class InlinedGraph:
     call: str | None = None
     used: set[int] = field(default_factory=set)
     waiting: int = 0
-    sources: dict[str, str] = field(default_factory=dict)  # the nodes of what is given
-    controls: dict[str, str] = field(default_factory=dict)  # and control inputs of these, each made once
+    sources: dict[str, str] = field(default_factory=dict)  # argument → node of its tensor
+    controls: dict[str, str] = field(default_factory=dict)  # argument → control input, cached
     told: dict[str, dict[str, AttrValue]] = field(default_factory=dict)
 
     def source(self, text: str) -> str:
-        """The name outside of the node of an input string."""
+        """Return the final name of the node that an input string refers to."""
         name = node_of(text)
         return self.names[name] if name in self.names else self.sources.get(name, name)
 
     def outside(self, text: str) -> str:
-        """How an input string reads outside."""
+        """Return an input string with final names."""
         control = "^" if text.startswith("^") else ""
         name, colon, key = text.removeprefix("^").partition(":")
-        # An argument; a node of the body that has its name hides it.
+        # An argument, unless a node of the body has its name.
         if name in self.given and name not in self.names:
             return self.control(name) if control else self.given[name]
         made = self.names.get(name, name)
         return text if made == name else f"{control}{made}{colon}{key}"
 
     def control(self, argument: str) -> str:
-        """The control input that waits for what is given as an argument."""
+        """Return the control input that waits for the tensor passed as an argument."""
         if argument not in self.controls:
             self.controls[argument] = f"^{self.sources[argument]}"
         return self.controls[argument]
 
 
 class Translation:
-    """How inputs in a frame read in the end, given what takes the place of its call: results, and nodes to wait for."""
+    """Rewrites the inputs in a frame: final names, and for its inlined call the results and effects of the body."""
 
     def __init__(self, frame: InlinedGraph, call: str | None, results: list[list[str]], waits: list[str]) -> None:
         self.frame, self.call, self.results, self.waits = frame, call, results, waits
@@ -68,14 +69,14 @@ class Translation:
     def __call__(self, text: str) -> list[str]:
         if self.call is None or node_of(text) != self.call:
             return [self.frame.outside(text)]
-        # Who waited for the call waits for all that the body does beside its results.
+        # A node that waited for the call waits for all effects of the body.
         if text.startswith("^"):
             return self.waits
         index = output_of(text)
         return self.results[index] if index < len(self.results) else []
 
     def inputs(self, inputs: tuple[str, ...]) -> tuple[str, ...]:
-        """All inputs of a node: a tensor may be taken twice; to wait twice for one node is to wait once."""
+        """Rewrite all inputs of a node. Repeated control inputs are dropped, repeated tensors are not."""
         made = [new for text in inputs for new in self(text)]
         control = dict.fromkeys(text for text in made if text.startswith("^"))
         found = (*tensors(made), *control) if control else tuple(made)
@@ -83,55 +84,55 @@ class Translation:
 
 
 class Opening:
-    """A graph whose calls are opened, one inside the other.
+    """A graph whose calls are inlined, one inside the other.
 
-    `without_content` are the ops beside which a call may be all there is; where it is `pruned`, nodes that no result
-    needs are left out, and free their names.
+    A call is inlined if all nodes next to it have ops in `without_content`. With `pruned`, nodes that no result needs
+    are dropped, which frees their names.
     """
 
     def __init__(self, main: Body, without_content: Container[str], pruned: bool) -> None:
         self.without_content, self.pruned = without_content, pruned
         self.frames: list[InlinedGraph] = []
-        self.places: dict[str, tuple[InlinedGraph, str]] = {}  # of each node: the frame, and its name there
-        self.uses: Counter[str] = Counter()  # of each node, where that is counted
+        self.places: dict[str, tuple[InlinedGraph, str]] = {}  # final name of a node → its frame, and its name there
+        self.uses: Counter[str] = Counter()  # uses of each node, with `pruned` only
         self._enter(main, {}, range(len(main.results)))
 
     @property
     def call(self) -> NodeDef | None:
-        """The call that is all there is."""
+        """The call to inline next; None if there is none."""
         last = self.frames[-1]
         return None if last.call is None else last.body.nodes[last.call]
 
     @property
     def waiting(self) -> int:
-        """How many nodes wait for that call."""
+        """Number of nodes that wait for that call."""
         return self.frames[-1].waiting
 
     def given(self) -> list[str]:
-        """The tensors that it is given."""
+        """Return the tensors passed to that call."""
         last = self.frames[-1]
         return [] if last.call is None else [last.outside(each) for each in tensors(last.body.inputs[last.call])]
 
     def node(self, name: str) -> NodeDef | None:
-        """The node that has a name; None where none has."""
+        """Return the node with a final name, or None."""
         frame, local = self.places.get(name, (None, ""))
         return None if frame is None else frame.body.nodes[local]
 
     def says(self, name: str, key: str) -> bool:
-        """Whether a node that is there has an attribute."""
+        """Return whether a node has an attribute."""
         frame, local = self.places[name]
         return key in frame.body.nodes[local].attr or key in frame.told.get(local, {})
 
     def tell(self, name: str, key: str, value: AttrValue) -> None:
-        """Have a node that is there say something."""
+        """Set an attribute of a node."""
         frame, local = self.places[name]
         frame.told.setdefault(local, {})[key] = value
 
     def open(self, body: Body) -> None:
-        """The nodes of the body take the place of the call; one whose name is taken gets a number."""
+        """Replace the call by a body. Nodes whose names are taken get a number."""
         before, given = self.frames[-1], dict(zip(body.arguments, self.given(), strict=False))
         call = before.call or ""
-        # The call's own name is free: it goes.
+        # The call disappears, so its name is free.
         self.places.pop(before.names[call])
         self.uses.pop(before.names[call], None)
         self._enter(body, given, before.used)
@@ -151,11 +152,11 @@ class Opening:
         self.places |= {names[name]: (frame, name) for name in kept}
         self._count(frame, ends if self.pruned else list(body.results))
         if frame.call in body.effects and self.frames:
-            frame.waiting += self.frames[-1].waiting  # who waited for the call around it
+            frame.waiting += self.frames[-1].waiting  # nodes that waited for the call around this one
         self.frames.append(frame)
 
     def _count(self, frame: InlinedGraph, ends: list[str]) -> None:
-        """Count the uses of nodes, and of the outputs of the call."""
+        """Count the uses of nodes, and of the call's outputs."""
         taken = [ends, *(frame.body.inputs[name] for name in frame.kept)]
         if self.pruned:
             self.uses.update(map(frame.source, chain.from_iterable(taken)))
@@ -166,13 +167,13 @@ class Opening:
             frame.waiting += inputs is not ends and len(data) < len(of_call)
 
     def _release(self, frame: InlinedGraph, local: str) -> None:
-        """Before: a node that has gone. After: what only it used is gone, too, where that is counted."""
+        """Drop the nodes that only a removed node used, if uses are counted."""
         waiting = [(frame, local)] if self.pruned else []
         while waiting:
             frame, local = waiting.pop()
             for name in map(frame.source, frame.body.inputs[local]):
                 place = self.places.get(name)
-                # What is further inside has a name that was free: it is not what is meant.
+                # A node further inside merely reuses a free name: not this one.
                 if place is None or place[0].depth > frame.depth:
                     continue
                 self.uses[name] -= 1
@@ -180,11 +181,11 @@ class Opening:
                     waiting.append(self.places.pop(name))
 
     def block(self) -> Block:
-        """Return the opened graph as a block: inputs are written out, and equal ones share one string."""
+        """Return the inlined graph as a block with rewritten inputs; equal inputs share one string."""
         placed: list[dict[str, BlockNode]] = []
         results: list[list[str]] = []
         waits: list[str] = []
-        # Innermost first: what a call returns is known when its users are written.
+        # Innermost first: results of a call must be known when its users are written.
         for frame in reversed(self.frames):
             opened = frame is not self.frames[-1]
             translate = Translation(frame, frame.call if opened else None, results, waits)

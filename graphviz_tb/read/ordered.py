@@ -1,6 +1,6 @@
-"""An order of nodes and functions that does not hang on a hash table of the program that wrote the file.
+"""Order nodes and functions independently of the hash tables of the program that wrote the file.
 
-TensorFlow writes the functions of a graph, and all nodes of a frozen one, in another order each time it runs.
+TensorFlow writes the functions of a graph, and all nodes of a frozen one, in a different order on every run.
 """
 
 from __future__ import annotations
@@ -14,15 +14,17 @@ from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef
 from graphviz_tb.read.inline import node_of
 
 COUNTERS = re.compile(r"\d+")
-FROZEN = re.compile(r".*/resource", re.DOTALL)  # what was handed to a ReadVariableOp and is a constant now
+FROZEN = re.compile(r".*/resource", re.DOTALL)  # the frozen input of a ReadVariableOp
 
 
 def in_order(graph: GraphDef, by_inputs: bool) -> GraphDef:
-    """The graph with its functions in the order in which they are called and, if `by_inputs`, its nodes in that of
-    demand; the same one where that changes nothing."""
+    """Sort the functions in calling order and, with `by_inputs`, the nodes in order of demand.
+
+    Returns the same graph if nothing changes.
+    """
     functions, library = graph.library.function, {each.signature.name: each for each in graph.library.function}
     called = list(called_in_order(graph.node, library)) if len(functions) > 1 else list(library)
-    # Functions that nobody calls are ordered by name, for the file has them in any order.
+    # Functions without a caller are sorted by name: their order in the file is arbitrary.
     names = called + sorted(library.keys() - set(called), key=counter_key)
     nodes = by_demand(graph.node) if by_inputs else graph.node
     if nodes is graph.node and names == [each.signature.name for each in functions]:
@@ -34,7 +36,7 @@ def in_order(graph: GraphDef, by_inputs: bool) -> GraphDef:
 
 
 def counter_key(name: str) -> tuple[str, list[int]]:
-    """Return the sort key of a name: the name without its counters, then the counters as numbers.
+    """Return a sort key: the name without digits, then its numbers.
 
     >>> sorted(["f_10", "f_9", "e_11"], key=counter_key)
     ['e_11', 'f_9', 'f_10']
@@ -44,9 +46,9 @@ def counter_key(name: str) -> tuple[str, list[int]]:
 
 
 def called_in_order(nodes: Sequence[NodeDef], library: Mapping[str, FunctionDef]) -> Iterator[str]:
-    """The functions that nodes call, each behind the one that calls it first."""
+    """Yield the functions that nodes call, each after its first caller."""
     seen: set[str] = set()
-    # One iterator for each function on the way: depth first, without recursion.
+    # A stack of iterators, one per function: depth first without recursion.
     work = [named(nodes, library)]
     while work:
         name = next(work[-1], None)
@@ -59,7 +61,7 @@ def called_in_order(nodes: Sequence[NodeDef], library: Mapping[str, FunctionDef]
 
 
 def named(nodes: Iterable[NodeDef], library: Mapping[str, FunctionDef]) -> Iterator[str]:
-    """The functions that nodes name, in their order and in that of their attributes."""
+    """Yield the functions that nodes name, in the order of nodes and attribute keys."""
     for node in nodes:
         if node.op in library:
             yield node.op
@@ -73,8 +75,7 @@ def named(nodes: Iterable[NodeDef], library: Mapping[str, FunctionDef]) -> Itera
 
 
 def was_sorted(nodes: Sequence[NodeDef]) -> bool:
-    """Whether what has no input comes before all else, frozen variables among it: so freezing leaves a graph, and no
-    program makes one."""
+    """Return whether all nodes without inputs come first, frozen variables among them: only freezing writes that."""
     frozen = inside = False
     for node in nodes:
         if node.input:
@@ -86,14 +87,14 @@ def was_sorted(nodes: Sequence[NodeDef]) -> bool:
 
 
 def by_demand(nodes: Sequence[NodeDef]) -> list[NodeDef]:
-    """Sort nodes behind their inputs, first input first; from nodes that nothing uses, by name, then from cycles."""
+    """Sort nodes after their inputs, first input first, starting from unused nodes by name, then from cycles."""
     inputs = {node.name: list(node.input) for node in nodes}
     if len(inputs) < len(nodes):
-        return list(nodes)  # two nodes have one name, and the order of the file stays
+        return list(nodes)  # duplicate names: keep the order of the file
     used = set(map(node_of, set(chain.from_iterable(inputs.values()))))
     order: list[str] = []
     entered: set[str] = set()
-    # After all ends, those that were not reached: cycles have none.
+    # After all unused nodes those that were not reached: cycles.
     for starts in (inputs.keys() - used, inputs.keys() & used):
         for end in sorted(starts - entered, key=counter_key):
             work = [(end, needs(inputs[end]))] if end not in entered else []
@@ -113,7 +114,7 @@ def by_demand(nodes: Sequence[NodeDef]) -> list[NodeDef]:
 
 
 def needs(inputs: Sequence[str]) -> Iterator[str]:
-    """The nodes that a node needs: its tensors by slot, then what it waits for by name."""
+    """Return an iterator of a node's sources: tensors by position, then control inputs by name."""
     tensors = [node_of(each) for each in inputs if not each.startswith("^")]
     waits = sorted((each[1:] for each in inputs if each.startswith("^")), key=counter_key)
     return iter([*tensors, *waits])

@@ -1,6 +1,6 @@
-"""A binary GraphDef without its messages: the nodes as columns, and the message of a node when it is asked for.
+"""A binary GraphDef as columns; the message of a node is decoded on demand.
 
-Messages take four times the bytes of their file, and a picture asks for those of one node in twenty.
+Messages take four times the bytes of their file, and a picture needs those of one node in twenty.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from graphviz_tb.read.pb import BROKEN, check_message, decode_checked
 from graphviz_tb.read.tracing_artifacts import may_be_there
 from graphviz_tb.read.wire import varint
 
-ONE_IN = 4  # nodes: where messages of more were asked for, the whole message is made
-LARGE_NODES = 4096  # bytes a node, on average: constants, whose bytes are no columns
+ONE_IN = 4  # decode the whole message once more than one node in so many was asked for
+LARGE_NODES = 4096  # bytes per node on average: above, constants dominate, which are no columns
 NODE = 0x0A  # the tag of a node: field 1, bytes
-OWN = (0x0A, 0x1A, 0x22)  # tags in a node of its name, its inputs and its device
-ATTRIBUTE = 0x2A  # the tag of an attribute in a node: its key, field 1, and its value, field 2
-COLOCATED = b"\n%c%b\x12" % (len(COLOCATION), COLOCATION.encode())  # how that of the colocation begins
+OWN = (0x0A, 0x1A, 0x22)  # tags of a node's name, inputs and device
+ATTRIBUTE = 0x2A  # tag of a node's attribute: key (field 1) and value (field 2)
+COLOCATED = b"\n%c%b\x12" % (len(COLOCATION), COLOCATION.encode())  # start of a colocation attribute
 
 
 class PackedNodes(Sequence[NodeDef]):
-    """The nodes of a binary GraphDef, its `data`, that begins with them: node `at` is the bytes up to `stops[at]`."""
+    """The nodes at the start of a binary GraphDef. Node `at` ends at byte `stops[at]`."""
 
     def __init__(self, data: bytes, stops: array[int]) -> None:
         self.data, self._stops = data, stops
@@ -49,7 +49,7 @@ class PackedNodes(Sequence[NodeDef]):
         node = self._kept.get(at)
         if node is None:
             if not 0 <= at < len(self):
-                return self[range(len(self))[at]]  # from the end, or an error
+                return self[range(len(self))[at]]  # negative, or out of range
             node = self._kept[at] = self._decoded(at, at + 1)[0]
             if len(self._kept) * ONE_IN > len(self):
                 self.message()
@@ -67,19 +67,18 @@ class PackedNodes(Sequence[NodeDef]):
         return GraphDef.FromString(self.data[start : self._stops[stop - 1]]).node
 
     def definition(self, at: int) -> bytes:
-        """The bytes of a node without its name, inputs, device and colocation; none of them where it has fields
-        that are no bytes."""
+        """Return the bytes of a node without name, inputs, device and colocation; empty for unusual fields."""
         return definition_in(self.data, self._stops[at - 1] if at else 0, self._stops[at])
 
     def message(self) -> GraphDef:
-        """The whole message, made once. Its bytes stay: they tell equal definitions."""
+        """Return the whole message, decoded once. The bytes are kept: they identify equal definitions."""
         if self._message is None:
             self._message, self._kept = GraphDef.FromString(self.data), {}
         return self._message
 
 
 class PackedGraph:
-    """A binary GraphDef whose nodes were read as `columns`; `library` and `versions` are those of the message."""
+    """A binary GraphDef with its nodes in `columns`; `library` and `versions` are those of the message."""
 
     def __init__(self, nodes: PackedNodes, rest: GraphDef) -> None:
         self._rest = rest
@@ -93,27 +92,29 @@ class PackedGraph:
     __hash__ = None  # type: ignore[assignment]  # as messages have it
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the bytes alone."""
+        """Pickle the bytes only."""
         return decode_graph, (self.node.data, "a pickled graph")
 
     @property
     def library(self) -> Any:
-        """The functions: none."""
+        """The function library, always empty."""
         return self._rest.library
 
     @property
     def versions(self) -> Any:
-        """The versions of TensorFlow that wrote it, or may read it."""
+        """TensorFlow versions that wrote it, or may read it."""
         return self._rest.versions
 
     def whole(self) -> GraphDef:
-        """The whole message, made once."""
+        """Return the whole message, decoded once."""
         return self.node.message()
 
 
 def decode_graph(data: bytes, name: str, bounded: bool = False) -> GraphDef | PackedGraph:
-    """Before: the bytes of a GraphDef. After: the graph, packed where nothing in it is changed by reading (functions,
-    tracing artifacts, an order to be mended); or an error, as `decode` has it."""
+    """Decode a GraphDef; packed, unless reading changes it (functions, tracing artifacts, sorted nodes).
+
+    Raises `MalformedProto` and `TooLarge` as `decode` does.
+    """
     check_message(data, name, bounded)
     try:
         packed = pack(data)
@@ -123,8 +124,11 @@ def decode_graph(data: bytes, name: str, bounded: bool = False) -> GraphDef | Pa
 
 
 def pack(data: bytes) -> PackedGraph | None:
-    """The packed graph; None for one that has no nodes, or more than graphs do, or large ones, that does not begin with
-    all of them, or will be changed."""
+    """Return the packed graph; None if it must be decoded as a message.
+
+    That is a graph without nodes, with implausibly many or large ones, with nodes after other fields, or one that
+    reading will change.
+    """
     stops = node_stops(data)
     if has_more_nodes(len(stops), len(data)) or len(data) > LARGE_NODES * len(stops):
         return None
@@ -139,7 +143,7 @@ def pack(data: bytes) -> PackedGraph | None:
 
 
 def definition_in(data: bytes, position: int, stop: int) -> bytes:
-    """The fields of the node between two places that equal nodes share.
+    """Return the fields of a node, between two offsets, that equal nodes share.
 
     >>> node = NodeDef(name="x", op="Relu", input=["y"], device="/cpu:0", attr={"_class": {"i": 1}, "T": {"type": 1}})
     >>> data = GraphDef(node=[node]).SerializeToString()
@@ -151,7 +155,7 @@ def definition_in(data: bytes, position: int, stop: int) -> bytes:
         position += 1
     position += 1
     kept: list[bytes] = []
-    # `varint` by hand: this loop runs for each input and attribute of thousands of nodes.
+    # `varint` inlined: this loop runs for each input and attribute of thousands of nodes.
     while position < stop:
         start, tag = position, data[position]
         if tag > 0x7F or tag & 7 != 2:
@@ -171,7 +175,7 @@ def definition_in(data: bytes, position: int, stop: int) -> bytes:
 
 
 def colocates(data: bytes, position: int, stop: int) -> bool:
-    """Whether the attribute between two places is a colocation: its key and its value, nothing else."""
+    """Return whether the attribute between two offsets is a colocation and nothing else."""
     if not data.startswith(COLOCATED, position, stop):
         return False
     size, position = varint(data, position + len(COLOCATED), stop)
@@ -179,7 +183,7 @@ def colocates(data: bytes, position: int, stop: int) -> bool:
 
 
 def node_stops(data: bytes) -> array[int]:
-    """Where each of the nodes ends that the message begins with; none of them where it is damaged there.
+    """Return the end offsets of the nodes that a message starts with; none if it is damaged there.
 
     >>> node_stops(b"\\n\\x03\\n\\x01x" * 2 + b"\\x22\\0").tolist(), node_stops(b"\\n\\x03\\n").tolist()
     ([5, 10], [])
@@ -187,13 +191,13 @@ def node_stops(data: bytes) -> array[int]:
     stops, position, end = array("I"), 0, len(data)
     add = stops.append
     try:
-        # `varint` by hand: this loop runs for every node of the file.
+        # `varint` inlined: this loop runs for every node of the file.
         while position < end and data[position] == NODE:
             size, position, shift = data[position + 1], position + 2, 7
             if size > 0x7F:
                 size &= 0x7F
                 while (byte := data[position]) > 0x7F:
-                    if shift > 63:  # no number has more
+                    if shift > 63:  # longer than any number
                         return array("I")
                     size |= (byte & 0x7F) << shift
                     position, shift = position + 1, shift + 7

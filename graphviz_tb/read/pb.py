@@ -1,4 +1,4 @@
-"""Binary messages: decoded whole by protobuf; where that fails, the error says at which byte."""
+"""Decode binary messages with protobuf; on failure, find the byte where the damage is."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from graphviz_tb.read.limits import check_empty
 from graphviz_tb.read.wire import BYTES, CutError, fit, pieces
 
 M = TypeVar("M", bound=Message)
-BROKEN = (DecodeError, UnicodeDecodeError, RecursionError)  # the last two of protobuf without its C part
+BROKEN = (DecodeError, UnicodeDecodeError, RecursionError)  # the last two come from protobuf's pure Python version
 CUT = "it is cut short or damaged"
-MESSAGE_LIMIT = 2**31 - 1  # protobuf's own
+MESSAGE_LIMIT = 2**31 - 1  # protobuf's own limit
 
 
 def decode(data: bytes, kind: type[M], name: str, bounded: bool = False) -> M:
-    """Before: the bytes of a message. After: the message, or MalformedProto with the byte that is wrong; TooLarge for
-    one that is `bounded` and would fill memory.
+    """Decode a message. Raises MalformedProto with the broken byte, TooLarge for a `bounded` one that would fill
+    memory.
 
     >>> from graphviz_tb.proto import GraphDef
     >>> decode(b"\\n\\x03\\n\\x01", GraphDef, "x.pb")
@@ -32,7 +32,7 @@ def decode(data: bytes, kind: type[M], name: str, bounded: bool = False) -> M:
 
 
 def check_message(data: bytes, name: str, bounded: bool) -> None:
-    """Raise TooLarge for a message that protobuf would not take, or that is `bounded` and would fill memory."""
+    """Raise TooLarge for a message over protobuf's limit, or a `bounded` one that would fill memory."""
     if len(data) > MESSAGE_LIMIT:
         raise TooLarge(f"{name}: a protobuf message ends at 2 GiB, this one has {len(data):,} bytes")
     if bounded:
@@ -40,7 +40,7 @@ def check_message(data: bytes, name: str, bounded: bool) -> None:
 
 
 def decode_checked(data: bytes, kind: type[M], name: str) -> M:
-    """`decode`, after `check_message`."""
+    """Decode a message that passed `check_message`."""
     try:
         return kind.FromString(data)
     except BROKEN:
@@ -50,9 +50,9 @@ def decode_checked(data: bytes, kind: type[M], name: str) -> M:
 
 
 def where_broken(data: bytes, descriptor: Any) -> tuple[int | None, str]:
-    """The byte at which the innermost field starts that cannot be read, looked for level by level; and why."""
+    """Return the start of the innermost field that does not decode, searched level by level, and the reason."""
     first, last, kind = 0, len(data), descriptor
-    # Each round goes one message inwards, into the first field that does not decode.
+    # Each round descends into the first field that does not decode.
     for _ in range(MESSAGE_DEPTH):
         try:
             inner = _broken_field(data, first, last, kind)
@@ -78,7 +78,7 @@ def _broken_field(data: bytes, first: int, last: int, kind: Any) -> tuple[int, i
             if field.type == field.TYPE_STRING and not _is_utf8(data[piece.first : piece.last]):
                 return piece.start, 0, 0, None
             continue
-        # The class of the field's message type: made already, or made now.
+        # The message class of the field, created if necessary.
         made = getattr(field.message_type, "_concrete_class", None) or message_factory.GetMessageClass(
             field.message_type
         )
@@ -98,7 +98,7 @@ def _is_utf8(value: bytes) -> bool:
 
 
 def unknown_fields(data: bytes, kind: type[Message]) -> tuple[Notice, ...]:
-    """A notice for the fields, among the first ones, that our messages do not know."""
+    """Return a notice per unknown field, among the first fields of the message."""
     unknown = fit(
         data[:SAMPLE_OF_MESSAGE], kind.DESCRIPTOR, cut=len(data) > SAMPLE_OF_MESSAGE, budget=2000
     ).unknown_fields

@@ -1,7 +1,7 @@
-"""Text protos: the way in.
+"""Parse text protos: `parse` for a GraphDef, `parse_message` and `parse_source` for any message.
 
-Programs print text one field to a line; `textproto.blocks` reads that at tens of megabytes a second.
-Whatever else the format allows is read by `textproto.tokens`, field by field; both write the same bytes.
+Programs print one field a line; `textproto.blocks` reads that at tens of megabytes a second. Everything else that the
+format allows is read by `textproto.tokens`, field by field. Both write the same wire bytes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MARK = b"\xef\xbb\xbf"  # the byte order mark some editors put first
 
 
 def parse(data: bytes) -> GraphDef:
-    """Before: a GraphDef as text. After: the message.
+    """Parse a GraphDef in text format.
 
     >>> parse(b"node { name: 'x' op: 'NoOp' }").node[0].op
     'NoOp'
@@ -34,12 +34,12 @@ def parse(data: bytes) -> GraphDef:
 
 
 def parse_message(data: bytes, kind: type[M]) -> tuple[M, tuple[Notice, ...]]:
-    """Before: text. After: the message, and what was skipped in it."""
+    """Parse a message in text format; also return notices of what was skipped."""
     return parse_source(InMemory(data), kind)
 
 
 def parse_source(source: Source, kind: type[M]) -> tuple[M, tuple[Notice, ...]]:
-    """Before: text in memory or in a file. After: the message, and what was skipped in it."""
+    """Parse text in memory or in a file; also return notices of what was skipped."""
     message = kind()
     document = Document(message, table_of(kind.DESCRIPTOR), source)
     try:
@@ -53,10 +53,10 @@ def parse_source(source: Source, kind: type[M]) -> tuple[M, tuple[Notice, ...]]:
 
 
 def _read_all(document: Document) -> None:
-    """The fast ways as far as they go, then a field or more by tokens; more of them each time that happens."""
+    """Read as far as the fast reader goes, then some fields by tokens, and so on."""
     size = document.source.size
     position = len(MARK) if document.source.window(0, len(MARK)).startswith(MARK) else 0
-    # Text that no program printed fails the fast way again and again: each time twice as many fields go by tokens.
+    # Handwritten text fails the fast reader repeatedly: each time twice as many fields are read by tokens.
     patience = 1
     while position < size:
         position = read_blocks(document, position)

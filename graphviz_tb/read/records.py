@@ -1,7 +1,7 @@
-"""TFRecord framing, read forward: length, checksum of it, payload, checksum of that.
+"""Read TFRecord frames forward: length, its checksum, payload, its checksum.
 
-A file that is being written ends within a record: that is no error. A length whose checksum is wrong is: what
-follows cannot be found again.
+A file that is still written ends within a record, which is no error. A wrong length checksum is: the records after it
+cannot be found.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from graphviz_tb.model.columns import Bytes, Longs, runs
 from graphviz_tb.read.crc import masked_crc
 from graphviz_tb.read.opened import Stream
 
-HEADER, FOOTER = 12, 4  # bytes: a length and its checksum; the checksum of the data
-BLOCK = 1 << 20  # bytes of a stream that are taken at once
-RECORD_LIMIT = 2**31 - 1  # an event is one message, and a message ends there
+HEADER, FOOTER = 12, 4  # bytes: length and its checksum; checksum of the payload
+BLOCK = 1 << 20  # bytes of a stream that are read at once
+RECORD_LIMIT = 2**31 - 1  # an event is one message, limited by protobuf
 _LENGTH, _HEADER = struct.Struct("<Q"), struct.Struct("<QI")  # little-endian: 8 bytes of length, 4 of its checksum
 
 
 class Record(NamedTuple):
-    """A payload, the byte where its record starts, and the checksum that was written for it."""
+    """A payload, the offset of its record, and the stored checksum."""
 
     payload: bytes
     offset: int
@@ -37,16 +37,15 @@ class Record(NamedTuple):
 
 
 class Torn(NamedTuple):
-    """The file ends within the record that starts at `offset`."""
+    """The file ends within the record at `offset`."""
 
     offset: int
 
 
 class Frames(NamedTuple):
-    """The whole records of some bytes: where each starts, how many bytes its payload has, and where the last one ends.
+    """The complete records in a buffer: start and payload size of each, and where the last one ends.
 
-    `damaged`: there stands a length that was not written so. `wanted` is how many bytes the record takes that begins
-    there, 0 where its header is not whole.
+    `damaged`: the next length is invalid. `wanted` is the size of the next record, 0 if its header is incomplete.
     """
 
     starts: Longs
@@ -57,9 +56,9 @@ class Frames(NamedTuple):
 
 
 def frames(data: Bytes, checked: dict[int, int]) -> Frames:
-    """Before: bytes that begin with a record. After: where its records are; `checked` are checksums of lengths.
+    """Find the records in a buffer that starts with one. `checked` caches the checksums of lengths.
 
-    Every length is compared with its checksum, which is made once for each distinct length.
+    Every length is verified; its checksum is computed once per distinct length.
     """
     view, size = data.data, len(data)
     starts: list[int] = []
@@ -84,7 +83,7 @@ def frames(data: Bytes, checked: dict[int, int]) -> Frames:
 
 
 def sound_lengths(data: Bytes, starts: Longs, sizes: Longs, checked: dict[int, int]) -> int:
-    """How many records there are before the first whose length has another checksum than the file says."""
+    """Return the number of records before the first one with a wrong length checksum."""
     if not len(starts):
         return 0
     written = data[starts[:, None] + np.arange(8, HEADER)].view("<u4")[:, 0]
@@ -104,12 +103,11 @@ def sound_lengths(data: Bytes, starts: Longs, sizes: Longs, checked: dict[int, i
 
 
 def records(stream: Stream) -> Iterator[Record | Torn]:
-    """Before: a stream at its start. After: its records, in order; maybe a last Torn.
+    """Yield the records of a stream, and possibly a last Torn.
 
-    Memory holds one block of records, or one larger record. Raises MalformedRecord where a length is not what was
-    written, or more than a record can hold.
+    Memory holds one block, or one larger record. Raises MalformedRecord for a length that is damaged or too large.
     """
-    before, block = 0, b""  # bytes of the file before the block
+    before, block = 0, b""  # file offset of the block
     checked: dict[int, int] = {}
     wanted = BLOCK
     while True:
@@ -133,7 +131,7 @@ def records(stream: Stream) -> Iterator[Record | Torn]:
 
 
 def _next(stream: Stream, size: int) -> tuple[bytes, MalformedRecord | None]:
-    """So many bytes, or all there are; where a packed stream is damaged, those before, and the damage."""
+    """Read up to `size` bytes. If a compressed stream is damaged, also return the error."""
     pieces: list[bytes] = []
     try:
         while size > 0 and (piece := stream.read(min(size, BLOCK))):
@@ -145,7 +143,7 @@ def _next(stream: Stream, size: int) -> tuple[bytes, MalformedRecord | None]:
 
 
 def damaged_length(header: bytes, offset: int) -> MalformedRecord:
-    """The error for a header that was not written so."""
+    """Return the error for an invalid header."""
     claimed, checksum = _HEADER.unpack_from(header)
     if masked_crc(header[:8]) != checksum:
         return MalformedRecord("the length of a record is damaged", offset=offset)

@@ -1,6 +1,6 @@
-"""Sources that are elsewhere (`gs://`, `s3://`, `hf://`, `memory://`): a copy of them here, which grows as they do.
+"""Remote sources (`gs://`, `s3://`, `hf://`, `memory://`): keep a local copy that follows changes.
 
-Everything else reads files; `copied` gives them the copy.
+Everything else reads files; `copied` returns the path of the copy.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from graphviz_tb.limits import REMOTE_BYTES, REMOTE_FILES
 
 SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://.", re.IGNORECASE)
 EXTRA = "pip install 'graphviz_tb[remote]'"
-# What a folder is read for: events, traces, models, and what lies beside these. Weights stay where they are.
+# Needed files of a folder: events, traces, models and their companions. Weights are not copied.
 WANTED = re.compile(
     r"tfevents|\.(pb|pbtxt|meta|keras|json|xplane\.pb|trace\.json\.gz|pb\.gz|tsv|toml|h5|bytes)$", re.IGNORECASE
 )
 UNWANTED = re.compile(r"(^|/)(variables|checkpoints?)/|\.data-\d+-of-\d+$")
 PACKAGES = {"gs": "gcsfs", "gcs": "gcsfs", "s3": "s3fs", "s3a": "s3fs", "hf": "huggingface_hub", "http": "aiohttp",
             "https": "aiohttp", "abfs": "adlfs", "az": "adlfs"}  # fmt: skip
-RemoteStamp = tuple[int, str]  # bytes, and what else says that a file is another one
+RemoteStamp = tuple[int, str]  # bytes, and anything else that changes with the file
 
 
 def is_remote(source: Any) -> bool:
-    """Whether a source is an address of another place, and no file here.
+    """Return whether a source is a remote address, and not an existing file.
 
     >>> is_remote("gs://bucket/logs"), is_remote("logs/a"), is_remote("call::body")
     (True, False, False)
@@ -41,18 +41,18 @@ def is_remote(source: Any) -> bool:
 
 
 def copied(source: Any) -> Any:
-    """A source as it can be read here: the path of a copy where it is remote, else itself.
+    """Return the path of the local copy of a remote source; any other source itself.
 
-    Raises `ReadError` where there is nothing, `ToolMissing` where the package that reaches it is not installed.
+    Raises `ReadError` if there is nothing, `ToolMissing` if the package for this kind of address is not installed.
     """
     return mirrored(source).path if is_remote(source) else source
 
 
-MIRRORS: dict[str, RemoteMirror] = {}  # by address: several parts of one program read one copy
+MIRRORS: dict[str, RemoteMirror] = {}  # by address, so that all parts of a program share one copy
 
 
 def mirrored(address: str) -> RemoteMirror:
-    """The copy of a remote source, made when it is first asked for."""
+    """Return the copy of a remote source, made on first use."""
     if address not in MIRRORS:
         mirror = RemoteMirror.of(address)
         mirror.refresh()
@@ -61,15 +61,15 @@ def mirrored(address: str) -> RemoteMirror:
 
 
 def mirror_at(path: str | os.PathLike[str]) -> RemoteMirror | None:
-    """The mirror whose copy is at a path; None for a path that is none."""
+    """Return the mirror whose copy is at a path, or None."""
     return next((mirror for mirror in MIRRORS.values() if mirror.path == str(path)), None)
 
 
 @dataclass(slots=True)
 class RemoteMirror:
-    """A copy of the file or folder `root` of `files` (a file system of fsspec) at `path`.
+    """A local copy at `path` of the file or folder `root` of `files` (an fsspec file system).
 
-    `seen` is how each file was when it was copied.
+    `seen` is the stamp of each file when it was copied.
     """
 
     address: str
@@ -80,7 +80,7 @@ class RemoteMirror:
 
     @classmethod
     def of(cls, address: str) -> RemoteMirror:
-        """The mirror of an address, with nothing in it yet."""
+        """Create the mirror of an address, still empty."""
         scheme = address.partition("://")[0].lower()
         with reached(address, scheme):
             try:
@@ -94,8 +94,7 @@ class RemoteMirror:
         return cls(address, files, root, str(Path(folder) / name))
 
     def refresh(self) -> bool:
-        """Copy what is new, changed or longer than before, and drop what is gone; whether anything was. Raises
-        `ReadError`."""
+        """Copy new and changed files, delete vanished ones; return whether anything changed. Raises `ReadError`."""
         with reached(self.address, self.address.partition("://")[0]):
             self.files.invalidate_cache()
             listed = self._listed()
@@ -111,7 +110,7 @@ class RemoteMirror:
         return changed
 
     def _listed(self) -> list[tuple[str, Path, RemoteStamp]]:
-        """The files that are wanted, with their place here. One request, however many there are."""
+        """List the wanted files with their local paths, in one request."""
         if self.files.isfile(self.root):
             return [(self.root, Path(self.path), stamp_of(self.files.info(self.root)))]
         found = self.files.find(self.root, detail=True)
@@ -129,14 +128,14 @@ class RemoteMirror:
         return [(name, self._target(name), stamp_of(info)) for name, info in sorted(wanted.items())]
 
     def _target(self, remote: str) -> Path:
-        """Where a file is copied to: never outside of the copy, whatever its name says."""
+        """Return the local path of a file, inside the copy whatever its name."""
         if remote == self.root:
             return Path(self.path)
         inside = remote.removeprefix(self.root.rstrip("/")).strip("/")
         return Path(self.path).joinpath(*(safe(part) for part in inside.split("/") if safe(part)))
 
     def _copy(self, remote: str, target: Path, stamp: RemoteStamp) -> None:
-        """Copy a file; of one that only grew, as files of events do, what is new."""
+        """Copy a file; of an event file that grew, only the new bytes."""
         before, size = self.seen.get(remote), stamp[0]
         with reached(f"{self.address} ({remote})", ""):
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -152,7 +151,7 @@ class RemoteMirror:
 
 
 def safe(part: str) -> str:
-    """A part of a path that leads nowhere else.
+    """Return a path component that cannot leave the folder.
 
     >>> safe(".."), safe("a\\0b"), safe("run 1")
     ('', 'a_b', 'run 1')
@@ -161,14 +160,14 @@ def safe(part: str) -> str:
 
 
 def stamp_of(info: dict[str, Any]) -> RemoteStamp:
-    """How a file is: its size, and the first thing that its file system says besides."""
+    """Return size and version of a file: the first version field that its file system provides."""
     keys = ("etag", "ETag", "md5Hash", "generation", "mtime", "LastModified", "last_modified", "updated", "created")
     return int(info.get("size") or 0), next((str(info[key]) for key in keys if info.get(key) is not None), "")
 
 
 @contextmanager
 def reached(what: str, scheme: str) -> Iterator[None]:
-    """What a file system says is an error of ours: which package is missing, or why nothing can be read."""
+    """Convert a file system's errors: a missing package, or why nothing can be read."""
     try:
         yield
     except TbGraphError:
@@ -182,6 +181,6 @@ def reached(what: str, scheme: str) -> Iterator[None]:
         raise ReadError(
             f"{what!r} is no address that fsspec knows: {error}", hint="gs:// s3:// hf:// memory://"
         ) from None
-    except Exception as error:  # a file system may raise anything: no right to read it, no network
+    except Exception as error:  # file systems raise anything: missing rights, no network
         said = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
         raise ReadError(f"cannot read {what!r}: {said}", hint="may you read it with the tools of that place?") from None

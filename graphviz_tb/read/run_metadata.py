@@ -1,4 +1,4 @@
-"""The graphs inside a RunMetadata: what the runtime was given, what it made of it, and what it ran."""
+"""The graphs inside a RunMetadata: as passed to the runtime, optimized, and partitioned."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def graphs_of(
     step: int | None = None,
     format: str = "",
 ) -> Iterator[SourceItem]:
-    """Before: the bytes of a RunMetadata. After: an entry for each form of graph in it, else for the profile; none for
-    a record that holds neither, as the profiler of Keras leaves some.
+    """Yield an item per form of graph in a RunMetadata, else one for its profile; none for an empty record.
 
-    The first form there is carries the tag alone; the others are variants, tagged "tag:form".
+    The first form has the plain tag; the others are variants, tagged "tag:form". The profiler of Keras leaves some
+    empty records.
     """
     present, profile = forms_in(data)
     entry = Entry("profile", run=run, tag=tag, step=step, bytes=size or len(data), profile=profile, format=format)
@@ -45,7 +45,7 @@ def graphs_of(
 
 
 def forms_in(data: bytes) -> tuple[list[str], bool]:
-    """The forms of graph that are there, and whether step statistics are; nothing is decoded for it."""
+    """Return the forms of graph in a message and whether it has step statistics, without decoding it."""
     seen: set[str] = set()
     profile = False
     try:
@@ -71,7 +71,7 @@ def _content(load: Callable[[], RunMetadata], form: str) -> Content:
 
 
 def graphs_in(metadata: RunMetadata, form: str) -> list[GraphDef]:
-    """The GraphDefs of one form, in order."""
+    """Return the GraphDefs of one form, in order."""
     functions = metadata.function_graphs
     if form == "pre_optimization":
         return [with_handles(each) for each in functions if each.HasField("pre_optimization_graph")]
@@ -81,8 +81,10 @@ def graphs_in(metadata: RunMetadata, form: str) -> list[GraphDef]:
 
 
 def with_handles(function: RunMetadata.FunctionGraphs) -> GraphDef:
-    """Return the graph as the runtime got it, with types and shapes of the variables behind arguments: these are only
-    on the arguments of the optimized graph."""
+    """Return the unoptimized graph with the types and shapes of variables on its arguments.
+
+    TensorFlow writes these on the arguments of the optimized graph only.
+    """
     graph = function.pre_optimization_graph
     known = {node.name: node for node in function.post_optimization_graph.node if node.op in ARGUMENTS}
     if not any(key in node.attr for node in known.values() for key in HANDLES):
@@ -90,7 +92,7 @@ def with_handles(function: RunMetadata.FunctionGraphs) -> GraphDef:
     made = GraphDef()
     made.CopyFrom(graph)
     for node in made.node:
-        # Once: names are unique, but where a file has thousands of one name.
+        # Once per name: only hostile files repeat names.
         if (argument := known.pop(node.name, None)) is not None:
             complete(node, argument.attr, HANDLES)
     return made

@@ -1,4 +1,4 @@
-"""MetaGraphDefs, alone (.meta) or several in a SavedModel: their signatures, and the graph of one of them."""
+"""MetaGraphDefs, one (.meta) or several (SavedModel): their signatures, and the graph of one signature."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from graphviz_tb.read.objects import captured_names
 from graphviz_tb.read.type_names import dtype_name
 
 SERVING = "serving_default"  # the signature that TensorFlow Serving calls
-BUILT_IN = ("__saved_model_init_op", "__saved_model_train_op")  # entries that are no signatures
+BUILT_IN = ("__saved_model_init_op", "__saved_model_train_op")  # entries that are not signatures
 FILES = ("saved_model.pb", "saved_model.pbtxt")  # in a SavedModel folder
 
 
 def model_file(folder: Path) -> Path | None:
-    """The file that makes a folder a SavedModel; None where there is none, or none that can be seen."""
-    # Unlike Path.is_file it raises nothing where the folder may not be entered.
+    """Return the model file of a SavedModel folder; None if it has none, or cannot be entered."""
+    # Unlike Path.is_file, this does not raise if the folder may not be entered.
     return next((folder / name for name in FILES if os.path.isfile(folder / name)), None)  # noqa: PTH113
 
 
@@ -40,7 +40,7 @@ def of_meta_graphs(
     name: str,
     options: ReadOptions,
 ) -> Holding:
-    """Before: decoded MetaGraphDefs. After: one entry for each tag set: the first, as TensorFlow loads it."""
+    """Return an item for each tag set of decoded MetaGraphDefs: the first one with it, as TensorFlow loads it."""
     found = []
     alike = Counter(frozenset(graph.meta_info_def.tags) for graph in graphs)
     for graph, size in zip(graphs, sizes, strict=True):
@@ -55,7 +55,7 @@ def of_meta_graphs(
 
 
 def same_tags(tags: str, more: int) -> tuple[Notice, ...]:
-    """Tell that more graphs of a file have the tags of one that is read.
+    """Return a notice if `more` graphs of a file share the tags of the one that is read.
 
     >>> [notice.message for notice in same_tags("serve", 1)]
     ["the first graph with the tag set 'serve' is read, as TensorFlow does; 1 more has the same"]
@@ -67,7 +67,7 @@ def same_tags(tags: str, more: int) -> tuple[Notice, ...]:
 
 
 def asked_for(graph: MetaGraphDef) -> tuple[GraphDef, tuple[Signature, ...]]:
-    """The graph with its signatures; where the file has none, with calls of the functions of the program's objects."""
+    """Return the graph and its signatures; without any, add calls of the functions of the program's objects."""
     signatures = signatures_of(graph)
     if signatures or not graph.graph_def.library.function:
         return graph.graph_def, signatures
@@ -81,7 +81,7 @@ def _content(
     notices: tuple[Notice, ...],
     options: ReadOptions,
 ) -> Content:
-    """The graph of a signature; the whole file's where that is asked for, or where there is nothing to call."""
+    """Return the graph of a signature; the whole graph if that is requested, or no signature has outputs."""
     program = Program(whole)
     chosen = chosen_signature(program, signatures, options)
     if chosen is None:
@@ -92,15 +92,16 @@ def _content(
 
 
 def chosen_signature(program: Program, signatures: tuple[Signature, ...], options: ReadOptions) -> Signature | None:
-    """The signature that is asked for, else `serving_default`, else the only one, else that with the largest body."""
+    """Return the requested signature, else `serving_default`, else the one with the largest body; None for the whole
+    file. Raises RequestError for an unknown signature."""
     named = {signature.name: signature for signature in signatures}
     if options.signature is not None and not named:
         raise RequestError(NO_SIGNATURE)
     if options.signature is not None and options.signature not in named:
         raise UnknownChoice.among("signature", options.signature, list(named))
     if options.signature is not None:
-        # A signature without outputs does nothing that could be drawn.
         return named[options.signature]
+    # A signature without outputs has nothing to draw.
     alive = [signature for signature in signatures if signature.outputs]
     if options.whole_file or not alive:
         return None
@@ -114,7 +115,7 @@ def chosen_signature(program: Program, signatures: tuple[Signature, ...], option
 
 
 def signatures_of(graph: MetaGraphDef) -> tuple[Signature, ...]:
-    """The signatures by name; tensors in the order of their keys."""
+    """Return the signatures sorted by name, their tensors by key."""
     return tuple(
         Signature(name, made.method_name, _specs(made.inputs), _specs(made.outputs))
         for name, made in sorted(graph.signature_def.items())
@@ -127,7 +128,7 @@ def _specs(tensors: Mapping[str, TensorInfo]) -> tuple[TensorSpec, ...]:
 
 
 def _spec(key: str, info: TensorInfo) -> TensorSpec:
-    # A sparse tensor has three; its values are what flows.
+    # A sparse tensor has three parts; the values carry the data.
     tensor = info.name or info.coo_sparse.values_tensor_name
     return TensorSpec(key, tensor, dtype_name(info.dtype), _shape(info.tensor_shape))
 

@@ -1,7 +1,7 @@
-"""Recognise the format of a file by its first bytes; its name does not count.
+"""Detect the format of a file by its first bytes, not its name.
 
-The order matters: containers with a magic number, then text, then the bare messages, which have none and are
-distinguished by how well their fields fit.
+In this order: containers with a magic number, then text, then bare messages, which have none and are recognised by how
+well their fields match.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ MESSAGES: dict[str, type[Message]] = {
     "xspace": XSpace,
 }
 HDF5 = b"\x89HDF\r\n\x1a\n"
-RECORD = 12  # length and its checksum, before every record of an event file
-PLAIN = 16  # fields that agree, for each that does not, where a message is known though it is cut
+RECORD = 12  # bytes of a length and its checksum, at the start of every record
+PLAIN = 16  # matching fields per mismatch that identify a truncated message
 FREEZE = "this program draws GraphDefs, SavedModels, .meta files, event files and Keras models"
 CHECKPOINT = (
     "a checkpoint holds values only: give the .meta file beside it, the SavedModel folder, or the log folder; "
     "'tbgraph info' lists its tensors"
 )
 FOLDER = "give the folder that it lies in: the SavedModel"
-VALUES = re.compile(r"\.data-\d{5}-of-\d{5}$")  # a shard of a checkpoint is numbers only; its name alone says so
-TABLE_END = b"\x57\xfb\x80\x8b\x24\x75\x47\xdb"  # the last bytes of the table that an index is
-# A record of keras_metadata.pb: length, number of the object, where it hangs, what sort it is.
+VALUES = re.compile(r"\.data-\d{5}-of-\d{5}$")  # a shard of a checkpoint has no header: only its name identifies it
+TABLE_END = b"\x57\xfb\x80\x8b\x24\x75\x47\xdb"  # the last bytes of an index, which is a LevelDB table
+# A record of keras_metadata.pb: length, object number, path, identifier.
 KERAS_METADATA = re.compile(
     rb"\n[\x80-\xff]*+[\0-\x7f](?:\x10[\x80-\xff]*+[\0-\x7f])?\x1a\x04root\".{1,2}_tf_keras_", re.DOTALL
 )
 OP_TYPE = re.compile(rb"[A-Za-z_][\w.>/-]*+")
 ReadTail = Callable[[int], bytes]
-# The beginning of JSON; what may lie between fields of text; a first field or extension; fields at line beginnings.
+# Start of JSON; gaps between text fields; a first field or extension; fields at line starts.
 _JSON = re.compile(rb"\s*+(?:\{\s*+[\"}]|\[\s*+[\[{\"\]\d-])")
 _GAP = re.compile(rb"(?:[\s;,]++|#[^\n]*+)*+")
 _START = re.compile(_GAP.pattern + rb"(?:(\w++)[ \t\r\n]*+[:{<]|\[[\w./-]++\])")
@@ -74,7 +74,9 @@ REFUSED = (
 
 
 def sniff(head: bytes, name: str, *, whole: bool, tail: ReadTail | None = None) -> str:
-    """Before: the first bytes (`whole`: all of them). After: the key of a reader; or UnknownFormat.
+    """Return the key of the reader for a file. Raises UnknownFormat.
+
+    `head` are the first bytes (`whole`: all of them); `tail(n)` returns the last n.
 
     >>> sniff(b'node { name: "x" }', "x.bin", whole=True)
     'graph_text'
@@ -93,7 +95,7 @@ def sniff(head: bytes, name: str, *, whole: bool, tail: ReadTail | None = None) 
     if KERAS_METADATA.match(head):
         return "keras_metadata"
     text = _as_text(head, name)
-    # The bytes of a message may begin like text: text with control characters is one only if no message fits.
+    # A message may start like text: text with control characters must not fit any message.
     if text and (_printable(head) or not _fits(head, whole=whole)):
         return text
     if tail is not None and tail(len(TABLE_END)) == TABLE_END:
@@ -102,8 +104,8 @@ def sniff(head: bytes, name: str, *, whole: bool, tail: ReadTail | None = None) 
 
 
 def is_events(head: bytes) -> bool:
-    """The checksum of the first record's length is right."""
-    # Every length below 2⁵⁶ has a byte that is 0; text has none.
+    """Return whether the first record's length has the right checksum."""
+    # Every length below 2⁵⁶ contains a zero byte; text does not.
     if len(head) < RECORD or 0 not in head[:8]:
         return False
     from graphviz_tb.read.crc import masked_crc
@@ -118,11 +120,11 @@ def _refuse_marked(head: bytes, name: str) -> None:
 
 
 def _as_text(head: bytes, name: str) -> str | None:
-    """JSON or a text proto; None where the bytes are no text."""
+    """Return the key for JSON or text proto; None if the bytes are no text."""
     body = head.removeprefix(BOM_UTF8)
     if _JSON.match(body) and _printable(body):
         return "keras_json"
-    if _GAP.fullmatch(body):  # nothing but comments, as far as we see
+    if _GAP.fullmatch(body):  # only comments so far
         return "graph_text"
     start = _START.match(body)
     if start is None:
@@ -138,7 +140,7 @@ def _as_text(head: bytes, name: str) -> str | None:
 
 
 def _text_kinds() -> dict[bytes, str]:
-    """Which message a top-level field name belongs to; the first of the table takes shared ones."""
+    """Return the message of each top-level field name; the first in the table wins shared names."""
     kinds: dict[bytes, str] = {}
     for kind, message in MESSAGES.items():
         for field in message.DESCRIPTOR.fields:
@@ -164,9 +166,9 @@ def _as_message(head: bytes, name: str, *, whole: bool) -> str:
 
 
 def _fits(head: bytes, *, whole: bool) -> str | None:
-    """The message that the bytes fit best, if they fit it at all."""
+    """Return the message that fits the bytes best, if any does."""
     fits = {kind: fit(head, message.DESCRIPTOR, cut=not whole) for kind, message in MESSAGES.items()}
-    # The letters of a name may look like nested messages, which fit better the longer the name is.
+    # The letters of a long name may look like nested messages that fit even better.
     if not fits["graph"].bad and _begins_with_op(head):
         return "graph"
     fitting = [kind for kind, fitted in fits.items() if fitted.good and fitted.bad <= fitted.good]
@@ -174,7 +176,7 @@ def _fits(head: bytes, *, whole: bool) -> str | None:
 
 
 def _begins_with_op(head: bytes) -> bool:
-    """Whether the first field is a node with one name and one op type, as no other message's first field is."""
+    """Return whether the first field is a node with one name and one op type, which only a GraphDef has."""
     try:
         first = next(pieces(head))
         if (first.number, first.wire) != (1, BYTES):
@@ -188,24 +190,24 @@ def _begins_with_op(head: bytes) -> bool:
 
 
 def _cut(head: bytes) -> str | None:
-    """The message that the bytes plainly begin, though they end in the middle of it: reading it says where."""
+    """Return the message that truncated bytes clearly belong to: reading it reports where it ends."""
     kind = _fits(head, whole=False)
     fitted = fit(head, MESSAGES[kind].DESCRIPTOR, cut=True) if kind else None
     return kind if fitted and fitted.good >= PLAIN and fitted.good >= PLAIN * fitted.bad else None
 
 
-# A field that does not fit weighs more than several that do, which may be chance.
+# A mismatch outweighs several matches, which may be chance.
 def _rank(fitted: Fit) -> float:
     return fitted.good - 4 * fitted.bad
 
 
 def _refuse_onnx(head: bytes, name: str) -> None:
-    """ONNX: version (1) is a number, then producer strings; the graph is field 7, operator sets field 8."""
+    """Raise for ONNX: version (1) is a number, then producer strings; the graph is field 7, operator sets field 8."""
     seen = set()
     try:
         for piece in pieces(head):
             seen.add((piece.number, piece.wire))
-    # The head may end in the graph: its key was read, its bytes were not.
+    # The head may be cut within the graph: its key was read, its bytes were not.
     except CutError as where:
         if where.offset < len(head):
             seen.add((head[where.offset] >> 3, head[where.offset] & 7))
@@ -217,7 +219,7 @@ def _refuse_onnx(head: bytes, name: str) -> None:
 
 
 def _is_fingerprint(head: bytes) -> bool:
-    """FingerprintDef: five hashes as numbers, then a version and the id of the file."""
+    """Return whether this is a FingerprintDef: five numeric hashes, then a version and the id of the file."""
     try:
         fields = [(piece.number, piece.wire) for piece in pieces(head)]
     except CutError:

@@ -1,6 +1,6 @@
-"""Event files: which records hold a graph, a Keras model or a profile; the rest is passed over.
+"""Scan an event file for records with a graph, a Keras model or a profile; skip the rest.
 
-Nothing that was found is kept in memory if it can be read again: memory follows the graph that is chosen.
+Anything that can be read again from the file is not kept: memory depends on the chosen graph only.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from graphviz_tb.errors import MalformedRecord
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import lasting
 from graphviz_tb.proto import Event, Summary
-from graphviz_tb.read import crc
+from graphviz_tb.read.crc import FAST
 from graphviz_tb.read.opened import Stream, unreadable
 from graphviz_tb.read.pb import BROKEN
 from graphviz_tb.read.records import HEADER, Record, Torn, records
 
 EventKind = Literal["graph", "meta_graph", "keras", "traced", "traced_graph", "profile"]
-VERSION = b"1"  # what the versioned plugins write beside their data
+VERSION = b"1"  # content of the versioned plugins' metadata
 VERSIONED = ("graph_keras_model", "graph_run_metadata", "graph_run_metadata_graph")
-CHECKED_BYTES = 1 << 20  # payloads whose checksum plain Python can afford
+CHECKED_BYTES = 1 << 20  # largest payload whose checksum is computed in pure Python
 PLUGINS: dict[str, EventKind] = {
     "graphs": "graph",
     "graph_keras_model": "keras",
@@ -33,13 +33,13 @@ PLUGINS: dict[str, EventKind] = {
     "graph_run_metadata_graph": "traced_graph",
     "graph_tagged_run_metadata": "profile",
 }
-_WHAT = re.compile(rb"\x09.{8}(?:\x10[\x80-\xff]*+[\0-\x7f])?(.)", re.DOTALL)  # time, step, then the event
+_WHAT = re.compile(rb"\x09.{8}(?:\x10[\x80-\xff]*+[\0-\x7f])?(.)", re.DOTALL)  # time, step, next tag
 _SUMMARY, _DULL = b"\x2a", (b"\x1a", b"\x32", b"\x3a")  # version, log message, session log
 
 
 @dataclass(frozen=True, slots=True)
 class Find:
-    """Something of interest in an event file; `data` reads its bytes, `size` says how many."""
+    """A graph, model or profile in an event file; `data` reads its `size` bytes."""
 
     item: EventKind
     tag: str | None
@@ -50,7 +50,7 @@ class Find:
 
 @dataclass(slots=True)
 class Scan:
-    """What one file held, and what was wrong with it: `damage` is the first of that."""
+    """Finds and notices of one file; `damage` is the first defect."""
 
     name: str
     finds: list[Find] = field(default_factory=list)
@@ -59,7 +59,7 @@ class Scan:
     events: int = 0
 
     def damaged(self, what: str, offset: int) -> None:
-        """Note damage that reading survives."""
+        """Record survivable damage."""
         self.notices.append(Notice("damaged-record", f"{self.name}: {what}", f"byte {offset}"))
         self.damage = self.damage or MalformedRecord(f"{self.name}: {what}", offset=offset)
 
@@ -70,7 +70,7 @@ class Scan:
 
 
 def scan(stream: Stream, name: str, path: Path | None) -> Scan:
-    """Before: an event file at its start; `path` where it can be read again. After: what it holds."""
+    """Scan an event file from its start. With `path`, finds are read again from the file."""
     made, path = Scan(name), None if path is None else Path(lasting(path))
     last: Record | None = None
     try:
@@ -84,14 +84,14 @@ def scan(stream: Stream, name: str, path: Path | None) -> Scan:
     except MalformedRecord as damage:
         what = damage.message.removesuffix(f" (at byte {damage.offset})")
         made.damaged(f"{what}; what follows is lost", damage.offset)
-    # Of the records without interest only the last is checked: to check all would take longer than reading.
+    # Skipped records are not verified, except the last: that would take longer than reading.
     if last is not None and not _of_interest(last.payload) and _affordable(last) and not last.sound:
         made.damaged("the last record is damaged", last.offset)
     return made
 
 
 def _look(record: Record, path: Path | None, made: Scan) -> None:
-    """Add what a record holds, if it is of interest."""
+    """Add the finds of a record."""
     if not _of_interest(record.payload):
         return
     if _affordable(record) and not record.sound:
@@ -105,10 +105,10 @@ def _look(record: Record, path: Path | None, made: Scan) -> None:
     stop = 0
     for item, tag, number in _items(event, made.name, made.notices):
         data = _bytes_of(event, number)
-        # Values are in order: each begins after the last, or where the same bytes were before.
+        # Values are in order: search each after the previous one, or where equal bytes were found.
         start = record.payload.find(data, stop)
         stop = max(stop, start + len(data))
-        # Where the file can be opened again, only the place is kept.
+        # If the file can be opened again, keep only the position.
         again = partial(_kept, data)
         if path is not None and start >= 0:
             again = partial(_read_again, path, record.offset + HEADER + start, len(data), crc32(data))
@@ -116,22 +116,22 @@ def _look(record: Record, path: Path | None, made: Scan) -> None:
 
 
 def _affordable(record: Record) -> bool:
-    return crc.FAST or len(record.payload) <= CHECKED_BYTES
+    return FAST or len(record.payload) <= CHECKED_BYTES
 
 
 def _of_interest(payload: bytes) -> bool:
-    """Most events are numbers and histograms: seen without decoding."""
+    """Return whether a record may hold a find. Most hold numbers and histograms, seen without decoding."""
     match = _WHAT.match(payload)
     if match is None:
         return True
     if match[1] in _DULL:
         return False
-    # Anywhere in the summary: a plugin's name holds the word, and to decode every histogram would take longer.
+    # A plugin's name contains "graph"; decoding every histogram would take longer than this search.
     return match[1] != _SUMMARY or b"graph" in payload
 
 
 def _items(event: Event, name: str, notices: list[Notice]) -> Iterator[tuple[EventKind, str | None, int]]:
-    """What an event holds: kind, tag, and the number of the summary value (-1: the event itself)."""
+    """Yield (kind, tag, number of the summary value, or -1 for the event itself)."""
     what = event.WhichOneof("what")
     if what == "graph_def":
         yield "graph", None, -1

@@ -1,4 +1,4 @@
-"""TensorFlow.js's `model.json`: its topology is the JSON of a Keras model, or a GraphDef as JSON.
+"""`model.json` of TensorFlow.js: its topology is the JSON of a Keras model, or a GraphDef as JSON.
 
 {"format": "layers-model", "modelTopology": {"model_config": …}, "weightsManifest": …}
 {"format": "graph-model", "modelTopology": {"node": […], "library": …}, "weightsManifest": …}
@@ -19,12 +19,12 @@ TOPOLOGY = "modelTopology"
 
 
 def topology(parsed: Any) -> Any:
-    """Return the topology in the JSON of a model of TensorFlow.js; any other JSON as it is."""
+    """Return the topology in the JSON of a TensorFlow.js model; any other JSON unchanged."""
     return parsed[TOPOLOGY] if isinstance(parsed, dict) and isinstance(parsed.get(TOPOLOGY), dict) else parsed
 
 
 def is_graph(parsed: Any) -> bool:
-    """Whether JSON is a GraphDef.
+    """Return whether JSON is a GraphDef.
 
     >>> is_graph({"node": [{"name": "x", "op": "Placeholder"}]}), is_graph({"class_name": "Sequential", "node": []})
     (True, False)
@@ -35,9 +35,9 @@ def is_graph(parsed: Any) -> bool:
 
 
 def graph_content(parsed: dict[str, Any], name: str) -> Content:
-    """The graph of a GraphDef as JSON. Raises MalformedText where a value fits none of its fields."""
+    """Return the graph of a GraphDef as JSON. Raises MalformedText if a value does not fit its field."""
     try:
-        # Weights are in files of their own; what later versions added is left out, as in a binary graph.
+        # Unknown fields, of later versions, are skipped as in a binary graph; weights are in separate files.
         return Content(ParseDict(parsed, GraphDef(), ignore_unknown_fields=True))
     except (Error, ValueError, TypeError, RecursionError) as error:
         said = json.dumps(str(error)[:200])

@@ -1,10 +1,10 @@
-"""The subject of a trace: the function that was traced, without the ops that only run it.
+"""Reduce a trace to its subject: the traced function, without the ops that only run it.
 
-small      `tf.summary.trace_on` records every op that runs eagerly as a separate graph: variables that are made,
-           counters, datasets, writers; they are tiny compared with the model
-steps      of Keras's `fit` with several steps in one call, the step: the loop around it gets data and counts
-wrappers   a graph whose whole content is one call, between an iterator and results, is the body of that call
-barriers   NoOps at the end of functions go, as in bodies of signatures
+small      `tf.summary.trace_on` records every eager op as a separate graph: creating variables, counters, datasets,
+           writers; these are tiny compared with the model
+steps      for Keras's `fit` with several steps per call, the step: the loop around it fetches data and counts
+wrappers   a graph whose whole content is one call, between an iterator and results, becomes the body of that call
+barriers   NoOps at the end of functions are removed, as in bodies of signatures
 """
 
 from __future__ import annotations
@@ -24,33 +24,35 @@ from graphviz_tb.read.inline import HANDLES, FreeNames, node_of
 from graphviz_tb.read.merge import merge
 from graphviz_tb.read.opening import Opening
 
-LEAST = 0.05  # of the content of the largest graph: what runs beside a model has a few ops, a model hundreds
-# What only hands values on, or gets them from an iterator.
+LEAST = 0.05  # of the largest graph's ops: helper graphs have a few ops, models hundreds
+# Ops that forward values, or fetch them from an iterator.
 HANDING = NO_CONTENT.union(
     *(TYPES[role] for role in (*(Role.ARGUMENT, Role.RESULT, Role.PASS_EACH, Role.NEXT_ELEMENT, Role.WRAP),))
 )
 STORING = (Role.ASSIGN, Role.FILL, Role.SAVE, Role.RESTORE, Role.VARIABLE_CHECK)
 COUNTING = HANDING | TYPES[Role.LOOP_COUNT] | TYPES[Role.HAS_ELEMENT]
-MOST_OPS = 10**9  # that are counted: functions that call two others make 2²⁰⁰
-RECORDED = (*HANDLES, "_output_shapes")  # attributes of arguments
+MOST_OPS = 10**9  # cap: functions that each call two more reach 2²⁰⁰
+RECORDED = (*HANDLES, "_output_shapes")  # attributes that traces record on arguments
 
 Library = Mapping[str, FunctionDef]
 
 
 def of_content(graphs: Sequence[GraphDef]) -> tuple[GraphDef, int]:
-    """The graphs of a trace as one, without those that hold next to nothing, and how many ops those have; where one is
-    left, that one."""
+    """Merge the traced graphs, dropping those with < 5 % of the largest one's ops.
+
+    Returns the graph and the number of dropped ops.
+    """
     sizes = [content(graph) for graph in graphs]
     least = LEAST * max(sizes, default=0)
     room = OpeningBudget()
-    # Numbers stay those of the file: "graph_3" is the third graph of the trace, whatever was left out.
+    # Numbering follows the file: "graph_3" is the third graph of the trace.
     kept = {number: without_wrappers(graphs[number - 1], room) for number, size in enumerate(sizes, 1) if size >= least}
     left = sum(len(graph.node) for graph, size in zip(graphs, sizes, strict=True) if size < least)
     return merge(list(kept.values()), list(kept))[0], left
 
 
 def content(graph: GraphDef) -> int:
-    """How many ops a graph and its library have that do more than to hand on, set and save values."""
+    """Count the ops of a graph and its library that do more than forward, set and save values."""
     bodies = (function.node_def for function in graph.library.function)
     return sum(
         node.op not in HANDING and not has_role(node.op, *STORING) for nodes in (graph.node, *bodies) for node in nodes
@@ -58,19 +60,21 @@ def content(graph: GraphDef) -> int:
 
 
 def without_wrappers(graph: GraphDef, room: OpeningBudget | None = None) -> GraphDef:
-    """The body of the call that is all of a graph, through further ones; the same graph where there is none, or where
-    there is no room for its names."""
+    """Return the body of the call that is a graph's whole content, repeatedly.
+
+    Returns the same graph if there is no such call, or no room for its names.
+    """
     room = room or OpeningBudget()
     library = {function.signature.name: function for function in graph.library.function}
     if not library:
         return graph
     start = repeated_step(graph.node, library) or graph.node
-    if has_several(start):  # only saves time: there is no call that is all of it
+    if has_several(start):  # a shortcut: no call is the whole content
         return graph
     opening = Opening(body_of_nodes(start), HANDING, pruned=False)
     opened: set[str] = set()
-    recursive: set[str] | None = None  # asked for where there is a wrapper: most traces have none
-    # As bodies of signatures are opened (body.py), but never into a function that calls itself.
+    recursive: set[str] | None = None  # computed only if there is a wrapper
+    # Inline as for signatures (body.py), but never a recursive function.
     while len(opened) < CALLS_IN_CALLS and (call := opening.call) is not None:
         function = library.get(call.attr["f"].func.name)
         recursive = in_circles(library) if recursive is None else recursive
@@ -87,7 +91,7 @@ def without_wrappers(graph: GraphDef, room: OpeningBudget | None = None) -> Grap
 
 
 def has_several(nodes: Iterable[NodeDef]) -> bool:
-    """Whether several nodes do more than hand values on; the first two are enough to tell."""
+    """Return whether several nodes do more than forward values; stops at the second."""
     names: set[str] = set()
     for node in nodes:
         if node.op not in HANDING:
@@ -98,12 +102,12 @@ def has_several(nodes: Iterable[NodeDef]) -> bool:
 
 
 def does_something(function: FunctionDef) -> bool:
-    """Whether a body has more than what hands values on."""
+    """Return whether a body has an op that does more than forward values."""
     return any(node.op not in HANDING for node in function.node_def)
 
 
 def in_circles(library: Library) -> set[str]:
-    """The functions that call themselves, directly or not."""
+    """Return the functions that call themselves, directly or not."""
     after = callees(library)
     component = strong_components(after)
     size = Counter(component)
@@ -111,7 +115,7 @@ def in_circles(library: Library) -> set[str]:
 
 
 def callees(library: Library) -> list[list[int]]:
-    """The functions that each function calls, each once, by their places in the library."""
+    """Return the functions that each function calls, as positions in the library, without duplicates."""
     number = {name: place for place, name in enumerate(library)}
     return [
         list(dict.fromkeys(number[callee] for node in function.node_def for callee in functions_of(node, library)))
@@ -120,14 +124,13 @@ def callees(library: Library) -> list[list[int]]:
 
 
 def repeated_step(nodes: Iterable[NodeDef], library: Library) -> list[NodeDef] | None:
-    """A call, with its arguments, of what a loop over data does with each of them; None where there is no such loop.
+    """Return the nodes that call the body of a data loop; None if the graph is no such loop.
 
-    Before: the nodes of a graph. Loops and branches are gone into, the largest first, as long as there is nothing
-    beside them but counters and what comes from the iterator.
+    Descends into loops and branches, the largest first, as long as only counters and iterator ops are next to them.
     """
     seen: set[str] = set()
     ops: dict[str, int] = {}
-    # Only counters and branches so far: what is done with the data lies further inside.
+    # Only counters and branches so far: the data is used further inside.
     gets = False
     while len(seen) < CALLS_IN_CALLS and all(node.op in COUNTING | CALLS | LOOPS | BRANCHES for node in nodes):
         gets |= any(node.op in OPTIONAL_VALUES for node in nodes)
@@ -135,7 +138,7 @@ def repeated_step(nodes: Iterable[NodeDef], library: Library) -> list[NodeDef] |
         if not inside or not seen.isdisjoint(inside):
             return None
         function, *others = inside.values()
-        # Weighed only against others: of a chain of calls each would be followed to its end.
+        # Sizes only matter with alternatives: a chain of calls is simply followed.
         if others:
             ops = ops or ops_through_calls(library)
             function = library[max(inside, key=ops.__getitem__)]
@@ -145,22 +148,21 @@ def repeated_step(nodes: Iterable[NodeDef], library: Library) -> list[NodeDef] |
 
 
 def ops_through_calls(library: Library) -> dict[str, int]:
-    """Count the ops of each function and of the functions that it calls; only its own where its calls lead into a
-    cycle."""
+    """Count the ops of each function with all it calls; only its own if the calls lead into a cycle."""
     inside = callees(library)
     callers: list[list[int]] = [[] for _ in inside]
     for place, called in enumerate(inside):
         for callee in called:
             callers[callee].append(place)
     ops = [len(function.node_def) for function in library.values()]
-    # Callees first: all are summed up in one pass.
+    # Callees first, so that one pass sums everything.
     for place in topological(callers):
         ops[place] = min(ops[place] + sum(ops[callee] for callee in inside[place]), MOST_OPS)
     return dict(zip(library, ops, strict=True))
 
 
 def tell_arguments(opening: Opening, function: FunctionDef) -> None:
-    """Copy the attributes of a function's arguments to the nodes that the call is given, where these have none."""
+    """Copy attributes of a function's arguments to the nodes passed to the call, where missing."""
     for position, tensor in enumerate(opening.given()):
         node = opening.node(name := node_of(tensor))
         attrs = function.arg_attr[position].attr if position in function.arg_attr else {}
@@ -170,7 +172,7 @@ def tell_arguments(opening: Opening, function: FunctionDef) -> None:
 
 
 def with_library(block: Block, graph: GraphDef, library: Library) -> GraphDef:
-    """The nodes of a block as a graph, without the functions that only the graph's own nodes led to."""
+    """Return a block as a graph, without the functions that only the original nodes needed."""
     made = GraphDef(versions=graph.versions)
     write(block, made.node)
     made.library.gradient.extend(graph.library.gradient)
@@ -180,7 +182,7 @@ def with_library(block: Block, graph: GraphDef, library: Library) -> GraphDef:
 
 
 def without_barriers(graph: GraphDef) -> GraphDef:
-    """The graph with functions that have no NoOps at their ends; the same one where none has."""
+    """Remove the barriers of all functions. Returns the same graph if there are none."""
     bodies = [tidied(function) for function in graph.library.function]
     if all(body is function for body, function in zip(bodies, graph.library.function, strict=True)):
         return graph

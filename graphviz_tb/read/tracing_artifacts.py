@@ -1,11 +1,11 @@
-"""Tracing artifacts: nodes and functions that tracing and lowering add. They are neither drawn nor counted.
+"""Remove tracing artifacts: nodes and functions that tracing and lowering add. They are neither drawn nor counted.
 
-barriers   the NoOp that makes the results of a traced function wait for all that it reads and writes, and the NoOps
-           that only such a one waits for
+barriers   the NoOp that makes the results of a traced function wait for all that it reads and writes, and NoOps that
+           only such a one waits for
 results    identities between an op and what a traced function returns ("identity_RetVal")
-arguments  placeholders that freezing left where a loop had its inputs; nobody uses them
-rewritten  functions that gradients replaced by another form ("body_7_rewritten") and nobody calls
-borders    identities and NoOps in the place where a call or loop was inlined ("Func/…/input/_7"): they only hand on
+arguments  unused placeholders that freezing left in place of a loop's inputs
+rewritten  functions that gradients replaced by a different form ("body_7_rewritten") and nothing calls
+borders    identities and NoOps left where a call or loop was inlined ("Func/…/input/_7"): they only forward
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from graphviz_tb.proto import GraphDef, NodeDef
 from graphviz_tb.read.body import called_functions
 from graphviz_tb.read.inline import data_inputs, node_of
 
-BARRIER = re.compile(r"NoOp(_\d+)?", re.ASCII)  # what tracing makes is in no scope
+BARRIER = re.compile(r"NoOp(_\d+)?", re.ASCII)  # names from tracing have no scope
 RESULT = re.compile(r"Identity(_\d+)?", re.ASCII)
-LOWERED = "unused_control_flow_input"  # what the inliner of functional loops leaves
+LOWERED = "unused_control_flow_input"  # left by the inliner of functional loops
 ARGUMENT = re.compile(rf"{LOWERED}(_\d+)?", re.ASCII)
-# core/common_runtime/inline_function_utils.cc of TensorFlow names them.
+# Names from TensorFlow's core/common_runtime/inline_function_utils.cc.
 BORDER = re.compile(r"Func/.*/(input|output)(_control_node)?/_\d+", re.ASCII | re.DOTALL)
 REWRITTEN = "_rewritten"  # python/ops/while_v2.py, cond_v2.py
 BEGINNINGS = ("NoOp", LOWERED, "Func/")
@@ -36,13 +36,12 @@ SUSPECTS = GROUPS | INPUTS | TRACED_RESULTS | RESULTS
 
 
 def suspected(graph: GraphDef) -> dict[str, NodeDef]:
-    """The nodes, by name, whose op types are those of what tracing and lowering leave."""
+    """Return the nodes, by name, whose op types occur among artifacts."""
     return {node.name: node for node in graph.node if node.op in SUSPECTS}
 
 
 def may_be_there(nodes: Nodes) -> bool:
-    """Whether some nodes of a graph may be left over from tracing or lowering: their op types and the beginnings of
-    their names say so. Before: a graph without functions."""
+    """Return whether a graph without functions may contain artifacts, by op types and prefixes of names."""
     types = [number for op, number in nodes.op_numbers.items() if op in SUSPECTS]
     if any(op in RESULTS for op in nodes.op_numbers):
         return True
@@ -51,13 +50,13 @@ def may_be_there(nodes: Nodes) -> bool:
 
 
 def without_tracing_artifacts(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> GraphDef:
-    """The graph without what tracing leaves; the same one where there is nothing. Before: what is `suspected`."""
+    """Remove artifacts. `suspects` come from `suspected`. Returns the same graph if there are none."""
     return without_rewritten(without_nodes(graph, suspects))
 
 
 def without_nodes(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> GraphDef:
-    """The graph without what tracing and lowering left among its nodes; the same object where there is nothing."""
-    # Most graphs have none: their op types and the beginnings of names say so, and no copy is made.
+    """Remove artifacts among the nodes. Returns the same graph if there are none."""
+    # Most graphs have none, as op types and prefixes show: return without a copy.
     if not any(name.startswith(BEGINNINGS) or node.op in RESULTS for name, node in suspects.items()):
         return graph
     borders = {name for name in suspects if BORDER.fullmatch(name) and suspects[name].op not in INPUTS}
@@ -67,7 +66,7 @@ def without_nodes(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> GraphDef:
     if not left:
         return graph
     handed = resolved({name: data_inputs(suspects[name])[0] for name in borders if data_inputs(suspects[name])})
-    # What borders hand on may have a long name, and thousands of uses: they stay then.
+    # A forwarded name may be long and used thousands of times: keep the borders then.
     if sum(inputs.uses[name] * len(tensor) for name, tensor in handed.items()) > INLINED_LETTERS:
         left -= borders
     made = GraphDef(versions=graph.versions, library=graph.library)
@@ -81,7 +80,7 @@ def without_nodes(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> GraphDef:
 
 
 class Inputs:
-    """The inputs of a graph, listed once: of each node, how often each text is one, and how often each node."""
+    """The inputs of a graph, listed once, with the number of uses of each string and of each node."""
 
     def __init__(self, graph: GraphDef) -> None:
         self.of_nodes: list[tuple[NodeDef, Sequence[str]]] = [(node, list(node.input)) for node in graph.node]
@@ -90,12 +89,12 @@ class Inputs:
 
 
 def input_counts(inputs: Iterable[Iterable[str]]) -> Counter[str]:
-    """How often each text is an input."""
+    """Count the uses of each input string."""
     return Counter(chain.from_iterable(inputs))
 
 
 def by_node(count: Mapping[str, int]) -> Counter[str]:
-    """How often each node is an input.
+    """Sum input counts by node.
 
     >>> by_node({"x": 1, "x:1": 2, "^x": 1, "y": 1})
     Counter({'x': 4, 'y': 1})
@@ -110,7 +109,7 @@ def without_rewritten(graph: GraphDef) -> GraphDef:
     library = {function.signature.name: function for function in graph.library.function}
     left = {name for name in library if f"{name}{REWRITTEN}" in library}
     if not left:
-        # The original stays where the main graph or another function still calls it.
+        # The original stays if the main graph or a remaining function calls it.
         return graph
     others = (node for name in library.keys() - left for node in library[name].node_def)
     left -= called_functions([*graph.node, *others], library)
@@ -121,13 +120,13 @@ def without_rewritten(graph: GraphDef) -> GraphDef:
 
 
 def arguments(inputs: Inputs, suspects: Mapping[str, NodeDef]) -> set[str]:
-    """Placeholders that nobody uses and freezing named."""
+    """Return unused placeholders with the name that freezing gives."""
     named = {name for name, node in suspects.items() if node.op in INPUTS and ARGUMENT.fullmatch(name)}
     return named - inputs.uses.keys()
 
 
 def results(inputs: Inputs, suspects: Mapping[str, NodeDef]) -> set[str]:
-    """The identities that tracing named and that lead to what a function returns alone."""
+    """Return identities with a name from tracing that lead to function results only."""
     waiting = [node_of(each) for node in suspects.values() if node.op in RESULTS for each in data_inputs(node)]
     left: set[str] = set()
     while waiting:
@@ -142,22 +141,22 @@ def results(inputs: Inputs, suspects: Mapping[str, NodeDef]) -> set[str]:
 
 
 def barriers(inputs: Inputs, suspects: Mapping[str, NodeDef]) -> set[str]:
-    """The NoOps of tracing for which nothing waits but results, and those for which only such NoOps wait."""
+    """Return the NoOps of tracing that only results wait for, and NoOps that only these wait for."""
     noops = {name for name, node in suspects.items() if node.op in GROUPS and not data_inputs(node)}
     superfluous = {name for name in noops if BARRIER.fullmatch(name) and suspects[name].input}
     if not superfluous:
         return superfluous
-    # All uses of a node, and those as a result of the function: an identity with others is no end.
+    # All uses of a node, and those as results: an identity with further uses is no end.
     used = inputs.uses.copy()
     returned = by_node(input_counts(texts for node, texts in inputs.of_nodes if node.op in RESULTS))
     waits = {f"^{name}" for name in superfluous} & inputs.count.keys()
     superfluous = {text[1:] for text in waits}
-    # A barrier is one for which nothing waits but identities that are results.
+    # For a barrier, only identities that are results wait.
     for node, texts in inputs.of_nodes:
         if not waits.isdisjoint(texts) and (node.op not in TRACED_RESULTS or used[node.name] > returned[node.name]):
             superfluous.difference_update(text[1:] for text in waits.intersection(texts))
     waiting = list(superfluous)
-    # Backwards: a NoOp goes, too, when all that waited for it is gone.
+    # Backwards: a NoOp goes, too, once everything that waited for it is gone.
     while waiting:
         for name in {node_of(each) for each in suspects[waiting.pop()].input}:
             if name in noops and name not in superfluous:
@@ -169,7 +168,7 @@ def barriers(inputs: Inputs, suspects: Mapping[str, NodeDef]) -> set[str]:
 
 
 def resolved(handed: Mapping[str, str]) -> dict[str, str]:
-    """Return for each node that hands on a tensor the first source of that tensor; nodes on cycles are left out.
+    """Return the original tensor behind each forwarding node; nodes on cycles are left out.
 
     >>> resolved({"a": "b", "b": "c:1", "x": "y", "y": "x"})
     {'b': 'c:1', 'a': 'c:1'}
@@ -178,7 +177,7 @@ def resolved(handed: Mapping[str, str]) -> dict[str, str]:
     circles: set[str] = set()
     for name in handed:
         way = {name: None}
-        # To the end of the chain, a cycle, or the end of an earlier chain.
+        # To the end of the chain, a cycle, or an already resolved chain.
         while (last := node_of(handed[next(reversed(way))])) in handed:
             if last in way or last in source or last in circles:
                 break
@@ -194,7 +193,7 @@ def resolved(handed: Mapping[str, str]) -> dict[str, str]:
 
 
 def passed(node: NodeDef, left: set[str], handed: Mapping[str, str]) -> list[str]:
-    """The inputs of a node: for what is left out that which it hands on, or nothing."""
+    """Return the inputs of a node after removing `left`: replaced by the forwarded tensor, or dropped."""
     inputs: list[str] = []
     controls: dict[str, None] = {}
     for each in node.input:

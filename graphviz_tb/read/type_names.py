@@ -1,4 +1,4 @@
-"""The names of types, as signatures have them."""
+"""Names of dtypes in signatures."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from graphviz_tb.proto import DataType
 
 
 def dtype_name(number: int) -> str:
-    """The name of a type as it is spoken: float32's is "float".
+    """Return the name of a dtype in the enum `DataType`, in small letters: that of float32 is "float".
 
     >>> dtype_name(1), dtype_name(9), dtype_name(777)
     ('float', 'int64', 'type 777')

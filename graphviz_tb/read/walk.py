@@ -1,5 +1,7 @@
-"""List every file below a folder, each folder once: links may form cycles, lead to one place many times, or to the
-whole machine."""
+"""List the files below a folder, entering each folder once.
+
+Links may form cycles, lead to one place many times, or to the whole machine.
+"""
 
 from __future__ import annotations
 
@@ -15,24 +17,23 @@ from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
 
 UNREAD = "unread-folder"
-FileId = tuple[int, int]  # device and inode: what a name leads to, however it is spelled
+FileId = tuple[int, int]  # device and inode
 
 
 @dataclass(frozen=True, slots=True)
 class Below:
-    """All `files` with the folder they are in, relative to the top, in the order of names; `notices` say what was not
-    looked into."""
+    """All `files` with their folder relative to the top, sorted; `notices` report skipped folders."""
 
     files: tuple[tuple[str, Path], ...]
     notices: tuple[Notice, ...] = ()
 
 
 def files_below(top: Path) -> Below:
-    """What is below a folder.
+    """List the files below a folder.
 
-    A folder that several names lead to is entered once, under its own name rather than that of a link.
-    Raises ReadError where `top` itself cannot be listed, or holds too much to be a log; a folder below it that cannot
-    be listed is left out.
+    A folder reachable by several names is entered once, preferably under its own name rather than a link's. Raises
+    ReadError if `top` cannot be listed, TooLarge if it holds too much to be a log. Unreadable folders below it are
+    skipped with a notice.
     """
     try:
         os.scandir(top).close()
@@ -42,7 +43,7 @@ def files_below(top: Path) -> Below:
     files: list[tuple[str, Path]] = []
     notices: list[Notice] = []
     linked = seen = 0
-    # Links wait until all folders are through: a folder that lies there itself goes by its own name.
+    # Links wait until all folders are done, so that real folders keep their own names.
     folders, links = deque([top]), deque[Path]()
     behind = False
     while folders or links:
@@ -72,19 +73,19 @@ def files_below(top: Path) -> Below:
 
 
 def cannot_list(folder: Path, error: OSError | ValueError) -> ReadError:
-    """What the system said, as our error."""
+    """Convert a system error."""
     reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
     return ReadError(f"cannot read the folder '{folder}': {reason}")
 
 
 def identity(path: Path) -> FileId:
-    """Which file or folder a name leads to."""
+    """Return device and inode of a path."""
     status = path.stat()
     return status.st_dev, status.st_ino
 
 
 def _entries(folder: Path, notices: list[Notice]) -> Iterator[tuple[Path, bool, bool]]:
-    """What a folder holds, in the order of names: path, whether it is a folder, whether it is a link."""
+    """Yield (path, is folder, is link) for each entry of a folder, sorted by name."""
     try:
         with os.scandir(folder) as listed:
             entries = sorted(listed, key=lambda each: each.name)
@@ -97,12 +98,12 @@ def _entries(folder: Path, notices: list[Notice]) -> Iterator[tuple[Path, bool, 
 
 
 def _behind(link: Path, entered: set[FileId]) -> Path | None:
-    """The folder that a link leads to, unless it was entered."""
+    """Return the folder that a link leads to, unless it was entered before."""
     return link if _enter(link, entered) else None
 
 
 def _enter(folder: Path, entered: set[FileId]) -> bool:
-    """Whether this is the first time; from now on it is not."""
+    """Mark a folder as entered; return False if it was already."""
     with suppress(OSError):
         known = identity(folder)
         if known not in entered:

@@ -1,4 +1,4 @@
-"""The wire format seen from outside: which fields a message holds, without decoding it."""
+"""The protobuf wire format: list the fields of a message without decoding it, and judge which type fits."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
 VARINT, FIXED64, BYTES, GROUP, END, FIXED32 = range(6)
-LONGEST_VARINT = 10  # bytes of seven bits, which hold 64
-EACH = 40  # fields of one message that are looked at
+LONGEST_VARINT = 10  # 7 bits per byte, 64 bits
+EACH = 40  # fields that are judged per message
 
 
 class Indexed(Protocol):
-    """Bytes, or what reads them when they are looked at."""
+    """Bytes, or an object that reads bytes on access."""
 
     def __getitem__(self, where: Any, /) -> Any: ...
     def __len__(self) -> int: ...
 
 
 class CutError(Exception):
-    """The bytes at `offset` are no field, or end in the middle of one."""
+    """The bytes at `offset` are no field, or end within one."""
 
     def __init__(self, offset: int) -> None:
         super().__init__(offset)
@@ -28,7 +28,7 @@ class CutError(Exception):
 
 
 class WireField(NamedTuple):
-    """One field: its number and wire type, where it starts, and where its value lies."""
+    """One field: number, wire type, its start, and the bounds of its value."""
 
     number: int
     wire: int
@@ -38,7 +38,7 @@ class WireField(NamedTuple):
 
 
 def pieces(data: Indexed, first: int = 0, last: int | None = None) -> Iterator[WireField]:
-    """Before: the bytes of a message. After: its fields in order; CutError where they stop being fields.
+    """Yield the fields of a message. Raises CutError where the bytes are no field.
 
     >>> [(piece.number, piece.last - piece.first) for piece in pieces(b"\\x0a\\x03abc\\x10\\x07")]
     [(1, 3), (2, 1)]
@@ -58,7 +58,7 @@ def pieces(data: Indexed, first: int = 0, last: int | None = None) -> Iterator[W
             size = varint(data, position, end)[1] - position
         elif wire in (FIXED64, FIXED32):
             size = 8 if wire == FIXED64 else 4
-        # Groups are not written any more, and 6 and 7 are no wire types.
+        # Groups are no longer written, and 6 and 7 are no wire types.
         else:
             raise CutError(start)
         if size > end - position:
@@ -68,7 +68,7 @@ def pieces(data: Indexed, first: int = 0, last: int | None = None) -> Iterator[W
 
 
 def varint(data: Indexed, position: int, end: int) -> tuple[int, int]:
-    """The integer that starts here, and where it ends."""
+    """Return the integer at a position and the position after it. Raises CutError."""
     value = shift = 0
     start = position
     while position < end and shift < 7 * LONGEST_VARINT:
@@ -82,7 +82,7 @@ def varint(data: Indexed, position: int, end: int) -> tuple[int, int]:
 
 
 class Fit(NamedTuple):
-    """How well bytes fit a message type: fields that agree, fields that do not, unknown numbers."""
+    """Match between bytes and a message type: matching and mismatching fields, and counts of unknown numbers."""
 
     good: int
     bad: int
@@ -90,10 +90,10 @@ class Fit(NamedTuple):
 
 
 def fit(data: bytes, descriptor: Any, *, cut: bool, budget: int = 400) -> Fit:
-    """Before: some bytes (`cut`: only the first of a message). After: how they fit, by `budget` fields.
+    """Judge how well bytes fit a message type, by up to `budget` fields. `cut`: they are only a beginning.
 
-    The fields of the first few messages inside are looked at too: the outermost numbers alone say little, so that
-    no message takes the whole budget.
+    Fields of the first few nested messages are judged too, since field numbers alone say little; no message may take
+    the whole budget.
     """
     judge = _Judge(data, budget)
     waiting: list[_Span] = [(descriptor, 0, len(data), cut)]
@@ -102,11 +102,11 @@ def fit(data: bytes, descriptor: Any, *, cut: bool, budget: int = 400) -> Fit:
     return Fit(judge.good, judge.bad, judge.unknown_fields)
 
 
-_Span = tuple[Any, int, int, bool]  # a message type, its bytes, and whether they are cut off
+_Span = tuple[Any, int, int, bool]  # message type, bounds, whether it is cut off
 
 
 class _Judge:
-    """Counts what agrees."""
+    """Counts matches and mismatches."""
 
     def __init__(self, data: bytes, budget: int) -> None:
         self.data = data
@@ -115,14 +115,14 @@ class _Judge:
         self.unknown_fields: dict[tuple[str, int], int] = {}
 
     def look(self, kind: Any, first: int, last: int, cut: bool) -> list[_Span]:
-        """Judge the fields of one message; give back the messages inside it."""
+        """Judge the fields of one message; return the messages inside it."""
         fields = {field.number: field for field in kind.fields}
-        # Of a message that is not taken apart here no field is known: it fits as well as any.
+        # A message without known fields fits anything.
         if not fields:
             return []
         inner: list[_Span] = []
         try:
-            # The first fields of each message: repeated ones say the same again and again.
+            # The first fields of each message: repeated ones add nothing.
             for piece in islice(pieces(self.data, first, last), EACH):
                 self.budget -= 1
                 if self.budget < 0:
@@ -133,12 +133,12 @@ class _Judge:
                     inner.append((field.message_type, piece.first, piece.last, False))
         except CutError as where:
             inner += self._cut_off(where.offset, last, fields) if cut else []
-            # What stops in the middle without being cut is no message of this type.
+            # A message that stops in the middle without being cut does not fit.
             self.bad += 0 if cut and _may_go_on(self.data, where.offset, fields) else 5
         return inner
 
     def _cut_off(self, offset: int, last: int, fields: dict[int, Any]) -> list[_Span]:
-        """The message that begins here and goes on behind what we see."""
+        """Return the message that starts here and continues past the end of the data."""
         try:
             key, position = varint(self.data, offset, last)
             _, position = varint(self.data, position, last)
@@ -173,7 +173,7 @@ def _agrees(field: Any, piece: WireField, data: bytes) -> bool:
 
 
 def _is_repeated(field: Any) -> bool:
-    known = getattr(field, "is_repeated", None)  # newer than `label`, which warns there
+    known = getattr(field, "is_repeated", None)  # replaces `label`, which warns in newer versions
     return bool(field.label == field.LABEL_REPEATED if known is None else known)
 
 
@@ -189,19 +189,19 @@ _CONTROL = re.compile(rb"[\0-\x08\x0e-\x1f]")
 
 
 def _is_text(value: bytes) -> bool:
-    """UTF-8, maybe cut within a character; control characters are rather the tags of a message."""
+    """Return whether bytes are UTF-8, possibly cut within a character, without control characters."""
     if _CONTROL.search(value):
         return False
     try:
         value.decode()
     except UnicodeDecodeError as error:
-        # A character has four bytes at most, so three may be the beginning of one.
+        # A character has at most four bytes, so three may be the start of one.
         return error.start >= len(value) - 3 and len(value) > 3
     return True
 
 
 def _may_go_on(data: bytes, offset: int, fields: dict[int, Any]) -> bool:
-    """The field that is cut by the end of what we see is a known one."""
+    """Return whether the field cut by the end of the data is a known one."""
     try:
         key, _ = varint(data, offset, len(data))
     except CutError:

@@ -1,9 +1,9 @@
-"""Traces of TensorFlow 2's profiler (XSpace) become run statistics, one RunMetadata for each step.
+"""Convert traces of TensorFlow 2's profiler (XSpace) to run statistics, one RunMetadata per step.
 
 host plane         events of ops (`name:type`), of allocations (their op, bytes, dtype, shape), of steps (`step_num`)
-device planes      kernels on numbered streams, each of an op (`tf_op`); lines derived from them are left out
-compiled code      events with the instruction (`hlo_op`) that ran, of the op that its program names (compiled.py)
-steps              an event belongs to the last step that began before it on its host, or to that of its group
+device planes      kernels on numbered streams, each of an op (`tf_op`); lines derived from them are skipped
+compiled code      events with the instruction (`hlo_op`) that ran, mapped to the op in its program (compiled.py)
+steps              an event belongs to the last step that began before it on its host, or to the step of its group
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from graphviz_tb.read.limits import MemoryBudget
 OP = re.compile(r"(?P<name>.+):(?P<type>[A-Za-z_]\w*)\Z", re.DOTALL)  # `dense/MatMul:MatMul`, as the executor names ops
 STREAM = re.compile(r"Stream #(\d+)", re.ASCII)
 ACCELERATOR = re.compile(r"/device:(?!CPU)[A-Za-z_]+:\d+")
-XLA_LINE = "XLA Ops"  # of planes without streams, as those of TPUs
+XLA_LINE = "XLA Ops"  # of planes without streams, such as those of TPUs
 ALLOCATION, DEALLOCATION = "MemoryAllocation", "MemoryDeallocation"
-ADDRESS = "addr"  # of what was allocated, until it is freed
-WHOLE = "whole"  # the one step of a trace that records none
-# The statistics that are read: of steps, of kernels, of allocations.
+ADDRESS = "addr"  # identifies an allocation until it is freed
+WHOLE = "whole"  # the step of a trace that records none
+# The statistics that are used: of steps, of kernels, of allocations.
 OF_STEPS, OF_KERNELS = ("step_num", "group_id"), ("tf_op", "hlo_op", "hlo_module")
 SIZES, OUTPUTS = ("allocation_bytes", "requested_bytes"), ("allocator_name", "region_type", "shape", "data_type")
 USED = frozenset((*OF_STEPS, *OF_KERNELS, *SIZES, *OUTPUTS, ADDRESS))
 SHAPE = re.compile(r"\[([\d, ]*)\]\Z", re.ASCII)
-LATEST = 2**62  # nanoseconds, or bytes: beyond, times and sums would not fit in 64 bits
-DTYPES = 2**31 - 1  # the most that the number of a dtype may be
-ENTRY, DIMENSION = 200, 100  # bytes that an entry takes beside its texts, and a size of an output
-UNNAMED = "unnamed"  # among the statistics of an event: the instruction, where no op of it is known
-DIGITS = 18  # of a size that fits in 63 bits
+LATEST = 2**62  # nanoseconds or bytes: above, sums would overflow 64 bits
+DTYPES = 2**31 - 1  # largest dtype number
+ENTRY, DIMENSION = 200, 100  # bytes of memory per entry besides its texts, and per dimension
+UNNAMED = "unnamed"  # statistic: the instruction, if its op is unknown
+DIGITS = 18  # digits that fit in 63 bits
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event, times in nanoseconds; `op` is the op that it names, "" where it names none."""
+    """One event, times in nanoseconds. `op` is the op it names, "" if none."""
 
     name: str
     op: str
@@ -54,8 +54,7 @@ class Event:
 
 @dataclass(slots=True)
 class StepEvents:
-    """The events of one step: ops of the host with their thread, kernels by device, allocations by op, and what was
-    freed."""
+    """Events of one step: host ops with their thread, kernels by device, allocations by op, deallocations."""
 
     host: list[tuple[int, Event]] = field(default_factory=list)
     kernels: dict[str, list[tuple[str, Event]]] = field(default_factory=dict)
@@ -64,15 +63,14 @@ class StepEvents:
 
 
 def steps_of(space: XSpace, name: str = "the trace", bounded: bool = True) -> dict[str, RunMetadata]:
-    """The steps of a trace by their number, those without any op left out; "whole" where it records no steps.
+    """Return the steps of a trace by number, without empty ones; "whole" if it records no steps.
 
-    One that is `bounded` takes no more than its bytes can hold: events share names, and those that overlap share
-    allocations.
+    With `bounded`, memory is limited by the trace's size: events share names, and overlapping ones share allocations.
 
     >>> list(steps_of(XSpace()))
     []
     """
-    # Groups are no part of the order: some are numbers, some are missing.
+    # Not sorted by group: groups may be missing.
     starts = sorted(step_starts(space), key=itemgetter(0, 1))
     groups = {group: number for _, number, group in starts if group is not None}
     step_of: dict[str, StepEvents] = {}
@@ -88,7 +86,7 @@ def steps_of(space: XSpace, name: str = "the trace", bounded: bool = True) -> di
             thread = 0 if device else len(threads) + 1
             threads.update({thread: line} if thread else {})
             for event in found:
-                # Kernels run later than the step that launched them: their group says which it was.
+                # Kernels run later than the step that launched them: their group identifies it.
                 step = groups.get(event.stats.get("group_id")) if groups else None
                 tag = str(step) if step is not None else step_at(starts, event.start)
                 put(step_of.setdefault(tag, StepEvents()), stream, thread, compiled(event, op_of_instruction), bare)
@@ -98,7 +96,7 @@ def steps_of(space: XSpace, name: str = "the trace", bounded: bool = True) -> di
 
 
 def step_starts(space: XSpace) -> Iterator[tuple[int, int, Any]]:
-    """Where steps begin: time, number, group."""
+    """Yield (start, number, group) of each step."""
     for plane in space.planes:
         if ACCELERATOR.search(plane.name):
             # Steps are recorded on the host only.
@@ -110,7 +108,7 @@ def step_starts(space: XSpace) -> Iterator[tuple[int, int, Any]]:
 
 
 def step_at(starts: list[tuple[int, int, Any]], time: int) -> str:
-    """The last step that began by then; what came before the first belongs to no step of the trace."""
+    """Return the last step that started by a time, "before" ahead of the first."""
     if not starts:
         return WHOLE
     index = bisect_right(starts, time, key=itemgetter(0)) - 1
@@ -118,34 +116,34 @@ def step_at(starts: list[tuple[int, int, Any]], time: int) -> str:
 
 
 def executions(plane: Any) -> list[Any]:
-    """The lines of a device that record executions: streams, or the ops of XLA where there are no streams."""
+    """Return a device's lines of executions: streams, or the ops of XLA if there are no streams."""
     streams = [line for line in plane.lines if STREAM.match(line.name)]
     return streams or [line for line in plane.lines if line.name == XLA_LINE]
 
 
 def events(plane: Any, lines: Iterable[Any]) -> Iterator[tuple[str, Iterator[Event]]]:
-    """The names of some lines of a plane, each with its events."""
+    """Yield each line's name and its events."""
     names = {key: value.name for key, value in plane.stat_metadata.items()}
-    # Once for each kind: its name may be long, it may have thousands of statistics, and thousands of events.
+    # Once per kind: its name may be long, with thousands of statistics and events.
     kinds = {
         key: (kind.name, op_of(kind.name, kind.display_name), values(kind.stats, names))
         for key, kind in plane.event_metadata.items()
     }
 
-    def found(line: Any) -> Iterator[Event]:
+    def line_events(line: Any) -> Iterator[Event]:
         for event in line.events:
             name, op, stats = kinds.get(event.metadata_id, ("", "", {}))
             # Picoseconds to nanoseconds.
             start = min(max(0, line.timestamp_ns + event.offset_ps // 1000), LATEST)
-            # What is said of this event goes before what holds for all of its kind.
+            # Statistics of the event override those of its kind.
             yield Event(name, op, start, event.duration_ps // 1000, {**stats, **values(event.stats, names)})
 
     for line in lines:
-        yield line.name, found(line)
+        yield line.name, line_events(line)
 
 
 def op_of(name: str, display: str) -> str:
-    """The op that an event of the host names; "" where it names none.
+    """Return the op that a host event names; "" if none.
 
     >>> op_of("dense/MatMul:MatMul", ""), op_of("ThreadpoolListener::Record", "")
     ('dense/MatMul', '')
@@ -156,19 +154,19 @@ def op_of(name: str, display: str) -> str:
 
 
 def values(stats: Iterable[Any], names: dict[int, str]) -> dict[str, Any]:
-    """The statistics that are used, by name; a reference is the name that it refers to."""
+    """Return the used statistics by name, references resolved."""
     values_by_name = {}
     for stat in stats:
         kind, name = stat.WhichOneof("value"), names.get(stat.metadata_id, "")
         if kind is not None and name in USED:
             value = names.get(stat.ref_value, "") if kind == "ref_value" else getattr(stat, kind)
-            # Bytes as a text, once: thousands of events may share it.
+            # Bytes become text once: thousands of events may share them.
             values_by_name[name] = str(value) if isinstance(value, bytes) else value
     return values_by_name
 
 
 def compiled(event: Event, op_of_instruction: Mapping[Instruction, str]) -> Event:
-    """An event of compiled code with the op of its instruction; that of no known op with the instruction's name."""
+    """Add the op of a compiled event's instruction, or the instruction's name if no op is known."""
     instruction = event.stats.get("hlo_op")
     if not isinstance(instruction, str) or event.stats.get("tf_op"):
         return event
@@ -178,8 +176,7 @@ def compiled(event: Event, op_of_instruction: Mapping[Instruction, str]) -> Even
 
 
 def put(step: StepEvents, stream: str, thread: int, event: Event, bare: Bare) -> None:
-    """File an event: a kernel of a device's stream, an op of a thread of the host, an allocation or its end; others
-    say nothing of ops."""
+    """File an event by kind: device kernel, host op, allocation or deallocation; ignore the rest."""
     if stream:
         op = event.stats.get("tf_op") or event.stats.get("hlo_op") or event.name
         step.kernels.setdefault(stream, []).append((str(op), event))
@@ -192,13 +189,13 @@ def put(step: StepEvents, stream: str, thread: int, event: Event, bare: Bare) ->
 
 
 def number(line: str) -> str:
-    """The number of a stream; 0 of a line of XLA."""
+    """Return the number of a stream; 0 for a line of XLA."""
     match = STREAM.match(line)
     return match[1] if match else "0"
 
 
 class Bare(dict[str, str]):
-    """The names of ops without their types, found once for each: thousands of events may refer to one long name.
+    """Op names without their types, cached: thousands of events may share one long name.
 
     >>> Bare()["dense/MatMul:MatMul"]
     'dense/MatMul'
@@ -211,15 +208,15 @@ class Bare(dict[str, str]):
 
 
 def metadata(step: StepEvents, bare: Bare, threads: Mapping[int, str], budget: MemoryBudget) -> RunMetadata:
-    """The step as the older profiler wrote it: the host's entry of an op with kernels is that of launching them."""
+    """Return a step in the older profiler's form, where an op with kernels has a host entry for launching them."""
     found = RunMetadata()
-    # Op ─▶ the device that its kernel ran on.
+    # op → device its kernel ran on
     launching: dict[str, str] = {}
     for stream, kernels in step.kernels.items():
         launching |= dict.fromkeys((bare[op] for op, _ in kernels), stream.rpartition("/")[0])
     devices: dict[str, Any] = {}
 
-    def entries(device: str) -> Any:
+    def device_entries(device: str) -> Any:
         if device not in devices:
             devices[device] = found.step_stats.dev_stats.add(device=device)
         return devices[device].node_stats
@@ -231,9 +228,9 @@ def metadata(step: StepEvents, bare: Bare, threads: Mapping[int, str], budget: M
         budget.take(ENTRY + len(name))
         label = COMPILED if UNNAMED in event.stats else ""
         device = launching.get(name, "/host:CPU")
-        entry = timed(entries(device).add(node_name=name, timeline_label=label, thread_id=thread), event)
+        entry = timed(device_entries(device).add(node_name=name, timeline_label=label, thread_id=thread), event)
         if name in times:
-            # Allocations while this execution ran, not those of the op's other executions.
+            # Allocations during this execution, not during other executions of the op.
             first, stop = bisect_left(times[name], event.start), bisect_right(times[name], event.start + event.time)
             allocated(entry, step.allocations[name][first:stop], ends, budget)
     for device in devices.values():
@@ -244,7 +241,7 @@ def metadata(step: StepEvents, bare: Bare, threads: Mapping[int, str], budget: M
         for op, event in kernels:
             budget.take(ENTRY + len(op) + len(event.name))
             label = COMPILED if UNNAMED in event.stats else event.name
-            timed(entries(device).add(node_name=op, timeline_label=label), event)
+            timed(device_entries(device).add(node_name=op, timeline_label=label), event)
     return found
 
 
@@ -256,11 +253,11 @@ def by_time(allocations: dict[str, list[Event]]) -> dict[str, list[Event]]:
 
 
 def ends_of(step: StepEvents) -> dict[int, int]:
-    """When allocations were freed, by the identity of their events: the next end at the same address."""
+    """Return when each allocation was freed, by the id of its event: the next deallocation of its address."""
     at: dict[int, Event] = {}
     ends: dict[int, int] = {}
     every = [*(event for allocated in step.allocations.values() for event in allocated), *step.freed]
-    # An address that is freed and taken again in one nanosecond is freed first.
+    # An address freed and reused within one nanosecond is freed first.
     for event in sorted(every, key=lambda event: (event.start, event.name == ALLOCATION)):
         address = event.stats.get(ADDRESS)
         if not isinstance(address, int):
@@ -273,14 +270,14 @@ def ends_of(step: StepEvents) -> dict[int, int]:
 
 
 def timed(entry: Any, event: Event) -> Any:
-    """The times of an entry: microseconds, and nanoseconds beside them."""
+    """Set the times of an entry, in microseconds and nanoseconds."""
     entry.all_start_micros, entry.all_start_nanos = event.start // 1000, event.start
     entry.all_end_rel_micros, entry.all_end_rel_nanos = event.time // 1000, event.time
     return entry
 
 
 def allocated(entry: Any, allocations: Iterable[Event], ends: Mapping[int, int], budget: MemoryBudget) -> None:
-    """What an op allocated: bytes, when they were taken and freed, and dtype and shape of each output in order."""
+    """Add allocations to an entry: bytes, times, and dtype and shape of each output in order."""
     for event in allocations:
         size = counted(event, "allocation_bytes") or counted(event, "requested_bytes")
         allocator, text = str(event.stats.get("allocator_name", "")), str(event.stats.get("shape", ""))
@@ -299,6 +296,6 @@ def allocated(entry: Any, allocations: Iterable[Event], ends: Mapping[int, int],
 
 
 def counted(event: Event, name: str) -> int:
-    """A statistic that counts; 0 where it is none, for a file may give it any kind of value."""
+    """Return a positive integer statistic; 0 for any other value."""
     value = event.stats.get(name)
     return value if isinstance(value, int) and 0 < value < LATEST else 0

@@ -1,7 +1,7 @@
-"""Members of zip files, unpacked a block at a time.
+"""Unpack members of zip files block by block.
 
-`zipfile` unpacks bzip2 and LZMA in one go: two kilobytes of them can hold gigabytes. Here no block is larger than
-asked.
+`zipfile` unpacks bzip2 and LZMA at once, and two kilobytes of them can hold gigabytes. Here no block exceeds the
+requested size.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from graphviz_tb.limits import FREE_MEMORY, LZMA_DICTIONARY, MEMORY_OF_BYTE
 from graphviz_tb.read.limits import HINT, check_unpacked
 from graphviz_tb.read.opened import BLOCK, PIECE, Opened
 
-LOCAL_HEADER = 30  # bytes of a zip's local header, before name and extra field
-LZMA_HEADER = 9  # bytes before packed data: version of LZMA's library, size of the properties, the properties
-# What `zipfile` and the unpackers under it raise at damage; OSError is bzip2's word for it, LZMAError LZMA's.
+LOCAL_HEADER = 30  # bytes of a local header, before name and extra field
+LZMA_HEADER = 9  # bytes before the compressed data: LZMA version, size of the properties, the properties
+# Errors of damaged archives; bzip2 raises OSError, LZMA LZMAError.
 BROKEN = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, EOFError, NotImplementedError, RuntimeError),
     *(ValueError, struct.error, IndexError),
 )
-ENCRYPTED = 1  # among the flags of a member
+ENCRYPTED = 1  # bit in a member's flags
 
 
 class Decompressor(Protocol):
-    """What bzip2's and LZMA's have in common."""
+    """The common interface of bzip2 and LZMA decompressors."""
 
     @property
     def eof(self) -> bool: ...
@@ -40,8 +40,10 @@ class Decompressor(Protocol):
 
 
 def blocks(archive: zipfile.ZipFile, member: str, opened: Opened, most: int) -> Iterator[bytes]:
-    """Yield the bytes of a member, whatever size the archive claims. Raises TooLarge past `most` bytes, and, for a
-    source that is bounded by its size, for a zip bomb."""
+    """Yield the bytes of a member, whatever size the archive claims.
+
+    Raises TooLarge above `most` bytes, and for a zip bomb if the source is bounded by its size.
+    """
     info, given = archive.getinfo(member), 0
     name = f"{opened.name}: {member}"
     most = min(most, opened.limit)
@@ -57,20 +59,20 @@ def blocks(archive: zipfile.ZipFile, member: str, opened: Opened, most: int) -> 
 
 
 def first_byte(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> int:
-    """Where the packed bytes of a member begin in the file."""
+    """Return the file offset of a member's compressed bytes."""
     assert archive.fp is not None
     archive.fp.seek(info.header_offset)
     header = archive.fp.read(LOCAL_HEADER)
-    # The local header may be longer than the directory says: name and extra field are counted there.
+    # The local header may be longer than the directory says: its own lengths count.
     lengths = int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
     return info.header_offset + LOCAL_HEADER + lengths
 
 
 def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
-    """The bytes of a member, at most a block at a time."""
+    """Yield the bytes of a member, at most a block at once."""
     if info.flag_bits & ENCRYPTED:
         raise NotImplementedError(f"{info.filename!r} is encrypted")
-    with archive.open(info) as member:  # which says whether its header fits
+    with archive.open(info) as member:  # checks the header
         if info.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             while block := member.read(BLOCK):
                 yield block
@@ -86,7 +88,7 @@ def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes
 
 
 def _bounded(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
-    """The bytes of a member packed by bzip2 or LZMA."""
+    """Yield the bytes of a member compressed by bzip2 or LZMA."""
     assert archive.fp is not None
     at = first_byte(archive, info)
     end = at + info.compress_size
@@ -97,7 +99,7 @@ def _bounded(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]
         header = archive.fp.read(LZMA_HEADER)
         at += LZMA_HEADER
         decompressor = lzma.LZMADecompressor(lzma.FORMAT_ALONE, memlimit=LZMA_DICTIONARY)
-        # The header of an LZMA file: the properties, and the size, -1 where an end mark ends the data.
+        # An LZMA file header: the properties, and the size, -1 if an end mark ends the data.
         size = -1 if info.flag_bits & 2 else info.file_size
         packed = header[4:] + size.to_bytes(8, "little", signed=True)
     while not decompressor.eof:

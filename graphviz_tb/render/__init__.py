@@ -1,4 +1,4 @@
-"""render: a scene in its colours becomes a `Drawing`, and a drawing the bytes of a file.
+"""render: turn a scene in its colours into a `Drawing`, and a drawing into the bytes of a file.
 
     scene + paint + caption ─compose▶ Drawing ─svg, pdf, png▶ bytes
 

@@ -1,4 +1,4 @@
-"""A drawing cut into bands, one below the other: what the rasteriser holds at once is a band, not the sheet."""
+"""Cut a drawing into horizontal bands, so that the rasteriser holds one band at once, not the sheet."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from graphviz_tb.model.drawing import Curve, Disc, Drawing, Group, Hatch, Label,
 from graphviz_tb.render.ink import step_ends
 
 Extent = tuple[float, float]  # from … to …, downwards
-MITER = 4  # how many times its width a stroke may reach beyond its outline, at a sharp corner
-LETTERS = 2  # times its size that the letters of any script stay within, above and below the baseline
+MITER = 4  # reach of a stroke beyond its outline at a sharp corner, in line widths
+LETTERS = 2  # reach of letters of any script above and below the baseline, in font sizes
 
 
 def bands(drawing: Drawing, tops: Sequence[float]) -> Iterator[Drawing]:
-    """Of a drawing, for each band from one of `tops` (ascending) to the next, what may be seen in it.
+    """Yield for each band, from one of `tops` (ascending) to the next, the drawing with what may be visible in it.
 
-    After: the same sheet each time, and every shape in all bands that it reaches, in the drawing's order.
+    All bands have the full sheet; every shape is in all bands that it reaches, in the drawing's order.
     """
     count = len(tops)
-    # For each band the parts, their groups and their shapes; those of no shape too: a band may be empty.
+    # For each band the parts, their groups and their shapes, including empty ones.
     kept: list[list[Section]] = [[] for _ in range(count)]
     for part in drawing.parts:
         groups: list[list[Group]] = [[] for _ in range(count)]
@@ -39,7 +39,7 @@ def bands(drawing: Drawing, tops: Sequence[float]) -> Iterator[Drawing]:
 
 
 def reached(tops: Sequence[float], top: float, bottom: float) -> range:
-    """The bands that an extent meets; the last has no end.
+    """Return the bands that an extent meets; the last has no end.
 
     >>> reached([0, 10, 20], -5, 3), reached([0, 10, 20], 5, 10), reached([0, 10, 20], 40, 50)
     (range(0, 1), range(0, 2), range(2, 3))
@@ -50,7 +50,7 @@ def reached(tops: Sequence[float], top: float, bottom: float) -> range:
 
 
 def extent(shape: Primitive) -> Extent:
-    """How far up and down a shape may reach, its stroke and what its letters may need in any script included.
+    """Return how far up and down a shape may reach, including its stroke and the letters of any script.
 
     >>> extent(Disc(0, 10, 2, "#000000")), extent(Label("a", 0, 20, 10, 5, "#000000"))
     ((8, 12), (0, 40))
@@ -61,7 +61,7 @@ def extent(shape: Primitive) -> Extent:
         case Disc(y=y, radius=radius, pen=pen):
             return y - radius - beyond(pen), y + radius + beyond(pen)
         case Curve(steps=steps, pen=pen, at=at, scale=scale):
-            # The controls of a curve too, between which it lies; a quarter of a circle lies within its radius.
+            # A curve is within its controls, a quarter of a circle within its radius.
             lowest = [y for _, _, y in step_ends(steps)] or [0.0]
             for kind, values in steps:
                 if kind in "QC":
@@ -76,5 +76,5 @@ def extent(shape: Primitive) -> Extent:
 
 
 def beyond(pen: Pen | None) -> float:
-    """How far a stroke may reach beyond its outline."""
+    """Return how far a stroke may reach beyond its outline."""
     return MITER * pen.width if pen else 0

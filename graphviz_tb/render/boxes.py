@@ -1,4 +1,4 @@
-"""Nodes: closed boxes, stacks, open frames, the +/− mark, and the stubs next to a box."""
+"""Draw nodes: closed boxes, stacks, open frames, the +/− mark, and the stubs next to a box."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from graphviz_tb.model.drawing import Curve, Disc, Hatch, PathStep, Pen, Primiti
 from graphviz_tb.model.paint import Fill, Tint
 from graphviz_tb.model.scene import Box, Stub
 from graphviz_tb.model.theme import Theme
-from graphviz_tb.render import signs
 from graphviz_tb.render.lines import head, rounded, shortened
+from graphviz_tb.render.signs import bead, disc, outline
 
-# px, as docs/visual.md shows them: corners; sheets of a stack; the folded corner; the bar of several colours, and the
-# least that one of them takes of it.
+# px, see docs/visual.md: corners; sheets of a stack; the folded corner; the bar of several colours, and the minimum
+# height of one of them.
 CORNER = 6
 SHEET = 4
 EAR = 8
 BAND_WIDTH = 8
 BAND_LEAST = 4
 FRAME_DASHES, STUB_DASHES, CONTROL_DASHES = (4, 3), (2, 2), (2, 2)  # short lines need short dashes
-STUB_LINE, STUB_TINTED = 0.8, 1.5  # px: thinner than any edge; with a colour to be seen, thicker
+STUB_LINE, STUB_TINTED = 0.8, 1.5  # px: thinner than any edge; thicker if it has a colour
 
 
 def is_pill(box: Box) -> bool:
-    """Whether the outline is that of an op."""
+    """Return whether the outline is that of an op."""
     kind = box.member if box.kind in ("series", "fold") else box.kind
     return kind in ("op", "call")
 
 
 def front(box: Box) -> tuple[int, int, int, int]:
-    """x, y, width and height of the front sheet."""
+    """Return x, y, width and height of the front sheet."""
     if not box.sheets:
         return box.x, box.y, box.width, box.height
     away = SHEET * box.sheets
@@ -37,10 +37,11 @@ def front(box: Box) -> tuple[int, int, int, int]:
 
 
 def closed_box(box: Box, fill: Fill, theme: Theme) -> list[Primitive]:
-    """The outline of a closed box, its stack, its mark; several colours are a bar at its left, where no word is."""
+    """Draw the outline of a closed box, its stack and its mark; several colours are a bar at its left, clear of
+    texts."""
     x, y, width, height = front(box)
     radius = min(12, height // 2) if is_pill(box) else 2 if box.kind == "function" else CORNER
-    border = None if fill.sign else Pen(fill.stroke)  # a sign of a diff has its own outline
+    border = None if fill.sign else Pen(fill.stroke)  # a diff sign draws the outline itself
     ground = theme.neutral if fill.bands else fill.fill
     shapes: list[Primitive] = [*sheets(box, radius, ground, Pen(fill.stroke))]
     if box.kind == "fold":
@@ -48,20 +49,20 @@ def closed_box(box: Box, fill: Fill, theme: Theme) -> list[Primitive]:
     else:
         shapes.append(_rect(x, y, width, height, radius, ground, border))
     if fill.bands:
-        ear = EAR if box.kind == "fold" else 0  # the bar begins below it
+        ear = EAR if box.kind == "fold" else 0  # the bar begins below the folded corner
         shapes += bands(x, y + ear, height - ear, 0 if ear else radius, 0 if ear else radius, fill)
     if fill.hatch:
         shapes.append(Hatch(x + 0.5, y + 0.5, width - 1, height - 1, radius - 0.5, theme.stroke))
     if box.kind == "call":
         shapes.append(_inner_ring(x, y, width, height, radius, fill))
-    shapes += signs.outline(x, y, width, height, radius, fill)
+    shapes += outline(x, y, width, height, radius, fill)
     if box.openable:
         shapes += mark(*mark_place(box), theme, opened=False)
-    return [*shapes, *signs.disc(x + 4, y + 3, fill, theme)]
+    return [*shapes, *disc(x + 4, y + 3, fill, theme)]
 
 
 def sheets(box: Box, radius: int, ground: str | None, pen: Pen) -> list[Rectangle]:
-    """The sheets of a stack behind the front one, from the back."""
+    """Draw the sheets of a stack behind the front one, from the back."""
     x, y, width, height = front(box)
     away = [SHEET * sheet for sheet in range(box.sheets, 0, -1)]
     shifts = [(0, -by) if box.connected else (by, 0) for by in away]
@@ -76,12 +77,12 @@ def _rect(
 
 
 def _inner_ring(x: int, y: int, width: int, height: int, radius: int, fill: Fill) -> Rectangle:
-    """A call is an op with a second outline: it holds a body."""
+    """Draw the second outline of a call, which contains a body."""
     return Rectangle(x + 2.5, y + 2.5, width - 5, height - 5, radius - 2.5, pen=Pen(fill.stroke))
 
 
 def _eared(x: int, y: int, width: int, height: int, ground: str, stroke: str) -> list[Primitive]:
-    """A sheet whose upper left corner is folded over."""
+    """Draw a sheet whose upper left corner is folded over."""
     left, top, right, bottom = x + 0.5, y + 0.5, x + width - 0.5, y + height - 0.5
     pen = Pen(stroke, join="round")
     corners = [(right, top), (right, bottom), (left, bottom), (left, top + EAR)]
@@ -95,7 +96,7 @@ def _eared(x: int, y: int, width: int, height: int, ground: str, stroke: str) ->
 
 
 def bands(x: int, y: int, height: int, top: int, foot: int, fill: Fill) -> list[Primitive]:
-    """Colours one below the other in proportion, at the left; `top`, `foot` are the radii of its corners."""
+    """Draw colours one below the other in proportion, at the left; `top`, `foot` are the radii of the bar's corners."""
     shapes: list[Primitive] = []
     heights = band_heights(height - 2, [share for _, share in fill.bands])
     below = y + 1
@@ -107,7 +108,7 @@ def bands(x: int, y: int, height: int, top: int, foot: int, fill: Fill) -> list[
 
 
 def band_heights(height: int, shares: list[int]) -> list[int]:
-    """Whole heights in proportion to `shares`, none under the least while there is room, their sum `height`.
+    """Return integer heights in proportion to `shares`, with a minimum while there is room; their sum is `height`.
 
     >>> band_heights(40, [985, 10, 5])
     [32, 4, 4]
@@ -117,12 +118,12 @@ def band_heights(height: int, shares: list[int]) -> list[int]:
     least, total = min(BAND_LEAST, height // len(shares)), sum(shares)
     tall = [max(least, height * share // total) for share in shares]
     tallest = max(range(len(tall)), key=lambda index: (tall[index], -index))
-    tall[tallest] += height - sum(tall)  # what rounding and least heights leave or take
+    tall[tallest] += height - sum(tall)  # remainder of rounding and minimum heights
     return tall
 
 
 def _band(x: int, y: int, width: int, height: int, top: int, foot: int) -> tuple[PathStep, ...]:
-    """The outline of one band; the outer ones take the left corners of the box."""
+    """Return the outline of one colour; the outer ones follow the left corners of the box."""
     top, foot = (max(0, min(radius - 1, height)) for radius in (top, foot))
     right, bottom = x + width, y + height
     steps: list[PathStep] = [("M", (x + top, y)), ("L", (right, y)), ("L", (right, bottom)), ("L", (x + foot, bottom))]
@@ -135,7 +136,7 @@ def _band(x: int, y: int, width: int, height: int, top: int, foot: int) -> tuple
 
 
 def mark_place(box: Box) -> tuple[int, int]:
-    """The centre of the +/− mark: on the first of two lines, above a letter or a long second line."""
+    """Return the centre of the +/− mark: on the first of two lines, above a letter or a long second line."""
     x, y, width, height = front(box)
     if is_pill(box) and not box.open:
         return x + width - 12, y + min(height // 2, 12)
@@ -143,7 +144,7 @@ def mark_place(box: Box) -> tuple[int, int]:
 
 
 def mark(x: int, y: int, theme: Theme, opened: bool) -> list[Primitive]:
-    """The sign that a box opens (+) or is open (−)."""
+    """Draw the sign that a box opens (+) or is open (−)."""
     across: tuple[PathStep, ...] = (("M", (x - 3, y)), ("H", (x + 3,)))
     down: tuple[PathStep, ...] = () if opened else (("M", (x, y - 3)), ("V", (y + 3,)))
     disc = Disc(x, y, 6, theme.mark, Pen(theme.sign, 0.5))
@@ -151,7 +152,7 @@ def mark(x: int, y: int, theme: Theme, opened: bool) -> list[Primitive]:
 
 
 def frame(box: Box, fill: Fill, theme: Theme) -> list[Primitive]:
-    """An open group: its ground, its border, and the bar in its hue."""
+    """Draw an open group: its ground, its border, and the bar in its hue."""
     x, y, width, height = front(box)
     stack = box.kind in ("series", "fold") and not box.sheets
     stroke = fill.stroke if fill.hued else theme.stroke
@@ -162,14 +163,14 @@ def frame(box: Box, fill: Fill, theme: Theme) -> list[Primitive]:
     ]
     if fill.hued:
         shapes.append(_bar(x, y, y + height - 1, fill.fill))
-    shapes += signs.outline(x, y, width, height, CORNER, fill)
+    shapes += outline(x, y, width, height, CORNER, fill)
     if box.openable:
         shapes += mark(*mark_place(box), theme, opened=True)
-    return [*shapes, *signs.disc(x + 2, y + 2, fill, theme)]
+    return [*shapes, *disc(x + 2, y + 2, fill, theme)]
 
 
 def _bar(x: int, y: int, foot: int, colour: str) -> Curve:
-    """The bar at the left of a frame, within its rounded corners."""
+    """Draw the bar at the left of a frame, within its rounded corners."""
     steps: tuple[PathStep, ...] = (
         ("M", (x + 3, y + 1)),
         ("V", (foot,)),
@@ -182,7 +183,8 @@ def _bar(x: int, y: int, foot: int, colour: str) -> Curve:
 
 
 def stub(mark: Stub, fill: Fill | None, theme: Theme, tint: Tint | None = None) -> list[Primitive]:
-    """A constant, a summary or an extracted neighbour with the line to its box; `tint` is what became of the line."""
+    """Draw a constant, a summary or an extracted neighbour with the line to its box; `tint` is the diff colour of the
+    line."""
     shapes: list[Primitive] = [] if mark.kind == "more" else _stub_line(mark, theme, tint)
     middle = mark.x + mark.width / 2, mark.y + mark.height / 2
     if mark.kind == "constant":
@@ -195,21 +197,21 @@ def stub(mark: Stub, fill: Fill | None, theme: Theme, tint: Tint | None = None) 
         pen = Pen(fill.stroke, dashes=STUB_DASHES)
         shapes.append(_rect(mark.x, mark.y, mark.width, mark.height, 5, fill.fill, pen))
     if tint is not None and tint.whole:
-        shapes += signs.bead(*middle, tint, theme)
+        shapes += bead(*middle, tint, theme)
     elif fill is not None:
-        shapes += signs.disc(*middle, fill, theme)
+        shapes += disc(*middle, fill, theme)
     return shapes
 
 
 def diamond(mark: Stub) -> tuple[PathStep, ...]:
-    """The outline of a weight: a square on its tip, within the stub."""
+    """Return the outline of a weight: a square on its tip, within the stub."""
     across, along = mark.x + mark.width / 2, mark.y + mark.height / 2
     right, foot = mark.x + mark.width, mark.y + mark.height
     return ("M", (across, mark.y)), ("L", (right, along)), ("L", (across, foot)), ("L", (mark.x, along)), ("Z", ())
 
 
 def bars(x: float, y: float, theme: Theme) -> list[Primitive]:
-    """The icon of a summary: a small bar chart, 12 × 12."""
+    """Draw the icon of a summary: a small bar chart, 12 × 12."""
     chart: list[PathStep] = []
     for right, top in ((3.5, 6), (6, 3), (8.5, 5)):
         chart += [("M", (x + right, y + 10)), ("V", (y + top,))]

@@ -1,4 +1,4 @@
-"""The picture as a `Drawing`: a scene in its colours, below its title and next to its legend."""
+"""Compose the picture as a `Drawing`: a scene in its colours, below its title and next to its legend."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from graphviz_tb.render.sheet import sheet, title_row
 from graphviz_tb.render.texts import written
 
 PORT = 2.5  # radius
-BADGE_SIZE = 9  # px: the smallest text of a drawing, one letter that the legend repeats
+BADGE_SIZE = 9  # px: the smallest text of a drawing, one letter that is also in the legend
 
 
 def compose(scene: Scene, paint: Paint, caption: Caption, with_legend: bool = True) -> Drawing:
-    """The whole sheet. After: nothing in it depends on the format that it is written in."""
+    """Compose the whole sheet, independent of the output format."""
     page = sheet(scene, legend(scene, paint) if with_legend else (), caption)
     parts = [
         Section("title", (0, 0), title_row(caption, paint.theme, page.width)),
@@ -40,12 +40,12 @@ def compose(scene: Scene, paint: Paint, caption: Caption, with_legend: bool = Tr
 
 
 def graph(scene: Scene, paint: Paint, select: set[str]) -> tuple[Group, ...]:
-    """The scene, in layers: frames, rules, edges, stubs, boxes with their texts, titles, ports, labels of edges."""
+    """Draw the scene in layers: frames, rules, edges, stubs, boxes with their texts, titles, ports, labels of edges."""
     theme = paint.theme
     chosen = {index for index, box in enumerate(scene.boxes) if box.address in select}
     inside: dict[int, list[Text]] = {}
     for text in scene.texts:
-        # -1: texts that are drawn by themselves; the others belong to the group of their box.
+        # -1: texts drawn on their own; the others belong to the group of their box.
         inside.setdefault(text.box if text.inside else -1, []).append(text)
     opened = [index for index, box in enumerate(scene.boxes) if box.open]
     closed = [index for index, box in enumerate(scene.boxes) if not box.open]
@@ -63,7 +63,7 @@ def graph(scene: Scene, paint: Paint, select: set[str]) -> tuple[Group, ...]:
 
 
 def edge_groups(scene: Scene, paint: Paint, chosen: set[int]) -> list[Group]:
-    """The edges, those in front last."""
+    """Draw the edges, those in front last."""
     drawn_lines = [(scene.routes[at], paint.tints.routes[at]) for at in in_front_last(scene, paint)]
     return [
         group
@@ -73,19 +73,19 @@ def edge_groups(scene: Scene, paint: Paint, chosen: set[int]) -> list[Group]:
 
 
 def in_front_last(scene: Scene, paint: Paint) -> list[int]:
-    """The numbers of the edges as they are drawn: those that changed between two graphs in front of the others, thick
-    ones in front of thin ones, so that lines that run as one look like the thickest."""
+    """Return the indices of the edges in drawing order: changed ones in front of others, thick ones in front of thin
+    ones, so that lines that coincide look like the thickest."""
     tints = paint.tints.routes
     return sorted(range(len(scene.routes)), key=lambda at: (change(tints[at]), scene.routes[at].thickness))
 
 
 def change(tint: Tint | None) -> int:
-    """0 for a line that did not change between two graphs, 1 where a part of it did, 2 where all of it did."""
+    """Return 0 for a line that did not change between two graphs, 1 if a part of it did, 2 if all of it did."""
     return 0 if tint is None or not tint.sign else 1 + tint.whole
 
 
 def _rule(rule: Separator, theme: Theme) -> Group:
-    points = (rule.x1 + 0.5, rule.y1 + 0.5), (rule.x2 + 0.5, rule.y2 + 0.5)  # on the middle of a pixel: sharp
+    points = (rule.x1 + 0.5, rule.y1 + 0.5), (rule.x2 + 0.5, rule.y2 + 0.5)  # sharp in the middle of a pixel
     return Group((straight(*points, Pen(theme.rule)),))
 
 
@@ -94,7 +94,7 @@ def _stub(theme: Theme, mark: Stub, fill: Fill | None, tint: Tint | None) -> Gro
 
 
 def _node(scene: Scene, index: int, paint: Paint, texts: list[Text], chosen: set[int]) -> Group:
-    """One box as a group with its name."""
+    """Draw one box as a group with its name."""
     box, fill, theme = scene.boxes[index], paint.boxes[index], paint.theme
     shapes = boxes.frame(box, fill, theme) if box.open else boxes.closed_box(box, fill, theme)
     if index in chosen:
@@ -114,13 +114,13 @@ def _outline(box: Box, theme: Theme) -> Rectangle:
 
 
 def _badge(box: Box, badge: str, colour: str) -> list[Primitive]:
-    """The letter of a structure, at the lower right."""
+    """Draw the letter of a structure, at the lower right."""
     x, y, wide, tall = boxes.front(box)
     return written(badge, x + wide - 5, y + tall - 5, BADGE_SIZE, width(badge, BADGE_SIZE), colour, "end")
 
 
 def _titles(box: Box, texts: list[Text], theme: Theme) -> Group:
-    """The texts of a title bar, above the edges that cross it."""
+    """Draw the texts of a title bar, above the edges that cross it."""
     shapes = [shape for text in texts for shape in _text(text, _colour(text, "", "", theme))]
     return Group(tuple(shapes), tooltip=box.title)
 
@@ -134,12 +134,12 @@ def _colour(text: Text, first: str, second: str, theme: Theme) -> str:
 
 
 def _text(text: Text, colour: str, halo: str | None = None) -> list[Primitive]:
-    """One text of the scene."""
+    """Draw one text of the scene."""
     return written(text.content, text.x, text.y, text.size, text.width, colour, text.anchor, text.semibold, halo)
 
 
 def _free(text: Text, scene: Scene, theme: Theme) -> Group:
-    """Draw a text that is in no box; the label of an edge has its ground around its letters."""
+    """Draw a text outside of boxes; the label of an edge has a halo in the colour of its ground."""
     colour = theme.text if text.role == "heading" else theme.secondary
     ground = None
     if text.role == "edge":

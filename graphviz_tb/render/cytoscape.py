@@ -10,7 +10,8 @@ from graphviz_tb.render.flat import FlatNode, edges, encoded, nodes
 
 
 def cytoscape(hierarchy: Hierarchy, facts: Facts) -> bytes:
-    """The whole main graph: `cytoscape({elements: …})` takes the field `elements`; `parent` makes compound nodes."""
+    """Write the whole main graph: `cytoscape({elements: …})` takes the field `elements`; `parent` makes compound
+    nodes."""
     listed = [{"data": data_of(node)} for node in nodes(hierarchy, facts, groups=True)]
     lines = [
         {
@@ -37,7 +38,7 @@ def cytoscape(hierarchy: Hierarchy, facts: Facts) -> bytes:
 
 
 def data_of(node: FlatNode) -> dict[str, Any]:
-    """The data of one node."""
+    """Return the data of one node."""
     own = {"id": f"n{node.row}", "value": f"n{node.row}", "name": node.name, "label": node.label, "op": node.op}
     data: dict[str, Any] = {**node.given, **own}
     if node.device:

@@ -1,5 +1,4 @@
-"""DOT: the same picture for Graphviz to place: clusters for open groups, points for ports, one edge for each
-line."""
+"""DOT: the picture for Graphviz to place: clusters for open groups, points for ports, one edge for each line."""
 
 from __future__ import annotations
 
@@ -23,16 +22,16 @@ FONT = "Arimo,Arial,Helvetica,sans-serif"
 
 
 def dot(scene: Scene, paint: Paint, caption: Caption) -> bytes:
-    """The picture as DOT text. After: `dot -Tsvg` accepts it, whatever the names hold.
+    """Return the picture as DOT text, which `dot -Tsvg` accepts whatever the names contain.
 
-    Raises `RequestError` where groups are open deeper than DOT can be written.
+    Raises RequestError if groups are open deeper than DOT can be written.
     """
     head, _, tail = to_pydot(scene, paint, caption).to_string().rpartition("}")
     return "".join((head, *webs(scene, paint.theme), "}", tail)).encode()
 
 
 def to_pydot(scene: Scene, paint: Paint, caption: Caption) -> pydot.Dot:
-    """The picture as an object of pydot, without the lines of webs. Raises as `dot`."""
+    """Return the picture as an object of pydot, without the lines of webs. Raises like `dot`."""
     if any(box.depth > DOT_DEPTH for box in scene.boxes):
         deepest = max(box.depth for box in scene.boxes)
         raise RequestError(
@@ -47,7 +46,7 @@ def to_pydot(scene: Scene, paint: Paint, caption: Caption) -> pydot.Dot:
         if box.open:
             parts[index] = _cluster(index, box, labels.get(index, []), paint.boxes[index], paint.theme)
             around.add_subgraph(parts[index])
-            # An edge needs a node to end at; this one shows nothing.
+            # An invisible node, because an edge needs one to end at.
             parts[index].add_node(pydot.Node(f"c{index}", shape="point", style="invis", width="0.01"))
         else:
             around.add_node(_node(index, box, labels.get(index, []), paint.boxes[index]))
@@ -62,7 +61,7 @@ def to_pydot(scene: Scene, paint: Paint, caption: Caption) -> pydot.Dot:
 
 
 def webs(scene: Scene, theme: Theme) -> Iterator[str]:
-    """The lines of webs as statements: of a million of them, objects of pydot would take gigabytes."""
+    """Yield the lines of webs as statements: objects of pydot would take gigabytes for a million of them."""
     for web in scene.webs:
         colour, style = quoted(edge_colour(web, theme)), "dashed" if web.kind == "control" else "solid"
         for source, target in zip(web.sources, web.targets, strict=True):
@@ -70,7 +69,8 @@ def webs(scene: Scene, theme: Theme) -> Iterator[str]:
 
 
 def source(text: bytes) -> graphviz.Source:
-    """The DOT text as an object of the `graphviz` package, which runs the user's Graphviz: `.pipe("svg")`, `.view()`.
+    """Return DOT text as an object of the `graphviz` package, which runs the user's Graphviz: `.pipe("svg")`,
+    `.view()`.
 
     >>> source(b"digraph { a -> b }").source
     'digraph { a -> b }\\n'
@@ -79,7 +79,7 @@ def source(text: bytes) -> graphviz.Source:
 
 
 def quoted(text: str) -> str:
-    """`text` as a quoted DOT string, nothing in it an escape; past `DOT_TEXT` letters it is cut.
+    """Return `text` as a quoted DOT string without escapes, cut after `DOT_TEXT` letters.
 
     >>> quoted('a"b\\\\n')
     '"a\\\\"b\\\\\\\\n"'
@@ -88,7 +88,7 @@ def quoted(text: str) -> str:
 
 
 def label_of_lines(*texts: str) -> str:
-    """Several lines as one label.
+    """Return several lines as one label.
 
     >>> label_of_lines("conv1", "12 ops")
     '"conv1\\\\n12 ops"'
@@ -97,7 +97,7 @@ def label_of_lines(*texts: str) -> str:
 
 
 def _graph(scene: Scene, theme: Theme, caption: Caption) -> dict[str, str]:
-    """Attributes of the whole graph."""
+    """Return the attributes of the whole graph."""
     attributes = {
         "rankdir": scene.direction,
         "compound": "true",
@@ -120,7 +120,7 @@ def _labels(scene: Scene) -> dict[int, list[Text]]:
 
 
 def _cluster(index: int, box: Box, texts: list[Text], fill: Fill, theme: Theme) -> Any:
-    """An open group."""
+    """Return an open group."""
     return pydot.Cluster(
         f"b{index}",
         label=quoted("  ".join(text.content for text in texts)),
@@ -136,7 +136,7 @@ def _cluster(index: int, box: Box, texts: list[Text], fill: Fill, theme: Theme) 
 
 
 def _node(index: int, box: Box, texts: list[Text], fill: Fill) -> Any:
-    """A closed box; a stack has a second outline."""
+    """Return a closed box; a stack has a second outline."""
     return pydot.Node(
         f"b{index}",
         label=label_of_lines(*(text.content for text in texts)),
@@ -153,11 +153,11 @@ def _node(index: int, box: Box, texts: list[Text], fill: Fill) -> Any:
 
 
 def _edge(route: Route, scene: Scene, theme: Theme) -> Any:
-    """A line from box or port to box or port."""
+    """Return a line between boxes or ports."""
     attributes: dict[str, Any] = {}
     ends = []
     for port, box, key in ((route.source_port, route.source, "ltail"), (route.target_port, route.target, "lhead")):
-        # Graphviz has no edges to clusters: one to a node inside, cut at the cluster's border (`compound`).
+        # Graphviz has no edges to clusters: use one to a node inside, cut at the cluster's border (`compound`).
         if port < 0 and scene.boxes[box].open:
             attributes[key] = f"cluster_b{box}"
         ends.append(f"p{port}" if port >= 0 else f"c{box}" if scene.boxes[box].open else f"b{box}")
@@ -175,7 +175,7 @@ def _edge(route: Route, scene: Scene, theme: Theme) -> Any:
 
 
 def end_node(scene: Scene, end: int) -> str:
-    """The node at which a line of a web ends."""
+    """Return the node at which a line of a web ends."""
     return f"p{-1 - end}" if end < 0 else f"c{end}" if scene.boxes[end].open else f"b{end}"
 
 
@@ -183,12 +183,12 @@ SHAPES = {"constant": "circle", "summary": "square", "weight": "diamond", "short
 
 
 def _stub(index: int, stub: Stub, around: Any, fill: Fill | None, theme: Theme) -> None:
-    """A small node beside a box, and its line."""
+    """Add a small node next to a box, and its line."""
     ground = fill.fill if stub.kind == "shortcut" and fill is not None else theme.background
     around.add_node(
         pydot.Node(
             f"s{index}",
-            # The title of the rest begins with its count.
+            # The title of a "+N" stub begins with its count.
             label='""' if stub.kind != "more" else quoted(stub.title.split(" ")[0]),
             xlabel=quoted(last_segment(stub.title.partition(" (")[0])) if stub.kind != "more" else '""',
             tooltip=quoted(stub.title),

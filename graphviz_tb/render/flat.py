@@ -15,15 +15,16 @@ from graphviz_tb.model.json_values import finite
 from graphviz_tb.model.measure import clean
 from graphviz_tb.model.tensors import shape_word
 
-# What the formats say of a node. `value` repeats the id, and `key` of an edge its number: networkx reads them.
+# Fields of nodes in the formats. `value` repeats the id, and `key` an edge's number: networkx reads them.
 RESERVED = frozenset(("id", "value", "name", "label", "op", "device", "scope", "parent"))
 
 
 @dataclass(frozen=True, slots=True)
 class FlatNode:
-    """An op or, where `op` is "", a group: its row, that of the group around it (0: none), and what is said of it.
-    `label` is what its box is called; `given` are the facts of a user by column, those that are called as one of its
-    own with `fact_` before their names."""
+    """An op, or a group if `op` is "": its row, the row of the group around it (0: none), and its fields.
+
+    `label` is the name on its box; `given` are the user's facts by column, with `fact_` before the names of fields.
+    """
 
     row: int
     parent: int
@@ -36,8 +37,8 @@ class FlatNode:
 
 @dataclass(frozen=True, slots=True)
 class FlatEdge:
-    """An edge from output `output` of the op at row `source` to input `slot` of that at `target` (-1: control), and
-    the shape and dtype that it carries, "" for not known."""
+    """An edge from output `output` of the op at row `source` to input `slot` of that at `target` (-1: control), and the
+    shape and dtype that it carries, "" if unknown."""
 
     source: int
     target: int
@@ -48,7 +49,7 @@ class FlatEdge:
 
 
 def nodes(hierarchy: Hierarchy, facts: Facts, groups: bool) -> Iterator[FlatNode]:
-    """The ops of the main graph in the order of its tree, with all their `groups` or those alone that have facts."""
+    """Yield the ops of the main graph in the order of its tree, with all `groups` or only those with facts."""
     graph = hierarchy.graph
     given = facts.given
     for row in range(1, int(hierarchy.end[0])):
@@ -72,12 +73,12 @@ def own_name(column: str) -> str:
 
 
 def encoded(document: Any) -> bytes:
-    """A document of JSON as a file; numbers that JSON lacks are texts."""
+    """Return a JSON document as a file; non-finite numbers become texts."""
     return (json.dumps(finite(document), ensure_ascii=True, separators=(",", ":")) + "\n").encode()
 
 
 def edges(hierarchy: Hierarchy, facts: Facts) -> Iterator[FlatEdge]:
-    """The edges between ops of the main graph, by target and input."""
+    """Yield the edges between ops of the main graph, by target and input."""
     graph = hierarchy.graph
     source, target = hierarchy.row_of_node[graph.source], hierarchy.row_of_node[graph.target]
     end = int(hierarchy.end[0])
@@ -96,7 +97,7 @@ def edges(hierarchy: Hierarchy, facts: Facts) -> Iterator[FlatEdge]:
 
 
 def said(facts: Facts, node: int, key: int) -> str:
-    """The shape and dtype of an output, "" where neither is known."""
+    """Return the shape and dtype of an output, "" if both are unknown."""
     tensor = facts.tensor(node, key)
     shape = "" if tensor.shape is None else shape_word(tensor.shape) or "scalar"
     return " ".join(filter(None, (shape, tensor.dtype or "")))

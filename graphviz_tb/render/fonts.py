@@ -1,5 +1,5 @@
-"""The fonts that pictures are drawn with: the one that texts are measured with, one for Chinese, Japanese and Korean
-where the extra `cjk` is installed, and files that were asked for."""
+"""The fonts of pictures: the one used for measuring, one for Chinese, Japanese and Korean from the extra `cjk`, and
+files given by the user."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from graphviz_tb.model.measure import known
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.render.typeface import Typeface
 
-# What Unicode's names of letters begin with, and what the script is called; all others are "other" letters.
+# First words of Unicode's names of letters, and the script's name; all others are "other" letters.
 SCRIPTS = {
     "HANGUL": "Korean",
     "CJK": "Chinese",
@@ -30,14 +30,14 @@ SCRIPTS = {
     "TAMIL": "Tamil",
     "ETHIOPIC": "Ethiopic",
 }
-FIRST_EMOJI = 0x1F000  # of the blocks of Unicode that hold pictures
+FIRST_EMOJI = 0x1F000  # start of Unicode's blocks of pictures
 EAST_ASIA = ("Korean", "Chinese", "Japanese")
-FACE = "noto-cjk-sans-otc"  # what the extra `cjk` installs
+FACE = "noto-cjk-sans-otc"  # installed by the extra `cjk`
 
 
 def font_files(more: tuple[str, ...], drawing: Drawing) -> list[str]:
-    """The font files in the order in which letters are looked for: Arimo, those asked for, and where a text has
-    letters that Arimo lacks, the face of the extra `cjk`."""
+    """Return the font files in search order: Arimo, the given ones, and, if a text has letters that Arimo lacks, the
+    font of the extra `cjk`."""
     check_fonts(more)
     try:
         import fontpkg_arimo
@@ -49,7 +49,7 @@ def font_files(more: tuple[str, ...], drawing: Drawing) -> list[str]:
 
 
 def east_asian() -> list[str]:
-    """The face of the extra `cjk`, if it is installed.
+    """Return the font of the extra `cjk`, if it is installed.
 
     One file of 15 MB with all four languages, static, under the Open Font License.
     """
@@ -66,7 +66,7 @@ def check_fonts(more: tuple[str, ...]) -> None:
 
 
 def typeface(name: str) -> Typeface:
-    """The font in a file; `RequestError` where there is none."""
+    """Return the font in a file. Raises RequestError if there is none."""
     path = Path(name)
     try:
         if not path.is_file():
@@ -77,13 +77,13 @@ def typeface(name: str) -> Typeface:
 
 
 def strange_texts(drawing: Drawing) -> list[str]:
-    """The texts with letters that Arimo lacks, each once."""
+    """Return the distinct texts with letters that Arimo lacks."""
     texts = (shape.content for shape in drawing.shapes() if isinstance(shape, Label))
     return [text for text in dict.fromkeys(texts) if not known(text)]
 
 
 def foreign(drawing: Drawing, more: tuple[str, ...]) -> dict[str, str]:
-    """The texts with letters that none of the fonts has, each once, and these letters."""
+    """Return the distinct texts with letters that none of the fonts has, and these letters."""
     strange = strange_texts(drawing)
     if not strange:
         return {}
@@ -93,8 +93,10 @@ def foreign(drawing: Drawing, more: tuple[str, ...]) -> dict[str, str]:
 
 
 def lacking(letters: Mapping[str, str], code: str, what: str) -> tuple[Notice, ...]:
-    """Say which names have letters that no font has, of which scripts, what is drawn for them, and what helps.
-    `letters` are these letters by the text that they are in."""
+    """Return a notice of the texts with letters that no font has: their scripts, what is drawn instead, and what helps.
+
+    `letters` are the missing letters by text.
+    """
     if not letters:
         return ()
     texts = list(letters)
@@ -105,7 +107,7 @@ def lacking(letters: Mapping[str, str], code: str, what: str) -> tuple[Notice, .
 
 
 def help_for(scripts: list[str]) -> str:
-    """What brings a font for these scripts: the face of the extra `cjk` for its own, a file for any other."""
+    """Return how to get a font for these scripts: the extra `cjk` for its own, a file for any other."""
     brought = [] if east_asian() else [one for one in scripts if one in EAST_ASIA]
     others = [one for one in scripts if one not in brought]
     if brought and others:
@@ -114,7 +116,7 @@ def help_for(scripts: list[str]) -> str:
 
 
 def enumeration(words: list[str]) -> str:
-    """Words as a sentence lists them.
+    """Join words as in a sentence.
 
     >>> enumeration(["Thai"]), enumeration(["Thai", "Tamil", "other"])
     ('Thai', 'Thai, Tamil and other')
@@ -123,7 +125,7 @@ def enumeration(words: list[str]) -> str:
 
 
 def script(char: str) -> str:
-    """The script of a letter, as it is spoken of.
+    """Return the name of a letter's script.
 
     >>> script("한"), script("あ"), script("م"), script("🙂")
     ('Korean', 'Japanese', 'Arabic', 'emoji')

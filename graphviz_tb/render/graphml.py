@@ -19,8 +19,11 @@ OF_EDGES = {"output": "string", "input": "int", "control": "boolean", "tensor": 
 
 
 def graphml(hierarchy: Hierarchy, facts: Facts) -> bytes:
-    """The whole main graph. A node has its name, label, op, device, scope and the facts of a user; an edge the output
-    and input that it joins, and the tensor that it carries. A group is a node without an op, where it has facts."""
+    """Write the whole main graph.
+
+    A node has its name, label, op, device, scope and the user's facts; an edge the output and input that it joins, and
+    its tensor. A group with facts is a node without an op.
+    """
     given = {own_name(name): facts.given.numeric(name) for name in facts.given.names} if facts.given is not None else {}
     text = BytesIO()
     text.write(HEAD.encode())
@@ -38,12 +41,12 @@ def graphml(hierarchy: Hierarchy, facts: Facts) -> bytes:
 
 
 def key(name: str, of: str, called: str, kind: str) -> bytes:
-    """The declaration of an attribute."""
+    """Return the declaration of an attribute."""
     return f'<key id="{name}" for="{of}" attr.name="{words(called)}" attr.type="{kind}"/>\n'.encode("utf-8", "replace")
 
 
 def node_lines(hierarchy: Hierarchy, facts: Facts, given: list[str]) -> Iterator[str]:
-    """One element for each op, and each group that has facts."""
+    """Yield one element for each op, and each group with facts."""
     for node in nodes(hierarchy, facts, groups=False):
         scope = hierarchy.name[node.parent]
         values = zip(("d0", "d1", "d2", "d3", "d4"), (node.name, node.label, node.op, node.device, scope), strict=True)
@@ -52,7 +55,7 @@ def node_lines(hierarchy: Hierarchy, facts: Facts, given: list[str]) -> Iterator
 
 
 def edge_lines(hierarchy: Hierarchy, facts: Facts) -> Iterator[str]:
-    """One element for each edge."""
+    """Yield one element for each edge."""
     for number, edge in enumerate(edges(hierarchy, facts)):
         told = datas(
             (("e0", edge.output), ("e1", edge.slot), ("e2", str(edge.control).lower()), ("e3", edge.tensor)),
@@ -61,5 +64,5 @@ def edge_lines(hierarchy: Hierarchy, facts: Facts) -> Iterator[str]:
 
 
 def datas(pairs: tuple[tuple[str, Any], ...]) -> str:
-    """The values of an element; what is empty is left out."""
+    """Return the values of an element, without empty ones."""
     return "".join(f'<data key="{name}">{words(str(value))}</data>' for name, value in pairs if value != "")

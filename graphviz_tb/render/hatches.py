@@ -1,4 +1,4 @@
-"""Hatches as lines: in a PDF, and in a PNG, whose rasteriser fills an area with a pattern 500 times as slowly."""
+"""Hatches as lines, for PDF and for PNG, whose rasteriser fills an area with a pattern 500 times more slowly."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from math import sqrt
 from graphviz_tb.algorithms.colours import mixed
 from graphviz_tb.model.drawing import Curve, Hatch, PathStep, Pen, Primitive
 
-STEP = 6 * sqrt(2)  # px from line to line along a side: they are 6 apart, as in the pattern of the SVG
-FAINT = 40  # per cent of its colour in a line, as there
+STEP = 6 * sqrt(2)  # px between lines along a side: 6 px apart, as in the SVG's pattern
+FAINT = 40  # share of its colour in a line, as in the SVG
 
 
 def without_hatch(shape: Primitive, ground: str) -> Primitive:
-    """Another shape as it is."""
+    """Replace a hatch by lines; return other shapes unchanged."""
     return hatch_lines(shape, ground) if isinstance(shape, Hatch) else shape
 
 
 def hatch_lines(box: Hatch, ground: str) -> Curve:
-    """The lines of a hatch, which rise to the right, in its colour mixed with the ground."""
+    """Return the lines of a hatch, rising to the right, in its colour mixed with the ground."""
     steps: list[PathStep] = []
     across = STEP / 2 - box.height
     while across < box.width:
-        low, high = chord(box, across)  # how far up the line begins and ends, and as far to the right
+        low, high = chord(box, across)  # start and end of the line, upwards and to the right alike
         if low < high:
             left, bottom = box.x + across, box.y + box.height
             steps.append(("M", (round(left + low, 2), round(bottom - low, 2))))
@@ -31,8 +31,9 @@ def hatch_lines(box: Hatch, ground: str) -> Curve:
 
 
 def chord(box: Hatch, across: float) -> tuple[float, float]:
-    """From where to where a line lies within a rounded rectangle: it starts so far `across` its lower border, and goes
-    as far up as to the right. The first is not below the second where none of it does.
+    """Return the part of a rising 45° line within a rounded rectangle; the line starts at `across` on its lower border.
+
+    The first value is not below the second if no part of it is inside.
 
     >>> chord(Hatch(0, 0, 30, 10, 0, "#000000"), 5), chord(Hatch(0, 0, 30, 10, 0, "#000000"), 25)
     ((0, 10), (0, 5))
@@ -45,14 +46,14 @@ def chord(box: Hatch, across: float) -> tuple[float, float]:
 
 
 def rounded(box: Hatch, across: float, low: float, high: float, right: bool, upper: bool) -> tuple[float, float]:
-    """What is left of a chord within one rounded corner."""
-    # (x, y): the middle of the corner's circle, from where the line begins; the line runs along x = y.
+    """Clip a chord at one rounded corner."""
+    # (x, y): the centre of the corner's circle, relative to the line's start; the line is x = y.
     r = box.radius
     x, y = (box.width - r if right else r) - across, box.height - r if upper else r
     middle, away = (x + y) / 2, (x - y) / sqrt(2)
     half = sqrt(max(0, r * r - away * away) / 2)  # half of the chord, along either axis
 
-    def cut(at: float) -> bool:
+    def is_outside(at: float) -> bool:
         return (at > x if right else at < x) and (at > y if upper else at < y)
 
-    return (middle - half if cut(low) else low), (middle + half if cut(high) else high)
+    return (middle - half if is_outside(low) else low), (middle + half if is_outside(high) else high)

@@ -1,6 +1,6 @@
-"""A page: one file with its data, its script and its style, that asks nothing of any network.
+"""The page: one file with its data, script and style that makes no network requests.
 
-A hash names the script and the style that the browser may run, and that nothing may be loaded.
+The policy names by hash the script and the style that the browser may run, and forbids to load anything.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any, Protocol
 
 from graphviz_tb.render.markup import words
 
-# The modules of the viewer in the order in which they are joined: what is used comes before what uses it.
-LAYOUT = ("keyed.js", "python.js", "words.js", "place.js")  # in a separate scope: their names are many
+# The modules of the viewer in the order in which they are joined: definitions before uses.
+LAYOUT = ("keyed.js", "python.js", "words.js", "place.js")  # in a separate scope, because of their many names
 DATA = ("dom", "strings", "icons", "data", "moves", "reader", "levels", "views", "colours", "changes", "facts", "state")
 PARTS = (
     *("shapes", "draw", "camera", "rows_table", "card", "beside", "query", "find", "outline", "table", "minimap"),
@@ -23,7 +23,7 @@ PARTS = (
 )
 PAGE = ("standing", "framed", "shown", "choosing", "acting", "app", "arrows", "keys", "begin")
 VIEWER = tuple(f"{name}.js" for name in (*DATA, *PARTS, *PAGE))
-# The pages of a log, which only a page that has one is given.
+# The pages of a log, only for pages with a log.
 LOG_MODULES = tuple(
     f"logs/{name}.js"
     for name in (
@@ -71,7 +71,7 @@ LOG_MODULES = tuple(
         ),
     )
 )
-MODULES = (*VIEWER, "pristine.js", "start.js")  # of a file
+MODULES = (*VIEWER, "pristine.js", "start.js")  # for a file
 FILE_LOG_MODULES = (
     *VIEWER,
     *LOG_MODULES,
@@ -79,9 +79,9 @@ FILE_LOG_MODULES = (
     "logs/bare.js",
     "pristine.js",
     "start.js",
-)  # of a file that has a log
+)  # for a file with a log
 SERVED_ONLY = ("served/log.js", "served/graphs.js", "logs/bare.js", "served/start.js")
-# Of a server: this alone asks for data.
+# For a server; only these request data.
 SERVED_MODULES = (*VIEWER, "served/server.js", *LOG_MODULES, *SERVED_ONLY)
 EXPORTS = "...exported, width: hand_width, setAdvances, TupleMap"
 
@@ -99,7 +99,7 @@ class Data(Protocol):
 
 
 def document(head: Mapping[str, Any], blocks: Iterable[Data], title: str = "tbgraph") -> bytes:
-    """The page as UTF-8 bytes."""
+    """Return the page as UTF-8 bytes."""
     logs = bool(head.get("log"))
     code, look = script(FILE_LOG_MODULES if logs else MODULES), style(logs)
     held = "\n".join(
@@ -112,14 +112,15 @@ def document(head: Mapping[str, Any], blocks: Iterable[Data], title: str = "tbgr
 
 
 def served(title: str, code: str, look: str) -> bytes:
-    """The page of a server, without data: the script at the address `code` asks for it. `look` is that of the style."""
+    """Return the page of a server, without data: the script at the address `code` requests it. `look` is the address of
+    the style."""
     head = safe_json({"server": True, "title": title})
     sheet = f'<link rel="stylesheet" href="{look}">'
     return shell("", title, sheet, head, "", f'<script src="{code}"></script>')
 
 
 def shell(meta: str, title: str, look: str, head: str, held: str, code: str) -> bytes:
-    """The page around its parts, each of them markup but for the title."""
+    """Return the page around its parts, all of them markup except for the title."""
     parts = {
         "{{policy}}": meta,
         "{{title}}": words(title),
@@ -132,7 +133,7 @@ def shell(meta: str, title: str, look: str, head: str, held: str, code: str) -> 
 
 
 def shell_filled(shell: str, parts: Mapping[str, str]) -> str:
-    """The shell with its parts put in, each once: what is put in is not looked at again.
+    """Replace each mark of a template once; inserted text is not searched again.
 
     >>> shell_filled("a {{x}} b {{y}}", {"{{x}}": "{{y}}", "{{y}}": "1"})
     'a {{y}} b 1'
@@ -145,7 +146,7 @@ def shell_filled(shell: str, parts: Mapping[str, str]) -> str:
 
 
 def safe_json(value: Any) -> str:
-    """JSON that may be in a script element: nothing in it ends the element or begins a comment.
+    """Return JSON for a script element: nothing in it ends the element or begins a comment.
 
     >>> safe_json("</script><!--é")
     '"\\\\u003c/script\\\\u003e\\\\u003c!--\\\\u00e9"'
@@ -155,7 +156,7 @@ def safe_json(value: Any) -> str:
 
 
 def script(modules: Iterable[str] = MODULES) -> str:
-    """The layout and the given modules as one script, in two scopes."""
+    """Return the layout and the given modules as one script, in two scopes."""
     layout = "\n".join(map(source, LAYOUT))
     rest = "\n".join(map(source, modules))
     return (
@@ -165,17 +166,17 @@ def script(modules: Iterable[str] = MODULES) -> str:
 
 
 def style(logs: bool = False) -> str:
-    """The style sheet."""
+    """Return the style sheet."""
     return source("style.css") + (source("logs/style.css") if logs else "")
 
 
 def source(name: str) -> str:
-    """A file of the viewer."""
+    """Return a file of the viewer."""
     return (files("graphviz_tb") / "viewer" / name).read_text(encoding="utf-8")
 
 
 def policy(code: str, look: str) -> str:
-    """Nothing is loaded; this script and this style may run, and pictures that the page itself makes."""
+    """Return the policy: nothing is loaded; this script, this style and pictures made by the page are allowed."""
     return (
         f"default-src 'none'; script-src 'sha256-{fingerprint(code)}'; style-src 'sha256-{fingerprint(look)}'; "
         "img-src data: blob:; media-src blob:; base-uri 'none'; form-action 'none'"
@@ -183,5 +184,5 @@ def policy(code: str, look: str) -> str:
 
 
 def fingerprint(text: str) -> str:
-    """The hash by which a browser knows an inline script or style."""
+    """Return the hash by which a browser identifies an inline script or style."""
     return b64encode(sha256(text.encode()).digest()).decode("ascii")

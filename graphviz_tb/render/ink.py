@@ -1,4 +1,5 @@
-"""What the rasteriser's time depends on: the sheet, how long all lines are, how much is filled, texts, other shapes."""
+"""Estimate the rasteriser's time from the sheet, the length of all lines, the filled area, the texts and the other
+shapes."""
 
 from __future__ import annotations
 
@@ -11,25 +12,24 @@ from graphviz_tb.limits import PNG_HALVINGS, PNG_STEPS, PNG_TEXTS
 from graphviz_tb.model.drawing import Curve, Disc, Drawing, Hatch, Label, PathStep, Primitive, Rectangle
 from graphviz_tb.model.frozen import dataclass
 
-# Times as multiples of that in which a pixel of a line from left to right is drawn, 0.6 µs (measured with resvg 0.45:
-# pictures of 3,000 to 5,000 nodes took 6 to 13 % less than this makes of them, odd drawings half to one and a half).
-DOWN = 2  # a pixel of a line straight up or down
-SLANTING = 2.5  # a pixel of another line, a curve, an arc
-STEP = 20  # a step of an outline, besides its length
-CORNERS = 4  # steps that a rectangle, a circle, a hatch take
+# Times in units of one pixel of a horizontal line, 0.6 µs (measured with resvg 0.45: pictures of 3,000 to 5,000 nodes
+# took 6 to 13 % less than this estimate, unusual drawings half to one and a half of it).
+DOWN = 2  # a pixel of a vertical line
+SLANTING = 2.5  # a pixel of any other line, curve or arc
+STEP = 20  # a step of an outline, in addition to its length
+CORNERS = 4  # steps of a rectangle, a circle, a hatch
 TEXT = 360  # a text of a dozen letters
-# What is done in such a time.
-FILLED = 1000  # pixels are filled
-PIXELS = 6  # of the sheet are made, and written
+# Done in one such unit.
+FILLED = 1000  # filled pixels
+PIXELS = 6  # pixels of the sheet that are created and written
 
 
 @dataclass(frozen=True, slots=True)
 class Ink:
-    """The sheet of a drawing, how long its lines and outlines are together, what its shapes fill, one over the other.
+    """The sheet of a drawing, the total length of its lines and outlines, and the filled area, overlaps counted.
 
-    In the units of the drawing, and in squares of them; a unit straight up or down counts as `DOWN`, one that slants or
-    bends as `SLANTING`. `texts` are sizes, and how many texts have each; `shapes` areas that are covered, how many
-    other shapes cover each, and of how many steps these are together.
+    In units of the drawing and their squares; a vertical unit counts as `DOWN`, a slanted or curved one as `SLANTING`.
+    `texts` are (size, number of texts); `shapes` are (covered area, number of other shapes of that area, their steps).
     """
 
     width: int
@@ -40,7 +40,7 @@ class Ink:
     shapes: tuple[tuple[int, int, int], ...] = ()
 
     def at(self, zoom: float) -> float:
-        """The work to draw it so large, in pixels of lines.
+        """Return the work of drawing it at a scale, in pixels of lines.
 
         >>> Ink(60, 1, 100, 4000, ((12, 1),)).at(2), Ink(60, 1, 100, 4000, ((12, 1),), ((9, 1, 3),)).at(0)
         (616.0, 60.0)
@@ -48,7 +48,7 @@ class Ink:
         return self._growing(zoom) + self._steps()
 
     def zoom(self, work: float, most: float) -> float:
-        """The largest scale, up to `most`, at which it is no more work; 0 if it is more at any.
+        """Return the largest scale, up to `most`, with at most that work; 0 if every scale needs more.
 
         >>> round(Ink(60, 1, 100, 4000).zoom(256, 9), 6), Ink(60, 1, 100, 4000, ((12, 1),)).zoom(616, 2)
         (2.0, 2)
@@ -59,7 +59,7 @@ class Ink:
             return most
         below: float = 0
         work -= self._steps()
-        for _ in range(PNG_HALVINGS):  # the larger, the more work, in steps where names become large enough to be drawn
+        for _ in range(PNG_HALVINGS):  # work grows with the scale, in steps where names become large enough to be drawn
             middle = (below + most) / 2
             if self._growing(middle) <= work:
                 below = middle
@@ -68,7 +68,8 @@ class Ink:
         return below
 
     def least(self, zoom: float) -> float:
-        """The size of the smallest texts that are drawn: a pixel high, and with those that are larger not too many.
+        """Return the size of the smallest texts that are drawn: at least a pixel high, and not too many with the larger
+        ones.
 
         >>> Ink(1, 1, texts=((12, 5), (10, PNG_TEXTS))).least(2), Ink(1, 1, texts=((12, 5), (10, 1))).least(0.09)
         (12, 12)
@@ -82,9 +83,8 @@ class Ink:
         return least
 
     def smallest(self) -> int:
-        """The area that the smallest shapes that are drawn cover: with those that are larger, not too many steps.
-
-        The largest are always drawn.
+        """Return the area of the smallest shapes that are drawn, so that there are not too many steps. The largest are
+        always drawn.
 
         >>> Ink(1, 1, shapes=((9, 5, 5),)).smallest(), Ink(1, 1, shapes=((9, 1, PNG_STEPS), (50, 5, 5))).smallest()
         (0, 50)
@@ -110,7 +110,7 @@ class Ink:
 
 
 def ink_of(drawing: Drawing) -> Ink:
-    """The ink of everything on the sheet."""
+    """Return the work of everything on the sheet."""
     lines: float = 0
     filled: float = 0
     texts: Counter[int] = Counter()
@@ -130,7 +130,7 @@ def ink_of(drawing: Drawing) -> Ink:
 
 
 def part_of(shape: Primitive) -> tuple[float, float]:
-    """How long the lines of a shape are, and how much it fills: an outline of lines fills as much as its extent.
+    """Return the length of a shape's lines and its filled area; an outline of lines fills its bounding box.
 
     >>> part_of(Rectangle(0, 0, 30, 10, fill="#FFFFFF"))
     (0, 300)
@@ -148,7 +148,7 @@ def part_of(shape: Primitive) -> tuple[float, float]:
 
 
 def stroke(shape: Primitive) -> float:
-    """The lines of a shape as `Ink` counts them.
+    """Return the lines of a shape as `Ink` counts them.
 
     >>> from graphviz_tb.model.drawing import Pen
     >>> stroke(Rectangle(0, 0, 30, 10, pen=Pen("#000000"))), stroke(Rectangle(0, 0, 30, 10, fill="#FFFFFF"))
@@ -169,7 +169,7 @@ def stroke(shape: Primitive) -> float:
 
 
 def covered(shape: Primitive) -> float:
-    """About the area that a shape covers, in squares of the drawing's unit, its outline included.
+    """Return the approximate area of a shape, including its outline, in squares of the drawing's unit.
 
     >>> covered(Rectangle(0, 0, 30, 10, fill="#FFFFFF"))
     300
@@ -178,7 +178,7 @@ def covered(shape: Primitive) -> float:
 
 
 def area(shape: Primitive, lines: float, filled: float) -> float:
-    """About the area that a shape covers whose lines are so long, and that fills so much."""
+    """Return the approximate area of a shape with lines of that length and that filled area."""
     if isinstance(shape, Hatch):
         return shape.width * shape.height
     pen = None if isinstance(shape, Label) else shape.pen
@@ -186,7 +186,7 @@ def area(shape: Primitive, lines: float, filled: float) -> float:
 
 
 def length(steps: tuple[PathStep, ...]) -> float:
-    """About how long an outline is: its curves count as straight.
+    """Return the approximate length of an outline; curves count as straight.
 
     >>> length((("M", (0, 0)), ("L", (3, 4)), ("H", (10,)), ("M", (50, 50)), ("V", (40,))))
     22.0
@@ -195,7 +195,7 @@ def length(steps: tuple[PathStep, ...]) -> float:
 
 
 def bounds_area(steps: tuple[PathStep, ...]) -> float:
-    """The area of the rectangle that holds an outline.
+    """Return the area of an outline's bounding box.
 
     >>> bounds_area((("M", (0, 0)), ("L", (3, 4)), ("H", (10,)), ("Z", ())))
     40
@@ -208,7 +208,7 @@ def bounds_area(steps: tuple[PathStep, ...]) -> float:
 
 
 def step_ends(steps: tuple[PathStep, ...]) -> list[tuple[str, float, float]]:
-    """The steps that move, and where each ends."""
+    """Return the steps that move, and where each ends."""
     found: list[tuple[str, float, float]] = []
     x = y = 0.0
     for kind, numbers in steps:
@@ -219,7 +219,7 @@ def step_ends(steps: tuple[PathStep, ...]) -> list[tuple[str, float, float]]:
 
 
 def moves(steps: tuple[PathStep, ...]) -> Iterator[tuple[str, float, float]]:
-    """The steps that draw, and how far each leads.
+    """Yield the steps that draw, and how far each leads.
 
     >>> list(moves((("M", (10, 0)), ("L", (13, 4)), ("V", (0,)), ("Z", ()))))
     [('L', 3, 4), ('V', 0, -4)]

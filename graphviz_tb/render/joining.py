@@ -1,7 +1,7 @@
-"""Letters of Arabic in the forms that they take in a word, for a writer that sets one glyph after the other.
+"""Shape Arabic letters for a writer that places one glyph after the other.
 
-The forms are those that Unicode has as characters of their own (Arabic Presentation Forms, U+FB50 to U+FEFC), the rules
-those of chapter 9.2 of its standard. Of ligatures there are those of lam with alef, which every word needs.
+The forms are Unicode's Arabic Presentation Forms (U+FB50 to U+FEFC), the rules those of chapter 9.2 of its standard. Of
+the ligatures only lam with alef, which every word needs.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from functools import cache
 
 FORMS = (0xFB50, 0xFEFC)
 LAM, ALEFS = "\u0644", "\u0622\u0623\u0625\u0627"
-ALWAYS = "\u0640\u200d"  # what lengthens a word, and the joiner: letters on both sides join with them
+ALWAYS = "\u0640\u200d"  # tatweel and the joiner: letters on both sides join with them
 
 
 def letters_joined(text: str, has: Callable[[str], bool]) -> str:
-    """A text with each Arabic letter in the form that it takes between its neighbours; a form that no face has (`has`)
-    is left as the letter alone.
+    """Return a text with each Arabic letter in its contextual form; if no font has (`has`) the form, the plain letter
+    stays.
 
     >>> [f"{ord(char):X}" for char in letters_joined("\u0628\u0628\u0628 \u0644\u0627", lambda form: True)]
     ['FE91', 'FE92', 'FE90', '20', 'FEFB']
@@ -37,7 +37,7 @@ def letters_joined(text: str, has: Callable[[str], bool]) -> str:
 
 
 def letters(text: str, has: Callable[[str], bool]) -> Iterator[str]:
-    """Each character, lam with the alef behind it as one where there is a glyph for both."""
+    """Yield each character, with lam and a following alef as one if there is a glyph for both."""
     waiting = ""
     for char in text:
         if waiting and char in ALEFS and all(map(has, forms()[waiting + char].values())):
@@ -54,13 +54,14 @@ def letters(text: str, has: Callable[[str], bool]) -> Iterator[str]:
 
 
 def joins(part: str, form: str) -> bool:
-    """Whether a letter has a form in which it joins: "initial" with the next one, "final" with the one before."""
+    """Return whether a letter has a joining form: "initial" joins with the next letter, "final" with the previous
+    one."""
     return part in ALWAYS or form in forms().get(part, {})
 
 
 @cache
 def forms() -> dict[str, dict[str, str]]:
-    """The characters that are forms of a letter, or of lam with alef, by that and by the name of the form.
+    """Return the presentation forms by letter (or lam with alef) and name of the form.
 
     >>> sorted(forms()["\u0628"]), sorted(forms()["\u0627"])
     (['final', 'initial', 'isolated', 'medial'], ['final', 'isolated'])
@@ -75,7 +76,7 @@ def forms() -> dict[str, dict[str, str]]:
 
 
 def plain(char: str) -> str:
-    """The letters that a form is of; any other character is itself.
+    """Return the letters of a presentation form; any other character is itself.
 
     >>> plain("\ufefb") == "\u0644\u0627", plain("…")
     (True, '…')

@@ -27,22 +27,22 @@ JsonObject = dict[str, Any]
 FormedLevel = tuple[LevelForm, list[int]]
 ExpandRow = Callable[[int], Metagraph]
 KINDS = ("scope", "op", "series", "fold", "function")  # by `RowKind`
-# Bytes that a document may have for each row, besides `JSON_BYTES`; a longer one is refused. The types and devices of
-# ops are repeated for each group around them, shapes for each line that carries them, which may come to gigabytes.
+# Bytes of a document for each row, in addition to `JSON_BYTES`; longer ones are refused. Types and devices of ops are
+# repeated for each group around them, shapes for each line with them: this may add up to gigabytes.
 OF_ROW = 2_000
 NOT_EMBEDDED: JsonObject = {"embedded_in": []}
 ALONE = b'"embedded_in":[]'
-HOLES = re.compile(rb"-(\d+)")  # rows of a text with holes are numbers below 0: there are no others
+HOLES = re.compile(rb"-(\d+)")  # the only negative numbers in a template are placeholders of rows
 ENCODER = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JsonDocument:
-    """The document, made piece by piece: as a whole it takes ten times as much memory as its text.
+    """The document, made piece by piece: as a whole it would take ten times the memory of its text.
 
-    `metagraph(row)` opens a group; each of `more` gives a field of a node by its row: "stats", "cost". `alike` says of
-    some of these fields, by row, which rows have equal ones: rows with equal numbers. `form(row)` says of which group
-    the level is, but for its rows, that of another, and what these are (`LevelForm`); None where nobody knows.
+    `metagraph(row)` opens a group. `more` gives fields of a node by row: "stats", "cost". `alike` numbers the rows for
+    some of these fields: rows with equal numbers have equal values. `form(row)` returns the level that equals this one
+    but for its rows, and these rows (`LevelForm`); None if unknown.
     """
 
     hierarchy: Hierarchy
@@ -52,13 +52,13 @@ class JsonDocument:
     form: Callable[[int], FormedLevel | None] = field(default=lambda row: None)
 
     def nodes(self) -> Iterator[JsonObject]:
-        """One entry for each row, in preorder; its id is the row."""
+        """Yield one entry for each row, in preorder; its id is the row."""
         rows = RowValues(self.hierarchy)
         for row in range(len(self.hierarchy)):
             yield {**rows.entry(row), **{name: entry(row) for name, entry in self.more.items()}}
 
     def values(self) -> JsonObject:
-        """The document as plain values: `nodes` in the order of their ids, `groups` by the id of the group."""
+        """Return the document as plain values: `nodes` in the order of their ids, `groups` by the id of the group."""
         waiting, groups = waiting_annotations(self.hierarchy), {}
         for row in group_rows(self.hierarchy):
             level = self.metagraph(row)
@@ -67,9 +67,9 @@ class JsonDocument:
         return {**heading("tbgraph"), "nodes": list(self.nodes()), "groups": groups}
 
     def encode(self) -> bytes:
-        """The document as UTF-8 text, one node and one group a line.
+        """Return the document as UTF-8 text, with one node or group on each line.
 
-        Raises `RequestError` where it is too large.
+        Raises RequestError if it is too large.
         """
         # One buffer: a document can take hundreds of megabytes, and joining doubles that.
         text, known, rows = BytesIO(), KnownTexts(), RowValues(self.hierarchy)
@@ -98,7 +98,7 @@ class JsonDocument:
         return text.getvalue()
 
     def _check(self, size: int) -> None:
-        """Refuse a document that has come to so many bytes, and is not yet whole."""
+        """Raise RequestError if the document, still incomplete, is too large."""
         most = JSON_BYTES + OF_ROW * len(self.hierarchy)
         if size > most:
             raise RequestError(
@@ -109,13 +109,14 @@ class JsonDocument:
 
 
 class KnownTexts:
-    """Values in text. Those of equal keys are equal: a short one is encoded once."""
+    """Encoded values by key; a short one is encoded once."""
 
     def __init__(self) -> None:
         self._known: dict[Hashable, bytes] = {}
 
     def of(self, key: Hashable | None, make: Callable[[Any], JsonObject], which: Any) -> bytes:
-        """The text of the value that `make` gives for one of them; None is the key of one like no other."""
+        """Return the text of the value that `make` gives for `which`; values of equal keys are equal, None is never
+        cached."""
         text = None if key is None else self._known.get(key)
         if text is None:
             text = compact(make(which))
@@ -125,14 +126,14 @@ class KnownTexts:
 
 
 class LevelTexts:
-    """Texts of levels that are alike but for their rows: made once, with holes for these."""
+    """Texts of levels that are equal but for their rows: made once, with placeholders for rows."""
 
     def __init__(self, known: KnownTexts) -> None:
         self._known = known
         self._made: dict[int, tuple[bytes, list[int]]] = {}
 
     def of(self, first: Metagraph, old: Sequence[int], new: Sequence[int]) -> bytes:
-        """The text of the first of some levels, with `new` rows in place of the `old` ones."""
+        """Return the text of the first such level, with `new` rows in place of the `old` ones."""
         made = self._made.get(first.row)
         if made is None:
             made = self._made[first.row] = self._with_holes(first, old)
@@ -148,17 +149,17 @@ class LevelTexts:
 
 
 def compact(value: Any) -> bytes:
-    """A value in one line of ASCII: what controls a terminal or turns text round is an escape."""
+    """Return a value in one line of ASCII, with control and bidirectional characters escaped."""
     return ENCODER.encode(value).encode()
 
 
 def group_rows(hierarchy: Hierarchy) -> list[int]:
-    """Rows that hold children."""
+    """Return the rows that have children."""
     return np.flatnonzero(hierarchy.kind != RowKind.OP).tolist()
 
 
 class RowValues:
-    """The entries of rows: their names, their contents, and fields that few of them have."""
+    """The entries of rows: their names, their contents, and fields of few rows."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         self.hierarchy, self.graph = hierarchy, hierarchy.graph
@@ -167,7 +168,7 @@ class RowValues:
         # Groups have node -1: the last of each column.
         types = self.graph.op, self.graph.device
         self.op, self.device = (np.append(column, -1)[hierarchy.node].tolist() for column in types)
-        # Rows in preorder: what lies under a group is a slice of all ops.
+        # Rows are in preorder: the ops under a group are a slice of all ops.
         ops = hierarchy.node[hierarchy.ordinary]
         self.ops, self.devices = self.graph.op[ops], self.graph.device[ops]
         self.start, self.stop = hierarchy.op_total[:-1].tolist(), hierarchy.op_total[hierarchy.end].tolist()
@@ -176,7 +177,7 @@ class RowValues:
         self.main = int(hierarchy.end[0])
 
     def entry(self, row: int) -> JsonObject:
-        """The entry of a row; its id is the row."""
+        """Return the entry of a row; its id is the row."""
         parent = self.parent[row]
         named = {
             "id": row,
@@ -187,7 +188,7 @@ class RowValues:
         return {**named, **self.content(row), **self.own(row)}
 
     def text(self, row: int, known: KnownTexts) -> bytes:
-        """The same as text, without its last brace."""
+        """Return the entry as text, without its last brace."""
         name, parent = ENCODER.encode(self.hierarchy.name[row]), self.parent[row]
         around = parent if parent >= 0 else "null"
         named = f'{{"id":{row},"name":{name},"kind":"{self.kind_word(row)}","parent":{around},'
@@ -195,11 +196,11 @@ class RowValues:
         return b"%b%b,%b" % (named.encode(), content[1:-1], ALONE if own == NOT_EMBEDDED else compact(own)[1:-1])
 
     def kind_word(self, row: int) -> str:
-        """What a row is."""
+        """Return the kind of a row."""
         return "call" if row in self.hierarchy.calls else KINDS[self.kind[row]]
 
     def content(self, row: int) -> JsonObject:
-        """The type and device of an op, counts of them under a group; marks are not counted."""
+        """Return the type and device of an op, or their counts under a group; marks are not counted."""
         op_types, devices, template = self.graph.op_types, self.graph.devices, self.template[row]
         is_op, start, stop = self.kind[row] == OP, self.start[row], self.stop[row]
         return {
@@ -215,7 +216,7 @@ class RowValues:
         }
 
     def _key(self, row: int) -> Hashable | None:
-        """Rows of one key have equal contents; None is the key of one like no other."""
+        """Return a key that is equal for rows of equal content; None for a unique one."""
         start, stop = self.start[row], self.stop[row]
         if self.kind[row] == OP:
             return self.op[row], self.device[row], stop - start
@@ -224,7 +225,7 @@ class RowValues:
         return self.template[row], self.ops[start:stop].tobytes(), self.devices[start:stop].tobytes()
 
     def own(self, row: int) -> JsonObject:
-        """The rest: of most rows that they are drawn beside no other."""
+        """Return the remaining fields; most rows have only an empty `embedded_in`."""
         hierarchy, graph = self.hierarchy, self.graph
         kind, node, name = self.kind[row], self.node[row], hierarchy.name[row]
         entry: JsonObject = {"embedded_in": self.embedded.get(row, [])}
@@ -252,12 +253,12 @@ class RowValues:
 
 
 def counted(column: Ints, words: Sequence[str]) -> dict[str, int]:
-    """How often each word is in a column of numbers of words, in the order of first appearance."""
+    """Return how often each word occurs in a column of word numbers, in the order of first appearance."""
     return {words[word]: count for word, count in Counter(column.tolist()).items()}
 
 
 def layer_values(layer: Layer) -> JsonObject:
-    """A Keras layer as plain values."""
+    """Return a Keras layer as plain values."""
     return {
         "class": layer.class_name,
         "config": finite(dict(layer.config)),
@@ -268,7 +269,7 @@ def layer_values(layer: Layer) -> JsonObject:
 
 
 def embedded_in(hierarchy: Hierarchy) -> dict[int, list[int]]:
-    """For each row of a mark the rows it is drawn beside, or the marks it belongs to."""
+    """Return for each row of a mark the rows next to which it is drawn, or the marks it belongs to."""
     graph, row_of = hierarchy.graph, hierarchy.row_of_node
     hosts_of: dict[int, dict[int, None]] = {}
     for mark, host in zip(row_of[graph.beside.mark].tolist(), row_of[graph.beside.host].tolist(), strict=True):
@@ -279,7 +280,7 @@ def embedded_in(hierarchy: Hierarchy) -> dict[int, list[int]]:
 
 
 def mark_annotations(hierarchy: Hierarchy) -> dict[int, list[list[Any]]]:
-    """Control inputs of constants, kept once beside the constant itself."""
+    """Return the control inputs of constants, kept once at the constant itself."""
     graph = hierarchy.graph
     edges = np.flatnonzero((graph.mark[graph.target] == Mark.CONSTANT) & (graph.mark[graph.source] == Mark.NONE))
     sources_of: dict[int, dict[int, None]] = {}
@@ -291,7 +292,7 @@ def mark_annotations(hierarchy: Hierarchy) -> dict[int, list[list[Any]]]:
 
 
 def waiting_annotations(hierarchy: Hierarchy) -> dict[int, JsonObject]:
-    """What marks wait for, by the group around them: marks are no children of a metagraph."""
+    """Return the annotations of marks by the group around them: marks are not children of a metagraph."""
     waiting: dict[int, JsonObject] = {}
     for mark, sources in mark_annotations(hierarchy).items():
         waiting.setdefault(int(hierarchy.parent[mark]), {})[str(mark)] = {"in": sources, "out": []}
@@ -299,7 +300,7 @@ def waiting_annotations(hierarchy: Hierarchy) -> dict[int, JsonObject]:
 
 
 def level_text(level: Metagraph, known: KnownTexts, more: JsonObject) -> Iterator[bytes]:
-    """One group as text, piece by piece; `more` are annotations."""
+    """Yield one group as text, piece by piece; `more` are annotations."""
     yield b'{"edges":['
     rows = level.children
     for count, edge in enumerate(level.edges):
@@ -310,7 +311,7 @@ def level_text(level: Metagraph, known: KnownTexts, more: JsonObject) -> Iterato
 
 
 def group(metagraph: Metagraph, more: JsonObject) -> JsonObject:
-    """One group without its metaedges: extracts, functions, annotations, with some `more` of these."""
+    """Return one group without its metaedges: extracts, functions, annotations, with `more` of these."""
     rows = metagraph.children
     annotations: dict[str, dict[str, list[list[Any]]]] = {}
     for note in metagraph.annotations:
@@ -326,12 +327,12 @@ def group(metagraph: Metagraph, more: JsonObject) -> JsonObject:
 
 
 def line(edge: Metaedge, rows: Sequence[int]) -> JsonObject:
-    """One metaedge between `rows`."""
+    """Return one metaedge between `rows`."""
     return {"from": rows[edge.source], "to": rows[edge.target], **carried_values(edge)}
 
 
 def carried_values(edge: Metaedge) -> JsonObject:
-    """What a metaedge represents and carries."""
+    """Return the edges that a metaedge represents, and what it carries."""
     carried = edge.carried
     tensors = list(carried)
     return {

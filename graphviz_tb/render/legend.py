@@ -1,4 +1,4 @@
-"""The legend: the colours and the signs that occur in this picture, and no others."""
+"""The legend: the colours and the signs that occur in this picture."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from graphviz_tb.render import boxes
 from graphviz_tb.render.lines import route
 from graphviz_tb.render.texts import written
 
-WIDEST_COLUMN = 260  # px: little more than the widest box; longer labels are shortened
-WIDEST = 480  # where the rows are sentences
+WIDEST_COLUMN = 260  # px: slightly more than the widest box; longer labels are shortened
+WIDEST = 480  # px, if the rows are sentences
 SAMPLE, GAP = 28, 8  # px: the width of a sample, and from it to its label
 BECAME = {
     ("+", True): "new wire",
@@ -30,8 +30,8 @@ BECAME = {
 
 @dataclass(frozen=True, slots=True)
 class LegendEntry:
-    """One row: a sample drawn in a box of `SAMPLE` × 16 at the origin, and what it represents; `more` is a second
-    line, where labels are in one column."""
+    """One row: a sample drawn in a box of `SAMPLE` × 16 at the origin, and its label; `more` is a second line, in a
+    legend of one column."""
 
     sample: tuple[Primitive, ...]
     label: str
@@ -40,7 +40,7 @@ class LegendEntry:
 
 @dataclass(frozen=True, slots=True)
 class LegendBlock:
-    """A heading and its rows; `most` pixels are the widest that one of them may be."""
+    """A heading and its rows, each at most `most` pixels wide."""
 
     heading: str
     entries: tuple[LegendEntry, ...]
@@ -54,7 +54,7 @@ class LegendBlock:
 
 
 def legend(scene: Scene, paint: Paint) -> tuple[LegendBlock, ...]:
-    """What the legend of one picture says; nothing where there is nothing to explain."""
+    """Return the legend of one picture; empty if there is nothing to explain."""
     colours = tuple(_colour(row, paint.theme) for row in paint.legend)
     blocks = (
         LegendBlock(paint.heading, colours, WIDEST if paint.scheme == "diff" else WIDEST_COLUMN),
@@ -64,11 +64,11 @@ def legend(scene: Scene, paint: Paint) -> tuple[LegendBlock, ...]:
 
 
 def became(paint: Paint) -> list[LegendEntry]:
-    """What the lines look like that came or went between two graphs, where there are some."""
+    """Return samples of the lines that were added or removed between two graphs, if there are any."""
     tints: dict[tuple[str, bool], Tint] = {}
     for tint in (*paint.tints.routes, *paint.tints.stubs):
         if tint is not None and tint.sign:
-            tints.setdefault((tint.sign, tint.whole), tint)  # one sample for all of its kind
+            tints.setdefault((tint.sign, tint.whole), tint)  # one sample of each kind
     return [
         LegendEntry(route(SAMPLE_EDGE, paint.theme, False, tints[key]).shapes, label)
         for key, label in BECAME.items()
@@ -77,7 +77,7 @@ def became(paint: Paint) -> list[LegendEntry]:
 
 
 def _colour(row: LegendRow, theme: Theme) -> LegendEntry:
-    """A sample of one colour, with its badge."""
+    """Return a sample of one colour, with its badge."""
     if row.shape == "rest":
         return LegendEntry((), row.label)
     sample = boxes.closed_box(SAMPLE_BOX, row.fill, theme)
@@ -87,7 +87,7 @@ def _colour(row: LegendRow, theme: Theme) -> LegendEntry:
 
 
 DrawSample = Callable[[Fill, Theme], Sequence[Primitive]]
-NONE = -1  # no row, no box: a sample is of nothing in the graph
+NONE = -1  # samples represent no row and no box
 SAMPLE_BOX = Box("", NONE, "scope", NONE, 0, 0, 0, SAMPLE, 16, open=False, openable=False)
 SAMPLE_EDGE = Route(((0, 8), (SAMPLE, 8)), "data", NONE, NONE, 10)
 
@@ -146,7 +146,7 @@ SIGNS: tuple[tuple[str, str, DrawSample], ...] = (
 
 
 def occurring(scene: Scene) -> set[str]:
-    """Names of the signs that occur in a scene."""
+    """Return the names of the signs that occur in a scene."""
     names: set[str] = {stub.kind for stub in scene.stubs}
     names |= {edge.kind for edge in scene.routes} | {web.kind for web in scene.webs}
     for box in scene.boxes:
@@ -162,7 +162,7 @@ def occurring(scene: Scene) -> set[str]:
 
 
 def signs(scene: Scene, theme: Theme) -> list[LegendEntry]:
-    """The signs of this picture, in the order of the table."""
+    """Return the signs of this picture, in the order of the table."""
     names = occurring(scene)
     plain = Fill(theme.op, theme.stroke, theme.text, theme.secondary)
     return [LegendEntry(tuple(draw(plain, theme)), label) for name, label, draw in SIGNS if name in names]

@@ -1,4 +1,4 @@
-"""Edges: rounded polylines, arrow heads, chevrons of back edges."""
+"""Draw edges: rounded polylines, arrow heads, chevrons of back edges."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from graphviz_tb.model.drawing import Curve, Group, PathStep, Pen, Position, Pri
 from graphviz_tb.model.paint import Tint
 from graphviz_tb.model.scene import Port, Route, Scene, Web
 from graphviz_tb.model.theme import Theme
-from graphviz_tb.render import signs
+from graphviz_tb.render.signs import bead
 
-RADIUS = 10  # px of a bend; less where a run is shorter
-CUT_LONG = 20  # px that the cut of a corner is long at most
-LEAST_TURN = 0.1  # sine of a turn that is no corner
-MUCH = 40  # tenths of a pixel from which a line carries so much that it is dark: 60,000 elements
-# Px of an arrow head on a thin line, and how many times larger on the thickest.
+RADIUS = 10  # px of a bend; less on a shorter run
+CUT_LONG = 20  # px of a cut corner
+LEAST_TURN = 0.1  # turns of a smaller sine are no corners
+MUCH = 40  # tenths of a pixel: thicker lines (60,000 elements) are dark
+# Px of an arrow head on a thin line, and its growth on the thickest.
 HEAD_LONG, HEAD_WIDE, HEAD_MOST = 8.0, 6.0, 1.6
-DASHES = (4, 3)  # px: seen on the thinnest line
+DASHES = (4, 3)  # px: visible on the thinnest line
 SELECTED_MORE = 15  # tenths of a pixel
-TINTED = 1.8  # the least thickness of a line that came or went
-BAND = 2.5  # how far the band under a line reaches on either side
-THREAD = 0.6  # thickness of a line of a web: there are so many that all would be dark
-BUNDLE = 100  # of them in one outline: what draws SVG takes longer for many lines at once than one by one
-BEAD_AWAY = 20  # from the tip of the arrow to the sign of a line that came or went
+TINTED = 1.8  # px: an added or removed line
+BAND = 2.5  # px of the band under a line on either side
+THREAD = 0.6  # px: a line of a web, thin because there are so many
+BUNDLE = 100  # lines of a web in one outline: more slow down SVG renderers
+BEAD_AWAY = 20  # px from the tip of the arrow to the sign of an added or removed line
 
 
 def route(line: Route, theme: Theme, chosen: bool, tint: Tint | None = None) -> Group:
-    """An edge as one group: its line, its arrow head, and the chevron of a back edge.
+    """Draw an edge as one group: its line, its arrow head, and the chevron of a back edge.
 
-    `tint` is what became of it between two graphs: its colour, or that of a band under it where only a part changed.
+    `tint` is its change between two graphs: its colour, or that of a band under it if only a part changed.
     """
     whole = tint if tint is not None and tint.whole else None
     colour = edge_colour(line, theme, chosen) if whole is None else whole.colour
@@ -47,7 +47,7 @@ def route(line: Route, theme: Theme, chosen: bool, tint: Tint | None = None) -> 
         grow = min(HEAD_MOST, 1 + (thickness - 1) / 5)
         marks.append(head(tip, before, grow))
         room = sqrt((tip[0] - before[0]) ** 2 + (tip[1] - before[1]) ** 2)
-        # To 2 px inside the head: no seam shows.
+        # Up to 2 px inside the head, without a visible seam.
         points = shortened(points, min(HEAD_LONG * grow - 2, room - 1), backwards)
     if line.back:
         marks.append(chevron(points, thickness))
@@ -61,11 +61,11 @@ def route(line: Route, theme: Theme, chosen: bool, tint: Tint | None = None) -> 
 
 
 def web(bundle: Web, scene: Scene, theme: Theme) -> list[Group]:
-    """Straight lines from middle to middle, many in one outline: an outline of millions of steps is refused by what
-    reads SVG."""
+    """Draw straight lines from middle to middle, many in one outline; SVG readers refuse outlines of millions of
+    steps."""
     dashes = DASHES if bundle.kind == "control" else ()
     pen = Pen(edge_colour(bundle, theme), THREAD, dashes)
-    # Each once: of a million lines few thousands of boxes are the ends.
+    # Each once: a million lines have only some thousand distinct ends.
     starts: dict[int, PathStep] = {source: ("M", end_of(scene, source)) for source in set(bundle.sources)}
     ends: dict[int, PathStep] = {target: ("L", end_of(scene, target)) for target in set(bundle.targets)}
     groups = []
@@ -79,7 +79,7 @@ def web(bundle: Web, scene: Scene, theme: Theme) -> list[Group]:
 
 
 def end_of(scene: Scene, end: int) -> Position:
-    """Where a line of a web ends."""
+    """Return where a line of a web ends."""
     if end < 0:
         port = scene.ports[-1 - end]
         return port.x, port.y
@@ -88,25 +88,25 @@ def end_of(scene: Scene, end: int) -> Position:
 
 
 def straight(start: Position, end: Position, pen: Pen) -> Curve:
-    """A straight line."""
+    """Return a straight line."""
     return Curve((("M", start), ("L", end)), pen=pen)
 
 
 def band(points: Sequence[Position], thickness: float, tint: Tint) -> Curve:
-    """What lies under a line of which only a part changed."""
+    """Return the band under a line of which only a part changed."""
     return Curve(rounded(points), pen=Pen(tint.colour, thickness + 2 * BAND, tint.dashes))
 
 
 def bead_of(line: Route, tint: Tint, theme: Theme) -> list[Primitive]:
-    """The sign of a line that came or went, on its last run before the arrow head."""
+    """Draw the sign of an added or removed line on its last run, before the arrow head."""
     points: list[Position] = [*straightened(line.points)]
     tip, before = (points[0], points[1]) if line.kind == "reference" else (points[-1], points[-2])
     away = min(BEAD_AWAY, _length(tip, before) * 0.6)
-    return signs.bead(*_towards(tip, before, away), tint, theme)
+    return bead(*_towards(tip, before, away), tint, theme)
 
 
 def edge_colour(line: Route | Port | Web, theme: Theme, chosen: bool = False) -> str:
-    """The colour of an edge's line and head, and of its port: the main path and what carries much are seen first."""
+    """Return the colour of an edge's line and head, and of its port; the main path and heavy lines stand out."""
     if chosen:
         return theme.selected
     if isinstance(line, Route) and line.kind == "data" and (line.main or line.thickness >= MUCH):
@@ -115,7 +115,7 @@ def edge_colour(line: Route | Port | Web, theme: Theme, chosen: bool = False) ->
 
 
 def shortened(points: list[Position], by: float, at_start: bool) -> list[Position]:
-    """The polyline with its end (or start) drawn back, so that the line ends inside the arrow head."""
+    """Return the polyline with its end (or start) drawn back, so that the line ends inside the arrow head."""
     if by <= 0:
         return points
     turned = points[::-1] if at_start else points
@@ -125,16 +125,17 @@ def shortened(points: list[Position], by: float, at_start: bool) -> list[Positio
 
 
 def _towards(start: Position, goal: Position, distance: float) -> Position:
-    """The point `distance` from `start` on the way to `goal`."""
+    """Return the point `distance` from `start` towards `goal`."""
     dx, dy = goal[0] - start[0], goal[1] - start[1]
     length = sqrt(dx * dx + dy * dy)
     return (start[0] + dx * distance / length, start[1] + dy * distance / length) if length else start
 
 
 def rounded(points: Sequence[Position]) -> tuple[PathStep, ...]:
-    """An outline through the points, corners rounded. At an end that leaves no room for a curve before a cut corner,
-    the whole corner becomes one arc, so that the line leaves and comes straight; a run at an end is all its
-    corner's, one between two corners half of each.
+    """Return an outline through the points with rounded corners.
+
+    If an end leaves no room for a curve before a cut corner, the whole corner becomes one arc, so that the line leaves
+    and arrives straight. A run at an end belongs to its corner, one between two corners half to each.
 
     >>> rounded([(0, 0), (0, 40), (30, 40)])
     (('M', (0, 0)), ('L', (0.0, 30.0)), ('Q', (0, 40, 10.0, 40.0)), ('L', (30, 40)))
@@ -143,14 +144,14 @@ def rounded(points: Sequence[Position]) -> tuple[PathStep, ...]:
     """
     start = whole_corner(points)
     stop = whole_corner(points[::-1]) if len(points) > (5 if start else 3) else None
-    # Two points of a cut corner become the corner itself, at either end.
+    # Replace the two points of a cut corner by the corner itself, at either end.
     line = [points[0], *([start] if start else points[1:3]), *points[3:]]
     if stop:
         line = [*line[:-3], stop, line[-1]]
     steps: list[PathStep] = [("M", line[0])]
     for index in range(1, len(line) - 1):
         before, corner, after = line[index - 1 : index + 2]
-        whole = (start and index == 1) or (stop and index == len(line) - 2)  # an arc uses all the room it has
+        whole = (start and index == 1) or (stop and index == len(line) - 2)  # an arc uses all its room
         room = (
             _length(before, corner) / (1 if index == 1 else 2),
             _length(corner, after) / (1 if index == len(line) - 2 else 2),
@@ -162,7 +163,7 @@ def rounded(points: Sequence[Position]) -> tuple[PathStep, ...]:
 
 
 def whole_corner(points: Sequence[Position]) -> Position | None:
-    """The corner that was cut close to the start of a line: where its first run and its third meet.
+    """Return the corner that was cut close to the start of a line: where its first run and its third meet.
 
     >>> whole_corner([(0, 0), (0, 1), (10, 11), (90, 11)])
     (0.0, 11.0)
@@ -182,8 +183,10 @@ def whole_corner(points: Sequence[Position]) -> Position | None:
 
 
 def arc(enter: Position, corner: Position, leave: Position) -> PathStep:
-    """An arc of a circle round a corner, as one curve (to a thousandth of its radius): its handles are 4/3 · tan(θ/4)
-    of the radius long, θ the turn."""
+    """Return an arc of a circle around a corner, as one curve (exact to a thousandth of its radius).
+
+    Its handles are 4/3 · tan(θ/4) of the radius long, where θ is the turn.
+    """
     ahead, aside = (corner[0] - enter[0], corner[1] - enter[1]), (leave[0] - corner[0], leave[1] - corner[1])
     cosine = (ahead[0] * aside[0] + ahead[1] * aside[1]) / (_length(enter, corner) * _length(corner, leave))
     part = 4 / 3 * (sqrt(2 / (1 + cosine)) - 1) * (1 + cosine) / (1 - cosine)  # of the way to the corner
@@ -208,7 +211,7 @@ def _length(a: Position, b: Position) -> float:
 
 
 def head(tip: Position, before: Position, grow: float = 1.0) -> tuple[PathStep, ...]:
-    """An arrow head: a triangle whose tip is `tip`.
+    """Return an arrow head: a triangle whose tip is `tip`.
 
     >>> head((0, 10), (0, 0))
     (('M', (0, 10)), ('L', (-3.0, 2.0)), ('L', (3.0, 2.0)), ('Z', ()))
@@ -223,7 +226,7 @@ def head(tip: Position, before: Position, grow: float = 1.0) -> tuple[PathStep, 
 
 
 def chevron(points: Sequence[Position], thickness: float) -> tuple[PathStep, ...]:
-    """The sign of a back edge: a double head in the middle of the longest run."""
+    """Return the sign of a back edge: a double head in the middle of the longest run."""
     start, stop = max(pairwise(points), key=lambda run: _length(*run))
     half = _length(start, stop) / 2
     grow = min(HEAD_MOST, 1 + (thickness - 1) / 5)

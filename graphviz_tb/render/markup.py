@@ -7,26 +7,26 @@ from html import escape
 
 from graphviz_tb.model.measure import NEVER_SHOWN
 
-# What XML 1.0 cannot hold at all, and what would turn text round in a tooltip.
+# Characters that XML 1.0 forbids, and those that would reverse text in a tooltip.
 UNSAFE = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f{NEVER_SHOWN}]")
-SPECIAL = re.compile(UNSAFE.pattern[:-1] + "&<>\"'\t\n\r]")  # the same set with what needs an escape
+SPECIAL = re.compile(UNSAFE.pattern[:-1] + "&<>\"'\t\n\r]")  # these and those that need an escape
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 def words(text: str) -> str:
-    """`text` as XML character data.
+    """Return `text` as XML character data.
 
     >>> words('<script>&\\x00')
     '&lt;script&gt;&amp;�'
     """
-    # Nearly all texts are plain, so one search is all that they cost.
+    # Nearly all texts are plain and cost one search only.
     if not SPECIAL.search(text):
         return text
     return escape(UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text), quote=False)
 
 
 def value(text: str) -> str:
-    """`text` as the value of an attribute, line ends kept.
+    """Return `text` as the value of an attribute, with line ends kept.
 
     >>> value('a"b\\nc')
     'a&quot;b&#10;c'
@@ -38,7 +38,7 @@ def value(text: str) -> str:
 
 
 def line(text: str) -> str:
-    """`text` as the content of a text element: spaces that XML would swallow become no-break spaces.
+    """Return `text` as the content of a text element, with no-break spaces where XML would drop spaces.
 
     >>> line(' a  b') == '\\xa0a\\xa0\\xa0b'
     True
@@ -49,7 +49,7 @@ def line(text: str) -> str:
 
 
 def num(number: float) -> str:
-    """A number with at most one decimal.
+    """Return a number with at most one decimal.
 
     >>> num(3), num(3.0), num(2.25), num(-0.04)
     ('3', '3', '2.2', '0')
@@ -63,5 +63,5 @@ def num(number: float) -> str:
 
 
 def tooltip(text: str) -> str:
-    """A `<title>` element, or nothing for an empty text."""
+    """Return a `<title>` element, or nothing for an empty text."""
     return f"<title>{words(text)}</title>" if text else ""

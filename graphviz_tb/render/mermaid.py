@@ -1,4 +1,4 @@
-"""Mermaid: a small picture as text, for Markdown that draws it."""
+"""Mermaid: a small picture as text, for Markdown that renders it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ ENTITIES = str.maketrans({letter: f"#{ord(letter)};" for letter in '"#<>&`\\%'})
 
 
 def mermaid(scene: Scene, paint: Paint) -> bytes:
-    """The picture as a flowchart: open groups are subgraphs, dashed lines are control edges.
+    """Return the picture as a flowchart: open groups are subgraphs, dashed lines are control edges.
 
-    Raises `RequestError` where it has more lines than Mermaid draws.
+    Raises RequestError if it has more lines than Mermaid draws.
     """
     lines = list(islice(dict.fromkeys(line(scene, *ends) for ends in joined_boxes(scene)), MERMAID_LINES + 1))
     if len(lines) > MERMAID_LINES:
@@ -32,7 +32,7 @@ def mermaid(scene: Scene, paint: Paint) -> bytes:
 
 
 def label(text: str) -> str:
-    """A text in quotes, with entities for what means something to Mermaid.
+    """Return a text in quotes, with entities for Mermaid's special characters.
 
     >>> label('a "b" [1]')
     '"a #34;b#34; [1]"'
@@ -41,7 +41,7 @@ def label(text: str) -> str:
 
 
 def boxes(scene: Scene) -> Iterator[str]:
-    """The boxes, each group around those in it."""
+    """Yield the boxes, each group around those in it."""
     inside: dict[int, list[int]] = {}
     for index, box in enumerate(scene.boxes):
         inside.setdefault(box.parent, []).append(index)
@@ -67,8 +67,9 @@ def boxes(scene: Scene) -> Iterator[str]:
 
 
 def joined_boxes(scene: Scene) -> Iterator[tuple[int, int, bool]]:
-    """Pairs of boxes that lines join, through the borders of open groups, and whether each is of control alone."""
-    onward: dict[int, list[tuple[int, int, bool]]] = {}  # by port: the port or box behind it
+    """Yield pairs of boxes that lines join through the borders of open groups, and whether only control edges join
+    them."""
+    onward: dict[int, list[tuple[int, int, bool]]] = {}  # by port: the next port or box
     begun: list[tuple[int, int, int, bool]] = []
     for route in scene.routes:
         control, end = route.kind == "control", (route.target_port, route.target)
@@ -89,14 +90,14 @@ def joined_boxes(scene: Scene) -> Iterator[tuple[int, int, bool]]:
 
 
 def line(scene: Scene, source: int, target: int, control: bool) -> str:
-    """One line; a comment where it would join a group with what is in it."""
+    """Return one line; a comment if it would join a group with its own content."""
     if within(scene, source, target) or within(scene, target, source):
         return "  %% a line from a group to itself"
     return f"  b{source} {'-.->' if control else '-->'} b{target}"
 
 
 def within(scene: Scene, group: int, box: int) -> bool:
-    """Whether a box is a group or in it."""
+    """Return whether a box is a group or in it."""
     while box >= 0:
         if box == group:
             return True
@@ -105,7 +106,7 @@ def within(scene: Scene, group: int, box: int) -> bool:
 
 
 def colours(scene: Scene, paint: Paint) -> Iterator[str]:
-    """The colours of closed boxes that have one, a class for each."""
+    """Yield the colours of closed boxes that have one, a class for each."""
     classes: dict[tuple[str, str, str], list[int]] = {}
     for index, (box, fill) in enumerate(zip(scene.boxes, paint.boxes, strict=True)):
         if not box.open and fill.hued:

@@ -1,4 +1,4 @@
-"""Model Explorer's JSON: a graph that it opens, and its node data, which are facts of a user."""
+"""Model Explorer's JSON: a graph that it opens, and its node data, the user's facts."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.render.flat import FlatEdge, edges, encoded, nodes, own_name
 
-GRAPH = "main"  # the id of the graph, which node data name again
+GRAPH = "main"  # the id of the graph, which node data refer to
 
 
 def model_explorer(hierarchy: Hierarchy, facts: Facts, label: str) -> bytes:
-    """The main graph as a graph collection; a namespace is the scope of a name, an id the name of an op."""
+    """Return the main graph as a graph collection; a namespace is the scope of a name, an id the name of an op."""
     listed: dict[int, dict[str, Any]] = {}
     groups: dict[str, dict[str, str]] = {}
     for node in nodes(hierarchy, facts, groups=False):
@@ -47,13 +47,13 @@ def model_explorer(hierarchy: Hierarchy, facts: Facts, label: str) -> bytes:
 
 
 def incoming(edge: FlatEdge, output: str, source: str) -> dict[str, str]:
-    """One edge, as its target has it."""
+    """Return one edge in the form of its target."""
     slot = "control" if edge.control else str(edge.slot)
     return {"sourceNodeId": source, "sourceNodeOutputId": output, "targetNodeInputId": slot}
 
 
 def node_data(hierarchy: Hierarchy, facts: Facts) -> bytes:
-    """The facts that colour the graph, or FLOPs where none were given, as node data for the graph above."""
+    """Return the facts that colour the graph, or FLOPs if none were given, as node data for the graph above."""
     given, costs = facts.given, facts.cost() if facts.cost is not None and facts.given is None else None
     name = "FLOPs" if given is None else given.shown
     results: dict[str, dict[str, Any]] = {}

@@ -1,4 +1,4 @@
-"""One open group as a `networkx.DiGraph`, for algorithms of one's own."""
+"""One open group as a `networkx.DiGraph`, for your own algorithms."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from graphviz_tb.render.json import KINDS
 
 
 def to_networkx(hierarchy: Hierarchy, metagraph: Metagraph) -> networkx.DiGraph[int]:
-    """The children of a group as nodes (by row), its metaedges as edges.
+    """Return the children of a group as nodes (by row), its metaedges as edges.
 
-    Nodes have `name`, `kind`, `op` (None for groups) and `ops` (how many are inside); edges have `tensors`,
-    `control`, `reference` and `size`. Nothing is left out: children in the auxiliary area are nodes with their edges.
+    Nodes have `name`, `kind`, `op` (None for groups) and `ops` (the number inside); edges have `tensors`, `control`,
+    `reference` and `size`. Nothing is left out: children in the auxiliary area are nodes with their edges.
 
     >>> from graphviz_tb import load
     >>> model = load(b'node { name: "a" op: "Relu" } node { name: "b" op: "Add" input: "a" }')
@@ -39,7 +39,7 @@ def to_networkx(hierarchy: Hierarchy, metagraph: Metagraph) -> networkx.DiGraph[
 
 
 def node_attributes(hierarchy: Hierarchy, row: int) -> dict[str, Any]:
-    """What is said of one node."""
+    """Return the attributes of one node."""
     node = int(hierarchy.node[row])
     return {
         "name": hierarchy.name[row],

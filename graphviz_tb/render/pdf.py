@@ -2,7 +2,7 @@
 
     drawing ─ shapes and texts ─ content stream ─ fonts ─ objects ─ file
 
-Letters come from Arimo, then from the files of `--font-file`, then from the face of the extra `cjk`.
+Letters come from Arimo, then from the files of `--font-file`, then from the font of the extra `cjk`.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from graphviz_tb.render.pdf_file import Fonts, file, n
 from graphviz_tb.render.reading_order import as_seen
 from graphviz_tb.render.svg import HALO
 
-POINTS = 0.75  # of a pixel
+POINTS = 0.75  # per pixel
 ROUND = 0.5523  # control points of a quarter circle
 BOLD = 0.028  # of an em: the stroke that makes letters semibold
 
 
 def pdf(drawing: Drawing, options: PictureOptions) -> bytes:
-    """The drawing as a PDF of one page. After: the same bytes for the same drawing."""
+    """Return the drawing as a PDF of one page; equal drawings give equal bytes."""
     files = font_files(options.font_files, drawing)
     faces = [typeface(name) for name in files]
     for name, face in zip(files, faces, strict=True):
@@ -38,18 +38,18 @@ def pdf(drawing: Drawing, options: PictureOptions) -> bytes:
     fonts = Fonts(faces, [{} for _ in faces])
     scale = min(POINTS, PDF_SIDE / max(drawing.width, drawing.height))
     page = drawing.width * scale, drawing.height * scale
-    # In PDF y grows upward from the foot of the page: this turns it over, once for all.
+    # In PDF y grows upward from the foot of the page: flip it once.
     content = [f"{n(scale)} 0 0 {n(-scale)} 0 {n(page[1])} cm", *drawn(drawing, fonts)]
     return file(page, "\n".join(content).encode(), fonts, drawing.title)
 
 
 def notices(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
-    """Letters that no face has are empty boxes."""
+    """Return a notice of letters that no font has: they are empty boxes."""
     return lacking(foreign(drawing, options.font_files), "pdf-font", "the PDF shows empty boxes for them")
 
 
 def drawn(drawing: Drawing, fonts: Fonts) -> Iterator[str]:
-    """The operators of everything on the sheet."""
+    """Yield the operators of everything on the sheet."""
     yield from shape(Rectangle(0, 0, drawing.width, drawing.height, fill=drawing.ground), drawing, fonts)
     for part in drawing.parts:
         for group in part.groups:
@@ -59,14 +59,14 @@ def drawn(drawing: Drawing, fonts: Fonts) -> Iterator[str]:
 
 
 def moved(origin: Position, operators: Iterable[str], scale: float = 1) -> Iterator[str]:
-    """Return a copy with the origin at `at`, `scale` times as large."""
+    """Yield operators with the origin at `origin`, `scale` times as large."""
     yield f"q {n(scale)} 0 0 {n(scale)} {n(origin[0])} {n(origin[1])} cm"
     yield from operators
     yield "Q"
 
 
 def shape(primitive: Primitive, drawing: Drawing, fonts: Fonts) -> Iterator[str]:
-    """The operators of one primitive."""
+    """Yield the operators of one primitive."""
     match primitive:
         case Rectangle(fill=fill, pen=pen):
             yield from painted(rect(primitive), fill, pen)
@@ -82,7 +82,7 @@ def shape(primitive: Primitive, drawing: Drawing, fonts: Fonts) -> Iterator[str]
 
 
 def painted(outline: str, fill: str | None, pen: Pen | None) -> Iterator[str]:
-    """An outline filled and stroked."""
+    """Yield the operators that fill and stroke an outline."""
     if fill:
         yield f"{colour(fill)} rg"
     if pen:
@@ -94,7 +94,7 @@ def painted(outline: str, fill: str | None, pen: Pen | None) -> Iterator[str]:
 
 
 def colour(hexadecimal: str) -> str:
-    """Red, green and blue from 0 to 1.
+    """Return red, green and blue from 0 to 1.
 
     >>> colour("#FF8000")
     '1 0.502 0'
@@ -103,7 +103,7 @@ def colour(hexadecimal: str) -> str:
 
 
 def rect(box: Rectangle) -> str:
-    """A rectangle, its corners rounded."""
+    """Return a rectangle with rounded corners."""
     x, y, wide, tall, r = box.x, box.y, box.width, box.height, box.radius
     if not r:
         return f"{n(x)} {n(y)} {n(wide)} {n(tall)} re"
@@ -121,7 +121,7 @@ def rect(box: Rectangle) -> str:
 
 
 def circle(disc: Disc) -> str:
-    """A circle in four quarters."""
+    """Return a circle in four quarters."""
     x, y, r = disc.x, disc.y, disc.radius
     points = [(x, y - r), (x + r, y), (x, y + r), (x - r, y), (x, y - r)]
     corners = [(x + r, y - r), (x + r, y + r), (x - r, y + r), (x - r, y - r)]
@@ -130,14 +130,14 @@ def circle(disc: Disc) -> str:
 
 
 def quarter(start: tuple[float, float], corner: tuple[float, float], stop: tuple[float, float]) -> str:
-    """A quarter of a circle that touches the two sides of a corner."""
+    """Return a quarter of a circle that touches the two sides of a corner."""
     near = [a + (c - a) * ROUND for a, c in zip(start, corner, strict=True)]
     far = [b + (c - b) * ROUND for b, c in zip(stop, corner, strict=True)]
     return " ".join(n(number) for number in (*near, *far, *stop)) + " c"
 
 
 def path(steps: tuple[PathStep, ...]) -> str:
-    """An outline in the operators of PDF.
+    """Return an outline in the operators of PDF.
 
     >>> path((("M", (0, 0)), ("H", (9,)), ("Z", ())))
     '0 0 m 9 0 l h'
@@ -155,19 +155,19 @@ def path(steps: tuple[PathStep, ...]) -> str:
             operators.append(" ".join(map(n, numbers)) + " c")
         elif command == "Q":
             bend = numbers[0], numbers[1]
-            # A quadratic curve as a cubic one: both control points two thirds of the way to the one it has.
+            # A quadratic curve as a cubic one: both control points at two thirds of the way to its own.
             near = [a + (c - a) * 2 / 3 for a, c in zip(before, bend, strict=True)]
             far = [b + (c - b) * 2 / 3 for b, c in zip(end, bend, strict=True)]
             operators.append(" ".join(map(n, (*near, *far, *end))) + " c")
         else:
-            # Quarters turn clockwise, y down: to the lower right and the upper left they begin across, else along.
+            # Quarters turn clockwise (y down): to the lower right and the upper left they begin horizontally.
             clockwise = (end[0] - before[0]) * (end[1] - before[1]) > 0
             operators.append(quarter(before, (end[0], before[1]) if clockwise else (before[0], end[1]), end))
     return " ".join(operators)
 
 
 def end_of(command: str, numbers: tuple[float, ...], before: Position) -> Position:
-    """Where a step ends."""
+    """Return where a step ends."""
     if command == "H":
         return numbers[0], before[1]
     if command == "V":
@@ -176,7 +176,7 @@ def end_of(command: str, numbers: tuple[float, ...], before: Position) -> Positi
 
 
 def text_commands(label: Label, fonts: Fonts) -> Iterator[str]:
-    """One line of text, held to its width: letters that were measured without a face of theirs may take less."""
+    """Yield one line of text in its measured width; texts measured without their own font may be narrower."""
     runs = list(fonts.runs(as_seen(letters_joined(label.content, fonts.has))))
     natural = sum(fonts.advance(font, glyphs) for font, glyphs in runs) * label.size
     width = label.width if known(label.content) else min(label.width, natural)
@@ -184,7 +184,7 @@ def text_commands(label: Label, fonts: Fonts) -> Iterator[str]:
     words = " ".join(
         f"/F{font} {label.size} Tf <{pack(f'>{len(glyphs)}H', *glyphs).hex().upper()}> Tj" for font, glyphs in runs
     )
-    # Tz: per cent of the natural width; Tm turns letters upright again; Tr 0 fills, 1 strokes, 2 does both.
+    # Tz: per cent of the natural width; Tm flips letters back; Tr 0 fills, 1 strokes, 2 does both.
     stretch = n(100 * width / natural) if natural else "100"
     letters = f"BT {stretch} Tz 1 0 0 -1 {n(left)} {n(label.y)} Tm {words} ET"
     fill = colour(label.colour)

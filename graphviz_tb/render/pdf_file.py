@@ -1,4 +1,4 @@
-"""The file around a page of PDF: objects, fonts and the letters that were used of them."""
+"""The file around a page of PDF: objects, fonts and their used letters."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from graphviz_tb.render.typeface import Typeface
 
 @dataclass(slots=True)
 class Fonts:
-    """The faces, and which of their glyphs were used for which character."""
+    """The fonts, and which of their glyphs were used for which character."""
 
     faces: list[Typeface]
     used: list[dict[int, str]] = field(default_factory=list)
     known: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def runs(self, text: str) -> Iterator[tuple[int, list[int]]]:
-        """The text as runs of glyphs of one face; what no face has is an empty box of the first."""
-        # Each is looked up once: the titles of groups in each other have millions of characters together.
+        """Yield the text as runs of glyphs of one font; characters that no font has are empty boxes of the first."""
+        # Look up each once: titles of nested groups may have millions of characters.
         for char in dict.fromkeys(text):
             if char not in self.known:
                 self.known[char] = self.glyph(char)
@@ -32,26 +32,26 @@ class Fonts:
             yield font, [glyph for _, glyph in run]
 
     def has(self, char: str) -> bool:
-        """Whether a face has a glyph for a character."""
+        """Return whether a font has a glyph for a character."""
         return any(ord(char) in face.glyphs for face in self.faces)
 
     def glyph(self, char: str) -> tuple[int, int]:
-        """The face and the glyph of a character; the face is -1 for one that is not drawn."""
+        """Return the font and the glyph of a character; font -1 if it is not drawn."""
         if joins(char):
             return -1, 0
         font = next((index for index, face in enumerate(self.faces) if ord(char) in face.glyphs), 0)
-        glyph = self.faces[font].glyphs.get(ord(char), 0)  # 0: the box for what a font lacks
+        glyph = self.faces[font].glyphs.get(ord(char), 0)  # 0: the box for missing glyphs
         self.used[font].setdefault(glyph, char)
         return font, glyph
 
     def advance(self, font: int, glyphs: list[int]) -> float:
-        """The width of a run, in em."""
+        """Return the width of a run, in em."""
         face = self.faces[font]
         return sum(face.advance(glyph) for glyph in glyphs) / face.em
 
 
 def joins(char: str) -> bool:
-    """Whether a character only says how others are drawn, and is not: a joiner, a variation selector.
+    """Return whether a character only changes how others are drawn: a joiner, a variation selector.
 
     >>> [char for char in "a\u200d\ufe0fb" if not joins(char)]
     ['a', 'b']
@@ -60,7 +60,7 @@ def joins(char: str) -> bool:
 
 
 def file(page: tuple[float, float], content: bytes, fonts: Fonts, title: str) -> bytes:
-    """The objects of a document of one page, and the table that says where they are."""
+    """Return the objects of a document of one page, and their index."""
     objects: list[bytes] = [b""] * 5  # catalog, pages, page, content, info
     named = []
     for index, face in enumerate(fonts.faces):
@@ -86,7 +86,7 @@ def file(page: tuple[float, float], content: bytes, fonts: Fonts, title: str) ->
 
 
 def font(face: Typeface, used: dict[int, str], number: int) -> list[bytes]:
-    """The five objects of one font; the first has `number`."""
+    """Return the five objects of one font; the first has `number`."""
     unit = 1000 / face.em
     name = f"/{'ABCDEF'}+Face{number}"  # six capitals and a plus mark a subset
     widths = " ".join(f"{glyph} [{round(face.advance(glyph) * unit)}]" for glyph in sorted(used))
@@ -108,10 +108,10 @@ def font(face: Typeface, used: dict[int, str], number: int) -> list[bytes]:
 
 
 def unicode_map(used: dict[int, str]) -> str:
-    """Which character each glyph represents, so that texts can be searched and copied."""
+    """Return the characters of glyphs, so that texts can be searched and copied."""
     known = sorted((glyph, plain(char)) for glyph, char in used.items() if glyph)
     pairs = [f"<{glyph:04X}> <{letters.encode('utf-16-be').hex()}>" for glyph, letters in known]
-    blocks = [pairs[start : start + 100] for start in range(0, len(pairs), 100)]  # a block may have 100
+    blocks = [pairs[start : start + 100] for start in range(0, len(pairs), 100)]  # at most 100 in a block
     body = "\n".join("\n".join((f"{len(block)} beginbfchar", *block, "endbfchar")) for block in blocks)
     return (
         "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapType 2 def\n"
@@ -121,13 +121,13 @@ def unicode_map(used: dict[int, str]) -> str:
 
 
 def stream(data: bytes, more: str = "") -> bytes:
-    """A compressed stream."""
+    """Return a compressed stream."""
     packed = zlib.compress(data, 9)
     return f"<</Length {len(packed)}/Filter/FlateDecode{more}>>\nstream\n".encode() + packed + b"\nendstream"
 
 
 def n(number: float) -> str:
-    """A number as PDF writes it.
+    """Format a number for PDF.
 
     >>> n(1.0), n(0.12345), n(-0.00001)
     ('1', '0.1235', '0')

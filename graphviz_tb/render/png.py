@@ -1,4 +1,4 @@
-"""PNG: the SVG, drawn by a rasteriser from a wheel with the font files of a wheel, so that a bare machine can do it."""
+"""PNG: the SVG, drawn by a rasteriser and fonts from wheels, so that a bare machine can do it."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from graphviz_tb.render.png_file import stacked
 from graphviz_tb.render.svg import Viewport, svg
 
 FAMILY = "Arimo"
-USUAL = 2.0  # pixels per unit, for screens of double density
+USUAL = 2.0  # pixels per unit, for high-density screens
 NEVER = PNG_MOST_WORK * PIXELS  # pixels of any PNG, even an empty one
-FAINTEST = 0.04  # scale below which nothing can be distinguished: no picture is drawn smaller to save work
-PLAIN = 0.1  # scale from which every shape may be seen
-THIN = 0.5  # scale up to which outlines are shades: they are half a pixel wide
-# What the rasteriser draws at once: it takes 7 bytes for a pixel, 10 kB for a text and 2 kB for another shape.
+FAINTEST = 0.04  # nothing can be distinguished at smaller scales: no picture is scaled further down to save work
+PLAIN = 0.1  # at this scale every shape may be visible
+THIN = 0.5  # up to this scale outlines are drawn as fills: they are half a pixel wide
+# Limits of one band: the rasteriser takes 7 bytes for a pixel, 10 kB for a text and 2 kB for another shape.
 BAND_PIXELS, BAND_TEXTS, BAND_SHAPES = 16_000_000, 8_000, 80_000
 HELD = re.compile(r' textLength="\d+" lengthAdjust="spacingAndGlyphs"([^>]*>)([^<]*)')
 
 
 @dataclass(frozen=True, slots=True)
 class Raster:
-    """The size of the PNG in pixels, the scale that the options asked for, and what keeps it smaller."""
+    """The size of the PNG in pixels, its scale, the requested scale, and the reason for a smaller one."""
 
     width: int
     height: int
@@ -44,17 +44,17 @@ class Raster:
 
 
 def png(drawing: Drawing, options: PictureOptions) -> bytes:
-    """The drawing as PNG bytes. After: never more pixels than the cap."""
+    """Return the drawing as PNG bytes, never with more pixels than the cap."""
     ink = ink_of(drawing)
     size = raster(ink, options)
     rasterise = rasteriser(drawing, options)
     drawn = drawable(drawing, size.zoom, ink.least(size.zoom), ink.smallest())
     count = bands_for(drawn, size)
     if count == 1:
-        # The height follows: given both, the narrower one rules, and a rounded height takes a pixel of width.
+        # Give the width only: given both, the narrower rules, and a rounded height would cost a pixel of width.
         return rasterise(svg(drawn).decode(), size.width)
     zoom = size.width / drawing.width
-    height = -(-drawing.height * size.width // drawing.width)  # as the rasteriser does it, rounded up
+    height = -(-drawing.height * size.width // drawing.width)  # rounded up, as the rasteriser does
     tops = [height * band // count for band in range(count)]
     windows: list[Viewport] = [(size.width, bottom - top, zoom, top) for top, bottom in pairwise((*tops, height))]
     cut = bands(drawn, [top / zoom for top in tops])
@@ -63,12 +63,14 @@ def png(drawing: Drawing, options: PictureOptions) -> bytes:
 
 
 def drawable(drawing: Drawing, zoom: float, least: float, smallest: int) -> Drawing:
-    """The drawing with lines in place of hatches, at small scales fills in place of outlines, and without what cannot
-    be seen at this scale, texts smaller than `least` and other shapes smaller than `smallest` among it: each would take
-    as long as one that can, and there may be hundreds of thousands.
+    """Return the drawing with lines instead of hatches, with fills instead of outlines at small scales, and without
+    what is invisible at this scale.
+
+    Texts smaller than `least` and other shapes smaller than `smallest` are invisible too: each would take as long as a
+    visible one, and there may be hundreds of thousands.
     """
 
-    def seen(shape: Primitive) -> tuple[Primitive, ...]:
+    def visible_shapes(shape: Primitive) -> tuple[Primitive, ...]:
         if isinstance(shape, Label):
             return (shape,) if shape.size >= least else ()
         if not visible(shape, zoom) or (smallest and covered(shape) < smallest):
@@ -77,11 +79,11 @@ def drawable(drawing: Drawing, zoom: float, least: float, smallest: int) -> Draw
             return without_outline(shape)
         return (without_hatch(shape, drawing.ground),)
 
-    return drawing.mapped(seen)
+    return drawing.mapped(visible_shapes)
 
 
 def without_outline(box: Rectangle) -> tuple[Rectangle, ...]:
-    """A box with a solid outline as two that are filled, one over the other, which takes half as long.
+    """Return a box with a solid outline as two filled ones, one over the other, which takes half the time.
 
     >>> from graphviz_tb.model.drawing import Pen
     >>> without_outline(Rectangle(0.5, 0.5, 9, 9, 2, "#FFFFFF", Pen("#000000")))[1]
@@ -95,13 +97,13 @@ def without_outline(box: Rectangle) -> tuple[Rectangle, ...]:
 
 
 def grown(box: Rectangle, by: float, fill: str) -> Rectangle:
-    """A rectangle that is larger on each side, only filled; sharp corners stay sharp."""
+    """Return a filled rectangle, larger on each side; sharp corners stay sharp."""
     radius = max(0, box.radius + by) if box.radius else 0
     return Rectangle(box.x - by, box.y - by, box.width + 2 * by, box.height + 2 * by, radius, fill)
 
 
 def visible(shape: Primitive, zoom: float) -> bool:
-    """Whether a shape may change a pixel by more than one of the 256 steps of a colour; at usual scales each may.
+    """Return whether a shape may change a pixel by more than one of the 256 steps of a colour; true at usual scales.
 
     >>> from graphviz_tb.model.drawing import Disc
     >>> visible(Disc(0, 0, 20, "#FFFFFF"), 0.01), visible(Disc(0, 0, 20, "#FFFFFF"), 0.001)
@@ -111,7 +113,7 @@ def visible(shape: Primitive, zoom: float) -> bool:
 
 
 def bands_for(drawing: Drawing, size: Raster) -> int:
-    """In how many bands a drawing is made into pixels."""
+    """Return the number of bands in which a drawing is rasterised."""
     shapes = drawing.shapes()
     texts = sum(isinstance(shape, Label) for shape in shapes)
     limits = (size.width * size.height, BAND_PIXELS), (texts, BAND_TEXTS), (len(shapes) - texts, BAND_SHAPES)
@@ -120,7 +122,7 @@ def bands_for(drawing: Drawing, size: Raster) -> int:
 
 
 def rasteriser(drawing: Drawing, options: PictureOptions) -> Callable[[str, int], bytes]:
-    """What makes a PNG so many pixels wide of an SVG of this drawing, or of a part of it."""
+    """Return a function that makes a PNG of a given width from an SVG of this drawing, or of a part of it."""
     try:
         import resvg_py
     except ImportError as error:  # pragma: no cover - it is a dependency
@@ -134,7 +136,7 @@ def rasteriser(drawing: Drawing, options: PictureOptions) -> Callable[[str, int]
                 svg_string=unheld(sheet),
                 width=width,
                 font_files=files,
-                # Faces of the machine only where they are needed: else all machines draw the same.
+                # Fonts of the machine only if needed: otherwise all machines give equal pictures.
                 skip_system_fonts=not strange,
                 font_family=FAMILY,
                 sans_serif_family=FAMILY,
@@ -149,10 +151,10 @@ def rasteriser(drawing: Drawing, options: PictureOptions) -> Callable[[str, int]
 
 
 def unheld(sheet: str) -> str:
-    """An SVG whose texts with joined letters, such as emoji of several people, are not held to their measured width.
+    """Return an SVG whose texts with joined letters, such as emoji sequences, have no fixed width.
 
-    Of such a letter that no font has, the rasteriser counts only the first box, and draws the text far too wide; joined
-    letters of Arabic are narrower than each alone, as they are measured, and would be stretched.
+    For such a sequence that no font has, the rasteriser counts only the first box and draws the text far too wide;
+    joined Arabic letters are narrower than their measured single forms and would be stretched.
 
     >>> unheld('<text textLength="42" lengthAdjust="spacingAndGlyphs" fill="#000">हिन्दी</text>')
     '<text fill="#000">हिन्दी</text>'
@@ -160,15 +162,16 @@ def unheld(sheet: str) -> str:
     '<text textLength="9" lengthAdjust="spacingAndGlyphs">한국</text>'
     """
 
-    def free(held: re.Match[str]) -> str:
+    def release_width(held: re.Match[str]) -> str:
         text = held[2]
         return held[0] if text.isascii() or not any(map(joins, text)) else held[1] + text
 
-    return sheet if sheet.isascii() else HELD.sub(free, sheet)
+    return sheet if sheet.isascii() else HELD.sub(release_width, sheet)
 
 
 def joins(char: str) -> bool:
-    """Whether a character is drawn as one with that before it: a mark, a joiner, a colour of skin, an Arabic letter.
+    """Return whether a character is drawn as one with the previous one: a mark, a joiner, a skin colour, an Arabic
+    letter.
 
     >>> joins("\u200d"), joins("م"), joins("한")
     (True, True, False)
@@ -178,7 +181,7 @@ def joins(char: str) -> bool:
 
 
 def raster(ink: Ink, options: PictureOptions) -> Raster:
-    """How large the PNG of a drawing with such ink comes out.
+    """Return the size of the PNG of a drawing.
 
     >>> raster(Ink(1000, 500), PictureOptions()).width
     2000
@@ -216,7 +219,7 @@ def raster(ink: Ink, options: PictureOptions) -> Raster:
 
 
 def scale_of(zoom: float) -> str:
-    """A scale in words: two decimals, or its first figure.
+    """Format a scale: two decimals, or its first digit.
 
     >>> scale_of(0.5), scale_of(0.00094)
     ('0.50', '0.0009')
@@ -225,7 +228,8 @@ def scale_of(zoom: float) -> str:
 
 
 def notices(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
-    """What a PNG of this drawing does not do as asked: fewer pixels, letters from a face of this machine."""
+    """Return notices of what a PNG of this drawing does differently than requested: fewer pixels, fonts of this
+    machine."""
     ink = ink_of(drawing)
     size, raised = raster(ink, options), []
     if size.zoom < size.asked:
@@ -237,7 +241,7 @@ def notices(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
         more = f"{small:,} names are left out of the PNG: up to {PNG_TEXTS:,}, the largest, are drawn"
         raised.append(Notice("png-names", more, strict=False))
     smallest = ink.smallest()
-    seen = 0 if size.zoom >= PLAIN else 1 / (256 * size.zoom * size.zoom)  # as `visible` has it
+    seen = 0 if size.zoom >= PLAIN else 1 / (256 * size.zoom * size.zoom)  # as in `visible`
     tiny = sum(count for area, count, _ in ink.shapes if seen <= area < smallest)
     if tiny:
         less = f"{tiny:,} shapes are left out of the PNG: the largest are drawn, up to {PNG_STEPS:,} steps of outlines"

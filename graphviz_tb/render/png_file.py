@@ -1,4 +1,4 @@
-"""PNG files of the same width, one below the other, as one (PNG specification, third edition, 2025)."""
+"""Stack PNG files of equal width into one (PNG specification, third edition, 2025)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from collections.abc import Iterable, Iterator
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 SAMPLES = 4  # bytes of a pixel: red, green, blue, alpha
 KIND = bytes((8, 6, 0, 0, 0))  # bits of a sample, colours with alpha, deflated, with filters, not interlaced
-NONE, SUB, UP, AVERAGE, PAETH = range(5)  # how a row says what it has
-LEVEL = 4  # of compression: half the time of the usual 6, and a twentieth more bytes
+NONE, SUB, UP, AVERAGE, PAETH = range(5)  # filters of a row
+LEVEL = 4  # half the time of the usual 6, and 5 % more bytes
 
 
 def stacked(files: Iterable[bytes], width: int, height: int) -> bytes:
-    """One PNG of `width` × `height` pixels from others, whose heights add up to its own.
+    """Return one PNG of `width` × `height` pixels from others, whose heights add up to its own.
 
-    Before: all of 8 bits a sample, red, green, blue and alpha, not interlaced.
+    All have 8 bits a sample, red, green, blue and alpha, not interlaced.
     """
     packer, packed = zlib.compressobj(LEVEL), []
     for file in files:
@@ -29,12 +29,12 @@ def stacked(files: Iterable[bytes], width: int, height: int) -> bytes:
 
 
 def chunk(kind: bytes, body: bytes) -> bytes:
-    """One chunk of a file."""
+    """Return one chunk of a file."""
     return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
 
 
 def chunks(file: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """The kind and the body of each chunk."""
+    """Yield the kind and the body of each chunk."""
     at = len(SIGNATURE)
     while at < len(file):
         size, kind = struct.unpack_from(">I4s", file, at)
@@ -43,7 +43,7 @@ def chunks(file: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def stand_alone(rows: bytearray, stride: int) -> None:
-    """Change the filter of an image's first row to one that ignores the row above: joined, there is another image.
+    """Change the filter of an image's first row to one that ignores the row above, because another image precedes it.
 
     >>> row = bytearray((AVERAGE, 8, 8, 8, 255, 4, 4, 4, 128))
     >>> stand_alone(row, 9)
@@ -51,9 +51,9 @@ def stand_alone(rows: bytearray, stride: int) -> None:
     [0, 8, 8, 8, 255, 8, 8, 8, 255]
     """
     kind = rows[0]
-    if kind == UP:  # nothing was added to what is there
+    if kind == UP:  # the row above was zero
         rows[0] = NONE
-    elif kind == PAETH:  # the pixel to the left, always
+    elif kind == PAETH:  # always the pixel to the left
         rows[0] = SUB
     elif kind == AVERAGE:  # half of the pixel to the left
         rows[0] = NONE

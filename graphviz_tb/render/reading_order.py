@@ -1,7 +1,7 @@
-"""Hebrew and Arabic in visual order, from left to right, for a writer that sets one letter after the other.
+"""Hebrew and Arabic in visual order, for a writer that places one letter after the other.
 
-The rules are those of Unicode's bidirectional algorithm (https://www.unicode.org/reports/tr9/) for a line that begins
-at the left, without embeddings, which no name needs.
+Unicode's bidirectional algorithm (https://www.unicode.org/reports/tr9/) for a line that begins at the left, without
+embeddings, which no name needs.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from itertools import groupby
 
 RIGHT = ("R", "AL")  # Hebrew and its like; Arabic
 NUMBER = ("EN", "AN")
-BETWEEN_DIGITS = ("ES", "CS")  # a sign or a point, which belongs to the number around it
+BETWEEN_DIGITS = ("ES", "CS")  # a sign or a point within a number
 MIRRORED = str.maketrans("()[]{}<>«»", ")(][}{><»«")
 
 
 def as_seen(text: str) -> str:
-    """A text from left to right as it is seen: runs of letters that are read from the right are turned, numbers not.
+    """Return a text from left to right as it is seen: runs read from the right are reversed, numbers are not.
 
     >>> as_seen("אבג abc"), as_seen("אב 12 ג"), as_seen("a(12)")
     ('גבא abc', 'ג 12 בא', 'a(12)')
@@ -36,7 +36,7 @@ def as_seen(text: str) -> str:
 
 
 def turned(placed: Sequence[tuple[int, str]], least: int) -> list[tuple[int, str]]:
-    """Each run of letters of at least some level from its end."""
+    """Reverse each run of letters of at least some level."""
     line: list[tuple[int, str]] = []
     for backwards, entries in groupby(placed, lambda entry: entry[0] >= least):
         run = list(entries)
@@ -45,7 +45,7 @@ def turned(placed: Sequence[tuple[int, str]], least: int) -> list[tuple[int, str
 
 
 def with_marks(text: str) -> Iterator[str]:
-    """Each letter with the marks that follow it.
+    """Yield each letter with the marks that follow it.
 
     >>> [len(letter) for letter in with_marks("a" + "e\\u0301" + "b")]
     [1, 2, 1]
@@ -61,7 +61,7 @@ def with_marks(text: str) -> Iterator[str]:
 
 
 def levels_of(kinds: Sequence[str]) -> list[int]:
-    """How each letter stands: 0 from left to right, 1 from right to left, 2 a number among such letters.
+    """Return the level of each letter: 0 from left to right, 1 from right to left, 2 a number among the latter.
 
     >>> levels_of(["R", "WS", "EN", "CS", "EN", "WS", "L", "EN"])
     [1, 1, 2, 2, 2, 0, 0, 0]
@@ -79,6 +79,6 @@ def levels_of(kinds: Sequence[str]) -> list[int]:
 
 
 def levels_filled(levels: Sequence[int | None]) -> list[int]:
-    """Each level that is not stated as that before it; at the beginning, that of the line."""
+    """Fill unset levels with the previous one; at the beginning, with that of the line."""
     known = 0
     return [known := known if level is None else level for level in levels]

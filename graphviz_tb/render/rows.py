@@ -1,4 +1,4 @@
-"""The legend set in rows and columns: several shapes of it, of which the sheet takes the one that fits best."""
+"""Lay out the legend in rows and columns, in several shapes, from which the sheet chooses the best."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from graphviz_tb.render.texts import written
 ROW, HEADING = 20, 22  # px: a line of the legend, and its heading
 MORE = 14  # for the second line of a row
 APART = 16  # between two columns, and between two blocks
-BlockSize = tuple[LegendBlock, int, int]  # a block, how wide one of its columns is, and its heading
-WIDTHS = (150, 200, 260, 340, 440, 560, 720, 1000)  # px that a legend may be wide: from a column to a line
+BlockSize = tuple[LegendBlock, int, int]  # a block, width of its columns, width of its heading
+WIDTHS = (150, 200, 260, 340, 440, 560, 720, 1000)  # px: from one column to one line
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedBlock:
     """A block at its place in the legend, in `columns` columns of `lines` lines."""
 
-    block: LegendBlock = field(compare=False)  # the same in every shape of a legend
+    block: LegendBlock = field(compare=False)  # equal in every shape of a legend
     x: int
     y: int
     columns: int
@@ -40,21 +40,20 @@ class Legend:
 
 
 def shapes(blocks: Sequence[LegendBlock]) -> list[Legend]:
-    """The legend in several shapes, from narrow to wide; none twice."""
+    """Return the legend in several distinct shapes, from narrow to wide."""
     measured = [(block, block.column, width(block.heading, OP_SIZE, True)) for block in blocks]
     candidates = dict.fromkeys(shaped(measured, limit) for limit in WIDTHS)
     return [candidate for candidate in candidates if candidate.blocks]
 
 
 def shaped(blocks: Sequence[BlockSize], limit: int) -> Legend:
-    """Blocks in columns of rows, side by side while they are no wider than `limit` together, else one below the
-    other."""
+    """Place blocks in columns of rows, next to each other up to a total width of `limit`, else one below the other."""
     placed: list[PlacedBlock] = []
     x = y = deep = wide = 0
     for block, column, heading in blocks:
         columns, lines = columns_for(block, column, limit)
         across = max(columns * (column + APART) - APART, heading)
-        if x and x + across > limit:  # the next block goes below all so far
+        if x and x + across > limit:  # the next block goes below all others
             x, y, deep = 0, y + deep + APART, 0
         placed.append(PlacedBlock(block, x, y, columns, lines))
         x += across
@@ -64,17 +63,18 @@ def shaped(blocks: Sequence[BlockSize], limit: int) -> Legend:
 
 
 def columns_for(block: LegendBlock, column: int, limit: int) -> tuple[int, int]:
-    """How many columns, each `column` px wide, and lines in each; one column where a row has two lines of text."""
+    """Return the number of columns, each `column` px wide, and of lines in each; one column if a row has two lines of
+    text."""
     count = len(block.entries)
     if any(entry.more for entry in block.entries):
         return 1, count
-    # As many lines as the most columns need; then no more columns than that many lines fill.
+    # The lines that the most columns need; then the columns that these lines fill.
     lines = -(-count // max(1, (limit + APART) // (column + APART)))
     return -(-count // lines), lines
 
 
 def drawn(legend: Legend, theme: Theme) -> Iterator[Group]:
-    """A group for each heading and each row."""
+    """Yield a group for each heading and each row."""
     for placed in legend.blocks:
         step = placed.block.column + APART
         yield Group(tuple(_text(placed.block.heading, placed.x, placed.y + 14, theme.text, True)))
@@ -87,7 +87,7 @@ def drawn(legend: Legend, theme: Theme) -> Iterator[Group]:
 
 
 def _row(entry: LegendEntry, origin: tuple[int, int], most: int, theme: Theme) -> Group:
-    """A sample with its words."""
+    """Return a sample with its label."""
     label = elide(clean(entry.label), most - SAMPLE - GAP, OP_SIZE)
     texts = _text(label, SAMPLE + GAP, 12, theme.text, False)
     texts += _text(entry.more, SAMPLE + GAP, 12 + MORE, theme.text, False)

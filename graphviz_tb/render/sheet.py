@@ -18,14 +18,14 @@ from graphviz_tb.render.texts import written
 MARGIN = 24  # px around the sheet
 TITLE_SIZE, FACTS_SIZE, TITLE_ROW = 16, 11, 48  # px: two lines of text, and the strip they are in
 LEGEND_GAP = 24  # px between the drawing and its legend
-LEAST_WIDTH = 240  # px: a shorter title is a riddle
-MOST_TITLE = 480  # pixels that a title, or the facts below it, may widen the picture to
-SCREEN = 1155  # px that a picture may be high, and 12/7 of it wide: names of 11 px are 8 px yet in a window of 840 px
+LEAST_WIDTH = 240  # px: a shorter title is not readable
+MOST_TITLE = 480  # px to which a title, or the facts below it, may widen the picture
+SCREEN = 1155  # px, and 12/7 of it wide: names of 11 px are still 8 px in a window of 840 px
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """The whole picture: its size, where the scene is in it, and the legend with its place."""
+    """The whole picture: its size, the place of the scene, and the legend with its place."""
 
     width: int
     height: int
@@ -35,13 +35,13 @@ class Sheet:
 
     @property
     def cost(self) -> int:
-        """The area of the sheet, and that of the screen that it fits on."""
+        """Area of the sheet plus area of the screen that shows it."""
         screen = max(7 * self.width // 12, self.height, SCREEN)
         return self.width * self.height + 12 * screen * screen // 7
 
 
 def sheet(scene: Scene, blocks: Sequence[LegendBlock], caption: Caption) -> Sheet:
-    """The position of everything: the legend in the shape and at the place that make the sheet smallest."""
+    """Return the position of everything, with the legend in the shape and at the place that make the sheet smallest."""
     title = _title_width(caption), TITLE_ROW if caption.title else 0
     if not blocks:
         return _page(scene, title, None, (0, 0))
@@ -51,8 +51,8 @@ def sheet(scene: Scene, blocks: Sequence[LegendBlock], caption: Caption) -> Shee
 
 
 def corners(scene: Scene, sky: Skyline, form: Legend) -> Iterator[tuple[int, int]]:
-    """Places of a legend, from the corner of the scene: slid against the drawing at each of its corners, from below
-    and from the sides, the upper left first."""
+    """Yield places of a legend, from the corner of the scene: slid against the drawing at each of its corners, from
+    below and from the sides, the upper left first."""
     # Level with the foot, and with the right side.
     high, out = max(0, scene.height - form.height), scene.width - form.width
     for left in (0, max(0, out)):
@@ -75,7 +75,7 @@ def _page(scene: Scene, title: tuple[int, int], form: Legend | None, corner: tup
 
 
 def reaches(scene: Scene) -> Skyline:
-    """How far the scene reaches to all sides, by what is in no open box."""
+    """Return how far the scene reaches to all sides, from everything outside of open boxes."""
     sky = Skyline(len(scene.routes), scene.width)
     outer = {index for index, box in enumerate(scene.boxes) if box.parent < 0} | {-1}
     for box in scene.boxes:
@@ -104,7 +104,7 @@ def _title_width(caption: Caption) -> int:
 
 
 def title_row(caption: Caption, theme: Theme, page_width: int) -> tuple[Group, ...]:
-    """The name of the model, and the facts of the picture below it."""
+    """Return the name of the model, and the facts of the picture below it."""
     if not caption.title:
         return ()
     room = page_width - 2 * MARGIN

@@ -10,10 +10,10 @@ from graphviz_tb.model.drawing import Curve, Disc, PathStep, Pen, Primitive, Rec
 from graphviz_tb.model.paint import Fill, Tint
 from graphviz_tb.model.theme import Theme
 
-# px: long dashes for what is gone, dots for what has another name.
+# px: long dashes for removed boxes, dots for renamed ones.
 DASHES: dict[str, tuple[float, ...]] = {"−": (6, 3), "→": (1, 3)}
-WIDTHS = {"+": 2.5, "−": 2, "~": 1, "→": 2}  # px: what came or went is thicker than what only changed
-DISC = 6  # px: the radius of a bead, large enough for its sign
+WIDTHS = {"+": 2.5, "−": 2, "~": 1, "→": 2}  # px: added and removed boxes are thicker than changed ones
+DISC = 6  # px
 BEAD = 4.5  # the disc on a line or on a stub
 # Drawn in a square of 6 around the middle of the disc.
 STROKES: dict[str, tuple[PathStep, ...]] = {
@@ -41,12 +41,12 @@ def _ring(x: float, y: float, width: float, height: float, radius: float, fill: 
 
 
 def disc(x: float, y: float, fill: Fill, theme: Theme) -> list[Primitive]:
-    """The sign in its disc, the middle at `x`, `y`."""
+    """Return the sign in its disc, the middle at `x`, `y`."""
     return _disc(x, y, DISC, fill.stroke, fill.sign, theme) if fill.sign else []
 
 
 def bead(x: float, y: float, tint: Tint, theme: Theme) -> list[Primitive]:
-    """The sign of a line that came or went, in a smaller disc."""
+    """Return the sign of an added or removed line, in a smaller disc."""
     return _disc(x, y, BEAD, tint.colour, tint.sign, theme)
 
 

@@ -1,4 +1,4 @@
-"""SVG: a document that needs no script, no style and no network, the same bytes for the same drawing."""
+"""SVG: a document without scripts, styles and network access; equal drawings give equal bytes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from graphviz_tb.render.markup import line, num, tooltip, value, words
 
 STACK = "Arimo, Arial, Helvetica, 'Liberation Sans', 'Noto Sans KR', 'Malgun Gothic', 'Apple SD Gothic Neo', sans-serif"
 HATCH_FAINT = FAINT / 100  # opacity of the lines of a hatch
-Viewport = tuple[int, int, float, int]  # its size in pixels, how many there are for one of the sheet, where it begins
+Viewport = tuple[int, int, float, int]  # width and height in pixels, pixels per unit, top
 TEMPLATES = {
     command: command + " ".join(["%.1f"] * count)
     for command, count in (("M", 2), ("L", 2), ("H", 1), ("V", 1), ("Q", 4), ("C", 6), ("Z", 0))
@@ -44,7 +44,7 @@ def svg(drawing: Drawing, window: Viewport | None = None) -> bytes:
         definitions(drawing),
         f'<rect width="{drawing.width}" height="{drawing.height}" fill="{drawing.ground}"/>',
     ]
-    # Piece by piece: names of deep groups are hundreds of megabytes together, which need not be there four times.
+    # Piece by piece: names of deep groups may take hundreds of megabytes, which should not be held four times.
     text = BytesIO()
     text.write("\n".join(line for line in body if line).encode())
     for layer in drawing.parts:
@@ -55,18 +55,18 @@ def svg(drawing: Drawing, window: Viewport | None = None) -> bytes:
 
 
 def definitions(drawing: Drawing) -> str:
-    """The pattern that hatches are filled with, where there are some; they have one colour in a drawing."""
+    """Return the pattern of hatches, if there are any; they have one colour in a drawing."""
     colour = next((shape.colour for shape in drawing.shapes() if isinstance(shape, Hatch)), None)
     if colour is None:
         return ""
-    # Upright lines 6 px apart, turned by 45°: they rise to the right, as those of `hatches.py` do.
+    # Vertical lines 6 px apart, rotated by 45°: they rise to the right, like those of `hatches.py`.
     lines = f'<path d="M0 0V6" stroke="{colour}" stroke-width="1" stroke-opacity="{HATCH_FAINT}"/>'
     pattern = '<pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
     return f"<defs>{pattern}{lines}</pattern></defs>"
 
 
 def section_groups(layer: Section) -> Iterator[str]:
-    """A part of the sheet, a group a line."""
+    """Yield a part of the sheet, one group on each line."""
     moved = layer.at != (0, 0)
     if moved:
         yield f'\n<g transform="{translate(layer.at)}">'
@@ -78,22 +78,22 @@ def section_groups(layer: Section) -> Iterator[str]:
 
 
 def group(marks: Group) -> str:
-    """Shapes as one element where they represent something, bare where not."""
+    """Return shapes as one element if they represent something, else bare."""
     body = tooltip(marks.tooltip) + "".join(shape_elements(inner) for inner in marks.shapes)
     moved = f' transform="{translate(marks.at)}"' if marks.at != (0, 0) else ""
     name = f' data-name="{value(marks.address)}"' if marks.address is not None else ""
     data = "".join(f' data-{key}="{value(word)}"' for key, word in marks.data)
-    # A tooltip is a child of what it explains.
+    # A tooltip is a child of the element it explains.
     return f"<g{name}{data}{moved}>{body}</g>" if name or data or moved or marks.tooltip else body
 
 
 def translate(offset: tuple[float, float]) -> str:
-    """A move of the origin."""
+    """Return a move of the origin."""
     return f"translate({offset[0]:g} {offset[1]:g})"
 
 
 def shape_elements(primitive: Primitive) -> str:
-    """One primitive."""
+    """Return one primitive."""
     match primitive:
         case Rectangle(x, y, width, height, radius, fill, pen):
             return f'<rect {rectangle_attributes(x, y, width, height, radius)} fill="{fill or "none"}"{stroke(pen)}/>'
@@ -108,13 +108,13 @@ def shape_elements(primitive: Primitive) -> str:
 
 
 def rectangle_attributes(x: float, y: float, width: float, height: float, radius: float) -> str:
-    """The place and the size of a rectangle."""
+    """Return the place and the size of a rectangle."""
     corner = f' rx="{num(radius)}"' if radius else ""
     return f'x="{num(x)}" y="{num(y)}" width="{num(width)}" height="{num(height)}"{corner}'
 
 
 def stroke(pen: Pen | None) -> str:
-    """The attributes of an outline; what is usual is not said."""
+    """Return the attributes of an outline, without defaults."""
     if pen is None:
         return ""
     text = f' stroke="{pen.colour}"'
@@ -130,7 +130,7 @@ def stroke(pen: Pen | None) -> str:
 
 
 def path(steps: tuple[PathStep, ...]) -> str:
-    """Path data.
+    """Return path data.
 
     >>> path((("M", (0, 0)), ("A", (5, 5, 5)), ("Z", ())))
     'M0 0A5 5 0 0 1 5 5Z'
@@ -140,25 +140,25 @@ def path(steps: tuple[PathStep, ...]) -> str:
     for command, values in steps:
         template.append(TEMPLATES[command])
         numbers += (values[0], *values) if command == "A" else values
-    # As `num` says each of them; all at once, as a drawing has hundreds of thousands.
+    # Like `num`, but all at once: a drawing has hundreds of thousands of numbers.
     text = "".join(template) % tuple(numbers)
     return text.replace("-0.0", "0.0").replace(".0", "")
 
 
 def spaced(values: tuple[float, ...]) -> str:
-    """Numbers with spaces between."""
+    """Return numbers separated by spaces."""
     return " ".join(map(num, values))
 
 
 def placed(curve: Curve) -> str:
-    """Where an outline is drawn, and how large; nothing where it says so itself."""
+    """Return the place and scale of an outline; "" for the default."""
     if curve.at == (0, 0) and curve.scale == 1:
         return ""
     return f' transform="{translate(curve.at)}' + (f' scale({curve.scale:g})"' if curve.scale != 1 else '"')
 
 
 def text_element(label: Label) -> str:
-    """A text, held to its measured width whatever face the viewer has; its letters in a halo where one is given.
+    """Return a text in its measured width whatever font the viewer has, with a halo if one is given.
 
     >>> text_element(Label("a", 0, 12, 12, 7, "#000000"))
     '<text x="0" y="12" font-size="12" textLength="7" lengthAdjust="spacingAndGlyphs" fill="#000000">a</text>'
@@ -167,6 +167,6 @@ def text_element(label: Label) -> str:
     anchor = f' text-anchor="{label.anchor}"' if label.anchor != "start" else ""
     size = f'font-size="{label.size}"{weight}{anchor} textLength="{label.width}" lengthAdjust="spacingAndGlyphs"'
     paint = f'fill="{label.colour}"'
-    if label.halo:  # `paint-order`: the halo lies under the letters
+    if label.halo:  # `paint-order`: the halo is under the letters
         paint += f' stroke="{label.halo}" stroke-width="{HALO}" stroke-linejoin="round" paint-order="stroke"'
     return f'<text x="{num(label.x)}" y="{num(label.y)}" {size} {paint}>{line(label.content)}</text>'

@@ -17,7 +17,7 @@ def written(
     semibold: bool = False,
     halo: str | None = None,
 ) -> list[Primitive]:
-    """A text, held to its measured width whatever face the viewer has; nothing where there is nothing to see.
+    """Return a text in its measured width whatever font the viewer has; nothing for an empty text.
 
     >>> written("", 0, 12, 12, 0, "#000000")
     []

@@ -1,7 +1,7 @@
-"""Profiles as a trace in JSON, as Perfetto and chrome://tracing read it (the "Trace Event Format").
+"""Profiles as a trace in JSON for Perfetto and chrome://tracing (the "Trace Event Format").
 
-A process for each device, a thread for each lane; slices that overlap without one being inside the other are on rows of
-their own, which viewers show as further threads. A counter for the memory of each allocator.
+A process for each device, a thread for each lane; slices that overlap without nesting are on separate rows, which
+viewers show as further threads. A counter for the memory of each allocator.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ TraceEvent = dict[str, Any]
 
 
 def trace_json(profiles: Sequence[Profile]) -> bytes:
-    """The steps of one run, one after the other on the clock of the trace; the same profiles give the same bytes."""
+    """Return the steps of one run, one after the other on the clock of the trace; equal profiles give equal bytes."""
     origin = min((each.timeline.origin for each in profiles), default=0)
     processes: dict[str, int] = {}
     threads: dict[tuple[int, str, int], int] = {}
@@ -35,7 +35,7 @@ def trace_json(profiles: Sequence[Profile]) -> bytes:
 def slices(
     profile: Profile, shift: int, processes: dict[str, int], threads: dict[tuple[int, str, int], int]
 ) -> Iterator[TraceEvent]:
-    """An event for each slice."""
+    """Yield an event for each slice."""
     timeline = profile.timeline
     names = [sound(name) for name in timeline.names]
     nodes = [sound(name) for name in timeline.addresses]
@@ -55,16 +55,16 @@ def slices(
 
 
 def rows_apart(timeline: Timeline) -> Any:
-    """The row of each slice: what runs inside another is on its row; others on the row of their level."""
+    """Return the row of each slice: nested slices are on the row of the outer one, others on the row of their level."""
     row = timeline.level.astype(np.int64)
-    for level in range(1, int(np.max(row, initial=0)) + 1):  # what is around is on a level above
+    for level in range(1, int(np.max(row, initial=0)) + 1):  # the slice around is on a level above
         inside = np.flatnonzero((timeline.level == level) & (timeline.parent >= 0))
         row[inside] = row[timeline.parent[inside]]
     return row
 
 
 def counters(profile: Profile, shift: int, processes: dict[str, int]) -> Iterator[TraceEvent]:
-    """A counter for each allocator."""
+    """Yield a counter for each allocator."""
     for curve in profile.memory:
         process = processes.setdefault("memory", len(processes) + 1)
         for time, held in zip(curve.time.tolist(), curve.bytes.tolist(), strict=True):
@@ -73,7 +73,7 @@ def counters(profile: Profile, shift: int, processes: dict[str, int]) -> Iterato
 
 
 def described(processes: dict[str, int], threads: dict[tuple[int, str, int], int]) -> Iterator[TraceEvent]:
-    """The names of processes and threads."""
+    """Yield the names of processes and threads."""
     for device, process in processes.items():
         yield {"ph": "M", "name": "process_name", "pid": process, "args": {"name": sound(device)}}
         yield {"ph": "M", "name": "process_sort_index", "pid": process, "args": {"sort_index": process}}
@@ -83,5 +83,5 @@ def described(processes: dict[str, int], threads: dict[tuple[int, str, int], int
 
 
 def sound(text: str) -> str:
-    """A text that is Unicode: readers refuse half of a surrogate pair."""
+    """Return a text without lone surrogates, which readers refuse."""
     return text.encode("utf-8", "replace").decode()

@@ -1,4 +1,4 @@
-"""One font file as a PDF needs it: the glyph of a character, its advance, and a file of only the glyphs used."""
+"""One font file for a PDF: the glyph of a character, its advance, and a font of only the used glyphs."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 # Tables of the OpenType specification (ISO/IEC 14496-22) that a font in a PDF needs, and hints if there are any.
 KEPT = ("cvt ", "fpgm", "glyf", "head", "hhea", "hmtx", "loca", "maxp", "prep")
 NEEDED = ("head", "hhea", "maxp", "hmtx", "cmap")
-# Warnings of fontTools go to whoever configures its logger, and are not printed: our errors say what matters.
+# Warnings of fontTools go to configured loggers and are not printed: our errors report what matters.
 logging.getLogger("fontTools").addHandler(logging.NullHandler())
 
 
 class Typeface:
-    """A font, of a collection its first; of a variable font the default instance.
+    """A font: the first of a collection, the default instance of a variable font.
 
-    Raises `RequestError` where the data are no font, or a damaged one.
+    Raises RequestError if the data is not a font, or a damaged one.
     """
 
     def __init__(self, data: bytes, name: str = "the font") -> None:
@@ -32,7 +32,7 @@ class Typeface:
         self._data, self._name = data, name
         with sound(name):
             self._font: TTFont = TTFont(io.BytesIO(data), fontNumber=0, lazy=True)  # `lazy` only saves time
-            for table in NEEDED:  # decoded now: what is damaged is found here
+            for table in NEEDED:  # decoded now, to find damage here
                 self._font[table]
             metrics = self._font["hmtx"].metrics
             self._advances: list[int] = [metrics[glyph][0] for glyph in self._font.getGlyphOrder()]
@@ -43,12 +43,12 @@ class Typeface:
 
     @property
     def outlined(self) -> bool:
-        """Whether it has outlines that can be embedded: those of TrueType, or of PostScript."""
+        """Return whether it has outlines that can be embedded: TrueType or PostScript."""
         return self.postscript or ("glyf" in self._font and "loca" in self._font)
 
     @property
     def postscript(self) -> bool:
-        """Whether its outlines are those of PostScript, as in fonts for Chinese, Japanese and Korean."""
+        """Return whether its outlines are PostScript, as in fonts for Chinese, Japanese and Korean."""
         return "CFF " in self._font
 
     @property
@@ -58,7 +58,7 @@ class Typeface:
 
     @property
     def bounds(self) -> tuple[int, int, int, int]:
-        """The box that holds every glyph, in units."""
+        """The bounding box of all glyphs, in units."""
         head = self._font["head"]
         return head.xMin, head.yMin, head.xMax, head.yMax
 
@@ -68,11 +68,11 @@ class Typeface:
         return self._font["hhea"].ascent, self._font["hhea"].descent
 
     def advance(self, glyph: int) -> int:
-        """The advance of a glyph, in units."""
+        """Return the advance of a glyph, in units."""
         return self._advances[glyph]
 
     def subset(self, glyphs: Iterable[int]) -> bytes:
-        """The outlines of `glyphs` and of their parts, as a font file or as bare CFF; all keep their numbers."""
+        """Return the outlines of `glyphs` and of their parts, as a font file or as bare CFF; all keep their numbers."""
         with sound(self._name):  # outlines are decoded here
             return self._subset(glyphs)
 
@@ -80,7 +80,7 @@ class Typeface:
         from fontTools.subset import Options, Subsetter
         from fontTools.ttLib import TTFont
 
-        font = TTFont(io.BytesIO(self._data), fontNumber=0, recalcTimestamp=False)  # no clock: the same bytes each time
+        font = TTFont(io.BytesIO(self._data), fontNumber=0, recalcTimestamp=False)  # no clock: equal bytes each time
         kept = (*KEPT, "CFF ") if self.postscript else KEPT
         subsetter = Subsetter(Options(retain_gids=True, notdef_outline=True))
         subsetter.populate(gids=glyphs)
@@ -96,7 +96,7 @@ class Typeface:
 
 @contextmanager
 def sound(name: str) -> Iterator[None]:
-    """What a damaged font leads to, which may be any error, becomes a `RequestError`."""
+    """Turn any error of a damaged font into a RequestError."""
     try:
         yield
     except MemoryError:

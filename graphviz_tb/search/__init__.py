@@ -1,4 +1,4 @@
-"""The language of search: of `tbgraph find`, `model.find`, the server, and, as `viewer/query.js`, of the page."""
+"""The query language of `tbgraph find`, `model.find`, the server, and (as `viewer/query.js`) of the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Assertions about a whole graph, in the language of search: `count(op:Cast) == 0`, `params(name:encoder) < 5M`."""
+"""Assertions about a whole graph, in the query language: `count(op:Cast) == 0`, `params(name:encoder) < 5M`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from graphviz_tb.errors import MalformedAssertion, RequestError
 from graphviz_tb.search.language import NUMBER, QUANTITIES, SIGN, NumberTerm, Query, parse, scale
 
-COUNT, OPS = "count", "ops"  # what is asserted besides the quantities of queries: how many are found, how many ops
+COUNT, OPS = "count", "ops"  # asserted besides quantities: the number of matches, and of ops
 ASSERTED = {**QUANTITIES, COUNT: COUNT, OPS: OPS}
 EXAMPLES = "'count(op:Cast) == 0', 'params < 5M', 'flops(name:encoder) <= 2G'"
 
@@ -19,9 +19,9 @@ AMOUNT = re.compile(rf"({NUMBER})([A-Za-zµ]*)\s*")
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """A quantity of the whole graph, or of what a query finds, and the number to compare it with.
+    """A quantity of the whole graph, or of the matches of a query, and the number to compare it with.
 
-    `text` is the assertion as it was written; `query` is None for the whole.
+    `text` is the assertion as written; `query` is None for the whole graph.
     """
 
     text: str
@@ -30,7 +30,7 @@ class Assertion:
 
 
 def parse_assertion(text: str) -> Assertion:
-    """Read an assertion. Raises `MalformedAssertion`, which says at which letter it cannot be read, and why.
+    """Parse an assertion. Raises `MalformedAssertion` with the position of the error.
 
     >>> parse_assertion("params < 5M").compared
     NumberTerm(quantity='parameters', sign='<', limit=5000000.0)
@@ -57,10 +57,10 @@ def parse_assertion(text: str) -> Assertion:
 
 
 def closing(text: str, start: int) -> int:
-    """Behind the parenthesis that closes the one at `start`; `start` itself where none opens there."""
+    """Return the position after the parenthesis that closes the one at `start`; `start` itself if none opens there."""
     if not text.startswith("(", start):
         return start
-    # No number has a parenthesis: the last one closes the query, whatever texts in quotes hold.
+    # Numbers have no parentheses, so the last one closes the query, even if quoted texts contain some.
     end = text.rfind(")")
     if end < 0:
         raise MalformedAssertion("a ( is not closed", text, start, hint=f"examples: {EXAMPLES}")
@@ -68,7 +68,7 @@ def closing(text: str, start: int) -> int:
 
 
 def inner(text: str, start: int, stop: int) -> Query:
-    """The query between the parentheses at `start` and before `stop`."""
+    """Parse the query between the parentheses at `start` and before `stop`."""
     try:
         return parse(text[start + 1 : stop - 1])
     except RequestError as error:
@@ -76,7 +76,7 @@ def inner(text: str, start: int, stop: int) -> Query:
 
 
 def comparison(text: str, start: int, quantity: str) -> tuple[str, float]:
-    """The sign and the number from `start` to the end, in FLOPs, bytes or microseconds."""
+    """Parse the sign and the number from `start` to the end, in FLOPs, bytes or microseconds."""
     compared = COMPARED.match(text, start)
     if compared is None:
         at = start + len(text[start:]) - len(text[start:].lstrip())

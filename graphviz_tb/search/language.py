@@ -43,7 +43,7 @@ JOINING = frozenset(("and", "or", "not", "(", ")"))
 
 @dataclass(frozen=True, slots=True)
 class TextTerm:
-    """A text in one field, or ("") in all; `regex` where it is a regular expression."""
+    """A text in one field, or in all ("" as field); with `regex` a regular expression."""
 
     field: str
     text: str
@@ -52,7 +52,7 @@ class TextTerm:
 
 @dataclass(frozen=True, slots=True)
 class NumberTerm:
-    """A quantity beside a number, in FLOPs, bytes or microseconds."""
+    """A quantity compared with a number, in FLOPs, bytes or microseconds."""
 
     quantity: str
     sign: str
@@ -61,7 +61,7 @@ class NumberTerm:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """Queries of which each (`every`) or at least one must hold."""
+    """Queries that must all hold (`every`), or at least one."""
 
     every: bool
     queries: tuple[Query, ...]
@@ -78,9 +78,9 @@ Query = TextTerm | NumberTerm | Joined | Negated
 
 
 def parse(text: str) -> Query:
-    """What a text asks for. Raises `RequestError` where it cannot be read.
+    """Parse a query. Raises `RequestError` if it is malformed.
 
-    Words without any field or sign may also be one text, as they are.
+    Several words without any field or sign also match as one text.
 
     >>> parse("op:Conv2D not params>1k")
     Joined(every=True, queries=(TextTerm(field='op', text='Conv2D', regex=False), \
@@ -102,12 +102,12 @@ Negated(query=NumberTerm(quantity='parameters', sign='>', limit=1000.0))))
 
 
 def is_plain(word: str) -> bool:
-    """Whether a word is plain text: no field, sign, quotes or keyword."""
+    """Return whether a word is plain text: no field, sign, quotes or keyword."""
     return word not in JOINING and '"' not in word and term(word) == TextTerm("", word)
 
 
 def words_of_query(text: str) -> Iterator[str]:
-    """The words of a text; parentheses around words apart, quotes as they are."""
+    """Split a text into words; parentheses around words become words, quotes are kept."""
     if REGEX.fullmatch(text.strip()):
         yield text.strip()
         return
@@ -123,14 +123,14 @@ def words_of_query(text: str) -> Iterator[str]:
 
 
 class QueryReader:
-    """Reads words from the first to the last; each method takes those that belong to it."""
+    """Recursive descent parser; each method consumes the words of its rule."""
 
     def __init__(self, words: list[str]) -> None:
         self.words = words[::-1]
         self.depth = 0
 
     def any(self) -> Query:
-        """Queries with `or` between them."""
+        """Parse queries with `or` between them."""
         queries = [self.every()]
         while self.next_is("or"):
             self.words.pop()
@@ -138,7 +138,7 @@ class QueryReader:
         return queries[0] if len(queries) == 1 else Joined(False, tuple(queries))
 
     def every(self) -> Query:
-        """Queries one after the other, with or without `and`."""
+        """Parse queries in sequence, with or without `and`."""
         queries = [self.one()]
         while self.words and not self.next_is("or", ")"):
             if self.next_is("and"):
@@ -147,7 +147,7 @@ class QueryReader:
         return queries[0] if len(queries) == 1 else Joined(True, tuple(queries))
 
     def one(self) -> Query:
-        """A term, what is in parentheses, or one of these negated."""
+        """Parse a term or a query in parentheses, perhaps negated."""
         negated = False
         while self.next_is("not"):
             self.words.pop()
@@ -159,7 +159,7 @@ class QueryReader:
         return Negated(query) if negated else query
 
     def inside(self) -> Query:
-        """What is between parentheses."""
+        """Parse the rest of a query in parentheses."""
         query = self.any()
         if not self.next_is(")"):
             raise RequestError("a ( is not closed", hint="put text with parentheses in quotes")
@@ -167,12 +167,12 @@ class QueryReader:
         return query
 
     def next_is(self, *words: str) -> bool:
-        """Whether the next word is one of these."""
+        """Return whether the next word is one of these."""
         return bool(self.words) and self.words[-1] in words
 
 
 def term(word: str) -> Query:
-    """One word: a text or a comparison. Raises `RequestError` for a comparison or a field of something unknown.
+    """Parse one word: a text or a comparison. Raises `RequestError` for an unknown quantity or field.
 
     >>> term("time>2ms"), term('"time>2ms"')
     (NumberTerm(quantity='time', sign='>', limit=2000.0), TextTerm(field='', text='time>2ms', regex=False))
@@ -182,12 +182,12 @@ def term(word: str) -> Query:
     compared = COMPARISON.fullmatch(word)
     if compared:
         quantity = QUANTITIES.get(compared[1].lower())
-        if quantity is None and compared[2] in "==":  # an attribute, as it is written
+        if quantity is None and compared[2] in "==":  # an attribute: `name=value`
             return TextTerm("", word)
         if quantity is None:
             hint = f"choose one of: {', '.join(QUANTITIES)}; or put a name in quotes"
             raise RequestError(f"nothing to compare is called {compared[1]!r}", hint=hint)
-        # 15 digits are exact: 1.001K is 1001, though the product of the two numbers is a little less.
+        # Round to 15 digits: 1.001K is 1001, but the product of the two floats is slightly less.
         number = float(f"{float(compared[3]) * scale(quantity, compared[4]):.15g}")
         return NumberTerm(quantity, "==" if compared[2] == "=" else compared[2], number)
     found = FIELD.fullmatch(word)
@@ -203,7 +203,7 @@ def term(word: str) -> Query:
 
 
 def no_field(name: str, word: str) -> RequestError:
-    """The error for a word whose beginning is like a field and is none."""
+    """Return the error for a word that begins like a field but names no field."""
     if name.lower() in QUANTITIES:
         return RequestError(f"{name} is compared, not looked for: {word!r}", hint=f"{name}>1M, {name}<=2k …")
     hint = f"fields: {', '.join(FIELDS)}; a text with a colon is put in quotes"
@@ -211,7 +211,7 @@ def no_field(name: str, word: str) -> RequestError:
 
 
 def scale(quantity: str, unit: str) -> float:
-    """How many of a quantity's own units a unit is. Raises `RequestError` where it is none."""
+    """Return the factor of a unit to the base unit of a quantity. Raises `RequestError` for an unknown unit."""
     if quantity == "time" and unit.lower() in UNITS:
         return UNITS[unit.lower()]
     found = UNIT.fullmatch(unit)
@@ -223,7 +223,7 @@ def scale(quantity: str, unit: str) -> float:
 
 
 def has_regex(query: Query) -> bool:
-    """Whether a query has a regular expression, which may take any time."""
+    """Return whether a query has a regular expression, which may take unbounded time."""
     if isinstance(query, Joined):
         return any(map(has_regex, query.queries))
     return has_regex(query.query) if isinstance(query, Negated) else isinstance(query, TextTerm) and query.regex

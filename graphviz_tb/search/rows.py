@@ -1,4 +1,4 @@
-"""Which rows of a graph a query asks for."""
+"""Find the rows of a graph that match a query."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TextTest = Callable[[str], bool]
 COMPARE: dict[str, Callable[[Any, float], Any]] = {
     ">=": operator.ge, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">": operator.gt, "<": operator.lt,
 }  # fmt: skip
-EVERYWHERE = ("name", "op", "device", "attr")  # the fields in which a text without a field is looked for
+EVERYWHERE = ("name", "op", "device", "attr")  # fields that are searched for a text without a field
 INTERNED = ("op", "device")
 NO_STATISTICS = "no run statistics were read", "--run-metadata FILE reads them"
 NO_WEIGHTS = ("a trace of PyTorch has no shapes of weights", "export the model, or count them in the program")
@@ -32,31 +32,31 @@ SIZE = re.compile(r"(?<=[0-9?])[x,](?=[0-9?])|, ")
 
 
 class SearchedRows(Protocol):
-    """A graph as search sees it: the texts and numbers of its rows."""
+    """A graph as seen by search: texts and numbers of its rows."""
 
     def __len__(self) -> int: ...
 
     def interned(self, field: str) -> tuple[Longs, Sequence[str]]:
-        """For each row the number of its text, and all texts: "op" or "device". No text is ""."""
+        """Return for each row the number of its text, and all texts, for "op" or "device"; "" means no text."""
 
     def each(self, field: str) -> Iterator[tuple[int, str]]:
-        """Rows with a text that they have in a field: "name" (labels too), "attr" (`name=value`), "shape", "dtype"."""
+        """Yield each row and text of a field: "name" (labels too), "attr" (`name=value`), "shape", "dtype"."""
 
     def numbers(self, quantity: str) -> Floats | None:
-        """A number for each row, NaN where it is not known; None where it is known of none."""
+        """Return a number for each row, NaN if unknown; None if unknown for all rows."""
 
 
 class BoundedRows(SearchedRows, Protocol):
-    """Rows that also know where a number is more than is counted."""
+    """Rows that also know which of their numbers are lower bounds."""
 
     def lacking(self, quantity: str) -> Bools:
-        """Which rows have more of a quantity than their number says."""
+        """Mask the rows that may have more of a quantity than their number."""
 
 
 def matching(rows: SearchedRows, query: Query) -> Bools:
-    """Mark the rows for which a query holds; never row 0, the whole.
+    """Mask the rows for which a query holds; never row 0, the whole.
 
-    Raises `MissingFacts` for a quantity that is known of no row, `RequestError` for a wrong regular expression.
+    Raises `MissingFacts` for a quantity that is unknown for all rows, `RequestError` for an invalid regular expression.
     """
     marked = holds(rows, query)
     marked[:1] = False
@@ -64,7 +64,7 @@ def matching(rows: SearchedRows, query: Query) -> Bools:
 
 
 def holds(rows: SearchedRows, query: Query) -> Bools:
-    """Mark the rows for which a query holds."""
+    """Mask the rows for which a query holds, row 0 included."""
     if isinstance(query, Negated):
         return ~holds(rows, query.query)
     if isinstance(query, Joined):
@@ -80,7 +80,7 @@ def holds(rows: SearchedRows, query: Query) -> Bools:
 
 
 def matching_bounds(rows: BoundedRows, query: Query) -> tuple[Bools, Bools]:
-    """Mark the rows for which a query holds whatever their unknown parts are, and those for which it may hold.
+    """Mask the rows for which a query certainly holds, and those for which it may hold, given lower bounds of numbers.
 
     Never row 0, the whole. Raises as `matching` does.
     """
@@ -90,7 +90,7 @@ def matching_bounds(rows: BoundedRows, query: Query) -> tuple[Bools, Bools]:
 
 
 def bounds(rows: BoundedRows, query: Query) -> tuple[Bools, Bools]:
-    """Mark the rows for which a query holds certainly, and possibly."""
+    """Mask the rows for which a query certainly holds, and possibly holds, row 0 included."""
     if isinstance(query, Negated):
         certain, possible = bounds(rows, query.query)
         return ~possible, ~certain
@@ -102,7 +102,7 @@ def bounds(rows: BoundedRows, query: Query) -> tuple[Bools, Bools]:
     if not isinstance(query, NumberTerm):
         return held, held.copy()
     lacking = rows.lacking(query.quantity)
-    # More than is counted may pass any limit, and is never less than what is counted.
+    # A lower bound may exceed any limit in truth, and is never more than the true number.
     over = rows_compared(rows, NumberTerm(query.quantity, ">", query.limit))
     grows = query.sign in (">", ">=", "!=")
     certain = held & (over | ~lacking) if query.sign == "!=" else held if grows else held & ~lacking
@@ -110,14 +110,14 @@ def bounds(rows: BoundedRows, query: Query) -> tuple[Bools, Bools]:
 
 
 def rows_compared(rows: SearchedRows, query: NumberTerm) -> Bools:
-    """Mark the rows of which a number is known that compares as asked."""
+    """Mask the rows with a known number that satisfies a comparison."""
     numbers = known_numbers(rows, query.quantity)
     with np.errstate(invalid="ignore"):
         return np.asarray(~np.isnan(numbers) & COMPARE[query.sign](numbers, query.limit), bool)
 
 
 def known_numbers(rows: SearchedRows, quantity: str) -> Floats:
-    """The number of each row, NaN where it is not known. Raises `MissingFacts` where it is known of none."""
+    """Return the number of each row, NaN if unknown. Raises `MissingFacts` if it is unknown for all rows."""
     numbers = rows.numbers(quantity)
     if numbers is None:
         reason, hint = WHY_UNKNOWN.get(quantity, ("its costs were not worked out", None))
@@ -127,7 +127,7 @@ def known_numbers(rows: SearchedRows, quantity: str) -> Floats:
 
 
 def of_field(rows: SearchedRows, field: str, query: TextTerm) -> Bools:
-    """Mark the rows with a text in a field. A text that is there whole means itself alone, but in names."""
+    """Mask the rows with a text in a field. Except in names, a text equal to a whole value matches only that value."""
     marked = np.zeros(len(rows), bool)
     if not query.text:
         return marked
@@ -138,7 +138,7 @@ def of_field(rows: SearchedRows, field: str, query: TextTerm) -> Bools:
         marked |= np.isin(numbers, fitting)
         return marked
     pairs = rows.each(field)
-    if query.field and field != "name":  # looked through twice: is it there whole?
+    if query.field and field != "name":  # two passes: does any value equal the text?
         pairs = iter(kept := list(pairs))
         test = test_of(query, field, [text for _, text in kept])
     else:
@@ -150,7 +150,7 @@ def of_field(rows: SearchedRows, field: str, query: TextTerm) -> Bools:
 
 
 def test_of(query: TextTerm, field: str, texts: Sequence[str]) -> TextTest:
-    """The test of a text; `texts` are all texts of its field, where it may be one of them."""
+    """Return the test of a text; `texts` are all values of its field, one of which it may equal."""
     if query.regex:
         return regex_test(query.text)
     wanted = query.text.lower()
@@ -165,7 +165,7 @@ def test_of(query: TextTerm, field: str, texts: Sequence[str]) -> TextTest:
 
 
 def regex_test(text: str) -> TextTest:
-    """The test of a regular expression. Raises `RequestError` where it is none."""
+    """Return the test of a regular expression. Raises `RequestError` if it is invalid."""
     try:
         search = re.compile(text).search
     except re.error as error:

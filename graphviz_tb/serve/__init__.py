@@ -1,4 +1,4 @@
-"""serve: a log directory, or one graph, in a browser, while it is written.
+"""Serve a log directory, or one graph, to a browser while it is written.
 
 guard ─ routes ─ session ─ (log, graphs) ─ live
 

@@ -1,4 +1,4 @@
-"""Answers: JSON, columns, errors, and what is not sent again because it did not change."""
+"""Responses: JSON, columns, errors, and "not modified"."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from graphviz_tb.serve.kept import KeptAnswers
 
 FORMAT = 1  # of every JSON answer
 COLUMNS = "application/vnd.tbgraph.columns"
-SMALL = 1000  # bytes that are not worth packing
+SMALL = 1000  # bytes from which on compression is worth it
 FAST = 1  # level of gzip
 PIECE = 1 << 17  # bytes that are sent at once
 
 
 class Refused(Exception):
-    """A request that is not answered: the HTTP `status`, what is wrong, what to do, and what `more` is known."""
+    """A refused request: the HTTP `status`, the error, a hint, and `more` fields of the JSON body."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class Refused(Exception):
 
 
 class LargeAnswer(Response):
-    """An answer sent piece by piece, as the other side takes it: what waits to be sent is copied again and again."""
+    """A response sent in pieces as the client takes them: a large waiting buffer would be copied again and again."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send it."""
@@ -49,7 +49,7 @@ class LargeAnswer(Response):
 
 
 def refusal(refused: Refused) -> Response:
-    """The answer that says so."""
+    """Return the response for a refused request."""
     return Response(
         dumped({**refused.more, "error": refused.error, "hint": refused.hint}),
         refused.status,
@@ -59,7 +59,7 @@ def refusal(refused: Refused) -> Response:
 
 
 def json_answer(request: Request, value: Mapping[str, Any], *, same: bool = False, status: int = 200) -> Response:
-    """A JSON document; where it may be the `same` as before, the browser asks whether it still is."""
+    """Return a JSON response; with `same`, the browser revalidates it by its entity tag."""
     body = dumped({"format": FORMAT, **value})
     headers = {"cache-control": "no-cache" if same else "no-store"}
     if same:
@@ -74,7 +74,8 @@ def json_answer(request: Request, value: Mapping[str, Any], *, same: bool = Fals
 
 
 async def kept_json(request: Request, make: Callable[[], Mapping[str, Any]], tag: str) -> Response:
-    """The JSON document of `make()`, which `tag` (all it depends on) means; written and packed once for all who ask."""
+    """Return the JSON response of `make()`, whose content depends on `tag` only; encoded and compressed once for all
+    clients."""
     headers = {"cache-control": "no-cache", "etag": etag(tag)}
     if unchanged(request, headers["etag"]):
         return Response(status_code=304, headers=headers)
@@ -83,18 +84,18 @@ async def kept_json(request: Request, make: Callable[[], Mapping[str, Any]], tag
     if packs:
         headers["content-encoding"] = "gzip"
 
-    def written() -> bytes:
+    def encode() -> bytes:
         body = dumped({"format": FORMAT, **make()})
         return gzip.compress(body, FAST, mtime=0) if packs else body
 
     kept: KeptAnswers = request.app.state.session.kept
     return LargeAnswer(
-        await kept.body((asked(request), packs), headers["etag"], written), 200, headers, "application/json"
+        await kept.body((asked(request), packs), headers["etag"], encode), 200, headers, "application/json"
     )
 
 
 async def bytes_answer(request: Request, make: Callable[[], bytes], kind: str, tag: str) -> Response:
-    """The bytes of `make()`, made only where the browser has not those that `tag` (all they depend on) means."""
+    """Return the bytes of `make()`, called only if the browser lacks the version of `tag`, all they depend on."""
     headers = {"cache-control": "no-cache", "etag": etag(tag)}
     if unchanged(request, headers["etag"]):
         return Response(status_code=304, headers=headers)
@@ -103,16 +104,16 @@ async def bytes_answer(request: Request, make: Callable[[], bytes], kind: str, t
 
 
 def asked(request: Request) -> tuple[str, str]:
-    """The path and the query of a request."""
+    """Return the path and the query of a request."""
     return request.url.path, request.url.query
 
 
 def etag(tag: str) -> str:
-    """The entity tag of what an answer depends on."""
+    """Return the entity tag of everything that a response depends on."""
     return f'"{sha256(tag.encode("utf-8", "surrogatepass")).hexdigest()[:24]}"'
 
 
 def unchanged(request: Request, tag: str) -> bool:
-    """Whether the browser has this very answer."""
+    """Return whether the browser has this version."""
     given = request.headers.get("if-none-match", "")
     return tag in (each.strip().removeprefix("W/") for each in given.split(","))

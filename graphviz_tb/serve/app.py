@@ -1,4 +1,4 @@
-"""The application: routes behind the guard, and what is said where something goes wrong."""
+"""The ASGI app: routes, request guard, error responses."""
 
 from __future__ import annotations
 
@@ -16,26 +16,33 @@ from graphviz_tb.errors import TbGraphError
 from graphviz_tb.serve.answers import Refused, refusal
 from graphviz_tb.serve.guard import App, Guard
 from graphviz_tb.serve.live import watching
-from graphviz_tb.serve.routes import (
-    export,
-    graphs,
-    media,
-    numbers,
-    profile,
-    projector,
-    series,
-    state,
-    viewer,
-)
+from graphviz_tb.serve.routes.export import EXPORT_ROUTES
+from graphviz_tb.serve.routes.graphs import GRAPH_ROUTES
+from graphviz_tb.serve.routes.media import MEDIA_ROUTES
+from graphviz_tb.serve.routes.numbers import POINT_ROUTES
+from graphviz_tb.serve.routes.profile import PROFILE_ROUTES
+from graphviz_tb.serve.routes.projector import PROJECTOR_ROUTES
+from graphviz_tb.serve.routes.series import SCALAR_ROUTES
+from graphviz_tb.serve.routes.state import STATE_ROUTES
+from graphviz_tb.serve.routes.viewer import VIEWER_ROUTES
 from graphviz_tb.serve.session import ServedSource
 from graphviz_tb.serve.settings import Settings
 
-FAMILIES = (viewer, state, series, numbers, media, projector, profile, export, graphs)
-ROUTES = [route for family in FAMILIES for route in family.ROUTES]
+ROUTES = [
+    *VIEWER_ROUTES,
+    *STATE_ROUTES,
+    *SCALAR_ROUTES,
+    *POINT_ROUTES,
+    *MEDIA_ROUTES,
+    *PROJECTOR_ROUTES,
+    *PROFILE_ROUTES,
+    *EXPORT_ROUTES,
+    *GRAPH_ROUTES,
+]
 
 
 def application(settings: Settings, session: ServedSource | None = None) -> App:
-    """The server of one source; it begins to read when it is started."""
+    """Return the app of one source; it starts reading when it is started."""
     session = session or ServedSource(settings)
 
     @asynccontextmanager
@@ -54,7 +61,7 @@ def application(settings: Settings, session: ServedSource | None = None) -> App:
 
 
 async def refused(request: Request, error: Exception) -> Response:
-    """The answer to what cannot be answered."""
+    """Return the response to an exception."""
     if isinstance(error, Refused):
         return refusal(error)
     if isinstance(error, TbGraphError):

@@ -1,4 +1,4 @@
-"""What a request asks for: ids, numbers and points of its address, each checked."""
+"""Parameters of requests: ids, numbers and points, each checked."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from graphviz_tb.serve.answers import Refused
 from graphviz_tb.serve.session import ServedSource
 
 MOST_SERIES = 200  # in one request
-DIGITS = 9  # of an id: no server gives more
+DIGITS = 9  # of an id: longer ones are never given
 FAR = 1e300
 
 
 def known(request: Request, names: Iterable[str]) -> dict[str, str]:
-    """The query, which may have these names alone, each once. Raises `Refused`."""
+    """Return the query, which may contain only these names, each once. Raises `Refused`."""
     pairs = request.query_params.multi_items()
     legal = {*names, "token"}
     for name, _ in pairs:
@@ -31,13 +31,13 @@ def known(request: Request, names: Iterable[str]) -> dict[str, str]:
 
 
 def session_of(request: Request) -> ServedSource:
-    """The session of the server that was asked."""
+    """Return the session of the server."""
     found: ServedSource = request.app.state.session
     return found
 
 
 def numbers(text: str, what: str = "series") -> list[int]:
-    """Ids with commas between them. Raises `Refused`.
+    """Parse ids separated by commas. Raises `Refused`.
 
     >>> numbers("3,1")
     [3, 1]
@@ -51,12 +51,12 @@ def numbers(text: str, what: str = "series") -> list[int]:
 
 
 def is_number(word: str) -> bool:
-    """Whether a word is an id."""
+    """Return whether a word is an id."""
     return word.isascii() and word.isdigit() and len(word) <= DIGITS
 
 
 def decimal(query: dict[str, str], name: str, usual: float | None, least: float, most: float) -> float | None:
-    """A number of the query from `least` to `most`. Raises `Refused`."""
+    """Return a number of the query from `least` to `most`. Raises `Refused`."""
     if name not in query:
         return usual
     try:
@@ -69,7 +69,7 @@ def decimal(query: dict[str, str], name: str, usual: float | None, least: float,
 
 
 def whole(query: dict[str, str], name: str, usual: int, least: int, most: int) -> int:
-    """A whole number of the query from `least` to `most`. Raises `Refused`."""
+    """Return a whole number of the query from `least` to `most`. Raises `Refused`."""
     value = decimal(query, name, usual, least, most)
     if value is None or value != int(value):
         raise Refused(400, f"{name} is no whole number from {least} to {most}")
@@ -77,7 +77,7 @@ def whole(query: dict[str, str], name: str, usual: int, least: int, most: int) -
 
 
 def word(query: dict[str, str], name: str, legal: tuple[str, ...]) -> str:
-    """A word of the query, the first of the legal ones where it is not given. Raises `Refused`."""
+    """Return a word of the query, by default the first of the legal ones. Raises `Refused`."""
     value = query.get(name, legal[0])
     if value not in legal:
         raise Refused(400, f"{name} is one of {', '.join(legal)}")
@@ -85,9 +85,9 @@ def word(query: dict[str, str], name: str, legal: tuple[str, ...]) -> str:
 
 
 def point_at(series: Series, query: dict[str, str]) -> int:
-    """The last point at the step `at` of a query or before it; the last of all where it is not given.
+    """Return the last point at or before the step `at` of a query, by default the last of all.
 
-    Raises `Refused` where there is none.
+    Raises `Refused` if there is none.
     """
     points = series.in_order()
     step = decimal(query, "at", FAR, -FAR, FAR) or 0.0

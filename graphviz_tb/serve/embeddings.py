@@ -1,4 +1,4 @@
-"""The embeddings of a served source: their ids, and the layouts that are worked out for them."""
+"""The embeddings of a served source: their ids, and the layouts computed for them."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from graphviz_tb.serve.loading import Job, NotLoaded
 from graphviz_tb.serve.threads import in_thread
 from graphviz_tb.serve.work import laid_out
 
-AGAIN = 5.0  # seconds after which files are looked for again, at the least
-AGAIN_SHARE = 20  # times as long as that took
+AGAIN = 5.0  # least seconds between two listings of the files
+AGAIN_SHARE = 20  # least pause between two listings, as a multiple of the time one took
 KEPT = 6  # layouts
 
 
 @dataclass(frozen=True, slots=True)
 class AskedLayout:
-    """A layout: of which embedding, by which method, on how many axes; `near` as the method has it (None: its own)."""
+    """A requested layout: embedding, method, number of axes; `near` as the method has it (None: its default)."""
 
     number: int
     method: str
@@ -50,18 +50,18 @@ class LayoutWork:
 
     @property
     def going(self) -> bool:
-        """Whether it is still worked on."""
+        """Return whether it is still being computed."""
         return self.made is None and self.error is None and not self.cancelled
 
     def cancel(self) -> None:
-        """End it, whatever it does."""
+        """Stop it, whatever its state."""
         self.cancelled = self.going
         if self.job is not None and self.cancelled:
             self.job.stop()
 
 
 class ServedEmbeddings:
-    """The embeddings of a source. Used in the loop of the server, but for `projector`."""
+    """The embeddings of a source. Used in the event loop of the server only, except for `projector`."""
 
     def __init__(self, source: Path) -> None:
         self.projector = Projector(source)
@@ -72,7 +72,7 @@ class ServedEmbeddings:
         self.read_once = False
 
     async def refresh(self, log: Log | None, changed: bool) -> bool:
-        """Look which embeddings there are, unless that was done a moment ago; whether there are others now."""
+        """List the embeddings again unless that was done a moment ago; return whether the list changed."""
         self.projector.log = log
         wait = AGAIN_SHARE * self._took if not self.read_once or changed else max(AGAIN, AGAIN_SHARE * self._took)
         if self.read_once and monotonic() - self._listed_at < wait:
@@ -80,7 +80,7 @@ class ServedEmbeddings:
         begun, before = monotonic(), self.listed
         try:
             found = (await in_thread(self.projector.refresh)).found
-        except TbGraphError:  # the source is gone, or no folder
+        except TbGraphError:  # the source is missing, or is not a folder
             found = ()
         self._listed_at, self._took = monotonic(), monotonic() - begun
         self.listed = {self._ids.setdefault(one.key, len(self._ids)): one for one in found}
@@ -88,17 +88,17 @@ class ServedEmbeddings:
         return self.listed != before
 
     def get(self, number: int) -> Embedding:
-        """An embedding by its id. Raises Refused."""
+        """Return an embedding by its id. Raises Refused."""
         if number not in self.listed:
             raise Refused(404, f"no embedding {number}", "/api/projector lists them")
         return self.listed[number]
 
     def variables(self) -> dict[int, str]:
-        """The name of the variable of each embedding, by which it belongs to nodes."""
+        """Return the variable name of each embedding, by which it is joined with nodes."""
         return {number: one.variable for number, one in self.listed.items()}
 
     def told(self, run_id: Callable[[str], int | None]) -> dict[str, Any]:
-        """The list, with the methods that there are."""
+        """Return the list of embeddings, and the available methods."""
         methods = [{"name": name, "title": NAMES[name], "missing": missing(name)} for name in METHODS]
         return {
             "tensors": [embedding_entry(one, number, run_id(one.run)) for number, one in self.listed.items()],
@@ -107,7 +107,8 @@ class ServedEmbeddings:
         }
 
     async def start(self, asked: AskedLayout) -> LayoutWork:
-        """Begin to lay out an embedding, unless that is done already. Raises Refused where another one is under way."""
+        """Start the layout of an embedding unless it is there already. Raises Refused while a different one is under
+        way."""
         one = self.get(asked.number)
         stamp = await in_thread(self.projector.stamp, one)
         work = self._works.get(asked)
@@ -131,10 +132,10 @@ class ServedEmbeddings:
                 return
             work.job = await in_thread(Job, laid_out, values[rows], method, axes, near)
 
-            def told(stage: str, done: int, total: int | None) -> None:
+            def report(stage: str, done: int, total: int | None) -> None:
                 work.done, work.total = done, total or 0
 
-            found = await work.job.result(told)
+            found = await work.job.result(report)
             if not work.cancelled:
                 work.made = placed(len(values), rows, method, axes, near, found)
         except NotLoaded as error:
@@ -143,7 +144,7 @@ class ServedEmbeddings:
             work.error = error.message, error.hint or ""
 
     def layout(self, asked: AskedLayout) -> LayoutWork:
-        """A layout that was asked for. Raises Refused where it was not, is not done yet, or failed."""
+        """Return a requested layout. Raises Refused if it was not requested, is not finished, or failed."""
         work = self._works.get(asked)
         if work is None or work.cancelled:
             raise Refused(409, "this layout was not asked for", "POST .../layout begins it", more={"state": "none"})
@@ -155,12 +156,12 @@ class ServedEmbeddings:
         return work
 
     def cancel(self, number: int) -> None:
-        """End the layouts of an embedding that are under way."""
+        """Stop the layouts of an embedding that are under way."""
         for asked, work in self._works.items():
             if asked.number == number:
                 work.cancel()
 
     def close(self) -> None:
-        """End what goes on."""
+        """Stop all layouts."""
         for work in self._works.values():
             work.cancel()

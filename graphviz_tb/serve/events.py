@@ -1,4 +1,4 @@
-"""Server-sent events: what happened, in order, to every page that is open; a page that was away catches up."""
+"""Server-sent events to every open page, in order; a page that was disconnected catches up."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from graphviz_tb.page.columns import dumped
 from graphviz_tb.serve.answers import Refused
 
 MOST_STREAMS = 32
-REMEMBERED = 1000  # events: who missed more asks for everything again
+REMEMBERED = 1000  # events: a page that missed more asks for everything again
 ALIVE = 15.0  # seconds between two comments that keep a silent connection open
 RETRY = 1000  # milliseconds after which a browser connects again
-LOUD = {"progress"}  # what says only how far something is: not remembered
+LOUD = {"progress"}  # progress events, which are not kept
 
 SentEvent = tuple[int, str, bytes]  # its number, its name, its data
 
 
 class Events:
-    """All events of a server. `generation` is START-NUMBER: a page that comes with another start begins anew."""
+    """All events of a server. `generation` is START-NUMBER: a page with a different start begins again."""
 
     def __init__(self, start: str) -> None:
         self._start, self._number = start, 0
@@ -29,15 +29,15 @@ class Events:
 
     @property
     def generation(self) -> str:
-        """The generation that all answers have now."""
+        """Return the generation of all answers now."""
         return f"{self._start}-{self._number}"
 
     def next_generation(self) -> None:
-        """Something changed: answers from now on may be others."""
+        """Note a change: answers may differ from now on."""
         self._number += 1
 
     def say(self, name: str, value: Mapping[str, Any]) -> None:
-        """Tell every page."""
+        """Send an event to every page."""
         event = self._number, name, dumped({"generation": self.generation, **value})
         if name not in LOUD:
             self._past.append(event)
@@ -46,7 +46,8 @@ class Events:
                 queue.put_nowait(event)
 
     def stream(self, last: str | None) -> AsyncIterator[bytes]:
-        """The events since the generation `last`, and all that follow. Raises `Refused` where too many listen."""
+        """Return the events since the generation `last`, and all that follow. Raises `Refused` if too many pages
+        listen."""
         if len(self._queues) >= MOST_STREAMS:
             raise Refused(429, f"{MOST_STREAMS} pages listen already", "close some of them", {"retry-after": "10"})
         queue: asyncio.Queue[SentEvent | None] = asyncio.Queue()
@@ -59,7 +60,7 @@ class Events:
             queue.put_nowait(None)
 
     def _missed(self, last: str | None) -> list[SentEvent]:
-        """What a page that knows the generation `last` has not heard; `hello` says what holds now."""
+        """Return the events since the generation `last`, after a `hello` with the current one."""
         start, _, number = (last or "").partition("-")
         hello = self._number, "hello", dumped({"generation": self.generation})
         whole = len(self._past) < REMEMBERED or (number.isdigit() and int(number) >= self._past[0][0])

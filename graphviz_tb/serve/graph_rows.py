@@ -1,6 +1,6 @@
-"""The rows of a graph as its page has them: found by text, traced along edges, described one by one.
+"""The rows of a graph as its page has them: search by text, trace along edges, describe one by one.
 
-The whole graph is searched, whatever a viewer has opened. A page without a server does so too (`find.js`, `facts.js`).
+The whole graph is searched, whatever groups are open. A page without a server does so too (`find.js`, `facts.js`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ EDGES = ("source", "target", "key", "slot", "flags", "tensor")
 CONTROL, REFERENCE = 1, 2
 LISTED = 1_000  # edges of a row
 MEASURED = ("compute-time", "memory")
-# The colouring whose numbers are those of a quantity.
+# The colouring with the values of each quantity.
 SCHEME_OF = {"parameters": "parameters", "flops": "flops", "activation_bytes": "activations",
              "memory": "memory", "time": "compute-time"}  # fmt: skip
 KEPT = 32  # unpacked blocks
@@ -46,21 +46,21 @@ class GraphRows:
     def __len__(self) -> int:
         return len(self.column["kind"])
 
-    # what they hold, as `RowTree` has it
+    # contents, as in `RowTree`
 
     @property
     def kind(self) -> Ints:
-        """The kind of each row."""
+        """Return the kind of each row."""
         return self.column["kind"]
 
     @property
     def parent(self) -> Ints:
-        """The group that holds each row."""
+        """Return the group of each row."""
         return self.column["parent"]
 
     @cached_property
     def calls(self) -> dict[int, tuple[tuple[str, int], ...]]:
-        """The functions to which rows open."""
+        """Return the functions to which rows open."""
         return {row: tuple((attr, body) for attr, body in bodies) for row, bodies in self.page.head["calls"]}
 
     @cached_property
@@ -68,7 +68,7 @@ class GraphRows:
         return filed_children(self.parent, self.column["mark"])
 
     def children(self, row: int) -> Ints:
-        """The rows directly below a row, marks left out."""
+        """Return the rows directly below a row, without marks."""
         order, start = self._children
         below: Ints = order[start[row] : start[row + 1]]
         return below
@@ -76,7 +76,7 @@ class GraphRows:
     # names
 
     def name(self, row: int) -> str:
-        """The name of a row: what is shortened is continued by the scopes around it."""
+        """Return the full name of a row: a shortened name continues those of the scopes around it."""
         parts, kind, parent, name = [], self.column["kind"], self.column["parent"], self.column["name"]
         while True:
             word = int(name[row])
@@ -88,7 +88,7 @@ class GraphRows:
                 row = int(parent[row])
 
     def told(self, row: int) -> dict[str, Any]:
-        """A row in a few words."""
+        """Return a row in a few words."""
         op, device = (self.words[int(self.column[word][row])] for word in ("op", "device"))
         kind = RowKind(int(self.column["kind"][row])).name.lower()
         return {"row": row, "name": self.name(row), "kind": kind, "op": op, "device": device}
@@ -96,18 +96,18 @@ class GraphRows:
     # find
 
     def find(self, query: Query) -> list[int]:
-        """The rows for which a query holds. Raises `MissingFacts` for a quantity that is not known."""
+        """Return the rows that match a query. Raises `MissingFacts` for an unknown quantity."""
         found: list[int] = np.flatnonzero(matching(self, query)).tolist()
         return found
 
     def interned(self, field: str) -> tuple[Longs, Sequence[str]]:
-        """For each row the number of its op type or device, and the texts."""
+        """Return the number of the op type or device of each row, and the texts."""
         numbers = self.column[field].astype(np.int64)
         used = np.unique(numbers)
         return np.searchsorted(used, numbers), [self.words[word] if word > 0 else "" for word in used.tolist()]
 
     def each(self, field: str) -> Iterator[tuple[int, str]]:
-        """Rows with a text that they have in a field."""
+        """Yield rows with each text that they have in a field."""
         if field == "name":
             yield from ((row, self.name(row)) for row in range(1, len(self)))
             yield from self.labels.items()
@@ -124,7 +124,7 @@ class GraphRows:
                     yield from ((row, f"{name}={value}") for name, value, *_ in pairs)
 
     def _each_tensor(self, field: str) -> Iterator[tuple[int, str]]:
-        """The shape or the type of each output that an edge takes."""
+        """Yield source rows with the shape or the type of each of their outputs."""
         data = self.edges["flags"] & CONTROL == 0
         columns = self.edges["source"][data], self.edges["key"][data], self.edges["tensor"][data]
         for row, _, word in np.unique(np.stack(columns), axis=1).T.tolist():
@@ -134,7 +134,7 @@ class GraphRows:
                 yield row, text
 
     def numbers(self, quantity: str) -> Floats | None:
-        """A number for each row, NaN where it is not known; None where it is known of none."""
+        """Return a number for each row, NaN if unknown; None if unknown for all rows."""
         scheme = SCHEME_OF.get(quantity, "")
         block = self.page.blocks.get(f"colour/{scheme}")
         told = unpacked(block) if block is not None else {}
@@ -145,7 +145,7 @@ class GraphRows:
 
     @cached_property
     def row_of_node(self) -> NDArray[np.int64]:
-        """The row of each node, -1 where it has none."""
+        """Return the row of each node, -1 for none."""
         node = self.column["node"]
         rows = np.flatnonzero(node >= 0)
         made = np.full(int(np.max(node, initial=-1)) + 1, -1, np.int64)
@@ -153,7 +153,7 @@ class GraphRows:
         return made
 
     def _attributes(self, block: int) -> list[Any]:
-        """The attributes of some nodes; none where a page had no room for them."""
+        """Return the attributes of a block of nodes; [] if the page had no room for them."""
         found = self.page.blocks.get(f"attributes/{block}")
         return [] if found is None else unpacked(found)
 
@@ -161,17 +161,17 @@ class GraphRows:
 
     @cached_property
     def edges(self) -> dict[str, NDArray[np.int32]]:
-        """Every edge of the file, by column."""
+        """Return every edge of the file, by column."""
         numbers = unpacked(self.page.blocks["edges"]).reshape(len(EDGES), -1)
         return dict(zip(EDGES, numbers, strict=True))
 
     @cached_property
     def _filed(self) -> dict[str, tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """For both ends of edges: their numbers in the order of the rows there, and where those of a row begin."""
+        """Edge numbers sorted by the row at either end, and the start of each row in them."""
         return {end: filed(self.edges[end], len(self)) for end in ("source", "target")}
 
     def trace(self, row: int, way: str, hops: int | None) -> list[int]:
-        """All rows that lead to a row or to those in it ("in"), or that these lead to ("out"), in so many steps."""
+        """Return all rows within `hops` steps that lead to a row or into it ("in"), or that it leads to ("out")."""
         near, far = ("target", "source") if way == "in" else ("source", "target")
         order, start = self._filed[near]
         other, begin = self.edges[far][order].tolist(), start.tolist()
@@ -212,7 +212,7 @@ class GraphRows:
         return dict(sorted(named, key=lambda pair: (-pair[1], pair[0])))
 
     def _crossing(self, row: int, end: int, near: str, far: str) -> dict[str, Any]:
-        """The edges between a row, or what is in it, and rows outside."""
+        """Return the edges between the rows of a group and rows outside."""
         order, start = self._filed[near]
         numbers = order[start[row] : start[end]]
         other = self.edges[far][numbers]
@@ -236,15 +236,15 @@ class GraphRows:
 
 @lru_cache(KEPT)
 def unpacked(block: Packed) -> Any:
-    """What a block holds: numbers, or a value of JSON."""
+    """Return the numbers or the JSON value of a block."""
     data = gzip.decompress(block.data)
     return np.frombuffer(data, INTS) if block.kind == "ints" else json.loads(data)
 
 
 def level_numbers(page: ServedPage, key: str) -> NDArray[np.int32] | None:
-    """What one group holds, as numbers; None where it is not in the page.
+    """Return the level of one group as numbers; None if it is not in the page.
 
-    Of a copy in a stack, the numbers of the usual member: block `copies` says which rows it has in place of others.
+    For a copy in a stack, the numbers of the usual member: block `copies` maps its rows to those of the copy.
     """
     place = place_of(page, key)
     if place is None:
@@ -255,7 +255,7 @@ def level_numbers(page: ServedPage, key: str) -> NDArray[np.int32] | None:
 
 
 def place_of(page: ServedPage, key: str) -> list[int] | None:
-    """The block, the start and the length of a level; None where it is not in the page."""
+    """Return the block, the start and the length of a level; None if it is not in the page."""
     place: list[int] | None = unpacked(page.blocks["levels"]).get(key)
     if place is None and key.isdigit() and (usual := usual_of(page, int(key))) is not None:
         return place_of(page, str(usual))
@@ -263,7 +263,7 @@ def place_of(page: ServedPage, key: str) -> list[int] | None:
 
 
 def usual_of(page: ServedPage, row: int) -> int | None:
-    """The row of the usual member for one of a copy; None where it is in no copy."""
+    """Return the row of the usual member for a row of a copy; None outside copies."""
     numbers, ends = unpacked(page.blocks["copies"]), unpacked(page.blocks["rows"])[2 * page.head["rows"] :]
     at = 0
     while at < len(numbers):

@@ -1,4 +1,4 @@
-"""The graphs of a source: which there are, and the pages of those that somebody looked at."""
+"""The graphs of a source: the list, and the pages of recently viewed ones."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from graphviz_tb.serve.loading import Job, NotLoaded, ServedPage
 from graphviz_tb.serve.logged import JoinedTags, LoggedColours
 from graphviz_tb.serve.work import choices_of, compared_page, joins_of, listed, page
 
-MOST_UNPACKED = 2  # pages whose rows are kept as they are searched
+MOST_UNPACKED = 2  # pages with unpacked rows in memory
 MOST_JOBS = 2  # processes that load graphs at once
 State = Literal["listed", "reading", "ready", "failed", "cancelled"]
-SendEvent = Callable[[str, Mapping[str, Any]], None]  # the name of an event, and what it says
+SendEvent = Callable[[str, Mapping[str, Any]], None]  # name and content of an event
 
 
 @dataclass(slots=True)
 class ListedGraph:
-    """One graph of the source, or two that are compared (`pair`), and how far it is."""
+    """One graph of the source, or a `pair` to compare, and its loading state."""
 
     id: str
     entry: Entry
@@ -36,7 +36,7 @@ class ListedGraph:
     total: int | None = None
     error: str = ""
     hint: str = ""
-    version: int = 0  # grows whenever the log holds another graph in its place
+    version: int = 0  # grows whenever the graph is replaced
     task: asyncio.Task[None] | None = field(default=None, repr=False)
 
     def told(self) -> dict[str, Any]:
@@ -55,14 +55,14 @@ class ListedGraph:
         }
 
     def progress(self) -> dict[str, Any]:
-        """How far it is."""
+        """Return the loading state."""
         return {"state": self.state, "stage": self.stage, "done": self.done, "total": self.total,
                 "error": self.error, "hint": self.hint}  # fmt: skip
 
 
 class Graphs:
-    """All graphs of one source by their ids, which stay as long as the server runs; `tags` gives the names that were
-    logged so far, `view` what is shown at first."""
+    """All graphs of one source by id; ids stay valid while the server runs. `tags` gives the names logged so far,
+    `view` the initial view."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class Graphs:
         self.source, self._memory, self._told, self._view = source, memory, told, view
         self._tags = tags
         self.listed: dict[str, ListedGraph] = {}
-        self.entries: tuple[Entry, ...] = ()  # all that the source holds, traced steps too
+        self.entries: tuple[Entry, ...] = ()  # all entries of the source, traced steps too
         self._next = 0
         self.error: NotLoaded | None = None  # why graphs could not be listed
         self._pages: OrderedDict[str, ServedPage] = OrderedDict()  # the least recently used first
@@ -85,8 +85,8 @@ class Graphs:
         self._room = asyncio.Semaphore(MOST_JOBS)
 
     async def refresh(self, changed: Collection[str] | None = (), runs: Collection[str] | None = None) -> bool:
-        """List the graphs of the source anew, those of some `runs` or all; those of the runs that `changed` (None: all)
-        are loaded again when they are asked for. Gives back whether there are others than before."""
+        """List the graphs of the source again, those of some `runs` or all; those of the runs in `changed` (None: all)
+        are loaded again on request. Return whether the list changed."""
         try:
             entries: tuple[Entry, ...] = ()
             if runs is None or runs:
@@ -114,7 +114,7 @@ class Graphs:
         return others
 
     def get(self, number: str) -> ListedGraph:
-        """A graph by its id; two ids with a hyphen between them are compared. Raises `Refused`."""
+        """Return a graph by its id; two ids with a hyphen between them are compared. Raises `Refused`."""
         if number in self.listed:
             return self.listed[number]
         old, _, new = number.partition("-")
@@ -124,7 +124,7 @@ class Graphs:
         return self._add(ListedGraph(number, pair[1], pair))
 
     def start(self, one: ListedGraph) -> None:
-        """Load a graph, unless it is loaded or about to be."""
+        """Load a graph, unless it is loaded or being loaded."""
         if one.state not in ("ready", "reading"):
             one.state, one.stage, one.done, one.total, one.error, one.hint = "reading", "wait", 0, None, "", ""
             one.task = asyncio.create_task(self._load(one))
@@ -136,7 +136,7 @@ class Graphs:
             self._said(one, "cancelled")
 
     def page(self, one: ListedGraph) -> ServedPage:
-        """The page of a graph. Raises `Refused` where it is not there yet; it is loaded then."""
+        """Return the page of a graph. Raises `Refused` if it is not ready; loading starts then."""
         found = self._pages.get(one.id)
         if found is not None:
             self._pages.move_to_end(one.id)
@@ -151,7 +151,7 @@ class Graphs:
         raise Refused(409, "this graph is still being read", hint, more=one.progress())
 
     def rows(self, one: ListedGraph, page: ServedPage) -> GraphRows:
-        """The rows of a page, unpacked; those of the last few pages are kept."""
+        """Return the unpacked rows of a page; those of the last few pages are cached."""
         found = self._rows.get(one.id)
         if found is None or found.page is not page:
             found = GraphRows(page)
@@ -161,13 +161,13 @@ class Graphs:
         return found
 
     async def joins(self, one: ListedGraph) -> Mapping[str, Join]:
-        """Where the tags of the log belong in a graph, which is read before. Raises `Refused` where it cannot be."""
+        """Return the joins of log tags with a graph, waiting until it is loaded. Raises `Refused` if it cannot be."""
         if one.pair is not None:
             raise Refused(404, "tags belong to no comparison of graphs", "ask for the joins of one graph")
-        while one.state in ("listed", "reading"):  # it may be listed anew meanwhile
+        while one.state in ("listed", "reading"):  # it may be listed again meanwhile
             self.start(one)
             if one.task is not None:
-                await asyncio.wait({one.task})  # it may be cancelled: that is no fault of who waits
+                await asyncio.wait({one.task})  # a cancelled load is no error of this request
         page = self.page(one)
         found = self._joined.get(one.id)
         if found is None or found.page is not page:
@@ -177,24 +177,24 @@ class Graphs:
         return await found.of(self._tags())
 
     def close(self) -> None:
-        """Stop all that is being loaded."""
+        """Stop all loading."""
         for one in self.listed.values():
             if one.task is not None:
                 one.task.cancel()
 
     async def _load(self, one: ListedGraph) -> None:
-        def told(stage: str, done: int, total: int | None) -> None:
+        def report(stage: str, done: int, total: int | None) -> None:
             one.stage, one.done, one.total = stage, done, total
             self._told("progress", {"graph": one.id, **one.progress()})
 
         async with self._room:
             version = one.version
             try:
-                made: ServedPage = await self._job(one).result(told)
+                made: ServedPage = await self._job(one).result(report)
             except NotLoaded as error:
                 one.error, one.hint = error.error, error.hint
                 return self._said(one, "failed")
-        if version == one.version:  # else the log holds another one by now
+        if version == one.version:  # else the graph was replaced meanwhile
             self._keep(one, made)
         return None
 
@@ -231,5 +231,5 @@ class Graphs:
 
 
 def key_of(entry: Entry) -> tuple[str | None, ...]:
-    """What tells an entry from the others of its source."""
+    """Return the identity of an entry in its source."""
     return entry.kind, entry.run, entry.tag, entry.tag_set

@@ -1,8 +1,8 @@
-"""What every request passes before it is routed, and what every answer bears.
+"""Request checks before routing; headers on every response.
 
-A page elsewhere must not reach this server through the reader's browser: `Host` must be ours (DNS rebinding), the
-browser must say that our own page asks (`Sec-Fetch-Site`, `Origin`), what changes something has a header that only
-scripts of ours can send. Off loopback a token is demanded.
+A foreign page must not reach this server through the reader's browser: `Host` must be ours (DNS rebinding), the browser
+must say that our own page asks (`Sec-Fetch-Site`, `Origin`), and a request that changes something needs a header that
+only our scripts can send. Off loopback a token is demanded.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 LONGEST_TARGET = 8_000  # bytes of path and query
 LARGEST_BODY = 64_000  # bytes
 MOST_AT_ONCE = 64  # requests
-SECONDS = 30.0  # that a request may take until it is answered, and between two parts of its answer
+SECONDS = 30.0  # limit until the answer begins, and between two parts of it
 HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9_](?:[a-z0-9._-]{0,252}))(?::(\d{1,5}))?", re.IGNORECASE)
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self'; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors "
 )
-# The page saves pictures through `blob:` and has a mark of its style sheet as `data:`; neither leads anywhere.
+# The page saves pictures through `blob:`, and its style sheet has an image as `data:`; neither leaves the page.
 HEADERS = {
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
@@ -46,7 +46,7 @@ HEADERS = {
 
 
 class Guard:
-    """Wraps the application: refuses what is not for it, and dresses all that it answers."""
+    """Wraps the application: refuses foreign requests, and adds headers to all responses."""
 
     def __init__(self, app: App, settings: Settings) -> None:
         self._app, self._settings = app, settings
@@ -60,7 +60,7 @@ class Guard:
             self._headers["x-frame-options"] = "DENY"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
+        """Handle one request."""
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
@@ -80,10 +80,10 @@ class Guard:
             self._busy -= 1
 
     def _checked(self, scope: Scope) -> Response | None:
-        """Before: a request as it came. After: nothing where it may go on, else the answer. Raises `Refused`."""
+        """Check a request as received: return None if it may go on, else the response. Raises `Refused`."""
         headers = [(name.lower(), value.decode("latin-1")) for name, value in scope["headers"]]
         target = bytes(scope.get("raw_path") or b"")
-        # In absolute form the host of the target counts, not the header: nobody who means this server writes that.
+        # In absolute form the host of the target would count, not the header: no client of ours sends that.
         if not target.startswith(b"/"):
             raise Refused(403, "the request names a host in its target", "ask for a path, such as /api/state")
         if len(target) + len(scope["query_string"]) > LONGEST_TARGET:
@@ -101,17 +101,17 @@ class Guard:
         return early
 
     def _ours(self, host: str, scope: Scope) -> bool:
-        """Whether a `Host` is one of ours. Any port: a tunnel may end at another one."""
+        """Return whether a `Host` is one of ours, at any port: a tunnel may use a different one."""
         found = HOST.fullmatch(host)
         if found is None:
             return False
         name = found[1].strip("[]").lower().rstrip(".")
         bound = scope.get("server") or ("",)
-        # The address that was connected to: no name, so no name server can have changed what it means.
+        # The address of the connection is an IP address, so no name server can have changed it.
         return name in self._hosts or (not self._settings.local and name == str(bound[0]).lower())
 
     def _same_site(self, scope: Scope, headers: dict[bytes, str], host: str) -> None:
-        """Refuse what a page of another origin asks."""
+        """Refuse the requests of pages of other origins."""
         site, method = headers.get(b"sec-fetch-site", "none"), scope["method"]
         if site not in ("same-origin", "none") and not self._visit(scope, headers):
             raise Refused(403, "a page of another origin asks", "open the address itself")
@@ -124,18 +124,19 @@ class Guard:
             raise Refused(403, "a request that changes something lacks its header", "send X-Tbgraph: 1")
 
     def _visit(self, scope: Scope, headers: dict[bytes, str]) -> bool:
-        """Whether a link elsewhere leads to the page itself, which holds no data; or a frame that may show it."""
+        """Return whether a link elsewhere leads to the page itself, which contains no data, or an allowed frame shows
+        it."""
         if headers.get(b"sec-fetch-mode") != "navigate" or scope["path"] != self._settings.prefix + "/":
             return False
         kinds = ("document", "iframe") if self._settings.allowed_frames else ("document",)
         return scope["method"] == "GET" and headers.get(b"sec-fetch-dest") in kinds
 
     def _known(self, scope: Scope, headers: dict[bytes, str]) -> Response | None:
-        """Check the token; a visitor who has it in the address gets a cookie for it and the address without it."""
+        """Check the token; a visitor with the token in the address gets a cookie and a clean address."""
         token, prefix = self._settings.token, self._settings.prefix
         if not token:
             return None
-        name = f"tbgraph-{(scope.get('server') or ('', 0))[1]}"  # cookies of all ports of a host are one heap
+        name = f"tbgraph-{(scope.get('server') or ('', 0))[1]}"  # all ports of a host share their cookies
         try:
             morsel = SimpleCookie(headers.get(b"cookie", "")).get(name)
         except CookieError:
@@ -152,25 +153,25 @@ class Guard:
         return answer
 
     def _dressed(self, send: Send) -> Send:
-        """Give every answer the headers that it lacks."""
+        """Add the missing headers to every response."""
 
-        async def dressed(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 there = {name.lower() for name, _ in message.get("headers", ())}
                 more = [(name.encode(), value.encode()) for name, value in self._headers.items()]
                 message["headers"] = [*message.get("headers", ()), *(one for one in more if one[0] not in there)]
             await send(message)
 
-        return dressed
+        return send_with_headers
 
     async def _timed(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer within the time that there is, part by part."""
+        """Answer within the time limit of each part."""
         loop, started = asyncio.get_running_loop(), False
         endless = scope["path"] == f"{self._settings.prefix}/api/events"
         try:
             async with asyncio.timeout(None if endless else SECONDS) as limit:
 
-                async def counted(message: Message) -> None:
+                async def send_in_time(message: Message) -> None:
                     nonlocal started
                     started = True
                     await send(message)
@@ -178,23 +179,23 @@ class Guard:
                         limit.reschedule(loop.time() + SECONDS)
 
                 try:
-                    await self._app(scope, receive, counted)
+                    await self._app(scope, receive, send_in_time)
                 except Refused as refused:
                     if started:
                         raise
-                    await refusal(refused)(scope, receive, counted)
+                    await refusal(refused)(scope, receive, send_in_time)
         except TimeoutError:
             if started:
-                raise  # the connection is closed: half an answer must not look like one
+                raise  # close the connection: half an answer must not look complete
             late = Refused(503, f"no answer within {SECONDS:.0f} seconds", "ask for less, or again")
             await refusal(late)(scope, receive, send)
 
 
 def bounded(receive: Receive) -> Receive:
-    """Count the bytes of a body that does not say how long it is."""
+    """Limit the bytes of a body that does not declare its length."""
     taken = 0
 
-    async def counted() -> Message:
+    async def receive_limited() -> Message:
         nonlocal taken
         message = await receive()
         taken += len(message.get("body", b""))
@@ -202,21 +203,21 @@ def bounded(receive: Receive) -> Receive:
             raise Refused(413, f"a request has more than {LARGEST_BODY:,} bytes")
         return message
 
-    return counted
+    return receive_limited
 
 
 def allowed_hosts(settings: Settings) -> frozenset[str]:
-    """What this server may be called."""
+    """Return the host names of this server, normalised."""
     return frozenset(name.strip("[]").lower().rstrip(".") for name in names(settings))
 
 
 def names(settings: Settings) -> Iterable[str]:
-    """All names of this server."""
+    """Yield all host names of this server."""
     yield from LOOPBACK
     yield from settings.allowed_hosts
     yield settings.host
 
 
 def same(given: str, token: str) -> bool:
-    """Compare in a time that says nothing of where they differ."""
+    """Compare in constant time."""
     return compare_digest(given.encode("utf-8", "surrogatepass"), token.encode())

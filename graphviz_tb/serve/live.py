@@ -1,4 +1,4 @@
-"""Follow the files: by events of the file system, and by polling where it has none (NFS, FUSE, shares)."""
+"""Follow the files: by file system events, and by polling where there are none (NFS, FUSE, shares)."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import watchfiles
 
 from graphviz_tb.serve.session import ServedSource
 
-TOGETHER, STEP = 200, 50  # milliseconds in which changes are one, and between two looks at whether they are
-SLOWEST = 30.0  # seconds between two looks where nothing changes
-PAUSE = 0.3  # seconds between two readings: at most some three events a second
+TOGETHER, STEP = 200, 50  # milliseconds: changes within the first are one event; the second is the interval of checks
+SLOWEST = 30.0  # longest pause in seconds while nothing changes
+PAUSE = 0.3  # seconds between two readings: about three events a second at most
 
 
 @asynccontextmanager
 async def watching(session: ServedSource) -> AsyncIterator[None]:
-    """Read the source, and go on reading it as it grows, as long as the block runs."""
+    """Read the source, and keep reading as it grows, while the block runs."""
     changed, stop = asyncio.Event(), asyncio.Event()
     tasks = [asyncio.create_task(read(session, changed)), asyncio.create_task(listen(session, changed, stop))]
     try:
@@ -30,8 +30,8 @@ async def watching(session: ServedSource) -> AsyncIterator[None]:
 
 
 async def listen(session: ServedSource, changed: asyncio.Event, stop: asyncio.Event) -> None:
-    """Set `changed` whenever the file system says that something below the source changed."""
-    # Where it cannot say so (too many folders, no such folder any more), looking has to do.
+    """Set `changed` whenever the file system reports a change below the source."""
+    # If it cannot (too many folders, a deleted folder), polling must do.
     with suppress(OSError, RuntimeError):
         watched = watchfiles.awatch(
             session.source,
@@ -46,7 +46,7 @@ async def listen(session: ServedSource, changed: asyncio.Event, stop: asyncio.Ev
 
 
 async def read(session: ServedSource, changed: asyncio.Event) -> None:
-    """Read at once, when something changed, and now and then: twice as seldom each time nothing was found."""
+    """Read now, after each change, and from time to time: the pause doubles while nothing is found."""
     wait = session.settings.poll
     while True:
         found = await session.refresh()

@@ -1,4 +1,4 @@
-"""Load a graph in a separate process: the server answers meanwhile, sees its progress, and can stop it.
+"""Load a graph in a separate process: the server answers meanwhile, reports progress, and can stop it.
 
 A hostile file can only harm that process.
 """
@@ -20,14 +20,14 @@ from graphviz_tb.errors import TbGraphError
 from graphviz_tb.model.joins import Join
 from graphviz_tb.serve.threads import in_thread
 
-OFTEN = 0.1  # seconds between two words of progress
-KILLED_AFTER = 1.0  # seconds that a process has to end when it is asked to
-ReportStage = Callable[[str, int, int | None], None]  # stage; bytes read so far, and all there are where that is known
+OFTEN = 0.1  # seconds between two progress messages
+KILLED_AFTER = 1.0  # seconds to wait for a terminated process
+ReportStage = Callable[[str, int, int | None], None]  # stage, bytes read so far, total bytes if known
 
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """A block of a page as it is sent: its bytes are packed (gzip)."""
+    """A block of a page as sent, compressed with gzip."""
 
     name: str
     kind: str
@@ -37,7 +37,7 @@ class Packed:
 
 @dataclass(frozen=True, slots=True)
 class BlockOfFile:
-    """The same block as it is in a page that is one file."""
+    """A block in the form of a page that is one file."""
 
     block: Packed
 
@@ -59,8 +59,7 @@ class BlockOfFile:
 
 @dataclass(frozen=True, slots=True)
 class ServedPage:
-    """All that the viewer shows of one graph: the head, and blocks by name; and where the tags belong that were logged
-    when it was made."""
+    """The page of one graph: the head, and blocks by name; and the joins of the tags logged when it was made."""
 
     head: Mapping[str, Any]
     blocks: Mapping[str, Packed]
@@ -71,7 +70,7 @@ class ServedPage:
 
 
 class NotLoaded(Exception):
-    """A graph could not be loaded: why, and what to do."""
+    """A graph could not be loaded: the reason, and a hint."""
 
     def __init__(self, error: str, hint: str = "") -> None:
         super().__init__(error)
@@ -79,7 +78,7 @@ class NotLoaded(Exception):
 
 
 class Job:
-    """Work in a separate process: `function(told, *arguments)` runs there."""
+    """Work in a separate process: `function(report_stage, *arguments)` runs there."""
 
     def __init__(self, function: Callable[..., Any], *arguments: Any) -> None:
         context = context_of_processes()
@@ -88,8 +87,8 @@ class Job:
         self._process.start()
         there.close()
 
-    async def result(self, told: ReportStage) -> Any:
-        """Wait for the result of the function; `told` is called with each stage meanwhile. Raises `NotLoaded`."""
+    async def result(self, report_stage: ReportStage) -> Any:
+        """Wait for the result of the function; `report_stage` receives its progress. Raises `NotLoaded`."""
         try:
             while True:
                 kind, value = await in_thread(self._next)
@@ -97,12 +96,12 @@ class Job:
                     return value
                 if kind == "failed":
                     raise NotLoaded(*value)
-                told(*value)
+                report_stage(*value)
         finally:
             self.stop()
 
     def _next(self) -> tuple[str, Any]:
-        """The next word of the process, or that it has died."""
+        """Return the next message of the process, or a failure if it has died."""
         try:
             found: tuple[str, Any] = self._here.recv()
             return found
@@ -113,13 +112,13 @@ class Job:
             return "failed", (f"the process that read it ended with {ended}", "it may need more memory than there is")
 
     def stop(self) -> None:
-        """End the process, whatever it does."""
+        """Terminate the process."""
         with suppress(ValueError):  # closed already
             self._process.terminate()
 
 
 def context_of_processes() -> Any:
-    """How processes are started: copies of one that has loaded what they need, where the system has these."""
+    """Return the context that starts processes: forked from a server with preloaded modules where possible."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
@@ -128,20 +127,20 @@ def context_of_processes() -> Any:
 
 
 def run(connection: Connection, function: Callable[..., Any], *arguments: Any) -> None:
-    """The work of the process: everything it has to say goes through the connection."""
+    """Run the work in the process and send its messages through the connection."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Control-C is for the server, which ends this process
     sys.stdout = sys.stderr = None
     last = 0.0
 
-    def told(stage: str, done: int = 0, total: int | None = None) -> None:
+    def report_stage(stage: str, done: int = 0, total: int | None = None) -> None:
         nonlocal last
         if not done or monotonic() - last > OFTEN:
             last = monotonic()
-            connection.send(("told", (stage, done, total)))
+            connection.send(("stage", (stage, done, total)))
 
-    with suppress(BrokenPipeError):  # the server has gone
+    with suppress(BrokenPipeError):  # the server has ended
         try:
-            connection.send(("done", function(told, *arguments)))
+            connection.send(("done", function(report_stage, *arguments)))
         except TbGraphError as error:
             connection.send(("failed", (error.message, error.hint or "")))
         except MemoryError:

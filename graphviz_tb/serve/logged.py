@@ -1,4 +1,4 @@
-"""A served graph in the colours of what a run logged, step by step, and the rows that tags of the log belong to."""
+"""A served graph coloured by logged values of a step, and the rows that log tags are joined with."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from graphviz_tb.serve.loading import Job, NotLoaded, ServedPage
 from graphviz_tb.training import Shown, Training, shown_of
 
 MOST_STOPS = 1_000  # steps that a slider stops at
-KEPT = 8  # choices whose values of all steps are kept
-ESTIMATED, BOUND, STALE, NONFINITE, SILENT = 1, 2, 4, 8, 16  # what is to be known of a row's value
+KEPT = 8  # colourings with values of all steps in the cache
+ESTIMATED, BOUND, STALE, NONFINITE, SILENT = 1, 2, 4, 8, 16  # flags of a row's value
 JoinInProcess = Callable[[Sequence[str]], Job]
 
 
 @dataclass(frozen=True, slots=True)
 class AskedColours:
-    """What is asked for: a pattern of tags and a measure (None: the usual ones), a run and one to compare with, by
-    their names."""
+    """A requested colouring: a pattern of tags and a measure (None: the defaults), a run and one to compare with, by
+    name."""
 
     pattern: str | None
     measure: str | None
@@ -47,15 +47,15 @@ class AskedColours:
 
 
 class LoggedColours:
-    """What was asked for last, measured at all steps: a slider asks for the same again and again."""
+    """Recently requested colourings, measured at all steps: a slider repeats its requests."""
 
     def __init__(self) -> None:
         self._kept: KeptValues[Shown] = KeptValues(KEPT)
 
     def shown(self, training: Training, of: Hashable, asked: AskedColours, run: str | None) -> Shown:
-        """The values of all steps; `run` is that of the graph, `of` all that they depend on beside what is asked for.
+        """Return the values of all steps; `run` is the run of the graph, `of` everything else that they depend on.
 
-        Raises `RequestError` where nothing fits.
+        Raises `RequestError` if nothing fits.
         """
         kept = self._kept.get((of, asked), None)
         if kept is not None:
@@ -71,7 +71,7 @@ class LoggedColours:
 
 
 def answer(rows: GraphRows, shown: Shown, at: int | None) -> bytes:
-    """The columns of one step (None: the last): rows that have a value or lack one, and how their boxes look.
+    """Return the columns of one step (None: the last): rows with or without a value, and the looks of their boxes.
 
     The head has fills, texts, the legend, the scale and all steps.
     """
@@ -79,7 +79,7 @@ def answer(rows: GraphRows, shown: Shown, at: int | None) -> bytes:
     values = shown.at(stops[-1] if at is None else at)
     order = sorted(values.rows.keys() | values.silent)
     table = TextTable()
-    # Of a hierarchy these colours ask what rows hold, and no more.
+    # These colours use the rows of a hierarchy only.
     painters = [ByLogged(cast("Hierarchy", rows), theme, BY_LOG, values.heading, values) for theme in THEMES.values()]
     told, (fill, second, account, start, entries) = looks(painters, table, order)
     usual = [plain_fills(tuple(plain_fill(theme, op) for theme in THEMES.values())) for op in (False, True)]
@@ -99,7 +99,7 @@ def answer(rows: GraphRows, shown: Shown, at: int | None) -> bytes:
 
 
 def value_columns(order: list[int], values: LoggedValues) -> list[tuple[str, NDArray[Any]]]:
-    """Rows, their values, what is to be known of these, and of how many layers each is."""
+    """Return rows, their values, their flags, and the number of layers of each."""
     found = [values.rows.get(row) for row in order]
     return [
         ("row", np.array(order, np.int64)),
@@ -110,7 +110,7 @@ def value_columns(order: list[int], values: LoggedValues) -> list[tuple[str, NDA
 
 
 def flags_of(value: RowValue | None, values: LoggedValues) -> int:
-    """What is to be known of a value."""
+    """Return the flags of a value."""
     if value is None:
         return SILENT
     estimated = 0 if value.exact else ESTIMATED if values.bound == "≈" else BOUND
@@ -118,7 +118,7 @@ def flags_of(value: RowValue | None, values: LoggedValues) -> int:
 
 
 def measures_of(shown: Shown) -> Iterator[str]:
-    """The measures that can be taken of the tags that are shown."""
+    """Yield the measures that apply to the tags shown."""
     tags = {tag.join.tag for tag in (*shown.tags, *shown.other)}
     kinds = {series.kind for series in shown.training.logged.series if series.tag in tags}
     for word, measure in MEASURES.items():
@@ -127,7 +127,7 @@ def measures_of(shown: Shown) -> Iterator[str]:
 
 
 class JoinedTags:
-    """The joins of the graph of one page. `join` joins more tags in a process: the graph is read there again."""
+    """The joins of tags with the graph of one page. `join` joins more tags in a process that reads the graph again."""
 
     def __init__(self, page: ServedPage, join: JoinInProcess) -> None:
         self.page, self._join = page, join
@@ -135,13 +135,13 @@ class JoinedTags:
         self._task: asyncio.Task[None] | None = None
 
     async def of(self, tags: Collection[str]) -> Mapping[str, Join]:
-        """The join of each tag. Raises `Refused` where the graph cannot be read any more."""
+        """Return the join of each tag. Raises `Refused` if the graph can no longer be read."""
         while new := [tag for tag in tags if tag not in self._known]:
             if self._task is None or self._task.done():
                 self._task = asyncio.create_task(self._more(new))
                 self._task.add_done_callback(lambda done: done.cancelled() or done.exception())  # whoever still waits
             try:
-                await asyncio.shield(self._task)  # others wait for it too
+                await asyncio.shield(self._task)  # other requests wait for it too
             except NotLoaded as error:
                 raise Refused(404, error.error, error.hint) from None
         return self._known

@@ -1,4 +1,4 @@
-"""`%tbgraph LOGDIR` in a notebook: starts a server and shows it in a frame of the cell."""
+"""`%tbgraph LOGDIR` in a notebook: start a server and show it in a frame of the cell."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 from graphviz_tb.errors import RequestError, ToolFailed
 
 HEIGHT = 800  # pixels
-# What may show the page in a frame: a notebook at another port of this machine, or in an editor.
+# Origins that may show the page in a frame: a notebook on this machine at any port, or in an editor.
 FRAMES = ("http://localhost:*", "http://127.0.0.1:*", "vscode-webview:")
 RUNNING: dict[tuple[str, ...], subprocess.Popen[str]] = {}  # by the words of the line
 ADDRESSES: dict[tuple[str, ...], str] = {}
@@ -22,7 +22,7 @@ ADDRESSES: dict[tuple[str, ...], str] = {}
 
 @dataclass(frozen=True, slots=True)
 class ServedFrame:
-    """A page of a server, as a cell shows it."""
+    """A page of a server in a notebook cell."""
 
     address: str
     height: int = HEIGHT
@@ -32,9 +32,9 @@ class ServedFrame:
 
 
 def show(line: str) -> ServedFrame:
-    """Serve what a line asks for, as `tbgraph serve` does, and show it; the same line is served once.
+    """Serve the source of a line, as `tbgraph serve` does, and show it; equal lines share one server.
 
-    Raises `RequestError` where the line has no path, `ToolFailed` where the server does not start.
+    Raises `RequestError` if the line has no path, `ToolFailed` if the server does not start.
     """
     words = tuple(shlex.split(line))
     if not words:
@@ -47,7 +47,7 @@ def show(line: str) -> ServedFrame:
 
 
 def started(words: tuple[str, ...]) -> subprocess.Popen[str]:
-    """Start a server in a separate process, which ends with this one."""
+    """Start a server in a child process, which ends with this one."""
     frames = [word for origin in FRAMES for word in ("--allow-frame", origin)]
     command = [sys.executable, "-m", "graphviz_tb", "serve", *words, *frames, "-q"]
     made = subprocess.Popen(
@@ -58,7 +58,7 @@ def started(words: tuple[str, ...]) -> subprocess.Popen[str]:
 
 
 def address_of(running: subprocess.Popen[str]) -> str:
-    """The address that a server prints first. Raises `ToolFailed` with what it printed instead."""
+    """Return the address that a server prints first. Raises `ToolFailed` with its output otherwise."""
     assert running.stdout is not None
     address = running.stdout.readline().strip()
     if address.startswith("http://"):
@@ -68,6 +68,6 @@ def address_of(running: subprocess.Popen[str]) -> str:
 
 
 def register_magic(shell: Any) -> None:
-    """Make `%tbgraph` known to IPython."""
+    """Register `%tbgraph` in IPython."""
     magic: Callable[[str], ServedFrame] = show
     shell.register_magic_function(magic, "line", "tbgraph")

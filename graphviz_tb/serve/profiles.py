@@ -1,4 +1,4 @@
-"""The profiles of a source: which traced steps there are, and those that somebody looked at."""
+"""The profiles of a source: all traced steps, and the loaded profiles of recent ones."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from graphviz_tb.serve.answers import Refused
 from graphviz_tb.serve.loading import Job, NotLoaded
 from graphviz_tb.serve.work import traced_step
 
-TraceStamps = dict[str, tuple[tuple[str, int, int], ...]]  # by run the name, time and size of each file of a trace
+TraceStamps = dict[str, tuple[tuple[str, int, int], ...]]  # by run: name, time and size of each trace file
 
 PATIENCE = 15.0  # seconds that a request waits for a trace to be read
-OF_SLICE = 60  # bytes of a slice in columns, about
-OF_TEXT = 120  # bytes of a name, and of a row of a table
+OF_SLICE = 60  # approximate bytes of a slice in columns
+OF_TEXT = 120  # approximate bytes of a name or of half a table row
 
 
 @dataclass(slots=True)
 class ListedProfile:
-    """One traced step of the source; `graph` is the one that it is joined with, None where the source has none."""
+    """One traced step of the source; `graph` is the graph it is joined with, None if the source has none."""
 
     id: str
     entry: Entry
     graph: Entry | None
-    version: int = 0  # grows whenever the log holds another trace or graph in its place
+    version: int = 0  # grows whenever the trace or graph is replaced
 
 
 class ServedProfiles:
-    """All traced steps of one source by their ids, which stay as long as the server runs."""
+    """All traced steps of one source by id; ids stay valid while the server runs."""
 
     def __init__(self, source: str, room: int) -> None:
         self.source = source
@@ -48,12 +48,12 @@ class ServedProfiles:
         self._made: dict[tuple[str, int], asyncio.Task[Profile]] = {}
 
     def take(self, entries: Iterable[Entry]) -> bool:
-        """Take over what the source holds now; whether there is another traced step than before."""
+        """Update the traced steps to the entries of the source; return whether any changed."""
         every = [entry for entry in entries if not entry.variant]
         known = {(one.entry.run, one.entry.tag): one for one in self.listed.values()}
         others = False
         for entry in every:
-            if not entry.profile or entry.tag == RUN_GRAPH:  # the graph of a run says whether the run has some
+            if not entry.profile or entry.tag == RUN_GRAPH:  # it only marks runs with profiles
                 continue
             graph = graph_of(every, entry)
             one = known.pop((entry.run, entry.tag), None)
@@ -71,14 +71,15 @@ class ServedProfiles:
         return others
 
     def get(self, number: str) -> ListedProfile:
-        """A traced step by its id. Raises `Refused`."""
+        """Return a traced step by its id. Raises `Refused`."""
         found = self.listed.get(number)
         if found is None:
             raise Refused(404, f"no profile {number[:40]!r}", "/api/profile lists them")
         return found
 
     async def profile(self, one: ListedProfile) -> Profile:
-        """Its profile, made in a separate process where it is not kept. Raises `Refused` where it cannot be read."""
+        """Return the profile of a traced step, loaded in a worker process unless cached. Raises `Refused` if it cannot
+        be read."""
         found = self._kept.get(one.id, one.version)
         if found is not None:
             return found
@@ -87,7 +88,7 @@ class ServedProfiles:
             self._made[key] = asyncio.create_task(self._make(one))
             self._made[key].add_done_callback(lambda _: self._made.pop(key))
         try:
-            made = await asyncio.wait_for(asyncio.shield(self._made[key]), PATIENCE)  # who asked first may go away
+            made = await asyncio.wait_for(asyncio.shield(self._made[key]), PATIENCE)  # the first may be cancelled
         except NotLoaded as error:
             raise Refused(404, error.error, error.hint) from None
         except TimeoutError:
@@ -99,13 +100,13 @@ class ServedProfiles:
         return made
 
     def close(self) -> None:
-        """Stop all that is being read."""
+        """Stop all loading."""
         for task in self._made.values():
             task.cancel()
 
 
 def graph_of(entries: Iterable[Entry], traced: Entry) -> Entry | None:
-    """The graph that a traced step is of: of its run before those of others, ops before layers, the largest."""
+    """Return the graph of a traced step: preferably of its run, of ops rather than layers, and the largest."""
     graphs = [entry for entry in entries if entry.kind != "profile"]
     return max(
         graphs,
@@ -115,14 +116,14 @@ def graph_of(entries: Iterable[Entry], traced: Entry) -> Entry | None:
 
 
 def bytes_of_profile(profile: Profile) -> int:
-    """The bytes that a profile takes, about."""
+    """Return the approximate size of a profile in memory."""
     texts = len(profile.timeline.names) + 2 * len(profile.timeline.nodes)
     rows = len(profile.ops) + len(profile.types) + len(profile.groups)
     return OF_SLICE * len(profile.timeline) + OF_TEXT * (texts + 2 * rows)
 
 
 def trace_stamps(source: Path) -> TraceStamps:
-    """The files of traces below a log directory: they come without a word in any event file."""
+    """Return the trace files below a log directory: no event file announces them."""
     stamps: TraceStamps = {}
     with suppress(OSError, ReadError):
         for run, _, path in trace_files(files_below(source)) if source.is_dir() else ():
@@ -132,7 +133,7 @@ def trace_stamps(source: Path) -> TraceStamps:
 
 
 def profile_entry(one: ListedProfile, graphs: dict[Any, str]) -> dict[str, Any]:
-    """The entry of a traced step for the viewer; `graphs` are ids by entry."""
+    """Return the viewer's entry of a traced step; `graphs` are ids by entry."""
     entry = one.entry
     return {"id": one.id, "run": entry.run, "tag": entry.tag, "step": entry.step,
             "graph": graphs.get(one.graph), "version": one.version}  # fmt: skip

@@ -1,4 +1,4 @@
-"""HTTP as uvicorn speaks it, for clients that do not: slow heads, silent connections, too many of them."""
+"""HTTP of uvicorn with limits on slow request heads, silent connections and their number."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-HEAD_SECONDS = 10.0  # that the head of a request may take from its first byte, or a new connection to send one
+HEAD_SECONDS = 10.0  # limit for the head of a request from its first byte, or for the first byte of a new connection
 MOST_CONNECTIONS = 512
 
 
 class Protocol(H11Protocol):
-    """A connection that is closed when the head of its next request takes too long to come."""
+    """A connection that is closed if the head of its next request takes too long."""
 
     _waiting: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """A new connection."""
+        """Start the timer of a new connection, or close it if there are too many."""
         super().connection_made(transport)
         if len(self.connections) > MOST_CONNECTIONS:
             transport.close()
@@ -25,7 +25,7 @@ class Protocol(H11Protocol):
         self._wait()
 
     def data_received(self, data: bytes) -> None:
-        """Some bytes."""
+        """Stop the timer once a request is under way."""
         super().data_received(data)
         if self.cycle is not None and not self.cycle.response_complete:
             self._stop()
@@ -33,7 +33,7 @@ class Protocol(H11Protocol):
             self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The end."""
+        """Stop the timer."""
         self._stop()
         super().connection_lost(exc)
 

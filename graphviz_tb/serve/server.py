@@ -1,4 +1,4 @@
-"""Running the server: the port, the address that is printed, and the end."""
+"""Run the server: the port, the printed address, and the shutdown."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from graphviz_tb.serve.protocol import Protocol
 from graphviz_tb.serve.session import ServedSource
 from graphviz_tb.serve.settings import Settings
 
-NEXT_PORTS = 100  # that are tried after the one that was asked for
-HEADERS_ROOM = 16_000  # bytes of a request's head beside its address
-PATIENCE = 0.4  # seconds that answers have to be finished when the server ends
+NEXT_PORTS = 100  # ports to try from the requested one on
+HEADERS_ROOM = 16_000  # bytes of a request's head besides its address
+PATIENCE = 0.4  # seconds to finish answers at shutdown
 IDLE = 30  # seconds that a connection may stay open without a request
 Said = Callable[[list[str]], None]
 
@@ -29,7 +29,7 @@ Said = Callable[[list[str]], None]
 def serve(settings: Settings, say: Said, opened: Callable[[str], object] | None = None) -> None:
     """Serve until Control-C, which is raised as KeyboardInterrupt.
 
-    `say` prints lines, the address first; `opened` shows the page at an address.
+    `say` prints lines, the address first; `opened` opens the page at an address.
     """
     bound = bind(settings)
     wanted, port = settings.port, bound.getsockname()[1]
@@ -57,21 +57,21 @@ def serve(settings: Settings, say: Said, opened: Callable[[str], object] | None 
 
 
 class Ending(uvicorn.Server):
-    """A server that ends at once: it closes streams that are open for hours, and waits for nothing long."""
+    """A server with a fast shutdown: it closes streams that would stay open for hours, and waits for nothing long."""
 
     def __init__(self, config: uvicorn.Config, session: ServedSource) -> None:
         super().__init__(config)
         self._session = session
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Control-C, or the end of the terminal."""
+        """Shut down on Control-C, or when the terminal closes."""
         super().handle_exit(sig, frame)
         self.config.timeout_graceful_shutdown = PATIENCE  # type: ignore[assignment]
         self._session.events.close()
 
 
 def bind(settings: Settings) -> socket.socket:
-    """A socket at the port that was asked for, or at the next free one. Raises `RequestError` or `ToolFailed`."""
+    """Return a socket at the requested port, or at the next free one. Raises `RequestError` or `ToolFailed`."""
     ports = range(settings.port, min(65536, settings.port + NEXT_PORTS)) if settings.port else range(1)
     for port in ports:
         try:
@@ -81,7 +81,7 @@ def bind(settings: Settings) -> socket.socket:
             raise RequestError(f"no host {settings.host!r} on this machine", hint=hint) from None
         bound = socket.socket(family, socket.SOCK_STREAM)
         try:
-            if os.name == "posix":  # elsewhere this would take a port that another program has
+            if os.name == "posix":  # elsewhere this would take the port of a running program
                 bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             bound.bind(place)
             bound.listen(128)
@@ -96,7 +96,7 @@ def bind(settings: Settings) -> socket.socket:
 
 
 def address(settings: Settings) -> str:
-    """Where a browser finds the page."""
+    """Return the address of the page."""
     here = socket.gethostname()
     host = {"0.0.0.0": here, "::": here, "127.0.0.1": "localhost"}.get(settings.host, settings.host)
     host = f"[{host}]" if ":" in host else host
@@ -105,7 +105,7 @@ def address(settings: Settings) -> str:
 
 
 def introduction(settings: Settings, wanted: int) -> list[str]:
-    """What is printed when the server begins: the address first, then what is not as it was `wanted`."""
+    """Return the lines to print at the start: the address, then any difference from the `wanted` port."""
     lines = [address(settings)]
     if wanted not in (0, settings.port):
         lines.append(f"port {wanted} is taken: this is the next free one")
@@ -116,7 +116,7 @@ def introduction(settings: Settings, wanted: int) -> list[str]:
 
 
 def display() -> bool:
-    """Whether this machine has a screen with a browser: else somebody is most likely at another one."""
+    """Return whether this machine has a screen with a browser; if not, the user is most likely at a different one."""
     if sys.platform in ("darwin", "win32"):
         return "SSH_CONNECTION" not in os.environ
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

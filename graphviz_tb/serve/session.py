@@ -1,7 +1,7 @@
-"""The state of a server: the log as it was last read, the graphs, and their ids in addresses.
+"""The state of a server: the log as last read, the graphs, and their ids in addresses.
 
-Ids are given in the order in which things are first seen, and mean the same as long as the server runs. Names of the
-log are in bodies only, never in an address.
+Ids are given in the order of first sight and stay valid while the server runs. Names of the log are in bodies only,
+never in an address.
 """
 
 from __future__ import annotations
@@ -34,31 +34,31 @@ from graphviz_tb.serve.profiles import ServedProfiles, TraceStamps, trace_stamps
 from graphviz_tb.serve.settings import Settings
 from graphviz_tb.serve.threads import in_thread
 
-GRAPHS_AGAIN = 2.0  # times as long as it took to list the graphs passes before they are listed anew
-GONE_FOR = 10.0  # seconds that a run whose files are gone is still shown
+GRAPHS_AGAIN = 2.0  # least pause between two listings of the graphs, as a multiple of the time one took
+GONE_FOR = 10.0  # seconds for which a run is shown after its files are deleted
 SHARE_OF_GRAPHS = 4  # a quarter of the memory is for graphs
-SHARE_OF_ANSWERS = 16  # a sixteenth for answers that were made, another for what is drawn of each series
-ROOM_OF_ANSWERS = 16_000_000  # bytes that each of these takes at most
+SHARE_OF_ANSWERS = 16  # a sixteenth for cached answers, and a sixteenth for drawn columns of series
+ROOM_OF_ANSWERS = 16_000_000  # most bytes of either cache
 
-MOST_BLOBS = 200_000  # ids of images and sounds that are known at once
+MOST_BLOBS = 200_000  # ids of images and sounds that are valid at once
 
-Drawn = tuple[tuple[str, NDArray[Any]], ...]  # what is drawn of a series: columns by name
+Drawn = tuple[tuple[str, NDArray[Any]], ...]  # the drawn points of a series: columns by name
 
 
 def bytes_drawn(drawn: Drawn) -> int:
-    """The bytes of what is drawn of a series."""
+    """Return the bytes of the drawn columns of a series."""
     return sum(column.nbytes for _, column in drawn)
 
 
 class ServedSource:
-    """One source and all that is known of it. Everything but `read` is called in the loop of the server."""
+    """One source and its state. All but `read` and `with_columns` is called in the event loop of the server."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.source = Path(settings.source)
-        self.mirror = mirror_at(settings.source)  # where the source is a copy of one elsewhere
+        self.mirror = mirror_at(settings.source)  # if the source is a copy of a remote one
         self.title = settings.title if settings.title is not None else named(self.source)
-        self.start = token_hex(4)  # another one for each start: ids of an earlier server mean nothing here
+        self.start = token_hex(4)  # different for each start: ids of an earlier server mean nothing here
         self.events = Events(self.start)
         room = settings.memory // SHARE_OF_GRAPHS
         self.graphs = Graphs(
@@ -74,7 +74,7 @@ class ServedSource:
         self.room = settings.memory - room - 2 * answers  # for series, in bytes
         self._extents: dict[RunTag, tuple[tuple[int, int], list[Any]]] = {}
         self.logged = Logged((), ())
-        self.fault: tuple[str, str] | None = None  # why the log cannot be read, and what to do
+        self.fault: tuple[str, str] | None = None  # why the log cannot be read, and a hint
         self.read_once = False
         self.log: Log | None = None  # until there is a log to be read
         self.embeddings = ServedEmbeddings(self.source)
@@ -85,13 +85,13 @@ class ServedSource:
         self._traces: TraceStamps = {}
         self._runs: dict[str, int] = {}
         self._series: dict[RunTag, int] = {}
-        self._tags: dict[RunTag, int] = {}  # by name and kind: a tag may be of another kind in another run
+        self._tags: dict[RunTag, int] = {}  # by name and kind: the kind of a tag may differ between runs
         self._by_id: dict[int, Series] = {}
         self._blobs: dict[int, tuple[str, Place]] = {}
         self._blob_ids: dict[tuple[str, Place], int] = {}
         self._next_blob = 0
         self._dropped = 0  # series without columns
-        self._gone: dict[str, tuple[float, Run]] = {}  # since when, and what was known
+        self._gone: dict[str, tuple[float, Run]] = {}  # time of deletion, and the last state
         self._listed_at = self._listing_took = 0.0
         self._graphs_wanted = True
         self._graphs_changed: set[str] = set()  # runs
@@ -101,18 +101,18 @@ class ServedSource:
 
     @property
     def generation(self) -> str:
-        """Changes whenever anything that is answered may be another."""
+        """Return the generation, which changes with every change of any answer."""
         return self.events.generation
 
     @property
     def lost(self) -> bool:
-        """Whether the log was there, and can no longer be read."""
+        """Return whether the log was there and can no longer be read."""
         return self.log is not None and self.fault is not None
 
     # reading
 
     async def refresh(self) -> bool:
-        """Read what was written since the last time, and say so; whether there was anything."""
+        """Read the new data since the last time and announce it; return whether there was any."""
         self._loop = asyncio.get_running_loop()
         before, fault, changes = self.logged, self.fault, LogChanges()
         try:
@@ -140,7 +140,7 @@ class ServedSource:
         return bool(changes)
 
     def _read(self) -> LogChanges:
-        with self._lock:  # the reader goes on where it was, and may be asked for what was dropped meanwhile
+        with self._lock:  # the reader is stateful, and requests may read dropped columns meanwhile
             if self.mirror is not None:
                 self.mirror.refresh()
             if self.log is not None:
@@ -154,12 +154,12 @@ class ServedSource:
             return LogChanges(1, tuple(run.name for run in runs), graphs=graphs, points=points)
 
     def _with_graphs(self, logged: Logged) -> set[str]:
-        """The runs that hold a graph: of their own, or logged as a summary (Keras layers, traced functions)."""
+        """Return the runs with a graph of their own or one logged as a summary (Keras layers, traced functions)."""
         own = {run.name for run in logged.runs if run.graphs}
         return own | {series.run for series in logged.series if series.kind == "graph"}
 
     def _replaced(self) -> bool:
-        """Whether the source is a file of a graph, and another one than when it was looked at last."""
+        """Return whether the source is the file of a graph and was replaced since the last call."""
         stamp = None
         with suppress(OSError):
             if self.log is None and self.source.is_file():
@@ -170,14 +170,14 @@ class ServedSource:
         return replaced
 
     async def _list_graphs(self) -> None:
-        """List the graphs again where there may be others; seldom enough that a large log is not read all the time."""
+        """List the graphs again if they may have changed; seldom enough not to read a large log all the time."""
         if not self._graphs_wanted:
             return
         await asyncio.sleep(max(0.0, self._listed_at + GRAPHS_AGAIN * self._listing_took - monotonic()))
         changed, begun = None if self._all_changed else {*self._graphs_changed}, monotonic()
         self._graphs_wanted = self._all_changed = False
         self._graphs_changed.clear()
-        # A log without a graph is not read once more to find none.
+        # Do not read a log again that has no graph.
         runs = None if self.log is None else self._with_graphs(self.logged) | self._traces.keys()
         others = await self.graphs.refresh(changed, runs)
         others |= self.profiles.take(self.graphs.entries)
@@ -217,7 +217,7 @@ class ServedSource:
             self.events.say("notice", {"code": notice.code, "text": notice.message, "count": notice.count})
 
     def _forget_gone(self) -> bool:
-        """Forget runs that have been gone for a while."""
+        """Forget runs whose files have been missing for a while."""
         late = [name for name, (since, _) in self._gone.items() if monotonic() - since > GONE_FOR]
         for name in late:
             del self._gone[name]
@@ -226,50 +226,49 @@ class ServedSource:
             self._extents = {key: known for key, known in self._extents.items() if key[0] not in late}
         return bool(late)
 
-    # what is there
+    # contents
 
     def runs(self, logged: Logged, gone: Mapping[str, tuple[float, Run]]) -> Iterator[tuple[int, Run]]:
-        """Every run with its id; those whose files are gone are there for a while."""
+        """Yield every run with its id; runs whose files are missing stay for a while."""
         for run in logged.runs:
             yield self._runs[run.name], run
         for _, run in gone.values():
             yield self._runs[run.name], replace(run, state="gone")
 
     def run_id(self, name: str) -> int:
-        """The id of a run."""
         return self._runs[name]
 
     def run_id_or_none(self, name: str) -> int | None:
-        """The id of a run; None where a folder is none."""
+        """Return the id of a run; None for a folder that is not a run."""
         return self._runs.get(name)
 
     def tag_id(self, series: Series) -> int:
-        """The id of the tag of a series, which is that of all series of its name and kind."""
+        """Return the id of the tag of a series, shared by all series of its name and kind."""
         return self._tags[series.tag, series.kind]
 
     def tag_names(self) -> dict[int, str]:
-        """The name of each tag that may belong to nodes, by its id."""
+        """Return the name of each tag that can be joined with nodes, by id."""
         return {number: tag for (tag, kind), number in self._tags.items() if kind != "graph"}
 
     def joined_names(self) -> dict[str, None]:
-        """The names that may belong to nodes: of tags, and of the variables that embeddings are of."""
+        """Return the names that can be joined with nodes: tags, and variables of embeddings."""
         return dict.fromkeys((*self.tag_names().values(), *self.embeddings.variables().values()))
 
     def all_series(self, kind: str | None = None) -> list[Series]:
-        """Every series, of one kind or of all."""
+        """Return every series, of one kind or of all."""
         return [series for series in self.logged.series if kind in (None, series.kind)]
 
     def series(self, number: int) -> Series:
-        """A series by its id, without its columns where they were dropped. Raises `Refused`."""
+        """Return a series by its id, without its columns if they were dropped. Raises `Refused`."""
         found = self._by_id.get(number)
         if found is None:
             raise Refused(404, f"no series {number}", "/api/tags lists them")
         return found
 
     def with_columns(self, series: Sequence[Series]) -> list[Series]:
-        """Some series with their columns, which are read again where there was no room for them. Called in a thread.
+        """Return series with their columns, reading dropped ones again. Called in a thread.
 
-        Raises `ReadError` where a file is gone or was replaced.
+        Raises `ReadError` if a file is missing or was replaced.
         """
         if self.log is None:
             return list(series)
@@ -279,17 +278,17 @@ class ServedSource:
         with self._lock:
             found = self.log.read_again(series)
         if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._number)  # what was dropped for these is held no longer
+            self._loop.call_soon_threadsafe(self._number)  # forget the columns dropped to make room for these
         return found
 
     def read(self, run: str, place: Place) -> bytes:
-        """The bytes of a place of a run, read from its file now. Raises `ReadError` where it is gone or was cut."""
+        """Read the bytes of a place of a run from its file. Raises `ReadError` if it is missing or was truncated."""
         if self.log is None:
             raise Refused(404, "the log is gone")
         return self.log.read(run, place)
 
     def blob_id(self, run: str, place: Place) -> int:
-        """The id of bytes on disk; those that were given first are forgotten when there are very many."""
+        """Return the id of bytes on disk; the oldest ids are forgotten when there are too many."""
         number = self._blob_ids.setdefault((run, place), self._next_blob)
         if number == self._next_blob:
             self._blobs[number] = run, place
@@ -299,11 +298,12 @@ class ServedSource:
         return number
 
     def blob(self, number: int) -> tuple[str, Place] | None:
-        """The run and the place of an id."""
+        """Return the run and the place of an id."""
         return self._blobs.get(number)
 
     def state(self) -> tuple[str, Callable[[], dict[str, Any]]]:
-        """What the viewer asks first: all that it depends on, and a function that makes it, in any thread."""
+        """Return the first answer to the viewer: everything that it depends on, and a function that makes it, in any
+        thread."""
         listed = [one for one in self.graphs.listed.values() if one.pair is None]
         whole = {
             "title": self.title,
@@ -331,7 +331,8 @@ class ServedSource:
         return f"state {embeddings} {traced} {whole}", make
 
     def tags(self, kind: str | None) -> tuple[str, Callable[[], dict[str, Any]]]:
-        """All tags, of one kind or of all, with the series of each run: what they depend on, and what makes them."""
+        """Return all tags, of one kind or of all, with the series of each run: what they depend on, and a function that
+        makes them."""
         generation, logged = self.generation, self.logged
 
         def make() -> dict[str, Any]:
@@ -348,7 +349,7 @@ class ServedSource:
         return f"tags {generation} {kind}", make
 
     def _extent(self, series: Series) -> list[Any]:
-        """What is said of the points of a series, counted once."""
+        """Return the extent of a series, counted once."""
         found = self._extents.get((series.run, series.tag))
         now = series.generation, len(series)
         if found is None or found[0] != now:
@@ -362,7 +363,7 @@ class ServedSource:
             yield {"code": "no-graph", "text": self.graphs.error.error, "count": 1}
 
     def close(self) -> None:
-        """End what goes on."""
+        """Stop all activity."""
         self.events.close()
         self.graphs.close()
         self.embeddings.close()

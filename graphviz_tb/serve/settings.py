@@ -1,4 +1,4 @@
-"""What a server was asked for."""
+"""Settings of a server."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ MEMORY = 2_000_000_000  # bytes
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """One server. `source` is a log directory or any file that `render` takes, `host` the address to bind, `port`
-    the first port that is tried (0: any), `prefix` what all addresses begin with ("" or "/a/b"), `poll` the seconds
-    between two looks at the file system, `memory` the bytes that series and graphs may take, `token` what a visitor
-    must show ("": nothing), `view` what the pages of graphs show at first."""
+    """Settings of one server. `source` is a log directory or any file that `render` takes, `host` the address to bind,
+    `port` the first port to try (0: any), `prefix` the beginning of all addresses ("" or "/a/b"), `poll` the seconds
+    between two looks at the file system, `memory` the bytes for series and graphs, `token` the secret that visitors
+    must show ("": none), `view` the initial view of the pages of graphs."""
 
     source: str
     host: str = "127.0.0.1"
@@ -36,10 +36,10 @@ class Settings:
 
     @property
     def local(self) -> bool:
-        """Whether only this machine can reach the server."""
+        """Return whether only this machine can reach the server."""
         return self.host in LOOPBACK
 
 
 def new_token() -> str:
-    """A token that nobody guesses."""
+    """Return a random token."""
     return token_urlsafe(TOKEN)

@@ -1,4 +1,4 @@
-"""Run slow work in threads that end with the program: Control-C waits for none of them."""
+"""Run slow work in daemon threads: Control-C waits for none of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ async def in_thread(function: Callable[..., Made], *arguments: Any) -> Made:
     result: asyncio.Future[Made] = loop.create_future()
 
     def settle(made: Any, error: BaseException | None) -> None:
-        if result.done():  # who asked has gone
+        if result.done():  # the caller was cancelled
             return
         if error is None:
             result.set_result(made)

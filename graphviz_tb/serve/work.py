@@ -1,4 +1,4 @@
-"""What is done in processes of their own: listing the graphs of a source, and making the pages of graphs."""
+"""Tasks of worker processes: listing the graphs of a source, making the pages of graphs, layouts of embeddings."""
 
 from __future__ import annotations
 
@@ -25,74 +25,78 @@ from graphviz_tb.report import Report
 from graphviz_tb.serve.loading import Packed, ReportStage, ServedPage
 from graphviz_tb.statistics import NO_GRAPH
 
-FEW_RUNS = 20  # that are read one by one: each walks through the folders anew
+FEW_RUNS = 20  # read one by one up to this number: each reading walks through the folders again
 
 Choices = Mapping[str, Any]
 
 
-def listed(told: ReportStage, source: str, runs: Collection[str] | None) -> tuple[Entry, ...]:
-    """Every graph and traced step of a source, or of some of its runs, before one is chosen."""
-    told("read", 0, None)
+def listed(report_stage: ReportStage, source: str, runs: Collection[str] | None) -> tuple[Entry, ...]:
+    """List every graph and traced step of a source, or of some of its runs."""
+    report_stage("read", 0, None)
     few = sorted(runs) if runs is not None and len(runs) <= FEW_RUNS else [None]
     return tuple(entry for run in few for entry in contents(source, ReadOptions(run=run)))
 
 
-def traced_step(told: ReportStage, source: str, traced: Entry, graph: Entry | None) -> Profile:
-    """The profile of a traced step, joined with a graph, or with none."""
+def traced_step(report_stage: ReportStage, source: str, traced: Entry, graph: Entry | None) -> Profile:
+    """Return the profile of a traced step, joined with a graph if there is one."""
     model = load(NO_GRAPH if graph is None else source, **choices_of(graph))
-    told("annotate", 0, None)
+    report_stage("annotate", 0, None)
     tag = traced.tag or ""
     with no_collection():
         return profile_of(model.hierarchy, profiles(source, ReadOptions(run=traced.run))[tag], tag)
 
 
 def choices_of(entry: Entry | None) -> dict[str, Any]:
-    """The options that choose an entry."""
+    """Return the options that choose an entry."""
     named = {"run": entry.run, "tag": entry.tag, "tag_set": entry.tag_set} if entry is not None else {}
     said: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
     return {**said, "kind": entry.kind} if said and entry is not None else said
 
 
-def page(told: ReportStage, source: str, choices: Choices, view: SavedView | None, tags: Sequence[str]) -> ServedPage:
-    """The page of one graph in a view, with where some tags of the log belong in it."""
-    model = load(source, report=reported(told), view=view, **choices)
+def page(
+    report_stage: ReportStage, source: str, choices: Choices, view: SavedView | None, tags: Sequence[str]
+) -> ServedPage:
+    """Return the page of one graph in a view, with the joins of some tags of the log."""
+    model = load(source, report=reported(report_stage), view=view, **choices)
     return replace(as_page(*data(model, model.options.picture)), joins=model.joins(tags))
 
 
-def joins_of(told: ReportStage, source: str, choices: Choices, tags: Sequence[str]) -> tuple[Join, ...]:
-    """Where tags belong in one graph, without its page."""
-    return load(source, report=reported(told), **choices).joins(tags)
+def joins_of(report_stage: ReportStage, source: str, choices: Choices, tags: Sequence[str]) -> tuple[Join, ...]:
+    """Return the joins of tags with one graph, without its page."""
+    return load(source, report=reported(report_stage), **choices).joins(tags)
 
 
-def compared_page(told: ReportStage, source: str, old: Choices, new: Choices, view: SavedView | None) -> ServedPage:
-    """The page of what changed between two graphs of a source."""
-    told("compare", 0, None)
+def compared_page(
+    report_stage: ReportStage, source: str, old: Choices, new: Choices, view: SavedView | None
+) -> ServedPage:
+    """Return the page of the diff between two graphs of a source."""
+    report_stage("compare", 0, None)
     pairs: dict[str, Any] = {name: (old.get(name), new.get(name)) for name in old.keys() | new.keys()}
     both = Both(diff(source, source, **pairs), view)
     return as_page(*changes_data(both, picture_options(view, {})))
 
 
-def laid_out(told: ReportStage, values: Points, method: str, axes: int, near: int | None) -> Points:
-    """Where t-SNE or UMAP puts points."""
-    return positions(values, method, axes, near, lambda done, whole: told(method, done, whole))
+def laid_out(report_stage: ReportStage, values: Points, method: str, axes: int, near: int | None) -> Points:
+    """Return the positions of points by t-SNE or UMAP."""
+    return positions(values, method, axes, near, lambda done, whole: report_stage(method, done, whole))
 
 
-def reported(told: ReportStage) -> Report:
-    """A report that says how far it is."""
+def reported(report_stage: ReportStage) -> Report:
+    """Return a report that forwards stages and progress to `report_stage`."""
     stage = "read"
 
     def begin(name: str) -> None:
         nonlocal stage
         stage = name
-        told(name, 0, None)
+        report_stage(name, 0, None)
 
     def part(done: int, total: int | None) -> None:
-        told(stage, done, total)
+        report_stage(stage, done, total)
 
     return Report(begin, part)
 
 
 def as_page(head: Mapping[str, Any], blocks: Iterable[DataBlock]) -> ServedPage:
-    """A page that can be sent."""
+    """Compress the blocks of a page for sending."""
     made = (Packed(block.name, block.kind, block.digest(), block.gzipped()) for block in blocks)
     return ServedPage(head, {block.name: block for block in made})

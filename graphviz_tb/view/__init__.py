@@ -1,4 +1,4 @@
-"""From names to views: which groups are open, and every word that the picture shows."""
+"""Build views: which groups are open, and every text that the picture shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which groups of one level are alike: what opens one of them opens all."""
+"""Alike groups of one level: opening one of them opens all."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from graphviz_tb.model.hierarchy import OP, Hierarchy
 from graphviz_tb.model.paths import last_segment, without_digits
 from graphviz_tb.model.stacks import stack_in, usual_member
 
-COMMON = 0.5  # of the children of both: so many are the same in groups that are alike
+COMMON = 0.5  # share of common children in groups that are alike
 
 
 def alike(hierarchy: Hierarchy, one: int, other: int) -> bool:
-    """Whether two siblings are equal, stacks of equal members, or of one kind and name but for numbers with half of
-    their children in common."""
+    """Return whether two siblings are equal, are stacks of equal members, or have one kind and one name apart from
+    numbers and half of their children in common."""
     if hierarchy.kind[one] != hierarchy.kind[other] or hierarchy.kind[one] == OP:
         return False
     if hierarchy.template[one] == hierarchy.template[other]:
@@ -31,12 +31,12 @@ def alike(hierarchy: Hierarchy, one: int, other: int) -> bool:
 
 
 def in_common(one: Counter[str], other: Counter[str]) -> bool:
-    """Whether the larger of two sets shares half of what is in it with the other."""
+    """Return whether the larger of two multisets shares half of its elements with the other."""
     return (one & other).total() >= COMMON * max(one.total(), other.total()) > 0
 
 
 def structures(hierarchy: Hierarchy, row: int) -> Counter[str]:
-    """What the children of a group are: types of ops, templates of groups, how often each."""
+    """Count the children of a group by op type or template."""
     children, graph = hierarchy.children(row).tolist(), hierarchy.graph
     kinds = (hierarchy.kind[child] == OP for child in children)
     return Counter(
@@ -46,5 +46,5 @@ def structures(hierarchy: Hierarchy, row: int) -> Counter[str]:
 
 
 def children_names(hierarchy: Hierarchy, row: int) -> Counter[str]:
-    """How the children of a group are called, but for digits."""
+    """Count the children of a group by name without digits."""
     return Counter(without_digits(last_segment(hierarchy.name[child])) for child in hierarchy.children(row).tolist())

@@ -1,4 +1,4 @@
-"""Attributes of nodes and their values, for people."""
+"""Texts for attributes of nodes and their values."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from graphviz_tb.model.tensors import message_word
 if TYPE_CHECKING:
     from graphviz_tb.proto import AttrValue, TensorProto
 
-LONGEST_TEXT, DIMENSIONS = 200, 40  # characters of a text in a constant, and sizes of a shape, that are shown
+LONGEST_TEXT, DIMENSIONS = 200, 40  # shown of a text in a constant, and of a shape
 
 
 def attribute_words(
     graph: Graph, node: int, known: dict[bytes, list[Any]], some: Iterable[str] | None = None
 ) -> list[list[Any]]:
-    """Names and values of one node's attributes, or of `some` of them; `known` is the text of small values that was
-    made before."""
+    """Return names and values of one node's attributes, or of `some` of them; `known` caches the texts of small
+    values."""
     definition = graph.node_def(node)
     if definition is None:
         return []
@@ -33,7 +33,7 @@ def attribute_words(
 
 
 def config_words(config: Mapping[str, Any]) -> list[list[Any]]:
-    """Options of a Keras layer and their values, all of them.
+    """Return the options of a Keras layer and their values, all of them.
 
     >>> config_words({"units": 10, "strides": [1, 2], "rate": 0.5, "kernel": {"class_name": "Zeros", "config": {}}})
     [['units', '10'], ['strides', '[1, 2]'], ['rate', '0.5'], ['kernel', 'Zeros']]
@@ -42,7 +42,7 @@ def config_words(config: Mapping[str, Any]) -> list[list[Any]]:
 
 
 def option_word(value: Any) -> str:
-    """The value of an option: an object as its class, with what it is configured with."""
+    """Return the value of an option: an object as its class with its configuration."""
     if isinstance(value, Mapping) and isinstance(value.get("class_name"), str):
         inner = value.get("config")
         options = inner if isinstance(inner, Mapping) else {}
@@ -54,7 +54,7 @@ def option_word(value: Any) -> str:
 
 
 def described(value: AttrValue, known: dict[bytes, list[Any]]) -> list[Any]:
-    """The value of an attribute for people, reported once where it is small."""
+    """Return the text of an attribute's value; small values are cached."""
     if value.ByteSize() > VALUE_REMEMBERED:
         return shown_beginning(value_word(value))
     message = value.SerializeToString()
@@ -65,7 +65,7 @@ def described(value: AttrValue, known: dict[bytes, list[Any]]) -> list[Any]:
 
 
 def shown_beginning(text: str) -> list[Any]:
-    """A text; a long one as its beginning, cut between two elements where it is a list, and its length.
+    """Return a text; a long one as its beginning, cut between two elements of a list, and its length.
 
     >>> shown_beginning("ab"), shown_beginning("12, " * 300)[0][-10:]
     (['ab'], '12, 12, 12')
@@ -77,13 +77,13 @@ def shown_beginning(text: str) -> list[Any]:
 
 
 def value_word(value: AttrValue) -> str:
-    """The value of an attribute for people.
+    """Return the text of an attribute's value.
 
     >>> from graphviz_tb.proto import AttrValue
     >>> value_word(AttrValue(type=1)), value_word(AttrValue(list={"i": [1, 2]})), value_word(AttrValue(b=True))
     ('float32', '[1, 2]', 'true')
     """
-    for field, content in value.ListFields():  # one at most
+    for field, content in value.ListFields():  # at most one
         if field.name != "list":
             return item_word(field.name, content)
         items = [(kind.name, item) for kind, many in content.ListFields() for item in many[:VALUE_OF_CARD]]
@@ -92,7 +92,7 @@ def value_word(value: AttrValue) -> str:
 
 
 def item_word(kind: str, item: Any) -> str:
-    """One value."""
+    """Return the text of one value."""
     if kind == "type":
         return dtype_word(item)
     if kind == "shape":
@@ -109,7 +109,7 @@ def item_word(kind: str, item: Any) -> str:
 
 
 def tensor_word(tensor: TensorProto) -> str:
-    """Type and shape of a tensor, and its first values."""
+    """Return type and shape of a tensor, and its first values."""
     word = f"{dtype_word(tensor.dtype)} {message_word(tensor.tensor_shape, DIMENSIONS)}"
     elements, count = first(tensor, ELEMENTS_OF_CARD), held(tensor)
     if not elements:
@@ -119,7 +119,7 @@ def tensor_word(tensor: TensorProto) -> str:
 
 
 def element_word(value: Any) -> str:
-    """A number in few letters, or the start of a text."""
+    """Return a short form of a number, or the start of a text."""
     if isinstance(value, bytes):
         return f"“{value[:LONGEST_TEXT].decode('utf-8', 'backslashreplace')}”"
     if isinstance(value, bool):

@@ -1,8 +1,8 @@
-"""The tree of open groups, with the order of drawing of each level and the label of each child."""
+"""Build the tree of open groups, with the drawing order of each level and the label of each child."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -10,34 +10,32 @@ from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import Path, address, child_path, neighbour_path
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.view import View
-from graphviz_tb.view.first import ROOT, ExpandPath
 from graphviz_tb.view.node_labels import NodeLabels
-from graphviz_tb.view.opening import OpenSet
 from graphviz_tb.view.words import words_of
 
 
 def build_view(
     hierarchy: Hierarchy,
-    metagraph: ExpandPath,
-    opened: OpenSet,
+    metagraph: Callable[[Path], Metagraph],
+    opened: Iterable[Path],
     skeletons: Mapping[Path, Skeleton],
     node_labels: NodeLabels,
     stubs: int,
     members: Mapping[Path, Path],
 ) -> View:
-    """Put the view of a picture together, from the inside out.
+    """Build the view of a picture, from the inside out.
 
-    Before: `opened` lists groups, each after the group around it; each has a skeleton, but for stacks that show one of
-    their `members` alone; `stubs` is how many of them a side of a box shows. After: one `View`, its open children
-    inside it, and what a member holds inside its stack.
+    `opened` lists groups, each after the group around it; each has a skeleton, except stacks that show one of their
+    `members` alone. `stubs` is how many stubs a side of a box shows. The result is one `View` with its open children
+    inside it, and the content of a member inside its stack.
     """
     views: dict[Path, View] = {}
-    for path in reversed(list(opened)):  # inner groups first: their views are in those around them
+    for path in reversed(list(opened)):  # inner groups first: outer views contain them
         if path in members:
             views[path] = views[members[path]]
         else:
             views[path] = one_view(hierarchy, metagraph(path), path, skeletons[path], views, node_labels, stubs)
-    return views[ROOT]
+    return views[(0,)]
 
 
 def one_view(
@@ -49,9 +47,9 @@ def one_view(
     node_labels: NodeLabels,
     stubs: int,
 ) -> View:
-    """One open group; the views of its open children are taken from `views`."""
+    """Build one open group; the views of its open children come from `views`."""
     paths = [child_path(hierarchy, path, row) for row in level.children]
-    listed = node_labels.functions(level, views) if path == (0,) else ()  # beside the graph itself only
+    listed = node_labels.functions(level, views) if path == (0,) else ()  # next to the main graph only
     opened = {position: views[child] for position, child in enumerate(paths) if child in views}
     opened |= {
         len(paths) + index: views[node_label.row,]  # positions of functions follow those of children
@@ -80,5 +78,5 @@ def one_view(
 
 
 def labelled(hierarchy: Hierarchy, row: int) -> bool:
-    """Whether a row is called otherwise than its name ends."""
+    """Return whether a row has a label other than the end of its name."""
     return row in hierarchy.labels or row in hierarchy.short or int(hierarchy.node[row]) in hierarchy.graph.labels

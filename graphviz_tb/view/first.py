@@ -1,4 +1,4 @@
-"""Which groups the first picture opens: the way of the model, until what repeats in it shows."""
+"""Choose the groups that the first picture opens: the path to the model, until its repeats show."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ ExpandPath = Callable[[Path], Metagraph]
 
 ROOT: Path = (0,)
 SAVER = re.compile(r"_traced_(save|restore)")
-FEWEST_BOXES, MOST_BOXES = 8, 40  # of a first picture: enough to say what the model is, few enough to be read at once
-FULL = 2 * FEWEST_BOXES  # a layer around a loop that makes more boxes stays closed: what hands it the steps says little
-BOXES_OF_REPEATS = 28  # as long as there are fewer, repeats are opened; the rest is room for what is around them
-SHORT = 4  # repetitions: so many may be shown side by side before the ops of single layers
+FEWEST_BOXES, MOST_BOXES = 8, 40  # enough to show what the model is, few enough to read at once
+FULL = 2 * FEWEST_BOXES  # a layer around a loop that makes more boxes stays closed: its plumbing says little
+BOXES_OF_REPEATS = 28  # open repeats up to so many boxes; the rest is for their surroundings
+SHORT = 4  # repetitions that may be shown next to each other before the ops of single layers
 NEARLY_ALL = 0.65  # of the ops of the model
 MUCH = 0.3  # of the ops of the model
-FEW, MOST_OF = 2, 0.8  # boxes of a member, and of its ops: where one box of so few holds so much, it is opened too
-SECOND = 0.2  # of the ops of the largest stack: others with so many are opened too
-WHOLE = 16  # ops: of a model of so few, no layer is hidden in a fold
+FEW, MOST_OF = 2, 0.8  # open a member's box too if it is one of so few and has such a share of the ops
+SECOND = 0.2  # of the ops of the largest stack: open others with so many
+WHOLE = 16  # a model of so few ops hides no layer in a fold
 HANDS = INPUTS | NEXT_ELEMENTS | PASS_THROUGH | RESULTS
 
 
 def first_picture(hierarchy: Hierarchy, metagraph: ExpandPath, alone: bool = True) -> list[Path]:
-    """The groups to open, each after the group around it; `alone` where a stack shows one member and no list.
+    """Return the groups to open, each after the group around it; `alone`: a stack shows one member instead of a list.
 
-    First those around the repeat that holds most of the model, and one member of it; then others that hold repeats,
-    and these, while there is room; then the largest, until eight boxes show, and what is a good part of the model until
-    eight of them are the model's. What is alike opens together or not at all. What comes after the last weights, a loss
-    or a measure, waits for what has weights; gradients, updates and savers come last. Marks, stubs and the auxiliary
-    area do not count.
+    First open the groups around the repeat that holds most of the model, and one member of it; then other groups with
+    repeats, and these, while there is room; then the largest, until eight boxes show, and large parts of the model
+    until eight boxes belong to it. Equal groups open together or not at all. Groups behind the last weights (losses,
+    measures) wait for those with weights; gradients, updates and savers come last. Marks, stubs and the auxiliary area
+    do not count.
     """
     picture = First(hierarchy, metagraph, alone)
     picture.open_way()
@@ -53,13 +53,13 @@ def first_picture(hierarchy: Hierarchy, metagraph: ExpandPath, alone: bool = Tru
 
 
 class First:
-    """A first picture in the making: `closed` boxes and `frames` of open groups."""
+    """A first picture under construction: `closed` boxes and `frames` of open groups."""
 
     def __init__(self, hierarchy: Hierarchy, metagraph: ExpandPath, alone: bool) -> None:
         self.hierarchy = hierarchy
         self.metagraph = metagraph
         self.alone = alone
-        self.unit = False  # whether one member of the largest stack shows
+        self.unit = False  # whether a member of the largest stack shows
         self.quiet = quiet_rows(hierarchy)
         self.ops = OpsThroughCalls(hierarchy, self.quiet)
         self.repeats = Repeats(hierarchy, self.ops, self.quiet)
@@ -72,61 +72,61 @@ class First:
         self.judging: set[Path] = set()
 
     def content(self, path: Path) -> Path:
-        """What a group shows when it is open: itself, or the usual member of a stack."""
+        """Return the group whose content shows when `path` is open: itself, or the usual member of a stack."""
         return self.with_member(path)[-1]
 
     def with_member(self, path: Path) -> list[Path]:
-        """A group, and what opens with it: the usual member of a stack."""
+        """Return a group with the groups that open with it: the usual member of a stack."""
         return [path, *(usual_paths(self.hierarchy, path) if self.alone else ())]
 
     def paths(self) -> list[Path]:
-        """The open groups and the members that stacks show, in the order of opening."""
+        """Return the open groups and the members that stacks show, in the order of opening."""
         found: dict[Path, None] = {}
         for path in self.opened:
             found.update(dict.fromkeys(self.with_member(path)))
         return list(found)
 
     def boxes_with(self, *paths: Path) -> int:
-        """How many boxes there are with more groups open; of very many, how many at most."""
+        """Return the number of boxes with more groups open; for very many an upper bound."""
         boxes = self.closed + self.frames
         for path in map(self.content, paths):
-            # The group's own box goes, what is in it and its frame come.
+            # The group's box is replaced by its content and its frame.
             children = len(content_rows(self.hierarchy, path))
             boxes += children if children > LEVEL_TOO_LARGE else len(self.metagraph(path).core())
         return boxes
 
     def model(self, path: Path) -> int:
-        """How many boxes an open group shows that are part of the model, and do more than to hand data in and out."""
+        """Return how many boxes of an open group belong to the model and do more than forward data."""
         level = self.metagraph(self.content(path))
-        # A set: only counted.
+        # A set is enough: they are only counted.
         rows = [level.children[child] for child in set(level.core()) - self.weights.behind(level)]
         return sum(1 for row in rows if not self.quiet[row] and not self.hands(row))
 
     def hands(self, row: int) -> bool:
-        """Whether a row is an op that only hands data in and out."""
+        """Return whether a row is an op that only forwards data."""
         graph, node = self.hierarchy.graph, int(self.hierarchy.node[row])
         return node >= 0 and graph.op_types[graph.op[node]] in HANDS
 
     def open(self, path: Path) -> None:
         """Open one group."""
         self.closed += len(self.metagraph(self.content(path)).core()) - 1
-        # Its own box counted as long as it was closed.
+        # Its box counted while it was closed.
         self.telling += self.model(path) - (path not in self.judging and not self.quiet[path[-1]])
         self.frames += 1
         self.opened[path] = None
 
     def below(self, path: Path) -> Iterator[Path]:
-        """The groups in the main area of an open group that can be opened.
+        """Yield the groups in the main area of an open group that can be opened.
 
-        After: `loose` are those beside a flow, `judging` those after the last weights.
+        Adds those off the main flow to `loose`, and those behind the last weights to `judging`.
         """
         content = self.content(path)
         level = self.metagraph(content)
-        # What no data joins, in a level where data joins others, lies beside the flow.
+        # On a level with data edges, children without any are off the main flow.
         joined = {end for edge in level.edges if edge.tensors for end in (edge.source, edge.target)}
         joined |= {bridge.child for bridge in level.bridges if bridge.tensors}
         away = level.mask.extracted
-        # All of a group that judges.
+        # Everything in a judging group judges.
         behind = set(range(len(level.children))) if path in self.judging else self.weights.behind(level)
         for position, row in enumerate(level.children):
             child = child_path(self.hierarchy, content, row)
@@ -138,7 +138,7 @@ class First:
                 yield child
 
     def open_way(self) -> None:
-        """Open what is around the repeat that holds most of the model."""
+        """Open the groups around the repeat that holds most of the model."""
         path = ROOT
         while True:
             ways = [child for child in self.below(path) if child not in self.loose]
@@ -146,18 +146,18 @@ class First:
             if (
                 widest is None
                 or not self.hides(widest)
-                or self.boxes_with(widest) - self.frames > MOST_BOXES + 1  # frames on the way do not count
+                or self.boxes_with(widest) - self.frames > MOST_BOXES + 1  # without frames
             ):
                 return
             self.open(widest)
             path = widest
 
     def hides(self, path: Path) -> bool:
-        """Whether there is a larger repeat in a group than it is, or is drawn as."""
+        """Return whether a group contains a larger repeat than it is, or is drawn as."""
         return self.repeats.hides(path[-1]) and not (self.alone and stack_in(self.hierarchy, path[-1]) >= 0)
 
     def open_unit(self) -> None:
-        """Open the largest stack that shows, if it is much of the model, and in its member what is nearly all of it."""
+        """Open the largest visible stack if it is a large part of the model, and the dominant box in its member."""
         stacks = [path for path in self.stacks() if self.much(path)]
         if not stacks:
             return
@@ -180,7 +180,7 @@ class First:
             path = inside
 
     def stacks(self) -> list[Path]:
-        """The closed stacks that show and are repeats of the model, each of whose members is more than one layer."""
+        """Return the closed visible stacks of the model whose members are more than one layer."""
         return [
             child
             for path in list(self.opened)
@@ -189,14 +189,14 @@ class First:
         ]
 
     def tells_of_stack(self, path: Path) -> bool:
-        """Whether a group is drawn as a stack of the model, each of whose members is more than one layer."""
+        """Return whether a group is drawn as a stack of the model whose members are more than one layer."""
         stack = stack_in(self.hierarchy, path[-1]) if self.alone else path[-1]
         if stack not in self.repeats.at or not is_stack(self.hierarchy, stack) or path in self.loose:
             return False
         return not self.single(usual_member(self.hierarchy, stack))
 
     def open_stacks(self) -> None:
-        """Open other stacks that are not small beside the largest, equal ones all or none, while there is room."""
+        """Open other stacks that are not small next to the largest, equal ones all or none, while there is room."""
         if not self.alone:
             return
         open_ones = [path[-1] for path in self.opened if stack_in(self.hierarchy, path[-1]) >= 0]
@@ -214,11 +214,11 @@ class First:
                     self.open(other)
 
     def tells(self, path: Path) -> bool:
-        """Whether a group hides a repeat that is not small beside the largest of the model."""
+        """Return whether a group hides a repeat that is not small next to the largest of the model."""
         return self.repeats.tells(path[-1]) and self.hides(path)
 
     def likes(self, path: Path) -> list[Path]:
-        """A group and those of its level that are alike and closed."""
+        """Return a group and those of its level that are alike and closed."""
         hierarchy, row = self.hierarchy, path[-1]
         level = hierarchy.children(int(hierarchy.parent[row])).tolist() if hierarchy.parent[row] >= 0 else [row]
         others = [(*path[:-1], other) for other in level if other != row and alike(hierarchy, row, other)]
@@ -241,7 +241,7 @@ class First:
                     heapq.heappush(queue, self.entry(child))
 
     def open_largest(self) -> None:
-        """Open the largest groups until enough boxes show; and what is most of a call that was opened."""
+        """Open the largest groups until enough boxes show, and the dominant group of an opened call."""
         queue = [
             self.entry(child) for path in list(self.opened) for child in self.below(path) if child not in self.opened
         ]
@@ -261,13 +261,13 @@ class First:
                     heapq.heappush(queue, self.entry(child))
 
     def more(self, path: Path) -> bool:
-        """Whether to open the largest group left: with few boxes; with few of the model, if it is much of that and no
-        layer of ops alone."""
+        """Return whether to open the largest group left: if there are few boxes, or few of the model and the group is a
+        large part of it and no layer of ops alone."""
         row = path[-1]
         if self.wrapped(path) or self.nearly_all(path):
             return True
         if self.unit and (self.layer(row) or self.single(row)):
-            return False  # what repeats shows the model; ops of a layer add little
+            return False  # the repeat shows the model; ops of a layer add little
         if self.closed < FEWEST_BOXES:
             return self.boxes_with(path) <= FULL or not self.around_loop(row) or self.weights.layers_in(0) <= 1
         if self.hierarchy.kind[row] == FOLD and self.hierarchy.ops(0) <= WHOLE:
@@ -279,46 +279,49 @@ class First:
         return self.holds_groups(row) and self.weights.held(row) == self.weights.held(0)
 
     def holds_groups(self, row: int) -> bool:
-        """Whether there is more than ops in a group."""
+        """Return whether a group contains more than ops."""
         return any(self.hierarchy.opens(child) for child in self.hierarchy.children(row).tolist())
 
     def single(self, row: int) -> bool:
-        """Whether a scope is no more than one layer, such as a cell and what hands it the steps."""
+        """Return whether a scope is no more than one layer, such as a cell with its plumbing."""
         inside = self.weights.layers_in(row)
         if self.hierarchy.kind[row] != SCOPE or inside > 1:
             return False
         return inside == 1 or row in self.weights.layers
 
     def around_loop(self, row: int) -> bool:
-        """Whether a scope is one layer that runs in a loop: a recurrent one."""
+        """Return whether a scope is one layer that runs in a loop."""
         return self.single(row) and any(child in self.hierarchy.calls for child in content_rows(self.hierarchy, (row,)))
 
     def nearly_all(self, path: Path) -> bool:
-        """Whether a call that is in no scope holds next to all of the model: the rest counts its steps."""
+        """Return whether a call in no scope holds nearly all of the model; the rest counts its steps."""
         row = path[-1]
         calls = row in self.hierarchy.calls and self.hierarchy.parent[row] == 0 and not self.aside(path)
         return bool(calls) and self.count(row) > NEARLY_ALL * self.count(0)
 
     def aside(self, path: Path) -> bool:
-        """Whether a group is no part of the model, or has no part in the flow around it."""
+        """Return whether a group is not part of the model, or not part of the flow around it."""
         return bool(self.quiet[path[-1]]) or path in self.loose
 
     def much(self, path: Path) -> bool:
-        """Whether a group holds a good part of the model."""
+        """Return whether a group holds a large part of the model."""
         return self.count(path[-1]) > MUCH * self.count(0)
 
     def count(self, row: int) -> float:
-        """How many ops a row holds, through calls."""
+        """Return how many ops a row holds, through calls."""
         ops = self.ops(row)
         return inf if ops is None else ops
 
     def entry(self, path: Path) -> tuple[float, float, Path]:
-        """Return the sort key of a group: long stacks and then layers after the groups that hold them, then groups that
-        judge a model, groups outside of the model last; among equals many ops first, stacks after other groups."""
+        """Return the sort key of a group.
+
+        Order: other groups, long stacks that are large, layers and other long stacks, judging groups, groups outside of
+        the model; among equals the one with most ops first, stacks last.
+        """
         row = path[-1]
         if self.aside(path) or saves(self.hierarchy, row):
             return inf, inf, path
-        # After groups that are no stacks.
+        # Stacks come after other groups.
         count = min(self.count(row), 1) if self.hierarchy.kind[row] == SERIES else self.count(row)
         if path in self.judging:
             return 3, -count, path
@@ -327,22 +330,23 @@ class First:
         return 2 if self.layer(row) or self.single(row) else 0, -count, path
 
     def long(self, row: int) -> bool:
-        """Whether a group is a stack of more than what may be shown before other groups."""
+        """Return whether a group is a stack of more members than may be shown before other groups."""
         return bool(self.hierarchy.kind[row] == SERIES) and len(self.hierarchy.children(row)) > SHORT
 
     def layer(self, row: int) -> bool:
-        """Whether a group is a layer: its own ops use weights or, where a model has such, nothing in it does."""
+        """Return whether a group is a layer: its own ops use weights, or, in a model with such groups, nothing in it
+        does."""
         return row in self.weights.layers or bool(self.weights.layers and not self.weights.held(row))
 
     def wrapped(self, path: Path) -> bool:
-        """Whether a group inside a call is most of it: the call only wraps what the reader looks for."""
+        """Return whether a group inside a call is most of it: the call only wraps it."""
         if len(path) < 2 or self.repeats.most(path[-1]):
             return False
         return 2 * self.count(path[-1]) > self.count(path[-2])
 
 
 def openable(hierarchy: Hierarchy, path: Path, around: int) -> bool:
-    """Whether a child opens without showing a function inside itself. `around` is the row of the group it is in."""
+    """Return whether a child opens without showing a function inside itself. `around` is the row of its group."""
     row = path[-1]
     if row not in hierarchy.calls:
         return bool(hierarchy.kind[row] != OP)
@@ -352,5 +356,5 @@ def openable(hierarchy: Hierarchy, path: Path, around: int) -> bool:
 
 
 def saves(hierarchy: Hierarchy, row: int) -> bool:
-    """Whether a call writes or reads the variables of a saved model: large, and not what the model is about."""
+    """Return whether a call writes or reads the variables of a saved model: large, and not what the model is about."""
     return any(SAVER.search(hierarchy.name[body]) for _, body in hierarchy.calls.get(row, ()))

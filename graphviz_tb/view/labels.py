@@ -1,4 +1,4 @@
-"""What is said of a line: its label, its full account."""
+"""Texts of a line: its label, and its description in a tooltip."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from graphviz_tb.model.metagraph import Bridge, Line
 from graphviz_tb.model.tensors import Shape, Tensor, shape_word
 from graphviz_tb.model.units import plural
 
-LONGEST_LABEL = 120  # px beside a line: four dimensions and a type; the tooltip has the rest
-NAMES_LISTED = 40  # in a tooltip: more do not fit on a screen
-SHAPES_NAMED = 6  # in a tooltip: as many as one line of it holds
-LONGEST_NAME = 300  # characters of a name in a tooltip: scopes may be nested without end
+LONGEST_LABEL = 120  # px: four dimensions and a type; the tooltip has the rest
+NAMES_LISTED = 40  # more names do not fit on a screen
+SHAPES_NAMED = 6  # as many as fit in one line
+LONGEST_NAME = 300  # scopes may be nested without end
 
 
 def label(edge: Line) -> str:
-    """The shape of the one tensor that flows and the branch that it is for, or how many there are; nothing for a
-    scalar or an unknown shape. In a member that stands for its stack: how many members have such a line, if not all.
+    """Return the label of a line: the shape of its one tensor and its branch, or the number of tensors; "" for a scalar
+    or an unknown shape. In a member that represents its stack: how many members have such a line, if not all.
 
     >>> from graphviz_tb.model.bundles import bundle_of
     >>> from graphviz_tb.model.metagraph import Metaedge
@@ -32,14 +32,14 @@ def label(edge: Line) -> str:
     if count > 1:
         return f"{thousands(count)} tensors"
     tensor = edge.carried[0] if len(edge.carried) else Tensor()
-    # The usual type goes without saying.
+    # The usual type is not written.
     dims, dtype = shape(tensor.shape), "" if tensor.dtype == "float32" else tensor.dtype
     said = f"{dims} {dtype}".strip() if dims else ""
     return f"{said} if {tensor.branch}".strip() if tensor.branch else said
 
 
 def some(bridge: Bridge) -> str:
-    """How many members of a stack have a line of the one that is shown.
+    """Return how many members of a stack have a line of the shown one.
 
     >>> some(Bridge(0, 5, True, 1, 0, 0, members=(1, 3)))
     'in 1 of 3'
@@ -49,17 +49,17 @@ def some(bridge: Bridge) -> str:
 
 
 def shape(dims: Shape) -> str:
-    """Dimensions joined by a multiplication sign; "" for a scalar or an unknown shape."""
+    """Return dimensions joined by a multiplication sign; "" for a scalar or an unknown shape."""
     return shape_word(dims) if dims else ""
 
 
 def shown(edge: Line) -> str:
-    """The label as it is drawn."""
+    """Return the label as it is drawn."""
     return elide(clean(label(edge)), LONGEST_LABEL, SMALL_SIZE)
 
 
 def account(edge: Line, source: str, target: str) -> str:
-    """The full account of an edge on one line.
+    """Return the full description of an edge on one line.
 
     >>> from graphviz_tb.model.bundles import bundle_of
     >>> from graphviz_tb.model.metagraph import Metaedge
@@ -70,7 +70,7 @@ def account(edge: Line, source: str, target: str) -> str:
 
 
 def contents(edge: Line) -> str:
-    """What an edge represents.
+    """Describe the edges that a line represents.
 
     >>> from graphviz_tb.model.metagraph import Metaedge
     >>> contents(Metaedge(0, 1, 2, 0, 1))
@@ -84,7 +84,7 @@ def contents(edge: Line) -> str:
 
 
 def brief(name: str, most: int = LONGEST_NAME) -> str:
-    """A name as a tooltip shows it: on one line, a very long one without its middle.
+    """Return a name for a tooltip: on one line, a very long one without its middle.
 
     >>> brief("a" * 400).count("a"), brief("a/b")
     (299, 'a/b')
@@ -93,12 +93,12 @@ def brief(name: str, most: int = LONGEST_NAME) -> str:
 
 
 def flowing(edge: Line) -> int:
-    """How many tensors flow: the distinct ones where they are known, else one for each edge."""
+    """Count the tensors that flow: the distinct ones if known, else one for each edge."""
     return len(edge.carried) or edge.tensors + edge.reference
 
 
 def tensors(edge: Line) -> str:
-    """How many tensors flow, and the first of them in words."""
+    """Describe the number of tensors that flow, and the first of them."""
     each = [in_words(tensor) for tensor in islice(edge.carried, SHAPES_NAMED)]
     each = [text for text in each if text]
     more = "; …" if len(edge.carried) > SHAPES_NAMED else ""
@@ -106,7 +106,7 @@ def tensors(edge: Line) -> str:
 
 
 def in_words(tensor: Tensor) -> str:
-    """One tensor in words, whether its shape was inferred, and the branch that it is for.
+    """Describe one tensor, whether its shape was inferred, and its branch.
 
     >>> in_words(Tensor((2, None), "float32", "inferred"))
     '2×? float32, inferred'
@@ -117,7 +117,7 @@ def in_words(tensor: Tensor) -> str:
 
 
 def describe(dims: Shape, dtype: str) -> str:
-    """A shape and a type in words.
+    """Describe a shape and a type.
 
     >>> describe((), "int32"), describe(None, "float32"), describe((None,), "float32")
     ('scalar int32', 'unknown rank float32', '? float32')
@@ -128,7 +128,7 @@ def describe(dims: Shape, dtype: str) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """A count and its noun.
+    """Return a count and its noun.
 
     >>> counted(1, "tensor"), counted(2, "tensor")
     ('1 tensor', '2 tensors')

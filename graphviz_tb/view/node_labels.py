@@ -28,9 +28,11 @@ COUNTER = re.compile(r"_[0-9]{1,9}", re.ASCII)
 
 
 class NodeLabels:
-    """Makes the labels of nodes; `second(path)` is the second line that a picture wants, None for the usual one. Labels
-    that are not `placed` have no address. `alone`: stacks show one member, and what holds nothing but a stack is drawn
-    as that."""
+    """Makes the labels of nodes.
+
+    `second(path)` is the second line that a picture wants, None for the usual one. Labels that are not `placed` have no
+    address. `alone`: stacks show one member, and a group that holds only a stack is drawn as that stack.
+    """
 
     def __init__(
         self,
@@ -48,7 +50,7 @@ class NodeLabels:
         self.numbers: dict[int, dict[int, str]] = {}
 
     def node_label(self, path: Path, content: Path | None = None) -> NodeLabel:
-        """The label of the child at `path`; of a stack that shows what another path, a member, holds as `content`."""
+        """Return the label of the child at `path`; `content` is the member whose content a stack shows."""
         if content is None or content == path:
             return self.plain_label(path)
         node, member = self.plain_label(path), self.plain_label(content)
@@ -57,10 +59,10 @@ class NodeLabels:
         return as_stack(node, self.second(path), member, shown, len(members))
 
     def plain_label(self, path: Path) -> NodeLabel:
-        """The label of the child at `path`, closed or with all that it holds."""
+        """Return the label of the child at `path`, closed or with its own content."""
         hierarchy, row = self.hierarchy, path[-1]
         held = stack_in(hierarchy, row) if self.alone else -1
-        like = held if held >= 0 else row  # what it is drawn as
+        like = held if held >= 0 else row  # the row it is drawn as
         kind = self.kind(like)
         stack = kind in ("series", "fold")
         members = hierarchy.children(like)[:1].tolist() if stack else []
@@ -80,18 +82,18 @@ class NodeLabels:
         )
 
     def own(self, row: int) -> tuple[object, ...]:
-        """What the label of a row has of its name: rows that hold equal things and have these alike are labelled
-        alike."""
+        """Return the parts of a row's label that depend on its name: rows of equal content with equal keys have equal
+        labels."""
         return self.label((row,)), self.layer(row), int(self.hierarchy.node[row]) in self.hierarchy.graph.missing
 
     def layer(self, row: int) -> Layer | None:
-        """The Keras layer that a row of the main graph is."""
+        """Return the Keras layer of a row of the main graph, if it is one."""
         layers = self.hierarchy.graph.layers
         return layers.get(self.hierarchy.name[row]) if layers and row < self.hierarchy.end[0] else None
 
     def usual(self, row: int) -> str:
-        """The second line where the picture has no other: what layer it is, how many ops it holds, or, where names are
-        little else than numbers, the type of an op."""
+        """Return the default second line: the layer, the number of ops, or, if names are little more than numbers, the
+        type of an op."""
         if (layer := self.layer(row)) is not None:
             return layer.line
         if int(self.hierarchy.node[row]) in self.hierarchy.graph.missing:
@@ -102,11 +104,11 @@ class NodeLabels:
         return self.count(row)
 
     def kind(self, row: int) -> BoxKind:
-        """What the box of a row is drawn as."""
+        """Return the kind as which the box of a row is drawn."""
         return "call" if row in self.hierarchy.calls else KINDS[self.hierarchy.kind[row]]
 
     def label(self, path: Path) -> str:
-        """The last segment of the name; one of several functions of a call is called what it is to the call."""
+        """Return the last segment of the name; for one of several functions of a call, its attribute in the call."""
         hierarchy, row = self.hierarchy, path[-1]
         if hierarchy.kind[row] != FUNCTION:
             return hierarchy.leaf(row) + self.number(row)
@@ -117,7 +119,7 @@ class NodeLabels:
         return hierarchy.leaf(row)
 
     def number(self, row: int) -> str:
-        """What tells groups that have no name of their own from others of the same group that are called the same."""
+        """Return the number that distinguishes unnamed groups with equal labels in one group."""
         if row not in self.hierarchy.labels or row <= 0:
             return ""
         parent = int(self.hierarchy.parent[row])
@@ -126,8 +128,8 @@ class NodeLabels:
         return self.numbers[parent].get(row, "")
 
     def count(self, row: int) -> str:
-        """How many ops a group holds, through calls; nothing for an op. Of a stack, how many each of its members holds
-        where all hold equally many."""
+        """Return how many ops a group holds, through calls; "" for an op. For a stack, the number in each of its
+        members if all are equal."""
         if not self.hierarchy.opens(row):
             return ""
         stack = stack_in(self.hierarchy, row) if self.alone else row
@@ -137,13 +139,13 @@ class NodeLabels:
         return ops_word(self.ops(row))
 
     def functions(self, level: Metagraph, opened: Container[Path] = ()) -> tuple[NodeLabel, ...]:
-        """Functions of the library that no call leads to, and those that were opened by themselves."""
+        """Return the labels of library functions that no call leads to, and of those opened on their own."""
         shown, _ = listed_functions(self.hierarchy, opened)
         return tuple(self.node_label((row,)) for row in level.functions if row in shown)
 
 
 def sibling_numbers(hierarchy: Hierarchy, parent: int) -> dict[int, str]:
-    """Numbers for the children of a row that share a label, by the counters of their names, else in file order."""
+    """Number the children of a row that share a label, by the counters of their names, else in file order."""
     called: dict[str, list[int]] = {}
     for row in hierarchy.children(parent).tolist():
         if row in hierarchy.labels:
@@ -157,7 +159,7 @@ def sibling_numbers(hierarchy: Hierarchy, parent: int) -> dict[int, str]:
 
 
 def counter(name: str, label: str) -> int:
-    """The counter that TensorFlow put behind what a layer is called, 0 where there is none.
+    """Return the counter that TensorFlow appended to a layer's name, or 0.
 
     >>> counter("net/dense_13", "dense"), counter("net/a → b", "a")
     (13, 0)
@@ -167,15 +169,15 @@ def counter(name: str, label: str) -> int:
 
 
 def without_names(hierarchy: Hierarchy) -> bool:
-    """Whether names of ops are little else than numbers; judged by a thousand of them."""
+    """Return whether names of ops are little more than numbers, judged by a sample."""
     ops = np.flatnonzero((hierarchy.kind == OP) & (hierarchy.mark == 0))
-    # From all over the file: its beginning may be other than the rest.
+    # Sample the whole file: its beginning may differ from the rest.
     some = ops[:: 1 + len(ops) // NAMES_LOOKED_AT].tolist()
     return nameless(map(hierarchy.leaf, some), len(some))
 
 
 def ops_word(ops: int | None) -> str:
-    """A number of ops in words; None where calls lead back without end.
+    """Return a number of ops as text; None represents endless recursion.
 
     >>> ops_word(1), ops_word(None)
     ('1 op', '∞ ops')
@@ -184,7 +186,7 @@ def ops_word(ops: int | None) -> str:
 
 
 def badge(kind: BoxKind, members: int) -> str:
-    """How often a series repeats what it holds, or how many unlike parts a fold has.
+    """Return how often a series repeats, or how many different parts a fold has.
 
     >>> badge("series", 12), badge("fold", 3)
     ('×12', '3 parts')

@@ -1,10 +1,10 @@
-"""Which groups of a picture are open."""
+"""Decide which groups of a picture are open."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from graphviz_tb.algorithms.calls import listed_functions
 from graphviz_tb.limits import ADDRESS_LETTERS, MOST_LINES, MOST_OPEN
@@ -15,23 +15,29 @@ from graphviz_tb.model.paths import Path, child_path, parent_path
 from graphviz_tb.model.stacks import shown_members, stack_in, usual_paths
 from graphviz_tb.options import BY_LOG, PictureOptions
 from graphviz_tb.view.first import ROOT, ExpandPath, first_picture, openable
-from graphviz_tb.view.select import RowFinder
 
 OpenSet = dict[Path, None]
 
 
-# Of the names of calls, which each box inside repeats in its address: a name may be a megabyte long, and calls may be
-# thousands deep. In a call each name is counted as so many letters more, for its part of the path.
+# Each box inside a call repeats the call's name in its address; names may be a megabyte long, and calls nested
+# thousands deep. Each name counts as so many letters more.
 PART = 8
 
 
-def open_groups(
-    hierarchy: Hierarchy, metagraph: ExpandPath, options: PictureOptions, names: RowFinder
-) -> tuple[OpenSet, tuple[Notice, ...]]:
-    """Return the open groups, each after the group around it; the root first.
+class PatternFinder(Protocol):
+    """Finds the paths of names and patterns (`RowFinder`)."""
 
-    Before: what was asked for. After: named groups and all around them; with `open_all` everything up to `max_open`
-    boxes, or `MOST_OPEN`; with a depth every group down to it; otherwise as many as make a first picture.
+    def find_each(self, patterns: Iterable[str], /) -> Iterator[list[Path]]:
+        """Yield the paths that each pattern matches."""
+
+
+def open_groups(
+    hierarchy: Hierarchy, metagraph: ExpandPath, options: PictureOptions, names: PatternFinder
+) -> tuple[OpenSet, tuple[Notice, ...]]:
+    """Return the open groups, each after the group around it, the root first.
+
+    Named groups and all around them are open; with `open_all` everything up to `max_open` boxes, or `MOST_OPEN`; with a
+    depth every group down to it; otherwise those of a first picture.
     """
     opened: OpenSet = {ROOT: None}
     notices: tuple[Notice, ...] = ()
@@ -55,20 +61,20 @@ def open_groups(
 
 
 def shows_one(options: PictureOptions) -> bool:
-    """Whether an open stack may show one member alone: not where all groups, or all down to a depth, are asked for, nor
-    where layers are compared by what they logged."""
+    """Return whether an open stack may show one member alone: not if all groups, or all down to a depth, are requested,
+    nor if layers are compared by logged values."""
     listed = options.all_members or options.open_all or options.color_by == BY_LOG
     return not listed and options.depth in ("auto", 0)
 
 
 def members_alone(hierarchy: Hierarchy, opened: Iterable[Path], options: PictureOptions) -> dict[Path, Path] | None:
-    """The member that each open stack shows alone, by the path of the stack; None where stacks list their members:
-    where that is asked for, or where two members of one are open."""
+    """Return the member that each open stack shows alone, by path of the stack; None if stacks list their members,
+    because that is requested or because two members of one stack are open."""
     return shown_members(hierarchy, opened) if shows_one(options) else None
 
 
 def unlisted(hierarchy: Hierarchy, opened: OpenSet) -> tuple[Notice, ...]:
-    """Tell that there are more functions than the list beside the graph shows."""
+    """Return the notice that there are more functions than the list next to the graph shows."""
     _, more = listed_functions(hierarchy, opened)
     if not more:
         return ()
@@ -79,16 +85,16 @@ def unlisted(hierarchy: Hierarchy, opened: OpenSet) -> tuple[Notice, ...]:
 def open_found(
     hierarchy: Hierarchy, metagraph: ExpandPath, opened: OpenSet, paths: list[Path], limit: int, shown: PictureSize
 ) -> tuple[PictureSize, tuple[Notice, ...]]:
-    """Open what a name or pattern means; of several places no more than fit into `limit` boxes.
+    """Open the matches of a name or pattern; of several matches no more than fit into `limit` boxes.
 
-    `shown` is what the picture shows before; given back is what it does afterwards.
+    `shown` is the size of the picture before; its new size is returned.
     """
     for path in paths:
         closed = closed_around(hierarchy, path, opened)
         more = shown.plus(contents_size(hierarchy, metagraph, closed))
         if more.letters > ADDRESS_LETTERS:
             return shown, (too_long(hierarchy.name[path[-1]]),)
-        if len(paths) > 1:  # a single place that was named is opened however large it is
+        if len(paths) > 1:  # a single named group is opened whatever its size
             if more.boxes > limit:
                 return more._replace(boxes=limit), (too_many(limit, hierarchy.name[path[-1]]),)
             if more.lines > MOST_LINES:
@@ -99,7 +105,7 @@ def open_found(
 
 
 def show_usual(hierarchy: Hierarchy, opened: OpenSet) -> None:
-    """Let open stacks of which no member is open show their usual one."""
+    """Let open stacks without an open member show their usual one."""
     for path in list(opened):
         stack = stack_in(hierarchy, path[-1])
         members = hierarchy.children(stack).tolist() if stack >= 0 else []
@@ -108,33 +114,33 @@ def show_usual(hierarchy: Hierarchy, opened: OpenSet) -> None:
 
 
 def too_many(limit: int, where: str) -> Notice:
-    """The notice for a picture where opening the next group would exceed the limit."""
+    """Return the notice for a picture where opening the next group would exceed the limit."""
     more = "the most of any picture" if limit == MOST_OPEN else "--max-open"
     text = f"not everything is open: the picture would pass {limit:,} boxes ({more})"
     return Notice("max-open", text, where, strict=False)
 
 
 def too_long(where: str) -> Notice:
-    """The notice for a picture in which the names of calls would be repeated too often."""
+    """Return the notice for a picture that would repeat the names of calls too often."""
     text = "not everything is open: addresses that begin with the names of calls would be too long together"
     return Notice("long-addresses", text, where, strict=False)
 
 
 def too_dense(where: str) -> Notice:
-    """The notice for a picture where opening the next group would draw too many lines."""
+    """Return the notice for a picture where opening the next group would draw too many lines."""
     text = f"not everything is open: the picture would pass {MOST_LINES:,} lines"
     return Notice("max-lines", text, where, strict=False)
 
 
 class PictureSize(NamedTuple):
-    """How many boxes there are, how many letters of the names of calls their addresses have, and how many lines."""
+    """Numbers of boxes, of letters of the names of calls in their addresses, and of lines."""
 
     boxes: int
     letters: int
     lines: int
 
     def plus(self, other: PictureSize) -> PictureSize:
-        """Both together."""
+        """Return the sum of both."""
         return PictureSize(self.boxes + other.boxes, self.letters + other.letters, self.lines + other.lines)
 
 
@@ -152,23 +158,24 @@ def contents_size(hierarchy: Hierarchy, metagraph: ExpandPath, groups: Iterable[
 
 
 def closed_around(hierarchy: Hierarchy, path: Path, opened: OpenSet) -> list[Path]:
-    """What is still closed around `path`, from the outside in, and the group itself (an op is only made visible)."""
+    """Return the closed groups around `path`, from the outside in, and the group itself (an op is only made
+    visible)."""
     chain: list[Path] = []
     group: Path | None = path if hierarchy.opens(path[-1]) else parent_path(hierarchy, path)
-    while group is not None and group not in opened:  # around what is open all is
+    while group is not None and group not in opened:  # all around an open group is open
         chain.append(group)
         group = parent_path(hierarchy, group)
     return chain[::-1]
 
 
 def groups_below(hierarchy: Hierarchy, metagraph: Metagraph, path: Path) -> Iterator[Path]:
-    """The children of an open group that can be opened."""
+    """Return the children of an open group that can be opened."""
     paths = (child_path(hierarchy, path, row) for row in metagraph.children)
     return (child for child in paths if openable(hierarchy, child, path[-1]))
 
 
 def open_all(hierarchy: Hierarchy, metagraph: ExpandPath, opened: OpenSet, limit: int) -> tuple[Notice, ...]:
-    """Open everything, nearest levels first, until the next group would pass `limit` boxes."""
+    """Open everything, nearest levels first, until the next group would exceed `limit` boxes."""
     return breadth_first(hierarchy, metagraph, opened, limit, None)
 
 
@@ -182,12 +189,12 @@ def open_to_depth(
 def breadth_first(
     hierarchy: Hierarchy, metagraph: ExpandPath, opened: OpenSet, limit: int, depth: int | None
 ) -> tuple[Notice, ...]:
-    """Breadth first from the root."""
+    """Open groups breadth first from the root."""
     shown = contents_size(hierarchy, metagraph, [ROOT])
     queue: deque[tuple[Path, int]] = deque([(ROOT, 0)])
     while queue:
         path, level = queue.popleft()
-        if depth is not None and level >= depth:  # breadth first: all that follow are as deep
+        if depth is not None and level >= depth:  # the remaining ones are as deep
             break
         for child in groups_below(hierarchy, metagraph(path), path):
             shown = shown.plus(contents_size(hierarchy, metagraph, [child]))

@@ -18,15 +18,15 @@ from graphviz_tb.ops.roles import Role, has_role
 from graphviz_tb.view.unrolled import unrolled
 
 FEWEST_OPS = 3  # of one repetition
-FEW = 3  # repetitions; where each holds a longer repeat, that is what a reader looks for
-LOOPED = 0.25  # of the ops of the model: in the body of a loop that is one layer of several (an RNN) less repeats
+FEW = 3  # repetitions: if they contain a longer repeat, that one counts instead
+LOOPED = 0.25  # of the model's ops, for repeats in the body of a loop: less is one layer of several (an RNN)
 SMALL = 0.05  # of the largest repeat: smaller ones are details
-STORED = 0.25  # of the ops of a group: as many that write, save or restore variables make an initialiser or a saver
+STORED = 0.25  # of a group's ops that write, save or restore variables, for an initialiser or a saver
 
 
 def quiet_rows(hierarchy: Hierarchy) -> Bools:
-    """Return for each row whether it is outside of the model: gradients, updates, savers, conditions of loops, all rows
-    in them, and functions that nothing else calls."""
+    """Mark the rows outside of the model: gradients, updates, savers, conditions of loops, all rows in them, and
+    functions that only these call."""
     training, forward = training_rows(hierarchy)
     stored = storing(hierarchy) & (forward == 0)
     if stored.any():
@@ -35,7 +35,7 @@ def quiet_rows(hierarchy: Hierarchy) -> Bools:
     chosen[0] = False
     chosen[[loop["cond"] for loop in loops(hierarchy)]] = True
     quiet = inside(hierarchy, np.flatnonzero(chosen))
-    # By function, the calls left that are part of the model: at 0 the function is none either, nor what it calls.
+    # By function, the remaining calls in the model: at 0 the function, and its callees, are outside too.
     callers = Counter(body for bodies in hierarchy.calls.values() for body in {body for _, body in bodies})
     calls = sorted(hierarchy.calls)
     todo = [call for call in calls if quiet[call]]
@@ -50,7 +50,7 @@ def quiet_rows(hierarchy: Hierarchy) -> Bools:
 
 
 def inside(hierarchy: Hierarchy, heads: Longs) -> Bools:
-    """Return for each row whether it is one of `heads` or inside one."""
+    """Mark the rows that are one of `heads` or inside one."""
     # +1 where a head begins, -1 behind its end: the running sum counts the heads around each row.
     change = np.zeros(len(hierarchy) + 1, np.int64)
     np.add.at(change, heads, 1)
@@ -60,7 +60,7 @@ def inside(hierarchy: Hierarchy, heads: Longs) -> Bools:
 
 
 def storing(hierarchy: Hierarchy) -> Bools:
-    """For each row whether much of it writes, saves or restores variables."""
+    """Mark the rows of which a large share writes, saves or restores variables."""
     ops = hierarchy.op_total
     stored = under(hierarchy, hierarchy.graph.meaning.stores)
     mostly_stored: Bools = stored > STORED * (ops[hierarchy.end] - ops[:-1])
@@ -68,8 +68,7 @@ def storing(hierarchy: Hierarchy) -> Bools:
 
 
 def answering(graph: Graph) -> Bools:
-    """Which ops work out results from what the model is given, and nothing that is stored: a layer that has its
-    initialisers in it is a layer."""
+    """Mark the ops between inputs and results that store nothing: a layer that contains its initialisers is a layer."""
     data = ~graph.control
     source, target = graph.source[data], graph.target[data]
     given = graph.of_types(lambda op: has_role(op, Role.INPUT, Role.NEXT_ELEMENT))
@@ -78,7 +77,7 @@ def answering(graph: Graph) -> Bools:
 
 
 def in_loops(hierarchy: Hierarchy) -> Bools:
-    """Return which rows are in the body of a loop."""
+    """Mark the rows in the body of a loop."""
     repeated = np.zeros(len(hierarchy), bool)
     for loop in loops(hierarchy):
         for function in loop.values():
@@ -87,14 +86,14 @@ def in_loops(hierarchy: Hierarchy) -> Bools:
 
 
 def loops(hierarchy: Hierarchy) -> Iterator[dict[str, int]]:
-    """The functions of each loop, by what they are to it: `cond` and `body`."""
+    """Yield the functions of each loop by attribute: `cond` and `body`."""
     for bodies in hierarchy.calls.values():
         if {attr for attr, _ in bodies} == {"cond", "body"}:
             yield dict(bodies)
 
 
 class Repeats:
-    """For each row how many ops the largest repeat of the model holds below it, through calls."""
+    """By row, the number of ops of the largest repeat of the model below it, through calls."""
 
     def __init__(self, hierarchy: Hierarchy, ops: OpsThroughCalls, quiet: Bools) -> None:
         self.hierarchy = hierarchy
@@ -102,7 +101,7 @@ class Repeats:
         self.found: dict[int, int] = {}
         self.at = {row: hierarchy.ops(row) for row in self._series()}
         looped, model = in_loops(hierarchy), ops(0) or 0
-        # Only now `at` has what is looked for: only these are entered in `found`.
+        # Only these are entered in `found`.
         self.at = {row: count for row, count in self.at.items() if count >= LOOPED * model or not looped[row]}
         for row, count in self.at.items():
             self._tell(row, count)
@@ -112,25 +111,26 @@ class Repeats:
                 self._tell(call, max(self.found.get(body, 0) for _, body in hierarchy.calls[call]))
 
     def most(self, row: int) -> int:
-        """The ops of the largest repeat that `row` holds, or is."""
+        """Return the ops of the largest repeat that `row` holds, or is."""
         return self.found.get(row, 0)
 
     def hides(self, row: int) -> bool:
-        """Whether there is a larger repeat inside `row` than it is itself."""
+        """Return whether there is a larger repeat inside `row` than it is itself."""
         return self.most(row) > 0 and row not in self.at
 
     def tells(self, row: int) -> bool:
-        """Whether a group hides a repeat that is not small beside the largest of the model."""
+        """Return whether a group hides a repeat that is not small next to the largest of the model."""
         return self.hides(row) and self.most(row) >= SMALL * max(self.at.values())
 
     def _tell(self, row: int, count: int) -> None:
-        # Stops where a larger repeat was found: all around it know that one.
+        # Stop at a larger repeat: all groups around it have recorded that one.
         while row >= 0 and count > self.found.get(row, 0):
             self.found[row] = count
             row = int(self.hierarchy.parent[row])
 
     def _series(self) -> list[int]:
-        """Repeats of the model, but for few ones that hold longer ones, and those of one layer's ops."""
+        """Return the repeats of the model, except for short ones that hold longer ones, and those of one layer's
+        ops."""
         hierarchy = self.hierarchy
         count = np.diff(hierarchy.child_start)
         rows = [

@@ -28,7 +28,7 @@ def in_library(text: str) -> bool:
 
 
 def in_code(hierarchy: Hierarchy) -> Hierarchy | None:
-    """The hierarchy with the program's names: `vision/conv` for `vision_1/conv_1`; None where none differs."""
+    """Return the hierarchy with the program's names: `vision/conv` for `vision_1/conv_1`; None if none differs."""
     if not any(hierarchy.kind[row] == SCOPE for row in hierarchy.labels):
         return None
     scopes = (row for row in hierarchy.labels if hierarchy.kind[row] == SCOPE)
@@ -36,7 +36,7 @@ def in_code(hierarchy: Hierarchy) -> Hierarchy | None:
 
 
 def by_labels(hierarchy: Hierarchy) -> Hierarchy | None:
-    """The hierarchy with groups named as pictures label them, where no other is called so; None where none differs."""
+    """Return the hierarchy with groups named by their labels where these are unique; None if none differs."""
     if not hierarchy.labels and not hierarchy.short:
         return None
     groups = np.flatnonzero(hierarchy.kind != OP).tolist()
@@ -48,7 +48,7 @@ def by_labels(hierarchy: Hierarchy) -> Hierarchy | None:
 
 
 def renamed(hierarchy: Hierarchy, labels: Mapping[int, str]) -> list[str]:
-    """The names of all rows where some groups are called otherwise: rows in a scope begin with its name."""
+    """Return the names of all rows after renaming some groups: rows in a scope begin with its name."""
     names = list(hierarchy.name)
     scope = [0] * len(hierarchy)  # the nearest scope around each row or itself, 0 for none
     for row, parent in enumerate(hierarchy.parent.tolist()):
@@ -71,7 +71,8 @@ class RowFinder:
         self._groups = lru_cache(maxsize=None)(self._openable)
 
     def _index(self, root: int) -> dict[str, int]:
-        """The first row of each name below `root` (a group before an op of the same name: its rows come first)."""
+        """Return the first row of each name below `root` (a group before an op of that name, because its rows come
+        first)."""
         names = self.hierarchy.name
         index: dict[str, int] = {}
         # Backwards, so that the first row of a name stays.
@@ -80,11 +81,11 @@ class RowFinder:
         return index
 
     def _openable(self, root: int) -> list[int]:
-        """The rows below `root` that open."""
+        """Return the rows below `root` that open."""
         return [row for row in range(root + 1, int(self.hierarchy.end[root])) if self.hierarchy.opens(row)]
 
     def find_each(self, patterns: Iterable[str]) -> Iterator[list[Path]]:
-        """The paths that each pattern means, of equal ones once; more than can be looked for are refused."""
+        """Yield the paths that each distinct pattern matches. Raises RequestError if there are too many to search."""
         asked = list(dict.fromkeys(patterns))
         wild = sum(map(is_wild, asked))
         if wild and wild * len(self._groups(0)) > NAMES_MATCHED:
@@ -95,10 +96,10 @@ class RowFinder:
         yield from map(self.find, asked)
 
     def find(self, pattern: str) -> list[Path]:
-        """The paths that `pattern` means: an address first, then a literal name, then wild cards; names of the file
-        before those that the program has for layers, then labels.
+        """Return the paths that `pattern` matches: as an address, then as a literal name, then with wildcards; with
+        names of the file before those of the program, then labels.
 
-        Raises `UnknownNode` with the nearest names where there is none.
+        Raises UnknownNode with the nearest names if there is none.
         """
         demand("name", pattern, str)
         try:
@@ -111,34 +112,34 @@ class RowFinder:
             raise
 
     def in_main(self, name: str) -> int:
-        """The row of the main graph that a name means: an address first, then a literal name, then the names that the
-        program has for layers; -1 where there is none."""
+        """Return the row of the main graph with a name (address, literal name, then the program's name of a layer), or
+        -1."""
         row = self._in_main(name)
         return self._in_code._in_main(name) if row < 0 and self._in_code is not None else row
 
     @cached_property
     def _in_code(self) -> RowFinder | None:
-        """A finder of rows by the names that the program gives layers; None where they equal those of the file."""
+        """A finder of rows by the program's names of layers; None if they equal those of the file."""
         hierarchy = in_code(self.hierarchy)
         return None if hierarchy is None else RowFinder(hierarchy)
 
     @cached_property
     def _by_labels(self) -> RowFinder | None:
-        """A finder of groups by their labels; None where they are called as in the file."""
+        """A finder of groups by their labels; None if they equal the names of the file."""
         hierarchy = by_labels(self.hierarchy)
         return None if hierarchy is None else RowFinder(hierarchy)
 
     def _in_main(self, name: str) -> int:
         if not name:  # the whole graph is no part of itself
             return -1
-        if found := self._places(name):  # an address means its place, in a function, too
+        if found := self._places(name):  # an address means its place, also in a function
             return next((path[0] for path in found if path[1:] == () and path[0] < self.hierarchy.end[0]), -1)
         return self.index(0).get(name, -1)
 
     def _find(self, pattern: str) -> list[Path]:
-        if not pattern:  # a scope without a name is a backslash
+        if not pattern:  # a scope without a name is written as a backslash
             return [(0,)]
-        # An address means its place, whatever has such a name: `f::x` is x in the call f, `f::::x` the node `f::x`.
+        # An address wins over an equal name: `f::x` is x in the call f, `f::::x` the node `f::x`.
         if found := self._places(pattern):
             return found
         if pattern in self.index(0):
@@ -150,7 +151,7 @@ class RowFinder:
             raise self._unknown(pattern, [()])
         for part in parts:
             around, paths = paths, [match for path in paths for match in self._step(path, part)]
-            # Inside calls places multiply; in the main graph there are no more than rows.
+            # Places multiply inside calls; in the main graph there are no more than rows.
             if len(paths) > PLACES_MEANT and around != [()]:
                 raise RequestError(f"{pattern!r} means more than {PLACES_MEANT:,} places", hint="say more of the name")
             if not paths:
@@ -158,14 +159,14 @@ class RowFinder:
         return paths
 
     def _places(self, address: str) -> list[Path]:
-        """The places that an address means as it stands, none where it is no address."""
+        """Return the places that an address means literally; empty if it is not an address."""
         paths, parts = self._begin(address)
         for part in parts:
             paths = [match for path in paths for match in self._step(path, part, exact=True)]
         return paths
 
     def _begin(self, address: str) -> tuple[list[Path], list[str]]:
-        """Where an address begins, and what remains of it: in the main graph, or with a function of the library."""
+        """Return where an address begins (in the main graph, or in a library function), and its remaining parts."""
         parts = split_address(address)
         if not in_library(address):
             return [()], parts
@@ -173,10 +174,9 @@ class RowFinder:
         return [(row,) for row in functions], parts[2:]
 
     def _anywhere(self, pattern: str) -> list[Path]:
-        """The groups whose whole address a pattern with `**` means: in the main graph, then call by call inside.
+        """Return the groups whose whole address matches a pattern with `**`: in the main graph, then call by call.
 
-        A function that is open already on its own path is not gone into again; places far inside are looked at no
-        more when 50,000 were.
+        A function is not entered again on its own path; the search stops after 50,000 places.
         """
         wanted, name = Pattern(pattern), self.hierarchy.name
         matches: list[Path] = [(row,) for row in self._groups(0) if wanted.matches(joined_address([name[row]]))]
@@ -193,7 +193,7 @@ class RowFinder:
 
     @cached_property
     def _places_inside(self) -> tuple[list[tuple[Path, str]], bool]:
-        """What opens inside calls, with its address, call by call; and whether there is more."""
+        """The groups inside calls with their addresses, call by call; and whether there are more."""
         hierarchy = self.hierarchy
         waiting: deque[Path] = deque((row,) for row in self._groups(0) if row in hierarchy.calls)
         places: list[tuple[Path, str]] = []
@@ -219,9 +219,9 @@ class RowFinder:
             yield from ((*call, row) for row in self._groups(body))
 
     def _unknown(self, pattern: str, around: list[Path]) -> UnknownNode:
-        """The error that names the nearest, and says where all names are."""
+        """Return the error with the nearest names, and where to find all names."""
         names = self._addresses(around)
-        if is_wild(pattern):  # what is like the last word of it
+        if is_wild(pattern):  # names like the last word of it
             leaves = {last_segment(name): name for name in reversed(names)}
             said = (re.sub(r"[*?]", "", segment) for segment in reversed(pattern.split("/")))
             word = next(filter(None, said), "")
@@ -232,7 +232,7 @@ class RowFinder:
         return UnknownNode.among(pattern, names, "node or group")
 
     def _addresses(self, around: list[Path]) -> list[str]:
-        """What could be where a pattern led nowhere: names of the main graph, or addresses in the last calls."""
+        """Return the candidates where a pattern failed: names of the main graph, or addresses in the last calls."""
         hierarchy = self.hierarchy
         if around == [()]:
             functions = [hierarchy.name[row] for row in hierarchy.function_rows]
@@ -246,7 +246,7 @@ class RowFinder:
             for row in (body, *self.index(body).values())
         ]
         addresses: list[str] = []
-        left: int = LETTERS_OF_PLACES  # where addresses are long, the first are enough
+        left: int = LETTERS_OF_PLACES  # of long addresses the first are enough
         for path in paths or around:
             if left > 0:
                 addresses.append(address(hierarchy, path))
@@ -254,8 +254,8 @@ class RowFinder:
         return addresses
 
     def _step(self, path: Path, part: str, exact: bool = False) -> list[Path]:
-        """The rows named `part` in the main graph, or in the functions of the call at the end of `path`; `exact`: with
-        no wild cards."""
+        """Return the rows named `part` in the main graph, or in the functions of the call at the end of `path`;
+        `exact`: without wildcards."""
         if not path:
             functions = self.hierarchy.function_rows
             matches = self._match(0, part, exact) or [row for row in functions if self.hierarchy.name[row] == part]
@@ -269,7 +269,7 @@ class RowFinder:
         return [(*path, row) for row in rows]
 
     def _in_body(self, attr: str, body: int, part: str, exact: bool) -> list[int]:
-        """The rows that `attr` or `attr/name` means, in one of several functions of a call."""
+        """Return the rows that `attr` or `attr/name` means in one of several functions of a call."""
         if part == attr:
             return [body]
         if part.startswith(attr + "/"):

@@ -1,4 +1,4 @@
-"""Stubs that many boxes of a level share: said once, in a note, and not at each box."""
+"""Stubs that many boxes of a level share: written once in a note, not at each box."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from graphviz_tb.model.view import Note, View
 from graphviz_tb.view.labels import NAMES_LISTED, brief
 from graphviz_tb.view.stubs import neighbour_name
 
-MANY = 5  # boxes that share a stub before a note says it
-LISTED = 3  # the same where the neighbour is in the auxiliary area, whose own stubs name the boxes, or where it is
-# half of the level
-LONGEST_NAME = 160  # px of a neighbour's name: a note is a separate line, with more room than a stub has
+MANY = 5  # boxes that share a stub to get a note
+LISTED = 3  # if the neighbour is in the auxiliary area, whose stubs name the boxes, or if they are half of the level
+LONGEST_NAME = 160  # a note is a separate line, with more room than a stub
 
 
 def notes_of(view: View) -> tuple[Note, ...]:
-    """What at least `MANY` boxes have in common; or `LISTED`, where they are half of a level's main area or the
-    neighbour is in the auxiliary area. Open children show no stubs, so they do not count."""
+    """Return notes on neighbours that at least `MANY` boxes share, or `LISTED` if they are half of a level's main area
+    or the neighbour is in the auxiliary area. Open children show no stubs and do not count."""
     core = [position for position in view.metagraph.core() if position not in view.opened]
     shared: dict[tuple[Side, int], list[int]] = {}  # by side and neighbour: indices of annotations
     inside = set(core)
@@ -32,7 +31,7 @@ def notes_of(view: View) -> tuple[Note, ...]:
 
 
 def note(view: View, side: Side, other: int, indices: list[int], count: int) -> Note:
-    """The note of one neighbour."""
+    """Return the note of one neighbour."""
     who = "all boxes" if len(indices) == count else f"{len(indices)} boxes"
     arrow = "→" if side == "out" else "←"
     name = elide(neighbour_name(other, view.names, view.labels), LONGEST_NAME, SMALL_SIZE)

@@ -1,4 +1,4 @@
-"""What is said of the stubs beside a box: constants, weights, summaries, extracted neighbours, the "+N" rest."""
+"""Texts of the stubs next to a box: constants, weights, summaries, extracted neighbours, the "+N" rest."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.view import StubWords
 from graphviz_tb.view.labels import NAMES_LISTED, brief
 
-LONGEST_LABEL = 100  # px beside a stub: two of them and a box are still narrower than the widest box
+LONGEST_LABEL = 100  # two of them and a box are narrower than the widest box
 KIND_WORDS: dict[StubKind, str] = {
     "shortcut": "linked",
     "constant": "constant",
@@ -26,8 +26,10 @@ def stubs_at(
     labels: Mapping[int, str],
     limit: int,
 ) -> tuple[StubWords, ...]:
-    """The stubs at one side of a box: at most `limit`, then one that counts the rest and names them in its tooltip.
-    Each is called by the last segment of its name, or by what `labels` says.
+    """Return the stubs at one side of a box: at most `limit`, then one that counts the rest and names them in its
+    tooltip.
+
+    Each is labelled with the last segment of its name, or its entry in `labels`.
 
     >>> stubs = [(row, Annotation(0, "in", row, "constant")) for row in range(4)]
     >>> [stub.label for stub in stubs_at(stubs, "in", {row: f"a/c{row}" for row in range(4)}, {}, 2)]
@@ -44,12 +46,12 @@ def stubs_at(
 
 
 def stub(index: int, annotation: Annotation, names: Mapping[int, str], labels: Mapping[int, str]) -> StubWords:
-    """The words of one annotation."""
+    """Return the texts of one annotation."""
     full = clean(names.get(annotation.other, ""))
     label, more = neighbour_name(annotation.other, names, labels), ""
     parts = label.split(" (")  # e.g. "kernel 3×3×1×8 (2 uses)"
     if annotation.kind == "weight" and len(parts) > 1 and width(label, SMALL_SIZE) > LONGEST_LABEL:
-        # its shape says more than how often it is used
+        # its shape is more important than its number of uses
         label, more = " (".join(parts[:-1]), ", " + parts[-1].replace(")", "")
     count = f", {annotation.edges} edges" if annotation.edges > 1 else ""
     control = ", control" if annotation.control else ""
@@ -59,6 +61,6 @@ def stub(index: int, annotation: Annotation, names: Mapping[int, str], labels: M
 
 
 def neighbour_name(row: int, names: Mapping[int, str], labels: Mapping[int, str]) -> str:
-    """What a neighbour is called: its own label, else the last segment of its name."""
+    """Return the label of a neighbour, else the last segment of its name."""
     full = clean(names.get(row, ""))
     return clean(labels.get(row, "")) or last_segment(full) or full

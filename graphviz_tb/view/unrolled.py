@@ -1,4 +1,4 @@
-"""One layer many times: a cell or a layer that is written out for each step of a sequence."""
+"""Layers that are repeated for each step of a sequence: a cell or a layer written out many times."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from graphviz_tb.model.columns import span
 from graphviz_tb.model.graph import WEIGHT
 from graphviz_tb.model.hierarchy import SCOPE, STACKS, Hierarchy
 
-AGAIN = 2  # a variable that is used more often is one of all steps
+AGAIN = 2  # a variable used more often belongs to all steps
 
 
 def unrolled(hierarchy: Hierarchy, stacks: Iterable[int]) -> set[int]:
-    """Which stacks repeat one layer: they are in a scope, and use the same weights again and again. Those that have
-    scopes inside may be layers that share their weights: they repeat one layer where no repetition feeds another, and
-    where a loop in the same scope runs with the same weights."""
+    """Return the stacks that repeat one layer: they are in a scope and use equal weights repeatedly.
+
+    Stacks with scopes inside may be layers that share their weights. They repeat one layer if no repetition feeds
+    another, and if a loop in the scope runs with equal weights.
+    """
     inside = [row for row in stacks if in_scope(hierarchy, row)]
     if not inside:
         return set()
@@ -31,7 +33,7 @@ def unrolled(hierarchy: Hierarchy, stacks: Iterable[int]) -> set[int]:
 
 
 def again_and_again(hierarchy: Hierarchy, row: int, used: Used) -> bool:
-    """Whether a stack uses the same weights more often than twice."""
+    """Return whether a stack uses its weights more often than twice."""
     if holds_scopes(hierarchy, row) and feeds_itself(hierarchy, row):
         return False
     weights = used.by(row, int(hierarchy.end[row]))
@@ -39,7 +41,7 @@ def again_and_again(hierarchy: Hierarchy, row: int, used: Used) -> bool:
 
 
 def cell_of(hierarchy: Hierarchy, row: int, loops: Collection[int], used: Used) -> bool:
-    """Whether one of some loops runs with all weights of a stack."""
+    """Return whether one of the loops runs with all weights of a stack."""
     if not loops:
         return False
     weights = set(used.by(row, int(hierarchy.end[row])))
@@ -47,7 +49,7 @@ def cell_of(hierarchy: Hierarchy, row: int, loops: Collection[int], used: Used) 
 
 
 class Used:
-    """The variables that are used as weights, by the rows of their users."""
+    """The variables used as weights, by the rows of their users."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         self.graph = hierarchy.graph
@@ -59,14 +61,14 @@ class Used:
         self.hosts, self.marks = hosts[order], beside.mark[pairs[order]]
 
     def by(self, row: int, end: int) -> list[str]:
-        """The variables that are used by some rows, as often as they are."""
+        """Return the variables used by rows `row … end-1`, with repetitions."""
         start, stop = span(self.hosts, row, end)
         marks = self.marks[start : min(stop, start + WEIGHTS_LOOKED_AT)].tolist()
         return [self.graph.meaning.weights[mark].variable for mark in marks]
 
 
 def in_scope(hierarchy: Hierarchy, row: int) -> bool:
-    """Whether a stack is in a scope."""
+    """Return whether a stack is in a scope."""
     scope = group_around_stack(hierarchy, row)
     return scope > 0 and hierarchy.kind[scope] == SCOPE
 
@@ -80,18 +82,18 @@ def group_around_stack(hierarchy: Hierarchy, row: int) -> int:
 
 
 def holds_scopes(hierarchy: Hierarchy, row: int) -> bool:
-    """Whether a stack has more than ops inside."""
+    """Return whether a stack has more than ops inside."""
     return bool((hierarchy.kind[row : hierarchy.end[row]] == SCOPE).any())
 
 
 def feeds_itself(hierarchy: Hierarchy, row: int) -> bool:
-    """Whether data flows from one repetition to another."""
+    """Return whether data flows from one repetition to another."""
     owned = hierarchy.owned(row)
     return bool((~hierarchy.graph.control[owned]).any())
 
 
 def loops_by_scope(hierarchy: Hierarchy) -> dict[int, list[int]]:
-    """The loops of a file, by the group that is around each."""
+    """Return the loops of a file by the group around each."""
     filed: dict[int, list[int]] = {}
     for call in sorted(hierarchy.calls):
         if {attr for attr, _ in hierarchy.calls[call]} == {"cond", "body"}:

@@ -1,4 +1,4 @@
-"""The groups where a model has its weights, as opposed to groups that only prepare, measure or judge."""
+"""Find the groups with the weights of a model, as opposed to groups that only prepare, measure or judge."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ STORES = re.compile(r"Assign.*")
 
 
 class Weights:
-    """Which rows hold ops of the model that use weights, through calls; rows in `quiet` are no part of it.
+    """Rows that hold ops of the model that use weights, through calls; rows in `quiet` do not count.
 
-    `layers` are the rows of groups that have such ops of their own, in no group inside; a loop or a call may be one.
+    `layers` are the rows of groups with such ops of their own, in no group inside; a loop or a call may be one.
     """
 
     def __init__(self, hierarchy: Hierarchy, quiet: Bools) -> None:
@@ -40,20 +40,18 @@ class Weights:
         self._around = np.array(innermost_around(hierarchy, self._layers.tolist()), np.int64)
 
     def held(self, row: int) -> bool:
-        """Whether a row holds an op that uses a weight."""
+        """Return whether a row holds an op that uses a weight."""
         return bool(self._sums[self.hierarchy.end[row]] > self._sums[row])  # prefix sums
 
     def layers_in(self, row: int) -> int:
-        """How many layers there are below a row, those inside another of them not counted; calls are not followed."""
-        # Rows in preorder: layers below a row are a slice; those with a layer around them below it too are left out.
+        """Count the outermost layers below a row; calls are not followed."""
+        # Rows are in preorder: layers below a row are a slice; skip those inside another layer of the slice.
         start, stop = np.searchsorted(self._layers, (row + 1, self.hierarchy.end[row]))
         return int(np.count_nonzero(self._around[start:stop] <= row))
 
     def behind(self, level: Metagraph) -> set[int]:
-        """The positions of the children that hold no weight and lead to none: losses, measures, what a model gives.
-
-        After: none where the level holds no weight at all.
-        """
+        """Return the positions of the children that hold no weight and lead to none (losses, measures, results); empty
+        if the level holds no weight at all."""
         before: dict[int, list[int]] = {}
         for edge in level.edges:
             if edge.tensors:
@@ -65,7 +63,7 @@ class Weights:
 
 
 def counts(hierarchy: Hierarchy, users: Ints) -> Bools:
-    """Which ops only count with a variable, as metrics do: they write it, or what they give is only written."""
+    """Mark the ops that only count with a variable, as metrics do: they write it, or their result is only written."""
     graph = hierarchy.graph
     stores = np.array([bool(STORES.fullmatch(op)) for op in graph.op_types], bool)[graph.op]
     gives = np.zeros(len(graph), bool)
@@ -86,11 +84,11 @@ def layers(hierarchy: Hierarchy, users: Iterable[int]) -> Iterator[int]:
 
 
 def innermost_around(hierarchy: Hierarchy, rows: Iterable[int]) -> list[int]:
-    """Return for each of some rows, in ascending order, the innermost other one around it; -1 for none."""
+    """Return for each row of an ascending list the innermost other one around it, or -1."""
     outer: list[int] = []
     stack: list[int] = []
     for row in rows:
-        while stack and hierarchy.end[stack[-1]] <= row:  # `stack`: the rows that may be around the current one
+        while stack and hierarchy.end[stack[-1]] <= row:  # `stack`: candidates around the current row
             stack.pop()
         outer.append(stack[-1] if stack else -1)
         stack.append(row)
@@ -98,7 +96,7 @@ def innermost_around(hierarchy: Hierarchy, rows: Iterable[int]) -> list[int]:
 
 
 def calls_with(hierarchy: Hierarchy, users: Iterable[int]) -> set[int]:
-    """The calls of functions in which one of `users` lies, directly or through further calls."""
+    """Return the calls of functions that contain one of `users`, directly or through further calls."""
     callers: dict[int, list[int]] = {}
     for call, bodies in hierarchy.calls.items():
         for _, body in bodies:

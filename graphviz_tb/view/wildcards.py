@@ -1,5 +1,5 @@
-"""Patterns for names: `**` any text, through calls too, `*` any text within one segment, `?` one character; brackets
-are literal."""
+"""Patterns for names: `**` matches any text, through calls too, `*` any text within one segment, `?` one character;
+brackets are literal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WILD = re.compile(r"\*\*+|\*|\?")
 BORDER = re.compile(r"(?<!:)::(?!:)")  # of a call: a segment ends there, and at a slash
 SEGMENT = rf"(?:(?!{BORDER.pattern})[^/])*"
 WORDS = frozenset(("*", "**", "?"))
-ANY = {"**": ".", "*": "[^/]", "?": "[^/]"}  # what a wild card takes of a name that goes through no call
+ANY = {"**": ".", "*": "[^/]", "?": "[^/]"}  # characters that a wildcard matches in a name without calls
 
 
 class Pattern:
@@ -27,17 +27,17 @@ class Pattern:
     """
 
     def __init__(self, text: str) -> None:
-        self.tokens: list[str] = []  # wild cards, and letters one by one
+        self.tokens: list[str] = []  # wildcards, and letters one by one
         last = 0
         for wildcard in WILD.finditer(text):
-            self.tokens += [*text[last : wildcard.start()], wildcard[0][:2]]  # "***" is as "**"
+            self.tokens += [*text[last : wildcard.start()], wildcard[0][:2]]  # "***" equals "**"
             last = wildcard.end()
         self.tokens += text[last:]
         self._stars = self.tokens.count("*") + self.tokens.count("**")
         self._both = "*" in self.tokens and "**" in self.tokens
 
     def matches(self, name: str) -> bool:
-        """Whether the pattern is one of a whole name."""
+        """Return whether the pattern matches a whole name."""
         if "::" not in name and (not self._both or len(name) ** 2 <= PATTERN_STEPS):
             return self._straight.fullmatch(name) is not None
         if self._stars < 2 or len(name) ** self._stars <= PATTERN_STEPS:
@@ -52,9 +52,11 @@ class Pattern:
 
     @cached_property
     def _straight(self) -> re.Pattern[str]:
-        """The pattern for names without `::`, trying nothing twice: the text behind a star is taken where it comes
-        first, for the next star reaches from there whatever it would reach from farther on. So is all from one `**`
-        to the next, of which each place is tried as a beginning."""
+        """The pattern for names without `::`, without backtracking.
+
+        The text behind a star is matched at its first place: the next star reaches at least as far from there. So is
+        everything from one `**` to the next, which is tried at each place.
+        """
         parts: list[str] = []
         begun = False
         stars = [at for at, token in enumerate(self.tokens) if token in ("*", "**")]
@@ -74,9 +76,10 @@ class Pattern:
 
 
 def read(tokens: list[str], name: str) -> bool:
-    """Whether a pattern is one of a whole name, token by token: a number has a bit for each place up to which the
-    tokens so far can be read, so that all ways are followed at once (as in Navarro & Raffinot, Flexible pattern
-    matching in strings, 2002).
+    """Return whether tokens match a whole name.
+
+    An integer has a bit for each place up to which the tokens so far match, so that all alternatives advance at once
+    (as in Navarro & Raffinot, Flexible pattern matching in strings, 2002).
 
     >>> read(["*", "a", "*", "b"], "a" * 99_999 + "b"), read(["*", "a"], "a/a"), read(["**", "a"], "a/a")
     (True, False, True)
@@ -90,12 +93,12 @@ def read(tokens: list[str], name: str) -> bool:
         borders[[found.start() for found in BORDER.finditer(name)]] = True
         inside &= ~bits(borders)
     letters = {letter: bits(points == ord(letter)) for letter in set(tokens) - WORDS}
-    ends = 1  # nothing is read yet
+    ends = 1  # before the first letter
     for token in tokens:
         if token == "**":
-            ends = (whole << 1 | 1) & -(ends & -ends)  # from the first of these places on, all
+            ends = (whole << 1 | 1) & -(ends & -ends)  # all places from the first one on
         elif token == "*":
-            # A one is carried on through the rest of the segment, up to the place behind it.
+            # The carry runs through the rest of the segment, up to the place behind it.
             ends |= (inside + (ends & inside)) ^ inside
         else:
             ends = (ends & (no_slash if token == "?" else letters[token])) << 1
@@ -103,10 +106,10 @@ def read(tokens: list[str], name: str) -> bool:
 
 
 def bits(places: Bools) -> int:
-    """A number with a bit at each place that is marked."""
+    """Return an integer with a bit at each marked place."""
     return int.from_bytes(np.packbits(places, bitorder="little").tobytes(), "little")
 
 
 def is_wild(pattern: str) -> bool:
-    """Whether a pattern can match more than one name."""
+    """Return whether a pattern can match more than one name."""
     return bool(WILD.search(pattern))

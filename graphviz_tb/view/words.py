@@ -1,4 +1,4 @@
-"""Every word about the boxes and lines of one open group, and the line below the title of a picture."""
+"""Every text of the boxes and lines of one open group, and the line below the title of a picture."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ NAMELESS = "…"
 
 
 def words_of(view: View, limit: int) -> LevelWords:
-    """The words of a view without words; `limit` is how many stubs a side of a box shows before the rest is counted."""
+    """Return the texts of a view without texts; `limit` is how many stubs a side of a box shows before the rest is
+    counted."""
     node_labels = (*view.node_labels, *view.functions)
     notes = notes_of(view)
     beside = stubs_by_child(view, {index for note in notes for index in note.annotations})
@@ -42,7 +43,7 @@ def words_of(view: View, limit: int) -> LevelWords:
 
 
 def stubs_by_child(view: View, noted: set[int]) -> list[list[tuple[int, Annotation]]]:
-    """The annotations that are drawn beside each box, with their numbers: none at an open group or in a note."""
+    """Return the annotations drawn next to each box, with their indices: none at an open group or in a note."""
     by_child: list[list[tuple[int, Annotation]]] = [[] for _ in (*view.node_labels, *view.functions)]
     for index, annotation in enumerate(view.metagraph.annotations):
         if index not in noted and annotation.child not in view.opened:
@@ -51,7 +52,7 @@ def stubs_by_child(view: View, noted: set[int]) -> list[list[tuple[int, Annotati
 
 
 def linked_names(view: View) -> list[list[str]]:
-    """What the stubs of each open group represent; nothing for a closed one, which shows them."""
+    """Return the names behind the stubs of each open group; empty for a closed one, which shows its stubs."""
     by_child: list[list[str]] = [[] for _ in (*view.node_labels, *view.functions)]
     for annotation in view.metagraph.annotations:
         if annotation.child in view.opened:
@@ -60,8 +61,8 @@ def linked_names(view: View) -> list[list[str]]:
 
 
 def second_line(node: NodeLabel, links: int = 0) -> str:
-    """The badge of a stack and the count (a stack of ops does not say the same number twice); in the title bar of an
-    open group also how many stubs were next to it when it was closed.
+    """Return the badge of a stack and the count (a stack of ops does not repeat one number); in the title bar of an
+    open group also its number of stubs.
 
     >>> second_line(NodeLabel(1, "", "series", "", "", "25 ops", "×25", member="op"))
     '×25'
@@ -78,15 +79,17 @@ def second_line(node: NodeLabel, links: int = 0) -> str:
 
 
 def as_stack(node: NodeLabel, said: str | None, member: NodeLabel, shown: int, members: int) -> NodeLabel:
-    """The label of a stack that shows what one member holds: `said` is the second line that a picture wants (None: the
-    usual one), `shown` the place of `member` among the `members`.
+    """Return the label of a stack that shows the content of one member.
+
+    `said` is the second line that a picture wants (None: the usual one), `shown` the position of `member` among the
+    `members`.
 
     >>> node = NodeLabel(1, "", "series", "layer_[0-3]", "", "80 ops", "×4", connected=True)
     >>> label = as_stack(node, None, NodeLabel(2, "", "scope", "layer_1", "", "20 ops"), 1, 4)
     >>> label.label, label.second
     ('layer_[0-3] ×4', 'as layer_1 · 20 ops each')
     """
-    # A member that is a stack counts the ops of each of its members; a Keras layer (`about`) says what it is.
+    # A member that is a stack counts the ops of each of its members; a Keras layer (`about`) describes itself.
     counted_each = member.kind == "series" and member.member not in ("op", "call") and not member.about
     inside = f"{member.second} each" if member.second and not counted_each else member.second
     aside = "" if node.connected else "side by side"
@@ -108,7 +111,7 @@ def tooltip(node: NodeLabel, links: list[str]) -> str:
 
 
 def end_names(view: View, line: Line) -> tuple[str, str]:
-    """The names of the source and of the target of a line."""
+    """Return the names of the source and of the target of a line."""
     if not isinstance(line, Bridge):
         return view.node_labels[line.source].full, view.node_labels[line.target].full
     inside, outside = view.node_labels[line.child].full, view.names.get(line.other, NAMELESS)
@@ -118,8 +121,8 @@ def end_names(view: View, line: Line) -> tuple[str, str]:
 def facts_line(
     hierarchy: Hierarchy, shown: int, summary: Callable[[int, int], str], scheme: str, left_out: int = 0
 ) -> str:
-    """What is below the title of a picture that shows so many boxes: what its colouring has to say, else counts;
-    and how many ops of a saved model are bookkeeping and not in it."""
+    """Return the line below the title of a picture: its colouring's summary, else counts; and how many bookkeeping ops
+    of a saved model are left out."""
     through = OpsThroughCalls(hierarchy)(0)
     ops = hierarchy.ops(0) if through is None else through
     facts = summary(ops, shown) or counts(ops, shown, scheme)
@@ -127,7 +130,7 @@ def facts_line(
 
 
 def counts(ops: int, shown: int, scheme: str) -> str:
-    """How many ops the model has, how many nodes are shown, and how they are coloured.
+    """Return how many ops the model has, how many nodes are shown, and how they are coloured.
 
     >>> counts(12670, 24, "structure")
     '12\\u2009670 ops · 24 shown · colour: structure'

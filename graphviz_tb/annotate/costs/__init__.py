@@ -1,8 +1,8 @@
-"""The costs of ops, from their shapes.
+"""Costs of ops, from their shapes.
 
 formulas.py     operations of each op type, by the table of ops
-weights.py      parameters, and the op that each counts at
-sums.py         every op of a graph; calls by what their functions do
+weights.py      parameters, and the op at which each counts
+sums.py         every op of a graph; calls by the cost of their functions
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An op as the rules of cost see it: its shapes with numbers for all sizes."""
+"""An op as cost rules see it: shapes with a number for every size."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from graphviz_tb.annotate.infer.symbols import HIDDEN, Symbols
 from graphviz_tb.annotate.infer.values import Dims, Out
 
 Sizes = tuple[int, ...]
-MOST_ELEMENTS = 2**63 - 1  # what TensorFlow's own element counts hold
+MOST_ELEMENTS = 2**63 - 1  # the range of TensorFlow's element counts
 
 
 class OpCost(NamedTuple):
-    """Multiply-adds, and floating point operations (their two included)."""
+    """Multiply-adds, and floating point operations (including two per multiply-add)."""
 
     macs: int = 0
     flops: int = 0
 
 
 class Unknown(Exception):
-    """A shape that a rule needs is not known."""
+    """Raised when a rule needs an unknown shape."""
 
 
 class CountedOp:
-    """One op with its inputs and outputs. Asking for a shape of unknown rank raises `Unknown`; `partial` is whether one
-    that was asked for has an unknown size that is not the batch, so that what is counted is less than the truth."""
+    """One op with its inputs and outputs. Reading a shape of unknown rank raises `Unknown`; `partial` is true once a
+    shape with an unknown size other than the batch was read, so that the count is a lower bound."""
 
     __slots__ = ("batch", "ins", "op", "outs", "partial")
 
@@ -35,41 +35,42 @@ class CountedOp:
         self.partial = False
 
     def shape(self, index: int) -> Sizes:
-        """The shape of an input."""
+        """Return the shape of an input."""
         return self.sizes(self.ins[index].shape if -len(self.ins) <= index < len(self.ins) else None)
 
     def out(self, index: int = 0) -> Sizes:
-        """The shape of an output."""
+        """Return the shape of an output."""
         return self.sizes(self.outs[index].shape if index < len(self.outs) else None)
 
     def sizes(self, dims: Dims) -> Sizes:
-        """A shape as numbers."""
+        """Return a shape as numbers."""
         self.partial |= not settled(dims, self.op.symbols)
         return sizes(dims, self.op.symbols, self.batch)
 
     def inputs(self, index: int = 0) -> int:
-        """Elements of an input."""
+        """Return the number of elements of an input."""
         return elements(self.shape(index))
 
     def outputs(self, index: int = 0) -> int:
-        """Elements of an output."""
+        """Return the number of elements of an output."""
         return elements(self.out(index))
 
 
 def sizes(dims: Dims, symbols: Symbols, batch: int) -> Sizes:
-    """Sizes as numbers: an unknown one counts as the batch, what was calculated from it as that comes to."""
+    """Return sizes as numbers: an unknown size counts as the batch, an expression is evaluated with it."""
     if dims is None:
         raise Unknown
     return tuple(max(0, size) if size > HIDDEN else max(0, symbols.with_all(size, batch)) for size in dims)
 
 
 def settled(dims: Dims, symbols: Symbols) -> bool:
-    """Whether a shape is known, but for sizes that follow from the batch."""
+    """Return whether a shape is known, apart from sizes that follow from the batch."""
     return dims is not None and all(symbols.of_batch(size) for size in dims)
 
 
 def elements(shape: Sizes) -> int:
-    """The product, at most 2⁶³ - 1: TensorFlow counts in 64 bits, and a hostile shape has thousands of sizes."""
+    """Return the product, at most 2⁶³ - 1: TensorFlow counts in 64 bits, and a hostile shape may have thousands of
+    sizes."""
     count = 1
     for size in shape:
         count = min(count * size, MOST_ELEMENTS)

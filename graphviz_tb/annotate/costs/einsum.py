@@ -1,4 +1,4 @@
-"""The operations of an `Einsum`, whose equation is an attribute."""
+"""Operations of an `Einsum`, whose equation is an attribute."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def einsum(op: CountedOp) -> OpCost:
             dotted = max(dotted, elements(shape[len(before) : len(shape) - len(after)]))
         ends = (*shape[: len(before)], *shape[len(shape) - len(after) :])
         for letter, size in zip(before + after, ends, strict=False):
-            # A size of 1 is stretched to the other operand's.
+            # A size of 1 is broadcast.
             letters[letter] = max(size, letters.get(letter, 1))
     macs = elements(tuple(letters.values())) * dotted if "," in left else 0
     return OpCost(macs, 2 * macs)

@@ -2,18 +2,18 @@
 
     out  out1  in0  in2        elements of output 0, of output 1, of input 0, of input 2
     in1[:-1]  out[:2]          the product of some sizes of a shape
-    inner                      of a product of matrices the size along which is summed up
+    inner                      the summed dimension of a matrix product
     inputs                     how many inputs there are
-    most                       elements of the largest input behind the first
-    attr(ksize)                an attribute: a number, the product of a list; 1 where there is none
-    macs(…)                    so many multiply-adds, which are two operations each
+    most                       elements of the largest input after the first
+    attr(ksize)                an attribute: a number, or the product of a list; 1 if there is none
+    macs(…)                    multiply-adds, which count as two operations each
 
-A formula adds, subtracts and multiplies these and whole numbers; what comes out below zero is none.
+A formula adds, subtracts and multiplies these and integers; a negative result counts as zero.
 
-A multiply-add is two operations. Where TensorFlow's own profiler has a formula this is it (tensorflow/python/profiler/
-internal/flops_registry.py), but for two that it gets wrong: gradients of strided convolutions, which it counts by the
-input's size divided by the stride, and `BatchMatMul` with `adj_x`, whose turned operand it does not see. What only
-moves elements takes none. Transcendental functions count as one operation for each element.
+A multiply-add is two operations. The formulas are those of TensorFlow's profiler (tensorflow/python/profiler/internal/
+flops_registry.py), except for two that it gets wrong: gradients of strided convolutions, where it divides the input's
+size by the stride, and `BatchMatMul` with `adj_x`, where it ignores the transposition. Ops that only move elements
+cost nothing. Transcendental functions count as one operation per element.
 """
 
 from __future__ import annotations
@@ -30,30 +30,30 @@ from graphviz_tb.ops.table import LINES, row
 
 CostRule = Callable[[CountedOp], OpCost]
 Number = Callable[[CountedOp], int]
-PRODUCTS = {"Einsum": einsum, "XlaEinsum": einsum}  # along letters that an attribute names
+PRODUCTS = {"Einsum": einsum, "XlaEinsum": einsum}  # their equation is an attribute
 TENSOR = re.compile(r"(in|out)(\d*)")
 
 
 @cache
 def cost_rule(op: str) -> CostRule | None:
-    """Return the rule that counts the operations of an op; None where there is none."""
+    """Return the rule that counts the operations of an op; None if there is none."""
     line = row(op)
     return PRODUCTS.get(op) or (rule_of(line.flops) if line is not None and line.flops else None)
 
 
 def types_with_costs() -> list[str]:
-    """The op types whose operations are counted."""
+    """Return the op types whose operations are counted."""
     return sorted(op for op in LINES if cost_rule(op) is not None)
 
 
 def work(op: CountedOp) -> OpCost | None:
-    """Return the cost of an op; None where it has no rule. Raises `Unknown` where a shape is missing."""
+    """Return the cost of an op; None if it has no rule. Raises `Unknown` if a shape is missing."""
     rule = cost_rule(op.op.definition.op)
     return None if rule is None else rule(op)
 
 
 def rule_of(formula: str) -> CostRule:
-    """The rule that a formula says."""
+    """Compile a formula to a rule."""
     multiplied, added = parts_of(ast.parse(formula, mode="eval").body)
 
     def rule(op: CountedOp) -> OpCost:
@@ -64,7 +64,7 @@ def rule_of(formula: str) -> CostRule:
 
 
 def parts_of(node: ast.expr) -> tuple[Number, Number]:
-    """Multiply-adds, and what a formula adds to them."""
+    """Compile a formula to its multiply-adds and the operations added to them."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and is_macs(node.left):
         return parts_of(node.left)[0], number_of(node.right)
     if is_macs(node):
@@ -110,7 +110,7 @@ def calculated(left: Number, operator: ast.operator, right: Number) -> Number:
 
 
 def shape_of(tensor: str) -> Callable[[CountedOp], Sizes]:
-    """The shape of an input or an output."""
+    """Compile the name of an input or output to a function that returns its shape."""
     match = TENSOR.fullmatch(tensor)
     if match is None:
         raise ValueError(f"no input or output: {tensor}")
@@ -119,7 +119,7 @@ def shape_of(tensor: str) -> Callable[[CountedOp], Sizes]:
 
 
 def attribute(op: CountedOp, name: str) -> int:
-    """A number, or the product of a list of sizes."""
+    """Return the number in an attribute, or the product of its list of sizes."""
     value = op.op.attr(name)
     if value is None:
         return 1
@@ -133,7 +133,7 @@ def attribute(op: CountedOp, name: str) -> int:
 
 
 def inner(op: CountedOp) -> int:
-    """The size along which two factors are multiplied: both have it, and one of them may not say it."""
+    """Return the summed dimension of a matrix product. Both factors have it; one of them may not know it."""
     left = factor_size(op, 0, bool(op.op.attr("transpose_a") or op.op.attr("adj_x")))
     if left is not None and left > HIDDEN:
         return left
@@ -146,7 +146,7 @@ def inner(op: CountedOp) -> int:
 
 
 def factor_size(op: CountedOp, index: int, before_last: bool) -> int | None:
-    """The last size of a factor, or the one before it; None where its rank is not known, or below two."""
+    """Return the last size of a factor, or the one before it; None if its rank is unknown, or below two."""
     shape = op.op.shape(index)
     return shape[-2 if before_last else -1] if shape is not None and len(shape) > 1 else None
 

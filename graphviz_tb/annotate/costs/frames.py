@@ -1,5 +1,8 @@
-"""Which ops run, and how often: none that nobody waits for; in loops of control flow v1, between what hands a value in
-and out, each once in each round."""
+"""Ops that run, and their number of rounds.
+
+Ops without any dependent result or side effect never run. In loops of control flow v1, the ops between the inputs
+(Enter) and outputs (Exit) of a frame run once per round.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,8 @@ from graphviz_tb.model.graph import Graph
 from graphviz_tb.ops.roles import FILLED, FRAME_CONDITIONS, FRAME_ENTERS, FRAME_EXITS, RESULTS, Role, has_role
 from graphviz_tb.ops.table import row
 
-NONE = 0  # the frame of what runs once
-# What changes something, or may do so.
+NONE = 0  # the frame of ops outside of any loop
+# Ops with side effects, certain or possible.
 EFFECTS = (
     *(Role.ASSIGN, Role.SCATTER, Role.UPDATE, Role.REFERENCE, Role.SUMMARY, Role.RESULT, Role.CHECK),
     *(
@@ -29,7 +32,7 @@ EFFECTS = (
         Role.LOOP,
     ),
 )
-# What does no more than hand a value on.
+# Ops that only forward a value.
 HANDS_ON = (
     *(
         Role.PASS,
@@ -47,9 +50,9 @@ HANDS_ON = (
 
 
 def unused(graph: Graph) -> Bools:
-    """Which ops never run: those that only tell their shape; of functions, and of a main graph that says what it
-    returns, those that lead to no result and to nothing that has an effect. Keras calls the cell of a recurrent layer
-    once only to see what it gives.
+    """Return a mask of the ops that never run: ops used only for their shape; in functions, and in a main graph with
+    explicit results, ops on which no result and no side effect depends. Keras calls the cell of a recurrent layer once
+    only to see the shape of its output.
 
     >>> from graphviz_tb import load
     >>> text = '''node { name: "x" op: "Placeholder" } node { name: "y" op: "Relu" input: "x" }
@@ -62,7 +65,7 @@ def unused(graph: Graph) -> Bools:
     results = graph.of_types(RESULTS.__contains__)
     last = np.ones(len(graph), bool)
     last[graph.source] = False
-    # Of what says no result, all that nobody takes may be one, and a cycle that leads nowhere runs.
+    # Without explicit results any unused output may be a result, and a cycle that leads nowhere runs.
     says = np.array([*(any(node >= 0 for node, _ in each.returns) for each in graph.functions), (results & main).any()])
     wanted = np.where(
         says[graph.function], last & ~graph.of_types(only_gives), last | ~spread_from(last, *backwards(graph))
@@ -70,18 +73,18 @@ def unused(graph: Graph) -> Bools:
     alive = results | graph.of_types(acts) | wanted
     for body in graph.functions:
         alive[[node for node, _ in body.returns if node >= 0]] = True
-    # Who only asks for a shape, or fills one, waits for no value.
+    # Reading or filling a shape does not need the value.
     never: Bools = ~spread_from(alive, *backwards(graph, graph.control | ~graph.of_types(asks_for_shape)[graph.target]))
     return never
 
 
 def backwards(graph: Graph, edges: Bools | slice = slice(None)) -> tuple[Ints, Ints]:
-    """The ends of edges, from the op that takes to the one that gives."""
+    """Return the ends of edges, from the consuming op to the producing one."""
     return graph.target[edges], graph.source[edges]
 
 
 def asks_for_shape(op: str) -> bool:
-    """Whether an op takes a tensor for the sake of its shape alone.
+    """Return whether an op uses only the shape of its input.
 
     >>> asks_for_shape("Shape"), asks_for_shape("ZerosLike"), asks_for_shape("Fill"), asks_for_shape("Mul")
     (True, True, False, False)
@@ -91,7 +94,7 @@ def asks_for_shape(op: str) -> bool:
 
 
 def acts(op: str) -> bool:
-    """Whether an op changes something, or may do so, as one that no table describes.
+    """Return whether an op has a side effect, or may have one because no table describes it.
 
     >>> acts("AssignSub"), acts("While"), acts("Mine"), acts("StackPushV2"), acts("Mul")
     (True, True, True, False, False)
@@ -101,7 +104,7 @@ def acts(op: str) -> bool:
 
 
 def only_gives(op: str) -> bool:
-    """Whether an op is known to be arithmetic, or to hand a value on.
+    """Return whether an op is known to be arithmetic, or to forward a value.
 
     >>> only_gives("Mul"), only_gives("StridedSlice"), only_gives("StackPushV2")
     (True, True, False)
@@ -111,8 +114,8 @@ def only_gives(op: str) -> bool:
 
 
 def conditions_around(graph: Graph) -> dict[int, tuple[int | None, ...]]:
-    """For each node of a loop, its inputs and outputs left out, the conditions of all loops around it, the outermost
-    first; None for a loop that has none, or several.
+    """Return, for each node inside a loop (except its inputs and outputs), the conditions of all enclosing loops,
+    outermost first; None for a loop that has no condition, or several.
 
     >>> from graphviz_tb import load
     >>> text = 'node { name: "x" } node { name: "in" op: "Enter" input: "x" } node { name: "y" op: "Relu" input: "in" }'
@@ -126,7 +129,7 @@ def conditions_around(graph: Graph) -> dict[int, tuple[int | None, ...]]:
     order, begin = filed(graph.source, len(graph))
     first, targets = begin.tolist(), graph.target[order].tolist()
     hands_in, hands_out = enters.tolist(), exits.tolist()
-    # A frame is known by the one around it and by its name.
+    # A frame is identified by its enclosing frame and its name.
     number: dict[tuple[int, str], int] = {}
     outer, depth = [NONE], [0]
     frame = [NONE] * len(graph)
@@ -139,7 +142,7 @@ def conditions_around(graph: Graph) -> dict[int, tuple[int | None, ...]]:
             if inside == len(outer):
                 outer.append(frame[node])
                 depth.append(depth[frame[node]] + 1)
-        # A node is in the deepest frame of its inputs: a constant in the body may have none.
+        # A node is in the deepest frame of its inputs: constants of the body are in no frame.
         for user in targets[first[node] : first[node + 1]]:
             if depth[inside] > depth[frame[user]]:
                 frame[user] = inside
@@ -157,7 +160,7 @@ def conditions_around(graph: Graph) -> dict[int, tuple[int | None, ...]]:
 
 
 def frame_name(graph: Graph, node: int) -> str:
-    """The name that all that hands a value into one loop has."""
+    """Return the name shared by all inputs (Enter ops) of one loop."""
     definition = graph.node_def(node)
     name = definition.attr["frame_name"].s if definition is not None and "frame_name" in definition.attr else b""
     return str(name, "utf-8", "replace")

@@ -1,7 +1,7 @@
-"""The costs of Keras layers, as the ops that they run: each counts by the formula of that op (formulas.py).
+"""Costs of Keras layers, as the ops that they run: each op counts by its formula (formulas.py).
 
-Steps are those of Keras's own `call` without training: dropout and noise take nothing, a batch normalisation scales.
-A recurrent layer counts all of its steps.
+The steps are those of Keras's `call` at inference: dropout and noise cost nothing, batch normalisation only scales.
+Recurrent layers count all time steps.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from graphviz_tb.ops.layers import LayerRole, is_layer, layer_row
 
 
 def layer_work(layer: Layer, batch: int) -> OpCost | None:
-    """Return the cost of all calls of a layer; None where its class has no rule, or a shape is missing.
+    """Return the cost of all calls of a layer; None if its class has no rule, or a shape is missing.
 
     >>> called = LayerCall(takes=((None, 784),), gives=((None, 10),))
     >>> layer_work(Layer("Dense", {"units": 10}, calls=(called,)), batch=1)
@@ -48,20 +48,20 @@ def layer_work(layer: Layer, batch: int) -> OpCost | None:
 
 
 def is_partial(layer: Layer) -> bool:
-    """Whether a call takes a tensor with an unknown size that is not the batch: less is counted than is done."""
+    """Return whether a call takes a tensor with an unknown size other than the batch: the count is a lower bound."""
     shapes = (shape for call in layer.calls for shape in (*call.takes, *call.gives[:1]))
     return layer_row(layer.class_name).flops != MOVES and any(None in (shape or ())[1:] for shape in shapes)
 
 
 def call_work(layer: Layer, call: LayerCall, batch: int) -> OpCost | None:
-    """Return the cost of one call of a layer; None where its class has no rule, or a shape is missing."""
+    """Return the cost of one call of a layer; None if its class has no rule, or a shape is missing."""
     if not call.gives or None in (*call.takes, call.gives[0]):
         return None
     try:
         steps = steps_of(layer, [sized(each, batch) for each in call.takes], sized(call.gives[0], batch))
         done = [(cost_of(step), step.times) for step in steps]
     except ILL_FORMED:
-        return None  # a class without a rule, or a configuration that it would refuse
+        return None  # a class without a rule, or an invalid configuration
     # Steps are run `times` times in one call of the layer.
     return OpCost(*(sum(work[part] * times for work, times in done) for part in (0, 1)))
 
@@ -74,7 +74,7 @@ def cost_of(step: CostStep) -> OpCost:
 
 
 def steps_of(layer: Layer, takes: list[Sizes], out: Sizes) -> CostSteps:
-    """The ops of a layer. One that wraps another runs both ways, or with the steps as part of the batch."""
+    """Yield the ops of a layer. A wrapper runs its layer in both directions, or with time steps in the batch."""
     kind, config, times = layer.class_name, layer.config, 1
     # A wrapper may wrap a wrapper.
     while is_layer(kind, LayerRole.WRAPPER):
@@ -93,7 +93,7 @@ def steps_of(layer: Layer, takes: list[Sizes], out: Sizes) -> CostSteps:
         yield step._replace(times=times * step.times)
 
 
-# MemoryError: text where a size is wanted, so many times.
+# MemoryError: a text in place of a size, repeated.
 ILL_FORMED = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, MemoryError, Unknown)
 
 
@@ -104,7 +104,7 @@ def dense(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
 
 
 def adapted(config: Config, rows: int, columns: int) -> CostSteps:
-    """Return what LoRA adds to a kernel before it is used: the product of two factors, scaled."""
+    """Yield the ops that LoRA adds to a kernel before it is used: the product of two factors, scaled."""
     if rank := config.get("lora_rank"):
         yield product((rows, rank), (rows, columns))
         yield from elementwise("Mul AddV2", (rows, columns))
@@ -124,7 +124,7 @@ def einsum_dense(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
 
 def convolution(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
     places = each(config["kernel_size"], len(out) - 2)
-    # Keras's kernel is (places…, channels in, filters); a group sees its own channels only.
+    # Keras's kernel is (places…, channels in, filters); a group has a part of the channels.
     into = channels_of(config, takes[0]) // config.get("groups", 1)
     yield from adapted(config, elements(places) * into, config["filters"])
     yield CostStep("Conv2D", [takes[0], (*places, into, config["filters"])], out)
@@ -133,7 +133,7 @@ def convolution(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
 
 def transposed(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
     places = each(config["kernel_size"], len(out) - 2)
-    # (places…, filters, channels in): the kernel of the convolution that is turned round
+    # (places…, filters, channels in): the kernel of the convolution whose gradient this is
     kernel = (*places, config["filters"], channels_of(config, takes[0]))
     yield CostStep("Conv2DBackpropInput", [(), kernel, takes[0]], out)
     yield from after(config, out)
@@ -145,14 +145,14 @@ def depthwise(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
 
 
 def places_of(config: Config, out: Sizes) -> Sizes:
-    """A window as one dimension and a half: `DepthwiseConv2dNative` counts the first two."""
+    """Return a kernel window with a second dimension of 1: `DepthwiseConv2dNative` counts the first two dimensions."""
     return (elements(each(config["kernel_size"], len(out) - 2)), 1)
 
 
 def separable(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
     many = channels_of(config, takes[0]) * config.get("depth_multiplier", 1)
     filters = config["filters"]
-    # (positions, channels between): a product along the second is what the pointwise half does.
+    # (positions, channels between): the pointwise half is a product along the second dimension.
     between = (elements(out) // filters, many)
     yield CostStep("DepthwiseConv2dNative", [takes[0], places_of(config, out)], between)
     yield product(between, out)
@@ -171,16 +171,16 @@ def reduced(op: str) -> LayerCostRule:
 
 
 def on_each(ops: str) -> LayerCostRule:
-    """Ops on every element of the result."""
+    """Make the rule of ops on every element of the result."""
     return lambda config, takes, out: elementwise(ops, out)
 
 
 def merged(ops: str) -> LayerCostRule:
-    """An op for each input but the first, then one for all together (`AddV2,RealDiv`)."""
+    """Make the rule of one op for each input but the first, then one op on the result (`AddV2,RealDiv`)."""
     each_one, _, last = ops.partition(",")
 
     def steps(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
-        # One tensor alone: the other operand is a number of the program.
+        # With a single tensor, the second operand is a number of the program.
         for _ in takes[1:] or takes:
             yield from elementwise(each_one, out)
         yield from elementwise(last, out)
@@ -217,14 +217,14 @@ def rms_norm(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
 
 
 def multi_head(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
-    """`MultiHeadAttention`: three projections, scores, what they weigh, and the projection back."""
+    """Yield the ops of `MultiHeadAttention`: three projections, scores, weighted values, output projection."""
     # Shapes: query (batch, T, width), value and key (batch, S, width); T and S may be several sizes.
     query, value = takes[0], takes[min(1, len(takes) - 1)]
     key = takes[2] if len(takes) > 2 else value
     heads, size = config["num_heads"], config["key_dim"]
     wide = config.get("value_dim") or size
     bias = "AddV2" if config.get("use_bias", True) else ""
-    # Each projection: what goes in, and (batch, T, heads, depth), which comes out.
+    # Each projection: its input, and its output of (batch, T, heads, depth).
     made = [(given, (*given[:-1], heads, depth)) for given, depth in ((query, size), (key, size), (value, wide))]
     for given, into in made:
         yield product(given, into)
@@ -243,7 +243,8 @@ def multi_head(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
 
 
 def grouped_heads(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
-    """`GroupQueryAttention`: as `MultiHeadAttention`, but groups of query heads share a key and a value head."""
+    """Yield the ops of `GroupQueryAttention`: as `MultiHeadAttention`, but groups of query heads share a key and a
+    value head."""
     query, value = takes[0], takes[min(1, len(takes) - 1)]
     key = takes[2] if len(takes) > 2 else value
     size, heads, shared = config["head_dim"], config["num_query_heads"], config["num_key_value_heads"]
@@ -273,7 +274,7 @@ def attention(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
 
 
 def additive_attention(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
-    """Each query and key are added, and their sum is summed up behind a `tanh`."""
+    """Yield the ops of additive attention: each query and key are added, and the sum of the `tanh` is the score."""
     query, value = takes[0], takes[1]
     scored = (*query[:-1], value[-2])
     yield from elementwise("AddV2 Tanh Mul", (*scored, query[-1]))
@@ -291,7 +292,7 @@ def summed(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
 
 
 def wrapped(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
-    """The ops of the layer in a wrapper that runs it once."""
+    """Yield the ops of the layer in a wrapper that runs it once."""
     inner = config["layer"]
     rule = rule_for(inner["class_name"])
     if rule is None:
@@ -299,7 +300,7 @@ def wrapped(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
     yield from rule(inner["config"], takes, out)
 
 
-# https://keras.io/api/layers/recurrent_layers: gates, and the ops on each unit beside them.
+# https://keras.io/api/layers/recurrent_layers: the number of gates, and the elementwise ops on each unit.
 GATES = {
     "lstm": (4, "Sigmoid Sigmoid Sigmoid Tanh Mul Mul AddV2 Tanh Mul"),
     "gru": (3, "Sigmoid Sigmoid Tanh Mul AddV2 Mul Sub Mul AddV2"),
@@ -308,7 +309,7 @@ GATES = {
 
 
 def recurrent(kind: str) -> LayerCostRule:
-    """Return the ops at each step: a product with the input, one with the state, the gates."""
+    """Make the rule of a recurrent layer. Each step: a product with the input, one with the state, the gates."""
     gates, ops = GATES[kind]
 
     def steps(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
@@ -329,7 +330,7 @@ def recurrent(kind: str) -> LayerCostRule:
 
 
 def of_cell(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
-    """The ops of each cell, which takes what the one before gives."""
+    """Yield the ops of each cell of a stack, which takes the output of the previous one."""
     batch, times, width = takes[0]
     for kind, settings in cells_of(config):
         rule = rule_for(kind)
@@ -340,12 +341,13 @@ def of_cell(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
 
 
 def convolutional(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
-    """At each step of a recurrent convolution: one of the input and one of the state into four gates."""
+    """Yield the ops of a recurrent convolution. Each step: one convolution of the input and one of the state, into four
+    gates."""
     _, ops = GATES["lstm"]
     batch, times, *image = takes[0]
     filters, state = config["filters"], (batch, *out[-len(image) :])
     places = each(config["kernel_size"], len(image) - 1)
-    gates = (4 * batch, *state[1:])  # of formulas, which count elements, any dimension may be the longer one
+    gates = (4 * batch, *state[1:])  # formulas count elements, so any dimension may be multiplied
     channels = channels_of(config, (batch, *image))
     parts = [CostStep("Conv2D", [(), (*places, wide, 4 * filters)], gates) for wide in (channels, filters)]
     parts += [CostStep("BiasAdd", [gates], gates)] * bool(config.get("use_bias", True))
@@ -354,7 +356,7 @@ def convolutional(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
 
 
 def resized(usual: str) -> LayerCostRule:
-    """A resized image; `usual` is the interpolation where the configuration says none."""
+    """Make the rule of a resized image; `usual` is the default interpolation."""
 
     def steps(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
         if config.get("interpolation", usual) == "bilinear":
@@ -369,12 +371,26 @@ def activation(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
 
 # Words of the column `flops`; in brackets, an argument.
 RULES: dict[str, LayerCostRule] = {
-    rule.__name__: rule
-    for rule in (
-        *(dense, einsum_dense, convolution, transposed, depthwise, separable, dotted, batch_norm, layer_norm, rms_norm),
-        *(multi_head, grouped_heads, attention, additive_attention, matrix_product, summed, wrapped, activation),
-        *(of_cell, convolutional),
-    )
+    "dense": dense,
+    "einsum_dense": einsum_dense,
+    "convolution": convolution,
+    "transposed": transposed,
+    "depthwise": depthwise,
+    "separable": separable,
+    "dotted": dotted,
+    "batch_norm": batch_norm,
+    "layer_norm": layer_norm,
+    "rms_norm": rms_norm,
+    "multi_head": multi_head,
+    "grouped_heads": grouped_heads,
+    "attention": attention,
+    "additive_attention": additive_attention,
+    "matrix_product": matrix_product,
+    "summed": summed,
+    "wrapped": wrapped,
+    "activation": activation,
+    "of_cell": of_cell,
+    "convolutional": convolutional,
 }
 MAKERS: dict[str, Callable[[str], LayerCostRule]] = {
     "pooling": pooling,
@@ -389,6 +405,6 @@ MOVES = "0"
 
 @cache
 def rule_for(kind: str) -> LayerCostRule | None:
-    """Return the rule that yields the ops of layers of a class; None where they are not known."""
+    """Return the rule that yields the ops of layers of a class; None if they are not known."""
     word, _, argument = layer_row(kind).flops.rstrip(")").partition("(")
     return MAKERS[word](argument) if word in MAKERS else RULES.get(word)

@@ -1,9 +1,9 @@
-"""How often a loop runs, where a counter says it: from a number, by a number, as long as it is below another one.
+"""The number of rounds of a loop with a counter: start, step and limit must be known numbers.
 
-    while counter < limit and time < steps:    # all of them are compared
+while counter < limit and time < steps:    # the first condition to fail ends the loop
         counter, time = counter + 1, time + 1
 
-The limit may be what another loop has counted: gradients run as often as their loop. Some count down to a number.
+The limit may be the final counter of a second loop: gradients run as often as their loop. Some loops count down.
 """
 
 from __future__ import annotations
@@ -28,46 +28,46 @@ from graphviz_tb.ops.roles import (
     PASS_THROUGH,
 )
 
-# comparison ─▶ whether the first operand is the lower one, and whether both may be equal
+# comparison ─▶ (the first operand is the lower one, 1 if both may be equal)
 LOWER_FIRST = {"Less": (True, 0), "LessEqual": (True, 1), "Greater": (False, 0), "GreaterEqual": (False, 1)}
 DIFFERENCES = frozenset({"Sub"})
 NOWHERE: OutputRef = (-1, 0)
 
 
 class Loop(Protocol):
-    """The values that a loop carries from round to round, each by a number of its own."""
+    """A loop with values that are carried from round to round, each identified by a number."""
 
     @property
     def frame(self) -> CallFrame | None:
-        """The frame in which its ops are inferred; None for those of functions, which have many."""
+        """The frame in which its ops are inferred; None for loops of functions, which have many."""
 
     @property
     def condition(self) -> OutputRef:
-        """What is asked before each round."""
+        """The output tested before each round."""
 
     def carried(self, source: OutputRef) -> int | None:
-        """Which of its values an output is as a round begins; None for any other output."""
+        """Return the loop value that an output is at the start of a round; None for any other output."""
 
     def given(self, value: int) -> OutputRef:
-        """What a value is before the first round."""
+        """Return a value before the first round."""
 
     def brought(self, value: int) -> OutputRef:
-        """What a round makes of a value."""
+        """Return a value after a round."""
 
 
 class Rounds:
-    """How often the loops of one inference run, each looked at once."""
+    """Round counts of the loops of one inference, each computed once."""
 
     def __init__(self, inference: Inference) -> None:
         self.inference = inference
         self._known: dict[tuple[CallFrame, int], int | None] = {}
-        self._asked = 0  # loops that wait for the count of another
+        self._asked = 0  # depth of loops that need each other's count
 
     def of(self, frame: CallFrame, node: int) -> int | None:
-        """How often a `While` runs its body, or a `LoopCond` lets a round begin; None where no number says it."""
+        """Return how often a `While` runs its body, or a `LoopCond` starts a round; None if it is unknown."""
         key = frame, node
         if key not in self._known and self._asked < LOOPS_CHAINED:
-            self._known[key] = None  # a loop whose limit is what it counts itself
+            self._known[key] = None  # if the limit of a loop is its own counter
             self._asked += 1
             self._known[key] = self._counted(frame, node)
             self._asked -= 1
@@ -79,18 +79,18 @@ class Rounds:
             return None
         counts = [self.until(frame, loop, comparison) for comparison in self.compared(loop.condition)]
         known = [count for count in counts if count is not None]
-        # All of them must hold: one that nobody knows may end the loop earlier.
+        # All comparisons must hold: an unknown one may end the loop earlier.
         return min(known) if known and len(known) == len(counts) else None
 
     def loop(self, frame: CallFrame, node: int) -> Loop | None:
-        """The loop of a `While` or of a condition of control flow v1."""
+        """Return the loop of a `While` or of a condition of control flow v1."""
         if self.inference.op(node) in FRAME_CONDITIONS:
             return FrameLoop(self.inference, frame, node)
         functions = {call.attr: call.function for call in self.inference.wiring.calls.get(node, ())}
         return CallLoop(self.inference, node, functions) if {"cond", "body"} <= functions.keys() else None
 
     def compared(self, condition: OutputRef) -> list[int]:
-        """The comparisons that a condition is made of; one that is no comparison is among them."""
+        """Return the comparisons joined in a condition; parts that are no comparisons are included."""
         waiting = [condition[0]]
         found: list[int] = []
         while waiting and len(found) < COMPARISONS:
@@ -102,7 +102,7 @@ class Rounds:
         return [*found, *waiting]
 
     def until(self, frame: CallFrame, loop: Loop, comparison: int) -> int | None:
-        """How often a counter is on its side of the limit that one comparison sets."""
+        """Return in how many rounds a counter passes the limit of one comparison."""
         if comparison < 0 or self.inference.op(comparison) not in LOWER_FIRST:
             return None
         lower_first, equal = LOWER_FIRST[self.inference.op(comparison)]
@@ -122,7 +122,7 @@ class Rounds:
         return None
 
     def step(self, frame: CallFrame, loop: Loop, value: int) -> int | None:
-        """What a round adds to one of the values; None where it does something else with it."""
+        """Return the number that a round adds to a value; None if it does anything else with it."""
         end = loop.brought(value)
         op = self.inference.op(end[0]) if end[0] >= 0 else ""
         if op not in ADDS | DIFFERENCES:
@@ -135,14 +135,15 @@ class Rounds:
         return -number if number is not None and op in DIFFERENCES else number
 
     def fixed(self, frame: CallFrame, loop: Loop, source: OutputRef) -> int | None:
-        """A number that is the same in every round."""
+        """Return a number that is equal in every round."""
         value = loop.carried(source)
         if value is None:
             return self.number(loop.frame, source)
         return self.number(frame, loop.given(value)) if loop.carried(loop.brought(value)) == value else None
 
     def number(self, frame: CallFrame | None, source: OutputRef) -> int | None:
-        """The one number that an output is, in a frame or in all; that of a counter when its loop has ended."""
+        """Return the number in an output, in a frame or in all frames; for the counter of a finished loop its final
+        value."""
         node, output = source
         if node < 0:
             return None
@@ -153,11 +154,11 @@ class Rounds:
         return None if frame is None else self.ended(frame, source)
 
     def ended(self, frame: CallFrame, source: OutputRef) -> int | None:
-        """The number that a counter is when its loop has ended; None for any other output."""
+        """Return the value of a counter after its loop; None for any other output."""
         node, value = through(self.inference, source, PASS_THROUGH | FRAME_ENTERS)
         op = self.inference.op(node) if node >= 0 else ""
         if op in FRAME_EXITS:
-            # What leaves a loop comes from a switch, which the condition of the loop sets.
+            # An Exit takes its value from a Switch, which the condition of the loop controls.
             switch = through(self.inference, first_input(self.inference, node))[0]
             ways = operands(self.inference, switch) if switch >= 0 else []
             if len(ways) != 2 or self.inference.op(switch) not in FRAME_SWITCHES:
@@ -173,9 +174,9 @@ class Rounds:
 
 
 class CallLoop:
-    """A `While`, whose condition and body are functions: a value is known by its position."""
+    """A `While`, whose condition and body are functions: a value is identified by its position."""
 
-    frame: CallFrame | None = None  # a number in a function is the same in every call of it
+    frame: CallFrame | None = None  # a known number in a function is equal in all its calls
 
     def __init__(self, inference: Inference, node: int, functions: dict[str, int]) -> None:
         self.inference, self.node = inference, node
@@ -186,7 +187,7 @@ class CallLoop:
         return self.returned(self.cond, 0)
 
     def carried(self, source: OutputRef) -> int | None:
-        """Return which argument of the condition or the body an output is."""
+        """Return the position of an argument of the condition or the body."""
         node, graph = source[0], self.inference.graph
         function = int(graph.function[node]) if node >= 0 else -1
         if function not in (self.cond, self.body) or graph.node_def(node) is not None:
@@ -194,16 +195,16 @@ class CallLoop:
         return graph.functions[function].place(node)
 
     def given(self, value: int) -> OutputRef:
-        """What the loop takes at a position."""
+        """Return the input of the loop at a position."""
         inputs = inputs_of(self.inference, self.node)
         return inputs[value] if value < len(inputs) else NOWHERE
 
     def brought(self, value: int) -> OutputRef:
-        """What the body gives at a position."""
+        """Return the result of the body at a position."""
         return self.returned(self.body, value)
 
     def returned(self, function: int, position: int) -> OutputRef:
-        """What a function gives at a position, behind what only hands it on."""
+        """Return the result of a function at a position, before ops that only forward it."""
         returns = self.inference.graph.functions[function].returns
         if position >= len(returns) or returns[position][0] < 0:
             return NOWHERE
@@ -212,8 +213,8 @@ class CallLoop:
 
 
 class FrameLoop:
-    """A loop of control flow v1, by its condition: a value is known by the node that joins what enters with what the
-    round before brought."""
+    """A loop of control flow v1, found by its condition. A value is identified by its Merge, which joins the value from
+    outside with the one from the previous round."""
 
     def __init__(self, inference: Inference, frame: CallFrame, node: int) -> None:
         self.inference, self.node = inference, node
@@ -224,30 +225,30 @@ class FrameLoop:
         return through(self.inference, first_input(self.inference, self.node))
 
     def carried(self, source: OutputRef) -> int | None:
-        """Return the node that joins a value which an output is."""
+        """Return the Merge of the loop value that an output is."""
         node, _ = self.in_round(source)
         return node if self.ways(node) else None
 
     def given(self, value: int) -> OutputRef:
-        """What enters the loop."""
+        """Return the input of the loop."""
         for source in self.ways(value):
             if self.inference.op(source[0]) in FRAME_ENTERS:
                 return first_input(self.inference, source[0])
         return NOWHERE
 
     def brought(self, value: int) -> OutputRef:
-        """What a round hands to the next."""
+        """Return the value that a round passes to the next."""
         for source in self.ways(value):
             if self.inference.op(source[0]) in FRAME_NEXTS:
                 return self.in_round(first_input(self.inference, source[0]))
         return NOWHERE
 
     def in_round(self, source: OutputRef) -> OutputRef:
-        """What an output is, behind what only hands it on and the switches that let a round begin."""
+        """Return the source of an output, before forwarding ops and the switches that start a round."""
         return through(self.inference, source, PASS_THROUGH | FRAME_SWITCHES)
 
     def ways(self, node: int) -> list[OutputRef]:
-        """The two ways into a node that joins them: from outside the loop, and from the round before."""
+        """Return the inputs of a Merge, from outside the loop and from the previous round; [] for any other node."""
         if node < 0 or self.inference.op(node) not in FRAME_MERGES:
             return []
         inputs = [source for source in inputs_of(self.inference, node) if source[0] >= 0]
@@ -258,22 +259,22 @@ class FrameLoop:
 
 
 def inputs_of(inference: Inference, node: int) -> list[OutputRef]:
-    """The inputs of an op."""
+    """Return the inputs of an op."""
     return [source or NOWHERE for source in inference.wiring.inputs(node)]
 
 
 def first_input(inference: Inference, node: int) -> OutputRef:
-    """The first input of an op."""
+    """Return the first input of an op."""
     return (*inputs_of(inference, node), NOWHERE)[0]
 
 
 def operands(inference: Inference, node: int) -> list[OutputRef]:
-    """The inputs of an op, behind what only hands them on."""
+    """Return the inputs of an op, before ops that only forward them."""
     return [through(inference, source, PASS_THROUGH | FRAME_SWITCHES) for source in inputs_of(inference, node)]
 
 
 def through(inference: Inference, source: OutputRef, carriers: frozenset[str] = PASS_THROUGH) -> OutputRef:
-    """What an output is, behind ops that only hand it on."""
+    """Return the source of an output, before ops that only forward it."""
     for _ in range(CARRIERS_FOLLOWED):
         if source[0] < 0 or inference.op(source[0]) not in carriers:
             return source

@@ -1,4 +1,4 @@
-"""One op that a Keras layer runs, counted by the formula of that op, and the steps that many layers have."""
+"""One op that a Keras layer runs, counted by the formula of that op, and steps shared by many layers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from graphviz_tb.model.tensors import Shape
 
 
 class CostStep(NamedTuple):
-    """One op: its type, the shapes that it takes and gives, its attributes; run so many times."""
+    """One op: its type, its input shapes and output shape, its attributes; run `times` times."""
 
     op: str
     ins: Sequence[Sizes]
@@ -25,7 +25,7 @@ LayerCostRule = Callable[[Config, list[Sizes], Sizes], CostSteps]
 
 
 class Imagined:
-    """A step as formulas see an op (`CountedOp`)."""
+    """A step with the interface of a `CountedOp`, for formulas."""
 
     __slots__ = ("_step", "ins")
 
@@ -54,19 +54,19 @@ class Imagined:
 
 
 def sized(shape: Shape, batch: int) -> Sizes:
-    """A shape with numbers: an unknown size counts as the batch."""
+    """Return a shape as numbers: an unknown size counts as the batch."""
     return tuple(batch if size is None else size for size in shape or ())
 
 
 def each(value: Any, count: int) -> Sizes:
-    """A number for each spatial dimension."""
+    """Return a number for each spatial dimension."""
     return (int(value),) * count if isinstance(value, int) else tuple(map(int, value))
 
 
 def elementwise(ops: str, shape: Sizes) -> CostSteps:
-    """Ops on every element, one after the other."""
+    """Yield ops on every element, in sequence."""
     for op in ops.split():
-        # Rules of elementwise ops count the result, so that a second operand does no harm.
+        # Rules of elementwise ops count only the result, so an extra operand is harmless.
         yield CostStep(op, [shape, shape], shape)
 
 
@@ -86,7 +86,7 @@ ACTIVATIONS = {
 
 
 def after(config: Config, out: Sizes) -> CostSteps:
-    """The bias and the activation of a layer."""
+    """Yield the bias and the activation of a layer."""
     if config.get("use_bias", True):
         yield CostStep("BiasAdd", [out], out)
     yield from activated(config, out)
@@ -94,7 +94,7 @@ def after(config: Config, out: Sizes) -> CostSteps:
 
 def activated(config: Config, out: Sizes) -> CostSteps:
     function = config.get("activation")
-    # Anything else is a function of the program, whose ops are not known.
+    # Any other value is a function of the program, whose ops are unknown.
     if isinstance(function, str):
         yield from elementwise(ACTIVATIONS.get(function, ""), out)
 
@@ -104,6 +104,6 @@ def channels_of(config: Config, shape: Sizes) -> int:
 
 
 def product(a: Sizes, out: Sizes) -> CostStep:
-    """A product with the last dimension of `a`."""
+    """Return a product with the last dimension of `a`."""
     # `matmul` takes only the summed dimension from its operands: one will do.
     return CostStep("MatMul", [a], out)

@@ -1,5 +1,5 @@
-"""The cost of every op of a graph. A call costs what its functions do with its arguments: of branches the dearest, of
-a loop all rounds, or one where nobody knows how many there are."""
+"""The cost of every op of a graph. A call costs as much as its functions with its arguments: the most expensive branch
+of several, all rounds of a loop, or one round if their number is unknown."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from graphviz_tb.ops.roles import ALIASES, BRANCHES, LOOPS
 
 
 def costs_of(hierarchy: Hierarchy, inference: Inference, batch: int = 1) -> Costs:
-    """The costs of all rows; an unknown size counts as `batch`."""
+    """Return the costs of all rows; an unknown size counts as `batch`."""
     graph = hierarchy.graph
     bill = Bill(inference, batch)
     nodes = bill.nodes()
@@ -47,7 +47,7 @@ def costs_of(hierarchy: Hierarchy, inference: Inference, batch: int = 1) -> Cost
 
 
 def beside_users(hierarchy: Hierarchy, own: list[Cost], used_by: Mapping[int, int]) -> list[Cost]:
-    """The costs of rows, those of variables moved to the ops that own them."""
+    """Return the costs of rows, with the weights of variables moved to their owners."""
     counted, rows = list(own), hierarchy.row_of_node.tolist()
     for variable, user in used_by.items():
         row, owner = rows[variable], rows[user]
@@ -75,7 +75,7 @@ def weights_by_node(inference: Inference) -> dict[int, Cost]:
 
 
 def costs_by_name(hierarchy: Hierarchy, costs: Costs) -> dict[str, Cost]:
-    """The cost of each node of the main graph."""
+    """Return the cost of each node of the main graph."""
     graph = hierarchy.graph
     rows = hierarchy.row_of_node.tolist()
     main = (graph.function < 0).tolist()
@@ -83,7 +83,7 @@ def costs_by_name(hierarchy: Hierarchy, costs: Costs) -> dict[str, Cost]:
 
 
 class Bill:
-    """Adds up what nodes cost: in the main graph, and in each frame of a function."""
+    """Adds up costs of nodes: in the main graph, and in each frame of a function."""
 
     def __init__(self, inference: Inference, batch: int) -> None:
         self.inference = inference
@@ -92,7 +92,7 @@ class Bill:
         self.uncounted: Counter[str] = Counter()
         self._layers = layer_nodes(inference.graph)
         self._stores: list[bool] = self.graph.meaning.stores.tolist()
-        self._known: dict[tuple[object, ...], Cost] = {}  # of ops with equal definitions, inputs and outputs
+        self._known: dict[tuple[object, ...], Cost] = {}  # by definition, inputs and outputs
         self._frames: dict[CallFrame, Cost] = {}
         self._rounds = Rounds(inference)
         self._around = conditions_around(self.graph)
@@ -104,7 +104,7 @@ class Bill:
                 self._inside.setdefault(function, []).append(node)
 
     def nodes(self) -> list[Cost]:
-        """Return the cost of each node alone; a node of a function is counted as in the first call that leads to it."""
+        """Return the cost of each node; a node of a function is counted as in the first call that reaches it."""
         main = self.inference.main
         frames = {function: self.inference.calls.frames_of(function) for function in self._inside}
         costs = []
@@ -115,7 +115,8 @@ class Bill:
         return costs
 
     def cost(self, frame: CallFrame, node: int) -> Cost:
-        """One node in one frame; the frames that it calls are added up first, a call that leads back counts nothing."""
+        """Return the cost of one node in one frame. Frames that it calls are added up first; recursion counts as
+        nothing."""
         # A stack, not recursion: calls may be thousands deep.
         waiting = [frame_of for frame_of in self.called(frame, node) if frame_of not in self._frames]
         begun: set[CallFrame] = set()
@@ -129,7 +130,7 @@ class Bill:
             for each in inner:
                 self.inference.ask(sub, each)
             called = dict.fromkeys(callee for each in inner for callee in self.called(sub, each))
-            # A frame below that was begun leads back here: recursion counts as nothing.
+            # A begun frame below leads back here: recursion counts as nothing.
             below = [callee for callee in called if callee not in self._frames and callee not in begun]
             if below:
                 waiting += below
@@ -143,17 +144,17 @@ class Bill:
         return self._in_rounds(frame, node)
 
     def called(self, frame: CallFrame, node: int) -> tuple[CallFrame, ...]:
-        """The frames that a node opens."""
+        """Return the frames opened by a call."""
         return self.inference.calls.opened.get((frame, node), ())
 
     def _in_rounds(self, frame: CallFrame, node: int) -> Cost:
-        """What a node costs in all rounds of the loops of control flow v1 around it."""
+        """Return the cost of a node in all rounds of the enclosing loops of control flow v1."""
         cost = self._alone(frame, node)
         around = self._around.get(node)
         if around is None:
             return cost
         counts = [None if condition is None else self._rounds.of(frame, condition) for condition in around]
-        # What takes no operations takes none in any round.
+        # An op without operations costs nothing in any round.
         unknown = None in counts and (cost.flops or not (cost.uncounted or self.inference.op(node) in ALIASES))
         times = prod(count for count in counts if count is not None)
         return cost.repeated(times) + (Cost(partial=1) if unknown and not cost.partial else NOTHING)
@@ -176,7 +177,7 @@ class Bill:
         return cost
 
     def _operations(self, node: int, ins: list[Out], outs: tuple[Out, ...], layer: Layer | None) -> Cost:
-        """What an op or a layer does once with its inputs."""
+        """Return the cost of running an op or a layer once."""
         definition = self.graph.node_def(node)
         assert definition is not None, "only arguments of functions have none"
         op = CountedOp(Op(definition, ins, self.inference.symbols), ins, outs, self.batch)
@@ -188,18 +189,18 @@ class Bill:
             *(done or (0, 0)),
             activation_bytes=0 if alias else self._bytes(op),
             uncounted=int(done is None),
-            # A size that nobody knows counts as the batch, which is a guess.
+            # An unknown size counts as the batch: a guess.
             guessed=int(any(not fixed(out.shape) for out in (*ins, *outs) if out.shape is not None)),
-            # What takes no operations takes none in any round.
+            # An op without operations costs nothing, whatever its sizes.
             partial=int(done is not None and partial and (any(done) or not alias)),
             unshaped=int(not alias and not self._stores[node] and unshaped(op)),
         )
 
     def _call(self, frame: CallFrame, node: int, called: tuple[CallFrame, ...]) -> Cost:
-        """What the functions of a node cost: of branches the dearest, of a loop as often as it runs."""
+        """Return the cost of the functions of a call: the most expensive branch, or all rounds of a loop."""
         subs = [self._frames.get(sub, NOTHING) for sub in called]
         op = self.inference.op(node)
-        # One branch runs: the dearest, so that a cost is never less than what may happen.
+        # One branch runs: take the most expensive, so that the cost is an upper bound.
         if op in BRANCHES:
             return max(subs, key=lambda cost: cost.flops)
         total = NOTHING
@@ -208,13 +209,13 @@ class Bill:
         if op not in LOOPS:
             return total
         rounds = self._rounds.of(frame, node)
-        # The condition is asked once more than the body runs; it costs next to nothing.
+        # The condition runs once more than the body; its cost is negligible.
         return total + Cost(partial=1) if rounds is None else total.repeated(rounds)
 
     def _work(self, op: CountedOp) -> tuple[int, int] | None:
         try:
             return work(op)
-        except (Unknown, *ILL_FORMED):  # a shape that is not known, or not what the op takes
+        except (Unknown, *ILL_FORMED):  # an unknown shape, or one that the op does not accept
             return None
 
     def _bytes(self, op: CountedOp) -> int:
@@ -227,11 +228,11 @@ class Bill:
         )
 
 
-KERNEL = "reserve_space"  # outputs that an op keeps for its gradient: only its kernel knows their size
+KERNEL = "reserve_space"  # names of outputs kept for the gradient, whose size only the kernel knows
 
 
 def unshaped(op: CountedOp) -> bool:
-    """Whether the size of an output is not known, but for the batch."""
+    """Return whether the size of an output is unknown, apart from the batch."""
     definition = op.op.definition
     if not op.outs:
         return outputs_of(definition) != 0

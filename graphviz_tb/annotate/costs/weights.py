@@ -1,4 +1,4 @@
-"""The costs of weights: parameters and bytes, and the op of the network at which each is counted."""
+"""Costs of weights: parameters and bytes, and the op of the network at which each counts."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from graphviz_tb.model.weights import Variable, VariableUse
 from graphviz_tb.ops.roles import HANDLES
 
 FORWARD, GRADIENT, OPTIMIZER = range(len(ROLES))
-ROLE_OF = {Part.GRADIENT: GRADIENT, Part.UPDATE: OPTIMIZER}  # all other parts are forward
+ROLE_OF = {Part.GRADIENT: GRADIENT, Part.UPDATE: OPTIMIZER}  # every other part is forward
 
 
 def roles_of(graph: Graph) -> list[int]:
-    """For each node an index into `ROLES`."""
+    """Return an index into `ROLES` for each node."""
     table = np.array([ROLE_OF.get(part, FORWARD) for part in Part])
     roles: list[int] = table[graph.meaning.part()].tolist()
     return roles
 
 
 def weights_of(inference: Inference) -> Iterator[tuple[int, Cost]]:
-    """The nodes that bring weights of the network, and what these cost; a weight whose size nobody knows costs one
-    `unsized`. A Keras layer that is a node brings what its class keeps."""
+    """Yield the nodes that bring weights of the network, with their costs; a weight of unknown size costs one
+    `unsized`. A node that is a Keras layer brings the weights of its class."""
     for variable in inference.graph.meaning.variables():
         if variable.use == VariableUse.STATE:
             continue
@@ -60,24 +60,24 @@ def weights_of(inference: Inference) -> Iterator[tuple[int, Cost]]:
 
 
 def elements_of(inference: Inference, variable: Variable) -> int | None:
-    """How many numbers a variable holds; None where that is not known."""
+    """Return the number of elements of a variable; None if it is unknown."""
     sizes = [] if variable.shape is None else [size for size in variable.shape if size is not None]
     if variable.shape is not None and len(sizes) == len(variable.shape):
         return prod(sizes)
     if not inference.graph.meaning.variable[variable.node]:
         return None
-    # A handle is a scalar; the variable has the shape of what it holds.
+    # A handle is a scalar; the shape of the variable is that of its value.
     out = inference.first(variable.node)
     shape = out.held if inference.op(variable.node) in HANDLES else out.shape
     return prod(shape or ()) if fixed(shape) else None
 
 
 def owners(graph: Graph, roles: Sequence[int]) -> dict[int, int]:
-    """Before: the role of every node. After: for variables and frozen constants that are drawn as marks, the op that
-    owns them: of the network, in the same graph or body, the first that uses them.
+    """Return the owner of each variable or frozen constant that is drawn as a mark: the first op of the network, in the
+    same graph or body, that uses it.
 
-    Only those are given that are outside of the scopes of all such ops, as the handles of TensorFlow 2 are; the others
-    count where they are.
+    Before: `roles` has the role of every node. Only variables outside of the scopes of all such ops are returned, such
+    as the handles of TensorFlow 2; the rest count where they are.
     """
     owner_of: dict[int, int] = {}
     for variable in graph.meaning.variables():
@@ -91,6 +91,6 @@ def owners(graph: Graph, roles: Sequence[int]) -> dict[int, int]:
 
 
 def beside_a_user(graph: Graph, node: int, users: list[int]) -> bool:
-    """Whether a variable is in the scope of an op that uses it."""
+    """Return whether a variable is in the scope of an op that uses it."""
     scope = graph.name[node].rpartition("/")[0]
     return bool(scope) and any(graph.name[user].startswith(f"{scope}/") for user in users)

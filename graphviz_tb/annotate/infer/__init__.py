@@ -1,10 +1,10 @@
-"""Infer shapes that the file does not declare, op by op.
+"""Inference of shapes that the file does not declare, op by op.
 
-symbols    numbers that are not known, each with an identity
-values     shape and elements of one output, as far as they are known
+symbols    unknown numbers, each with an identity
+values     shape and elements of one output, as far as known
 signatures shapes by the table of ops
-rules/     a function for each op whose shapes have no signature; folds the elements of small integer tensors
-engine     asks for what is needed, each node once
+rules/     a function for each op whose shapes have no signature; constant folding of small integer tensors
+engine     infers the nodes that are needed, each once
 calls      functions, branches, loops of TensorFlow 2; loops those of TensorFlow 1
 """
 

@@ -1,6 +1,6 @@
-"""Arithmetic on the elements of small integer tensors: sums, comparisons, reductions, choices.
+"""Arithmetic on the elements of small integer tensors: sums, comparisons, reductions, selections.
 
-Folds are as in `fold`: from an op to the elements of its first output, row by row.
+A fold maps an op to the elements of its first output, in row-major order.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ WHOLE = frozenset({"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32
 
 
 def folded_to(number: int) -> Fold:
-    """Ones or zeros, as many as the input has elements."""
+    """Fold to ones or zeros, as many as the input has elements."""
 
     def fold(op: Op) -> Elements | None:
         dims = op.shape(0)
@@ -30,7 +30,7 @@ def folded_to(number: int) -> Fold:
 
 
 def pairwise(calculate: Callable[[Op, int, int], int]) -> Fold:
-    """Two operands of whole numbers, stretched to one another."""
+    """Fold two integer operands, broadcast to one shape."""
 
     def fold(op: Op) -> Elements | None:
         if op.attr("T") not in WHOLE:
@@ -46,22 +46,22 @@ def pairwise(calculate: Callable[[Op, int, int], int]) -> Fold:
 
 
 def stretched(value: Elements, dims: Dims, to: tuple[int, ...]) -> Elements:
-    """Elements repeated as a broadcast repeats them."""
+    """Repeat elements as a broadcast repeats them."""
     if dims == to or dims is None:
         return value
     dims = (1,) * (len(to) - len(dims)) + dims
-    # A stretched axis reads its only position again and again.
+    # A broadcast axis reads its only position repeatedly.
     ranges = [[0] * new if old == 1 else range(new) for old, new in zip(dims, to, strict=True)]
     return picked(value, dims, ranges)
 
 
 def picked(value: Elements, dims: tuple[int, ...], ranges: Sequence[Sequence[int]]) -> Elements:
-    """The elements at all combinations of positions."""
-    # Row by row: a step along an axis passes all elements of the axes after it.
+    """Return the elements at all combinations of positions."""
+    # Row-major: a step along an axis skips all elements of the later axes.
     steps = [1] * len(dims)
     for axis in range(len(dims) - 2, -1, -1):
         steps[axis] = steps[axis + 1] * dims[axis + 1]
-    # Axis by axis: one with a single position, as most of hundreds are, moves all elements and makes no more of them.
+    # Axis by axis; an axis with a single position only adds an offset.
     places, offset = [0], 0
     for indices, step in zip(ranges, steps, strict=True):
         if len(indices) == 1:
@@ -72,10 +72,11 @@ def picked(value: Elements, dims: tuple[int, ...], ranges: Sequence[Sequence[int
 
 
 def compared(same: bool | None, holds: Callable[[int, int], bool]) -> Callable[[Op, int, int], int]:
-    """Return the fold of a comparison: `same` is its result for two equal symbols; for others it is unknown."""
+    """Make a comparison for folds; `same` is its result for two equal symbols. Different symbols give an unknown
+    result."""
 
     def calculate(op: Op, a: int, b: int) -> int:
-        # Two known numbers; else only a symbol and itself can be compared.
+        # Two known numbers, or a symbol with itself; nothing else can be compared.
         if a > HIDDEN and b > HIDDEN:
             return int(holds(a, b))
         return int(same) if a == b and same is not None else op.symbols.fresh()
@@ -84,7 +85,7 @@ def compared(same: bool | None, holds: Callable[[int, int], bool]) -> Callable[[
 
 
 def reduced(combine: Callable[[Op, list[int]], int]) -> Fold:
-    """A reduction of a vector or of all elements."""
+    """Fold a reduction of a vector, or of all elements."""
 
     def fold(op: Op) -> Elements | None:
         # `All` has no attribute T: its input is always bool.
@@ -93,7 +94,7 @@ def reduced(combine: Callable[[Op, list[int]], int]) -> Fold:
         value, axes, dims = op.value(0), op.numbers(1), op.shape(0)
         if value is None or axes is None or dims is None:
             return None
-        # Part of the axes would need the elements by rows; shapes and sizes are vectors.
+        # Reductions of some axes are not needed: shapes and sizes are vectors.
         if {axis_of(axis, len(dims)) for axis in axes} != set(range(len(dims))):
             return value if not axes else None
         return (combine(op, list(value)),)
@@ -102,7 +103,7 @@ def reduced(combine: Callable[[Op, list[int]], int]) -> Fold:
 
 
 def added(op: Op, numbers: list[int]) -> int:
-    """The sum."""
+    """Return the sum."""
     total = 0
     for number in numbers:
         total = op.symbols.calc("add", total, number)
@@ -110,7 +111,7 @@ def added(op: Op, numbers: list[int]) -> int:
 
 
 def extreme(operation: str) -> Callable[[Op, list[int]], int]:
-    """The greatest or the least."""
+    """Make the greatest or the least of some numbers."""
 
     def combine(op: Op, numbers: list[int]) -> int:
         if not numbers:
@@ -124,18 +125,18 @@ def extreme(operation: str) -> Callable[[Op, list[int]], int]:
 
 
 def all_true(op: Op, numbers: list[int]) -> int:
-    """Whether all are."""
+    """Return 1 if all numbers are true, 0 if one is not."""
     return 0 if 0 in numbers else 1 if all(number > HIDDEN for number in numbers) else op.symbols.fresh()
 
 
 def negated(op: Op) -> Elements | None:
-    """`Neg`."""
+    """Fold `Neg`."""
     value = op.value(0)
     return None if value is None else tuple(op.symbols.difference(0, number) for number in value)
 
 
 def inverted(op: Op) -> Elements | None:
-    """`LogicalNot`."""
+    """Fold `LogicalNot`."""
     value = op.value(0)
     return (
         None if value is None else tuple(int(not number) if number > HIDDEN else op.symbols.fresh() for number in value)
@@ -143,5 +144,5 @@ def inverted(op: Op) -> Elements | None:
 
 
 def calculated(operation: str) -> Fold:
-    """One of the operations of `Symbols.calc`."""
+    """Fold one of the operations of `Symbols.calc`."""
     return pairwise(lambda op, a, b: op.symbols.calc(operation, a, b))

@@ -1,7 +1,7 @@
-"""Calls: a function is inferred once for each set of arguments, and its results are those of the call.
+"""Inference of calls: a function is inferred once per set of arguments, and its results are those of the call.
 
 PartitionedCall and the like      the results of the function
-If, Case                          the part on which all branches agree
+If, Case                          the common part of the results of all branches
 While                             a fixed point: the inputs, joined with the results of the body, until nothing changes
 """
 
@@ -22,22 +22,22 @@ from graphviz_tb.ops.roles import BRANCHES, LOOPS
 
 
 class CallInference:
-    """The functions of one inference."""
+    """The calls of one inference."""
 
     def __init__(self, inference: Evaluator) -> None:
         self.inference = inference
         self.graph = inference.graph
-        self.opened: dict[tuple[CallFrame, int], tuple[CallFrame, ...]] = {}  # what a call came to
+        self.opened: dict[tuple[CallFrame, int], tuple[CallFrame, ...]] = {}  # frames of an inferred call
         self._frames: dict[tuple[int, tuple[Out, ...]], CallFrame] = {}
         self._made: dict[int, list[CallFrame]] = {}  # by function
         self._rounds: dict[tuple[CallFrame, int], Round] = {}
-        self.limited = False  # whether a body was not inferred for all arguments that were handed in
-        self._again = 0  # nodes of bodies that were inferred for further sets of arguments
-        self._given = Meter(RESULTS_GIVEN)  # results of calls that were looked at
-        self._ends: dict[int, list[OutputRef | None]] = {}  # what makes the results of a function
+        self.limited = False  # whether a body was not inferred for some of its arguments
+        self._again = 0  # nodes of bodies that were inferred again, for more sets of arguments
+        self._given = Meter(RESULTS_GIVEN)  # budget for results of calls
+        self._ends: dict[int, list[OutputRef | None]] = {}  # sources of the results, by function
         self._born: dict[
             tuple[CallFrame, tuple[Out, ...]], list[int]
-        ] = {}  # symbols that results do not owe to arguments
+        ] = {}  # symbols of results that do not derive from arguments
 
     def argument(self, frame: CallFrame, node: int) -> Out:
         """Merge the value that the caller passes for an argument with the shape that the file declares."""
@@ -47,7 +47,7 @@ class CallInference:
         return declared[0]
 
     def needs(self, frame: CallFrame, node: int) -> list[Task]:
-        """The results of functions that a call waits for now; none when all is there."""
+        """Return the function results that a call still waits for; none when all are inferred."""
         if self.full:
             return []
         if self.inference.op(node) in LOOPS:
@@ -55,7 +55,7 @@ class CallInference:
         return unmet(task for sub in self._entered(frame, node) for task in self.returns(sub))
 
     def results(self, frame: CallFrame, node: int) -> tuple[Out, ...]:
-        """The outputs of a call whose functions are inferred."""
+        """Return the outputs of a call whose functions are inferred."""
         if self.full:
             return ()
         if self.inference.op(node) in LOOPS:
@@ -65,7 +65,7 @@ class CallInference:
         # Each call of a function has separate symbols for the results of the body.
         each = [self.fresh(sub, self.given(sub)) for sub in subs]
         if not each or len(subs) < len(self._functions(node)):
-            return ()  # one of the branches calls what we are in: it may give anything
+            return ()  # a branch is recursive: its results are unknown
         joined = each[0]
         for other in each[1:]:
             pairs = zip(joined, other, strict=False)
@@ -73,28 +73,28 @@ class CallInference:
         return joined
 
     def arguments(self, frame: CallFrame, node: int) -> tuple[Out, ...]:
-        """The inputs of a call that are arguments of its functions."""
+        """Return the inputs of a call that are arguments of its functions."""
         ins = [self.inference.input(frame, source) for source in self.inference.wiring.inputs(node)]
         return tuple(ins[1:] if self.inference.op(node) in BRANCHES else ins)
 
     def _entered(self, frame: CallFrame, node: int) -> list[CallFrame]:
         args = self.arguments(frame, node)
-        # No function is given more than it has arguments: thousands may have none.
+        # Pass each function only as many as it has arguments: thousands of functions may have none.
         counts = ((function, len(self.graph.functions[function].args)) for function in self._functions(node))
         frames = [self.enter(frame, function, args[:count]) for function, count in counts]
         return [sub for sub in frames if sub is not None]
 
     def _functions(self, node: int) -> list[int]:
-        """The functions that a node calls, each once: it may name one of them thousands of times."""
+        """Return the functions that a node calls, without duplicates: it may name one of them thousands of times."""
         return list(dict.fromkeys(call.function for call in self.inference.wiring.calls[node]))
 
     def enter(self, caller: CallFrame, function: int, args: tuple[Out, ...]) -> CallFrame | None:
-        """The frame of a function with these arguments; None where it calls itself."""
+        """Return the frame of a function with these arguments; None for recursion."""
         made = self._made.setdefault(function, [])
         if any(frame.holds(caller) for frame in made):
-            # Recursion: the results of a call inside of itself are not known.
+            # Recursion: the results of a call inside of itself are unknown.
             return None
-        # One more frame, for all further calls, in which nothing is known of the arguments.
+        # Past the limits, all further calls share one frame with unknown arguments.
         if len(made) >= FRAMES or (made and self._again + self._sizes[function] > NODES_AGAIN):
             known = (function, args) in self._frames
             self.limited |= not known
@@ -107,11 +107,11 @@ class CallInference:
         return frame
 
     def returns(self, frame: CallFrame) -> list[Task]:
-        """The nodes that make the results of a frame."""
+        """Return the tasks of the nodes that make the results of a frame."""
         return [(frame, end[0]) for end in self._ends_of(frame.function) if end is not None]
 
     def given(self, frame: CallFrame) -> tuple[Out, ...]:
-        """The results of a frame that is inferred; none after which `full` holds."""
+        """Return the results of an inferred frame; none once the budget is spent."""
         ends = self._ends_of(frame.function)
         self._given.take(len(ends))
         if self.full:
@@ -121,7 +121,7 @@ class CallInference:
 
     @property
     def full(self) -> bool:
-        """Whether the results of no more calls are looked at."""
+        """Return whether the budget for results of calls is spent."""
         return self._given.spent
 
     def _ends_of(self, function: int) -> list[OutputRef | None]:
@@ -133,11 +133,12 @@ class CallInference:
         return self._ends[function]
 
     def fresh(self, frame: CallFrame, outs: tuple[Out, ...]) -> tuple[Out, ...]:
-        """Results as one call sees them: sizes born in the body are new in each call, those of arguments are not."""
+        """Return results as one call sees them: sizes created in the body are new in each call, those of arguments are
+        not."""
         symbols = self.inference.symbols
         born = self._born.get((frame, outs))
         if born is None:
-            # A size made of arguments ("batch * 7") is the same in and out of the body.
+            # A size derived from arguments ("batch * 7") is equal inside and outside of the body.
             decided = dict.fromkeys(symbols_of(frame.args), True)
             found = dict.fromkeys(symbols_of(outs))
             born = self._born[frame, outs] = [symbol for symbol in found if not symbols.made_of(symbol, decided)]
@@ -151,12 +152,12 @@ class CallInference:
         return known
 
     def forget(self, frame: CallFrame, node: int) -> None:
-        """Drop the results that were found under an assumption that did not hold."""
+        """Drop results that were found under a wrong assumption."""
         self._rounds.pop((frame, node), None)
         self.opened.pop((frame, node), None)
 
     def frames_of(self, function: int) -> list[CallFrame]:
-        """All frames of a function that calls lead to; one with nothing known of its arguments where none does."""
+        """Return all reachable frames of a function; one with unknown arguments if there is none."""
         frames = self._reached.get(function)
         if not frames:
             frame = self._frames.get((function, ()))
@@ -168,13 +169,13 @@ class CallInference:
 
     @cached_property
     def _sizes(self) -> list[int]:
-        """How many nodes each function has."""
+        """The number of nodes of each function."""
         inside = self.graph.function[self.graph.function >= 0]
         sizes: list[int] = np.bincount(inside, minlength=len(self.graph.functions)).tolist()
         return sizes
 
     @cached_property
-    # Functions by the frames that calls lead to, from the main graph on.
+    # Frames reachable by calls from the main graph, by function.
     def _reached(self) -> dict[int, list[CallFrame]]:
         inference = self.inference
         waiting = [inference.main]
@@ -193,23 +194,23 @@ class CallInference:
 
 
 class Round:
-    """One While: the body is inferred with the inputs of the loop; sizes that change between rounds are unknown."""
+    """One `While`: its body is inferred with the inputs of the loop; sizes that change between rounds are unknown."""
 
     def __init__(self, calls: CallInference, frame: CallFrame, node: int) -> None:
         self.calls = calls
         self.frame = frame
         bodies = {call.attr: call.function for call in calls.inference.wiring.calls[node]}
         self.body, self.cond = bodies.get("body"), bodies.get("cond")
-        # Elements change from round to round; shapes usually do not.
+        # Elements change between rounds; shapes usually do not.
         self.args = tuple(Out(arg.shape, None, arg.held) for arg in calls.arguments(frame, node))
         self.varying: set[int] = set()
         self.rounds = 0
         self.node = node
 
     def needs(self) -> list[Task]:
-        """Return the tasks that the present round waits for; if there are none, run rounds until nothing changes."""
+        """Return the tasks that the current round waits for; if there are none, run rounds up to a fixed point."""
         while self.body is not None:
-            # The body with what is assumed so far; its frame is found again where the assumption did not change.
+            # The frame of the body with the current assumption; reused if the assumption did not change.
             sub = self.calls.enter(self.frame, self.body, self.args)
             if sub is None:
                 self.args = (UNKNOWN,) * len(self.args)
@@ -220,7 +221,7 @@ class Round:
             if self.calls.full:
                 self.args = (UNKNOWN,) * len(self.args)
                 return []
-            # A fixed point: what the body gives is what was handed in.
+            # A fixed point: the body returns its arguments.
             if all(fits(arg, out, self.varying) for arg, out in zip(self.args, given, strict=False)):
                 return []
             self.rounds += 1
@@ -238,25 +239,25 @@ class Round:
         return widened(arg, out, self.varying, self.calls.inference.symbols)
 
     def results(self) -> tuple[Out, ...]:
-        """Return the outputs of the loop: what every round carries, with one new symbol for each size that varies."""
+        """Return the outputs of the loop: the values of every round, with one new symbol for each size that varies."""
         calls = self.calls
         functions = [function for function in (self.cond, self.body) if function is not None]
         subs = [calls.enter(self.frame, function, self.args) for function in functions]
         calls.opened[self.frame, self.node] = tuple(sub for sub in subs if sub is not None)
         if self.body is None:
             return ()
-        # Outside of the loop, a size that changes in it is one number: that after the last round.
+        # Outside of the loop, a varying size is one number: its value after the last round.
         new = {symbol: calls.inference.symbols.fresh() for symbol in sorted(self.varying)}
         return tuple(Out(renamed(arg.shape, new), None, renamed(arg.held, new)) for arg in self.args)
 
 
 def fits(assumed: Out, brought: Out, varying: set[int]) -> bool:
-    """Whether what a loop brings back is what it was assumed to carry."""
+    """Return whether the value at the end of a round agrees with the assumed value."""
     return _fits(assumed.shape, brought.shape, varying) and _fits(assumed.held, brought.held, varying)
 
 
 def _fits(assumed: Dims, brought: Dims, varying: set[int]) -> bool:
-    # Nothing was assumed, or it came true.
+    # Nothing was assumed, or the assumption holds.
     if assumed is None or assumed == brought:
         return True
     if brought is None or len(brought) != len(assumed):
@@ -266,26 +267,27 @@ def _fits(assumed: Dims, brought: Dims, varying: set[int]) -> bool:
 
 
 def widened(assumed: Out, brought: Out, varying: set[int], symbols: Symbols) -> Out:
-    """Merge the two values that a loop may carry; sizes that differ become symbols, which are added to `varying`."""
+    """Merge the assumed value with that at the end of a round; sizes that differ become symbols, which are added to
+    `varying`."""
 
-    def wide(mine: Dims, other: Dims) -> Dims:
+    def widen_dims(mine: Dims, other: Dims) -> Dims:
         if mine is None or other is None or len(mine) != len(other):
             return None
         dims = tuple(a if a == b or a in varying else symbols.fresh() for a, b in zip(mine, other, strict=True))
-        # Only new symbols: one that was assumed before may be a size outside of the loop.
+        # Only new symbols: an assumed symbol may be a size outside of the loop.
         varying.update(symbol for symbol in dims if symbol not in mine)
         return dims
 
-    return Out(wide(assumed.shape, brought.shape), None, wide(assumed.held, brought.held))
+    return Out(widen_dims(assumed.shape, brought.shape), None, widen_dims(assumed.held, brought.held))
 
 
 def unmet(tasks: Iterable[Task]) -> list[Task]:
-    """Those that are neither done nor being done."""
+    """Return the tasks that are neither done nor in progress."""
     return [(frame, node) for frame, node in tasks if node not in frame.outs and node not in frame.waiting]
 
 
 def symbols_of(outs: Iterable[Out]) -> list[int]:
-    """Every symbol in some outputs."""
+    """Return every symbol in some outputs."""
     return [
         number
         for out in outs
@@ -296,5 +298,5 @@ def symbols_of(outs: Iterable[Out]) -> list[int]:
 
 
 def renamed(numbers: Dims, new: dict[int, int]) -> Dims:
-    """Replace symbols by others."""
+    """Replace symbols by others, as `new` maps them."""
     return None if numbers is None else tuple(new.get(number, number) for number in numbers)

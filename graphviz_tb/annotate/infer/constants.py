@@ -1,4 +1,4 @@
-"""The elements of a constant, if they are few whole numbers."""
+"""The elements of a constant, if they are a few integers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from graphviz_tb.limits import FOLDED_ELEMENTS
 
 
 def elements_of(tensor: Any) -> Elements | None:
-    """The elements of a TensorProto; the last of a short list represents all that follow.
+    """Return the elements of a TensorProto; the last of a short list fills the rest.
 
     >>> from graphviz_tb.proto import TensorProto
     >>> elements_of(TensorProto(dtype=3, tensor_shape={"dim": [{"size": 3}]}, int_val=[4, 7]))

@@ -1,10 +1,10 @@
-"""Infers outputs when they are asked for, each node once for each set of arguments.
+"""Inference of outputs on demand, each node once per set of arguments.
 
-ask       an output that something shows
+ask       for an output that is shown
 apply     the signature or rule of the op, its fold (rules/folds.py), or the function that it calls (calls.py)
-wait      for an input that a rule reads, what that one reads, and so on: a stack of our own, for chains may be a
-          million long; what no rule reads is never inferred
-settle    the values that loops were assumed to carry are compared with those they carry (loops.py)
+wait      for the inputs that a rule reads, recursively: on an explicit stack, since chains may be a million
+          nodes long; outputs that no rule reads are never inferred
+settle    compare the assumed values of loops with the inferred ones (loops.py)
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Inference:
     def __init__(self, graph: Graph, declared: Declared, definitions: DefinitionNumbers) -> None:
         self.graph = graph
         self.declared = declared
-        self.lock = RLock()  # threads may draw one model at once: what waits here waits for one of them
+        self.lock = RLock()  # threads may draw one model at once: one of them infers, the rest wait
         self.wiring = NodeInputs(graph)
         self.symbols = Symbols()
         self.definitions = definitions
@@ -58,30 +58,30 @@ class Inference:
         self.contradictions: dict[int, None] = {}
         self._shared: dict[int, tuple[Out, ...]] = {}
         self.outcomes = Outcomes()
-        self._layers = frozenset(layer_nodes(graph))  # "Conv2D" of Keras is no Conv2D: the rules are those of ops
+        self._layers = frozenset(layer_nodes(graph))  # rules are for ops: a Keras layer "Conv2D" is not the op
         self._argument: list[bool] = (graph.definition < 0).tolist()
         self._ops: list[str] = [graph.op_types[op] for op in graph.op.tolist()]
-        # Nodes that are no ops like others: their inputs are all inferred before them.
+        # Special nodes, whose inputs are all inferred before them.
         special = graph.of_types((FRAME_MERGES | MAYBE_HANDLES).__contains__) | (graph.definition < 0)
         special[[*self.wiring.calls, *self._layers]] = True
         self._whole: list[bool] = special.tolist()
 
     @property
     def limited(self) -> bool:
-        """Whether something was not followed, as all that the file asks for would take minutes or fill memory."""
+        """Return whether inference stopped somewhere, as the whole file would take minutes or fill memory."""
         return self.calls.limited or self.symbols.full
 
     def shape(self, node: int, output: int) -> Shape:
-        """The shape of one output, over all calls of the function where it lies."""
+        """Return the shape of one output, merged over all calls of its function."""
         with self.lock:
             outs = self.outs(node)
         return told(outs[output].shape) if output < len(outs) else None
 
     def outs(self, node: int) -> tuple[Out, ...]:
-        """Return the outputs of a node; for a node of a function, as far as all its calls agree."""
+        """Return the outputs of a node; for a node of a function, the common part of all its calls."""
         function = int(self.graph.function[node])
         if function < 0:
-            # Seen from outside, an output of a body is what all its calls have in common.
+            # Only nodes of functions have several frames.
             return self.ask(self.main, node)
         outs = self._shared.get(node)
         if outs is None:
@@ -99,13 +99,13 @@ class Inference:
         return next(iter(self.outs(node)), UNKNOWN)
 
     def ask(self, frame: CallFrame, node: int) -> tuple[Out, ...]:
-        """The outputs of a node of a frame, inferred with all that they need."""
+        """Return the outputs of a node in a frame, inferring everything that they need."""
         if node not in frame.outs:
             self.loops.settle(frame, node)
         return frame.outs[node]
 
     def run(self, frame: CallFrame, node: int) -> None:
-        """Infer a node and what it needs. What a loop brings back is assumed (`Loops`)."""
+        """Infer a node and its inputs, under the current assumptions about loops (`Loops`)."""
         stack: list[Task] = [(frame, node)]
         while stack:
             frame, node = stack[-1]
@@ -121,9 +121,9 @@ class Inference:
             stack.pop()
 
     def infer(self, frame: CallFrame, node: int) -> Sequence[Task]:
-        """Infer a node alone; or the tasks that come before it: what its rule reads next, the results of calls."""
+        """Infer a single node; or return the tasks to do first: inputs that its rule reads next, results of calls."""
         inputs, whole = frame.waiting.get(node), self._whole[node]
-        # The inputs of calls and heads are asked for once; what a call waits for is asked again, round by round.
+        # Inputs of calls and loop heads are requested once; tasks of a call are requested again in each round.
         if inputs is None:
             inputs = frame.waiting[node] = OpInputs(frame, self.wiring.inputs(node))
             if whole and (missing := self.needs(node, inputs)):
@@ -139,16 +139,16 @@ class Inference:
         return ()
 
     def needs(self, node: int, inputs: OpInputs) -> list[int]:
-        """The places of the inputs that are not inferred, but for what comes back to the head of a loop."""
+        """Return the places of the inputs that are not inferred, except back edges into a loop head."""
         missing = [place for place in range(len(inputs)) if inputs.inferred(place) is None]
-        # The head of a loop is inferred from what enters; what comes back is compared later (loops.py).
+        # A loop head is inferred from its outside inputs; back edges are compared later (loops.py).
         if missing and self.op(node) in FRAME_MERGES:
             backs = self.loops.backs(node)
             return [place for place in missing if inputs.sources[place] not in backs]
         return missing
 
     def op(self, node: int) -> str:
-        """The op type of a node."""
+        """Return the op type of a node."""
         return self._ops[node]
 
     def input(self, frame: CallFrame, source: OutputRef | None) -> Out:
@@ -159,7 +159,7 @@ class Inference:
         return outs[source[1]] if outs is not None and source[1] < len(outs) else UNKNOWN
 
     def taken(self, frame: CallFrame, node: int) -> list[Out]:
-        """The outputs that a node takes, all of them inferred, as far as they can be."""
+        """Return the inputs of a node, all inferred as far as possible."""
         sources = self.wiring.inputs(node)
         for source in sources:
             if source is not None:
@@ -167,23 +167,23 @@ class Inference:
         return [self.input(frame, source) for source in sources]
 
     def special(self, frame: CallFrame, node: int, inputs: OpInputs) -> tuple[Out, ...] | None:
-        """The outputs of a node that depend on more than its definition and its inputs; None where they do not."""
+        """Return the outputs of a node that depend on more than its definition and inputs; None if they do not."""
         if self._argument[node]:
             return (self.calls.argument(frame, node),)
         if self._ops[node] in FRAME_MERGES and (head := self.loops.head(frame, node)) is not None:
-            # The value, and which input came.
+            # The value, and the index of the chosen input.
             return (head, Out(()))
         if node in self._layers:
             return self.said(node, ())
         if node in self.wiring.calls:
             results = self.calls.results(frame, node)
             return self.said(node, results if self.kept(results) else ())
-        # A handle holds what others state of its variable.
+        # The shape in a handle comes from other nodes.
         return self.alone(node, inputs) if self._ops[node] in MAYBE_HANDLES else None
 
     def like_others(self, node: int, inputs: OpInputs) -> tuple[Out, ...] | list[int]:
-        """The outputs of an op, those of an equal one that was inferred before; or the places of the inputs that its
-        rule reads and that are not inferred."""
+        """Return the outputs of an op, reusing those of an equal op; or the places of the inputs that its rule reads
+        and that are not inferred."""
         definition = self.definitions.of(node)
         known = self.outcomes.find(definition, inputs)
         if isinstance(known, int):
@@ -205,8 +205,8 @@ class Inference:
         return outs
 
     def alone(self, node: int, ins: Sequence[Out]) -> tuple[Out, ...]:
-        """The outputs of an op that calls nothing, from its definition and its inputs; those of a handle depend on the
-        node."""
+        """Return the outputs of an op that calls nothing, from its definition and its inputs; those of a handle depend
+        on the node."""
         definition = self.graph.node_def(node)
         assert definition is not None, "only arguments of functions have none"
         if says_nothing(self.graph, definition):
@@ -220,24 +220,24 @@ class Inference:
         return self.said(node, outs)
 
     def said(self, node: int, outs: tuple[Out, ...]) -> tuple[Out, ...]:
-        """Outputs with what the file declares of them."""
+        """Merge outputs with the shapes that the file declares."""
         return self.with_declared(node, outs, self.declared(node, self.graph.node_def(node)))
 
     def with_batch(self, out: Out) -> Out:
-        """What comes in from outside: a first size that is open is that of the batch."""
+        """Replace an unknown first size of a value from outside by a batch size."""
         if not out.shape or out.shape[0] > HIDDEN:
             return out
         return Out((self.symbols.batch(), *out.shape[1:]), out.value, out.held)
 
     def handle_of(self, node: int) -> Out:
-        """The handle of a variable whose shape others state: its reads, what is assigned to it."""
+        """Return the handle of a variable whose shape other nodes state: its reads and assignments."""
         shape = self.graph.meaning.shapes().get(node)
         return Out(
             (), None, None if shape is None else tuple(self.symbols.fresh() if size is None else size for size in shape)
         )
 
     def inferred(self, op: Op) -> tuple[Out, ...]:
-        """Return the outputs by the rule of the op, with elements where it has a fold; () where neither applies."""
+        """Return the outputs by the rule of the op, with elements if it has a fold; () if it has no rule."""
         rule = rule_for(op.definition.op)
         if rule is None:
             return ()
@@ -248,34 +248,35 @@ class Inference:
             outs = tuple([sensible(each) for each in given])
             value = self.elements(op, outs[0].shape) if outs else None
         except (Contradiction, *ILL_FORMED):
-            return ()  # the file is no graph that TensorFlow would run
-        # A fold goes by the elements, a rule by shapes: where they disagree the elements are let go.
+            return ()  # TensorFlow would refuse this graph
+        # If the elements disagree with the shape, drop the elements.
         if value is not None and len(value) == count(outs[0].shape):
             outs = (Out(outs[0].shape, value, outs[0].held), *outs[1:])
         return outs
 
     def elements(self, op: Op, shape: Dims) -> Elements | None:
-        """The elements of the first output where it is small and of whole numbers: of others nothing is read."""
+        """Return the elements of the first output if it is small and of integers, else None."""
         fold = FOLDS.get(op.definition.op)
         if fold is None or output_dtypes(op.definition)(0) in NO_WHOLE or not self.followed(shape):
             return None
         return fold(op)
 
     def followed(self, shape: Dims) -> bool:
-        """Whether the elements of such a tensor are followed: few are always, many while there is room for them."""
+        """Return whether to track the elements of such a tensor: small ones always, large ones within the memory
+        budget."""
         if not fixed(shape):
             return False
         number = count(shape)
         return number <= MOST_DIMENSIONS or (number <= FOLDED_ELEMENTS and self.symbols.room_for(number))
 
     def kept(self, given: RuleResult) -> bool:
-        """Whether there is room for the sizes of some outputs; a few always find it. A few bytes make an op whose many
-        outputs have the longest shape, or a call of it."""
+        """Return whether there is room for the sizes of some outputs; a few always fit. A few bytes of a file can claim
+        many outputs of the largest rank."""
         number = sum(len((each.shape if isinstance(each, Out) else each) or ()) for each in given)
         return number <= SIZES_OF_OP or self.symbols.room_for(number)
 
     def with_declared(self, node: int, outs: tuple[Out, ...], declared: list[Shape] | None) -> tuple[Out, ...]:
-        """Declared shapes count where they say more, and where they contradict."""
+        """Merge outputs with declared shapes, which win if they say more, or contradict."""
         if declared is None:
             return outs
         # An op without a rule has as many outputs as are declared.
@@ -283,7 +284,7 @@ class Inference:
         for index, shape in enumerate(declared):
             if shape is None:
                 continue
-            # HIDDEN itself is "any size" while two shapes are merged; each one left becomes a separate symbol.
+            # HIDDEN itself means "any size" during the merge; each remaining one becomes a separate symbol.
             said = tuple(HIDDEN if size is None else size for size in shape)
             try:
                 both = merge(padded[index].shape, said)
@@ -291,7 +292,7 @@ class Inference:
                 self.contradictions[node] = None
                 both = said
                 padded[index] = UNKNOWN
-            # Of an op without a rule the first size that is open is that of the batch, as everywhere in such a file.
+            # Without a rule, an unknown first size is the batch, as is usual in such files.
             ruled = padded[index].shape is not None
             dims = tuple(
                 size if size != HIDDEN else self.symbols.fresh() if ruled or place else self.symbols.batch()
@@ -301,12 +302,12 @@ class Inference:
         return tuple(padded)
 
     def join(self, a: Dims, b: Dims) -> Dims:
-        """Return the shape that both have in common: for each size that differs a new symbol."""
+        """Return the common part of two shapes: a new symbol for each size that differs."""
         return join(a, b, self.symbols)
 
 
 def is_handle(op: Op) -> bool:
-    """Whether an op gives the handle of a variable: it makes one, or is given one from outside.
+    """Return whether an op gives the handle of a variable: it makes one, or receives one from outside.
 
     >>> from graphviz_tb.proto import NodeDef
     >>> given = NodeDef(op="_Arg", attr={"T": {"type": 20}})
@@ -320,31 +321,31 @@ def is_handle(op: Op) -> bool:
 
 
 MAYBE_HANDLES = INPUTS | (HANDLES & VARIABLES)  # the ops of `is_handle`
-GIVEN = INPUTS | NEXT_ELEMENTS | OPTIONAL_VALUES  # what comes in from outside
+GIVEN = INPUTS | NEXT_ELEMENTS | OPTIONAL_VALUES  # values from outside
 
-# What a rule raises where an attribute is of another kind than the op has: a list of shapes for a shape, or so.
+# Raised by rules if an attribute has the wrong kind, for example a list of shapes in place of a shape.
 ILL_FORMED = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
 
 
 def sensible(given: Dims | Out) -> Out:
-    """Convert the result of a rule to an output; an impossible shape, with a negative size or too many dimensions, is
+    """Convert the result of a rule to an output; an impossible shape (a negative size, too many dimensions) becomes
     unknown."""
     out = given if isinstance(given, Out) else Out(given)
     if not (is_shape(out.shape) and is_shape(out.held)):
         return UNKNOWN
-    # Indices among indices double the dimensions with each op.
+    # Gathers of gathers can double the number of dimensions with each op.
     if max(len(out.shape or ()), len(out.held or ())) > MOST_DIMENSIONS:
         return UNKNOWN
     if out.shape:
         for size in out.shape:
-            # Negative and no symbol.
+            # Negative, but not a symbol.
             if HIDDEN < size < 0:
                 return Out(None, None, out.held)
     return out
 
 
 def is_shape(dims: object) -> bool:
-    """Whether a rule gave a shape: an attribute of another kind may be a text, one number, or a list of them.
+    """Return whether the result of a rule is a shape: a wrong attribute may be a text, a number, or a list of them.
 
     >>> is_shape((1, 2)), is_shape(None), is_shape("ab"), is_shape([1, 2]), is_shape(((1,),))
     (True, True, False, False, False)
@@ -353,7 +354,7 @@ def is_shape(dims: object) -> bool:
 
 
 def count(shape: Dims) -> int:
-    """The number of elements of a shape that is known."""
+    """Return the number of elements of a known shape."""
     number = 1
     for size in shape or ():
         number *= size
@@ -361,5 +362,5 @@ def count(shape: Dims) -> int:
 
 
 def told(dims: Dims) -> Shape:
-    """A shape for others: a symbol is None."""
+    """Return a shape without symbols: unknown sizes are None."""
     return None if dims is None else tuple(None if size <= HIDDEN else size for size in dims)

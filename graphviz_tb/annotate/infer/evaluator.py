@@ -1,4 +1,4 @@
-"""The engine as the inference of calls and of loops sees it: they ask it for nodes, it asks them for results."""
+"""The engine as seen by the inference of calls and loops."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ class Evaluator(Protocol):
     main: CallFrame
 
     def op(self, node: int) -> str:
-        """The op type of a node."""
+        """Return the op type of a node."""
 
     def ask(self, frame: CallFrame, node: int) -> tuple[Out, ...]:
         """Infer the outputs of a node and all that they need."""
 
     def run(self, frame: CallFrame, node: int) -> None:
-        """Infer a node under the assumptions about loops that hold now."""
+        """Infer a node under the current assumptions about loops."""
 
     def input(self, frame: CallFrame, source: OutputRef | None) -> Out:
-        """The output that an input takes, as far as it is inferred."""
+        """Return the output that an input takes, as far as it is inferred."""
 
     def with_declared(self, node: int, outs: tuple[Out, ...], declared: list[Shape] | None) -> tuple[Out, ...]:
         """Merge inferred outputs with declared shapes."""

@@ -1,4 +1,4 @@
-"""The main graph or a function's body with certain arguments, as far as it was inferred, and the inputs of its ops."""
+"""Frames (the main graph, or a function's body with certain arguments) and lazily inferred inputs of ops."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from graphviz_tb.annotate.infer.wiring import OutputRef
 
 @dataclass(slots=True, eq=False)
 class CallFrame:
-    """One place where nodes are inferred: `function` is -1 for the main graph, `caller` the frame of the first call."""
+    """A scope of inference: `function` is -1 for the main graph, `caller` the frame of the first call."""
 
     function: int
     args: tuple[Out, ...] = ()
     caller: CallFrame | None = None
     outs: dict[int, tuple[Out, ...]] = field(default_factory=dict)
     waiting: dict[int, OpInputs] = field(default_factory=dict)
-    heads: dict[int, Out] = field(default_factory=dict)  # what merges of loops are assumed to carry
+    heads: dict[int, Out] = field(default_factory=dict)  # assumed values of loop heads
 
     depth: int = field(init=False)
-    far: CallFrame = field(init=False)  # one further out, twice as far as the one before where that is possible
+    far: CallFrame = field(init=False)  # a jump pointer to an outer frame
 
     def __post_init__(self) -> None:
         caller = self.caller
@@ -30,13 +30,13 @@ class CallFrame:
             self.depth, self.far = 0, self
             return
         self.depth = caller.depth + 1
-        # Pointers of a skew-binary list: every frame around is reached in a number of steps that grows like the
-        # logarithm of the depth (E. W. Myers, "An applicative random-access stack", 1983).
+        # Jump pointers of a skew-binary list: any outer frame is reached in O(log depth) steps
+        # (E. W. Myers, "An applicative random-access stack", 1983).
         step, next_step = caller.depth - caller.far.depth, caller.far.depth - caller.far.far.depth
         self.far = caller.far.far if step == next_step else caller
 
     def holds(self, other: CallFrame) -> bool:
-        """Return whether another frame is this one or inside it."""
+        """Return whether a frame is this one or inside it."""
         while other.depth > self.depth:
             caller = other.caller
             assert caller is not None, "only the outermost frame has none"
@@ -48,7 +48,7 @@ Task = tuple[CallFrame, int]  # a node to infer, and where
 
 
 class NotInferredError(Exception):
-    """A rule reads inputs, at these places, that are not inferred yet."""
+    """Raised when a rule reads inputs, at `places`, that are not inferred yet."""
 
     def __init__(self, places: list[int]) -> None:
         super().__init__(places)
@@ -56,10 +56,10 @@ class NotInferredError(Exception):
 
 
 class OpInputs(Sequence[Out]):
-    """The outputs that a node takes, each inferred when it is read: most rules read few of them. Reading one that is
-    not there raises NotInferredError; what is on a cycle that is not a loop is `UNKNOWN`.
+    """The inputs of a node, each inferred when it is read, as most rules read few of them. Reading an input that is not
+    inferred raises NotInferredError; an input on a cycle that is not a loop is `UNKNOWN`.
 
-    `read` are those that were read, in this order.
+    `read` are the inputs that were read, in this order.
     """
 
     __slots__ = ("_frame", "place", "read", "sources")
@@ -80,7 +80,7 @@ class OpInputs(Sequence[Out]):
     def __getitem__(self, index: int | slice) -> Out | list[Out]:
         if isinstance(index, slice):
             places = range(len(self.sources))[index]
-            # In one order, whatever was inferred before: none behind one that is missing.
+            # In one order, whatever was inferred before; stop at the first missing input.
             for place in places:
                 if self.take(place) is None:
                     raise NotInferredError([later for later in places if self.inferred(later) is None])
@@ -94,24 +94,24 @@ class OpInputs(Sequence[Out]):
         return iter(self[:])
 
     def take(self, place: int) -> Out | None:
-        """Read the input at a place; None where it is not inferred."""
+        """Read the input at a place; None if it is not inferred."""
         out = self.read.get(place)
         if out is None and (out := self.inferred(place)) is not None:
             self.read[place] = out
         return out
 
     def inferred(self, place: int) -> Out | None:
-        """The output that is taken at a place; None where it is not inferred."""
+        """Return the input at a place without recording the read; None if it is not inferred."""
         source = self.sources[place]
         if source is None:
             return UNKNOWN
         outs = self._frame.outs.get(source[0])
         if outs is None:
-            # A node that waits is below on the stack: the graph has a cycle there.
+            # A waiting node is deeper on the stack: the graph has a cycle.
             return UNKNOWN if source[0] in self._frame.waiting else None
         return outs[source[1]] if source[1] < len(outs) else UNKNOWN
 
     def tasks(self, places: Iterable[int]) -> list[Task]:
-        """The nodes to infer for some places, the first on top."""
+        """Return the tasks for some places, the first one last, as the top of the stack."""
         wanted = [self.sources[place] for place in places]
         return [(self._frame, source[0]) for source in reversed(wanted) if source is not None]

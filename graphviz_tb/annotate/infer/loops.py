@@ -1,4 +1,4 @@
-"""Loops of TensorFlow 1: a Merge is assumed to carry what enters it, until what comes back shows otherwise."""
+"""Loops of TensorFlow 1: a Merge is assumed to carry its outside input until the back edge shows otherwise."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from graphviz_tb.annotate.infer.frame import CallFrame, Task
 from graphviz_tb.annotate.infer.values import UNKNOWN, Out, join_outs
 from graphviz_tb.ops.roles import FRAME_NEXTS
 
-# Rounds after which a head that still changes is not known, and then no head is: nested loops widen one another.
+# Rounds after which a changing head becomes unknown, and after which all heads do: nested loops widen each other.
 PATIENCE, MOST_ROUNDS = 4, 8
 
 
 class Loops:
-    """The assumptions of one inference. Nothing is passed on before they are found to hold."""
+    """The assumptions of one inference. Values are passed on only once their assumptions are confirmed."""
 
     def __init__(self, inference: Evaluator, calls: CallInference) -> None:
         self.inference, self.calls = inference, calls
         self.varying: set[int] = set()
-        self._open: dict[Task, Out] = {}  # heads that were assumed and are not confirmed
+        self._open: dict[Task, Out] = {}  # heads with an unconfirmed assumption
         self._order: list[Task] = []
-        self._since: list[Task] = []  # what was inferred since the first of them
+        self._since: list[Task] = []  # tasks done since the first of these
 
     def head(self, frame: CallFrame, node: int) -> Out | None:
-        """Return the value that the head of a loop is assumed to carry; None for a Merge that is not a head."""
+        """Return the assumed value of a loop head; None for a Merge that is not a head."""
         inputs, backs = self.inference.wiring.inputs(node), set(self.backs(node))
         if not backs:
             return None
@@ -34,7 +34,7 @@ class Loops:
             first = carried[0]
             for other in carried[1:]:
                 first = join_outs(first, other, self.inference.symbols)
-            # The elements change from round to round: only shapes are assumed.
+            # Elements change between rounds: assume only shapes.
             assumed = frame.heads[node] = Out(first.shape, None, first.held)
         if (frame, node) not in self._open:
             self._order.append((frame, node))
@@ -42,18 +42,18 @@ class Loops:
         return assumed
 
     def backs(self, node: int) -> list[tuple[int, int]]:
-        """The inputs of a Merge that come from the round before."""
+        """Return the back edges into a Merge, from the previous round."""
         inputs = self.inference.wiring.inputs(node)
         return [source for source in inputs if source is not None and self.inference.op(source[0]) in FRAME_NEXTS]
 
     def note(self, frame: CallFrame, node: int) -> None:
-        """Remember what may depend on an assumption."""
+        """Record a task that may depend on an assumption."""
         if self._open:
             self._since.append((frame, node))
 
     def settle(self, frame: CallFrame, node: int) -> None:
-        """Infer a node; after, all that was assumed on the way holds."""
-        # First as they enter, then widened; heads that still change then are not known, at last no open one is.
+        """Infer a node until all assumptions made on the way hold."""
+        # Start with the outside inputs, then widen; heads that still change become unknown, finally all open ones.
         for rounds in range(MOST_ROUNDS + 2):
             self.inference.run(frame, node)
             if not self._open:
@@ -67,7 +67,7 @@ class Loops:
                 wrong = dict.fromkeys(wrong, UNKNOWN)
             for (inside, head), wide in wrong.items():
                 inside.heads[head] = wide
-            # All that may rest on what was wrong is inferred again.
+            # Infer everything again that may depend on a wrong assumption.
             for inside, inferred in self._since:
                 inside.outs.pop(inferred, None)
                 self.calls.forget(inside, inferred)
@@ -75,10 +75,10 @@ class Loops:
         self._clear()
 
     def _wrong(self) -> dict[Task, Out]:
-        """Return the heads to which another value comes back, with the value that they carry then."""
+        """Return the heads whose back edge has a different value, with the widened value."""
         wrong: dict[Task, Out] = {}
         checked = 0
-        while checked < len(self._order):  # looking at one may lead to others
+        while checked < len(self._order):  # the check may open more heads
             frame, node = self._order[checked]
             checked += 1
             for source in self.backs(node):

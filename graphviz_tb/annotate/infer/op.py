@@ -22,7 +22,7 @@ Fold = Callable[["Op"], Elements | None]
 
 
 class Op:
-    """One op with its inputs. Rules ask for what they need; what is not there is not known."""
+    """One op with its inputs. Rules read the properties that they need; missing ones are None or new symbols."""
 
     __slots__ = ("definition", "ins", "symbols")
 
@@ -32,16 +32,16 @@ class Op:
         self.symbols = symbols
 
     def shape(self, index: int) -> Dims:
-        """The shape of an input; -1 is the last."""
+        """Return the shape of an input; index -1 is the last."""
         return self.ins[index].shape if -len(self.ins) <= index < len(self.ins) else None
 
     def rank(self, index: int) -> int | None:
-        """The number of dimensions of an input."""
+        """Return the number of dimensions of an input."""
         shape = self.shape(index)
         return None if shape is None else len(shape)
 
     def value(self, index: int) -> Elements | None:
-        """The elements of an input."""
+        """Return the elements of an input."""
         return self.ins[index].value if -len(self.ins) <= index < len(self.ins) else None
 
     def held(self, index: int) -> Dims:
@@ -49,25 +49,25 @@ class Op:
         return self.ins[index].held if -len(self.ins) <= index < len(self.ins) else None
 
     def number(self, index: int) -> int | None:
-        """The one element of an input, where it is known."""
+        """Return the only element of an input, if it is known."""
         value = self.value(index)
         return value[0] if value is not None and len(value) == 1 and value[0] > HIDDEN else None
 
     def size(self, index: int) -> int:
-        """The one element of an input as a dimension: a number or a symbol."""
+        """Return the only element of an input as a dimension: a number or a symbol."""
         value = self.value(index)
-        # -1 in a shape says "any".
+        # -1 in a shape means any size.
         return value[0] if value is not None and len(value) == 1 and value[0] != -1 else self.symbols.fresh()
 
     def numbers(self, index: int) -> list[int] | None:
-        """All elements of an input, if all are known."""
+        """Return all elements of an input, if all are known."""
         value = self.value(index)
         return list(value) if value is not None and all(element > HIDDEN for element in value) else None
 
     def target(self, index: int) -> Dims:
-        """The shape that the elements of an input state; -1 is a size that is not known.
+        """Return the shape in the elements of an input; -1 is an unknown size.
 
-        Of an input with unknown elements, its own length is the rank.
+        If the elements are unknown, the length of the input is the rank.
         """
         value = self.value(index)
         if value is not None:
@@ -78,9 +78,9 @@ class Op:
         return self.symbols.several(shape[0])
 
     def listed(self, first: int = 0, others: int = 0) -> Sequence[Out]:
-        """The inputs that attribute `N` counts, from input `first` on; where nothing counts them, all but `others`.
+        """Return the inputs counted by attribute `N`, from input `first` on; without it, all but `others`.
 
-        What is behind is no argument of the op: the picture of a diff has the inputs there that are gone.
+        Later inputs are not arguments: the picture of a diff appends removed inputs.
         """
         count = self.attr("N")
         # "N" of a hostile file may be a text.
@@ -89,7 +89,8 @@ class Op:
         return self.ins[first : first + count]
 
     def attr(self, name: str) -> Any:
-        """An attribute as a plain value, or its default: number, text, dtype name, dims, list; None where none is."""
+        """Return an attribute as a plain value (number, text, dtype name, dims, list), or its default; None if there is
+        none."""
         attrs = self.definition.attr
         if name in attrs:
             return self._plain(attrs[name])
@@ -118,7 +119,7 @@ class Op:
             return [text.decode("utf-8", "replace") for text in message.s]
         if message.type:
             return [dtype_name(number) for number in message.type]
-        # An empty list does not say of what it is: it is the same for all kinds.
+        # An empty list has no element type, so any kind will do.
         return [stated(number) for number in message.i] or list(message.b or message.f)
 
     def dims(self, message: Any) -> Dims:
@@ -128,9 +129,10 @@ class Op:
         return tuple(self.symbols.fresh() if dim.size < 0 else int(dim.size) for dim in message.dim)
 
     def count(self, name: str) -> int:
-        """An attribute that counts, or the length of one that lists.
+        """Return the number in an attribute, or the length of its list.
 
-        Raises ValueError where it counts fewer outputs than none, or more than any op gives."""
+        Raises ValueError if it is negative, or more than `MOST_OUTPUTS`.
+        """
         attribute = self.attr(name)
         if isinstance(attribute, list):
             return len(attribute)
@@ -142,15 +144,15 @@ class Op:
         return count
 
 
-Outcome = tuple[tuple[Out, ...], Asked]  # the outputs of an op, and what was asked of symbols for them
-Step = int | Outcome | None  # the place of the input that a rule reads next, or what the op comes to
+Outcome = tuple[tuple[Out, ...], Asked]  # the outputs of an op, and the symbols requested for them
+Step = int | Outcome | None  # the place of the input that a rule reads next, or the outcome
 
 
 class Outcomes:
-    """What ops came to, by their definitions and by what their rules read of the inputs, one after the other.
+    """A cache of rule outcomes, by definition and by the inputs that the rule read, as a decision tree.
 
-    A place is what a rule has read so far: there it reads one input more, and goes on to a place for each output that
-    it may find; or it has read all.
+    Each place of the tree is a state of a rule: either it reads one more input, with a branch for each output found
+    there, or it is done.
     """
 
     def __init__(self) -> None:
@@ -162,7 +164,8 @@ class Outcomes:
         return len(self._steps)
 
     def find(self, definition: int, inputs: OpInputs) -> Step:
-        """What an equal op came to; or the place of the input that its rule read and that is not inferred here."""
+        """Return the outcome of an equal op; or the place of the input that its rule read and that is not inferred
+        here."""
         place = inputs.place
         if place < 0:
             place = self._starts.get((definition, len(inputs.sources)), -1)
@@ -178,8 +181,8 @@ class Outcomes:
         return None
 
     def keep(self, definition: int, inputs: OpInputs, step: Step) -> None:
-        """Remember what an op has read, and what its rule reads next or what it came to; None where that depends on
-        more than what it read."""
+        """Store the inputs that an op has read, and the next input or the outcome; None if that depends on more than
+        the inputs."""
         place = self._starts.setdefault((definition, len(inputs.sources)), len(self._steps))
         for index, out in inputs.read.items():
             self._keep(place, index)

@@ -1,23 +1,25 @@
-"""Shape signatures of the table of ops (`graphviz_tb/ops/ops.tsv`): outputs apart by blanks, each in one of these ways.
+"""Shape signatures of the table of ops (`graphviz_tb/ops/ops.tsv`): outputs separated by blanks, each in one of these
+forms.
 
     same  same(2)              as input 0, as input 2
-    pass  pass(1)  pass*       input 0 itself, with its elements and what it holds; input 1; every input
-    broadcast  broadcast(0,1)  inputs stretched to one another: all, or some
-    agree  agree(1,2)          as inputs that are all of one shape
+    pass  pass(1)  pass*       input 0 itself, with its elements and held shape; input 1; every input
+    broadcast  broadcast(0,1)  inputs broadcast together: all, or some
+    agree  agree(1,2)          as inputs that all have one shape
     attr(shape)                an attribute;  attrs(output_shapes)  a list of them, one for each output
-    tensor(value)              as the tensor that is an attribute
-    target(0)                  the elements of an input are the shape
-    drop(1)                    input 0 without the axes that input 1 lists, or with 1 for them where `keep_dims` is set
-    held  held(1)              what the handle at an input holds;  handle(shape)  a handle that holds an attribute
-    as(Conv2D)                 the outputs of another op
-    none  unknown              no output; an output of which nothing is known
-    rule(arrays)               none of these: a function in rules/arrays.py
+    tensor(value)              the shape of the tensor in an attribute
+    target(0)                  the shape in the elements of an input
+    drop(1)                    input 0 without the axes in input 1, or with size 1 for them if `keep_dims` is set
+    held  held(1)              the shape held by the handle at an input
+    handle(shape)              a handle that holds an attribute
+    as(Conv2D)                 by the rule of a different op
+    none  unknown              no output; an unknown output
+    rule(arrays)               none of these: a function of the family "arrays" in rules/
     [b 3 ? #1 #2.0 r0 @k]      sizes: a letter, a number, any, the one element of input 1, element 0 of input 2, the
                                rank of input 0, an attribute (`@k?`: any where it is 0)
-    mk,kn -> mn                letters name the sizes of inputs, `...` all others, `_` an input that says nothing
-    mk^adj_a|transpose_a       with the last two sizes exchanged where one of the attributes is set
+    mk,kn -> mn                letters name the sizes of inputs, `...` the remaining ones, `_` an input to ignore
+    mk^adj_a|transpose_a       with the last two sizes exchanged if one of the attributes is set
 
-A letter that no input binds is any size, the same in all outputs. `*7` or `*dtypes` behind an output repeats it.
+A letter that no input binds is an unknown size, equal in all outputs. `*7` or `*dtypes` after an output repeats it.
 """
 
 from __future__ import annotations
@@ -32,15 +34,15 @@ from graphviz_tb.annotate.infer.rules.common import agreed, axis_of
 from graphviz_tb.annotate.infer.values import Dims, Out, broadcast, merged
 from graphviz_tb.ops.table import LINES, row
 
-Bound = dict[str, int]  # sizes by letter, and by the token of a size that is the same wherever it stands
-OutputMaker = Callable[[Op, Bound, Dims], RuleResult]  # the last is what `...` is
+Bound = dict[str, int]  # sizes by letter, and by token for tokens with one size wherever they occur
+OutputMaker = Callable[[Op, Bound, Dims], RuleResult]  # the last argument is the dims of `...`
 OWN = re.compile(r"rule\((\w+)\)")
 ENTRY = re.compile(r"(\[[^][]*\]|[^\s(*]+(?:\([^()]*\))?)(?:\*(\w*))?")
 
 
 @cache
 def rule_for(op: str) -> Rule | None:
-    """The rule of an op: its own function (rules/) or its signature; None where it has neither."""
+    """Return the rule of an op: its own function (rules/) or its signature; None if it has neither."""
     line = row(op)
     if line is None or not line.shape:
         return None
@@ -49,12 +51,12 @@ def rule_for(op: str) -> Rule | None:
 
 
 def types_with_rules() -> list[str]:
-    """The op types whose outputs are inferred."""
+    """Return the op types whose outputs are inferred."""
     return sorted(op for op in LINES if rule_for(op) is not None)
 
 
 def rule_of(text: str) -> Rule:
-    """The rule of a signature."""
+    """Compile a signature to a rule."""
     inputs, arrow, outputs = text.rpartition("->")
     terms = [term_of(term.strip(), outputs) for term in inputs.split(",")] if arrow else []
     makers = [output_of(*match.groups()) for match in ENTRY.finditer(outputs)]
@@ -79,7 +81,7 @@ def term_of(text: str, outputs: str) -> Callable[[Op, Dims, Bound, Dims], Dims]:
     def bind(op: Op, shape: Dims, bound: Bound, rest: Dims) -> Dims:
         if letters == "_":
             return rest
-        # An input that does not fit says nothing: its letters are any sizes.
+        # Ignore an input that does not fit: its letters become unknown sizes.
         if shape is None or len(shape) < named or (len(shape) > named and not dots):
             return None if dots else rest
         stop = len(shape) - len(after)
@@ -113,7 +115,7 @@ def output_of(text: str, times: str | None) -> OutputMaker:
 
 
 def sizes_of(tokens: Sequence[str]) -> OutputMaker:
-    """A shape that is put together of sizes."""
+    """Compile a shape made of single sizes."""
 
     def maker(op: Op, bound: Bound, rest: Dims) -> RuleResult:
         if rest is None and "..." in tokens:
@@ -124,7 +126,7 @@ def sizes_of(tokens: Sequence[str]) -> OutputMaker:
 
 
 def each(op: Op, token: str, bound: Bound, rest: Dims) -> Iterator[int]:
-    """The size of a token; the sizes of `...`."""
+    """Yield the size of a token, or the sizes of `...`."""
     if token == "...":
         yield from rest or ()
     elif token.isdecimal():
@@ -138,7 +140,7 @@ def each(op: Op, token: str, bound: Bound, rest: Dims) -> Iterator[int]:
 
 
 def size_of(op: Op, token: str) -> int:
-    """The size that an input or an attribute states; any for a letter that no input bound."""
+    """Return the size stated by an input or an attribute; a new symbol for an unbound letter."""
     if token[0] == "#":
         index, dot, element = token[1:].partition(".")
         if not dot:
@@ -154,7 +156,7 @@ def size_of(op: Op, token: str) -> int:
 
 
 def stretched(op: Op, shapes: Sequence[Dims]) -> Dims:
-    """Shapes stretched to one another."""
+    """Broadcast shapes together."""
     whole: Dims = shapes[0] if shapes else None
     for shape in shapes[1:]:
         whole = broadcast(whole, shape, op.symbols)
@@ -162,9 +164,10 @@ def stretched(op: Op, shapes: Sequence[Dims]) -> Dims:
 
 
 def reduced(op: Op, shape: Dims, axes: list[int] | None, keep: bool) -> Dims:
-    """A shape without some axes, or with 1 in their places.
+    """Return a shape without some axes, or with size 1 for them.
 
-    How many axes go is not known where they are not: only with `keep` the rank stays."""
+    If the axes are unknown, so is their number: only with `keep` the rank stays.
+    """
     if shape is None:
         return None
     if axes is None:
@@ -182,7 +185,7 @@ def numbers(text: str) -> list[int]:
 
 
 def by_input(make: Callable[[Op, int], Dims | Out]) -> Callable[[str], OutputMaker]:
-    """An output that follows from one input, the first by default."""
+    """Make an output from one input, the first by default."""
 
     def word(arguments: str) -> OutputMaker:
         index = int(arguments or 0)
@@ -192,7 +195,7 @@ def by_input(make: Callable[[Op, int], Dims | Out]) -> Callable[[str], OutputMak
 
 
 def by_inputs(make: Callable[[Op, Sequence[Dims]], Dims]) -> Callable[[str], OutputMaker]:
-    """An output that follows from several inputs, all by default."""
+    """Make an output from several inputs, all by default."""
 
     def word(arguments: str) -> OutputMaker:
         if not arguments:
@@ -215,7 +218,7 @@ def of_attribute(arguments: str) -> OutputMaker:
 def of_tensor(arguments: str) -> OutputMaker:
     def maker(op: Op, bound: Bound, rest: Dims) -> RuleResult:
         attrs = op.definition.attr
-        # Asking a message for what it has not would add it.
+        # Reading a missing key of a message would add it.
         return [op.dims(attrs[arguments].tensor.tensor_shape) if arguments in attrs else None]
 
     return maker

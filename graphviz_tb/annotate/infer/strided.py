@@ -1,6 +1,6 @@
-"""Strided slices: begins, ends and strides for some dimensions, and masks that say what each of them means.
+"""Strided slices: begins, ends and strides for some dimensions, and masks that change their meaning.
 
-TensorFlow's definition: tf.strided_slice; bit i of a mask is about entry i of the specification.
+Defined by tf.strided_slice; bit i of a mask concerns entry i of the specification.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ class SliceEntry:
 
 
 def entries(op: Op, rank: int, first: int) -> list[SliceEntry] | None:
-    """The specification in full; inputs `first` and on are begin, end, strides. None where it cannot be read."""
+    """Expand the specification to all dimensions; inputs from `first` on are begin, end, strides. None if it cannot be
+    read."""
     begins, ends, strides = op.value(first), op.value(first + 1), op.numbers(first + 2)
     lengths = [len(each) for each in (strides, begins, ends) if each is not None]
-    # Any of the three vectors says how many entries there are.
+    # Any of the three vectors gives the number of entries.
     count = lengths[0] if lengths else _length(op, first)
     if count is None:
         return None
@@ -36,7 +37,7 @@ def entries(op: Op, rank: int, first: int) -> list[SliceEntry] | None:
     # TensorFlow refuses a second ellipsis; hundreds would each be all dimensions.
     if (masks["ellipsis"] & ((1 << count) - 1)).bit_count() > 1:
         return None
-    # Entries that take a dimension of the input: all but new axes and the ellipsis, which takes what is left over.
+    # Entries that use a dimension of the input: all but new axes and the ellipsis, which uses the rest.
     used = sum(not masks["new_axis"] >> place & 1 for place in range(count)) - bool(masks["ellipsis"])
     specification: list[SliceEntry] = []
     for place in range(count):
@@ -48,7 +49,7 @@ def entries(op: Op, rank: int, first: int) -> list[SliceEntry] | None:
         else:
             specification.append(_entry(place, begins, ends, strides, masks))
     dims = sum(entry.kind != "new" for entry in specification)
-    # Dimensions behind the last entry are taken whole.
+    # Dimensions after the last entry are taken whole.
     return specification + [SliceEntry("all")] * (rank - dims) if dims <= rank else None
 
 
@@ -75,7 +76,7 @@ def _entry(
 
 
 def strided(op: Op, shape: Dims, first: int) -> Dims:
-    """The shape of the slice."""
+    """Return the shape of the slice."""
     if shape is None:
         return None
     plan = entries(op, len(shape), first)
@@ -97,7 +98,7 @@ def strided(op: Op, shape: Dims, first: int) -> Dims:
 
 
 def part(op: Op, size: int, entry: SliceEntry) -> int:
-    """How many positions a slice of one dimension takes."""
+    """Return the number of positions in a slice of one dimension."""
     if entry.begin in (None, 0) and entry.end is None and entry.stride == 1:
         return size
     numbers = [number for number in (entry.begin, entry.end) if number is not None]
@@ -110,14 +111,15 @@ def part(op: Op, size: int, entry: SliceEntry) -> int:
 
 
 def _of_unknown_size(op: Op, size: int, entry: SliceEntry) -> int:
-    """`x[::k]` of an unknown size: the size divided by k, rounded up. Any other cut may lie beyond the end."""
+    """Return the size of `x[::k]` for an unknown size: the size divided by k, rounded up. Any other cut may exceed the
+    end."""
     if not entry.begin and entry.end is None:
         return op.symbols.calc("ceil", size, entry.stride) if entry.stride > 0 else op.symbols.fresh()
     return op.symbols.fresh()
 
 
 def _of_symbols(op: Op, size: int, entry: SliceEntry) -> int:
-    """`x[:n]` with a symbol that is the size itself; nothing else is certain."""
+    """Return the size of `x[:n]` if n is the symbol of the size itself; nothing else is certain."""
     if entry.begin in (None, 0) and entry.stride == 1 and entry.end == size:
         return size
     return op.symbols.fresh()

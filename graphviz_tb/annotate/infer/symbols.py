@@ -1,7 +1,7 @@
-"""Numbers that are not known, each with an identity: the batch size that three tensors share is one number.
+"""Unknown numbers with an identity: the batch size shared by three tensors is one number.
 
-A dimension, or an element of a small integer tensor, is an `int`. At or below `HIDDEN` it represents a number that is
-not known: a symbol. Equal symbols are equal numbers, certainly; different ones may be equal or not.
+A dimension, or an element of a small integer tensor, is an `int`. At or below `HIDDEN` it is a symbol for an unknown
+number. Equal symbols are equal numbers; different symbols may be equal or not.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from graphviz_tb.limits import CLAIMED_NUMBERS, FACTORS, Meter
 from graphviz_tb.model.tensors import MOST_DIMENSIONS, MOST_OUTPUTS
 
 HIDDEN = -(2**62)  # below any size, and far from the border of int64
-LARGEST = 2**62  # beyond, arithmetic of the graph would have wrapped round
+LARGEST = 2**62  # beyond, arithmetic of the graph would overflow
 
 
 def known(number: int) -> bool:
-    """Whether a number is no symbol.
+    """Return whether a number is not a symbol.
 
     >>> known(-1), known(HIDDEN)
     (True, False)
@@ -27,7 +27,7 @@ def known(number: int) -> bool:
 
 
 def stated(number: int) -> int:
-    """A number of a file, which is no symbol however far it lies below zero.
+    """Clamp a number of a file above the symbols.
 
     >>> stated(-7), known(stated(-(2**63)))
     (-7, True)
@@ -36,7 +36,7 @@ def stated(number: int) -> int:
 
 
 def fixed(dims: Iterable[int] | None) -> bool:
-    """Whether all are known.
+    """Return whether all sizes are known.
 
     >>> fixed((2, 3)), fixed((2, HIDDEN)), fixed(None)
     (True, False, False)
@@ -64,11 +64,11 @@ CALCULATED: dict[str, Callable[..., int | None]] = {
 }
 
 
-Asked = tuple[list[int], int]  # symbols, and for how many numbers memory was claimed
+Asked = tuple[list[int], int]  # new symbols, and the amount of claimed memory
 
 
 class Symbols:
-    """Makes symbols and calculates with them; an expression of symbols is a symbol too, the same one each time.
+    """Makes symbols and calculates with them; an expression of symbols is a symbol too, equal for equal expressions.
 
     >>> symbols = Symbols()
     >>> batch = symbols.fresh()
@@ -80,25 +80,25 @@ class Symbols:
     """
 
     def __init__(self) -> None:
-        self._made: list[tuple[str, tuple[int, ...]] | None] = [None]  # the first represents any number (engine.py)
+        self._made: list[tuple[str, tuple[int, ...]] | None] = [None]  # the first means any number (engine.py)
         self._index: dict[tuple[str, tuple[int, ...]], int] = {}
         self._claimed = Meter(CLAIMED_NUMBERS)
-        self._values: dict[int, dict[int, int]] = {}  # what symbols come to (`with_all`)
-        self._batch: dict[int, bool] = {}  # whether symbols follow from the batch alone (`of_batch`)
+        self._values: dict[int, dict[int, int]] = {}  # values of symbols (`with_all`)
+        self._batch: dict[int, bool] = {}  # symbols that follow from the batch alone (`of_batch`)
 
     def fresh(self) -> int:
-        """Return a new symbol: a number of which nothing is known."""
+        """Return a new symbol: an unknown number."""
         self._made.append(None)
         return HIDDEN - (len(self._made) - 1)
 
     def batch(self) -> int:
-        """The size of a batch: it is not known, but whoever counts chooses it."""
+        """Return a new symbol for a batch size: unknown, but chosen by whoever counts."""
         symbol = self.fresh()
         self._batch[symbol] = True
         return symbol
 
     def of_batch(self, number: int) -> bool:
-        """Whether a number is known, or follows from known numbers and sizes of batches alone.
+        """Return whether a number is known, or follows from known numbers and batch sizes only.
 
         >>> symbols = Symbols()
         >>> batch, height = symbols.batch(), symbols.fresh()
@@ -108,7 +108,7 @@ class Symbols:
         return number > HIDDEN or self.made_of(number, self._batch)
 
     def like(self, *numbers: int) -> int:
-        """A new number in place of others: the size of a batch where all of them are such."""
+        """Return a new symbol in place of several numbers: a batch size if all of them are."""
         return self.batch() if all(self.of_batch(number) for number in numbers) else self.fresh()
 
     def several(self, count: int) -> tuple[int, ...]:
@@ -125,11 +125,11 @@ class Symbols:
 
     @property
     def asked(self) -> tuple[int, int]:
-        """How many symbols were made, and how much memory is left: the same before and after what asked for none."""
+        """The number of symbols made, and the memory left; unchanged if nothing was requested in between."""
         return len(self._made), self._claimed.left
 
     def asked_since(self, asked: tuple[int, int]) -> Asked | None:
-        """What was asked for since then: new symbols, and memory for so many numbers; None for expressions.
+        """Return the requests since then: new symbols, and the amount of memory; None if expressions were made.
 
         >>> symbols = Symbols()
         >>> before, batch = symbols.asked, symbols.batch()
@@ -143,7 +143,7 @@ class Symbols:
         return [HIDDEN - number for number in range(count, len(self._made))], left - self._claimed.left
 
     def undo(self, asked: tuple[int, int]) -> None:
-        """Forget what was asked for since then: nobody has kept any of it.
+        """Forget the requests since then. Before: none of them is kept anywhere.
 
         >>> symbols = Symbols()
         >>> before = symbols.asked
@@ -161,7 +161,7 @@ class Symbols:
         del self._made[count:]
 
     def again(self, asked: Asked) -> dict[int, int] | None:
-        """Ask for as much once more: new symbols by those of then; None where there is not the memory."""
+        """Repeat a request: return new symbols by the old ones; None if there is not enough memory."""
         made, claimed = asked
         if claimed and (claimed > self._claimed.left or not self.room_for(claimed)):
             return None
@@ -169,7 +169,7 @@ class Symbols:
 
     @property
     def full(self) -> bool:
-        """Whether some numbers were not followed because all of them would fill memory."""
+        """Return whether some numbers were not tracked because all of them would fill memory."""
         return self._claimed.spent
 
     def claim(self, count: int) -> None:
@@ -178,7 +178,7 @@ class Symbols:
             raise ValueError(f"{count} sizes")
 
     def calc(self, operation: str, *numbers: int) -> int:
-        """The result of one of `CALCULATED`; a division by zero is not known."""
+        """Return the result of one of `CALCULATED`; a division by zero is unknown."""
         if all(number > HIDDEN for number in numbers):
             result = CALCULATED[operation](*numbers)
             return result if result is not None and -LARGEST < result < LARGEST else self.fresh()
@@ -194,10 +194,11 @@ class Symbols:
         return self._intern(operation, numbers)
 
     def _sum(self, a: int, b: int) -> int:
-        """`symbol + known` is normal, so that what is added and taken away again leaves the symbol."""
+        """Add two numbers in the normal form `symbol + known`, so that adding and subtracting a number leaves the
+        symbol."""
         if a > HIDDEN:
             a, b = b, a
-        # (n + 2) - 2 is n: the offset is kept apart from its symbol.
+        # (n + 2) - 2 is n: symbol and offset are separate.
         if b > HIDDEN:
             base, more = self._offset(a)
             if not -LARGEST < more + b < LARGEST:
@@ -215,7 +216,7 @@ class Symbols:
         return symbol, 0
 
     def difference(self, a: int, b: int) -> int:
-        """`a - b`."""
+        """Return `a - b`."""
         if b > HIDDEN:
             return self.calc("add", a, -b)
         if a == b:
@@ -227,7 +228,7 @@ class Symbols:
         return self._intern("difference", (a, b))
 
     def product(self, numbers: Iterable[int]) -> int:
-        """The product, in a normal form: one known factor, then symbols in order."""
+        """Return the product in a normal form: one known factor, then sorted symbols."""
         factor, symbols = self._factors(numbers)
         if not factor:
             return 0
@@ -250,16 +251,16 @@ class Symbols:
         return prod(number for number in every if number > HIDDEN), sorted(n for n in every if n <= HIDDEN)
 
     def quotient(self, above: Iterable[int], below: Iterable[int]) -> int:
-        """The quotient of two products where it is a whole number, as that of a reshape is."""
+        """Return the quotient of two products, which must be an integer, as in a reshape."""
         (over, left), (under, right) = self._factors(above), self._factors(below)
-        # What is above and below goes; each symbol once for each time that it occurs.
+        # Cancel common symbols, counted with multiplicity.
         above_only, below_only = Counter(left) - Counter(right), Counter(right) - Counter(left)
         left, right = list(above_only.elements()), list(below_only.elements())
         common = gcd(over, under) or 1  # gcd(0, 0) is 0
         over, under = over // common, under // common
         if under == 1 and not right:
             return self.product([over, *left])
-        # A fraction of known numbers only is no size.
+        # A fraction of known numbers is not a size.
         if not under or (not left and not right):
             return self.fresh()
         return self._intern("quotient", (self.product([over, *left]), self.product([under, *right])))
@@ -273,21 +274,21 @@ class Symbols:
         return symbol
 
     def made_of(self, symbol: int, decided: dict[int, bool]) -> bool:
-        """Whether a symbol is an expression of known numbers and of such symbols alone as are; `decided` says it of
-        some, and afterwards of all parts of this one."""
+        """Return whether a symbol is built from known numbers and symbols that `decided` accepts. Stores the answer for
+        all parts of the symbol in `decided`."""
         for current in self._parts_first(symbol, decided):
             made = self._made[HIDDEN - current]
             decided[current] = made is not None and all(decided[part] for part in made[1] if part <= HIDDEN)
         return decided[symbol]
 
     def with_all(self, symbol: int, number: int) -> int:
-        """Evaluate a symbol with `number` for all sizes of which nothing is known.
+        """Evaluate a symbol with `number` in place of every unknown number.
 
         >>> symbols = Symbols()
         >>> symbols.with_all(symbols.calc("add", symbols.product([symbols.fresh(), 7]), 1), 2)
         15
         """
-        values = self._values.setdefault(number, {})  # kept: sizes along a chain are expressions of those before
+        values = self._values.setdefault(number, {})  # cached: sizes along a chain are expressions of earlier sizes
         for current in self._parts_first(symbol, values):
             made = self._made[HIDDEN - current]
             if made is None:
@@ -299,8 +300,8 @@ class Symbols:
         return values[symbol]
 
     def _parts_first(self, symbol: int, known: Mapping[int, object]) -> Iterator[int]:
-        """A symbol and those that it is made of, each after its own parts, but for the known ones; what is given is
-        known before the next is asked for."""
+        """Yield a symbol and its parts, each after its own parts, skipping known ones; the caller must add each to
+        `known`."""
         waiting = [symbol]  # expressions may be nested deeper than Python recurses
         while waiting:
             if waiting[-1] in known:
@@ -314,7 +315,7 @@ class Symbols:
 
 
 def _evaluate(operation: str, numbers: list[int], otherwise: int) -> int:
-    """The result of an expression of known numbers."""
+    """Return the value of an expression of known numbers."""
     if operation == "product":
         return prod(numbers)
     if operation == "difference":

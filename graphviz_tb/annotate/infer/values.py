@@ -1,4 +1,4 @@
-"""The inferred value of one output, and how two of them are merged or joined."""
+"""The inferred value of one output, and merging and joining of two values."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 from graphviz_tb.annotate.infer.symbols import HIDDEN, Symbols
 
-Dims = tuple[int, ...] | None  # sizes and symbols; None: the rank is not known
+Dims = tuple[int, ...] | None  # sizes and symbols; None: unknown rank
 Elements = tuple[int, ...]  # the elements of a small integer tensor, row by row
 
 
 class Out(NamedTuple):  # one is made for every output of a graph: in a third of a frozen dataclass's time
-    """One output: its shape, its elements where it is a small integer tensor, and the shape of what it `held`s.
+    """One output: its shape, its elements if it is a small integer tensor, and the shape `held` by a handle.
 
-    `held` is of a handle: the value of a variable, the elements of a list or an array, the one element of a queue.
+    A handle holds the value of a variable, the elements of a list or an array, or the element of a queue.
     """
 
     shape: Dims = None
@@ -26,7 +26,7 @@ UNKNOWN = Out()
 
 
 def renamed(outs: tuple[Out, ...], names: Mapping[int, int]) -> tuple[Out, ...]:
-    """Outputs with other symbols in place of some.
+    """Return outputs with some symbols replaced.
 
     >>> renamed((Out((HIDDEN - 1, 3)),), {HIDDEN - 1: HIDDEN - 2}) == (Out((HIDDEN - 2, 3)),)
     True
@@ -37,11 +37,11 @@ def renamed(outs: tuple[Out, ...], names: Mapping[int, int]) -> tuple[Out, ...]:
 
 
 class Contradiction(ValueError):
-    """Two pieces of knowledge about one tensor that cannot both be true."""
+    """Raised for two statements about one tensor that cannot both be true."""
 
 
 def merge(a: Dims, b: Dims) -> Dims:
-    """Return the dimensions of a tensor that has both shapes. Raises Contradiction where that is impossible.
+    """Return the dimensions of a tensor that has both shapes. Raises Contradiction if that is impossible.
 
     >>> merge((2, HIDDEN), (HIDDEN, 3)), merge(None, (1,))
     ((2, 3), (1,))
@@ -54,8 +54,8 @@ def merge(a: Dims, b: Dims) -> Dims:
 
 
 def merged(a: int, b: int) -> int:
-    """One number that both are."""
-    # A symbol says nothing against a number.
+    """Return the number that equals both."""
+    # A symbol never contradicts a number.
     if a <= HIDDEN:
         return b if b > HIDDEN else a
     if b > HIDDEN and a != b:
@@ -77,12 +77,12 @@ def join(a: Dims, b: Dims, symbols: Symbols) -> Dims:
 
 
 def either(a: int, b: int, symbols: Symbols) -> int:
-    """A number that is one or the other."""
+    """Return a new symbol for a number that is one or the other."""
     return symbols.like(a, b) if a <= HIDDEN and b <= HIDDEN else symbols.fresh()
 
 
 def join_outs(a: Out, b: Out, symbols: Symbols) -> Out:
-    """Keep the part of two outputs that agrees: sizes, and elements where the shapes are equal."""
+    """Return the common part of two outputs: sizes, and elements if the shapes are equal."""
     if a == b:
         return a
     value = None
@@ -93,7 +93,7 @@ def join_outs(a: Out, b: Out, symbols: Symbols) -> Out:
 
 
 def broadcast(a: Dims, b: Dims, symbols: Symbols) -> Dims:
-    """The shape of an elementwise op of two operands.
+    """Return the shape of an elementwise op of two operands.
 
     >>> broadcast((2, 1), (3,), Symbols())
     (2, 3)
@@ -109,7 +109,7 @@ def broadcast(a: Dims, b: Dims, symbols: Symbols) -> Dims:
 
 
 def stretched(a: int, b: int, symbols: Symbols) -> int:
-    """One dimension of a broadcast: 1 gives way; of two others both are what is known."""
+    """Return the size of one broadcast dimension: 1 gives way; if neither is 1, both are the known size."""
     if a == b or b == 1:
         return a
     if a == 1:
@@ -118,4 +118,4 @@ def stretched(a: int, b: int, symbols: Symbols) -> int:
         return symbols.like(a, b)
     if a > HIDDEN and b > HIDDEN:
         raise Contradiction
-    return max(a, b)  # a known size that is not 1 beside a symbol, which lies below HIDDEN
+    return max(a, b)  # a known size and a symbol, which is at or below HIDDEN: the known size

@@ -1,4 +1,4 @@
-"""Where the inputs of a node come from, as positions of outputs."""
+"""Sources of the inputs of each node, as positions of outputs."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from graphviz_tb.model.graph import Call, Graph
 from graphviz_tb.ops.roles import BRANCHES, CALLS, LAUNCHES, LOOPS
 
 DIRECT = ("f", "function")  # attributes by which an op calls a function with its own inputs
-MOST_KEPT = np.iinfo(np.int32).max  # as a position; only hostile files count further
+MOST_KEPT = np.iinfo(np.int32).max  # the largest stored position; only hostile files exceed it
 OutputRef = tuple[int, int]  # node, position of its output
 
 
 class NodeInputs:
-    """The inputs of every node, found when they are asked for."""
+    """The inputs of every node, computed on request."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -27,14 +27,14 @@ class NodeInputs:
         starts = begins(target, len(graph))
         # "2" is an output's position; "output:2" of a function body needs the op's definition. Nine digits fit int32.
         plain = np.array([int(key) if key.isdecimal() and len(key) < 10 else -1 for key in graph.keys] or [0], np.int32)
-        # Whether every input names a node: then slots are positions in the run.
+        # If every input names a node, slots are positions in the run.
         self._whole = np.array_equal(slot, np.arange(len(slot)) - starts[target])
         self._source, self._position, self._slot = graph.source[data], plain[graph.key[data]], slot
         self._key = graph.key[data]
         self._starts = memoryview(starts)  # type: ignore[arg-type,unused-ignore]  # gives plain ints, in a fifth of the time
 
     def inputs(self, node: int) -> list[OutputRef | None]:
-        """The outputs that a node takes, by slot; None where an input names nothing."""
+        """Return the outputs that a node takes, by slot; None for an input that names nothing."""
         start, stop = self._starts[node], self._starts[node + 1]
         if start == stop:
             return []
@@ -43,7 +43,7 @@ class NodeInputs:
         if -1 in positions:
             keys = self._key[start:stop].tolist()
             positions = [self.position(*each) for each in zip(sources, keys, strict=True)]
-            # Looked up once: a body is inferred for many sets of arguments.
+            # Stored: a body is inferred for many sets of arguments.
             if max(positions) <= MOST_KEPT:
                 self._position[start:stop] = positions
         pairs: list[OutputRef | None] = list(zip(sources, positions, strict=True))
@@ -57,17 +57,17 @@ class NodeInputs:
         return slots
 
     def position(self, source: int, key: int) -> int:
-        """The position of the output `key` (an id into `Graph.keys`) of a node."""
+        """Return the position of the output `key` (an id into `Graph.keys`) of a node."""
         return self.place(source, self.graph.keys[key])
 
     def place(self, source: int, key: str) -> int:
-        """The position of the output `key` of a node, as text."""
+        """Return the position of the output `key` of a node, as text."""
         definition = self.graph.node_def(source)
         return 0 if definition is None else output_index(definition, key)
 
     @cached_property
     def calls(self) -> dict[int, list[Call]]:
-        """The calls of a node that give it its results; those of datasets and the like do not."""
+        """Calls of a node that produce its results, excluding those of datasets and the like."""
         calls_of: dict[int, list[Call]] = {}
         for call in self.graph.calls:
             if self.gives(call):
@@ -75,7 +75,7 @@ class NodeInputs:
         return calls_of
 
     def gives(self, call: Call) -> bool:
-        """Whether a function gets the inputs of the node that calls it, and the node its results."""
+        """Return whether a function takes the inputs of the calling node and gives it its results."""
         op = self.graph.op_types[int(self.graph.op[call.node])]
         direct = call.attr in DIRECT and op in CALLS | LAUNCHES
         return call.attr == "" or direct or op in BRANCHES or op in LOOPS

@@ -1,10 +1,10 @@
-"""The profile of one traced step, joined with a graph: what `join_statistics` sums up, execution by execution.
+"""The profile of one traced step, joined with a graph: as `join_statistics`, but execution by execution.
 
-read      entries of the trace, as for run statistics (run_metadata.py): each counts once, and has its path
-tables    self time and total by op, by type, by group (tables.py)
+read      entries of the trace, as for run statistics (run_metadata.py): each counts once and has a path
+tables    self time and total time by op, by type, by group (tables.py)
 timeline  a slice for each execution, on the lane of its thread or stream (timeline.py, lanes.py)
-shares    in which part of the step something computes, only the input pipeline runs, or nothing does (shares.py)
-memory    what is held over the step, where the trace has allocations (memory.py)
+shares    parts of the step with computation, with only the input pipeline, or idle (shares.py)
+memory    bytes in use over the step, if the trace has allocations (memory.py)
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def profile_of(hierarchy: Hierarchy, trace: RunMetadata, step: str = "", options: StatsOptions = DEFAULT) -> Profile:
-    """The profile of a step. Its tables add up to what `join_statistics` finds in this trace alone.
+    """Return the profile of a step. Its tables sum to the result of `join_statistics` for this trace alone.
 
     >>> from graphviz_tb.flatten import flatten
     >>> from graphviz_tb.interpret import interpret
@@ -69,7 +69,7 @@ def profile_of(hierarchy: Hierarchy, trace: RunMetadata, step: str = "", options
 
 
 def missing(joined: JoinedTrace, timeline: Timeline, memory: Sequence[MemoryCurve], outside: int) -> list[str]:
-    """What the trace does not tell, in words."""
+    """Describe in words what the trace does not record."""
     said = []
     apart = joined.executions - joined.joined
     if apart:

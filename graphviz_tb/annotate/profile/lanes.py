@@ -1,7 +1,7 @@
-"""Levels of the slices of one lane: on each level none overlap.
+"""Levels of the slices of one lane: slices of one level never overlap.
 
-nested    a thread or a stream runs one thing inside another: a slice is one level below what it runs inside of
-packed    of a device whose threads are not recorded: a slice is on the first level that is free
+nested    on a thread or stream executions nest: a slice is one level below the slice around it
+packed    on a device without recorded threads: a slice is on the first free level
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ NO_LEVEL = -1  # too many slices at once
 
 
 def nested(times: Times) -> tuple[list[int], list[int]]:
-    """The level of each slice and the slice around it, -1 for none.
+    """Return the level of each slice and the slice around it, -1 for none.
 
     >>> nested([(0, 10), (1, 4), (2, 3), (5, 6), (8, 12)])
     ([0, 1, 2, 1, 1], [-1, 0, 1, 0, -1])
@@ -39,7 +39,7 @@ def nested(times: Times) -> tuple[list[int], list[int]]:
 
 
 def packed(times: Times) -> list[int]:
-    """The level of each slice.
+    """Return the level of each slice.
 
     >>> packed([(0, 10), (1, 4), (4, 6), (11, 12)])
     [0, 1, 1, 0]

@@ -1,4 +1,4 @@
-"""Memory over a step: what its ops took and gave back, where the trace records both."""
+"""Memory over a step: bytes allocated and freed by its ops, if the trace records both."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from graphviz_tb.model.profile import MemoryCurve
 if TYPE_CHECKING:
     from graphviz_tb.proto import RunMetadata
 
-LARGEST = 2**53  # bytes, or microseconds until the year 2255: beyond, a file has written nonsense
+LARGEST = 2**53  # bytes, or microseconds until the year 2255: larger numbers are nonsense
 
 
 def memory_curves(trace: RunMetadata, origin: int) -> tuple[MemoryCurve, ...]:
-    """A curve for each allocator, by its name; what a record gives back at a time comes before what is taken then."""
+    """Return a curve for each allocator, by name; at equal times, frees precede allocations."""
     records: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for device in trace.step_stats.dev_stats:
         for entry in device.node_stats:
@@ -28,9 +28,9 @@ def memory_curves(trace: RunMetadata, origin: int) -> tuple[MemoryCurve, ...]:
 
 
 def curve(allocator: str, records: list[tuple[int, int]], origin: int) -> MemoryCurve:
-    """The curve of one allocator, one value for each time."""
+    """Return the curve of one allocator, one value per time."""
     sound = [each for each in records if 0 <= each[0] < LARGEST and abs(each[1]) < LARGEST]
     times, sizes = np.array(sorted(sound), np.int64).reshape(-1, 2).T
-    held = np.cumsum(sizes.astype(np.float64)).astype(np.int64)  # a hostile sum would not fit in 64 bits: it is rounded
+    held = np.cumsum(sizes.astype(np.float64)).astype(np.int64)  # floats: a hostile sum would not fit into 64 bits
     last = np.concatenate((times[1:] != times[:-1], [True]))[: len(times)]
     return MemoryCurve(allocator, freeze(np.maximum(times[last] * 1000 - origin, 0)), freeze(held[last]))

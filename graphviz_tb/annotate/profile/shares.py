@@ -1,4 +1,4 @@
-"""How a step was spent: the length of what some slices cover together."""
+"""The shares of a step, from the total length that slices cover."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from graphviz_tb.model.profile import SliceKind, StepShares, Timeline
 
 
 def covered(start: Any, end: Any) -> int:
-    """The length that some intervals cover together.
+    """Return the length of the union of some intervals.
 
     >>> covered(np.array([0, 5, 2]), np.array([3, 6, 4]))
     5
@@ -24,7 +24,8 @@ def covered(start: Any, end: Any) -> int:
 
 
 def step_shares(timeline: Timeline) -> StepShares:
-    """Where the time of a step goes; each moment counts for the first of compute, input, launch that runs in it."""
+    """Return how the time of a step is spent; each moment counts for the first of compute, input, launch that runs
+    then."""
     start, end = timeline.start, timeline.start + timeline.duration
     reached = [0]
     of_kind = np.zeros(len(timeline), bool)

@@ -1,4 +1,4 @@
-"""Tables of ops: by place, by type, by group. The self times of each add up to the time of the step."""
+"""Tables of ops: by place, by type, by group. The self times of each sum to the time of the step."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OpTables = tuple[tuple[OpTime, ...], tuple[OpTime, ...], tuple[OpTime, ...]]
 
 
 class SumsBelow:
-    """Time, executions and bytes below any path: paths that begin alike are a run of all paths in their order."""
+    """Time, executions and bytes below any path: in path order, paths with a common prefix are contiguous."""
 
     def __init__(self, hierarchy: Hierarchy, samples: Mapping[Path, Sample]) -> None:
         self.hierarchy = hierarchy
@@ -29,7 +29,7 @@ class SumsBelow:
         self._bytes = [0, *accumulate(sample.bytes for sample in each)]
 
     def under(self, path: Path) -> tuple[int, int, int]:
-        """Time in nanoseconds, executions and bytes of a group or call with everything inside."""
+        """Return time in nanoseconds, executions and bytes of a group or call, contents included."""
         first = bisect_left(self.paths, path)
         stop = bisect_left(self.paths, (*path[:-1], int(self.hierarchy.end[path[-1]])), first)
         columns = (self._time, self._count, self._bytes)
@@ -38,7 +38,7 @@ class SumsBelow:
 
 
 def op_tables(hierarchy: Hierarchy, samples: Mapping[Path, Sample]) -> OpTables:
-    """The tables by op, by type and by group, the most self time first. A call has its own executions only."""
+    """Return the tables by op, by type and by group, most self time first. A call has only its own executions."""
     sums = SumsBelow(hierarchy, samples)
     ops = []
     for path, sample in samples.items():
@@ -49,12 +49,12 @@ def op_tables(hierarchy: Hierarchy, samples: Mapping[Path, Sample]) -> OpTables:
 
 
 def ranked(rows: Iterable[OpTime]) -> tuple[OpTime, ...]:
-    """The rows, the most self time first, then the most in all; ties by their place in the graph."""
+    """Sort rows by self time, then total time, both descending; ties by their place in the graph."""
     return tuple(sorted(rows, key=lambda row: (-row.self_time, -row.total, row.path, row.name)))
 
 
 def over_steps(tables: Sequence[Sequence[OpTime]]) -> tuple[OpTime, ...]:
-    """One table of several steps: medians of each row. A step without a row counts as 0 for it, so medians need not
+    """Merge tables of several steps: medians of each row. A step without a row counts as 0 for it, so medians need not
     add up.
 
     >>> one, other = (OpTime("x", "Relu", (1,), time, time, 2) for time in (10, 30))
@@ -82,7 +82,7 @@ def over_steps(tables: Sequence[Sequence[OpTime]]) -> tuple[OpTime, ...]:
 
 
 def by_type(ops: Sequence[OpTime]) -> tuple[OpTime, ...]:
-    """A row for each op type."""
+    """Return a row for each op type."""
     sums: dict[str, list[int]] = {}
     for row in ops:
         known = sums.setdefault(row.op, [0, 0, 0, 0])
@@ -92,15 +92,15 @@ def by_type(ops: Sequence[OpTime]) -> tuple[OpTime, ...]:
 
 
 def by_group(hierarchy: Hierarchy, sums: SumsBelow, samples: Mapping[Path, Sample]) -> list[OpTime]:
-    """A row for each scope, call and function that holds what was measured; its self time is that of the ops which are
-    in no group inside of it."""
+    """Return a row for each scope, call and function with measurements; its self time is that of the ops directly in
+    it."""
     own: dict[Path, list[int]] = {}
     for path, sample in samples.items():
         group = nearest(hierarchy, path)
         known = own.setdefault(group, [0])
         known[0] += sample.time
     for group in list(own):
-        # Groups around are walked until one is known: each is walked once.
+        # Walk outwards until a known group: each group is walked once.
         around = outside(hierarchy, group)
         while around is not None and around not in own:
             own[around] = [0]
@@ -113,12 +113,13 @@ def by_group(hierarchy: Hierarchy, sums: SumsBelow, samples: Mapping[Path, Sampl
 
 
 def nearest(hierarchy: Hierarchy, path: Path) -> Path:
-    """The group that an op is in; a call is in itself, for the time of its machinery is its own."""
+    """Return the group of an op; a call is its own group, since the time of its machinery is its own."""
     return path if path[-1] in hierarchy.calls else outside(hierarchy, path) or (0,)
 
 
 def outside(hierarchy: Hierarchy, path: Path) -> Path | None:
-    """The scope, call or function around a path; None for the whole graph, and for a function outside of any call."""
+    """Return the scope, call or function around a path; None for the whole graph, and for a function outside of any
+    call."""
     row = int(hierarchy.parent[path[-1]])
     while row >= 0 and hierarchy.kind[row] not in (SCOPE, FUNCTION) and row:
         row = int(hierarchy.parent[row])

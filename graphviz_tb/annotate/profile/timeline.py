@@ -1,4 +1,4 @@
-"""Executions become slices: each on the lane of its thread or stream, kernels under the op that they are of."""
+"""Executions as slices, each on the lane of its thread or stream, kernels below their op."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FIELDS = 6
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """What slices refer to by number: names, and paths of nodes; the number of each."""
+    """Numbers by which slices refer to names and to paths of nodes."""
 
     names: dict[str, int]
     nodes: dict[Path, int]
@@ -43,7 +43,7 @@ def timeline_of(
     counted: Sequence[CountedExecution],
     places: Places,
 ) -> Timeline:
-    """The slices of a step: one for each execution that counts, and one for each op that has kernels on a stream."""
+    """Return the slices of a step: one for each execution that counts, and one for each op with kernels on a stream."""
     how = {id(each.execution): each.how for each in counted}
     paths = sorted({place.path for place in places.values() if not place.within})
     measured_inside = leading_on(sorted({place.path for place in places.values()}))
@@ -56,7 +56,7 @@ def timeline_of(
         slices = [as_slice(each, how[id(each)], places, kinds, numbers, origin) for each in executions]
         if PART.match(device):
             slices += over_kernels(slices, numbers, places)
-        slices.sort(key=lambda each: (each[0], -each[1], -each[4]))  # what contains before what it contains
+        slices.sort(key=lambda each: (each[0], -each[1], -each[4]))  # outer slices before inner ones
         columns = leveled(len(lanes), slices, bool(thread))
         levels = int(np.max(columns[1])) + 1 if columns.shape[1] else 0
         lanes.append(Lane(device, thread, is_accelerator(PART.sub(r"\g<base>", device)), levels))
@@ -67,12 +67,12 @@ def timeline_of(
 def by_lane(
     trace: RunMetadata, read: Mapping[str, Sequence[Execution]], how: Mapping[int, str]
 ) -> Iterator[tuple[str, str, list[Execution]]]:
-    """The executions of each lane: its device and thread, accelerators last, in the order of the trace."""
+    """Yield device, thread and executions of each lane, accelerators last, in trace order."""
     threads = {device.device: dict(device.thread_names) for device in trace.step_stats.dev_stats}
     for device in sorted(read, key=lambda device: PART.match(device) is not None):
         lanes: dict[int, list[Execution]] = {}
         for each in read[device]:
-            if id(each) in how:  # others only repeat one
+            if id(each) in how:  # the rest only repeat a counted one
                 lanes.setdefault(each.thread, []).append(each)
         stream = PART.match(device)
         for thread in sorted(lanes):
@@ -81,7 +81,7 @@ def by_lane(
 
 
 def kind_of(hierarchy: Hierarchy, path: Path, measured_inside: set[Path]) -> SliceKind:
-    """How the time of a node counts."""
+    """Return how the time of a node counts."""
     if path in measured_inside:
         return SliceKind.CALL
     return SliceKind.INPUT if op_of(hierarchy, path[-1]) in INPUT_PIPELINE else SliceKind.COMPUTE
@@ -90,7 +90,7 @@ def kind_of(hierarchy: Hierarchy, path: Path, measured_inside: set[Path]) -> Sli
 def as_slice(
     each: Execution, how: str, places: Places, kinds: Mapping[Path, SliceKind], numbers: Numbers, origin: int
 ) -> SliceValues:
-    """One execution as a slice."""
+    """Convert one execution to a slice."""
     place = places.get(each.name)
     name = each.label if each.label and each.label != COMPILED else each.name
     number = numbers.names.setdefault(name, len(numbers.names))
@@ -105,12 +105,12 @@ def as_slice(
 
 
 def over_kernels(slices: list[SliceValues], numbers: Numbers, places: Places) -> list[SliceValues]:
-    """A slice for each op on a stream, from the first of its kernels that follow one another to the last."""
+    """Return a slice for each op on a stream, from the first to the last of its consecutive kernels."""
     names = list(numbers.names)
     paths = {number: path for path, number in numbers.nodes.items()}
     op_names = {place.path: bare(name) for name, place in places.items()}
     spans: list[SliceValues] = []
-    first = 0  # of the kernels that follow one another
+    first = 0  # of the consecutive kernels
     ordered = sorted(slices)
     for last in range(len(ordered)):
         node = ordered[last][3]
@@ -127,8 +127,8 @@ def over_kernels(slices: list[SliceValues], numbers: Numbers, places: Places) ->
 
 
 def leveled(lane: int, slices: list[SliceValues], threaded: bool) -> Any:
-    """The columns of one lane: lane, level, those of the slices, and the slice of this lane around each; by level and
-    start."""
+    """Return the columns of one lane, sorted by level and start: lane, level, those of the slices, and the slice of
+    this lane around each."""
     times = [each[:2] for each in slices]
     levels, parents = nested(times) if threaded else (packed(times), [-1] * len(slices))
     columns = np.empty((3 + FIELDS, len(slices)), np.int64)
@@ -143,7 +143,7 @@ def leveled(lane: int, slices: list[SliceValues], threaded: bool) -> Any:
 
 
 def assembled(hierarchy: Hierarchy, lanes: list[Lane], made: list[Any], numbers: Numbers, origin: int) -> Timeline:
-    """All lanes as one table."""
+    """Join all lanes to one table."""
     columns: Any = np.concatenate([np.zeros((3 + FIELDS, 0), np.int64), *made], axis=1)
     sizes = np.cumsum([0, *(each.shape[1] for each in made)])
     begins = np.repeat(sizes[:-1], np.diff(sizes))
@@ -151,7 +151,7 @@ def assembled(hierarchy: Hierarchy, lanes: list[Lane], made: list[Any], numbers:
     shown = columns[1] >= 0
     place = np.cumsum(shown) - 1
     columns = columns[:, shown]
-    columns[-1] = np.where(columns[-1] >= 0, place[columns[-1]], -1)  # what is around a slice is shown
+    columns[-1] = np.where(columns[-1] >= 0, place[columns[-1]], -1)  # the slice around a shown slice is shown
     lane, level, start, end, name, node, kind, waited, parent = columns
     nodes = tuple(numbers.nodes)
     return Timeline(

@@ -19,12 +19,12 @@ from graphviz_tb.limits import LEVEL_ITEMS, REMEMBERED_PART, REMEMBERED_PARTS
 
 
 def layered(parts: Sequence[Component], options: ArrangeOptions) -> list[Ranks]:
-    """The layers of each part."""
+    """Return the ranks of each part."""
     return [(lay_once if part.count <= REMEMBERED_PART else lay)(part, options.quick) for part in parts]
 
 
 def lay(part: Component, quick: bool = False) -> Ranks:
-    """The steps, one after the other.
+    """Rank, normalize and order one part.
 
     >>> lay(Component(3, ((0, 1), (1, 2), (0, 2)))).ranks
     [[0], [1, 3], [2]]
@@ -35,13 +35,13 @@ def lay(part: Component, quick: bool = False) -> Ranks:
     return order(part, layers, quick)
 
 
-# Small parts are alike in level after level. What it gives is shared, and nobody changes it.
+# Small equal parts occur in many levels. Results are shared and never changed.
 lay_once = lru_cache(maxsize=REMEMBERED_PARTS)(lay)
 
 
 def check(part: Component, ranks: Sequence[int]) -> None:
-    """Refuse what would take minutes: lines that pass too many ranks."""
-    # Before `normalize` makes an item for each of them.
+    """Raise TooManyBends if lines pass so many ranks that ordering would take minutes."""
+    # Checked before `normalize` makes an item for each bend.
     bends = sum([ranks[target] - ranks[source] - 1 for source, target in part.edges])
     if bends > LEVEL_ITEMS:
         raise TooManyBends

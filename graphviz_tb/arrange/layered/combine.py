@@ -1,8 +1,8 @@
-"""The best of several orders, rank by rank.
+"""Combine the best of several orders, rank by rank.
 
-Far parts of a drawing hardly touch each other, so one order is good here and another there. Each rank takes the order
-it has in one of the candidates, or its mirror image, so that the sum of all crossings is least, and among equals
-lines run the least aside: a shortest path through the ranks (Viterbi 1967).
+Distant parts of a drawing hardly influence each other, so one order is good here and another there. Each rank takes its
+order from one of the candidates, or the mirror image, so that the sum of all crossings is least, and then the sideways
+drift of lines: a shortest path through the ranks (Viterbi 1967).
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from graphviz_tb.arrange.layered.state import RankState
 from graphviz_tb.arrange.part import Row
 
 SCALE = 1 << 20  # crossings count before any drift
-NEVER = 1 << 80  # more than all crossings: a rank that is held is not mirrored
+NEVER = 1 << 80  # more than all crossings: held ranks are not mirrored
 
 
 def combine(state: RankState, orders: list[list[Row]]) -> list[Row]:
     """Take for each rank the candidate's order that makes the whole best.
 
-    Before: `orders` hold the same items on the same ranks. After: at most as many crossings as the best of them.
+    `orders` have the same items on the same ranks. The result has at most as many crossings as the best of them.
     """
     choices = [distinct([order[r] for order in orders]) for r in range(len(state.ranks))]
     # cost[2 * k] for choice k as it is, cost[2 * k + 1] for its mirror image; `back`, by rank, the best choice above.
@@ -44,7 +44,7 @@ def combine(state: RankState, orders: list[list[Row]]) -> list[Row]:
 
 
 def distinct(rows: list[Row]) -> list[Row]:
-    """Rows that differ, mirror images counted as equal."""
+    """Return rows that differ, counting mirror images as equal."""
     kept: list[Row] = []
     seen: set[tuple[int, ...]] = set()
     for row in rows:
@@ -56,14 +56,15 @@ def distinct(rows: list[Row]) -> list[Row]:
 
 
 def step(state: RankState, upper: list[Row], lower: list[Row], cost: list[int]) -> tuple[list[int], list[int]]:
-    """From the least cost to each choice of one rank (plain, mirrored) to those of the next."""
+    """Return, from the least cost to each choice of one rank (plain, mirrored), those of the next, and the best
+    predecessors."""
     pairs = crossable(state, upper[0], lower[0]) * SCALE
     total: list[int] = []
     back: list[int] = []
     place = state.place
     for row in lower:
         for number, item in enumerate(row):
-            place[item] = number  # scratch: the order that is taken in the end sets all places
+            place[item] = number  # scratch values: the final order sets all places
         plain = [crossings(other, place, state.below) * SCALE for other in upper]
         drift = [drifts(other, place, state.below, len(row)) for other in upper]
         for flip in (0, 1):
@@ -81,7 +82,8 @@ def step(state: RankState, upper: list[Row], lower: list[Row], cost: list[int]) 
 
 
 def drifts(row: Row, place: list[int], below: list[list[int]], wide: int) -> tuple[int, int]:
-    """How far lines run aside, in half places from the middle of the ranks: plain, and with one rank mirrored."""
+    """Return how far lines run sideways, in half places from the middle of the ranks: plain, and with one rank
+    mirrored."""
     plain = mirrored = 0
     here = 1 - len(row)  # twice the distance from the middle, so that it is whole
     for item in row:
@@ -94,7 +96,7 @@ def drifts(row: Row, place: list[int], below: list[list[int]], wide: int) -> tup
 
 
 def crossable(state: RankState, upper: Row, lower: Row) -> int:
-    """Pairs of lines between two ranks that share no end: each crosses in an order or in its mirror image."""
+    """Count the pairs of lines between two ranks that share no end: each crosses in an order or in its mirror image."""
     down = [len(state.below[item]) for item in upper]
     count = sum(down)
     shared = sum(n * (n - 1) for n in down) + sum(len(state.above[i]) * (len(state.above[i]) - 1) for i in lower)
@@ -102,7 +104,7 @@ def crossable(state: RankState, upper: Row, lower: Row) -> int:
 
 
 def crossings(row: Row, place: list[int], below: list[list[int]]) -> int:
-    """Crossings below one rank (by insertion into a sorted list, as in Barth, Jünger & Mutzel 2004)."""
+    """Count the crossings below one rank, by insertion into a sorted list (Barth, Jünger & Mutzel 2004)."""
     total = 0
     seen: list[int] = []
     for item in row:

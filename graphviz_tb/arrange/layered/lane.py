@@ -1,4 +1,4 @@
-"""The main path keeps its lane: other lines go round it on one side, and it runs in the middle of its like."""
+"""Keep a lane for the main path: other lines go round it on one side, and it runs in the middle of equal items."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from graphviz_tb.arrange.layered.reroute import Rerouter
 from graphviz_tb.arrange.layered.state import RankState
 from graphviz_tb.arrange.part import Component, Ranks
 
-PASSES = 2  # rarely does a third move anything
-HEAVY = 3  # a line rather crosses two others than the main path: a skip that changes sides breaks the lane
+PASSES = 2  # a third rarely moves anything
+HEAVY = 3  # a line crosses two others rather than the main path
 
 
 def lane_of(part: Component, layers: Ranks) -> list[int]:
-    """The items of the main path, one a rank, from its first rank on."""
+    """Return the items of the main path, one for each rank, from its first rank on."""
     lane: list[int] = []
     for edge in part.spine:
         lane += layers.chains[edge][1 if lane else 0 :]
@@ -21,8 +21,8 @@ def lane_of(part: Component, layers: Ranks) -> list[int]:
 
 
 def keep_lane(state: RankState, lane: list[int], paths: list[list[int]]) -> None:
-    """Lead other paths round the lane where that costs few crossings; then center the lane among the items that could
-    change places with it and among its neighbours that lead nowhere."""
+    """Lead other paths round the lane if that costs few crossings; then center the lane among the items that could swap
+    places with it and among its neighbours that end there."""
     if not lane:
         return
     inside = set(lane)
@@ -37,7 +37,7 @@ def keep_lane(state: RankState, lane: list[int], paths: list[list[int]]) -> None
 
 
 def to_middle(state: RankState, item: int) -> None:
-    """Exchange an item with the middle one of those that have the same neighbours.
+    """Swap an item with the middle one of those with equal neighbours.
 
     >>> state = RankState(5, [[0], [1, 2, 3], [4]], [[0, 1, 4], [0, 2, 4], [0, 3, 4]])
     >>> to_middle(state, 1)
@@ -57,7 +57,7 @@ def to_middle(state: RankState, item: int) -> None:
 
 
 def among_ends(state: RankState, item: int) -> None:
-    """Center an item among its neighbours in the rank that end where it goes on: they have the same adjacent items on
+    """Center an item among its neighbours in the rank that end where it continues: they have the same adjacent items on
     one side, and none on the other.
 
     >>> state = RankState(5, [[0], [1, 2, 3], [4]], [[0, 1], [0, 2], [0, 3, 4]])

@@ -1,4 +1,4 @@
-"""Long edges become chains of waypoints, one a rank."""
+"""Split long edges into chains of waypoints, one for each rank."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from graphviz_tb.arrange.part import Component, Ranks
 
 
 def normalize(part: Component, ranks: Sequence[int]) -> Ranks:
-    """Give every edge one item a rank.
+    """Give every edge one item for each rank it passes.
 
-    Before: `ranks[source] < ranks[target]` for every edge. After: no rank is empty, each link of a chain joins
+    Requires `ranks[source] < ranks[target]` for every edge. No rank is empty then, and each link of a chain joins
     neighbouring ranks.
 
     >>> normalize(Component(3, ((0, 1), (1, 2), (0, 2))), [0, 1, 2])

@@ -1,4 +1,4 @@
-"""The order within ranks, with few crossings.
+"""Order the items within ranks, with few crossings.
 
 sweeps of medians from several starts ─ edge paths rerouted ─ combined ─ rerouted ─ a lane for the main path
 """
@@ -26,14 +26,14 @@ STARTS: tuple[tuple[bool, Sweeps], ...] = (  # whether from a depth-first walk, 
     (False, DOWN_UP * 2),
     (True, UP_DOWN * 2),
 )
-# Boxes and items up to which several starts take under a second; items for each box from which on lines outweigh boxes.
+# Most boxes and items for which several starts take under a second; items per box that make a level dense.
 SMALL, CHEAP, DENSE = 100, 900, 3
 
 
 def order(part: Component, layers: Ranks, quick: bool = False) -> Ranks:
     """Order each rank so that few lines cross, and fewest the main path; `quick`: by sweeps from one start alone.
 
-    Before: any order; ports by their numbers where these are held. After: the same items on the same ranks.
+    Ports are given in the order of their numbers if they are held. Every item stays on its rank.
     """
     if max(map(len, layers.ranks), default=0) < 2:  # nothing to order
         return layers
@@ -53,12 +53,12 @@ def order(part: Component, layers: Ranks, quick: bool = False) -> Ranks:
 
 
 def sides_with_ports(part: Component, ranks: int) -> frozenset[int]:
-    """The ranks of ports: the first, the last, or both."""
+    """Return the ranks of ports: the first, the last, or both."""
     return frozenset(rank for rank, ports in ((0, part.first), (ranks - 1, part.last)) if ports)
 
 
 def few_crossings(state: RankState, boxes: int, paths: list[list[int]]) -> None:
-    """The order with the fewest crossings that the time for a level of this size finds."""
+    """Find the order with the fewest crossings in the time that a level of this size has."""
     count = len(state.rank)
     starts = starts_of(boxes, count)
     if starts == 1:
@@ -70,18 +70,18 @@ def few_crossings(state: RankState, boxes: int, paths: list[list[int]]) -> None:
     for walked, sweeps in STARTS[:starts]:
         state.put(depth_first(state, sweeps[0]) if walked else given)
         begin(state, sweeps)
-        # Several starts often come to one order.
+        # Several starts often lead to one order.
         swept = tuple(map(tuple, state.ranks))
         if swept not in tried:
             reroute(state, paths, 1)
             tried[swept] = state.copy()
-    # Each rank from the start that was best there, then once more: where two orders meet, paths may go better ways.
+    # Each rank from its best start, then reroute again: where two orders meet, paths may improve.
     state.put(combine(state, list(tried.values())))
     reroute(state, paths, 2)
 
 
 def starts_of(boxes: int, items: int) -> int:
-    """How many starts are tried: some where that is cheap; a large dense level has time for one.
+    """Return how many starts are tried: several if that is cheap, one for a large dense level.
 
     >>> starts_of(99, 296), starts_of(99, 297), starts_of(100, 299), starts_of(100, 300), starts_of(99, 900)
     (4, 6, 2, 1, 1)
@@ -99,8 +99,10 @@ def begin(state: RankState, sweeps: Sweeps) -> None:
 
 
 def affordable(state: RankState, paths: list[list[int]]) -> list[list[int]]:
-    """The paths that may be rerouted, short ones first, until the ranks they pass are `REROUTED_WORK`: a wide one
-    counts ten, and one more for every 200 items, for all its lines are looked at."""
+    """Return the paths that may be rerouted, short ones first, until they pass `REROUTED_WORK` ranks.
+
+    A wide rank counts ten, plus one for every 200 items, because all its lines are inspected.
+    """
     cost = [0, *accumulate(10 + len(row) // 200 if len(row) > RANK_SEARCHED else 1 for row in state.ranks)]
     work = Meter(REROUTED_WORK)
     for number, path in enumerate(paths):
@@ -111,7 +113,7 @@ def affordable(state: RankState, paths: list[list[int]]) -> list[list[int]]:
 
 
 def reroute(state: RankState, paths: list[list[int]], passes: int) -> None:
-    """Move edge paths to their best ways until none moves any more."""
+    """Move edge paths to their best positions until none moves, at most `passes` times."""
     rerouter = Rerouter(state, paths)
     while passes and rerouter.pass_over():
         passes -= 1

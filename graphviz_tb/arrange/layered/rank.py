@@ -1,4 +1,4 @@
-"""The rank of each node, with small total edge length."""
+"""Rank nodes with small total edge length."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from dataclasses import dataclass, field
 from graphviz_tb.algorithms.topological import topological
 from graphviz_tb.arrange.part import Component
 
-PASSES = 8  # rarely does a ninth move anything
+PASSES = 8  # a ninth rarely moves anything
 
 
 def rank(part: Component) -> list[int]:
-    """All nodes as early as they can be, or all as late; then each is drawn to the side where edges get shorter; the
-    better of both.
+    """Start with all nodes as early, or all as late as possible; pull each to the side where edges get shorter; take
+    the better result.
 
-    Before: no cycle. After: every edge runs at least one rank down; ports are alone on the outer ranks.
+    The part has no cycle. Every edge runs at least one rank down; ports are alone on the outer ranks.
 
     >>> rank(Component(4, ((0, 1), (1, 2), (3, 2))))
     [0, 1, 2, 1]
     """
     graph = Ranking(part)
-    # The height is that of the longest path: tightening moves nodes within it.
+    # The longest path sets the height; tightening moves nodes within it.
     early = graph.early()
     graph.bottom = max((early[node] for node in graph.free), default=graph.base - 1)
     tried = [graph.tightened(early), graph.tightened(graph.late())]
@@ -57,7 +57,7 @@ class Ranking:
         self.pulls = [pull(self.above[node], self.below[node], before, after) for node in range(part.count)]
 
     def early(self) -> list[int]:
-        """Each node on the first rank that it can have."""
+        """Return the first possible rank of each node."""
         ranks = [0] * self.part.count
         for node in self.free:
             ranks[node] = max([ranks[other] + 1 for other in self.above[node]], default=self.base)
@@ -65,7 +65,7 @@ class Ranking:
         return ranks
 
     def late(self) -> list[int]:
-        """Each node on the last one."""
+        """Return the last possible rank of each node."""
         ranks = [0] * self.part.count
         last = self.part.last
         for node in reversed(self.free):
@@ -75,17 +75,17 @@ class Ranking:
         return ranks
 
     def tightened(self, ranks: list[int]) -> list[int]:
-        """The ranks after each node has moved as far as it goes towards its heavier side, again and again."""
+        """Move each node as far as possible towards its heavier side, repeatedly; return the ranks."""
         for _ in range(PASSES):
             if not self.tighten(ranks):
                 break
         return ranks
 
     def tighten(self, ranks: list[int]) -> bool:
-        """Move each node once; whether any has moved."""
+        """Move each node once; return whether any moved."""
         moved = False
         last, pulls = self.part.last, self.pulls
-        # Up from the bottom, then down from the top: what hangs on a node follows it in the same pass.
+        # Up from the bottom, then down from the top: dependent nodes follow in the same pass.
         for node in [*reversed(self.free), *self.free]:
             if not pulls[node]:
                 continue
@@ -100,7 +100,7 @@ class Ranking:
         return moved
 
     def length(self, ranks: list[int]) -> int:
-        """The total length of all edges but those to the last ports."""
+        """Return the total length of all edges except those to the last ports."""
         last = self.part.last
         return sum([ranks[target] - ranks[source] for source, target in self.part.edges if target not in last])
 
@@ -108,22 +108,22 @@ class Ranking:
 def dragged(
     topological: list[int], behind: list[list[int]], ahead: list[list[int]], fixed: frozenset[int]
 ) -> list[int]:
-    """Whether an edge gets longer (1) when the node ahead moves on, or whether what hangs behind it follows (0).
+    """Return by node 1 if an edge gets longer when the node ahead moves on, 0 if the nodes behind follow it.
 
     >>> dragged([0, 1, 2], [[], [0], [1]], [[1], [2], []], frozenset())
     [0, 0, 1]
     """
     stays = [1] * len(behind)
     for node in topological:
-        if len(ahead[node]) == 1 and node not in fixed:  # one edge ahead: it can follow, if all behind it can
+        if len(ahead[node]) == 1 and node not in fixed:  # one edge ahead: it can follow if all behind it can
             stays[node] = int(any(stays[other] for other in behind[node]))
     return stays
 
 
 def pull(above: list[int], below: list[int], before: list[int], after: list[int]) -> int:
-    """More than 0 where edges get shorter in all when a node moves down, with all that hangs on it above; less than 0
-    where they do when it moves up, with all that hangs on it below."""
-    # Moving down shortens every edge below and lengthens those above whose start stays; moving up the other way round.
+    """Return more than 0 if moving a node down, with the nodes above that follow, shortens edges in total; less than 0
+    if moving it up does."""
+    # Moving down shortens every edge below and lengthens those above whose start stays; moving up is the mirror case.
     down = len(below) - sum([before[other] for other in above])
     up = len(above) - sum([after[other] for other in below])
     return down if up <= 0 else -up if down <= 0 else len(below) - len(above)

@@ -1,9 +1,9 @@
-"""Whole long edges move at once, each to its best way through the ranks.
+"""Move whole long edges at once, each to its best path through the ranks.
 
 An edge path is a maximal path of items with at most one line above and one below: the waypoints of a long edge, and
-plain chains of nodes. With everything else held, the way of an edge path with the fewest crossings is a shortest path
-over the slots of its ranks, found by dynamic programming; exchanging neighbours rank by rank never finds it, for
-between the first and the last rank of the move crossings grow before they shrink.
+plain chains of nodes. With everything else fixed, the position of an edge path with the fewest crossings is a shortest
+path over the slots of its ranks, found by dynamic programming. Swapping neighbours rank by rank never finds it:
+crossings grow before they shrink.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from graphviz_tb.limits import RANK_SEARCHED
 
 WeightTable = NDArray[np.int64]
 ItemStep = tuple[int, int]  # an item and one below it
-Span = tuple[int, int]  # slots from … up to, but without …
+Span = tuple[int, int]  # slots start … stop-1
 MANY = 1 << 60  # more than all crossings count
-NEAR = 32  # else: how far from its place
+NEAR = 32  # slots on each side of an item, in a wide rank
 SCALE = 1 << 16  # crossings count before any number of moves
 _slots = np.arange(2 * RANK_SEARCHED + 3) > RANK_SEARCHED + 1
-OWN = (_slots[:, None] ^ _slots) * SCALE  # what a path's own line adds to the slots round it, itself in the middle
-OWN[RANK_SEARCHED + 1] += 1  # it rather stays
+OWN = (_slots[:, None] ^ _slots) * SCALE  # cost that a path's own line adds to the slots around it
+OWN[RANK_SEARCHED + 1] += 1  # prefer to stay
 
 
 def edge_paths(above: list[list[int]], below: list[list[int]]) -> list[list[int]]:
-    """All edge paths, the short ones first.
+    """Return all edge paths, short ones first.
 
     >>> edge_paths([[], [0], [1], [0, 2]], [[1, 3], [2], [3], []])
     [[1, 2]]
@@ -47,28 +47,28 @@ def edge_paths(above: list[list[int]], below: list[list[int]]) -> list[list[int]
 
 
 class Rerouter:
-    """Tables of crossings for the gaps between ranks, made when asked for, and brought up to date when items move."""
+    """Tables of crossings for the gaps between ranks, made on demand and updated when items move."""
 
     def __init__(
         self, state: RankState, paths: list[list[int]], lane: Collection[ItemStep] = (), heavy: int = 1
     ) -> None:
-        """`lane` are links that count `heavy` times when they are crossed; no path may hold one."""
+        """`lane` are links that count `heavy` times when they are crossed; no path may contain one."""
         self.state = state
         self.paths = paths
         self.lane, self.heavy = lane, heavy
         self.place = np.array(state.place, np.int64)
         self.ends: list[tuple[WeightTable, WeightTable] | None] = [None] * len(state.ranks)  # of the links, by gap
-        # Whether an edge path may go anywhere in the ranks on both sides of a gap, so that one table serves all.
+        # By gap, whether both ranks are searched whole, so that one table serves all paths.
         self.narrow = [max(len(upper), len(lower)) <= RANK_SEARCHED for upper, lower in pairwise(state.ranks)]
         self.table: list[WeightTable | None] = [None] * len(state.ranks)
-        self.free: list[bool | None] = [None] * len(state.ranks)  # whether no lines cross there
-        # A path is tried again when something around it has changed: that only saves time.
+        self.free: list[bool | None] = [None] * len(state.ranks)  # by gap, whether no lines cross
+        # A path is tried again when something around it has changed; this only saves time.
         self.clock = 1  # only saves time
         self.changed = [1] * len(state.ranks)  # when the order on one side of a gap last changed; only saves time
         self.moved_at = [0] * len(paths)  # when an edge path was last moved; only saves time
 
     def pass_over(self) -> bool:
-        """Move each edge path round which something has changed; whether any moved."""
+        """Move each edge path around which something changed; return whether any moved."""
         moved = False
         for number, path in enumerate(self.paths):
             top = self.state.rank[path[0]]
@@ -80,7 +80,7 @@ class Rerouter:
         return moved
 
     def crossed(self, path: list[int], top: int) -> int:
-        """How many lines an edge path crosses, times `SCALE`; `MANY`, where that is not cheap to tell."""
+        """Return how many lines an edge path crosses, times `SCALE`; `MANY` if that is expensive to compute."""
         place = self.state.place
         above, below = self.state.above[path[0]], self.state.below[path[-1]]
         places = [place[item] for item in (*above, *path, *below)]
@@ -94,7 +94,7 @@ class Rerouter:
                     continue
                 table = self.crossings(gap)
             total += table.item(start, end)
-            # Lines of the same box do not cross.
+            # Lines of one box do not cross.
             if gap < top:
                 total += of_box(table, start, end)
             elif gap == last:
@@ -102,7 +102,7 @@ class Rerouter:
         return total
 
     def clear(self, gap: int) -> bool:
-        """Whether no two lines cross between two ranks."""
+        """Return whether no two lines cross between two ranks."""
         known = self.free[gap]
         if known is None:
             self.free[gap] = known = self.parallel(gap)
@@ -121,8 +121,7 @@ class Rerouter:
         return True
 
     def links(self, gap: int) -> tuple[WeightTable, WeightTable]:
-        """The places of the upper and of the lower ends of the links in a gap, those of the lane as often as they
-        count."""
+        """Return the places of the upper and lower ends of the links in a gap, repeated for links of the lane."""
         ends = self.ends[gap]
         if ends is None:
             links = [(item, other) for item in self.state.ranks[gap] for other in self.state.below[item]]
@@ -140,18 +139,18 @@ class Rerouter:
         return table
 
     def block(self, gap: int, upper: Span, lower: Span) -> WeightTable:
-        """For slots i and j of two windows, how many lines a line from i to j crosses, times `SCALE`."""
+        """Return for slots i and j of two windows how many lines a line from i to j crosses, times `SCALE`."""
         return self.crossings(gap) if self.narrow[gap] else self.counted(gap, upper, lower)
 
     def counted(self, gap: int, upper: Span, lower: Span) -> WeightTable:
-        """Count what `block` says."""
+        """Compute `block`."""
         high, width = upper[1] - upper[0], lower[1] - lower[0]
         starts, ends = self.links(gap)
         rows = np.minimum(np.maximum(starts + (1 - upper[0]), 0), high)
         columns = np.minimum(np.maximum(ends + (1 - lower[0]), 0), width)
         table = np.bincount(rows * (width + 1) + columns, minlength=(high + 1) * (width + 1))
         table = table.reshape(high + 1, width + 1)
-        # How many lines start left of slot i and end left of slot j; the last row and column count all.
+        # Lines that start left of slot i and end left of slot j; the last row and column count all.
         table.cumsum(0, out=table)
         table.cumsum(1, out=table)
         # t[i, -1] - t[i, j] start left and end right, t[-1, j] - t[i, j] start right and end left.
@@ -162,9 +161,9 @@ class Rerouter:
         return crossed
 
     def reroute(self, path: list[int], stay: int) -> bool:
-        """Move one path to its best way; whether it moved. Among equal ways the one that moves the fewest items.
+        """Move one path to its best position, if that costs less than `stay`; return whether it moved.
 
-        Before: to stay costs `stay`, or less: one less for each item than the crossings cost.
+        Among equal positions the one that moves the fewest items.
         """
         state = self.state
         place, top = state.place, state.rank[path[0]]
@@ -180,23 +179,23 @@ class Rerouter:
                 table = self.block(top + number - 1, spans[number - 1], spans[number])
             total = table + cost[:, None]
             row, column = RANK_SEARCHED + 1 - here, RANK_SEARCHED + 1 - there
-            # The path's own line is in the tables: where it would cross its new way, it is taken off again.
+            # The tables include the path's own line: subtract it where it would cross the new path.
             total -= OWN[row : row + total.shape[0], column : column + total.shape[1]]
             cost = np.minimum.reduce(total, 0)
             totals.append(total)
             here = there
         cost = cost + self.end(path, top, spans[-1])
-        cost[here] -= 1  # rather where it is
+        cost[here] -= 1  # prefer to stay
         slot = int(np.argmin(cost))
         return int(cost[slot]) < stay and self.move(path, top, spans, totals, slot)
 
     def window(self, rank: int, place: int) -> Span:
-        """The slots that an item may go to: all, or those near by where the rank is wide."""
+        """Return the slots that an item may move to: all, or the near ones in a wide rank."""
         count = len(self.state.ranks[rank])
         return (0, count + 1) if count <= RANK_SEARCHED else (max(0, place - NEAR), min(count, place + NEAR) + 1)
 
     def start(self, path: list[int], top: int, span: Span) -> WeightTable:
-        """For each slot of the first item the crossings of the line above it."""
+        """Return for each slot of the first item the crossings of the line above it."""
         above = self.state.above[path[0]]
         if not above:
             return np.zeros(span[1] - span[0], np.int64)
@@ -207,7 +206,7 @@ class Rerouter:
         return self.ray(upper, lower, slot, span)
 
     def end(self, path: list[int], top: int, span: Span) -> WeightTable:
-        """For each slot of the last item the crossings of the line below it."""
+        """Return for each slot of the last item the crossings of the line below it."""
         below = self.state.below[path[-1]]
         if not below:
             return np.zeros(span[1] - span[0], np.int64)
@@ -218,10 +217,10 @@ class Rerouter:
         return self.ray(lower, upper, slot, span)
 
     def ray(self, held: WeightTable, free: WeightTable, place: int, span: Span) -> WeightTable:
-        """How many lines, `held` to `free`, a line from `place` to each slot crosses, times `SCALE`."""
+        """Return how many lines, `held` to `free`, a line from `place` to each slot crosses, times `SCALE`."""
         width = span[1] - span[0]
         cells = np.minimum(np.maximum(free + (1 - span[0]), 0), width)
-        # Lines from the left of `place` are crossed if they end right of the slot, those from the right if left of it.
+        # Lines that start left of `place` and end right of the slot are crossed, and the other way round.
         left = np.bincount(cells[held < place], minlength=width + 1)
         right = np.bincount(cells[held > place], minlength=width + 1)
         passed = (right - left).cumsum()
@@ -229,7 +228,7 @@ class Rerouter:
         return crossed
 
     def move(self, path: list[int], top: int, spans: list[Span], totals: list[WeightTable], slot: int) -> bool:
-        """Follow the way back from the slot of the last item; whether that moves any."""
+        """Trace the best path back from the slot of the last item; return whether any item moves."""
         moved = False
         for number in range(len(path) - 1, -1, -1):
             held, goal = self.state.place[path[number]], slot + spans[number][0]
@@ -246,7 +245,7 @@ class Rerouter:
         item = row.pop(old)
         new = slot - (slot > old)
         row.insert(new, item)
-        low, high = min(old, slot), max(old + 1, slot)  # only saves time: the others keep their places
+        low, high = min(old, slot), max(old + 1, slot)  # the others keep their places
         for position in range(low, high):
             place[row[position]] = self.place[row[position]] = position
         self.clock += 1
@@ -259,8 +258,11 @@ class Rerouter:
 
 
 def beside(table: WeightTable, slot: int) -> WeightTable:
-    """For each slot across a gap, what a line of the item right of `slot` crosses: none of its own lines, half of which
-    are counted on its left, and the others on its right."""
+    """Return for each slot across a gap the crossings of a line of the item right of `slot`, not counting its own
+    lines.
+
+    Half of the own lines are counted on its left, the others on its right.
+    """
     before, after = table[slot], table[slot + 1]
     crossed: WeightTable = before + after
     crossed -= after.item(0) - before.item(0)
@@ -269,14 +271,14 @@ def beside(table: WeightTable, slot: int) -> WeightTable:
 
 
 def of_box(table: WeightTable, slot: int, other: int) -> int:
-    """What `beside` says at a slot across a gap, less what the table says for a line from `slot`."""
+    """Return `beside` at one slot across a gap, minus the table's value for a line from `slot`."""
     own: int = table.item(slot + 1, other) - table.item(slot, other) - table.item(slot + 1, 0) + table.item(slot, 0)
     return own // 2
 
 
 def shifted(table: WeightTable, old: int, new: int) -> None:
-    """Bring a table up to date where an item of its rows has moved."""
-    own = table[old + 1] - table[old]  # what the lines of the item add
+    """Update a table after an item of its rows moved."""
+    own = table[old + 1] - table[old]  # contribution of the item's lines
     if old < new:
         table[old + 1 : new + 1] = table[old + 2 : new + 2] - own
     else:

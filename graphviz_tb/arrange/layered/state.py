@@ -1,4 +1,4 @@
-"""An order under way: the ranks, the place of each item, and its links."""
+"""The state of an ordering: the ranks, the place of each item, and its links."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable
 
 
 class RankState:
-    """Ranks that change in place. `place[item]` is its index in its rank; `above`, `below` are its links; the
-    order of the ranks `held` stays as it is."""
+    """Ranks that change in place. `place[item]` is its index in its rank; `above`, `below` are its links; the ranks
+    `held` keep their order."""
 
     def __init__(
         self, count: int, ranks: list[list[int]], chains: Iterable[list[int]], held: Collection[int] = ()
@@ -29,12 +29,12 @@ class RankState:
         self.put(ranks)
 
     def put(self, ranks: list[list[int]]) -> None:
-        """Take up an order."""
+        """Set the order of all ranks."""
         self.ranks = [row[:] for row in ranks]
         for row in self.ranks:
             for number, item in enumerate(row):
                 self.place[item] = number
 
     def copy(self) -> list[list[int]]:
-        """The order of now."""
+        """Return a copy of the current ranks."""
         return [row[:] for row in self.ranks]

@@ -1,4 +1,4 @@
-"""Orders to start from: each rank sorted by the medians of its neighbours, down and up again."""
+"""Find start orders: sort each rank by the medians of its neighbours, down and up."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from graphviz_tb.arrange.layered.state import RankState
 
 
 def sweep(state: RankState, down: bool) -> None:
-    """Sort each rank by the medians of its places in the rank before it (Eades & Wormald 1994).
+    """Sort each rank by the medians of its neighbours' places in the rank before it (Eades & Wormald 1994).
 
-    Before: any order. After: equal medians keep their order; items without a neighbour on that side keep their place,
-    ranks that are held their order.
+    Equal medians keep their order; items without a neighbour on that side keep their place, held ranks their order.
     """
     ranks = state.ranks
     if down:
@@ -23,7 +22,7 @@ def sweep(state: RankState, down: bool) -> None:
 
 
 def medians(row: list[int], links: list[list[int]], place: list[int]) -> None:
-    """Sort one rank; the middle of lower and upper median counts."""
+    """Sort one rank by the mean of lower and upper median."""
     keyed = []
     for number, item in enumerate(row):
         near = links[item]
@@ -38,7 +37,7 @@ def medians(row: list[int], links: list[list[int]], place: list[int]) -> None:
         else:
             continue
         keyed.append((key, number, item))
-    # Sorted into the places that they had: items without neighbours keep theirs in between.
+    # Sort into the places they had: items without neighbours keep theirs in between.
     slots = [number for _, number, _ in keyed]
     keyed.sort()
     for number, (_, _, item) in zip(slots, keyed, strict=True):
@@ -47,7 +46,7 @@ def medians(row: list[int], links: list[list[int]], place: list[int]) -> None:
 
 
 def depth_first(state: RankState, down: bool) -> list[list[int]]:
-    """Each rank in the order in which a walk from the outer ranks meets its items, near ones first."""
+    """Return each rank in the order in which a depth-first walk from the outer ranks meets its items."""
     ahead, behind = (state.below, state.above) if down else (state.above, state.below)
     order: list[list[int]] = [[] for _ in state.ranks]
     seen = [False] * len(state.rank)

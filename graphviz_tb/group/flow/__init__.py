@@ -1,24 +1,19 @@
-"""Fold by flow: the architecture of a network from the way its data takes, helped by names.
+"""Fold by flow: find the architecture of a network from its data flow, helped by names.
 
-    columns    children of all levels by name, the edges between them; equal levels are folded once
-    items      children with flow between them; a cycle is one box, children without flow move aside
-    frames     what a loop of control flow v1 holds, and the flow of one turn inside it
-    indexes    what works out a mask, positions or a shape is one box
-    feeders    small inputs are drawn next to their only consumer
-    likeness   equal structures between the same neighbours are a stack
-    names      names that begin alike are a group, where that closes no cycle
-    order      one line along the flow, and how many lines cross at each place
-    regions    what is between two narrow places is a region, with branches inside
-    heads      what comes before a repeated block and holds the same is a block too, without its shortcut
-    repeats    equal stretches behind each other are a stack
-    stages     what is between two stacks heads the second
-    sizes      what is still too long is cut
-    chains     equal scopes that feed one another are a stack, whatever skips from them
-    guard      no group closes a cycle that the level does not have
-    titles     what groups are called
+levels       children of all levels by name, the edges between them; equal levels are folded once
+items        children with flow between them; a cycle is one box, children without flow move aside;
+             small inputs go next to their only user, index arithmetic is one box
+loops        loops of control flow v1 and the flow of one turn inside them
+stacks       equal boxes with the same neighbours, numbered runs, chains of equal scopes
+names        groups of names with one beginning, if they close no cycle
+order        one line along the flow, and how many edges cross each place
+regions      what is between two narrow places is a region, with branches inside
+repeats      equal stretches in sequence are a stack; what is between two stacks heads the second
+invariants   no group is too wide, none closes a cycle that the level does not have
+titles       names and addresses of groups
 
-Each step gives a level with fewer boxes. A group is convex: no path leaves it and comes back, so what is drawn is again
-a flow. Nothing depends on the order of the file.
+Each step returns a level with fewer boxes. A group is convex: no path leaves it and comes back, so the folded level is
+again a flow. Nothing depends on the order of the file.
 """
 
 from __future__ import annotations
@@ -62,8 +57,8 @@ from graphviz_tb.options import GroupOptions
 def fold_by_flow(
     hierarchy: Hierarchy, series: list[SeriesRun], options: GroupOptions
 ) -> tuple[list[NewGroup], tuple[Notice, ...]]:
-    """All new groups of a file, inner ones before those around them; and what was odd."""
-    # One level of each kind is folded; all levels equal to it carry out the same plan.
+    """Return all new groups of a file, inner ones before those around them; and notices."""
+    # Fold one level of each kind; all equal levels apply the same plan.
     levels, symbols = columns(hierarchy), SymbolNumbers()
     runs: dict[int, list[SeriesRun]] = defaultdict(list)
     for run in series:
@@ -71,7 +66,7 @@ def fold_by_flow(
     kind = kinds(levels, series)
     planned: dict[int, list[NewGroup]] = {}
     cut: list[int] = []
-    # Where one has no groups, those that equal it but for numbers in names have none either.
+    # If a level has no groups, neither have levels that differ only in the numbers of names.
     some = distinct(kind)
     like = kinds(but_numbers(levels, some), series, some)
     bare: set[int] = set()
@@ -86,7 +81,7 @@ def fold_by_flow(
             cut.append(level.parent)
         elif not planned[number]:
             bare.add(number)
-    # Groups are numbered through the file: each level is given how many come before it.
+    # Groups are numbered through the file: pass the number of earlier ones.
     groups: list[NewGroup] = []
     for number, alike in enumerate(kind.tolist()):
         if planned[alike]:
@@ -95,7 +90,7 @@ def fold_by_flow(
 
 
 def too_wide(hierarchy: Hierarchy, rows: list[int]) -> tuple[Notice, ...]:
-    """Tell of levels with so many lines across that not all of their regions were looked for."""
+    """Return a notice if levels are so densely wired that not all of their regions were searched."""
     if not rows:
         return ()
     where = hierarchy.name[rows[0]]
@@ -107,12 +102,12 @@ def too_wide(hierarchy: Hierarchy, rows: list[int]) -> tuple[Notice, ...]:
 def fold_level(
     level: Siblings, symbols: SymbolNumbers, series: list[SeriesRun], options: GroupOptions, budget: Meter
 ) -> list[FlowBox]:
-    """The boxes of one level."""
+    """Return the boxes of one level."""
     soft, most = min(SOFT, options.max_children), options.max_children
     setting = Setting(Vocabulary(level.labels), symbols, budget, soft, most)
     boxes = fold_training(level, series, setting) if level.part.any() else fold_part(level, series, setting)
     if width(boxes) > setting.most:
-        # What is called again and again is no part of a stretch of the flow.
+        # Repeatedly called scopes belong to no stretch of the flow.
         again = called_again(level.hierarchy, level.parent)
         called = [box for box in boxes if box.row in again and not box.feeders]
         rest = [box for box in boxes if box not in called]
@@ -123,7 +118,7 @@ def fold_level(
         boxes = without_lies(
             boxes, len(level.rows), {row: position for position, row in enumerate(level.rows)}, level.edges
         )
-    # Names come last: they depend on what each group holds in the end.
+    # Names come last: they depend on the final content of each group.
     call_layers(boxes, level.hierarchy)
     call_reused(boxes, level.hierarchy)
     labels = shown(level)
@@ -146,10 +141,10 @@ def call_layers(boxes: Iterable[FlowBox], hierarchy: Hierarchy) -> None:
 
 
 def fold_part(level: Siblings, series: list[SeriesRun], setting: Setting) -> list[FlowBox]:
-    """The boxes of a level, or of a part of it."""
+    """Return the boxes of a level, or of a part of it."""
     symbols = setting.symbols
     items = find_items(level, symbols)
-    # Changes members in place.
+    # In place.
     fold_loops([box for box in items.dag.boxes if box.how == How.LOOP], items.boxes, items.edges, setting)
     # Numbered inputs of one box are a series, not eight feeders.
     indexes = {row for row, is_index in zip(level.rows, level.indexes.tolist(), strict=True) if is_index}
@@ -164,7 +159,7 @@ def fold_part(level: Siblings, series: list[SeriesRun], setting: Setting) -> lis
 
 
 def of_layers(level: Siblings) -> bool:
-    """Whether ops of a level are Keras layers: none of them is a mere input of another, however small a tower is."""
+    """Return whether ops of a level are Keras layers, which are never feeders of each other, however small."""
     hierarchy, layers = level.hierarchy, level.hierarchy.graph.layers
     rows = level.rows if layers else ()
     return any(hierarchy.name[row] in layers and hierarchy.kind[row] == RowKind.OP for row in rows)
@@ -179,22 +174,24 @@ def fold_training(level: Siblings, series: list[SeriesRun], setting: Setting) ->
         name = part.name.lower()
         symbol = setting.symbols.of("training", name, *(box.symbol for box in inside))
         how = How.EVALUATION if part == LevelPart.EVALUATION else How.TRAINING
-        # A single row needs no group around it.
+        # A single row needs no group.
         alone = len(inside) == 1 and not inside[0].members and not inside[0].feeders
         boxes += inside if alone or not inside else [group(how, opened_up(inside), symbol, name)]
     return boxes
 
 
 def opened_up(boxes: list[FlowBox]) -> list[FlowBox]:
-    """Open a group around all of the boxes, and boxes of cycles: inside of training, sums lead back into them."""
+    """Open a group around all boxes, and boxes of cycles: inside training, sums lead back into them."""
     while len(boxes) == 1 and boxes[0].members and not boxes[0].stack:
         boxes = [*boxes[0].feeders, *boxes[0].members]
     return [part for box in boxes for part in ([*box.feeders, *box.members] if box.how == How.LOOP else [box])]
 
 
 def plan(level: Siblings, boxes: list[FlowBox]) -> list[NewGroup]:
-    """The groups of one level, inner ones first, as they are in all levels that equal it: members are places of
-    children, names are without the scopes around them, and addresses."""
+    """Return the groups of one level, inner ones first, in a form that fits all equal levels.
+
+    Members are positions of children; names are relative to the level and unique on it.
+    """
     order: list[FlowBox] = []
     todo = list(reversed(boxes))
     while todo:
@@ -205,10 +202,10 @@ def plan(level: Siblings, boxes: list[FlowBox]) -> list[NewGroup]:
     if not order:
         return []
     taken = {*level.labels, *(last_segment(level.hierarchy.name[row]) for row in level.rows)}
-    # `order` lists groups before what they hold; backwards, inner groups get their numbers first, as `insert` wants it.
+    # `order` lists groups before their content; reversed, inner groups are numbered first, as `insert_groups` needs.
     names = addresses(order, taken)
     number = {id(box): -1 - position for position, box in enumerate(reversed(order))}
-    # A plan holds for all equal levels: places, not rows.
+    # Positions instead of rows, since a plan serves all equal levels.
     place = {row: position for position, row in enumerate(level.rows)}
     return [
         NewGroup(
@@ -228,7 +225,7 @@ def plan(level: Siblings, boxes: list[FlowBox]) -> list[NewGroup]:
 
 
 def carried_out(level: Siblings, planned: list[NewGroup], serial: int) -> list[NewGroup]:
-    """The groups of a plan in one level; `serial` is the number of the first."""
+    """Return the groups of a plan in one level; `serial` is the number of the first."""
     parent, rows = level.parent, level.rows
     return [
         NewGroup(

@@ -1,7 +1,7 @@
-"""Addresses of groups: unique on their level, made of the contents of each group: an edit elsewhere changes none.
+"""Addresses of groups: unique on their level and made from the group's content, so that edits elsewhere change none.
 
-A group has its name alone if no other and no child has it. Of several with one name each says more: what it ends
-with, what it begins with too, how many children it holds; whatever distinguishes all of them.
+A group has its name alone if no other group and no child has it. Several groups of one name add more, until all differ:
+what they end with, what they begin with, how many children they hold; at last a number.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ Say = Callable[[FlowBox], str]
 
 
 def between(box: FlowBox) -> str:
-    """The first and the last row of a stack that has no range in its name; "" for another group, which may end where a
-    stack does."""
+    """Return the first and last row of a stack without a range in its name; "" for any other group."""
     repeated = (box.stack or box.how == How.SEGMENT) and not RANGE.search(box.name)
     return f"{box.first().name} → {box.last().name}" if repeated else ""
 
@@ -30,26 +29,26 @@ SAYINGS: tuple[Say, ...] = (
     lambda box: f"{box.name} ({box.first().name} → {box.last().name})",
     lambda box: f"{box.name} ({box.first().name} → {box.last().name}, {len(leaves(box))})",
 )
-FIRST_AGAIN = 2  # the first that gets a number, as in a series
+FIRST_AGAIN = 2  # first number, as in a series
 
 
 def addresses(boxes: Sequence[FlowBox], children: Iterable[str]) -> dict[int, str]:
-    """The address of each group of a level, by `id`; names and labels of its `children` are taken.
+    """Return the address of each group of a level, by `id`; names and labels of its `children` are taken.
 
-    Groups that no saying distinguishes, which takes names made for it, are counted.
+    Groups that no form distinguishes are numbered.
     """
     address_of: dict[int, str] = {}
     taken = set(children)
     left = list(boxes)
     for say in SAYINGS:
-        said = [say(box).replace("/", "|") for box in left]  # a "/" would read as a scope of the file
+        said = [say(box).replace("/", "|") for box in left]  # a "/" would look like a scope of the file
         count = Counter(said)
         alone = [name not in taken and count[name] == 1 for name in said]
         address_of.update((id(box), name) for box, name, is_alone in zip(left, said, alone, strict=True) if is_alone)
-        # What several could be called is nobody's address, nor one that a later saying may give.
+        # An ambiguous form is nobody's address, in later rounds too.
         taken.update(said)
         left = [box for box, is_alone in zip(left, alone, strict=True) if not is_alone]
-    following: dict[str, int] = {}  # by name the number after the last one given: thousands may have one name
+    following: dict[str, int] = {}  # next number by name: thousands may share one
     for box in left:
         word = said_last(box)
         number = following.get(word, FIRST_AGAIN)
@@ -62,5 +61,5 @@ def addresses(boxes: Sequence[FlowBox], children: Iterable[str]) -> dict[int, st
 
 
 def said_last(box: FlowBox) -> str:
-    """The name of a group as part of an address."""
+    """Return the name of a group as part of an address."""
     return box.name.replace("/", "|")

@@ -1,7 +1,7 @@
-"""Boxes next to the flow: folded on each side of it where a level is too wide to read.
+"""Boxes off the main flow: folded on each side of it if a level is too wide.
 
-Boxes that need nothing from the flow can be one box before it, boxes that give nothing to it one box behind it:
-neither can close a cycle.
+Boxes that need nothing from the flow become one box before it, boxes that give nothing to it one box after it. Neither
+can close a cycle.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from graphviz_tb.group.flow.setting import Setting
 from graphviz_tb.group.flow.sizes import narrowed, width
 from graphviz_tb.model.hierarchy import How
 
-FEWEST = 3  # boxes worth a group
+FEWEST = 3  # boxes that are worth a group
 
 
 def fold_aside(aside: list[int], boxes: Sequence[FlowBox], edges: ChildEdges, setting: Setting) -> list[FlowBox]:
-    """Boxes for what lies beside the flow; `aside` are positions of children, `edges` all data edges of the level."""
+    """Return boxes for what is off the flow; `aside` are positions of children, `edges` all data edges of the level."""
     early, late = sides(aside, edges)
     folded = [boxes[child] for child in aside if child not in early and child not in late]
     for members in (sorted(early), sorted(late)):
@@ -35,20 +35,20 @@ def fold_aside(aside: list[int], boxes: Sequence[FlowBox], edges: ChildEdges, se
 
 
 def sides(aside: list[int], edges: ChildEdges) -> tuple[set[int], set[int]]:
-    """Return the boxes that need only boxes of `aside`, and of the rest those that give only to boxes of `aside`."""
+    """Return the boxes that need only boxes of `aside`, and of the rest those that feed only boxes of `aside`."""
     pairs = list(zip(edges.source.tolist(), edges.target.tolist(), strict=True))
-    # Backwards: what no edge leads to from without.
+    # Reversed edges: boxes that no edge enters from outside.
     early = closed(set(aside), [(target, source) for source, target in pairs])
     late = closed(set(aside) - early, pairs)
     return early, late
 
 
 def closed(within: set[int], pairs: list[tuple[int, int]]) -> set[int]:
-    """The largest part of `within` from which no pair leads out."""
+    """Return the largest part of `within` that no pair leads out of."""
     arriving: dict[int, list[int]] = {}
     for start, stop in pairs:
         arriving.setdefault(stop, []).append(start)
-    # What leads to something that is not kept goes too: a search backwards over the edges, each looked at once.
+    # Drop what leads to something outside: a backward search, each edge once.
     kept = set(within)
     todo = [stop for stop in arriving if stop not in kept]
     while todo:
@@ -60,7 +60,7 @@ def closed(within: set[int], pairs: list[tuple[int, int]]) -> set[int]:
 
 
 def fold_alone(members: list[int], boxes: Sequence[FlowBox], edges: ChildEdges, setting: Setting) -> list[FlowBox]:
-    """Fold some children as a level of their own, storage edges too."""
+    """Fold some children as a level by themselves, storage edges included."""
     place = {child: spot for spot, child in enumerate(members)}
     before: list[dict[int, None]] = [{} for _ in members]
     for source, target in zip(edges.source.tolist(), edges.target.tolist(), strict=True):
@@ -71,6 +71,6 @@ def fold_alone(members: list[int], boxes: Sequence[FlowBox], edges: ChildEdges, 
         for source in sources:
             after[source].append(target)
     here = [boxes[child] for child in members]
-    # Edges of storage were no flow: cycles that they close are found only here.
+    # Storage edges were not flow so far: the cycles they close appear only here.
     rings = [(ring, loop_box([here[child] for child in ring], setting.symbols)) for ring in circles(after)]
     return fold_dag(contract(make_dag(here, [list(sources) for sources in before]), rings), setting, setting.soft)

@@ -1,4 +1,4 @@
-"""The boxes of a level while it is folded: a row, or a group of boxes."""
+"""Boxes of a level during folding: a row, or a group of boxes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from graphviz_tb.model.hierarchy import How
 
-FEWEST_OPS = 3  # a structure of fewer ops is not worth a stack
+FEWEST_OPS = 3  # smaller structures are not worth a stack
 
 
 @dataclass(slots=True, eq=False)
@@ -15,9 +15,9 @@ class FlowBox:
     """A row of the hierarchy, or boxes that are drawn as one.
 
     `symbol` is equal for boxes of equal structure, `ops` counts the ops inside, feeders included. `feeders` are small
-    inputs that nobody else uses: they are drawn beside their consumer. A stack has its repetitions as
-    members; `unit` is the symbol of one. `inside` is equal for groups by name that hold the same wired alike, whatever
-    feeds them; None for others. `op` is the op type of a row that is an op.
+    inputs that nobody else uses, drawn next to their consumer. The members of a stack are its repetitions; `unit` is
+    the symbol of one. `inside` is equal for groups by name with equal content and inner wiring, whatever feeds them;
+    None for other boxes. `op` is the op type of a row that is an op.
     """
 
     name: str
@@ -35,28 +35,28 @@ class FlowBox:
 
     @property
     def stack(self) -> bool:
-        """Whether its members are repetitions of one structure."""
+        """Return whether its members are repetitions of one structure."""
         return self.unit >= 0
 
     @property
     def each(self) -> float:
-        """Ops of one repetition of a stack, of the box itself otherwise."""
+        """Ops of one repetition of a stack; of the box itself otherwise."""
         return self.ops / len(self.members) if self.stack else self.ops
 
     @property
     def width(self) -> int:
-        """How many children of a group it makes: itself and its feeders."""
+        """Number of children it adds to a group: itself and its feeders."""
         return 1 + sum([feeder.width for feeder in self.feeders]) if self.feeders else 1
 
     def first(self) -> FlowBox:
-        """The first row inside."""
+        """Return the first row inside."""
         box = self
         while box.members:
             box = box.members[0]
         return box
 
     def last(self) -> FlowBox:
-        """The last row inside."""
+        """Return the last row inside."""
         box = self
         while box.members:
             box = box.members[-1]
@@ -64,30 +64,30 @@ class FlowBox:
 
 
 class SymbolNumbers:
-    """Small numbers for equal things, in the order in which they are met."""
+    """Small numbers for equal keys, in the order of first appearance."""
 
     def __init__(self) -> None:
         self.known: dict[Hashable, int] = {}
 
     def of(self, *key: Hashable) -> int:
-        """The number of `key`."""
+        """Return the number of `key`."""
         return self.known.setdefault(key, len(self.known))
 
 
 def group(how: How, members: Sequence[FlowBox], symbol: int, name: str = "", sideways: bool = False) -> FlowBox:
-    """Boxes as one box."""
+    """Make one box of several."""
     return FlowBox(name, symbol, sum(box.ops for box in members), -1, how, list(members), sideways=sideways)
 
 
 def stack(symbols: SymbolNumbers, members: Sequence[FlowBox], unit: int, sideways: bool = False) -> FlowBox:
-    """Repetitions of one structure, as one box."""
+    """Make a stack of repetitions of one structure."""
     box = group(How.REPEAT, members, symbols.of("stack", unit, len(members), sideways), sideways=sideways)
     box.unit = unit
     return box
 
 
 def walk(boxes: Sequence[FlowBox]) -> Iterator[FlowBox]:
-    """All boxes, feeders too, groups before their members."""
+    """Yield all boxes, feeders too, groups before their members."""
     todo = list(reversed(boxes))
     while todo:
         box = todo.pop()
@@ -97,7 +97,7 @@ def walk(boxes: Sequence[FlowBox]) -> Iterator[FlowBox]:
 
 
 def groups_of(boxes: Sequence[FlowBox]) -> Iterator[FlowBox]:
-    """The groups among all boxes, in the order of `walk`."""
+    """Yield the groups among all boxes, in the order of `walk_boxes`."""
     todo = [box for box in reversed(boxes) if box.members or box.feeders]
     while todo:
         box = todo.pop()
@@ -107,7 +107,7 @@ def groups_of(boxes: Sequence[FlowBox]) -> Iterator[FlowBox]:
 
 
 def put_over(boxes: Sequence[FlowBox], old: Sequence[FlowBox], new: Sequence[FlowBox]) -> list[FlowBox]:
-    """Copy what was made of `old` boxes of a level over `new` ones."""
+    """Copy groups made of `old` boxes of a level onto the corresponding `new` ones."""
     return copied(boxes, {id(one): other for one, other in zip(old, new, strict=True)})
 
 

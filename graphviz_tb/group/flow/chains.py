@@ -1,4 +1,4 @@
-"""Equal scopes that feed one another, whatever else leaves them: the levels of a U-Net, each with its skip.
+"""Stacks of equal scopes in a chain, whatever skip connections leave them, as the levels of a U-Net.
 
 down_0 ─▶ down_1 ─▶ down_2 ─▶ up_2 ─▶ up_1 ─▶ up_0        two stacks of three
    └─────────┴─────────┴────────▲───────▲───────▲
@@ -18,25 +18,28 @@ from graphviz_tb.group.flow.guard import leaves
 from graphviz_tb.group.flow.words import form
 from graphviz_tb.model.hierarchy import Hierarchy, How
 
-FEWEST = 3  # of two a reader wants both
-MORE = 1.5  # times the ops of its equals, in the first of a series
+FEWEST = 3  # of two, both are shown
+MORE = 1.5  # of the first in a series, to the next
 
 
 def with_unlike_first(boxes: list[FlowBox], hierarchy: Hierarchy, most: int) -> list[FlowBox]:
-    """Take into a stack the scope right before it that has their name but for the number, and holds the same ops and a
-    few more: the first layer, which computes what all others are given. A stack has at most `most` members."""
+    """Prepend to a stack the scope right before it with the same name apart from the number, the same ops and a few
+    more.
+
+    Such a scope is the first layer, which computes what all others read. A stack has at most `most` members.
+    """
     for each in lists(boxes):
         if not any(box.stack for box in each):  # only saves time
             continue
         forms = Counter(form(core(box).name) for top in each for box in (top.members[:1] if top.stack else [top]))
         for first, run in list(pairwise(each)):
             chain = run.stack and not run.sideways and len(run.members) < most
-            # With a third of that name in the list, it is a block of another kind, or parts two runs.
+            # With a third one of that name it is a different kind of block, or separates two runs.
             if chain and forms[form(first.name)] == 2 and is_first(first, run.members[0], hierarchy):
                 each.remove(first)
                 run.members.insert(0, alone(first))
                 run.ops += run.members[0].ops
-                run.name = ""  # of the members that it had
+                run.name = ""  # it named the old members
     return boxes
 
 
@@ -52,7 +55,7 @@ def is_first(box: FlowBox, other: FlowBox, hierarchy: Hierarchy) -> bool:
 
 
 def core(box: FlowBox) -> FlowBox:
-    """The scope in a member that is a group of it and its feeders; the box itself in any other case."""
+    """Return the scope in a member that is a group of it and its feeders; otherwise the box itself."""
     return box.members[-1] if box.how == How.REGION and box.members[-1].symbol == box.symbol else box
 
 
@@ -63,7 +66,7 @@ def held(box: FlowBox, hierarchy: Hierarchy) -> Counter[int]:
 
 
 def with_chains(boxes: list[FlowBox], level: Siblings, symbols: SymbolNumbers) -> list[FlowBox]:
-    """Stack chains in every list of boxes of a level. The lists are along the flow, so a stretch of one is convex."""
+    """Stack chains in every list of boxes of a level. Lists are along the flow, so a stretch of one is convex."""
     found = [run for each in lists(boxes) for run in runs(each)]
     if not found:
         return boxes
@@ -83,12 +86,12 @@ def with_chains(boxes: list[FlowBox], level: Siblings, symbols: SymbolNumbers) -
 
 
 def lists(boxes: list[FlowBox]) -> list[list[FlowBox]]:
-    """List the boxes of a level, and those of each group in it except stacks."""
+    """Return the boxes of a level, and those of each group in it except stacks."""
     return [boxes, *(box.members for box in groups_of(boxes) if not box.stack)]
 
 
 def runs(boxes: list[FlowBox]) -> list[list[FlowBox]]:
-    """Find equal scopes with equal feeders right behind each other that have one name but for their numbers."""
+    """Return runs of equal adjacent scopes with equal feeders whose names differ only in numbers."""
     found = []
     for kind, run in groupby(boxes, key=lambda box: (*with_fed(box), form(box.name)) if is_scope(box) else None):
         members = list(run)
@@ -103,5 +106,5 @@ def is_scope(box: FlowBox) -> bool:
 
 
 def with_fed(box: FlowBox) -> tuple[int, ...]:
-    """The symbols of a box and of its feeders."""
+    """Return the symbols of a box and of its feeders."""
     return box.symbol, *sorted(feeder.symbol for feeder in box.feeders)

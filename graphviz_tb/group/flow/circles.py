@@ -1,4 +1,8 @@
-"""Break cycles in the flow of a level: the one busy box that closes them moves aside, other cycles become one box."""
+"""Break cycles in the flow of a level: a single busy box that closes them moves aside, other cycles become one box.
+
+A hub, such as a shared state or a saver, has far more neighbours than the rest of its cycle. Without it the rest is
+mostly acyclic and can be folded along its flow.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +13,17 @@ from graphviz_tb.group.flow.dag import circles
 from graphviz_tb.group.flow.sorting import Sorting
 from graphviz_tb.model.hierarchy import How
 
-BUSIEST = 3  # times the median of neighbours, in the one box that closes a cycle
-ROUNDS = 12  # each opens one box; a level that needs more is left as it is
+BUSIEST = 3  # neighbours of a hub, to the median of its cycle
+ROUNDS = 12  # a level that needs more keeps its cycles
 
 
 def break_circles(level: Sorting, asked: Callable[[int], bool]) -> None:
-    """Take out the busy boxes of cycles and requested series on them, which are `asked`; list the cycles that are
-    left."""
+    """Move hubs of cycles aside, and requested series on cycles (`asked`); record the remaining cycles."""
     looping = {box for pair in level.back for box in pair}
     for _ in range(ROUNDS):
         level.rings = rings(level)
         hubs = {box for ring in level.rings for box in ring if asked(box)}
-        # A loop of control flow v1 becomes one box whatever is busy in it.
+        # A control flow v1 loop becomes one box, whatever hubs it has.
         plain = [ring for ring in level.rings if looping.isdisjoint(ring)]
         hubs |= {hub for ring in plain if (hub := hub_of(ring, level)) is not None}
         if not hubs:
@@ -31,7 +34,7 @@ def break_circles(level: Sorting, asked: Callable[[int], bool]) -> None:
 
 
 def rings(level: Sorting) -> list[list[int]]:
-    """Return the cycles of the boxes that are left; variables close none."""
+    """Return the cycles of the remaining boxes; variables close none."""
     away, variable = level.away, level.variable
     if not away and not any(variable) and not level.back:
         return circles(level.after)
@@ -42,9 +45,9 @@ def rings(level: Sorting) -> list[list[int]]:
 
 
 def hub_of(ring: list[int], level: Sorting) -> int | None:
-    """Return the box of a cycle that has far more neighbours than the others; None where none has."""
+    """Return the box of a cycle with far more neighbours than the rest; None if there is none."""
     degree = {box: len(level.before[box]) + len(level.after[box]) for box in ring}
-    busiest = max(ring, key=lambda box: (degree[box], -box))  # the first of equals
+    busiest = max(ring, key=lambda box: (degree[box], -box))  # the first on a tie
     median = sorted(degree.values())[len(ring) // 2]
     return busiest if degree[busiest] > BUSIEST * median else None
 

@@ -1,4 +1,4 @@
-"""All levels of a file at once, as columns: children by name, the edges between them, and which levels are equal.
+"""All levels of a file as columns: children by name, the edges between them, and which levels are equal.
 
 Repeated code writes equal levels, so a file has far fewer kinds of level than levels: one of each kind is folded.
 """
@@ -23,16 +23,16 @@ from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy, RowKind
 from graphviz_tb.ops.roles import Role, has_role
 
-SMALLEST = 3  # children that can be folded
-# Edges from these bring what is stored; edges into those store it.
+SMALLEST = 3  # fewer children are never folded
+# Edges from these read storage; edges into those write it.
 STORED = (Role.VARIABLE, Role.TEMPORARY, Role.RESTORE)
 STORING = (Role.ASSIGN, Role.SCATTER, Role.SAVE, Role.VARIABLE_CHECK)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChildEdges:
-    """Data edges between children: positions of the two ends, by target and slot; `handle` and `store` where it comes
-    from a handle or goes into storage."""
+    """Data edges between children: positions of the two ends, by target and slot; `handle` and `store` mark edges from
+    a handle and into storage."""
 
     source: Longs
     target: Longs
@@ -42,8 +42,8 @@ class ChildEdges:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Siblings:
-    """One level: the rows directly below `parent`, by name, what each shows, which `part` of a training step it is,
-    whether it does nothing but index arithmetic, and the data edges between them."""
+    """One level: the `rows` directly below `parent`, by name, their labels, their `part` of a training step, whether
+    they are nothing but index arithmetic, and the data edges between them."""
 
     hierarchy: Hierarchy
     parent: int
@@ -54,7 +54,7 @@ class Siblings:
     edges: ChildEdges
 
     def only(self, kept: Sequence[int]) -> Siblings:
-        """Some of the siblings, by their places."""
+        """Return some of the siblings, by position."""
         place = np.full(len(self.rows), -1, np.int64)
         place[kept] = np.arange(len(kept))
         edge = self.edges
@@ -69,8 +69,8 @@ class Siblings:
 class Columns:
     """Children and edges of the levels that can be folded, level by level.
 
-    `child` holds rows, by name in each level: the order of the file says nothing. `words[label]` is what each shows,
-    `part` a `LevelPart`, `indexes` whether it does nothing but index arithmetic. Level number `n` is the inside of row
+    `child` holds rows, by name in each level: file order does not matter. `words[label]` is the label of each, `part` a
+    `LevelPart`, `indexes` whether it is nothing but index arithmetic. Level number `n` is the inside of row
     `parent[n]`; its children are `child_start[n]:child_start[n + 1]`, its edges `edge_start[n]:edge_start[n + 1]` of
     `edge`.
     """
@@ -87,7 +87,7 @@ class Columns:
     edge_start: Longs
 
     def level(self, number: int) -> Siblings:
-        """One level."""
+        """Return one level."""
         held = slice(self.child_start[number], self.child_start[number + 1])
         run = slice(self.edge_start[number], self.edge_start[number + 1])
         edge = self.edge
@@ -99,9 +99,9 @@ class Columns:
 
 
 def columns(hierarchy: Hierarchy) -> Columns:
-    """The levels of a file, in the order of their rows."""
+    """Return the levels of a file, in the order of their rows."""
     held = np.diff(hierarchy.child_start) >= SMALLEST
-    held &= hierarchy.kind != int(RowKind.SERIES)  # a series that was asked for shows its members, folded no further
+    held &= hierarchy.kind != int(RowKind.SERIES)  # a requested series shows its members, not folded further
     parent = np.flatnonzero(held)
     rows = hierarchy.child_order[held[hierarchy.parent[hierarchy.child_order]]].astype(np.int64)
     words: defaultdict[str, int] = defaultdict(count().__next__)
@@ -113,7 +113,7 @@ def columns(hierarchy: Hierarchy) -> Columns:
     label = labels(hierarchy, rows, name, words)[order]
     place = np.full(len(hierarchy), -1, np.int64)
     place[child] = np.arange(len(child))
-    level = np.zeros(len(hierarchy), np.int64)  # asked of the parents of `child` only
+    level = np.zeros(len(hierarchy), np.int64)  # valid for parents of `child` only
     level[parent] = np.arange(len(parent))
     edge, edge_start = filed_edges(hierarchy, level, place, child_start)
     part, indexes = TrainingLevels(hierarchy).part[child], index_rows(hierarchy, child)
@@ -121,14 +121,14 @@ def columns(hierarchy: Hierarchy) -> Columns:
 
 
 def index_rows(hierarchy: Hierarchy, rows: Longs) -> Bools:
-    """Which of some rows hold ops, and none but index arithmetic."""
+    """Return which of some rows hold ops, and only index arithmetic."""
     graph, size = hierarchy.graph, hierarchy.op_total[hierarchy.end[rows]] - hierarchy.op_total[rows]
 
     def all_in(column: Bools) -> Bools:
         held: Bools = (size > 0) & (under(hierarchy, column)[rows] == size)
         return held
 
-    def asked(possible: Bools) -> Bools:
+    def nodes_asked_for(possible: Bools) -> Bools:
         some = rows[all_in(possible)]
         ends = np.bincount(hierarchy.end[some], minlength=len(hierarchy) + 1)
         inside = np.cumsum(np.bincount(some, minlength=len(hierarchy) + 1) - ends)[:-1] > 0
@@ -136,11 +136,11 @@ def index_rows(hierarchy: Hierarchy, rows: Longs) -> Bools:
         nodes[hierarchy.node[inside & hierarchy.ordinary]] = True
         return nodes
 
-    return all_in(index_arithmetic(graph, asked))
+    return all_in(index_arithmetic(graph, nodes_asked_for))
 
 
 def local_names(hierarchy: Hierarchy, rows: Longs, parents: Longs, words: dict[str, int]) -> Longs:
-    """The number of each row's name below that of its parent; whole names in the main graph and in functions."""
+    """Return the number of each row's name below that of its parent; whole names in the main graph and in functions."""
     name = hierarchy.name
     scopes = parents[(hierarchy.kind[parents] == int(RowKind.SCOPE)) & (parents > 0)]
     length = np.zeros(len(hierarchy), np.int64)
@@ -151,7 +151,7 @@ def local_names(hierarchy: Hierarchy, rows: Longs, parents: Longs, words: dict[s
 
 
 def ranked(names: Sequence[str]) -> Longs:
-    """The place of each name among all names, which differ: `x2` comes before `x10`."""
+    """Return the rank of each name among all (distinct) names in natural order: `x2` before `x10`."""
     rank = {name: position for position, name in enumerate(sorted(names, key=natural))}
     return np.fromiter(map(rank.__getitem__, names), np.int64, len(names))
 
@@ -166,14 +166,16 @@ def natural(name: str) -> tuple[str, int, str]:
 
 
 def labels(hierarchy: Hierarchy, rows: Longs, name: Longs, words: dict[str, int]) -> Longs:
-    """Return the number of each row's label (see `Hierarchy.leaf`), apart from names of layers in code: the counters of
-    the file distinguish layers of one name. Before: the numbers of their names."""
+    """Return the number of each row's label (see `Hierarchy.leaf`), given the numbers of the names.
+
+    Names of layers in code do not count: the file's counters distinguish layers of one name.
+    """
     label = name.copy()
     for position in np.flatnonzero(name == words.get("", -1)).tolist():
         label[position] = words[hierarchy.leaf(int(rows[position]))]
     of_node = hierarchy.graph.labels
     nodes = np.fromiter(of_node, np.int64, len(of_node))
-    # One more place than rows: nodes that are left out have row -1, which then is nobody's.
+    # One extra entry at the end, for nodes left out, whose row is -1.
     place = np.full(len(hierarchy) + 1, -1, np.int64)
     place[rows] = np.arange(len(rows))
     spots = place[hierarchy.row_of_node[nodes]]
@@ -183,7 +185,7 @@ def labels(hierarchy: Hierarchy, rows: Longs, name: Longs, words: dict[str, int]
 
 
 def filed_edges(hierarchy: Hierarchy, level: Longs, place: Longs, child_start: Longs) -> tuple[ChildEdges, Longs]:
-    """The data edges between children of a level, by target and slot, and where those of each level start.
+    """Return the data edges between children of a level, by target and slot, and where those of each level start.
 
     Before: `level` numbers the rows that are levels, `place` the children of all levels.
     """
@@ -205,10 +207,9 @@ def filed_edges(hierarchy: Hierarchy, level: Longs, place: Longs, child_start: L
 
 
 def kinds(columns: Columns, runs: Iterable[SeriesRun], levels: Longs | None = None) -> Longs:
-    """For each level, or each of some, the first that equals it: in names, structures, edges, series and parts, place
-    by place.
+    """Return, for each level (or each of some), the first equal one: in names, structures, edges, series and parts.
 
-    Whatever is equal there is folded alike.
+    Levels equal in all of these are folded the same way.
     """
     levels = np.arange(len(columns.parent)) if levels is None else levels
     starts, stops = columns.child_start[levels], columns.child_start[levels + 1]
@@ -227,11 +228,11 @@ def kinds(columns: Columns, runs: Iterable[SeriesRun], levels: Longs | None = No
 
 
 def but_numbers(columns: Columns, levels: Longs) -> Columns:
-    """The columns, with the numbers in the labels of some levels replaced: see `renumbered`."""
+    """Return the columns with the numbers in the labels of some levels replaced (see `number_by_place`)."""
     words = {word: number for number, word in enumerate(columns.words)}
     label = columns.label.copy()
     start, size = columns.child_start[levels], np.diff(columns.child_start)[levels]
-    several = np.bincount(size)[size] > 1  # only saves time: what no other has the size of equals none
+    several = np.bincount(size)[size] > 1  # only saves time: a level of unique size equals no other
     for first, stop in zip(start[several].tolist(), (start + size)[several].tolist(), strict=True):
         shown = renumbered([columns.words[number] for number in label[first:stop].tolist()])
         label[first:stop] = [words.setdefault(word, len(words)) for word in shown]
@@ -239,10 +240,10 @@ def but_numbers(columns: Columns, levels: Longs) -> Columns:
 
 
 def renumbered(labels: Sequence[str]) -> list[str]:
-    """The labels of a level, each number in them replaced by its place among them all, as a number and as a text.
+    """Replace each number in the labels of a level by its rank among them, as a number and as a text.
 
-    Folding asks whether numbers are equal and which of two comes first, not which they are: levels whose labels are
-    equal then are folded alike, but for the names of groups.
+    Folding only compares numbers, so levels whose labels are then equal are folded alike, except for the names of
+    groups.
 
     >>> renumbered(["(avg_7)", "mul_7", "sub_1"]) == renumbered(["(avg_12)", "mul_12", "sub_10"])
     True
@@ -256,11 +257,11 @@ def renumbered(labels: Sequence[str]) -> list[str]:
 
 
 def symbols(columns: Columns) -> Longs:
-    """A number for each child, equal for equal op types and for equal structures."""
+    """Return a number for each child, equal for equal op types and for equal structures."""
     hierarchy, child = columns.hierarchy, columns.child
     types = len(hierarchy.graph.op_types)
     template = hierarchy.template[child].astype(np.int64)
-    # Types, behind them templates; what has neither is equal to nothing else.
+    # Types, then templates; a row with neither is unique.
     symbol: Longs = np.where(template >= 0, types + template, -child)
     ops = hierarchy.kind[child] == RowKind.OP
     symbol[ops] = hierarchy.graph.op[hierarchy.node[child[ops]]]
@@ -268,7 +269,8 @@ def symbols(columns: Columns) -> Longs:
 
 
 def in_runs(columns: Columns, runs: Iterable[SeriesRun]) -> Longs:
-    """For each child a number for its place in its series, and that of its series in the level; 0 for none."""
+    """Return for each child a number for its position in its series, and that of the series in the level; 0 for
+    none."""
     place = np.zeros(len(columns.child), np.int64)
     spot = np.full(len(columns.hierarchy), -1, np.int64)
     spot[columns.child] = np.arange(len(columns.child))

@@ -1,4 +1,4 @@
-"""The boxes of one level and the flow between them, without cycles."""
+"""Boxes of one level and the flow between them, without cycles."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from graphviz_tb.model.frozen import dataclass
 
 Wiring = tuple[tuple[int, ...], ...]  # see `wiring`
 
-ENTRIES = 3  # boxes that may read the one source outside
+ENTRIES = 3  # boxes that may read a single outside source
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dag:
-    """`before[v]` are the boxes that the inputs of box `v` come from, by slot, each once; `after[v]` those that use it.
+    """`before[v]` are the boxes that feed box `v`, by slot, each once; `after[v]` those that use it.
 
-    `outside[v]` are sources (by `id`) left out when the graph was cut from larger ones; else None.
+    `outside[v]` are its sources (by `id`) left out when the graph was cut from a larger one; None for a whole level.
     """
 
     boxes: list[FlowBox]
@@ -30,7 +30,7 @@ class Dag:
         return len(self.boxes)
 
     def ops(self) -> int:
-        """All ops inside."""
+        """Return the number of ops inside."""
         return sum(box.ops for box in self.boxes)
 
 
@@ -44,7 +44,8 @@ def make_dag(boxes: list[FlowBox], before: list[list[int]], outside: list[list[i
 
 
 def part(dag: Dag, ids: Sequence[int]) -> Dag:
-    """The graph of some boxes, in the order given. Sources farther out are given where all is fed from one."""
+    """Return the graph of some boxes, in the given order. Sources further out are kept if all is fed from a single
+    one."""
     index = {box: place for place, box in enumerate(ids)}
     before = [[index[source] for source in dag.before[box] if source in index] for box in ids]
     outside = [[id(dag.boxes[source]) for source in dag.before[box] if source not in index] for box in ids]
@@ -55,9 +56,9 @@ def part(dag: Dag, ids: Sequence[int]) -> Dag:
 
 
 def wiring(dag: Dag, ids: Sequence[int]) -> Wiring:
-    """A key that is equal for boxes of equal structures in one order that are wired alike, from outside too.
+    """Return a key that is equal for equal structures, in one order, with equal wiring, also from outside.
 
-    For each box its symbol and the numbers of its sources: places in `ids`, then those outside as they are met.
+    For each box: its symbol and the numbers of its sources (positions in `ids`, then outside ones as they appear).
     """
     number = {box: place for place, box in enumerate(ids)}
     key = [
@@ -65,7 +66,7 @@ def wiring(dag: Dag, ids: Sequence[int]) -> Wiring:
     ]
     if dag.outside is None:
         return tuple(key)
-    farther: dict[int, int] = {}  # a source outside as -1, -2 …
+    farther: dict[int, int] = {}  # outside sources as -1, -2 …
     return tuple(
         (*near, *[~farther.setdefault(source, len(farther)) for source in dag.outside[box]])
         for near, box in zip(key, ids, strict=True)
@@ -73,7 +74,7 @@ def wiring(dag: Dag, ids: Sequence[int]) -> Wiring:
 
 
 def single_entry(outside: Sequence[Sequence[int]]) -> bool:
-    """Whether few boxes read from outside, and all the same source."""
+    """Return whether at most `MAX_ENTRY_READERS` boxes read from outside, all from one source."""
     sources = {source for held in outside for source in held}
     return len(sources) == 1 and sum(1 for held in outside if held) <= ENTRIES
 
@@ -88,7 +89,7 @@ def contract(dag: Dag, groups: Iterable[tuple[Sequence[int], FlowBox]]) -> Dag:
         boxes.append(box)
     if len(boxes) == len(dag):
         return dag
-    # Boxes keep the order of their first members; dictionaries keep that of slots, each source once.
+    # Boxes keep the order of their first members; dictionaries keep slot order, each source once.
     place: dict[int, int] = {}
     for box_id in owner:
         place.setdefault(box_id, len(place))
@@ -113,7 +114,7 @@ def acyclic(after: Sequence[Sequence[int]]) -> bool:
 
 
 def circles(after: Sequence[Sequence[int]]) -> list[list[int]]:
-    """The components of more than one node."""
+    """Return the strongly connected components of more than one node."""
     if acyclic(after):
         return []
     filed: dict[int, list[int]] = {}
@@ -123,7 +124,7 @@ def circles(after: Sequence[Sequence[int]]) -> list[list[int]]:
 
 
 def dag_components(dag: Dag, skip: Collection[int] = ()) -> list[list[int]]:
-    """Weak components of a graph; edges that touch `skip` join nothing."""
+    """Return the weak components of a graph; edges that touch `skip` join nothing."""
     return weak_components(
         len(dag),
         (

@@ -1,6 +1,13 @@
-"""Boxes of a level that are used all over it, and boxes that collect from all over it: no stretch of it holds them.
+"""Broadcasts and memories: values that are used all over a level, so that they belong to no stretch of it.
 
-A *broadcast* needs little itself, a *memory* is the result of a part of the level that nothing else comes from.
+mask ──┬───────┬───────┐          a broadcast needs only a few boxes itself: masks, shapes, ids
+       ▼       ▼       ▼
+     layer ─▶ layer ─▶ layer
+       ▲       ▲       ▲
+encoder┴───────┴───────┘          a memory is the only result of a part of the level: what an encoder gives
+
+Both are read at many depths whose paths do not meet at once; otherwise the readers would be branches of one region. A
+*collector* is the opposite: it takes inputs from many depths, as gradients and summaries do.
 """
 
 from __future__ import annotations
@@ -11,17 +18,17 @@ from collections.abc import Iterable
 from graphviz_tb.group.flow.dag import Dag
 from graphviz_tb.limits import INPUTS_SEARCHED
 
-BROADCAST = 4  # readers, at as many depths, of a value that is used all over the level
-GIVEN = 3  # of an input of the level: what is read as often was given for all of it
-BROADCAST_FROM = 12  # smaller levels have none
-BROADCAST_NEEDS = 8  # boxes that such a value may need, itself included: results of longer computations are none
-LOOKED_AT, FARTHEST = 64, 32  # users of such a value, and boxes on the way from one: a projection has a dozen
-LAYERS = 0.25  # of a level: as many boxes that read one value are its layers, or the steps of an unrolled cell
-COLLECTOR = 8  # inputs from as many depths, of what collects from all over the level
+BROADCAST = 4  # readers, at as many depths
+GIVEN = 3  # the same for an input of the level
+BROADCAST_FROM = 12  # boxes; smaller levels have none
+BROADCAST_NEEDS = 8  # boxes that a broadcast may need, itself included
+LOOKED_AT, FARTHEST = 64, 32  # users of a value, and boxes on the path from one: a projection has a dozen
+LAYERS = 0.25  # of a level: so many readers are its layers, or the steps of an unrolled cell
+COLLECTOR = 8  # inputs of a collector, from as many depths
 
 
 def read_everywhere(dag: Dag, depth: list[int], place: list[int]) -> list[int]:
-    """Boxes used at many depths all over the level: masks, shapes, ids, what an encoder gives."""
+    """Return boxes used at many depths all over the level: masks, shapes, ids, the result of an encoder."""
     if len(dag) < BROADCAST_FROM:
         return []
     return [
@@ -32,21 +39,23 @@ def read_everywhere(dag: Dag, depth: list[int], place: list[int]) -> list[int]:
 
 
 def readers(dag: Dag, box: int) -> int:
-    """How many readers, at as many depths, make a value one that is used all over the level."""
+    """Return the number of readers, at as many depths, that a value used all over the level has at least."""
     return BROADCAST if dag.before[box] else GIVEN
 
 
 def all_over(dag: Dag, place: list[int], users: list[int]) -> bool:
-    """Whether boxes lie far apart, or are much of the level themselves: its layers."""
+    """Return whether boxes are far apart, or a large share of the level: its layers."""
     return spread(place, users) >= len(dag) / 3 or len(users) >= LAYERS * len(dag)
 
 
 def meets_often(dag: Dag, depth: list[int], box: int) -> bool:
-    """Whether what is worked out from a box alone meets other flow at several depths: all branches of one region
-    meet at its end."""
+    """Return whether what is computed from a box alone meets other flow at several depths.
+
+    Branches of one region, in contrast, all meet at its end.
+    """
     users = dag.after[box]
     meetings: set[int] = set()
-    for user in users[:: max(1, len(users) // LOOKED_AT)]:  # a sample of those of a value with thousands of readers
+    for user in users[:: max(1, len(users) // LOOKED_AT)]:  # a sample, for values with thousands of readers
         meetings.add(meeting(dag, depth, box, user))
         if len(meetings) >= readers(dag, box):
             return True
@@ -54,15 +63,15 @@ def meets_often(dag: Dag, depth: list[int], box: int) -> bool:
 
 
 def meeting(dag: Dag, depth: list[int], box: int, user: int) -> int:
-    """The depth where the way of a box through one of its users meets what else there is."""
-    # `alone` is worked out from `box` only; least depth first, so that all inputs of a box are decided before it.
+    """Return the depth where the path of a box through one of its users meets other flow."""
+    # `alone` is computed from `box` only; least depth first, so that a box is decided after all of its inputs.
     alone, todo = {box}, [(depth[user], user)]
     deep = depth[user]
     while todo and len(alone) <= FARTHEST:
         deep, current = heapq.heappop(todo)
         if current in alone:
             continue
-        if not alone.issuperset(dag.before[current]):  # something else comes in here
+        if not alone.issuperset(dag.before[current]):  # other flow comes in here
             break
         alone.add(current)
         for other in dag.after[current]:
@@ -71,14 +80,16 @@ def meeting(dag: Dag, depth: list[int], box: int, user: int) -> int:
 
 
 def broadcasts(dag: Dag, wide: list[int]) -> set[int]:
-    """Those of the boxes used all over the level that need little themselves: masks, shapes, ids."""
+    """Return those of the boxes used all over the level that need few boxes themselves: masks, shapes, ids."""
     return needing_few(dag, wide, BROADCAST_NEEDS)
 
 
 def memories(dag: Dag, wide: list[int], early: set[int], side: list[bool]) -> set[int]:
-    """Those of the boxes used all over the level that a part of it gives from which nothing else comes; several may
-    come from one part, as the sines and cosines of positions do."""
-    # Counted once: in a dense level many such boxes have many sources in common.
+    """Return those of the boxes used all over the level that are the only results of a part of it.
+
+    Several may come from one part, as the sines and cosines of positions do.
+    """
+    # Once for all boxes: in a dense level they share many sources.
     users = [len(users) - sum([side[user] for user in users]) for users in dag.after] if wide else []
     most = INPUTS_SEARCHED // max(1, len(wide))
     memory = {box for box in wide if given_alone(dag, [box], early, users, most)}
@@ -87,8 +98,10 @@ def memories(dag: Dag, wide: list[int], early: set[int], side: list[bool]) -> se
 
 
 def given_alone(dag: Dag, boxes: list[int], early: set[int], users: list[int], most: int) -> bool:
-    """Whether all that `boxes` need, but for `early`, is needed by nothing else that the deepest end needs: by how many
-    boxes each box is needed for that is `users`. Not where more than `most` inputs had to be looked at."""
+    """Return whether all that `boxes` need, except `early`, feeds nothing else that the deepest end needs.
+
+    `users` counts the users of each box that are not side outputs. False if more than `most` inputs would be visited.
+    """
     given = set(boxes)
     left: dict[int, int] = {}
     todo = list(boxes)
@@ -101,7 +114,7 @@ def given_alone(dag: Dag, boxes: list[int], early: set[int], users: list[int], m
             if source in given or source in early:
                 continue
             if source not in left:
-                left[source] = users[source]  # those not accounted for; at 0 `boxes` alone need it
+                left[source] = users[source]  # users not accounted for; at 0 only `boxes` need it
             left[source] -= 1
             if not left[source]:
                 todo.append(source)
@@ -109,7 +122,7 @@ def given_alone(dag: Dag, boxes: list[int], early: set[int], users: list[int], m
 
 
 def find_collectors(dag: Dag, depth: list[int]) -> set[int]:
-    """Boxes with inputs from many depths: gradients, summaries."""
+    """Return boxes with inputs from many depths: gradients, summaries."""
     return {
         box
         for box, sources in enumerate(dag.before)
@@ -118,13 +131,13 @@ def find_collectors(dag: Dag, depth: list[int]) -> set[int]:
 
 
 def spread(place: list[int], boxes: list[int]) -> int:
-    """How far apart boxes lie."""
+    """Return the distance along the line between the first and the last of some boxes."""
     places = [place[box] for box in boxes]
     return max(places) - min(places)
 
 
 def ancestors(dag: Dag, boxes: Iterable[int]) -> set[int]:
-    """Boxes and all they need."""
+    """Return boxes and all they need."""
     needed = set(boxes)
     todo = list(needed)
     while todo:
@@ -136,7 +149,7 @@ def ancestors(dag: Dag, boxes: Iterable[int]) -> set[int]:
 
 
 def needing_few(dag: Dag, boxes: Iterable[int], most: int) -> set[int]:
-    """Those of `boxes` that need no more than `most`, themselves included."""
+    """Return those of `boxes` that need at most `most` boxes, themselves included."""
     few: set[int] = set()
     many: set[int] = set()
     for box in boxes:
@@ -145,10 +158,11 @@ def needing_few(dag: Dag, boxes: Iterable[int], most: int) -> set[int]:
 
 
 def needs_more(dag: Dag, box: int, most: int, many: set[int]) -> bool:
-    """Whether a box needs more than `most`, itself included; all of `many` do, and so does what needs one of them."""
+    """Return whether a box needs more than `most` boxes, itself included. All of `many` do, so whatever needs one does
+    too."""
     needed, todo = {box}, [box]
     while todo:
-        sources = dag.before[todo.pop()][: most + 1]  # each is there once
+        sources = dag.before[todo.pop()][: most + 1]  # each occurs once
         if not many.isdisjoint(sources):
             return True
         new = [source for source in sources if source not in needed]

@@ -1,4 +1,4 @@
-"""Small inputs that only one box uses are drawn next to it and count as part of it."""
+"""Feeders: small inputs that only one box uses are drawn next to it and count as part of it."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from graphviz_tb.group.flow.order import depths
 from graphviz_tb.ops.roles import CONSTANTS, INPUTS, NEXT_ELEMENTS, READS, VARIABLES
 
 VALUES = VARIABLES | READS | CONSTANTS
-GIVEN = INPUTS | NEXT_ELEMENTS  # what a program is run on
-MOST_OPS = 4  # of a feeder: a constant, a shape or a cast and what they need
-MOST_BESIDE = 16  # feeders of one box; what has more (a saver, a concatenation) is a place where ways meet
+GIVEN = INPUTS | NEXT_ELEMENTS  # program inputs
+MOST_OPS = 4  # a constant, a shape or a cast, with all that feeds it
+MOST_BESIDE = 16  # per box; with more (a saver, a concatenation) it is a place where paths meet
 
 
 def join_feeders(dag: Dag, symbols: SymbolNumbers) -> Dag:
     """Join feeders to their consumers.
 
-    Before: no box has any. After: a box all of whose inputs are feeders, of at most four ops together with them, is
-    part of its only consumer. The first that brings what is given stays where no other input does (a mask made of
-    constants is no beginning); where all inputs are feeders, one stays in any case, the first that is no value.
+    After: a box fed by feeders only, of at most four ops together with them, is part of its only consumer. If all
+    inputs of a box are feeders, one stays in the flow, the first that is not a mere value. If no other input brings
+    program inputs, the first feeder that does stays too (a mask made of constants is no beginning).
     """
     depth = depths(dag)
-    along = sorted(range(len(dag)), key=depth.__getitem__)  # inputs before their users
+    along = sorted(range(len(dag)), key=depth.__getitem__)  # inputs before users
     small = trees(dag, along)
     consumer: dict[int, int] = {}
     value, brings = reaching(dag, VALUES, along), reaching(dag, GIVEN, along, VALUES)
-    # A feeder goes to the consumer with its whole tree; one that stays has feeders of its own.
+    # A feeder takes its whole tree along; one that stays may have feeders itself.
     todo = [box for box in range(len(dag)) if box not in small]
     for box in todo:
         feeders = [source for source in dag.before[box] if source in small]
@@ -51,12 +51,12 @@ def join_feeders(dag: Dag, symbols: SymbolNumbers) -> Dag:
 
 
 def trees(dag: Dag, along: list[int]) -> set[int]:
-    """Boxes small enough, with all that feeds them, to be feeders themselves."""
+    """Return boxes that are small enough, with all that feeds them, to be feeders."""
     ops = [box.ops for box in dag.boxes]
     small: set[int] = set()
     for number in along:
         if len(dag.after[number]) == 1 and small.issuperset(dag.before[number]):
-            # Each has one user: no op is counted twice.
+            # Each has one user, so no op is counted twice.
             ops[number] += sum(ops[source] for source in dag.before[number])
             if ops[number] <= MOST_OPS:
                 small.add(number)
@@ -64,8 +64,10 @@ def trees(dag: Dag, along: list[int]) -> set[int]:
 
 
 def reaching(dag: Dag, types: Set[str], along: list[int], stop: Set[str] = frozenset()) -> list[bool]:
-    """Which boxes are of these types, or get something from one that is; those in `stop` pass nothing on: a variable
-    that is read is no input, though its handle may be handed in."""
+    """Return which boxes are of these types, or fed by one that is. Types in `stop` pass nothing on.
+
+    A variable that is read is no program input, though its handle may be passed in.
+    """
     found = [box.op in types for box in dag.boxes]
     for number in along if any(found) else ():
         if not found[number] and dag.before[number] and dag.boxes[number].op not in stop:
@@ -74,7 +76,7 @@ def reaching(dag: Dag, types: Set[str], along: list[int], stop: Set[str] = froze
 
 
 def tree(dag: Dag, feeder: int) -> list[int]:
-    """A feeder and all that feeds it."""
+    """Return a feeder and all that feeds it."""
     members = [feeder]
     for box in members:  # grows while it is walked through
         members += dag.before[box]
@@ -82,7 +84,7 @@ def tree(dag: Dag, feeder: int) -> list[int]:
 
 
 def with_feeders(dag: Dag, number: int, feeders: list[int], symbols: SymbolNumbers) -> FlowBox:
-    """The consumer with its feeders. An op is another one by them; a scope stays the structure it is."""
+    """Return the consumer with its feeders. They change the symbol of an op, but not that of a scope."""
     box, held = dag.boxes[number], [dag.boxes[feeder] for feeder in feeders]
     made = FlowBox(
         box.name,

@@ -1,4 +1,4 @@
-"""Invariants of every group: the members of a stack are single boxes, and no group has more boxes than allowed."""
+"""Limits of every group: members of a stack are single boxes, and no group has more boxes than allowed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from graphviz_tb.group.flow.setting import Setting
 from graphviz_tb.group.flow.sizes import cut_into, narrowed, width
 from graphviz_tb.model.hierarchy import How
 
-RANGE = 20  # members of a range: half of what a group opens to by default
+RANGE = 20  # members of a range: half the default limit of a group
 
 
 def finished(boxes: Sequence[FlowBox], setting: Setting) -> list[FlowBox]:
@@ -18,7 +18,7 @@ def finished(boxes: Sequence[FlowBox], setting: Setting) -> list[FlowBox]:
 
 
 def finish(box: FlowBox, setting: Setting) -> FlowBox:
-    """One box and what it holds. Groups nest no deeper than the steps that make them, which are bounded."""
+    """Bring one box and its content within the limits. Recursion depth is bounded by the folding steps."""
     if not box.members:
         return box
     members = finished(box.members, setting)
@@ -32,7 +32,7 @@ def finish(box: FlowBox, setting: Setting) -> FlowBox:
 
 
 def alone(box: FlowBox) -> FlowBox:
-    """A box that can be the member of a stack: with its feeders it is a group."""
+    """Return a box that can be a member of a stack: with feeders it becomes a group."""
     if not box.feeders:
         return box
     feeders, box.feeders = box.feeders, []
@@ -40,7 +40,7 @@ def alone(box: FlowBox) -> FlowBox:
 
 
 def ranges(members: Sequence[FlowBox], setting: Setting) -> list[FlowBox]:
-    """The members of a stack, in ranges of about equal length where there are too many."""
+    """Return the members of a stack, in ranges of about equal length if there are too many."""
     parts = list(members)
     while len(parts) > setting.most:
         size = max(2, min(RANGE, setting.most // 2))

@@ -1,8 +1,8 @@
-"""Loops of control flow v1, as TensorFlow 1 wrote them and as freezing lowers a `While`: one box each.
+"""Loops of control flow v1, as written by TensorFlow 1 and as freezing lowers a `While`: one box each.
 
-Each value that a loop carries is a separate cycle, Enter → Merge → Switch → the body → NextIteration → Merge, which
-leaves by an Exit; only the condition (LoopCond → Switch) joins the cycles. The ops of a loop follow from the ops and
-the edges between them, not from names: a graph without names, or with flat ones, has loops too.
+Each value that a loop carries is a separate cycle, Enter → Merge → Switch → body → NextIteration → Merge, and leaves by
+an Exit; only the condition (LoopCond → Switch) joins the cycles. Extra edges between the loop's inputs and exits make
+it a single cycle. Loops are found by op types and edges, not by names, so graphs without names have loops too.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SKELETON = FRAME_MERGES | FRAME_SWITCHES | FRAME_ENTERS | FRAME_EXITS | FRAME_CO
 def ways_back(
     ops: Sequence[str], before: Sequence[Iterable[int]], after: Sequence[Sequence[int]]
 ) -> list[tuple[int, int]]:
-    """Return edges that make each loop of a level one cycle: from its exits to one input, from that to the others.
+    """Return edges that make each loop of a level one cycle: from its exits to one input, from that to the rest.
 
     `ops` are the op types of the boxes, "" for groups. A level that is a loop and nothing around it gets none.
     """
@@ -40,7 +40,7 @@ def ways_back(
         return []
     pairs = []
     for carried, leaving in frames(ops, before, after):
-        # Exits ─▶ first input ─▶ the other inputs: everything between inputs and exits is now on one cycle.
+        # Exits ─▶ first input ─▶ other inputs: everything between inputs and exits is now on one cycle.
         pairs += [(carried[0], enter) for enter in carried[1:]] + [(exit, carried[0]) for exit in leaving]
     if not pairs:
         return []
@@ -51,15 +51,15 @@ def ways_back(
 
 
 def around(box: int, ring: Sequence[int], before: Sequence[Iterable[int]], after: Sequence[Sequence[int]]) -> bool:
-    """Whether a box that is in no loop feeds one or takes from one."""
+    """Return whether a box outside all loops feeds or uses one."""
     return ring[box] < 0 and any(ring[other] >= 0 for other in (*before[box], *after[box]))
 
 
 def frames(
     ops: Sequence[str], before: Sequence[Iterable[int]], after: Sequence[Sequence[int]]
 ) -> list[tuple[list[int], list[int]]]:
-    """The inputs that each loop carries from turn to turn, and its exits."""
-    # None into an Enter or out of an Exit: there loops are joined that follow each other or are nested.
+    """Return, for each loop, the inputs that it carries from turn to turn, and its exits."""
+    # Not into an Enter or out of an Exit: there, consecutive and nested loops are joined.
     wires = [
         (source, target)
         for target, op in enumerate(ops)
@@ -94,7 +94,7 @@ def invariants(ops: Sequence[str], before: Sequence[Iterable[int]], ring: Sequen
     for box, number in enumerate(ring):
         first.setdefault(number, box)
     seen = {box for box, number in enumerate(ring) if number >= 0}
-    # Backwards from the cycles, up to the first Enter: ops before it are outside the loop.
+    # Backwards from the cycles to the first Enter: ops before it are outside the loop.
     todo = [(source, ring[box]) for box in sorted(seen) if ops[box] not in FRAME_ENTERS for source in before[box]]
     while todo:
         box, number = todo.pop()
@@ -109,10 +109,10 @@ def invariants(ops: Sequence[str], before: Sequence[Iterable[int]], ring: Sequen
 
 
 def fold_loops(loops: Iterable[FlowBox], boxes: Sequence[FlowBox], edges: ChildEdges, setting: Setting) -> None:
-    """Fold the inside of each wide loop along its flow in one turn.
+    """Fold the inside of each wide loop along its flow in one turn, in place.
 
-    `boxes` are the children of the level, `edges` all data edges between them. What goes back from NextIteration to
-    Merge is left out; a loop that has other cycles stays as it is.
+    `boxes` are the children of the level, `edges` all data edges between them. Edges from NextIteration back to Merge
+    are left out; a loop with other cycles stays unfolded.
     """
     wide = [loop for loop in loops if len(loop.members) > setting.soft]
     if not wide:
@@ -123,7 +123,7 @@ def fold_loops(loops: Iterable[FlowBox], boxes: Sequence[FlowBox], edges: ChildE
     step, merge = ({setting.symbols.of("op", op) for op in ops} for ops in (FRAME_NEXTS, FRAME_MERGES))
     for source, target in zip(edges.source.tolist(), edges.target.tolist(), strict=True):
         start, stop = where[source], where[target]
-        if not start or not stop or start[0] != stop[0]:  # not both in one loop
+        if not start or not stop or start[0] != stop[0]:  # not in the same loop
             continue
         if not (boxes[source].symbol in step and boxes[target].symbol in merge):
             before[stop[0]][stop[1]][start[1]] = None

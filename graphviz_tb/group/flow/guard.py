@@ -1,8 +1,11 @@
-"""No group may close a cycle that the level does not have: those that would are opened.
+"""Open groups that close a cycle which the level itself does not have.
 
-Groups are convex in the flow by construction. Edges of storage are not flow, but they are drawn; so all data edges are
-checked once more, at all groups of a level together. Training groups move aside where they would close a cycle (see
-`expand`), with stubs for their edges: they open no group.
+Groups are convex in the flow by construction. Storage edges are not flow, but they are drawn, so all data edges are
+checked once more, for all groups of a level together:
+
+b ─▶ d by flow, d ─▶ c by storage: the group [b c] and d are on a cycle, though the rows b, c and d are not
+
+Training groups open nothing: they move aside with stubs for their edges (see `expand`) if they are on a cycle.
 """
 
 from __future__ import annotations
@@ -20,23 +23,23 @@ from graphviz_tb.group.owners import meet
 from graphviz_tb.model.columns import distinct, ints
 from graphviz_tb.model.hierarchy import How
 
-ROUNDS = 50  # each opens at least one group; what is left then is opened all at once
+ROUNDS = 50  # each opens at least one group; after these, all are opened
 
 
 def without_lies(boxes: list[FlowBox], count: int, place: dict[int, int], edges: ChildEdges) -> list[FlowBox]:
-    """Open the groups of a level that are on a cycle which edges of children do not make.
+    """Open the groups of a level that are on a cycle not made by edges of children alone.
 
-    Before: any grouping of the `count` children; `place` is the position of a row, `edges` all data edges. After:
-    the boxes of each group can be drawn along the data edges, but for true cycles.
+    Before: any grouping of the `count` children; `place` is the position of a row, `edges` all data edges. After: the
+    boxes of each group can be drawn along the data edges, apart from real cycles.
     """
 
-    @cache  # most levels have no cycle to ask it for
-    def true() -> list[int]:
+    @cache  # only needed if the folded level has a cycle
+    def real_cycles() -> list[int]:
         return true_circles(count, edges)
 
     for _ in range(ROUNDS):
-        # Opening one group may close or break cycles of others: looked at again until none is left.
-        lying = lies(boxes, count, place, edges, true)
+        # Opening one group may close or break cycles elsewhere: repeat until none is left.
+        lying = lies(boxes, count, place, edges, real_cycles)
         if not lying:
             return boxes
         boxes = opened(boxes, lying)
@@ -54,20 +57,20 @@ def true_circles(count: int, edges: ChildEdges) -> list[int]:
 
 
 def lies(
-    boxes: list[FlowBox], count: int, place: dict[int, int], edges: ChildEdges, true: Callable[[], list[int]]
+    boxes: list[FlowBox], count: int, place: dict[int, int], edges: ChildEdges, real_cycles: Callable[[], list[int]]
 ) -> set[int]:
     """Return the `id` of each group on a cycle that only grouping makes."""
     # Numbers: children 0 … count-1, groups from count on, the level itself last.
     listed, parent, depth = numbered(boxes, count, place)
     _, start, stop = meet(ints(parent), ints(depth), edges.source.astype(np.int32), edges.target.astype(np.int32))
-    # An edge is between two that are side by side; among rows alone there is no lie.
+    # Lifted to siblings; edges among rows alone need no check.
     beside_groups = np.zeros(len(parent), bool)
     beside_groups[parent[count:-1]] = True
     kept = beside_groups[ints(parent)[start]]
     after: list[list[int]] = [[] for _ in parent]
-    # They move aside in `expand`.
+    # These move aside in `expand`.
     quiet = {count + member for member, box in enumerate(listed) if box.how == How.TRAINING}
-    # As numbers: of a million edges pairs would take hundreds of megabytes.
+    # Pairs as numbers: a million tuples would take hundreds of megabytes.
     for pair in distinct(start[kept].astype(np.int64) << 32 | stop[kept].astype(np.int64)).tolist():
         source, target = pair >> 32, pair & 0xFFFFFFFF
         if source not in quiet and target not in quiet:
@@ -75,14 +78,14 @@ def lies(
     lying: set[int] = set()
     for ring in circles(after):
         groups = [listed[member - count] for member in ring if member >= count]
-        # A cycle that contains one of the file is not made by the groups.
-        if groups and not spans(ring, listed, count, place, true()):
+        # A cycle that contains a real one is not made by the groups.
+        if groups and not spans(ring, listed, count, place, real_cycles()):
             lying.update(id(box) for box in groups if box.how != How.LOOP)
     return lying
 
 
 def numbered(boxes: list[FlowBox], count: int, place: dict[int, int]) -> tuple[list[FlowBox], list[int], list[int]]:
-    """All groups of a level, and parent and depth of children and groups; the level itself comes last."""
+    """Return all groups of a level, and parent and depth of children and groups; the level itself comes last."""
     listed: list[FlowBox] = []
     parent, depth = [0] * count, [1] * count
     todo = [(boxes, -1, 1)]
@@ -102,19 +105,19 @@ def numbered(boxes: list[FlowBox], count: int, place: dict[int, int]) -> tuple[l
     return listed, [root if above < 0 else above for above in parent] + [-1], [*depth, 0]
 
 
-def spans(ring: list[int], listed: list[FlowBox], count: int, place: dict[int, int], true: Sequence[int]) -> bool:
-    """Return whether a cycle of the file has members in two boxes of this one."""
+def spans(ring: list[int], listed: list[FlowBox], count: int, place: dict[int, int], real: Sequence[int]) -> bool:
+    """Return whether a real cycle has members in two boxes of this one."""
     seen: dict[int, int] = {}
     for member in ring:
         rows = [member] if member < count else [place[box.row] for box in leaves(listed[member - count])]
         for row in rows:
-            if true[row] >= 0 and seen.setdefault(true[row], member) != member:
+            if real[row] >= 0 and seen.setdefault(real[row], member) != member:
                 return True
     return False
 
 
 def leaves(top: FlowBox) -> list[FlowBox]:
-    """All rows inside, feeders as rows of their own."""
+    """Return all rows inside, feeders as separate rows."""
     rows: list[FlowBox] = []
     todo = [top]
     while todo:

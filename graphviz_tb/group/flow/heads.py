@@ -1,6 +1,6 @@
-"""Blocks without their shortcut: the first of a stage changes the shape, the others add what they are given.
+"""Heads: blocks without their shortcut. The first block of a stage changes the shape, the rest add their input.
 
-conv bn relu  [conv bn relu +]  [conv bn relu +]        a head, and two of its equals with a shortcut
+conv bn relu  [conv bn relu +]  [conv bn relu +]        a head, and two equal blocks with a shortcut
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from graphviz_tb.group.flow.repeats import block
 from graphviz_tb.group.flow.sequence import Element, around
 from graphviz_tb.group.flow.setting import Setting
 
-SHORTEST = 4  # boxes of a block: that fewer are alike is no wonder, and a head of two hides what it folds
-STRAY = 2  # boxes of a head that its equals lack: paddings
-MOST_RUNS = 0.5  # of the runs of a block: where fewer have such a head, it is what happens to stand there
+SHORTEST = 4  # shorter matches are chance, and a head of two hides more than it explains
+STRAY = 2  # extra boxes of a head: paddings
+MOST_RUNS = 0.5  # of the runs of a block: with fewer heads the match is chance
 
 
 def with_heads(sequence: Sequence[Element], setting: Setting) -> list[Element]:
-    """Fold the elements before a repeated block that equal it, but for the shortcut, to one element: its head.
+    """Fold the elements right before a repeated block that equal it, except for the shortcut, to one element: its head.
 
-    Before: a sequence along the flow in which nothing is stacked. After: heads of one block are equal words, whatever
-    else they contain.
+    Before: a sequence along the flow, not stacked yet. After: heads of one block have equal words, whatever else they
+    hold.
     """
-    # A block with a shortcut that occurs once is no pattern.
+    # A block with a shortcut must occur twice.
     repeated = Counter(each.symbol for each in sequence if each.shortcut)
     runs = [
         number
@@ -46,8 +46,8 @@ def with_heads(sequence: Sequence[Element], setting: Setting) -> list[Element]:
 
 
 def head_start(sequence: Sequence[Element], run: int) -> int:
-    """Where the head of the run of blocks at place `run` begins; `run` itself if it has none."""
-    # Backwards from the run: a head holds all but the last box (the sum with the shortcut), in the same order.
+    """Return where the head of the run of blocks at place `run` begins; `run` itself if it has none."""
+    # Backwards from the run: a head has all but the last box (the sum with the shortcut), in the same order.
     *wanted, shortcut = sequence[run].held
     left, stray = len(wanted), STRAY
     for number in range(run - 1, -1, -1):
@@ -64,7 +64,7 @@ def head_start(sequence: Sequence[Element], run: int) -> int:
 
 
 def head(elements: Sequence[Element], body: int, setting: Setting) -> Element:
-    """The elements of a head as one; `body` is the symbol of its equals."""
+    """Fold the elements of a head to one; `body` is the symbol of its equal blocks."""
     if len(elements) == 1:
         return elements[0]
     box = block(setting, elements)

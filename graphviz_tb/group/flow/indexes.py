@@ -1,4 +1,8 @@
-"""Masks, positions and shapes: what works them out for one consumer, or for several that share it, is one box."""
+"""Masks, positions and shapes: index arithmetic of one consumer, or shared by several, becomes one box.
+
+Index ops with the same set of users outside the index arithmetic are grouped. Such a group is convex: every op on a
+path between two of its members has the same users.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +20,13 @@ from graphviz_tb.model.hierarchy import Hierarchy, How
 from graphviz_tb.ops.outputs import gives_truth
 from graphviz_tb.ops.roles import RANGES, SELECTS, SIZES
 
-ROOM = 8  # boxes of a level that a reader takes in as they are
-MANY = 64  # users of a box
+ROOM = 8  # boxes; a smaller level is readable as it is
+MANY = 64  # per box
 
 
 def fold_indexes(dag: Dag, rows: Set[int], hierarchy: Hierarchy, symbols: SymbolNumbers) -> Dag:
-    """Before: `rows` do nothing but index arithmetic. After: those that the same boxes of the level use, directly or
-    through others of them, are one box beside these."""
+    """Fold index arithmetic (`rows`) with the same users on the level, direct or through other such rows, to one
+    box."""
     if len(dag) <= ROOM or not rows:
         return dag
     by_users: dict[frozenset[int], list[int]] = defaultdict(list)
@@ -40,9 +44,10 @@ def fold_indexes(dag: Dag, rows: Set[int], hierarchy: Hierarchy, symbols: Symbol
 
 
 def users_of(dag: Dag, inside: list[bool]) -> list[frozenset[int]]:
-    """For each box inside those outside that use it, directly or through others inside; nothing for what many use.
+    """Return for each inside box the outside boxes that use it, directly or through inside ones; nothing beyond a
+    limit.
 
-    Before: no cycle. After: no way leads out of boxes with the same users and back: what is on it has these too.
+    Before: no cycles. After: a path between boxes with the same users only passes boxes with these users.
     """
     nobody: frozenset[int] = frozenset()
     users, crowded = [nobody] * len(dag), [False] * len(dag)
@@ -55,17 +60,16 @@ def users_of(dag: Dag, inside: list[bool]) -> list[frozenset[int]]:
             crowded[box] = len(found) > MANY or any(crowded[target] for target in through)
             users[box] = nobody if crowded[box] else frozenset(found)
     for box in order:
-        if inside[box] and not users[box] and not crowded[box]:  # an end that nothing on the level uses
+        if inside[box] and not users[box] and not crowded[box]:  # an end, unused on the level
             others = {users[source] if inside[source] else nobody for source in dag.before[box]}
             users[box] = others.pop() if len(others) == 1 else nobody
     return users
 
 
 def name_of(boxes: list[FlowBox], hierarchy: Hierarchy) -> str:
-    """What index arithmetic works out, by its ops.
+    """Name index arithmetic by its ops.
 
-    Truth values are a mask, unless they only choose between whole numbers; what counts gives positions, what reckons
-    with sizes a shape, anything else indices.
+    Booleans are a mask, unless they only select integers; ranges give positions, sizes a shape, anything else indices.
     """
     graph = hierarchy.graph
     nodes = [node for box in boxes for node in hierarchy.node[box.row : hierarchy.end[box.row]].tolist() if node >= 0]
@@ -79,6 +83,6 @@ def name_of(boxes: list[FlowBox], hierarchy: Hierarchy) -> str:
 
 
 def chooses_whole(hierarchy: Hierarchy, node: int) -> bool:
-    """Whether an op chooses between whole numbers."""
+    """Return whether an op selects between integers."""
     definition = hierarchy.graph.node_def(node)
     return definition is None or INDEXING.issuperset(all_dtypes(definition))

@@ -1,8 +1,8 @@
-"""The children of one group as boxes, with the flow between them, and what is drawn beside the flow.
+"""Children of one group as boxes, with the flow between them, and the boxes off the flow.
 
-No flow are control edges, and edges of storage: from a variable's handle or a restored tensor, into an assignment or a
-saver. What has no flow moves aside; so does, again and again, what only feeds storage: initialisers and savers. Where
-that is most of a level, it is what the level is about, and what is stored is its flow.
+Control edges are not flow, nor are storage edges: from a variable's handle or a restored tensor, into an assignment or
+a saver. Children without flow move aside; so do, repeatedly, those that only feed storage: initialisers and savers. If
+these hold more than 30 % of a level's ops, the level is about storage, and its storage edges are flow.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import SERIES
 from graphviz_tb.ops.roles import GROUPS, VARIABLES
 
-STORAGE_MOST = 0.3  # of the ops of a level may be what only feeds storage; else it is what the level is about
+STORAGE_MOST = 0.3  # share of a level's ops that only feeds storage; above, the level is about storage
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Items:
-    """`dag` has the boxes of the flow; `aside` are the positions of the others in `boxes`, which are all children;
+    """`dag` has the boxes of the flow; `aside` are the positions of the rest in `boxes`, which are all children;
     `edges` are all data edges between these."""
 
     dag: Dag
@@ -35,14 +35,11 @@ class Items:
 
 
 def find_items(level: Siblings, symbols: SymbolNumbers) -> Items:
-    """The boxes of a level.
-
-    Before: children and edges, with cycles. After: a graph without cycles, and the children drawn next to it.
-    """
+    """Return the boxes of a level: a graph without cycles, and the children off the flow."""
     edges = level.edges
     boxes = boxes_of(level, symbols)
     sorting = sorted_out(level, boxes, edges.handle | edges.store)
-    # e.g. in an optimizer or a saver, most of which feeds storage.
+    # e.g. an optimizer or a saver, most of which feeds storage
     if edges.store.any() and sorting.ops(sorting.stored) > STORAGE_MOST * sorting.ops(range(len(boxes))):
         sorting = sorted_out(level, boxes, edges.handle)
     kept = [child for child in range(len(boxes)) if child not in sorting.away]
@@ -55,13 +52,13 @@ def find_items(level: Siblings, symbols: SymbolNumbers) -> Items:
 
 
 def sorted_out(level: Siblings, boxes: list[FlowBox], storage: Bools) -> Sorting:
-    """Sort the children into flow and aside, and find the cycles that are left; `storage` edges are not flow."""
+    """Sort the children into flow and aside, and find the remaining cycles; `storage` edges are not flow."""
     hierarchy, edges = level.hierarchy, level.edges
     ops = [box.op for box in boxes]
     sorting = begin(boxes, edges.source[~storage], edges.target[~storage], [op in VARIABLES for op in ops])
     sorting.away.update(child for child, op in enumerate(ops) if op in GROUPS)
     sorting.back.extend(ways_back(ops, sorting.before, sorting.after))
-    # No fold is in the hierarchy yet: series are those that were asked for.
+    # No folds exist yet: these are requested series.
     break_circles(sorting, lambda child: bool(hierarchy.kind[boxes[child].row] == SERIES))
     sorting.take_storage(edges.source[storage].tolist(), edges.target[edges.store & storage].tolist())
     sorting.take_loose()
@@ -69,14 +66,14 @@ def sorted_out(level: Siblings, boxes: list[FlowBox], storage: Bools) -> Sorting
 
 
 def boxes_of(level: Siblings, symbols: SymbolNumbers) -> list[FlowBox]:
-    """Children as boxes: equal op types are equal, and so are equal structures."""
+    """Return children as boxes: equal op types have equal symbols, and so have equal structures."""
     hierarchy, rows = level.hierarchy, np.array(level.rows)
     types, total = hierarchy.graph.op_types, hierarchy.op_total
     ops = (total[hierarchy.end[rows]] - total[rows]).tolist()
     node = hierarchy.node[rows]
     op_ids = np.where(node >= 0, hierarchy.graph.op[node], -1).tolist()
     boxes = []
-    number: dict[int, int] = {}  # of each op type
+    number: dict[int, int] = {}  # by op type
     for label, row, op, template, size in zip(
         level.labels, level.rows, op_ids, hierarchy.template[rows].tolist(), ops, strict=True
     ):

@@ -5,14 +5,14 @@ from __future__ import annotations
 from graphviz_tb.group.flow.box import FEWEST_OPS, SymbolNumbers, stack
 from graphviz_tb.group.flow.dag import Dag, contract
 
-FEWEST = 3  # equal boxes side by side that make a stack
+FEWEST = 3  # equal parallel boxes
 
 
 def stack_alike(dag: Dag, symbols: SymbolNumbers) -> Dag:
     """Stack boxes of one symbol that have the same inputs and the same users."""
     alike: dict[tuple[int, tuple[int, ...], tuple[int, ...]], list[int]] = {}
     for index, box in enumerate(dag.boxes):
-        # Without edges all have the same neighbours, none.
+        # Boxes without edges have no neighbours to compare.
         if box.ops >= FEWEST_OPS and (dag.before[index] or dag.after[index]):
             key = (box.symbol, tuple(sorted(dag.before[index])), tuple(sorted(dag.after[index])))
             alike.setdefault(key, []).append(index)

@@ -1,7 +1,7 @@
-"""Scopes that nobody wrote: names that begin alike become groups where the flow allows it.
+"""Groups by name: boxes whose names begin with the same words, where the flow allows it.
 
-A group of names is taken if it is connected, and if all groups that are taken can be drawn as boxes without a
-cycle; otherwise the groups of the next word are tried.
+Start with the first word and take every family of names that is connected and not most of the level. All families
+together must be drawable as boxes without a cycle; where they are not, try the families of one more word.
 """
 
 from __future__ import annotations
@@ -13,22 +13,21 @@ from collections.abc import Collection, Sequence
 from graphviz_tb.algorithms.components import weak_components
 from graphviz_tb.group.flow.dag import Dag, circles
 from graphviz_tb.group.flow.order import FlowOrder
-from graphviz_tb.group.flow.titles import uncounted
-from graphviz_tb.group.flow.words import NameWords, Vocabulary, form
+from graphviz_tb.group.flow.words import NameWords, Vocabulary, form, uncounted
 from graphviz_tb.model.frozen import dataclass
 
-ROUNDS = 40  # words of a name; deeper names are tried no further
-# With what it adopts a group may be larger, but less than the level: else folding inside it would never end.
-MOST_OF, WITH_ADOPTED = 0.8, 0.9  # of a level: a group that large says nothing
-INSTANCE = 0.6  # of the next words in common: a numbered name is a separate instance
-LETTER = re.compile(r"#[a-z](?![a-z])")  # that counts behind a number: "stage0a"
-SIBLINGS = 2  # families of one make beside each other, as experts are: equal layers in each are no repeat
-STAR = 12  # members that may hang together by common neighbours only
+ROUNDS = 40  # words of a name
+# With adopted boxes a group may be larger, but not the whole level: else folding inside it would not terminate.
+MOST_OF, WITH_ADOPTED = 0.8, 0.9  # of a level: larger groups explain nothing
+INSTANCE = 0.6  # share of common next words that makes a numbered name a separate instance
+LETTER = re.compile(r"#[a-z](?![a-z])")  # a counting letter after a number: "stage0a"
+SIBLINGS = 2  # parallel families of one pattern, such as experts: their equal layers are no repeat
+STAR = 12  # members of a family that may be connected by common neighbours only
 
 
 @dataclass(frozen=True, slots=True)
 class NameFamily:
-    """Boxes whose names begin with `words`; `members` has those adopted from between them too."""
+    """Boxes whose names begin with `words`; `members` includes adopted boxes between them."""
 
     words: NameWords
     named: tuple[int, ...]
@@ -36,7 +35,7 @@ class NameFamily:
 
 
 def name_groups(dag: Dag, order: FlowOrder, vocabulary: Vocabulary) -> list[NameFamily]:
-    """Return groups by name, coarsest first, that can be side by side without a cycle."""
+    """Return families of names, coarsest first, that can be boxes of one level without a cycle."""
     words = [vocabulary.words(box.name) for box in dag.boxes]
     todo = below(words, NameFamily((), tuple(range(len(dag))), ()))
     good: list[NameFamily] = []
@@ -47,15 +46,15 @@ def name_groups(dag: Dag, order: FlowOrder, vocabulary: Vocabulary) -> list[Name
         forms = Counter(filter(None, equal.values()))
         for named in todo:
             if id(named) in equal and not ((made := equal[id(named)]) and forms[made] >= SIBLINGS):
-                continue  # numbered equals are a repeat, not a scope
+                continue  # equal numbered boxes are a repeat, not a scope
             found = accepted(dag, order, named, taken)
-            if found:  # else too large, or in several pieces: its next words are tried
+            if found:  # otherwise too large or not connected: try its next words
                 good.append(found)
                 taken.update(found.members)
             else:
                 later += below(words, named)
         good = disjoint(good)
-        # All together: two groups may each be convex and still lead into each other.
+        # All together: two groups may each be convex and still feed each other.
         lying = in_circles(dag, good)
         later += [finer for number in sorted(lying) for finer in below(words, good[number])]
         good = [named for number, named in enumerate(good) if number not in lying]
@@ -66,13 +65,15 @@ def name_groups(dag: Dag, order: FlowOrder, vocabulary: Vocabulary) -> list[Name
 
 
 def one_symbol(dag: Dag, named: NameFamily) -> bool:
-    """Whether all boxes of a family are of equal structure."""
+    """Return whether all boxes of a family have equal structure."""
     return len({dag.boxes[number].symbol for number in named.named}) == 1
 
 
 def make(dag: Dag, named: NameFamily) -> tuple[Collection[str], Collection[int]] | None:
-    """The names of a small family without numbers, and what it is given: `expert0_in`, `expert0_out` and `expert1_in`,
-    `expert1_out` are of one make. None where its own names differ in numbers, or letters that count, alone."""
+    """Return the names of a small family without numbers, and its inputs; None if its names only differ in counters.
+
+    `expert0_in`, `expert0_out` and `expert1_in`, `expert1_out` have one pattern.
+    """
     if len(named.named) > STAR:
         return None
     names = {LETTER.sub("#", form(uncounted(dag.boxes[number].name))) for number in named.named}
@@ -81,7 +82,7 @@ def make(dag: Dag, named: NameFamily) -> tuple[Collection[str], Collection[int]]
 
 
 def below(words: Sequence[NameWords], named: NameFamily) -> list[NameFamily]:
-    """The groups of the next word."""
+    """Return the families of the next word."""
     depth = len(named.words)
     filed: dict[NameWords, list[int]] = defaultdict(list)
     for box in named.named:
@@ -96,19 +97,19 @@ def below(words: Sequence[NameWords], named: NameFamily) -> list[NameFamily]:
 
 
 def instances(words: Sequence[NameWords], prefix: NameWords, members: list[int]) -> list[tuple[NameWords, list[int]]]:
-    """Split `dense_1/x, dense_1_2/x`: a number that is followed by the same words is a separate instance."""
+    """Split `dense_1/x, dense_1_2/x`: a number followed by the same words is a separate instance."""
     depth = len(prefix)
     by_next: dict[NameWords, list[int]] = defaultdict(list)
     for box in members:
         by_next[words[box][depth : depth + 1]].append(box)
-    # e.g. below "dense_1": "2" of `dense_1_2/MatMul` is an instance where `dense_1/MatMul` has the same next words.
+    # e.g. below "dense_1": "2" of `dense_1_2/MatMul` is an instance if `dense_1/MatMul` has the same next words.
     numbers = dict.fromkeys(word for word in by_next if word and word[0].isdigit())
     own = [box for word, held in by_next.items() if word not in numbers for box in held]
     ours = {words[box][depth : depth + 1] for box in own}
     rest, split = list(own), []
     for number in numbers:
         theirs = {words[box][depth + 1 : depth + 2] for box in by_next[number]}
-        both = len(ours & theirs)  # the union is counted, not made: a level may have thousands of numbers and of words
+        both = len(ours & theirs)  # the size of the union, not the set: a level may have thousands of numbers and words
         if own and both >= INSTANCE * max(1, len(ours) + len(theirs) - both):
             split.append((prefix + number, by_next[number]))
         else:
@@ -117,8 +118,8 @@ def instances(words: Sequence[NameWords], prefix: NameWords, members: list[int])
 
 
 def accepted(dag: Dag, order: FlowOrder, named: NameFamily, taken: set[int]) -> NameFamily | None:
-    """Return the group with the boxes it adopts, if it is connected and only a part of the level, else None; `taken`
-    are the boxes of other groups."""
+    """Return the family with the boxes it adopts, or None if it is not connected or most of the level; `taken` are
+    boxes of other families."""
     if len(named.named) > MOST_OF * len(dag):
         return None
     members = with_between(dag, order, named.named)
@@ -130,13 +131,13 @@ def accepted(dag: Dag, order: FlowOrder, named: NameFamily, taken: set[int]) -> 
 
 
 def with_between(dag: Dag, order: FlowOrder, members: tuple[int, ...]) -> tuple[int, ...]:
-    """Adopt what is on a path between members: activations without a name.
+    """Adopt boxes on a path between members: activations without a name.
 
-    Only if the stretch is not much longer than the group, and no more than its members.
+    Only if the stretch is not much longer than the group, and no more boxes than its members.
     """
     places = [order.place[box] for box in members]
     low, high = min(places), max(places)
-    # In so long a stretch of the flow there is more between the members than nameless activations.
+    # Too long a stretch: more than unnamed activations.
     if high - low >= 4 * len(members) + 8:
         return members
     window = order.line[low:high]
@@ -152,7 +153,7 @@ def with_between(dag: Dag, order: FlowOrder, members: tuple[int, ...]) -> tuple[
 
 
 def hangs_together(dag: Dag, members: tuple[int, ...]) -> bool:
-    """Whether members are connected; in small groups a common neighbour connects too."""
+    """Return whether members are connected; in small groups a common neighbour connects too."""
     place_of = {box: place for place, box in enumerate(members)}
     pairs: list[tuple[int, int]] = []
     common: dict[tuple[bool, int], int] = {}
@@ -162,13 +163,13 @@ def hangs_together(dag: Dag, members: tuple[int, ...]) -> bool:
                 if other in place_of:
                     pairs.append((place, place_of[other]))
                 elif len(members) <= STAR:
-                    # The first that has this neighbour.
+                    # The first member with this neighbour.
                     pairs.append((place, common.setdefault((before, other), place)))
     return len(weak_components(len(members), pairs)) == 1
 
 
 def disjoint(groups: list[NameFamily]) -> list[NameFamily]:
-    """Each box stays in the first group that has it."""
+    """Keep each box in the first family that has it."""
     seen: set[int] = set()
     kept: list[NameFamily] = []
     for named in groups:
@@ -180,7 +181,7 @@ def disjoint(groups: list[NameFamily]) -> list[NameFamily]:
 
 
 def in_circles(dag: Dag, groups: list[NameFamily]) -> set[int]:
-    """Return the groups that would be on a cycle if all were drawn as boxes."""
+    """Return the families that would be on a cycle if all were drawn as boxes."""
     if not groups:
         return set()
     owner = list(range(len(dag)))

@@ -1,4 +1,4 @@
-"""Runs of numbered names that are side by side in one group become series."""
+"""Series on a folded level: runs of numbered names that are side by side in one group."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from graphviz_tb.group.series import SeriesRun
 from graphviz_tb.model.hierarchy import How
 from graphviz_tb.model.paths import last_segment
 
-ROUNDS = 8  # in which runs that lean on others are dropped with these; then only those that need none are left
+ROUNDS = 8  # of dropping runs paired with a dropped run; after these, only unpaired runs are kept
 
 
 def series_box(members: Sequence[FlowBox], run: SeriesRun, symbols: SymbolNumbers) -> FlowBox:
-    """A run as a stack."""
+    """Make a stack of a run."""
     symbol, ops = symbols.of("run", *(member.symbol for member in members)), sum(member.ops for member in members)
     box = FlowBox(last_segment(run.name), symbol, ops, how=How.NAME, members=list(members))
     box.unit = members[0].symbol
@@ -22,7 +22,7 @@ def series_box(members: Sequence[FlowBox], run: SeriesRun, symbols: SymbolNumber
 
 
 def stack_runs(dag: Dag, runs: Iterable[SeriesRun], symbols: SymbolNumbers) -> Dag:
-    """Fold runs whose members all have the same inputs and the same users: they are side by side in any picture."""
+    """Fold runs whose members all have the same inputs and the same users: they are parallel in any picture."""
     place = {box.row: index for index, box in enumerate(dag.boxes) if not box.feeders}
     whole = [run for run in runs if all(row in place for row in run.members)]
     stacks = [
@@ -33,9 +33,12 @@ def stack_runs(dag: Dag, runs: Iterable[SeriesRun], symbols: SymbolNumbers) -> D
 
 
 def side_by_side(dag: Dag, runs: Mapping[SeriesRun, list[int]]) -> list[tuple[SeriesRun, list[int]]]:
-    """The runs whose members all have the same inputs and the same users. Numbered parts of a model with numbered users
-    (`head_0 ─▶ prior_0`, `head_1 ─▶ prior_1` …) have them, too, if both runs fold and each also has other neighbours;
-    without these each number is a separate tower."""
+    """Return the runs whose members all have the same inputs and the same users.
+
+    Members with numbered users (`head_0 ─▶ prior_0`, `head_1 ─▶ prior_1` …) count as equal if both runs fold and each
+    also has other neighbours; otherwise each number is a separate tower. As runs depend on each other, drop those that
+    fail and repeat.
+    """
     left = dict(runs)
     for _ in range(ROUNDS):
         known = {member: (run.name, number) for run, members in left.items() for number, member in enumerate(members)}
@@ -47,8 +50,10 @@ def side_by_side(dag: Dag, runs: Mapping[SeriesRun, list[int]]) -> list[tuple[Se
 
 
 def alike(dag: Dag, members: Sequence[int], known: Mapping[int, tuple[str, int]]) -> bool:
-    """Return whether the members of a run have equal inputs and users; of runs in `known`, which gives the places of
-    their members, each may have the member of the same number."""
+    """Return whether the members of a run have equal inputs and users.
+
+    A neighbour in a run of `known` (run name and position by box) counts as the run if it has the member's number.
+    """
 
     def side(number: int, box: int, others: Sequence[int]) -> tuple[tuple[str, int], ...]:
         of_number = [other for other in others if known.get(other, ("", -1))[1] == number]
@@ -69,7 +74,7 @@ def with_series(boxes: list[FlowBox], runs: Iterable[SeriesRun], symbols: Symbol
     by_row = {row: run for run in runs for row in run.members}
     if not by_row:
         return boxes
-    todo = [box for box in boxes if box.members]  # grows while it is gone through: groups in groups
+    todo = [box for box in boxes if box.members]  # grows during the loop: groups in groups
     for box in todo:
         todo += [member for member in box.members if member.members]
         if not box.stack:
@@ -78,7 +83,7 @@ def with_series(boxes: list[FlowBox], runs: Iterable[SeriesRun], symbols: Symbol
 
 
 def gathered(boxes: list[FlowBox], by_row: dict[int, SeriesRun], symbols: SymbolNumbers) -> list[FlowBox]:
-    """One list of boxes with its whole runs in the places of their first members."""
+    """Return one list of boxes with its complete runs in the places of their first members."""
     boxes = with_ends(boxes, by_row, symbols)
     held: dict[str, list[FlowBox]] = {}
     for box in boxes:
@@ -88,7 +93,7 @@ def gathered(boxes: list[FlowBox], by_row: dict[int, SeriesRun], symbols: Symbol
     for box in boxes:
         run = by_row.get(box.row)
         members = held.get(run.name, []) if run else []
-        # A run that is not whole here is no series, and one that is all of a group needs no box around it.
+        # An incomplete run is no series, and a run that is all of a group needs no box.
         if run is None or box.feeders or len(members) < len(run.members) or len(members) == len(boxes):
             kept.append(box)
         elif members[0] is box:
@@ -98,8 +103,10 @@ def gathered(boxes: list[FlowBox], by_row: dict[int, SeriesRun], symbols: Symbol
 
 
 def with_ends(boxes: list[FlowBox], by_row: dict[int, SeriesRun], symbols: SymbolNumbers) -> list[FlowBox]:
-    """The same boxes with the members of a run that stand before and behind a stack of all others of it in that stack:
-    what comes first is given something else, and is of the series for all that."""
+    """Move members of a run right before and after a stack of all its other members into that stack.
+
+    The first member often has different inputs, but belongs to the series all the same.
+    """
     kept: list[FlowBox] = []
     taken = 0
     for place, box in enumerate(boxes):
@@ -121,5 +128,5 @@ def with_ends(boxes: list[FlowBox], by_row: dict[int, SeriesRun], symbols: Symbo
 
 
 def is_member(box: FlowBox, run: SeriesRun, by_row: dict[int, SeriesRun]) -> bool:
-    """Whether a box is a member of a run, alone."""
+    """Return whether a box is a member of a run, without feeders."""
     return by_row.get(box.row) is run and not box.feeders

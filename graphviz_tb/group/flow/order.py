@@ -1,7 +1,11 @@
-"""One order of a level along its flow, and how many lines cross between two neighbours in it.
+"""One order of a level along its flow, and the number of edges that cross each place of it.
 
 The order is that of demand: from the deepest end backwards, for each box its inputs first, the deepest of them first.
-So branches are together, small inputs just before their use, and equal blocks in equal order.
+So branches are contiguous, small inputs come just before their use, and equal blocks have equal order. The *cut* at a
+place counts the boxes up to it that are used after it; where the cut is 1, the level is narrow:
+
+a   b   c   d   e        edges a─▶b, b─▶c, b─▶d, c─▶d, d─▶e
+  1   1   2   1          cuts: one box in use after a, b and d, two after c
 """
 
 from __future__ import annotations
@@ -24,17 +28,21 @@ from graphviz_tb.group.flow.everywhere import (
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.later import Later
 
-EQUAL = 3  # sources with ways of equal length to one box: none of them is the stem
-PART = 0.1  # an independent source is a separate part if so much of the level depends on it
+EQUAL = 3  # sources with paths of equal length to one box, of which none is the stem
+PART = 0.1  # of the level that depends on a source makes it a separate part
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FlowOrder:
-    """`line` lists boxes along the flow, `place` is the inverse; `cut()[t]` counts boxes up to place t that are used
-    behind it. `broadcast` are boxes used all over the level: they come first, and count in no cut. `memory` are
-    results of a part of the level that nothing else comes from, used all over the rest, as what an encoder gives to
-    each layer of a decoder: they count in no cut either. `side` says which boxes the deepest end does not need,
-    `depth` is the longest path from a source to each."""
+    """Order of a level.
+
+    line, place   boxes along the flow, and the place of each
+    cut()[t]      number of boxes up to place t that are used after it
+    broadcast     boxes used all over the level: they come first and count in no cut
+    memory        results of a separate part used all over the rest (an encoder's): they count in no cut
+    side          boxes that the deepest end does not need
+    depth         longest path from a source to each box
+    """
 
     line: list[int]
     place: list[int]
@@ -46,9 +54,9 @@ class FlowOrder:
 
 
 def order_of(dag: Dag) -> FlowOrder:
-    """The order of demand, with cuts."""
+    """Compute the order of demand, with cuts."""
     depth = depths(dag)
-    # What is read everywhere is found by places in an order: so one is made without it, then one with it.
+    # Broadcasts are found by places in an order: compute one without them, then one with them.
     line, place, side = demand_line(dag, depth, ())
     wide = read_everywhere(dag, depth, place)
     broadcast = broadcasts(dag, wide)
@@ -57,24 +65,24 @@ def order_of(dag: Dag) -> FlowOrder:
     early = ancestors(dag, broadcast)
     memory = memories(dag, [box for box in wide if box not in broadcast], early, side)
     if memory:
-        # A decoder's depth counts from its own beginning, not through the encoder that gives the memory.
+        # Count a decoder's depth from its own beginning, not through the encoder that gives the memory.
         line, place, side = demand_line(dag, depths(dag, memory), broadcast, memory)
     cut = Later(lambda: cuts(dag, depth, line, place, broadcast, memory))
     return FlowOrder(line, place, cut, frozenset(broadcast), frozenset(memory), side, depth)
 
 
 def depths(dag: Dag, skip: Collection[int] = ()) -> list[int]:
-    """The longest path from a source to each box; what boxes of `skip` give counts for none."""
+    """Return the longest path from a source to each box; outputs of boxes in `skip` do not count."""
     return longest_paths(dag.after, (box for box in topological(dag.after) if box not in skip))
 
 
 def demand_line(
     dag: Dag, depth: list[int], first: Iterable[int], then: Iterable[int] = ()
 ) -> tuple[list[int], list[int], list[bool]]:
-    """The order, the place of each box, and which are on the side.
+    """Return the order, the place of each box, and which are on the side.
 
-    `first` and what they need, `then` and what these need, the way to the deepest end; side outputs, each right behind
-    the last box it needs, but never among the first.
+    First `first` and what they need, then `then` and what these need, then the path to the deepest end; side outputs
+    right after the last box they need, but never among the first.
     """
     sums = sums_of_skips(dag, depth)
     for skipping in (True, False) if sums else (False,):
@@ -89,8 +97,10 @@ def demand_line(
 
 
 def sums_of_skips(dag: Dag, depth: list[int]) -> dict[int, int]:
-    """What takes something from many depths of the level, each by a way of its own from a box that others use too, and
-    the deepest of its inputs: such a way belongs to the block that it leaves."""
+    """Return boxes that sum inputs from many depths, with the deepest input of each.
+
+    Each input is a path that leaves a box with further users: it belongs to the block that it leaves.
+    """
     sums: dict[int, int] = {}
     for box, sources in enumerate(dag.before):
         if len(sources) < COLLECTOR or len({depth[source] for source in sources}) < COLLECTOR:
@@ -103,7 +113,7 @@ def sums_of_skips(dag: Dag, depth: list[int]) -> dict[int, int]:
 def demanded(
     dag: Dag, main: Dag, depth: list[int], first: Iterable[int], then: Iterable[int]
 ) -> tuple[list[int], list[bool]]:
-    """The order, and which boxes are on the side; `main` lacks the ways into sums but the deepest."""
+    """Return the order, and which boxes are on the side; in `main`, such sums keep only their deepest input."""
     seen = [False] * len(dag)
     line: list[int] = []
     demand(main, depth, sorted(first, key=lambda box: (depth[box], box)), seen, line)
@@ -119,7 +129,7 @@ def demanded(
 
 
 def demand(dag: Dag, depth: list[int], roots: Iterable[int], seen: list[bool], line: list[int]) -> None:
-    """Add `roots` to the line, each behind what it needs (depth first, in post-order)."""
+    """Append `roots` to the line, each after what it needs (depth first, in post-order)."""
     before, deep = dag.before, depth.__getitem__
     for root in roots:
         if seen[root]:
@@ -142,7 +152,7 @@ def demand(dag: Dag, depth: list[int], roots: Iterable[int], seen: list[bool], l
 
 
 def with_side_outputs(dag: Dag, depth: list[int], seen: list[bool], line: list[int], head: int) -> list[int]:
-    """Put what the main way does not reach behind the last box that it needs, whole components together."""
+    """Insert boxes off the main path after the last box that they need, whole components together."""
     rest = [box for box in range(len(dag)) if not seen[box]]
     index, place = inverse(rest, len(dag)), inverse(line, len(dag))
     pairs = ((index[source], index[box]) for box in rest for source in dag.before[box] if index[source] >= 0)
@@ -162,7 +172,7 @@ def with_side_outputs(dag: Dag, depth: list[int], seen: list[bool], line: list[i
 
 
 def inverse(boxes: Sequence[int], count: int) -> list[int]:
-    """Where in a list each of `count` boxes is; -1 where it is not.
+    """Return the position in a list of each of `count` boxes; -1 if it is not there.
 
     >>> inverse([2, 0], 4)
     [1, -1, 0, -1]
@@ -174,8 +184,7 @@ def inverse(boxes: Sequence[int], count: int) -> list[int]:
 
 
 def without_far(dag: Dag, order: FlowOrder, far: int) -> FlowOrder:
-    """Return the order with new cuts: lines to users `far` boxes away or more, as features from a backbone to a head,
-    count in none."""
+    """Return the order with cuts that ignore edges over `far` places or more, as features from a backbone to a head."""
     near = Later(lambda: cuts(dag, order.depth, order.line, order.place, order.broadcast, order.memory, far))
     return replace(order, cut=near)
 
@@ -189,10 +198,10 @@ def cuts(
     memory: Collection[int],
     far: int | None = None,
 ) -> list[int]:
-    """Boxes at or before each place that are used behind it, but not `far` behind.
+    """Count the boxes at or before each place that are used after it, within `far` places.
 
-    Broadcasts, memories and what collects from all over the level count nowhere. Before the last of several independent
-    parts no place is narrow: the first of several towers is no stem.
+    Broadcasts, memories and edges to collectors do not count. Before the last of several independent parts no place is
+    narrow: the first of several towers is no stem.
     """
     count = len(dag)
     collectors = find_collectors(dag, depth)
@@ -215,9 +224,9 @@ def cuts(
 
 
 def last_part(dag: Dag, line: list[int], broadcast: Collection[int]) -> int:
-    """Where the last of several independent parts of some size begins, or of some equal ones that meet first of all;
-    0 if there is one."""
-    # `begin`: the place of the earliest source above a box; `size`, by that place: how many boxes hang on it.
+    """Return where the last of several independent parts of some size, or of equal ones that meet first, begins; 0 if
+    there is only one."""
+    # `begin`: the place of the earliest source above a box; `size`, by that place: how many boxes depend on it.
     begin = [0] * len(line)  # by box
     size = [0] * len(line)
     starts: list[int] = []

@@ -1,7 +1,7 @@
-"""The parts of a level that trains: the model, gradients, updates, and bookkeeping.
+"""Parts of a training level: model, gradients, updates, evaluation, and bookkeeping.
 
-What gradients reach trains: their sums, clipping, the optimizer. What they are worked out from and do not reach is the
-model with its loss. The rest is drawn next to both: metrics, summaries, savers.
+Whatever gradients reach trains: their sums, clipping, the optimizer. What they are computed from and do not reach is
+the model with its loss. The rest is drawn next to both: metrics, summaries, savers.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from graphviz_tb.algorithms.reached import reached
 from graphviz_tb.model.columns import Bytes, Longs, distinct
 from graphviz_tb.model.hierarchy import Hierarchy
 
-FEWEST_OPS, LEAST = 3, 0.02  # a smaller forward part, in ops or of the level, is what gradients are worked out with
+FEWEST_OPS, LEAST = 3, 0.02  # of a level; smaller forward parts only help to compute gradients
 
 
 class LevelPart(IntEnum):
-    """The part of its level that a child belongs to."""
+    """Part of its level that a child belongs to."""
 
-    MODEL = 0  # what gradients are taken of, with what feeds it and what it feeds; all of a level that does not train
-    GRADIENTS = 1  # they and what becomes of them, with what only they use
-    UPDATES = 2  # begin where variables are written, with what only they use
+    MODEL = 0  # differentiated, with its inputs and outputs; everything if the level does not train
+    GRADIENTS = 1  # gradients and what is computed from them, with what only they use
+    UPDATES = 2  # from the first write of a variable on, with what only they use
     EVALUATION = 4  # a second forward pass with the model's weights that no gradient reaches
-    BOOKKEEPING = 3  # metrics, counters, savers, initialisers: hangs on no model, or stores what it measures
+    BOOKKEEPING = 3  # metrics, counters, savers, initialisers: not fed by a model, or storing
 
 
 class TrainingLevels:
-    """Which levels of a hierarchy train, and what each row is to its level."""
+    """Find the levels of a hierarchy that train, and the part of its level that each row is."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         self.hierarchy = hierarchy
@@ -46,12 +46,12 @@ class TrainingLevels:
 
     @cached_property
     def part(self) -> Bytes:
-        """For each row which `LevelPart` of its level it is."""
+        """`LevelPart` of each row."""
         hierarchy = self.hierarchy
         part_of = np.zeros(len(hierarchy), np.uint8)
         size = hierarchy.op_total[hierarchy.end] - hierarchy.op_total[:-1]  # ops under each row
         trains = (self.forward >= np.maximum(FEWEST_OPS, LEAST * size)) & ~self.quiet
-        # Only levels that hold both: enough of a model, and a child that is gradients or updates.
+        # Only levels with enough of a model and a child that is gradients or updates.
         around = hierarchy.parent[self.quiet & (hierarchy.parent >= 0)]
         for row in distinct(around[trains[around]]).tolist():
             for part, rows in self._parts(row).items():
@@ -59,13 +59,13 @@ class TrainingLevels:
         return part_of
 
     def _parts(self, row: int) -> dict[LevelPart, set[int]]:
-        """The parts of the level that `row` opens to, but for the model."""
+        """Return the parts of the level inside `row`, except the model."""
         rows = self.hierarchy.children(row)
         children = rows.tolist()
-        # Parts take from the children one after the other; each step only looks at what the earlier ones left.
+        # Parts are taken one after the other, each from what the earlier ones left.
         behind = set(rows[self.quiet[rows]].tolist())
         after = self._after(row)
-        # Shapes and zeros that only gradients use: they are worked out from the model, but for them.
+        # Shapes and zeros computed from the model, but used by gradients only.
         shapes = {
             candidate
             for candidate in rows[self._sizes[rows]].tolist()
@@ -91,7 +91,7 @@ class TrainingLevels:
         }
 
     def _evaluates(self, row: int) -> bool:
-        """Whether most of a row is a forward pass with the model's weights that no gradient reaches."""
+        """Return whether most of a row is a forward pass with the model's weights that no gradient reaches."""
         return bool(2 * self._copied[row] > self.hierarchy.ops(row) and not self._writes[row])
 
     @cached_property
@@ -99,7 +99,8 @@ class TrainingLevels:
         return under(self.hierarchy, self.hierarchy.graph.meaning.copies())
 
     def _inputs(self, row: int, others: Sequence[int], model: set[int]) -> set[int]:
-        """Which of `others` lead into a model other than by writing its variables: readers that fill its queues."""
+        """Return which of `others` lead into the model other than by writing its variables: readers that fill its
+        queues."""
         after = self._after(row, writes=False)
         before: dict[int, list[int]] = {}
         for child in others:
@@ -109,7 +110,7 @@ class TrainingLevels:
 
     def _books(self, row: int, beside: set[int], model: set[int], after: dict[int, list[int]]) -> set[int]:
         """Return connected rows next to a model that write variables, are fed by variables alone, or fill new ones."""
-        # What hangs together beside the model is judged as a whole.
+        # Decide for whole connected components next to the model.
         head = {child: child for child in beside}
         for child in sorted(beside):
             for user in after.get(child, ()):
@@ -123,8 +124,10 @@ class TrainingLevels:
         return unused | {child for child in beside if (top := root(head, child)) not in fed or top in writing}
 
     def _after(self, row: int, values: bool = False, writes: bool = True) -> dict[int, list[int]]:
-        """For each child of a level those that need it; where only `values` count, not those of its variables, and
-        without `writes` not those that only store what it gives."""
+        """Return the children that each child of a level feeds.
+
+        With `values`, without edges from its variables; without `writes`, without edges that only store its result.
+        """
         hierarchy = self.hierarchy
         owned = hierarchy.owned(row)
         start, stop = hierarchy.edge_from[owned], hierarchy.edge_to[owned]
@@ -143,7 +146,7 @@ class TrainingLevels:
 def serving(children: Sequence[int], after: dict[int, list[int]], users: set[int]) -> set[int]:
     """Return the children that only `users` need: rates, counters of steps."""
     helpers: set[int] = set()
-    left = {child: len(after[child]) for child in children if after.get(child)}  # users not yet known to serve
+    left = {child: len(after[child]) for child in children if after.get(child)}  # users not accounted for yet
     before: dict[int, list[int]] = {}
     for child in left:
         for user in after[child]:

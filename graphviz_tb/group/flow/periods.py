@@ -1,4 +1,10 @@
-"""After how many boxes a sequence may repeat itself, and where it does."""
+"""Candidate periods of a sequence, and the stretches where it repeats itself.
+
+a b c a b c a b      period 3: each word equals the one three places later
+
+In long sequences only some periods are tried: the shortest, and the commonest distances between equal words and equal
+short stretches (compared by hash).
+"""
 
 from __future__ import annotations
 
@@ -9,19 +15,19 @@ import numpy as np
 
 from graphviz_tb.model.columns import Longs
 
-ALL_PERIODS = 400  # in sequences up to this long every period is tried
-SHORT, COMMON = 8, 48  # in longer ones the shortest, and the commonest distances between equal stretches
-STRETCHES = (4, 16)  # boxes of the equal stretches whose distances are candidates for a period
+ALL_PERIODS = 400  # sequence length below which every period is tried
+SHORT, COMMON = 8, 48  # number of periods tried in longer sequences
+STRETCHES = (4, 16)  # lengths of the stretches whose distances are candidates
 
 
 def numbered(words: Sequence[object]) -> Longs:
-    """Equal words as equal numbers."""
+    """Number words, equal ones equally."""
     known: dict[object, int] = {}
     return np.array([known.setdefault(word, len(known)) for word in words], np.int64)
 
 
 def periods(words: Longs) -> list[int]:
-    """Which periods are tried, shortest first."""
+    """Return the periods to try, shortest first."""
     most = len(words) // 2
     if len(words) < ALL_PERIODS:
         return list(range(1, most + 1))
@@ -33,25 +39,25 @@ def periods(words: Longs) -> list[int]:
 
 
 def stretches(words: Longs, length: int) -> Longs:
-    """A number for each stretch of `length` words."""
+    """Return a hash of each stretch of `length` words."""
     mixed = words.astype(np.uint64)
     for step in range(1, length):
-        # A hash, wrapping round at 2^64: if two stretches collide, a period is tried for nothing, no more.
+        # Wraps at 2^64. A collision only costs a period tried in vain.
         mixed = mixed[:-1] * np.uint64(1_000_003) ^ words[step:].astype(np.uint64)
     return mixed.view(np.int64)
 
 
 def distances(words: Longs) -> dict[int, int]:
-    """How often each distance occurs between a word and the next one equal to it."""
+    """Count the distances between each word and its next occurrence."""
     by_word = np.argsort(words, kind="stable")
-    # Sorted by word, then by place: neighbours of one word are its next occurrences.
+    # Sorted by word, then by place: adjacent entries of one word are consecutive occurrences.
     near = words[by_word][1:] == words[by_word][:-1]
     gaps, counts = np.unique(np.diff(by_word)[near], return_counts=True)
     return dict(zip(gaps.tolist(), counts.tolist(), strict=True))
 
 
 def stretches_of(symbols: Longs, period: int) -> list[tuple[int, int]]:
-    """Maximal stretches that repeat themselves after `period`."""
+    """Return maximal stretches that repeat with `period`."""
     equal = np.concatenate(([False], symbols[:-period] == symbols[period:], [False]))
-    ends = np.flatnonzero(equal[1:] != equal[:-1]).tolist()  # where runs of equal ones begin and end, in turn
+    ends = np.flatnonzero(equal[1:] != equal[:-1]).tolist()  # begins and ends of runs of True, alternating
     return [(start, stop + period) for start, stop in zip(ends[::2], ends[1::2], strict=True) if stop - start >= period]

@@ -1,4 +1,4 @@
-"""The cost of a level for a reader, and groups that a level need not hide."""
+"""Reading cost of a level, and removal of groups that hide nothing worth hiding."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from graphviz_tb.group.flow.box import FlowBox
 from graphviz_tb.group.flow.stages import HEADS
 from graphviz_tb.model.hierarchy import How
 
-MUCH, ALONE = 0.3, 5  # of a level, that a group hides; boxes, among which a group is nearly alone
+MUCH, ALONE = 0.3, 5  # of a level in one group; boxes of a level in which a group is nearly alone
 
 
 def cost(boxes: Sequence[FlowBox]) -> int:
-    """Boxes a reader meets who opens each distinct group once."""
+    """Count the boxes a reader sees who opens each distinct group once."""
     seen: set[int] = set()
     total = len(boxes)
     todo = list(boxes)
     while todo:
         box = todo.pop()
-        if box.stack:  # a reader opens one repetition
+        if box.stack:  # one repetition is opened
             box = box.members[0]
         if not box.members or box.symbol in seen:
             continue
@@ -29,11 +29,12 @@ def cost(boxes: Sequence[FlowBox]) -> int:
 
 
 def dissolved(boxes: list[FlowBox], limit: int, total: int) -> list[FlowBox]:
-    """Open unnamed groups that hold much of a level, are nearly alone or beside no stack, while it stays readable."""
+    """Open unnamed groups that hold much of a level, are nearly alone, or are on a level without stacks, up to `limit`
+    boxes."""
     unnamed = (How.REGION, How.BRANCH, How.SEGMENT)
     plain = not any(box.stack for box in boxes)
     while True:
-        # Ends: each round opens one group, and none that would make the level longer than `limit`.
+        # Terminates: each round opens one group, and none that would exceed `limit`.
         candidates = [
             place
             for place, box in enumerate(boxes)
@@ -57,12 +58,12 @@ def without_plain_stages(boxes: list[FlowBox], limit: int) -> list[FlowBox]:
 
 
 def readable(boxes: list[FlowBox], limit: int, total: int) -> list[FlowBox]:
-    """Open the groups of a level that it need not hide."""
+    """Open the groups that a level need not have."""
     return without_plain_stages(dissolved(boxes, limit, total), limit)
 
 
 def head_counts(stage: FlowBox) -> bool:
-    """Whether a reader would count the head of a stage with its repetitions."""
+    """Return whether a reader would count the head of a stage as a repetition."""
     each = [box.each for box in stage.members if box.stack]
     least = HEADS * max(each, default=0)
     return not each or any(box.ops >= least for box in stage.members if not box.stack)

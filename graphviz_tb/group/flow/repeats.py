@@ -1,7 +1,9 @@
-"""Repeats in a sequence: the shortest period first, and again from the beginning after every hit.
+"""Repeats in a sequence: fold the shortest period first, and start again after every hit.
 
-A period whose repetitions are equal becomes one stack. One whose repetitions hold stacks of different heights
-(`down block×2 down block×3 …`) becomes stages side by side.
+a b b a b b        period 1: a [b×2] a [b×2]; then period 2: [a [b×2]]×2
+
+A period with equal repetitions becomes one stack. One whose repetitions hold stacks of different heights (`down block×2
+down block×3 …`) becomes stages side by side.
 """
 
 from __future__ import annotations
@@ -19,22 +21,19 @@ from graphviz_tb.group.flow.words import form, shared
 from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.hierarchy import How
 
-ROUNDS = 30  # levels of repeats in repeats; networks have three or four
-PLAIN = 3  # a box of few ops repeats if it does three times
-INPUTS = 5  # inputs that bear names of their own are distinguished up to here: a query, a memory and a mask
-STAGES = 3  # equal stages that hold a repeat are stacked from this many on: of two a reader wants both counts
-LONG = 24  # repetitions that nobody counts: where they begin shall not hang on where the flow was cut
+ROUNDS = 30  # nested repeats; networks have three or four
+PLAIN = 3  # repetitions of a box of few ops
+INPUTS = 5  # fewer inputs with distinct names stay separate: a query, a memory and a mask
+STAGES = 3  # equal stages with a repeat inside; of two, both counts are shown
+LONG = 24  # so many repetitions that their start should not depend on where the flow was cut
 
 Rotations = dict[tuple[str, ...], tuple[object, ...]]
 
 
 def fold_repeats(sequence: Sequence[Element], setting: Setting) -> list[Element]:
-    """Fold all repeats of a sequence.
-
-    Before: boxes along the flow. After: the same in the same order, repeats inside stacks and stages.
-    """
+    """Fold all repeats of a sequence, in the same order, into stacks and stages."""
     folded = list(sequence)
-    # For each template, by its words in any order, where it began first: later runs begin alike.
+    # The first alignment of each template, by its sorted words: later runs follow it.
     rotations: Rotations = {}
     for _ in range(ROUNDS):
         made = fold_once(folded, setting, rotations)
@@ -55,7 +54,7 @@ def fold_once(sequence: list[Element], setting: Setting, rotations: Rotations) -
         stretches = repeats_of(sequence, words, period)
         if not stretches:
             continue
-        # The first decides where all of one template begin: later ones may follow an odd box.
+        # The first decides the alignment of its template: later ones may follow an odd box.
         placed = [in_phase(sequence, start, stop, period, setting, rotations) for start, stop in stretches]
         folded, hit = put_together(sequence, sorted(placed, key=lambda repeat: repeat.start), setting)
         if hit:
@@ -72,12 +71,12 @@ def mark_members(sequence: list[Element]) -> None:
 
 
 def repeats_of(sequence: list[Element], words: Longs, period: int) -> list[tuple[int, int]]:
-    """Maximal stretches that repeat themselves after `period`, along the sequence."""
+    """Return maximal stretches that repeat with `period`, along the sequence."""
     return [(start, stop) for start, stop in stretches_of(words, period) if worth(sequence, start, stop, period)]
 
 
 def worth(sequence: list[Element], start: int, stop: int, period: int) -> bool:
-    """Whether a reader would call it a repeat."""
+    """Return whether a reader would call it a repeat."""
     first, count = sequence[start], (stop - start) // period
     if period == 1:
         if not first.plain:
@@ -89,20 +88,20 @@ def worth(sequence: list[Element], start: int, stop: int, period: int) -> bool:
     once = sequence[start : start + period]
     if periodic([element.word for element in once]):
         return False
-    # Two stages with repeats inside are stages side by side.
+    # Two stages with repeats inside stay stages side by side.
     if count < 3 and any(holds_stack(element.box) for element in once):
         return False
     return sum(element.box.each for element in once) >= FEWEST_OPS
 
 
 def periodic(words: list[object]) -> bool:
-    """Whether a template repeats itself."""
+    """Return whether a template repeats itself."""
     count = len(words)
     return any(count % part == 0 and words[part:] == words[:-part] for part in range(1, count // 2 + 1))
 
 
 def holds_stack(box: FlowBox) -> bool:
-    """Whether a group directly holds a stack of something behind each other."""
+    """Return whether a group directly holds a stack of consecutive repetitions."""
     if box.stack or box.how not in (How.NAME, How.STAGE, How.REPEAT):
         return False
     return any(member.stack and not member.sideways and member.each >= FEWEST_OPS for member in box.members)
@@ -111,15 +110,17 @@ def holds_stack(box: FlowBox) -> bool:
 def in_phase(
     sequence: list[Element], start: int, stop: int, period: int, setting: Setting, rotations: Rotations
 ) -> Repetition:
-    """Where the repetitions begin, if there is a choice: the stretch may be longer than they are together. A better
-    beginning is worth one repetition of a long stretch, and of one that begins with a side output."""
+    """Choose the alignment of a repetition, if the stretch is longer than its repetitions.
+
+    A better alignment may cost one repetition of a long stretch, or of one that begins with a side output.
+    """
     count, slack = divmod(stop - start, period)
-    # Free: the phase may also shift past the slack, at the price of one repetition.
+    # Free: the start may also shift past the slack, at the price of one repetition.
     free = count >= LONG or (count > 2 and sequence[start].side)
     shifts = range(period if free else min(slack, period - 1) + 1)
     choices = [Repetition(start + shift, period, (stop - start - shift) // period) for shift in shifts]
     words = tuple([element.word for element in sequence[start:stop]])
-    # The same for each choice: to sort as many words for every one of them takes the square of their number.
+    # Equal for all choices; sorting for each would be quadratic.
     held = multiset(words[:period])
     known, best = rotations.get(held), choices[0]
 
@@ -130,7 +131,7 @@ def in_phase(
         unlike = unlike_after(sequence[start:stop], period)
 
         def key(repeat: Repetition) -> tuple[object, ...]:
-            # Repetitions that are wholly equal first: a reader counts them at a glance.
+            # Prefer fully equal repetitions.
             uneven = unlike[repeat.stop - period - start] - unlike[repeat.start - start]
             more = period > 1 and setting.budget.take(period) and ends_of(sequence, repeat).count
             return not uneven, template(repeat) == known, more, *phase_key(sequence, repeat, setting)
@@ -141,8 +142,10 @@ def in_phase(
 
 
 def unlike_after(sequence: Sequence[Element], period: int) -> list[int]:
-    """Count the elements before each place that differ in symbol from the one a period later: words are equal where
-    stacks inside differ in height, symbols are not."""
+    """Return prefix counts of the elements that differ in symbol from the one a period later.
+
+    Words are equal even if stacks inside differ in height; symbols are not.
+    """
     pairs = zip(sequence, sequence[period:], strict=False)
     return list(accumulate((one.symbol != other.symbol for one, other in pairs), initial=0))
 
@@ -153,18 +156,18 @@ def multiset(words: tuple[object, ...]) -> tuple[str, ...]:
 
 
 def phase_key(sequence: list[Element], repeat: Repetition, setting: Setting) -> tuple[object, ...]:
-    """Return the sort key of a phase, besides a known template: narrow borders, side outputs kept with their sources,
-    borders that agree with names, the shape of a template."""
+    """Return the sort key of an alignment: narrow borders, side outputs kept with their sources, borders that agree
+    with names, the shape of a template."""
     borders = [border for border, _ in repeat.turns()] + [repeat.stop]
     inner = borders[bool(not repeat.start) : -1]
-    cuts = [sequence[border - 1].cut for border in borders if 0 < border < len(sequence)]  # the ends speak for no phase
+    cuts = [sequence[border - 1].cut for border in borders if 0 < border < len(sequence)]  # not the ends
     words = setting.vocabulary.words
     close = sum(
         shared(words(sequence[border - 1].box.last().name), words(sequence[border].box.first().name))
         for border in inner
     )
     first, last = sequence[repeat.start], sequence[repeat.start + repeat.period - 1]
-    # Compared from the first to the last: a later one decides only between equals.
+    # In order of importance.
     return (
         -sum(cuts) / len(cuts),
         not first.side,
@@ -175,12 +178,12 @@ def phase_key(sequence: list[Element], repeat: Repetition, setting: Setting) -> 
 
 
 def put_together(sequence: list[Element], repeats: list[Repetition], setting: Setting) -> tuple[list[Element], bool]:
-    """The sequence with repeats in the place of their elements, and whether there was any."""
+    """Replace repeats in the sequence by their folded elements; return whether there was any."""
     folded: list[Element] = []
     units: dict[tuple[int, ...], None] = {}
     done, hit = 0, False
     for repeat in repeats:
-        if repeat.start < done:  # overlaps the one before
+        if repeat.start < done:  # overlaps the previous one
             continue
         before, turns, stop = sequence[done : repeat.start], sequence[repeat.start : repeat.stop], repeat.stop
         if repeat.period == 1:
@@ -189,7 +192,7 @@ def put_together(sequence: list[Element], repeats: list[Repetition], setting: Se
             before, turns, stop = with_ends(sequence, done, repeat)
         made = fold_one(turns, repeat.period, setting)
         folded += sequence[done:stop] if made is None else [*before, *made]
-        if made and len(made) == 1 and repeat.period > 1 and turns[0].fork:  # of plain chains any two ops
+        if made and len(made) == 1 and repeat.period > 1 and turns[0].fork:  # in plain chains any two ops would match
             units[tuple(element.symbol for element in turns[: repeat.period])] = None
         hit = hit or made is not None
         done = stop
@@ -197,7 +200,7 @@ def put_together(sequence: list[Element], repeats: list[Repetition], setting: Se
 
 
 def alone(sequence: list[Element], units: Collection[tuple[int, ...]], setting: Setting) -> list[Element]:
-    """Fold stretches that equal one repetition of a new stack, but are alone, into blocks too.
+    """Fold single stretches that equal one repetition of a new stack to blocks too.
 
     `units` are the symbols of one repetition of each stack, all of the same length.
     """
@@ -218,8 +221,10 @@ def alone(sequence: list[Element], units: Collection[tuple[int, ...]], setting: 
 
 
 def with_first(before: list[Element], run: list[Element]) -> tuple[list[Element], list[Element]]:
-    """Extend a run of equal boxes by those right before it that hold the same, even if they are wired differently
-    outside: the first layers. A region that ends in one, behind an embedding that only it reads, is opened."""
+    """Extend a run of equal boxes by boxes right before it with equal content but different inputs: the first layers.
+
+    A region that ends in such a box, e.g. after an embedding that only it reads, is opened.
+    """
     first = run[0]
     if not first.plain or first.box.ops < FEWEST_OPS:
         return before, run
@@ -228,23 +233,23 @@ def with_first(before: list[Element], run: list[Element]) -> tuple[list[Element]
     count = len(before)
     while count and before[count - 1].plain and same_inside(before[count - 1].box, first.box):
         count -= 1
-    # Now equal to the others, so that they stack.
+    # Give them the symbol of the run, so that they stack.
     return before[:count], [*(replace(each, symbol=first.symbol, word=first.word) for each in before[count:]), *run]
 
 
 def parts_of(element: Element) -> list[Element]:
-    """Return what a region holds, as elements in its place."""
+    """Return the boxes of a region as elements in its place."""
     return [Element(box, box.symbol, box.symbol, element.cut) for box in element.box.members]
 
 
 def fold_one(elements: list[Element], period: int, setting: Setting) -> list[Element] | None:
-    """A stack of equal repetitions of `period` elements, or stages; None where neither helps."""
+    """Fold repetitions of `period` elements to a stack or to stages; return None if neither helps."""
     symbols = setting.symbols
     turns = [elements[start : start + period] for start in range(0, len(elements), period)]
     once = turns[0]
     equal = not unlike_after(elements, period)[-1]
     boxes = [turn[0].box if period == 1 else block(setting, turn) for turn in turns]
-    # Two groups that count something themselves: a reader wants both counts.
+    # Two groups with counts inside: show both.
     if equal and period == 1 and len(turns) == 2 and is_stage(boxes[0]):
         return None
     if equal and not (period > 1 and len(turns) < STAGES and any(shows_stack(element.box) for element in once)):
@@ -274,11 +279,11 @@ def is_stage(box: FlowBox) -> bool:
 
 
 def shows_stack(box: FlowBox) -> bool:
-    """Return whether a box shows a number of repeats: a stack of three or more, or a stack inside."""
+    """Return whether a box shows a repetition count: a stack of three or more, or a stack inside."""
     return (box.stack and len(box.members) > 2) or holds_stack(box)
 
 
 def block(setting: Setting, turn: Sequence[Element]) -> FlowBox:
-    """One repetition of several boxes."""
+    """Make one box of a repetition of several."""
     symbol = setting.symbols.of("block", *(element.symbol for element in turn))
     return group(How.REPEAT, [element.box for element in turn], symbol)

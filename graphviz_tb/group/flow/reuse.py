@@ -1,4 +1,4 @@
-"""Cycles of PyTorch modules that are no loops: a trace has none, but a module that is called again is one scope."""
+"""Names for cycles among PyTorch modules that are no loops: a module that is called again is one scope."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from graphviz_tb.model.hierarchy import Hierarchy, How
 
 
 def call_reused(boxes: Iterable[FlowBox], hierarchy: Hierarchy) -> None:
-    """Name the cycles among modules after the module that is called most often, and how often, in place."""
+    """Name cycles among modules after the module that is called most often, with the number of calls, in place."""
     loops = [box for box in groups_of(list(boxes)) if box.how == How.LOOP]
     for box in loops if loops and hierarchy.graph.of_pytorch else ():
         rows = {row.row: row.name for row in walk(box.members) if row.row >= 0}
@@ -22,7 +22,8 @@ def call_reused(boxes: Iterable[FlowBox], hierarchy: Hierarchy) -> None:
 
 
 def most_used(hierarchy: Hierarchy, rows: Sequence[int]) -> tuple[int, int]:
-    """How often a path of the flow enters one of some rows at most, and the row; (0, -1) where the flow has a cycle."""
+    """Return how often a path of the flow enters one of some rows at most, and the row; (0, -1) if the flow has a
+    cycle."""
     place = {
         int(node): row
         for row in rows
@@ -46,14 +47,14 @@ def most_used(hierarchy: Hierarchy, rows: Sequence[int]) -> tuple[int, int]:
 
 
 def sources_of(hierarchy: Hierarchy, node: int) -> list[int]:
-    """The nodes whose outputs a node takes."""
+    """Return the nodes whose outputs a node takes."""
     graph = hierarchy.graph
     sources: list[int] = graph.source[slice(*span(graph.target, node, node + 1))].tolist()
     return sources
 
 
 def entries(row: int, order: Sequence[int], inputs: Sequence[Sequence[int]], around: Sequence[int]) -> int:
-    """How often a path enters a row at most.
+    """Return how often a path enters a row at most.
 
     `order` is along the flow; node v takes from `inputs[v]` and is in the row `around[v]`.
 

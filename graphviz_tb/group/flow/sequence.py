@@ -1,4 +1,12 @@
-"""A level as a sequence along its flow, and stretches of it that repeat themselves."""
+"""A level as a sequence of elements along its flow, and stretches of it that repeat.
+
+line of boxes   a  b  c  d  b  c  d  e      places 0 … 7
+elements        a [b  c  d][b  c  d] e      an element is one box: a row, a region or a stack
+repetition         └─ period 1, count 2 ─┘  of elements, start 1
+
+The first and last repetition often have different inputs or users, and thus different symbols. `find_matching_ends`
+looks for them in the line of boxes, right before and after a repetition, by content and inner wiring.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +16,13 @@ from dataclasses import replace
 from graphviz_tb.group.flow.box import FEWEST_OPS, FlowBox, put_over
 from graphviz_tb.model.frozen import dataclass
 
-STRAY = 4  # boxes before a first repetition that stand among its own: states that it begins with
+STRAY = 4  # initial states that may stand among the boxes of a first repetition
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoxLine:
     """The boxes of a level along its flow. The box at place p is box `order[p]` of the level, at `place[order[p]]`;
-    `sources_of` are the boxes that the inputs of each come from."""
+    `sources_of` are the boxes that feed each box."""
 
     boxes: Sequence[FlowBox]
     order: Sequence[int]
@@ -22,12 +30,14 @@ class BoxLine:
     sources_of: Sequence[Sequence[int]]
 
     def sources(self, place: int) -> list[int]:
-        """The places that the inputs of the box at one come from."""
+        """Return the places that feed the box at `place`."""
         return [self.place[source] for source in self.sources_of[self.order[place]]]
 
     def before(self, once: Stretch) -> tuple[list[int], list[int]]:
-        """The places right before a stretch that hold the same as it, wired alike inside, whatever feeds them; and
-        places among these that begin apart. Both empty where there are none."""
+        """Return the places right before a stretch with equal content and inner wiring, and stray places among these.
+
+        Both are empty if there is no such stretch.
+        """
         places: list[int] = []
         strays: list[int] = []
         spot = once.start - 1
@@ -43,15 +53,15 @@ class BoxLine:
             spot -= 1
         places.reverse()
         strays.reverse()
-        # A stray that needs one of them, or what they alone are given, is a way beside them: a shortcut.
+        # A stray that needs one of these boxes, or an input that only they have, is a shortcut.
         own = {*places, *self.given(places)} - self.given(once.places())
         if not own.isdisjoint(self.given(strays)) or self.wires(places) != self.wires(once.places()):
             return [], []
         return places, strays
 
     def behind(self, last: Stretch) -> list[int]:
-        """The places right behind a stretch that hold the same as it, wired alike inside, and are fed by it as it is by
-        what is before it; empty where there are none."""
+        """Return the places right after a stretch with equal content and inner wiring that it feeds as it is fed
+        itself; empty if there are none."""
         length = last.stop - last.start
         places = range(last.stop, last.stop + length)
         if places.stop > len(self.boxes) or not all(
@@ -62,38 +72,38 @@ class BoxLine:
         return list(places) if fed == self.feeds(last.start - length, last.places()) else []
 
     def wires(self, places: Sequence[int]) -> list[list[int]]:
-        """For each of some places which others of them feed it."""
+        """Return, for each of some places, which of them feed it."""
         step_of = {place: step for step, place in enumerate(places)}
         return [sorted([step_of[each] for each in self.sources(place) if each in step_of]) for place in places]
 
     def given(self, places: Sequence[int]) -> set[int]:
-        """The places that feed some."""
+        """Return the places that feed some places."""
         return {source for place in places for source in self.sources(place)}
 
     def feeds(self, start: int, places: Sequence[int]) -> bool:
-        """Whether a place from `start` on feeds one of some places behind it."""
+        """Return whether a place from `start` on feeds one of the later `places`."""
         return any(start <= source < places[0] for place in places for source in self.sources(place))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stretch:
-    """The places of a line from `start` to right before `stop`."""
+    """The places of a line from `start` up to, not including, `stop`."""
 
     line: BoxLine
     start: int
     stop: int
 
     def boxes(self) -> Sequence[FlowBox]:
-        """The boxes of the level in it."""
+        """Return its boxes of the level."""
         return self.line.boxes[self.start : self.stop]
 
     def places(self) -> Sequence[int]:
-        """All its places."""
+        """Return all its places."""
         return range(self.start, self.stop)
 
 
 def small(box: FlowBox) -> bool:
-    """Whether a box may be a state that something begins with: a few ops, and no weights."""
+    """Return whether a box may be an initial state: a few ops, no weights."""
     return box.ops < FEWEST_OPS and not box.feeders and not box.members
 
 
@@ -104,13 +114,18 @@ def same_inside(box: FlowBox, other: FlowBox) -> bool:
 
 @dataclass(slots=True, eq=False)
 class Element:
-    """One box of a sequence. `symbol` is equal for equal structures that are wired alike; `word` is what is compared:
-    stacks of one unit are equal whatever their height.
+    """One box of a sequence.
 
-    `cut` counts the lines that cross behind it; `fork` says that it is a stretch of several boxes, `side` that it hangs
-    on what comes before it, `source` that nothing does. `held` are the symbols of the boxes of a level in it, in the
-    order of the flow; `shortcut` says that the last of them also takes what all of them are given. `place` is where the
-    boxes stand, None where that does not matter.
+    symbol    equal for equal structures with equal wiring
+    word      compared to find repeats: stacks of one unit are equal whatever their height
+    cut       number of edges that cross after it
+    fork      it is a stretch of several boxes
+    stage     it is a stage
+    side      it is a side output of what comes before
+    held      symbols of its boxes of the level, along the flow
+    shortcut  its last box also takes an input from before it
+    source    it has no inputs
+    place     position of its boxes, None if irrelevant
     """
 
     box: FlowBox
@@ -127,12 +142,12 @@ class Element:
 
     @property
     def plain(self) -> bool:
-        """Neither stack nor stage."""
+        """Return whether it is neither stack nor stage."""
         return not self.stage and not self.box.stack
 
 
 def around(elements: Sequence[Element]) -> Stretch | None:
-    """The stretch from the first to the last of some elements, where the places of these are known."""
+    """Return the stretch from the first to the last of some elements, if their places are known."""
     first, last = elements[0].place, elements[-1].place
     return None if first is None or last is None else Stretch(first.line, first.start, last.stop)
 
@@ -151,14 +166,14 @@ class Repetition:
         return self.start + self.period * self.count
 
     def turns(self) -> list[tuple[int, int]]:
-        """Where each repetition starts and stops."""
+        """Return where each repetition starts and stops."""
         return [(start, start + self.period) for start in range(self.start, self.stop, self.period)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StretchEnds:
-    """What belongs to a repeat beside it: from element `start` on a repetition at the places `before`, with `strays`
-    among them, and one at the places `behind` up to element `stop`."""
+    """Repetitions next to a repeat: from element `start` on one at the places `before`, with `strays` among them, and
+    one at the places `behind` up to element `stop`."""
 
     start: int
     strays: Sequence[int]
@@ -168,19 +183,19 @@ class StretchEnds:
 
     @property
     def count(self) -> int:
-        """How many repetitions these are."""
+        """Number of these repetitions."""
         return bool(self.before) + bool(self.behind)
 
 
 def ends_of(sequence: Sequence[Element], repeat: Repetition) -> StretchEnds:
-    """The repetitions right before and behind those of a repeat that hold the same and are fed differently."""
+    """Return the repetitions right before and after a repeat with equal content but different inputs."""
     once = around(sequence[repeat.start : repeat.start + repeat.period])
     last = around(sequence[repeat.stop - repeat.period : repeat.stop])
     before, strays = once.line.before(once) if once is not None else ([], [])
     behind = last.line.behind(last) if last is not None else []
     if once is None or not (before or behind) or not worth_it(sequence[repeat.start : repeat.stop], once):
         return StretchEnds(repeat.start, (), (), (), repeat.stop)
-    # Only at the border of an element: what a region holds belongs to it.
+    # Only at the border of an element: never split a region.
     start, stop = repeat.start, repeat.stop
     if before:
         begin = min([*before[:1], *strays[:1]])
@@ -198,17 +213,17 @@ def ends_of(sequence: Sequence[Element], repeat: Repetition) -> StretchEnds:
 
 
 def worth_it(elements: Sequence[Element], once: Stretch) -> bool:
-    """Whether repetitions are of some ops, and all their places are known."""
+    """Return whether repetitions have enough ops and known places."""
     return sum(box.ops for box in once.boxes()) >= FEWEST_OPS and all(each.place is not None for each in elements)
 
 
 def begins(element: Element, place: int) -> bool:
-    """Whether an element begins at a place."""
+    """Return whether an element begins at a place."""
     return element.place is not None and element.place.start == place
 
 
 def with_ends(sequence: list[Element], done: int, repeat: Repetition) -> tuple[list[Element], list[Element], int]:
-    """The elements between `done` and a repeat, its repetitions with those beside it, and where they end."""
+    """Return the elements between `done` and a repeat, its repetitions including matching ends, and where they end."""
     turns = sequence[repeat.start : repeat.stop]
     ends = ends_of(sequence, repeat)
     first, last = turns[: repeat.period], turns[-repeat.period :]
@@ -222,7 +237,7 @@ def with_ends(sequence: list[Element], done: int, repeat: Repetition) -> tuple[l
 
 
 def over(turn: Sequence[Element], places: Sequence[int]) -> list[Element]:
-    """The elements of a repetition over the boxes at other places."""
+    """Copy the elements of a repetition onto the boxes at other places."""
     elements = []
     start = 0
     for element in turn:

@@ -1,4 +1,4 @@
-"""The shared state of all steps that fold a level."""
+"""State shared by all steps of folding a level."""
 
 from __future__ import annotations
 
@@ -11,24 +11,29 @@ from graphviz_tb.group.flow.words import Vocabulary
 from graphviz_tb.limits import BOXES_LOOKED_AT, Meter
 from graphviz_tb.model.frozen import dataclass
 
-SOFT = 16  # boxes that a reader takes in at once
-DEEPEST = 12  # groups in groups that are made by flow
+SOFT = 16  # boxes that can be taken in at once
+DEEPEST = 12  # nested groups made by flow
 
 
-# A region that holds most of its level costs more: where only a few boxes are peeled off at a time, as in random
-# wiring, each further look gives next to nothing. Twelve of 1,600 boxes are still within the budget.
+# Extra cost of a region that holds most of its level: in random wiring only a few boxes are peeled off at a time, and
+# each further look gives next to nothing. Twelve of 1,600 boxes are still within the budget.
 PEEL = 10
 
 
 def budget_of(boxes: int) -> Meter:
-    """The budget of a level of so many boxes: each may be looked at once, whatever else is."""
+    """Return the budget of a level of so many boxes: each may be looked at once in any case."""
     return Meter(BOXES_LOOKED_AT + boxes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Setting:
-    """`most` boxes may a group open to, `soft` are the aim; `known` remembers the inside of equal regions, `branches`
-    that of equal branches and their symbols, `orders` the order of each graph."""
+    """Limits and caches of one level.
+
+    soft, most   boxes of a group: the aim, and the maximum
+    orders       order of each graph
+    known        content of equal regions, by tokens
+    branches     content and symbols of equal branches, by wiring
+    """
 
     vocabulary: Vocabulary
     symbols: SymbolNumbers
@@ -40,7 +45,7 @@ class Setting:
     branches: dict[Wiring, tuple[list[FlowBox], list[FlowBox], int]] = field(default_factory=dict)
 
     def order(self, dag: Dag) -> FlowOrder:
-        """The order of a graph along its flow."""
+        """Return the order of a graph along its flow."""
         order = self.orders.get(dag)
         if order is None:
             order = self.orders[dag] = order_of(dag)

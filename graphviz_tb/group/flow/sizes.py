@@ -1,4 +1,8 @@
-"""Nothing opens to more boxes than a reader can take in: stretches of plain boxes become segments."""
+"""Segments: stretches of plain boxes that are cut off where a group would have too many boxes.
+
+Long stretches are cut at boxes chosen by the checksums of their names (content-defined chunking), near equal parts, so
+that an edit moves few cuts.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +13,17 @@ from graphviz_tb.group.flow.box import FlowBox, group
 from graphviz_tb.group.flow.setting import Setting
 from graphviz_tb.model.hierarchy import How
 
-PLAIN_OPS = 200  # a larger box is never one of many in a segment
-STRETCH = 3  # boxes worth a segment
-PIECES = 12  # of a level that is cut
-SLACK = 0.4  # how far from equal parts a cut may fall
-LAST = 1.5  # pieces that the last one may be as long as: it is never shorter than half a piece
+PLAIN_OPS = 200  # larger boxes stay outside segments
+STRETCH = 3  # boxes that are worth a segment
+PIECES = 12  # into which a level is cut
+SLACK = 0.4  # of a piece: distance of a cut from equal parts
+LAST = 1.5  # length of the last piece in pieces; it is never below half a piece
 
 
 def narrowed(boxes: Sequence[FlowBox], setting: Setting, limit: int) -> list[FlowBox]:
-    """At most `limit` boxes where stretches between groups can be folded; never more than are allowed.
+    """Return at most `limit` boxes if stretches between groups can be folded; never more than `most`.
 
-    Before: boxes along the flow. After: segments, which are stretches of them, in the same order.
+    After: segments in place of stretches, in the same order.
     """
     if width(boxes) <= limit:
         return list(boxes)
@@ -32,29 +36,29 @@ def narrowed(boxes: Sequence[FlowBox], setting: Setting, limit: int) -> list[Flo
         kept += segments(stretch, setting) if STRETCH <= len(stretch) < len(boxes) else stretch
         stretch = []
         kept += [box] if box else []
-    # Above the aim but within what is allowed stays: better a few boxes more than cuts without meaning.
+    # Accept more than the aim, within the maximum: a few more boxes are better than arbitrary cuts.
     if width(kept) > limit and (width(kept) > setting.most or limit >= setting.most):
         return cut_up(kept, setting)
     return kept
 
 
 def width(boxes: Sequence[FlowBox]) -> int:
-    """How many children a group of these would have."""
+    """Return the number of children that a group of these would have."""
     return sum(box.width for box in boxes)
 
 
 def segments(boxes: Sequence[FlowBox], setting: Setting) -> list[FlowBox]:
-    """One segment, or several where one would be too wide."""
+    """Fold to one segment, or several if one would be too wide."""
     return [segment(boxes, setting)] if width(boxes) <= setting.most else cut_up(boxes, setting)
 
 
 def segment(boxes: Sequence[FlowBox], setting: Setting) -> FlowBox:
-    """A stretch as one box."""
+    """Fold a stretch to one box."""
     return group(How.SEGMENT, boxes, setting.symbols.of("segment", *(box.symbol for box in boxes)))
 
 
 def cut_up(boxes: Sequence[FlowBox], setting: Setting) -> list[FlowBox]:
-    """Cut a long stretch where checksums of names say, near equal parts, so that an insertion moves few cuts."""
+    """Cut a long stretch into segments at least checksums, near equal parts, so that an insertion moves few cuts."""
     pieces = max(2, min(PIECES, len(boxes) // 4))
     stretches = [piece[0] if len(piece) == 1 else piece for piece in cut_into(boxes, pieces)]
     return [
@@ -64,18 +68,21 @@ def cut_up(boxes: Sequence[FlowBox], setting: Setting) -> list[FlowBox]:
 
 
 def shortened(boxes: Sequence[FlowBox], setting: Setting) -> list[FlowBox]:
-    """A piece, cut again if it is too wide itself."""
+    """Cut a piece again if it is too wide itself."""
     return list(boxes) if width(boxes) <= setting.soft or len(boxes) <= 2 else cut_up(boxes, setting)
 
 
 def cut_into(boxes: Sequence[FlowBox], pieces: int) -> list[Sequence[FlowBox]]:
-    """About so many stretches of about equal length."""
+    """Cut into about `pieces` stretches of about equal length."""
     size = len(boxes) / pieces
     stretches: list[Sequence[FlowBox]] = []
     done = 0
     while len(boxes) - done > LAST * size:
-        # Cut before the box of least checksum near the wanted place: after most edits it is the same box.
-        low, high = int(done + (1 - SLACK) * size), int(done + (1 + SLACK) * size)  # before the end: `LAST` is more
+        # Cut before the box of least checksum near the wanted place: most edits do not change it.
+        low, high = (
+            int(done + (1 - SLACK) * size),
+            int(done + (1 + SLACK) * size),
+        )  # `MAX_LAST_PIECE` keeps it before the end
         cut = min(range(max(low, done + 1), high + 1), key=lambda spot: checksum(boxes[spot]))
         stretches.append(boxes[done:cut])
         done = cut
@@ -83,5 +90,5 @@ def cut_into(boxes: Sequence[FlowBox], pieces: int) -> list[Sequence[FlowBox]]:
 
 
 def checksum(box: FlowBox) -> int:
-    """A number from the name of the first op inside."""
+    """Return a checksum of the name of the first op inside."""
     return crc32(box.first().name.encode("utf-8", "surrogatepass"))

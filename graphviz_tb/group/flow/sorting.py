@@ -1,4 +1,4 @@
-"""A level while its boxes are sorted into flow and aside."""
+"""State of a level while its boxes are sorted into flow and aside."""
 
 from __future__ import annotations
 
@@ -11,9 +11,16 @@ from graphviz_tb.model.columns import Longs
 
 @dataclass(slots=True, eq=False)
 class Sorting:
-    """`before` and `after` are the flow between `boxes`; `away` are boxes that move aside, `busy` the scopes of these
-    that close cycles, `stored` those of them that only feed storage or are storage; `rings` are cycles that are left;
-    `back` are edges that make each loop of control flow v1 one cycle (see `frames`)."""
+    """Boxes of a level, and what is known of them so far.
+
+    before, after   flow between `boxes`
+    variable        which boxes are variables
+    away            boxes that move aside
+    busy            scopes in `away` that close cycles
+    stored          boxes in `away` that only feed storage or are storage
+    rings           remaining cycles
+    back            edges that make each control flow v1 loop one cycle (see `loop_closing_edges`)
+    """
 
     boxes: Sequence[FlowBox]
     before: list[dict[int, None]]
@@ -26,20 +33,20 @@ class Sorting:
     back: list[tuple[int, int]] = field(default_factory=list)
 
     def ops(self, boxes: Iterable[int]) -> int:
-        """The ops of some boxes."""
+        """Return the number of ops in some boxes."""
         return sum(self.boxes[box].ops for box in boxes)
 
     def users(self, box: int) -> list[int]:
-        """The boxes of the flow that use one."""
+        """Return the boxes of the flow that use one."""
         return [user for user in self.after[box] if user not in self.away] if self.away else self.after[box]
 
     def take_storage(self, feeding: Iterable[int], stores: Iterable[int]) -> None:
-        """Take out what only feeds storage, and what only feeds that; `feeding` boxes feed it, `stores` hold it."""
-        # Users of each box in the flow that are not taken out yet; at 0 a box feeds storage only.
+        """Set aside what only feeds storage, and what only feeds that; `feeding` boxes feed it, `stores` hold it."""
+        # Remaining users of each box in the flow; at 0 it feeds storage only.
         left = [len(self.users(box)) for box in range(len(self.boxes))] if self.away else list(map(len, self.after))
         for box in {source for busy in self.busy for source in self.before[busy]}:
             left[box] += 1
-        # A busy scope of a cycle gives back to the flow: what feeds it is flow, too.
+        # A busy scope of a cycle feeds the flow: what feeds it is flow too.
         ends = [box for box in self.away if box not in self.busy]
         feeds = set(feeding).union(source for box in ends for source in self.before[box])
         todo = sorted(box for box in feeds if box not in self.away and not left[box])
@@ -52,13 +59,13 @@ class Sorting:
                     left[source] -= 1
                     if not left[source] and source not in self.away:
                         stored.add(source)
-            todo = sorted(stored)  # in rounds: each takes what fed only the last one
+            todo = sorted(stored)  # in rounds: each takes what only fed the previous ones
         self.stored.update(box for box in stores if not self.boxes[box].scope and not left[box])
 
     def take_loose(self) -> None:
-        """Take out what has no flow, and variables that several read."""
+        """Set aside boxes without flow, and variables with several readers."""
         loose = {box for box in range(len(self.boxes)) if box not in self.away and not self._flows(box)}
-        if len(loose) < len(self.boxes) - len(self.away):  # where nothing flows at all, nothing is beside anything
+        if len(loose) < len(self.boxes) - len(self.away):  # unless nothing flows at all
             self.away |= loose
         self.away |= {box for box, variable in enumerate(self.variable) if variable and len(self.users(box)) != 1}
 
@@ -69,7 +76,7 @@ class Sorting:
 
 
 def begin(boxes: Sequence[FlowBox], source: Longs, target: Longs, variable: Sequence[bool]) -> Sorting:
-    """Everything in the flow. Edges are ordered by target and slot."""
+    """Return a sorting with everything in the flow. Edges are ordered by target and slot."""
     before: list[dict[int, None]] = [{} for _ in boxes]
     for start, stop in zip(source.tolist(), target.tolist(), strict=True):
         before[stop][start] = None

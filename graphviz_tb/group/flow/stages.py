@@ -1,4 +1,8 @@
-"""Stages by delimiter: what is between two repeats heads the second of them."""
+"""Stages: what is between two repeats becomes the head of the second.
+
+stem  [block×2]  down  [block×3]  down  [block×2]        repeats of one block, with heads before them
+stem  [block×2] [down  block×3 ] [down  block×2 ]        three stages
+"""
 
 from __future__ import annotations
 
@@ -11,17 +15,17 @@ from graphviz_tb.group.flow.sequence import Element
 from graphviz_tb.group.flow.setting import Setting
 from graphviz_tb.model.hierarchy import How
 
-READABLE = 8  # boxes that need no stages
-HEADS = 0.6  # of the ops of one repetition: a box as large may be the first of its stage
+READABLE = 8  # boxes; shorter sequences need no stages
+HEADS = 0.6  # of the ops of one repetition: a box so large may be the first of its stage
 
-HeadAndStage = tuple[list[Element], Element | None]  # a head, and the repeat or stage that ends it
+HeadAndStage = tuple[list[Element], Element | None]  # a head, and the repeat or stage after it
 
 
 def fold_stages(sequence: list[Element], setting: Setting) -> list[Element]:
     """Join each repeat of the largest unit with the elements before it.
 
-    Before: a sequence with stacks. After: `head stack head stack` are two stages; the elements before the first head
-    are the stem. Sequences that are readable, or have stages by name, stay as they are.
+    After: `head stack head stack` are two stages; the elements before the first head are the stem. Sequences that are
+    short, or have stages by name, stay as they are.
     """
     if len(sequence) <= READABLE or any(holds_stack(element.box) and not element.stage for element in sequence):
         return sequence
@@ -42,7 +46,8 @@ def fold_stages(sequence: list[Element], setting: Setting) -> list[Element]:
 
 
 def find_body(sequence: Sequence[Element]) -> object | None:
-    """The repeat that ends stages: that of the stages found, or one that occurs twice; the one with most ops."""
+    """Return the word of the repeat that ends stages: that of existing stages, or one that occurs twice; with most
+    ops."""
     repeats = [
         (element, element.word)
         for element in sequence
@@ -59,7 +64,7 @@ def find_body(sequence: Sequence[Element]) -> object | None:
 
 
 def parted(sequence: Sequence[Element], body: object) -> tuple[list[HeadAndStage], list[Element]]:
-    """Split a sequence into heads with the stage that ends each, and the elements behind the last."""
+    """Split a sequence into heads with the repeat after each, and the elements behind the last."""
     parts: list[HeadAndStage] = []
     head: list[Element] = []
     for element in sequence:
@@ -77,9 +82,9 @@ def parted(sequence: Sequence[Element], body: object) -> tuple[list[HeadAndStage
 
 
 def heading(head: list[Element], end: Element, heads: list[tuple[object, ...]]) -> int:
-    """How many elements before the first repeat belong to it: as many as head another stage; one if others have heads.
+    """Return how many elements before the first repeat belong to it.
 
-    A large one belongs to it in any case.
+    As many as head a different stage; one if other stages have heads, or if it is large.
     """
     words = tuple(element.word for element in head)
     length = max((len(other) for other in heads if words[len(words) - len(other) :] == other), default=0)
@@ -88,7 +93,7 @@ def heading(head: list[Element], end: Element, heads: list[tuple[object, ...]]) 
 
 
 def stage(head: list[Element], end: Element, setting: Setting) -> Element:
-    """A head and its repeat as one."""
+    """Join a head and its repeat."""
     elements = [*head, end]
     symbol = setting.symbols.of("stage", *(element.symbol for element in elements))
     box = group(How.STAGE, [element.box for element in elements], symbol)
@@ -96,7 +101,7 @@ def stage(head: list[Element], end: Element, setting: Setting) -> Element:
 
 
 def with_block(tail: list[Element], heads: list[tuple[object, ...]], setting: Setting) -> list[Element]:
-    """Join what begins the rest like a head."""
+    """Join the beginning of the rest if it equals a head."""
     words = tuple(element.word for element in tail)
     count = max((len(other) for other in heads if words[: len(other)] == other), default=0)
     if count < 2:

@@ -1,4 +1,7 @@
-"""Boxes and the sources of their inputs as numbers: equal runs of numbers are equal structures."""
+"""Tokens: a number for each box with the distances to its inputs, so that equal runs are equal structures.
+
+a ─▶ b ─▶ b ─▶ b        tokens: (a), (b, 1), (b, 1), (b, 1): three equal boxes, each fed from right before it
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,16 @@ from graphviz_tb.group.flow.box import SymbolNumbers
 from graphviz_tb.group.flow.dag import Dag, single_entry
 from graphviz_tb.group.flow.order import FlowOrder
 
-FAR = 64  # inputs from farther back are all alike
-BROADCAST, DISTANT, OUTSIDE = -1, -2, -3  # in the place of a distance
+FAR = 64  # longer distances are all equal
+BROADCAST, DISTANT, OUTSIDE = -1, -2, -3  # instead of a distance
 
 
 def tokens(dag: Dag, order: FlowOrder, symbols: SymbolNumbers, far: int = FAR) -> list[int]:
-    """One number for each box, along the order.
+    """Return one number for each box, along the order.
 
-    A token is made of the symbol and the sorted distances to the inputs. Side outputs in between do not count, so that
-    what hangs on a block changes nothing for the next. One source outside counts as if right before the first box; of
-    several only the count is part of the token.
+    A token combines the symbol and the sorted distances to the inputs. Side outputs in between do not count, so that
+    they change nothing for the next block. A single source outside counts as right before the first box; of several
+    only their number counts.
     """
     single = dag.outside is not None and single_entry(dag.outside)
     steps = main_steps(order)
@@ -26,13 +29,13 @@ def tokens(dag: Dag, order: FlowOrder, symbols: SymbolNumbers, far: int = FAR) -
             entry = (position + 1 if position + 1 < far else DISTANT) if single else OUTSIDE
             inputs += [entry] * len(dag.outside[box])
         elif position == 0 and not inputs and dag.boxes[box].ops > 1:
-            inputs = [1]  # fed from outside the level, as its equals are from right before them
+            inputs = [1]  # fed from outside the level, as equal boxes are from right before
         numbers.append(symbols.of("token", dag.boxes[box].symbol, order.side[box], *sorted(inputs)))
     return numbers
 
 
 def main_steps(order: FlowOrder) -> list[int]:
-    """For each box how many boxes come before it that are no side output."""
+    """Return for each box the number of boxes before it that are no side output."""
     steps, count = [0] * len(order.line), 0
     for box in order.line:
         steps[box] = count
@@ -41,10 +44,10 @@ def main_steps(order: FlowOrder) -> list[int]:
 
 
 def distance(order: FlowOrder, steps: list[int], box: int, source: int, far: int) -> int:
-    """How far back a source lies: on the main way in steps of it, for side outputs in places of the line."""
+    """Return the distance to a source: along the main path in its steps, for side outputs in places of the line."""
     if source in order.broadcast or source in order.memory:
         return BROADCAST
-    # Side outputs count for nothing on the main way, so there are no steps between two of them.
+    # Side outputs are no steps of the main path, so between two of them count places.
     places = order.place if order.side[box] else steps
     back = places[box] - places[source]
     return back if back < far else DISTANT

@@ -1,4 +1,4 @@
-"""Names as words: what they begin with, and which of them belong together."""
+"""Names as words: common beginnings, counters, and the words of a whole level."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from functools import cached_property
+from string import digits
 
 from graphviz_tb.algorithms.nameless import DIGITS, nameless
 from graphviz_tb.group.flow.box import FlowBox
@@ -13,27 +14,27 @@ from graphviz_tb.group.flow.box import FlowBox
 NameWords = tuple[str, ...]
 
 BREAK = re.compile(r"[_.\-\s/:]+")  # between words
-# Of a name; the rest is one more. No name that a person reads has as many, and all beginnings of a name of thousands
-# take the square of their number.
+# Words of a name; the rest is one more word. Bounds the number of prefixes,
+# whose total length is quadratic in the number of words.
 MOST_WORDS = 50
 LETTERED = re.compile(r"(?<![^_.\-\s/:])[A-Za-z]+[0-9]+[a-z](?![^_.\-\s/:])")  # a whole word, e.g. "block2a"
-ALL = 0.8  # of the names of a level that begin with a word: it is the model's name and does not distinguish its parts
+ALL = 0.8  # of the names of a level begin with the model's name, which distinguishes no parts
 COUNTED = re.compile(r"[0-9]+(?:_[0-9]+)*|_[a-z]\Z")  # e.g. "2", Keras's "2_1", and "_b" in "block_2_b"
 
 
 class Vocabulary:
-    """The words of all names of one level, the first `MOST_WORDS` of each.
+    """The words of all names of one level, the first `MAX_WORDS` of each.
 
     A number belongs to the word before it unless that ends in a digit, so that `conv2d, conv2d_1` share no word:
-    `block_3_conv` is (`block_3`, `conv`). A letter behind a number is a separate word only where the same stem has an
-    `a`: `block2a`, `block2b`.
+    `block_3_conv` is (`block_3`, `conv`). A letter after a number is a separate word only if the level has the same
+    stem with an `a`: `block2a`, `block2b`.
     """
 
     def __init__(self, names: Iterable[str]) -> None:
         self._names = list(names)
         self._words: dict[str, NameWords] = {}
         self._started: dict[str, Counter[NameWords]] = {}
-        self.given: dict[tuple[str, str], bool] = {}  # see `given.given`
+        self.generated_names: dict[tuple[str, str], bool] = {}  # see `is_generated_name`
 
     @cached_property
     def lettered(self) -> set[str]:
@@ -42,20 +43,20 @@ class Vocabulary:
         return {word for word in lettered if word[:-1] + "a" in lettered}
 
     def starting(self, words: NameWords) -> int:
-        """How many names start with some words, one or more."""
+        """Count the names that start with these words (at least one)."""
         return self._beginnings(words[0])[words]
 
     @cached_property
     def model(self) -> NameWords:
-        """The words that nearly all names start with, as those of a model's own name: they say nothing about a part."""
+        """Words at the start of nearly all names, such as the model's name: they distinguish no parts."""
         least = ALL * self.count
         for first, filed in self._filed.items():
-            if len(filed) >= least:  # of one first word at most
+            if len(filed) >= least:  # true for at most one first word
                 return max((words for words, many in self._beginnings(first).items() if many >= least), key=len)
         return ()
 
     def _beginnings(self, first: str) -> Counter[NameWords]:
-        """How many names start with some words of which this is the first."""
+        """Count the names by the words they start with, for one first word."""
         known = self._started.get(first)
         if known is None:
             filed = self._filed[first]
@@ -64,7 +65,7 @@ class Vocabulary:
 
     @cached_property
     def _filed(self) -> dict[str, list[NameWords]]:
-        """The words of names by the first of them."""
+        """The words of names, by first word."""
         filed: dict[str, list[NameWords]] = defaultdict(list)
         for words in map(self.words, self._names):
             if words:
@@ -73,24 +74,26 @@ class Vocabulary:
 
     @property
     def count(self) -> int:
-        """How many names there are."""
+        """Number of names."""
         return len(self._names)
 
     @cached_property
     def nameless(self) -> bool:
-        """Whether the names are little else than numbers."""
+        """Return whether the names are little more than numbers."""
         return nameless(self._names, len(self._names))
 
     def words(self, name: str) -> NameWords:
-        """The words of one name."""
+        """Split one name into words."""
         known = self._words.get(name)
         if known is None:
             known = self._words[name] = self._split(name)
         return known
 
     def pattern(self, name: str) -> str:
-        """A name with 0 for each number, unless these decide what its words are: names of one pattern differ in no more
-        than numbers at the same places of the same words, whatever nearly all names start with."""
+        """Replace each number in a name by 0, unless numbers decide how names are split.
+
+        Names of one pattern then split into words that only differ in numbers, in any vocabulary prefix.
+        """
         return DIGITS.sub("0", name) if self._plain else name
 
     @cached_property
@@ -115,12 +118,12 @@ class Vocabulary:
 
 
 def lengths(words: NameWords) -> range:
-    """How many words a beginning of some words can have."""
+    """Return the possible prefix lengths of some words."""
     return range(1, len(words) + 1)
 
 
 def form(name: str) -> str:
-    """A name without its numbers, and without a letter that counts.
+    """Return a name without its numbers, and without a counting letter.
 
     >>> form("block_2_b"), form("conv3"), form("block_2_1")
     ('block_##', 'conv#', 'block_#')
@@ -128,8 +131,22 @@ def form(name: str) -> str:
     return COUNTED.sub("#", name)
 
 
+def uncounted(name: str) -> str:
+    """Remove the counters at the end of a name.
+
+    >>> uncounted("dense_1_2"), uncounted("dense__1"), uncounted("dense_"), uncounted("12")
+    ('dense', 'dense_', 'dense_', '')
+    """
+    if not name or name[-1] not in digits:
+        return name
+    bare = name.rstrip(f"{digits}_")
+    # Each counter has at most one "_" before it.
+    before, twice, _ = name[len(bare) :].rpartition("__")
+    return bare + before + twice[:1]
+
+
 def shared(words: NameWords, other: NameWords) -> int:
-    """How many words two names begin with alike.
+    """Return the number of leading words that two names share.
 
     >>> shared(("block_1", "conv"), ("block_1", "relu"))
     1

@@ -1,8 +1,7 @@
-"""Checkpoints: which there are at a path, and what the index of one lists.
+"""Checkpoints: find the indexes that a path means, and list the tensors of one.
 
-files    the indexes that a path means: itself, PREFIX.index, or those of a folder
-table    the entries of an index
-tensors  the name, type and shape of each; the slices of a partitioned variable are part of it
+A path means an index itself, the prefix of one (PREFIX.index), or a folder of indexes. An index lists the name, type
+and shape of each tensor; slices of a partitioned variable are part of its tensor.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ from graphviz_tb.read.opened import unreadable
 from graphviz_tb.read.pb import decode
 
 SUFFIX = ".index"
-STATE = 1 << 16  # bytes of the file `checkpoint` that are looked at
+STATE = 1 << 16  # bytes of the file `checkpoint` that are read
 LATEST = re.compile(rb'^model_checkpoint_path:\s*"([^"\n]*)"', re.MULTILINE)
 
 
 def index_files(path: Path) -> list[Path]:
-    """The indexes of the checkpoints that a path means, the latest last; none where it is something else."""
+    """Return the indexes of the checkpoints that a path means, the latest last; [] if it is something else."""
     beside = path.with_name(path.name + SUFFIX) if path.name else path
     try:
         is_folder, is_there = path.is_dir(), path.exists()
@@ -49,10 +48,10 @@ def index_files(path: Path) -> list[Path]:
 
 
 def is_index(path: Path) -> bool:
-    """Whether a file ends as an index does."""
+    """Return whether a file ends like an index."""
     try:
         with path.open("rb") as handle:
-            if not path.is_file():  # a pipe has no end to look at
+            if not path.is_file():  # a pipe cannot seek to its end
                 return False
             handle.seek(0, os.SEEK_END)
             handle.seek(max(0, handle.tell() - len(MARK)))
@@ -62,7 +61,7 @@ def is_index(path: Path) -> bool:
 
 
 def latest_of(folder: Path) -> str:
-    """The index that the file `checkpoint` of a folder names."""
+    """Return the name of the index that the file `checkpoint` of a folder states; "" for none."""
     with suppress(OSError), (folder / "checkpoint").open("rb") as handle:
         found = LATEST.search(handle.read(STATE))
         if found:
@@ -71,7 +70,7 @@ def latest_of(folder: Path) -> str:
 
 
 def read_checkpoint(path: Path) -> Checkpoint:
-    """The tensors that an index lists. Raises ReadError where it is damaged, too large or of another program."""
+    """Read the tensors that an index lists. Raises ReadError if it is damaged, too large or not from TensorFlow."""
     try:
         if path.stat().st_size > INDEX_BYTES:
             raise TooLarge(f"{path} has more than {INDEX_BYTES:,} bytes, which no index of a checkpoint has")

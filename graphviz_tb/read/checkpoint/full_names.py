@@ -1,4 +1,4 @@
-"""The names that a program gave to the variables of a checkpoint, the keys of which are ways from object to object."""
+"""Names that the program gave to the variables of a checkpoint, whose keys are paths of attributes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CHECKSUM = 4  # bytes between the lengths of texts and the texts
 
 
 def full_names(index: Path) -> dict[str, str]:
-    """The name of each variable by its key; {} where the checkpoint has none, or what has them is damaged."""
+    """Read the name of each variable by its key; {} if the checkpoint has no names, or they are damaged."""
     try:
         shards, entry, _ = entry_of(index, OBJECTS)
         if DTYPES[entry.dtype].name != "string" or not 0 < entry.size <= OBJECTS_BYTES or entry.offset < 0:
@@ -33,7 +33,7 @@ def full_names(index: Path) -> dict[str, str]:
 
 
 def attributes(message: bytes) -> Iterator[tuple[str, str]]:
-    """The key and the name of each variable that has both."""
+    """Yield key and name of each variable that has both."""
     for node in fields(message, 0, len(message), NODES):
         for first, last in fields(message, *node, ATTRIBUTES):
             told = {piece.number: message[piece.first : piece.last] for piece in pieces(message, first, last)}
@@ -42,7 +42,7 @@ def attributes(message: bytes) -> Iterator[tuple[str, str]]:
 
 
 def fields(message: bytes, first: int, last: int, number: int) -> Iterator[tuple[int, int]]:
-    """Where the messages of one field of a message are."""
+    """Yield the first and last byte of each value of one message field."""
     for piece in pieces(message, first, last):
         if piece.number == number and piece.wire == BYTES:
             yield piece.first, piece.last

@@ -1,8 +1,8 @@
 """A table of sorted keys on disk (the SSTable of LevelDB): its blocks, and the entries of these.
 
-    block    entries, the places at which a key is written whole, their number · a byte: how it is packed · a checksum
-    entry    three numbers: letters of the key that are those of the key before, letters that follow, bytes of the value
-    footer   the places of two blocks, 0 to 40 bytes, a mark of 8 bytes; the second block lists all others
+    block    entries, offsets of whole keys, their number · 1 byte: compression · 4 bytes: checksum
+    entry    lengths: of the prefix shared with the key before, of the rest of the key, of the value · rest · value
+    footer   40 bytes: places of two blocks, padded · 8 bytes: magic; the second block lists all data blocks
 
 No number in it is trusted: blocks must be in order, keys must rise, and their total length is bounded.
 """
@@ -16,24 +16,24 @@ from graphviz_tb.limits import INDEX_NAMES, Meter
 from graphviz_tb.read.crc import masked_crc
 
 FOOTER, MARK = 48, b"\x57\xfb\x80\x8b\x24\x75\x47\xdb"
-TRAILER = 5  # bytes behind a block: how it is packed, and its checksum
+TRAILER = 5  # bytes after a block: compression and checksum
 PLAIN, SNAPPY = 0, 1
-VARINT = 10  # bytes of a number, at most
+VARINT = 10  # at most, of a number
 
 
 class Table:
-    """The entries of a table. Raises ReadError where it is damaged, packed, or claims more than it holds."""
+    """The entries of a table. Raises ReadError if it is damaged, compressed, or claims more than it contains."""
 
     def __init__(self, data: bytes, name: str) -> None:
         self.data, self.name = data, name
-        self.end = len(data) - FOOTER  # of the blocks
+        self.end = len(data) - FOOTER  # where the blocks end
         if self.end < 0 or not data.endswith(MARK):
             raise self.broken("it does not end as an index does", max(0, self.end))
 
     def entries(self) -> Iterator[tuple[bytes, bytes]]:
-        """Keys and values, in the order of the keys."""
+        """Yield keys and values, in the order of the keys."""
         meter, behind, last = Meter(INDEX_NAMES), 0, None
-        _, at = self.handle(self.data, self.end)  # of the block that nothing is kept in
+        _, at = self.handle(self.data, self.end)  # the first block is unused
         listing, _ = self.handle(self.data, at)
         for _, value in self.block(*listing, Meter(INDEX_NAMES)):
             (start, size), _ = self.handle(value, 0)
@@ -47,12 +47,12 @@ class Table:
                 yield key, inner
 
     def block(self, start: int, size: int, meter: Meter) -> Iterator[tuple[bytes, bytes]]:
-        """The entries of one block."""
+        """Yield the entries of one block."""
         end = start + size
         if end + TRAILER > self.end:
             raise self.broken("a block ends beyond the file", start)
         self.check(start, end)
-        whole = int.from_bytes(self.data[end - 4 : end], "little")  # keys that are written whole
+        whole = int.from_bytes(self.data[end - 4 : end], "little")  # number of whole keys
         if size < 4 or 4 * whole + 4 > size:
             raise self.broken("a block has no end", start)
         at, end, key = start, end - 4 * whole - 4, b""
@@ -70,7 +70,7 @@ class Table:
             at += more + length
 
     def check(self, start: int, end: int) -> None:
-        """Refuse a block that is packed or damaged."""
+        """Raise ReadError for a block that is compressed or damaged."""
         packed = self.data[end]
         if packed == SNAPPY:
             raise UnknownFormat(
@@ -83,13 +83,13 @@ class Table:
             raise self.broken("the checksum of a block is wrong", start)
 
     def handle(self, data: bytes, at: int) -> tuple[tuple[int, int], int]:
-        """The place and the size of a block, and where the next one is written."""
+        """Return offset and size of a block, and the position after them."""
         start, at = self.number(data, at)
         size, at = self.number(data, at)
         return (start, size), at
 
     def number(self, data: bytes, at: int) -> tuple[int, int]:
-        """A number in base 128, and where it ends."""
+        """Return a varint, and the position after it."""
         value = 0
         for shift, byte in enumerate(data[at : at + VARINT]):
             value |= (byte & 0x7F) << 7 * shift
@@ -98,6 +98,6 @@ class Table:
         raise self.broken("a number has no end", at if data is self.data else 0)
 
     def broken(self, why: str, offset: int) -> MalformedProto:
-        """The error that says where."""
+        """Return the error for damage at an offset."""
         hint = "copy the checkpoint again; training writes it anew when it saves next"
         return MalformedProto(f"the checkpoint index {self.name} is damaged: {why}", offset=offset, hint=hint)

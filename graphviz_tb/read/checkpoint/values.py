@@ -1,4 +1,4 @@
-"""Values of one tensor of a checkpoint, read from its file by their offset."""
+"""Values of a tensor of a checkpoint, read from the data file at their offset."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BIG_ENDIAN = 1
 
 
 class Slice(NamedTuple):
-    """Rows that lie together: `rows` of them at `offset` in the file of a `shard`."""
+    """Contiguous rows: `rows` of them at `offset` in the file of `shard`."""
 
     rows: int
     shard: int
@@ -33,9 +33,9 @@ class Slice(NamedTuple):
 
 
 def stored_rows(index: Path, name: str, rows: int) -> NDArray[np.float32]:
-    """The first rows of a tensor with two axes, as float32.
+    """Read the first rows of a tensor with two axes, as float32.
 
-    Raises ReadError where a file is gone, cut or damaged, UnknownNode where the tensor is not there.
+    Raises ReadError if a file is missing, cut or damaged, UnknownNode if there is no such tensor.
     """
     shards, entry, own = entry_of(index, name)
     dtype, slices = DTYPES[entry.dtype], list(slices_of(entry, own, str(index)))
@@ -55,12 +55,12 @@ def stored_rows(index: Path, name: str, rows: int) -> NDArray[np.float32]:
 
 
 def data_file(index: Path, shard: int, shards: int) -> Path:
-    """The file with the values of one shard."""
+    """Return the path of the file with the values of one shard."""
     return Path(DATA.format(prefix=str(index).removesuffix(".index"), shard=shard, shards=shards))
 
 
 def entry_of(index: Path, name: str) -> tuple[int, BundleEntryProto, list[BundleEntryProto]]:
-    """The number of shards, the entry of a tensor, and those of its slices. Raises as `stored_rows`."""
+    """Return the number of shards, the entry of a tensor, and those of its slices. Raises as `stored_rows`."""
     try:
         entries = Table(index.read_bytes(), str(index)).entries()
     except OSError as error:
@@ -69,7 +69,7 @@ def entry_of(index: Path, name: str) -> tuple[int, BundleEntryProto, list[Bundle
     if header.endianness == BIG_ENDIAN:
         raise ReadError(f"{index} was written by a big-endian machine", hint="save the checkpoint again")
     wanted, parts = name.encode(), []
-    start = b"\0" + wanted.replace(b"\xff", b"\xff\0") + b"\0\1"  # of the keys of its slices, in their order
+    start = b"\0" + wanted.replace(b"\xff", b"\xff\0") + b"\0\1"  # prefix of the keys of its slices, which are in order
     found: BundleEntryProto | None = None
     for key, value in entries:
         if key == wanted:
@@ -82,7 +82,7 @@ def entry_of(index: Path, name: str) -> tuple[int, BundleEntryProto, list[Bundle
 
 
 def slices_of(entry: BundleEntryProto, parts: list[BundleEntryProto], name: str) -> Iterator[Slice]:
-    """Where the rows of a tensor are. Raises MalformedProto where its parts do not make it."""
+    """Yield where the rows of a tensor are. Raises MalformedProto if its slices do not add up to it."""
     shape = [dim.size for dim in entry.shape.dim]
     each = parts if entry.slices else [entry]
     shapes = [[dim.size for dim in one.shape.dim] for one in each]
@@ -97,7 +97,7 @@ def slices_of(entry: BundleEntryProto, parts: list[BundleEntryProto], name: str)
 
 
 def bytes_of(path: Path, folder: Path, offset: int, size: int) -> bytes:
-    """Bytes of a file beside the index. Raises ReadError where it is gone or cut, or a link to elsewhere."""
+    """Read bytes of a file next to the index. Raises ReadError if it is missing or cut, or a link out of the folder."""
     try:
         if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
             raise ReadError(f"{path} is a link out of its folder: it is not read")

@@ -1,1 +1,1 @@
-"""Keras layers as their JSON describes them: shapes and weights by the rule of the class, and what to say of each."""
+"""Keras layers as their JSON describes them: shapes and parameters by the rule of the class, and a short summary."""

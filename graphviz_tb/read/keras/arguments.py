@@ -1,5 +1,5 @@
-"""The arguments of a layer's call besides tensors: switches, factors, slices. Tensors among them have no value here:
-edges say which they are."""
+"""The arguments of a layer's calls: switches, factors, slices. A tensor has no value here, only its position, because
+edges of the graph show where it is from."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from graphviz_tb.read.keras.between import HEADS, QUERY_VALUE_KEY
 from graphviz_tb.read.keras.possible import hashed, is_deep
 from graphviz_tb.read.keras.references import KEYS, inbound, is_reference
 
-TENSOR = "tensor"  # in the place of one
+TENSOR = "tensor"  # written for each tensor
 SLICE = frozenset(("start", "stop", "step"))
-CONSTANT = "_CONSTANT_VALUE"  # Keras 2: what a call takes first where that is no tensor
+CONSTANT = "_CONSTANT_VALUE"  # Keras 2: the first argument of a call, if it is not a tensor
 NUMBERS = frozenset(("__numpy__", "__tensor__"))  # Keras 3: an array written out
 
-Arguments = dict[str, Any]  # of one call, by name or position
+Arguments = dict[str, Any]  # of one call, by name or position as text
 
 
 def call_arguments(json_layer: Mapping[str, Any]) -> Iterator[Arguments]:
-    """The arguments of each call of a layer: values by name, and as which arguments it takes its tensors.
+    """Yield the arguments of each call of a layer: values by name, and in `tensors` the arguments that are tensors.
 
     >>> keras_2 = {"inbound_nodes": [[["x", 0, 0, {"y": 2.0, "name": None, "mask": ["m", 0, 0]}]]]}
     >>> list(call_arguments(keras_2))
@@ -43,14 +43,14 @@ def call_arguments(json_layer: Mapping[str, Any]) -> Iterator[Arguments]:
 
 
 def keras_3(node: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Arguments by position, then those by name."""
+    """Yield the arguments of a Keras 3 call: those by position, then those by name."""
     args, named = node.get("args"), node.get("kwargs")
     yield from ((str(place), value) for place, value in enumerate(args if isinstance(args, list) else ()))
     yield from named.items() if isinstance(named, dict) else ()
 
 
 def keras_2(node: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the arguments written behind the tensors of a call: those by name, and a first one that is not a tensor."""
+    """Yield the arguments of a Keras 2 call: those by name, and the first one if it is not a tensor."""
     waiting = [node]
     while waiting:
         value = waiting.pop()
@@ -60,7 +60,7 @@ def keras_2(node: Any) -> Iterator[tuple[str, Any]]:
             if value[0] == CONSTANT:
                 yield "0", value[2]
             for named in value[3:]:
-                # The name of the op that a function makes says nothing of what it computes.
+                # `name` only names the op that a function makes.
                 parts = named.items() if isinstance(named, dict) else ()
                 yield from ((key, part) for key, part in parts if key != "name")
         elif isinstance(value, list):
@@ -68,7 +68,7 @@ def keras_2(node: Any) -> Iterator[tuple[str, Any]]:
 
 
 def in_plain_values(value: Any) -> Any:
-    """A value as a program writes it: tuples as lists, slices with colons, a word for each tensor.
+    """Write a value as a program does: tuples as lists, slices with colons, the word "tensor" for each tensor.
 
     >>> in_plain_values({"class_name": "__tuple__", "items": [1, {"start": 1, "stop": None, "step": 2}]})
     [1, '1::2']
@@ -94,7 +94,7 @@ def in_plain_values(value: Any) -> Any:
 
 
 def colons(parts: Mapping[str, Any]) -> str:
-    """A slice as Python writes it.
+    """Write a slice as Python does.
 
     >>> colons({"start": None, "stop": None, "step": None}), colons({"start": 1, "stop": -1, "step": 2})
     (':', '1:-1:2')
@@ -104,13 +104,13 @@ def colons(parts: Mapping[str, Any]) -> str:
 
 
 def in_few_letters(numbers: Any) -> Any:
-    """An array; of a large one a hash, the same for equal numbers."""
+    """Return a small array as it is, and a hash of a large one."""
     text = json.dumps(numbers, sort_keys=True)
     return numbers if text.count(",") < NUMBERS_SHOWN else f"#{sha256(text.encode()).hexdigest()[:8]}"
 
 
 def only_tensors(value: Any) -> bool:
-    """Whether an argument is a tensor, or a list of nothing else."""
+    """Return whether an argument is a tensor, or a list of tensors only."""
     waiting = [value]
     while waiting:
         part = waiting.pop()

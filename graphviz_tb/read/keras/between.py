@@ -1,7 +1,7 @@
-"""The shapes of the tensors between layers, for each call of each layer.
+"""Shapes of the tensors between layers, for each call of each layer.
 
-Shapes go from layer to layer; the shape that a consumer states for its input goes before the rule of the class. Inside
-a `TimeDistributed` a layer sees one step: its shapes lack the dimension of the steps, which layers outside see.
+Shapes are computed layer by layer, inputs first. A shape that a consumer states for its input overrides the rule of
+the class. A layer inside a `TimeDistributed` sees one step: its shapes lack the step dimension that layers outside see.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from graphviz_tb.read.keras.possible import possible_shape
 from graphviz_tb.read.keras.shapes import output_shapes, shape_in
 from graphviz_tb.read.keras.tree import LayerNode, LayerOutput, config_of
 
-Takes = Mapping[LayerNode, list[list[LayerOutput]]]  # what each call of a layer takes
-# What an attention takes, by name or by position; what comes after is a mask.
+Takes = Mapping[LayerNode, list[list[LayerOutput]]]  # inputs of each call of a layer
+# Positions of the inputs of an attention, by name or position; all others are masks.
 QUERY_VALUE_KEY = {"query": 0, "value": 1, "key": 2, 0: 0, 1: 1, 2: 2}
 HEADS = frozenset(("MultiHeadAttention", "GroupQueryAttention", "GroupedQueryAttention"))
 
@@ -28,7 +28,7 @@ def class_of(json: Mapping[str, Any]) -> str:
 
 
 class LayerShapes:
-    """The shapes of inputs and outputs of each layer; `gives` has those of its outputs for each call in its model."""
+    """Shapes of inputs and outputs of each layer; `gives[layer][call]` are the output shapes of a call in its model."""
 
     def __init__(self, layers: Iterable[LayerNode], takes: Takes) -> None:
         self.takes = takes
@@ -38,7 +38,7 @@ class LayerShapes:
         self.gives: dict[LayerNode, list[list[Shape]]] = {}
         for layer in inputs_first(layers, takes):
             given = [self._given(layer, call) for call in self.calls(layer)]
-            # As many outputs as the rule of the class gives, and more where a consumer takes one beyond.
+            # As many outputs as the rule of the class gives, or more if a consumer takes a later one.
             count = max(min(self.claimed.get(layer, -1) + 1, MOST_OUTPUTS // layer.called), *map(len, given), 0)
             self.gives[layer] = [
                 [possible_shape(self.stated.get((layer, call, output), shape)) for output, shape in enumerate(padded)]
@@ -46,18 +46,18 @@ class LayerShapes:
             ]
 
     def calls(self, layer: LayerNode) -> list[list[LayerOutput]]:
-        """Return the inputs of each call of a layer in its model; of one call for a layer that is fed from outside."""
+        """Return the inputs of each call of a layer in its model; one empty call if it has none."""
         return self.takes[layer][: layer.called] or [[]]
 
     def taken(self, layer: LayerNode, call: Sequence[LayerOutput]) -> list[Shape]:
-        """The shapes of the operands of a call; where they are unknown, what the JSON says the layer was built with."""
+        """Return the shapes of the operands of a call; if unknown, the shape that the layer was built with."""
         shapes = [self.seen(source, layer) for source in operands(class_of(layer.json), call)]
         if shapes and shapes != [None]:
             return shapes
         return list(built(layer)) or shapes
 
     def seen(self, source: LayerOutput, layer: LayerNode) -> Shape:
-        """Return the shape of an input of a layer, as the layer sees it."""
+        """Return the shape of an input as `layer` sees it: step dimensions of wrappers added or removed."""
         shape = self.of(source)
         around, inside = source.layer.wrappers, layer.wrappers
         if around == inside:
@@ -71,7 +71,7 @@ class LayerShapes:
         return shape
 
     def of(self, source: LayerOutput) -> Shape:
-        """The shape of an output, as the layer that makes it has it."""
+        """Return the shape of an output as the layer that makes it sees it."""
         layer, call, output, *_ = source
         if (stated := self.stated.get((layer, call, output))) is not None:
             return stated
@@ -79,23 +79,23 @@ class LayerShapes:
         return outputs[0][output] if outputs and 0 <= output < len(outputs[0]) else None
 
     def with_steps(self, shape: Shape, wrappers: Sequence[LayerNode]) -> Shape:
-        """Return the shape of all steps together, from the shape of one step inside the innermost wrapper."""
+        """Add the step dimension of each wrapper to the shape of one step inside the innermost wrapper."""
         for wrapper in reversed(wrappers if shape else ()):
             shape = (*(shape or ())[:1], self.steps_of(wrapper), *(shape or ())[1:])
         return shape
 
     def steps_of(self, wrapper: LayerNode) -> int | None:
-        """How many steps a wrapper runs; None where that is unknown."""
+        """Return the number of steps that a wrapper runs; None if unknown."""
         stated = next(built(wrapper), None)
         return self.steps.get(wrapper) or (stated[1] if stated is not None and len(stated) > 1 else None)
 
     def times(self, layer: LayerNode) -> int | None:
-        """How often its calls run: for each run of the models around it, and for each step."""
+        """Return how often each call of a layer runs: runs of the models around it times steps; None if unknown."""
         steps = [self.steps_of(wrapper) for wrapper in layer.wrappers]
         return None if None in steps else layer.runs // layer.called * prod(step or 0 for step in steps)
 
     def _given(self, layer: LayerNode, call: Sequence[LayerOutput]) -> list[Shape]:
-        """Return the output shapes of a call, by the rule of the class."""
+        """Compute the output shapes of a call by the rule of the class."""
         computed = output_shapes(class_of(layer.json), config_of(layer.json), self.taken(layer, call))
         if is_layer(class_of(layer.json), LayerRole.INPUT) and computed:
             return [filled(computed[0], [self.seen(each, layer) for call in self.takes[layer] for each in call])]
@@ -103,36 +103,36 @@ class LayerShapes:
 
 
 class LayerOutputs:
-    """The outputs of each layer, those of its calls one after the other: how many there are, and the number of one."""
+    """A flat numbering of the outputs of each layer: those of its first call, then of its second, …"""
 
     def __init__(self, layers: Iterable[LayerNode], between: LayerShapes) -> None:
         self.between = between
-        self.listed: dict[LayerNode, int] = {}  # the calls of which the outputs are listed
+        self.listed: dict[LayerNode, int] = {}  # number of calls whose outputs are listed
         room: int = CLAIMED_OUTPUTS
         for layer in layers:
             each = len(between.gives[layer][0])
             fitting = (count for count in (layer.runs, layer.called) if count * each <= min(MOST_OUTPUTS, room))
-            self.listed[layer] = next(fitting, 1) if each else 1  # a layer without outputs has none to list
+            self.listed[layer] = next(fitting, 1) if each else 1  # no outputs: nothing to limit
             room -= each * (self.listed[layer] - 1)
 
     def number(self, source: LayerOutput) -> int:
-        """Which of all outputs of its layer one is."""
+        """Return the number of an output among all outputs of its layer."""
         layer, call, output, *_ = source
         each = len(self.between.gives[layer][0])
         listed = self.listed[layer]
-        # What is not listed is taken for the same output of the first call.
+        # An output that is not listed counts as that of the first call.
         call = call if call < listed else call % layer.called if layer.called <= listed else 0
         return call * each + (output if 0 <= output < each else 0)
 
     def shapes(self, layer: LayerNode) -> Iterator[Shape]:
-        """The shape of each output, with the steps that it is made in."""
+        """Yield the shape of each output, step dimensions included."""
         for call in range(self.listed[layer]):
             for output in range(len(self.between.gives[layer][0])):
                 yield self.between.with_steps(self.between.of(LayerOutput(layer, call, output)), layer.wrappers)
 
 
 def operands(kind: str, call: Sequence[LayerOutput]) -> list[LayerOutput]:
-    """Return the inputs of a call that the rule of the class takes, in its order: no masks."""
+    """Return the inputs of a call in the order that the rule of the class expects, without masks."""
     plain = [source for source in call if "mask" not in str(source.argument)]
     if kind not in HEADS:
         return plain
@@ -141,25 +141,25 @@ def operands(kind: str, call: Sequence[LayerOutput]) -> list[LayerOutput]:
 
 
 def claims(takes: Takes) -> dict[LayerNode, int]:
-    """The highest output of each layer that something takes."""
+    """Return the highest output of each layer that any layer takes."""
     claimed: dict[LayerNode, int] = {}
     room: int = CLAIMED_OUTPUTS
     for calls in takes.values():
         for source in (each for call in calls for each in call):
             more = source.output - claimed.get(source.layer, -1)
             if more > 0 and source.output < min(MOST_OUTPUTS, room):
-                # The outputs before it are listed, too.
+                # The outputs before it are listed too.
                 room -= more
                 claimed[source.layer] = source.output
     return claimed
 
 
 def said(takes: Takes) -> dict[tuple[LayerNode, int, int], Shape]:
-    """The shapes that consumers state of outputs, by call and output (Keras 3 writes them beside each tensor)."""
+    """Return the shapes that consumers state for outputs, by call and output (Keras 3 writes them with each tensor)."""
     stated: dict[tuple[LayerNode, int, int], Shape] = {}
     for taker, calls in takes.items():
         for source in (each for call in calls for each in call):
-            # Stated where both are in one model: what the source gives in all steps of the wrappers inside that.
+            # Stated in the innermost common model, so it includes the step dimensions of wrappers inside that model.
             steps = len(source.layer.wrappers) - shared(source.layer.wrappers, taker.wrappers)
             shape = source.stated
             if shape is not None and len(shape) > steps:
@@ -168,13 +168,13 @@ def said(takes: Takes) -> dict[tuple[LayerNode, int, int], Shape]:
 
 
 def shared(one: Sequence[LayerNode], other: Sequence[LayerNode]) -> int:
-    """How many wrappers are around both of two layers."""
+    """Return the number of wrappers that two layers have in common."""
     return next((place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] is not pair[1]),
                 min(len(one), len(other)))  # fmt: skip
 
 
 def filled(shape: Shape, fed: Sequence[Shape]) -> Shape:
-    """Fill the sizes that an input leaves open, where all tensors that feed it agree.
+    """Fill the unknown sizes of an input, if all tensors that feed it agree.
 
     >>> filled((None, None, 3), [(None, 8, 3)]), filled((None, None, 3), [(None, 8, 3), (None, 4, 3)])
     ((None, 8, 3), (None, None, 3))
@@ -186,7 +186,7 @@ def filled(shape: Shape, fed: Sequence[Shape]) -> Shape:
 
 
 def inputs_first(layers: Iterable[LayerNode], takes: Takes) -> Iterator[LayerNode]:
-    """Yield the layers, each after those that feed it; cycles are cut somewhere."""
+    """Yield the layers, each after those that feed it; cycles are cut at an arbitrary edge."""
     done: set[LayerNode] = set()
     for layer in layers:
         waiting = [layer]
@@ -196,7 +196,7 @@ def inputs_first(layers: Iterable[LayerNode], takes: Takes) -> Iterator[LayerNod
             if top in done:
                 waiting.pop()
             elif top in entered:
-                # Seen a second time: all that feeds it is done, but for what leads back to it.
+                # Seen a second time: everything that feeds it is done, cycles apart.
                 done.add(waiting.pop())
                 yield top
             else:
@@ -206,7 +206,7 @@ def inputs_first(layers: Iterable[LayerNode], takes: Takes) -> Iterator[LayerNod
 
 
 def built(layer: LayerNode) -> Iterator[Shape]:
-    """The input shape that a layer, or the sequence that it begins, was built with."""
+    """Yield the input shape that a layer was built with, or the sequence that it begins; at most one."""
     config = config_of(layer.json)
     built_with = layer.json.get("build_config")
     begins = layer.parent is not None and layer.parent.order[0] is layer

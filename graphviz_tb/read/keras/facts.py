@@ -1,4 +1,4 @@
-"""Facts about each layer of a model: class, configuration, shapes, parameters; a model has the sum of its layers."""
+"""Facts about each layer of a model: class, configuration, shapes, parameters. A model sums those of its layers."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from graphviz_tb.read.keras.tree import LayerNode as Box
 from graphviz_tb.read.keras.tree import config_of, is_wrapper
 
 NOTHING: Mapping[Box, Sequence[tuple[int, ...]]] = MappingProxyType({})
-PARTS = frozenset({"layers", "layer", "input_layers", "output_layers"})  # of a model: the graph itself
+PARTS = frozenset({"layers", "layer", "input_layers", "output_layers"})  # keys of a model that describe its graph
 SHARED = "shared_object_id"
-KEPT, HELD = "kept", "held"  # beside the keys of Keras: the shapes of weights, the attribute that holds the layer
+KEPT, HELD = "kept", "held"  # keys that we add to those of Keras: shapes of weights, attribute that holds the layer
 
 
 def layer_facts(
     layers: list[Box], models: list[Box], takes: Takes, stored: Mapping[Box, Sequence[tuple[int, ...]]] = NOTHING
 ) -> tuple[dict[Box, Layer], LayerOutputs]:
-    """Before: layers and models of one tree (inner models after those around them), what each call of a layer takes,
-    and the shapes of what an archive has stored of some layers. After: the facts of each, and how the outputs of layers
-    are numbered."""
+    """Return the facts of each layer and model, and the numbering of outputs.
+
+    `models` lists inner models after those around them; `stored` are weight shapes that an archive has."""
     between = LayerShapes(layers, takes)
     outputs = LayerOutputs(layers, between)
     facts = {layer: one_layer(layer, between, tuple(outputs.shapes(layer)), stored.get(layer)) for layer in layers}
-    # What is in two models or wrappers has its weights once. Keras 2 numbers such an object where it comes again.
+    # A layer in two models or wrappers has its weights once. Keras 2 numbers such an object at its second place.
     known: set[tuple[str, str]] = set()
     for layer in layers:
         wrapped = config_of(layer.json).get("layer")
@@ -44,7 +44,7 @@ def layer_facts(
         if own.get(SHARED) is not None and called in known and facts[layer].parameters:
             facts[layer] = replace(facts[layer], parameters=0, non_trainable=0)
         known.add(called)
-    # Inner models first: a model's parameters are the sum of those of its parts.
+    # Inner models first: a model sums the parameters of its parts.
     for model in reversed(models):
         facts[model] = of_model(model, facts, between)
     return facts, outputs
@@ -56,10 +56,10 @@ def one_layer(
     outputs: tuple[Shape, ...],
     stored: Sequence[tuple[int, ...]] | None = None,
 ) -> Layer:
-    """The facts of a layer that is no model."""
+    """Return the facts of a layer that is not a model."""
     kind, config = class_of(layer.json), config_of(layer.json)
     given = [between.taken(layer, call) for call in between.calls(layer)]
-    # [3] of four dimensions is -1, the default, and not worth a word.
+    # [3] of four dimensions is the default -1: not worth showing.
     words = telling(kind, {**config, "axis": -1} if last_axis(config.get("axis"), given[0]) else config)
     called = len(between.takes[layer])
     if called > 1:
@@ -67,10 +67,10 @@ def one_layer(
     weights = list(kept(layer) if stored is None else stored)
     words = " · ".join(filter(None, (held(layer), words or in_words(weights))))
     custom = is_custom(layer.json)
-    # A class of the program may be called as one of Keras: what that keeps says nothing of it.
+    # A custom class may have the name of a Keras class: the rule of that class does not apply.
     counted = None if custom else parameter_count(kind, config, given[0])
     count = bounded(sum(map(prod, weights)) if weights or stored is not None else counted)
-    # What a class of the program trains is known only where it trains nothing.
+    # The trainable part of a custom class is known only if it is not trainable at all.
     fixed = count if not count or config.get("trainable", True) is False else None
     kept_only = fixed if custom or count != counted else non_trainable_count(kind, config, given[0], count)
     made = zip(given, between.gives[layer], strict=True)
@@ -81,12 +81,12 @@ def one_layer(
 
 
 def bounded(count: int | None) -> int | None:
-    """A number of parameters, unknown where no machine could hold as many."""
+    """Return a parameter count, None if no machine could hold as many."""
     return None if count is not None and count > MOST_OF_QUANTITY else count
 
 
 def kept(layer: Box) -> Iterator[tuple[int, ...]]:
-    """The shapes of a layer's weights, where the source says them."""
+    """Yield the shapes of a layer's weights, if the source states them."""
     stored = layer.json.get(KEPT)
     for sizes in stored if isinstance(stored, list) else ():
         shape = shape_in(sizes)
@@ -95,13 +95,13 @@ def kept(layer: Box) -> Iterator[tuple[int, ...]]:
 
 
 def held(layer: Box) -> str:
-    """The attribute that holds a layer, where the source says it and the layer has another name."""
+    """Return the attribute that holds a layer ("self.x"), if it differs from the layer's name; else ""."""
     attribute = layer.json.get(HELD)
     return f"self.{attribute}" if isinstance(attribute, str) else ""
 
 
 def in_words(weights: Sequence[tuple[int, ...]]) -> str:
-    """Describe the weights of a layer of which nothing else is known.
+    """Describe a layer by the shapes of its weights, if nothing else is known.
 
     >>> in_words([(24, 48), (48,)]), in_words([(4,), (4,), (4,), (4,)]), in_words([])
     ('24×48 · 48', '4 weights', '')
@@ -112,13 +112,13 @@ def in_words(weights: Sequence[tuple[int, ...]]) -> str:
 
 
 def last_axis(axis: Any, takes: list[Shape]) -> bool:
-    """Whether an axis is the last one, however it is counted: [3] of an image."""
+    """Return whether an axis is the last one, counted from the front."""
     shape = takes[0] if takes else None
     return shape is not None and axis in (len(shape) - 1, [len(shape) - 1])
 
 
 def of_model(model: Box, facts: Mapping[Box, Layer], between: LayerShapes) -> Layer:
-    """A model's parameters are those of its layers; its own configuration is said without them."""
+    """Return the facts of a model: parameters summed over its layers, configuration without the layers."""
     counts = [facts[child].parameters for child in model.order]
     total = bounded(None if None in counts else sum(count or 0 for count in counts) + sum(map(prod, kept(model))))
     fixed = [facts[child].non_trainable for child in model.order]
@@ -132,7 +132,7 @@ def of_model(model: Box, facts: Mapping[Box, Layer], between: LayerShapes) -> La
 
 
 def in_steps(model: Box, between: LayerShapes) -> str:
-    """How often a wrapper runs what it holds."""
+    """Describe how often a wrapper runs its layer; "" for other models."""
     if not is_wrapper(model.json):
         return ""
     steps = between.steps_of(model)
@@ -140,7 +140,7 @@ def in_steps(model: Box, between: LayerShapes) -> str:
 
 
 def name_of_class(json: Mapping[str, Any]) -> str:
-    """The class; a custom one by the name it was registered under, without the package."""
+    """Return the class name; for a custom class its registered name without the package."""
     registered = json.get("registered_name")
     name = registered if isinstance(registered, str) and registered else class_of(json)
     return name.rpartition(">")[2]

@@ -1,9 +1,9 @@
-"""A separate program: prints the configuration and the items of an HDF5 file of Keras, as JSON.
+"""A separate program that prints the configuration and the items of a Keras HDF5 file as JSON.
 
-`hdf5_items.py FILE FIRST SIZE` reads a part of a file.
+`hdf5_items.py FILE FIRST SIZE` reads `SIZE` bytes of a file from byte `FIRST`.
 
-HDF5's library is written for trusted files: a damaged one makes it loop or crash. So it runs in a separate process,
-which can be ended (`weights_file.py`). Of the package only the limits are imported here.
+HDF5's library is written for trusted files: a damaged one makes it loop or crash. So it runs in a process that the
+reader of weights can end. Of the package it imports only the limits.
 """
 
 import io
@@ -15,7 +15,7 @@ from graphviz_tb.limits import HDF5_ITEMS, HDF5_MEMORY, HDF5_TEXT
 
 
 class FileSlice(io.RawIOBase):
-    """Some bytes of a file, as a file of their own."""
+    """A range of bytes of a file, seen as a file."""
 
     def __init__(self, file: IO[bytes], first: int, size: int) -> None:
         self._file, self._first, self._size, self._at = file, first, size, 0
@@ -40,13 +40,13 @@ class FileSlice(io.RawIOBase):
 
 
 def clean(name: str | bytes) -> str:
-    """A name without the bytes that are no text, which h5py gives as halves of letters, or the whole name as bytes."""
+    """Replace bytes that are not UTF-8 (h5py gives lone surrogates, or the whole name as bytes)."""
     name = name.decode("utf-8", "surrogateescape") if isinstance(name, bytes) else name
     return name.encode("utf-8", "replace").decode()
 
 
 def items(file: Any) -> list[tuple[str, list[int] | None, str | None]]:
-    """Path, shape (None: a group) and the attribute `name` of everything in an open HDF5 file, links apart."""
+    """List path, shape (None: a group) and attribute `name` of all items of an open HDF5 file, links excluded."""
     listed: list[tuple[str, list[int] | None, str | None]] = []
     text = 0
 
@@ -64,13 +64,13 @@ def items(file: Any) -> list[tuple[str, list[int] | None, str | None]]:
 
 
 def attribute(file: Any, name: str) -> str | None:
-    """A text that Keras keeps at the root of the file; None where there is none."""
+    """Return a text attribute of the root; None if it has none of that name."""
     value = file.attrs.get(name)
     return clean(value) if isinstance(value, str | bytes) else None
 
 
 def main() -> None:
-    """Read the part of a file that the command line names, and print what it holds."""
+    """Read the byte range of the command line and print its items as JSON."""
     import h5py
 
     try:
@@ -80,7 +80,7 @@ def main() -> None:
             most = HDF5_MEMORY + int(counts.read().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
     except (ImportError, OSError, ValueError):
-        pass  # systems other than Linux have no such limit, or none that is kept
+        pass  # other systems have no such limit, or do not enforce it
     path, first, size = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     with open(path, "rb") as below, h5py.File(io.BufferedReader(FileSlice(below, first, size)), "r") as file:  # noqa: PTH123
         settings = {name: attribute(file, name) for name in ("model_config", "training_config")}

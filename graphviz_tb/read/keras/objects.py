@@ -1,4 +1,4 @@
-"""The layers of a model from the objects that hold them, where nothing says how they call each other."""
+"""Nest the layers of a model by the objects that hold them, if the file does not say how layers call each other."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ Json = dict[str, Any]
 
 
 def hung(objects: Mapping[str, Json], root: str, separator: str) -> Json:
-    """Before: the JSON of layers by where they hang ("root.block.dense"). After: that of the root as a model's own JSON
-    would describe it; what holds other layers is a model of these.
+    """Nest layers, given by object path ("root.block.dense"), and return the JSON of the root; an object that holds
+    layers becomes a model of them.
 
     >>> layers = {each: {"class_name": "", "config": {"name": each}} for each in ("m", "m.a", "m.list.b")}
     >>> found = hung(layers, "m", ".")
@@ -26,22 +26,22 @@ def hung(objects: Mapping[str, Json], root: str, separator: str) -> Json:
         if around:
             inside[around].append(layer)
     for path, layer in objects.items():
-        # Also the root without layers: it is a model whatever is known of it.
+        # The root is a model even without layers.
         if (inside[path] or path == root) and "layers" not in layer["config"] and not own_class(layer):
             layer["config"] = {**layer["config"], "layers": inside[path]}
     return objects[root]
 
 
 class Holders:
-    """Finds the object that holds another, past lists and the like."""
+    """Index of objects by path: finds the nearest object around a path, skipping lists."""
 
     def __init__(self, objects: Mapping[str, object], separator: str) -> None:
         self.objects, self.separator = objects, separator
-        # All that is around a path of thousands of parts is not looked up: only what is as long as an object's path.
+        # Only prefixes as long as some object's path are looked up: a path may have thousands of parts.
         self.lengths = frozenset(map(len, objects))
 
     def of(self, path: str) -> str:
-        """The nearest object around a path; none is the empty string.
+        """Return the nearest object around a path; "" if there is none.
 
         >>> Holders({"m": 1, "m.a": 2}, ".").of("m.a.list.b")
         'm.a'
@@ -55,6 +55,6 @@ class Holders:
 
 
 def own_class(layer: Json) -> bool:
-    """Return whether a layer has a class of Keras itself: objects inside it are not part of the program."""
+    """Return whether a layer has a class of Keras itself, whose inner objects are not the program's."""
     kind = layer["class_name"]
     return isinstance(kind, str) and kind in LAYER_CLASSES

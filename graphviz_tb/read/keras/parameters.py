@@ -1,4 +1,4 @@
-"""How many numbers a layer keeps, trained or not, by the rule of its class: what `model.summary()` counts."""
+"""Parameter counts of a layer, trained or not, by the rule of its class, as `model.summary()` counts them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ParameterRule = Callable[[Config, list[KerasDims]], int | None]
 
 
 def parameter_count(kind: str, config: Config, inputs: Sequence[Shape]) -> int | None:
-    """How many parameters a layer of class `kind` has, given what it is called with; None where that is unknown.
+    """Return the number of parameters of a layer of class `kind`, given its input shapes; None if unknown.
 
     >>> parameter_count("Dense", {"units": 10}, [(None, 784)]), parameter_count("Flatten", {}, [])
     (7850, 0)
@@ -34,7 +34,7 @@ def parameter_count(kind: str, config: Config, inputs: Sequence[Shape]) -> int |
 
 
 def non_trainable_count(kind: str, config: Config, inputs: Sequence[Shape], parameters: int | None) -> int | None:
-    """How many of the `parameters` of a layer of class `kind` are not trained; None where that is unknown.
+    """Return how many of the `parameters` of a layer of class `kind` are not trained; None if unknown.
 
     >>> non_trainable_count("BatchNormalization", {}, [(None, 8)], 32)
     16
@@ -51,8 +51,8 @@ def non_trainable_count(kind: str, config: Config, inputs: Sequence[Shape], para
 
 
 def known(size: int | None) -> int:
-    """A dimension that the weights need."""
-    # A text times a number is a longer text, which may not fit into memory.
+    """Return a dimension that the weights depend on. Raises ValueError if it is unknown."""
+    # Not only None: a text times a number is a longer text, which may fill memory.
     if not isinstance(size, int):
         raise ValueError("a dimension that the weights need is unknown")
     return size
@@ -63,7 +63,7 @@ def bias(config: Config, count: int) -> int:
 
 
 def adapter(config: Config, rows: int, columns: int) -> int:
-    """The two factors that LoRA adds to a kernel of so many rows and columns."""
+    """Count the two factors that LoRA adds to a kernel of `rows` × `columns`."""
     return int((config.get("lora_rank") or 0) * (rows + columns))
 
 
@@ -73,7 +73,7 @@ def dense(config: Config, inputs: list[KerasDims]) -> int:
 
 
 def kernel(config: Config, inputs: list[KerasDims]) -> tuple[int, int]:
-    """How many places the window has, and the channels that come in."""
+    """Return the number of places in the window, and the input channels."""
     sizes, channels = spatial(config, inputs[0])
     return prod(each(config["kernel_size"], len(sizes))), known(channels)
 
@@ -102,7 +102,7 @@ def separable(config: Config, inputs: list[KerasDims]) -> int:
 
 
 def along(config: Config, shape: KerasDims, default: int = -1) -> int:
-    """The size of the axes that a normalisation keeps apart."""
+    """Return the product of the sizes of the axes that a normalisation does not reduce."""
     axes = config.get("axis", default)
     return known(product([shape[int(axis)] for axis in (axes if isinstance(axes, list | tuple) else [axes])]))
 
@@ -124,7 +124,7 @@ def rms_normalization(config: Config, inputs: list[KerasDims]) -> int:
 
 
 def normalization(config: Config, inputs: list[KerasDims]) -> int:
-    """Mean and variance of each kept axis and a count, unless both are given."""
+    """Count mean and variance of each kept axis and one counter; nothing if the configuration states the mean."""
     if config.get("mean") is not None:
         return 0
     axes = config.get("axis", -1)
@@ -139,34 +139,34 @@ def embedding(config: Config, inputs: list[KerasDims]) -> int:
 
 
 def recurrent(gates: int) -> ParameterRule:
-    """Kernels and biases of a recurrent layer with so many gates."""
+    """Return the rule that counts kernels and biases of a recurrent layer with `gates` gates."""
 
-    def count(config: Config, inputs: list[KerasDims]) -> int:
+    def count_weights(config: Config, inputs: list[KerasDims]) -> int:
         units, width = config["units"], known(inputs[0][-1])
         twice = 2 if gates == 3 and config.get("reset_after", True) else 1  # GRU: a bias for each kernel
         # kernels: (width, gates * units) and (units, gates * units)
         return int(gates * (width * units + units * units) + bias(config, twice * gates * units))
 
-    return count
+    return count_weights
 
 
 def statistics(config: Config, inputs: list[KerasDims]) -> int:
-    """The averages of a batch normalisation."""
+    """Count the moving averages of a batch normalisation."""
     return 2 * along(config, inputs[0])
 
 
 def adapted(count: ParameterRule) -> ParameterRule:
-    """The kernel of a layer with LoRA, which trains the two factors instead."""
+    """Return the rule that counts the frozen kernel of a layer with LoRA, which trains the two factors instead."""
 
-    def frozen(config: Config, inputs: list[KerasDims]) -> int | None:
+    def count_frozen(config: Config, inputs: list[KerasDims]) -> int | None:
         plain = {**config, "lora_rank": None, "use_bias": False, "bias_axes": None}
         return count(plain, inputs) if config.get("lora_rank") else 0
 
-    return frozen
+    return count_frozen
 
 
 def inside(config: Config, inputs: list[KerasDims]) -> int | None:
-    """What the layer in a wrapper does not train, once."""
+    """Count the non-trainable parameters of the layer in a wrapper, once."""
     inner = config["layer"]
     kind, settings = inner["class_name"], inner["config"]
     return non_trainable_count(kind, settings, inputs, parameter_count(kind, settings, inputs))
@@ -183,7 +183,7 @@ def inside_steps(config: Config, inputs: list[KerasDims]) -> int | None:
 
 
 def of_cell(config: Config, inputs: list[KerasDims]) -> int | None:
-    """What the cells of a recurrent layer keep, each of which takes what the one before gives."""
+    """Sum the parameters of stacked cells, each of which takes the output of the one before."""
     total, batch, steps, width = 0, *inputs[0][:2], inputs[0][-1]
     for kind, settings in cells_of(config):
         count = parameter_count(kind, settings, [(batch, steps, width)])
@@ -194,7 +194,7 @@ def of_cell(config: Config, inputs: list[KerasDims]) -> int | None:
 
 
 def convolutional(config: Config, inputs: list[KerasDims]) -> int:
-    """Two kernels, of the input and of the state, for each of the four gates of a recurrent convolution."""
+    """Count the kernels of input and state for each of the four gates of a recurrent convolution."""
     batch, _, *rest = inputs[0]
     places, channels = kernel(config, [(batch, *rest)])
     filters = config["filters"]
@@ -214,7 +214,7 @@ def at_each_step(config: Config, inputs: list[KerasDims]) -> int | None:
 
 
 def spectral(config: Config, inputs: list[KerasDims]) -> int | None:
-    """What the layer inside keeps, and a vector as long as its kernel is wide."""
+    """Count the parameters of the layer inside, and a vector as long as its kernel is wide."""
     inner = config["layer"]
     once = parameter_count(inner["class_name"], inner["config"], inputs)
     return None if once is None else once + vector(config)
@@ -244,7 +244,7 @@ def multi_head(config: Config, inputs: list[KerasDims]) -> int:
 
 
 def grouped_heads(config: Config, inputs: list[KerasDims]) -> int:
-    """Projections of the query (and its gate) into all heads, of key and value into fewer, and one back."""
+    """Count projections of the query (and its gate) into all heads, of key and value into fewer, and one back."""
     size, heads, shared = config["head_dim"], config["num_query_heads"], config["num_key_value_heads"]
     query, value = known(inputs[0][-1]), known(inputs[min(1, len(inputs) - 1)][-1])
     key = known(inputs[2][-1]) if len(inputs) > 2 else value
@@ -288,31 +288,38 @@ RULES: Mapping[str, ParameterRule] = {
     "recurrent(4)": recurrent(4),
     "recurrent(3)": recurrent(3),
     "recurrent(1)": recurrent(1),
-    **{
-        rule.__name__: rule
-        for rule in (
-            *(
-                dense,
-                einsum,
-                embedding,
-                convolution,
-                transposed,
-                depthwise,
-                separable,
-                batch_normalization,
-                grouped_heads,
-            ),
-            *(layer_normalization, rms_normalization, normalization, of_cell, both_ways, at_each_step, multi_head),
-            *(prelu, layer_scale, attention, additive_attention, spectral, convolutional),
-        )
-    },
+    "dense": dense,
+    "einsum": einsum,
+    "embedding": embedding,
+    "convolution": convolution,
+    "transposed": transposed,
+    "depthwise": depthwise,
+    "separable": separable,
+    "batch_normalization": batch_normalization,
+    "grouped_heads": grouped_heads,
+    "layer_normalization": layer_normalization,
+    "rms_normalization": rms_normalization,
+    "normalization": normalization,
+    "of_cell": of_cell,
+    "both_ways": both_ways,
+    "at_each_step": at_each_step,
+    "multi_head": multi_head,
+    "prelu": prelu,
+    "layer_scale": layer_scale,
+    "attention": attention,
+    "additive_attention": additive_attention,
+    "spectral": spectral,
+    "convolutional": convolutional,
 }
 
-# What is kept and not trained, by the rule that counts what is kept: nothing where there is no line.
+# Rules for parameters that are not trained, by the rule that counts all; a class without one trains all of them.
 KEPT: Mapping[str, ParameterRule] = {
     "batch_normalization": statistics,
     "normalization": normalization,
-    **{rule.__name__: adapted(rule) for rule in (dense, einsum, embedding, convolution)},
+    "dense": adapted(dense),
+    "einsum": adapted(einsum),
+    "embedding": adapted(embedding),
+    "convolution": adapted(convolution),
     "both_ways": inside_both,
     "at_each_step": inside_steps,
     "spectral": inside_spectral,

@@ -1,7 +1,7 @@
-"""Possible sizes of a tensor: JSON may put anything where a class of Keras takes a size.
+"""Plausibility checks of configurations, shapes and counts: JSON may have anything where Keras expects a size.
 
-The rules of classes multiply and divide what a configuration says. They see one whose sizes are sizes, and what they
-give is looked at again, so a rule need not ask of each value what it is.
+Rules of classes multiply and divide values of a configuration. It is checked before a rule runs and the result after,
+so rules need no checks themselves.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any
 from graphviz_tb.limits import CONFIG_DEPTH
 from graphviz_tb.model.tensors import MOST_DIMENSIONS, Shape
 
-MOST_SIZE = 2**63 - 1  # of a dimension: TensorFlow's are of 64 bits
-LONGEST = 3 * MOST_DIMENSIONS + len(",->")  # of an equation: it names the dimensions of three tensors
-# What a rule raises for a configuration that its class would refuse. RecursionError: a layer in a layer in a layer …
+MOST_SIZE = 2**63 - 1  # of a dimension: 64 bits in TensorFlow
+LONGEST = 3 * MOST_DIMENSIONS + len(",->")  # letters of an equation: it names the dimensions of three tensors
+# Errors of a rule for a configuration that its class would refuse. RecursionError: a layer in a layer in a layer …
 IMPOSSIBLE = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError)
 SIZES = frozenset(
     (
@@ -24,7 +24,7 @@ SIZES = frozenset(
         *("value_dim", "projection_dim", "num_tokens", "n", "height", "width"),
     )
 )
-# What says something of each dimension.
+# Options with a value for each dimension.
 OF_EACH = frozenset(
     (
         *("target_shape", "output_shape", "dims", "axes", "axis", "shared_axes", "bias_axes", "equation"),
@@ -34,7 +34,7 @@ OF_EACH = frozenset(
 
 
 def sound(config: Mapping[str, Any]) -> bool:
-    """Whether sizes in a configuration are numbers that a tensor can have, and lists no longer than its dimensions.
+    """Return whether sizes in a configuration are numbers that a tensor can have, and lists no longer than its rank.
 
     >>> sound({"units": 3, "groups": None}), sound({"units": "abc"}), sound({"units": True}), sound({"axis": [1] * 500})
     (True, False, False, False)
@@ -45,12 +45,12 @@ def sound(config: Mapping[str, Any]) -> bool:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a whole number of 64 bits."""
+    """Return whether a value is a whole number of 64 bits."""
     return type(value) is int and abs(value) <= MOST_SIZE
 
 
 def is_short(value: Any) -> bool:
-    """Whether there is no more of a value than dimensions, and no number in it that no tensor could have."""
+    """Return whether a value has no more parts than a tensor has dimensions, and only 64-bit numbers."""
     if isinstance(value, str):
         return len(value) <= LONGEST
     parts = value if isinstance(value, list) else [value]
@@ -58,7 +58,7 @@ def is_short(value: Any) -> bool:
 
 
 def possible_shape(shape: Shape) -> Shape:
-    """A shape without the sizes that no tensor has, which are then not known; TypeError where one is no number."""
+    """Replace impossible sizes of a shape by None. Raises TypeError if one is not a number."""
     if shape is None:
         return None
     if len(shape) > MOST_DIMENSIONS or not all(dim is None or type(dim) is int for dim in shape):
@@ -72,8 +72,7 @@ def possible_count(count: Any) -> int | None:
 
 
 def shallow(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Replace values of a configuration that nest deeper than those of any layer by a hash: configurations are compared
-    and pickled.
+    """Replace deeply nested values of a configuration by a hash, as configurations are compared and pickled.
 
     >>> shallow({"units": 3, "odd": eval("[" * 61 + "]" * 61)})
     {'units': 3, 'odd': 'deep #61e6407c'}
@@ -82,12 +81,12 @@ def shallow(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def hashed(value: Any) -> str:
-    """A word for a value, the same for equal ones."""
+    """Return a short hash of a JSON value."""
     return f"deep #{sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:8]}"
 
 
 def is_deep(value: Any) -> bool:
-    """Whether values nest deeper than `CONFIG_DEPTH`; level by level."""
+    """Return whether values nest deeper than `CONFIG_DEPTH`."""
     level: list[Any] = [[value]]
     for _ in range(CONFIG_DEPTH + 1):
         level = [each for part in level for each in parts(part) if isinstance(each, dict | list)]
@@ -97,5 +96,5 @@ def is_deep(value: Any) -> bool:
 
 
 def parts(value: Any) -> Iterable[Any]:
-    """Return the values in an object or an array."""
+    """Return the values of a JSON object or array."""
     return value.values() if isinstance(value, dict) else value

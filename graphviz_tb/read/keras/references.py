@@ -1,7 +1,7 @@
 """References in the JSON of a Keras model: a layer, which call of it, and which output of that call.
 
-Keras 2 writes lists of a layer's name, the number of its call and that of its output, with the keyword arguments after
-them; Keras 3 the arguments of each call, with tensors that have such a history.
+Keras 2 writes lists `[layer, call, output]`, followed by the keyword arguments; Keras 3 writes the arguments of each
+call, in which each tensor has such a list as its `keras_history`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Argument = int | str  # of a call: its position, or its name
 
 
 class Reference(NamedTuple):
-    """An output of a call of a layer in the same model, as which argument it is taken, and the shape that is stated."""
+    """An output of a call of a layer in the same model, the argument that takes it, and its stated shape."""
 
     name: str
     call: int = 0
@@ -27,7 +27,7 @@ class Reference(NamedTuple):
 
 
 def inbound(json_layer: Mapping[str, Any]) -> list[list[Reference]] | None:
-    """The calls of a layer, each a list of references; None where the JSON does not say (a sequence)."""
+    """Return the calls of a layer, each a list of references; None if the JSON does not list them (a sequence)."""
     nodes = json_layer.get("inbound_nodes")
     if not isinstance(nodes, list):
         return None
@@ -35,7 +35,7 @@ def inbound(json_layer: Mapping[str, Any]) -> list[list[Reference]] | None:
 
 
 def named(value: Any) -> Iterator[Reference]:
-    """The inputs or outputs that a model lists: `[name, call, output]` in nested lists and dicts, or bare names."""
+    """Yield the inputs or outputs that a model lists: `[name, call, output]` in nested lists and dicts, or names."""
     yield from _triples(value, bare=True)
 
 
@@ -52,9 +52,9 @@ def _arguments(node: Any) -> Iterator[Reference]:
 
 
 def _histories(value: Any, argument: Argument) -> Iterator[Reference]:
-    """Keras 3: the tensors in one argument, in the order of Keras's own flattening."""
+    """Yield the tensors in one argument of a Keras 3 call, in the order in which Keras flattens it."""
     waiting = [value]
-    # A stack, filled from the end: tensors come in the order in which they are written.
+    # The stack is filled from the end, so tensors keep their order.
     while waiting:
         value = waiting.pop()
         if isinstance(value, dict):
@@ -70,7 +70,7 @@ def _histories(value: Any, argument: Argument) -> Iterator[Reference]:
 
 
 def _triples(value: Any, argument: Argument = 0, bare: bool = False) -> Iterator[Reference]:
-    """Every [name, call, output] in nested lists and dicts; with `bare` a name alone is the first output of a layer."""
+    """Yield every [name, call, output] in nested lists and dicts; if `bare`, a name is the first output of a layer."""
     waiting: list[tuple[Any, Argument]] = [(value, argument)]
     while waiting:
         value, argument = waiting.pop()
@@ -81,7 +81,7 @@ def _triples(value: Any, argument: Argument = 0, bare: bool = False) -> Iterator
         elif isinstance(value, list):
             if is_reference(value):
                 yield Reference(value[0], value[1] if isinstance(value[1], int) else 0, value[2], argument)
-                # Keras 2: the keyword arguments of the call, which may hold further tensors.
+                # Keras 2: keyword arguments of the call, which may contain tensors too.
                 keywords = [pair for more in value[3:] if isinstance(more, dict) for pair in more.items()]
                 waiting += [(each, name) for name, each in reversed(keywords)]
             else:
@@ -89,10 +89,10 @@ def _triples(value: Any, argument: Argument = 0, bare: bool = False) -> Iterator
 
 
 def is_reference(value: Any) -> bool:
-    """Whether a list is [name, call, output], perhaps with keyword arguments behind."""
+    """Return whether a list is [name, call, output], with or without keyword arguments after it."""
     return len(value) >= 3 and isinstance(value[0], str) and isinstance(value[2], int)
 
 
 def _by_key(value: Mapping[str, Any]) -> list[Any]:
-    """The values of a dict, last one first: Keras takes the tensors of a dict in the order of their keys."""
+    """Return the values of a dict by descending key: Keras takes tensors in the order of their keys."""
     return [value[key] for key in sorted(value, reverse=True)]

@@ -1,7 +1,7 @@
-"""The shapes of a layer's outputs, by the rule of its class.
+"""Output shapes of a layer, by the rule of its class.
 
-A rule takes the configuration and the shapes of the inputs, the batch first, and gives the shapes of the outputs; None
-is an unknown dimension, or an unknown shape. Rules are those of Keras's own `compute_output_shape`.
+A rule takes the configuration and the input shapes, the batch first, and returns the output shapes; None is an unknown
+dimension or an unknown shape. Rules are those of Keras's own `compute_output_shape`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LayerShapeRule = Callable[[Config, list[KerasDims]], list[Shape]]
 
 
 def output_shapes(kind: str, config: Config, inputs: Sequence[Shape]) -> list[Shape]:
-    """The shapes of the outputs of a layer of class `kind`; none where its rule is not known or does not fit.
+    """Return the output shapes of a layer of class `kind`; none if it has no rule, or one that does not fit.
 
     >>> output_shapes("Dense", {"units": 10}, [(None, 784)]), output_shapes("Mine", {}, [(None, 3)])
     ([(None, 10)], [])
@@ -52,7 +52,7 @@ def output_shapes(kind: str, config: Config, inputs: Sequence[Shape]) -> list[Sh
 
 
 def shape_in(value: Any) -> Shape:
-    """A shape as JSON has it: a list of numbers and nulls.
+    """Read a shape from JSON, a list of numbers and nulls; None for anything else.
 
     >>> shape_in([None, 28]), shape_in({"a": 1}), shape_in(None), shape_in([True])
     ((None, 28), None, None, None)
@@ -71,7 +71,7 @@ def flattened(config: Config, inputs: list[KerasDims]) -> list[Shape]:
 
 
 def product(dims: Sequence[int | None]) -> int | None:
-    """The product, unknown if a factor is."""
+    """Return the product of dimensions; None if one is unknown."""
     known = [dim for dim in dims if dim is not None]
     return prod(known) if len(known) == len(dims) else None
 
@@ -79,7 +79,7 @@ def product(dims: Sequence[int | None]) -> int | None:
 def reshaped(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     target = [int(dim) for dim in config["target_shape"]]
     total, rest = product(inputs[0][1:]), prod(dim for dim in target if dim != -1)
-    # What the sizes that are given leave is the size of the -1.
+    # -1 takes the remaining size.
     filled = None if total is None else total // rest
     return [(inputs[0][0], *(filled if dim == -1 else dim for dim in target))]
 
@@ -100,7 +100,7 @@ def same(config: Config, inputs: list[KerasDims]) -> list[Shape]:
 
 
 def merged(config: Config, inputs: list[KerasDims]) -> list[Shape]:
-    """Elementwise, dimensions of 1 stretched; an unknown dimension stays so only against 1 or another unknown."""
+    """Broadcast the inputs; an unknown dimension stays unknown only against 1 or an unknown one."""
     made = inputs[0]
     for other in inputs[1:]:
         size = max(len(made), len(other))
@@ -111,7 +111,7 @@ def merged(config: Config, inputs: list[KerasDims]) -> list[Shape]:
 
 
 def called(config: Config, inputs: list[KerasDims]) -> list[Shape]:
-    """A function of TensorFlow that Keras 2 made a layer of, where it works on each element.
+    """Shape of a TensorFlow function that Keras 2 wrapped as a layer, if it is elementwise.
 
     >>> called({"function": "__operators__.add"}, [(None, 4), (None, 1)]), called({"function": "image.resize"}, [()])
     ([(None, 4)], [])
@@ -149,7 +149,7 @@ def einsum(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     sizes = dict(zip(reversed(left.partition(",")[0]), reversed(inputs[0]), strict=False))
     asked = config["output_shape"]
     asked = [asked] if isinstance(asked, int) else list(asked)
-    # The dimensions of "...": those on the left that no letter names.
+    # The dimensions of "..." are those on the left without a letter.
     kept = inputs[0][: len(inputs[0]) - len(left.partition(",")[0])]
     stated = [None] * (len(result) - len(asked)) + asked
     return [(*kept, *(dim or sizes.get(letter) for letter, dim in zip(result, stated, strict=True)))]
@@ -173,7 +173,7 @@ def recurrent(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     units = _units(config)
     batch, steps = inputs[0][:2]
     out: list[Shape] = [(batch, steps, units) if config.get("return_sequences") else (batch, units)]
-    # LSTM keeps two states: what it gives, and its cell.
+    # LSTM has two states: its output, and its cell.
     states = 2 if config.get("cell", {}).get("class_name", config.get("_kind")) in ("LSTM", "LSTMCell") else 1
     return out + [(batch, units)] * (states if config.get("return_state") else 0)
 
@@ -188,12 +188,12 @@ def _units(config: Config) -> int:
         inner = cell["config"].get("cells")
         if not inner:
             return int(cell["config"]["units"])
-        cell = inner[-1]  # what the last of several gives
+        cell = inner[-1]  # the output of the last of several
     return int(config["units"])
 
 
 def convolutional(config: Config, inputs: list[KerasDims]) -> list[Shape]:
-    """Of a recurrent convolution: an image for each step, or the last; its states."""
+    """Shapes of a recurrent convolution: an image for each step, or the last one; then its states."""
     batch, steps, *rest = inputs[0]
     last = convolution(config, [(batch, *rest)])[0] or ()
     out: list[Shape] = [(batch, steps, *last[1:]) if config.get("return_sequences") else last]
@@ -202,7 +202,7 @@ def convolutional(config: Config, inputs: list[KerasDims]) -> list[Shape]:
 
 def both_ways(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     inner = config["layer"]
-    # Of a recurrent layer alone, as Keras has it: one of both ways in another would double its states again and again.
+    # Only around a recurrent layer, as in Keras: nested wrappers would double the states each time.
     if RULES[layer_row(inner["class_name"]).shape] not in (recurrent, long_short):
         return []
     first, *states = output_shapes(inner["class_name"], inner["config"], inputs)
@@ -226,7 +226,7 @@ def wrapped(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     return output_shapes(inner["class_name"], inner["config"], inputs)
 
 
-# what is read
+# inputs and preprocessing
 
 
 def given(config: Config, inputs: list[KerasDims]) -> list[Shape]:
@@ -251,10 +251,35 @@ ELEMENTWISE = frozenset(  # functions called by `tf.add(…)`, `tf.math.add(…)
     )
 )
 RULES: dict[str, LayerShapeRule] = {
-    rule.__name__: rule
-    for rule in (
-        *(given, same, merged, convolution, depthwise, transposed, pooling, global_pooling, padded, cropped, upsampled),
-        *(resized, flattened, reshaped, permuted, repeated, called, joined, dotted, dense, einsum, embedded, encoded),
-        *(attention_heads, attention, recurrent, long_short, convolutional, both_ways, at_each_step, wrapped),
-    )
+    "given": given,
+    "same": same,
+    "merged": merged,
+    "convolution": convolution,
+    "depthwise": depthwise,
+    "transposed": transposed,
+    "pooling": pooling,
+    "global_pooling": global_pooling,
+    "padded": padded,
+    "cropped": cropped,
+    "upsampled": upsampled,
+    "resized": resized,
+    "flattened": flattened,
+    "reshaped": reshaped,
+    "permuted": permuted,
+    "repeated": repeated,
+    "called": called,
+    "joined": joined,
+    "dotted": dotted,
+    "dense": dense,
+    "einsum": einsum,
+    "embedded": embedded,
+    "encoded": encoded,
+    "attention_heads": attention_heads,
+    "attention": attention,
+    "recurrent": recurrent,
+    "long_short": long_short,
+    "convolutional": convolutional,
+    "both_ways": both_ways,
+    "at_each_step": at_each_step,
+    "wrapped": wrapped,
 }

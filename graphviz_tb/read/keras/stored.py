@@ -1,4 +1,4 @@
-"""Weights of layers whose parameters no rule counts, as those of the program's own classes: the file says how many."""
+"""Weight shapes that a `.keras` archive has for layers whose parameters no rule counts, such as custom classes."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ StoredShapes = Mapping[LayerNode, list[tuple[int, ...]]]
 
 
 def stored_shapes(layers: Iterable[LayerNode], weights: StoredWeights) -> StoredShapes:
-    """Before: layers of one model, and what its archive keeps. After: the shapes of what each of them keeps, in itself
-    and in what it holds; a layer that the archive does not name is not among them.
+    """Return the shapes of the weights of each layer and of the objects inside it; only layers that the archive names.
 
-    Keras files a layer under the model that holds it, by its class and number, and Keras 3 writes its name beside its
+    Keras files a layer under the model that holds it, by its class and number, and Keras 3 writes its name next to its
     variables: `layers/functional_1/layers/scale` is the layer "gamma" of the model "inner".
     """
     holders = Holders(weights, "/")
@@ -28,7 +27,7 @@ def stored_shapes(layers: Iterable[LayerNode], weights: StoredWeights) -> Stored
             filed |= numbered(parent.parent.order)
     places = {path: layer for layer in layers if (path := place_of(layer, by_name, filed, weights))}
     shapes: dict[LayerNode, list[tuple[int, ...]]] = {layer: [] for layer in places.values()}
-    # The layer around each object, those around it first.
+    # The layer around each object; sorted so that outer objects are done first.
     owner: dict[str, str] = {}
     for path in sorted(weights, key=len):
         owner[path] = owner.get(holders.of(path), "") or (path if path in places else "")
@@ -41,11 +40,11 @@ def stored_shapes(layers: Iterable[LayerNode], weights: StoredWeights) -> Stored
 def place_of(
     layer: LayerNode, by_name: Mapping[tuple[str, str], str], filed: Mapping[LayerNode, str], weights: StoredWeights
 ) -> str:
-    """Where the archive keeps a layer; "" where it does not name it or one of the models around it."""
+    """Return the path of a layer in the archive; "" if the layer or a model around it is not named there."""
     place = ""
     for each in (*reversed(around_of(layer)), layer):
         path = f"{place}/layers/{filed[each]}".removeprefix("/")
-        # Without a name beside its variables an object is called by the end of its path.
+        # An object without a stored name is called by the last part of its path.
         unnamed = path in weights and weights[path].name == filed[each]
         place = by_name.get((place, each.name), path if unnamed else "")
         if not place:
@@ -54,7 +53,7 @@ def place_of(
 
 
 def around_of(layer: LayerNode) -> list[LayerNode]:
-    """The models around a layer but the outermost, from within."""
+    """Return the models around a layer except the outermost, innermost first."""
     around = []
     parent = layer.parent
     while parent is not None and parent.parent is not None:
@@ -64,7 +63,7 @@ def around_of(layer: LayerNode) -> list[LayerNode]:
 
 
 def numbered(layers: Iterable[LayerNode]) -> dict[LayerNode, str]:
-    """What Keras files the layers of one model under: their class, with a number from the second on."""
+    """Return the names under which Keras files the layers of a model: the class, numbered from the second on."""
     counts: Counter[str] = Counter()
     names = {}
     for layer in layers:

@@ -1,8 +1,7 @@
-"""The layers of a model whose JSON has no list of them: a subclassed one.
+"""The layers of a subclassed model, whose JSON has no list of them.
 
-nested    layers that its configuration carries, as those of models that wrap others do
-kept      the layers that its archive keeps weights for, in the objects that hold them
-hung      both as one tree; nothing says how they call each other
+They are collected from the configuration (a model that wraps models carries their layers) and from the weights in the
+archive, and nested by the objects that hold them. Nothing says how they call each other.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ from graphviz_tb.read.keras.tree import snake
 from graphviz_tb.read.keras.weights_file import Kept
 
 ROOT = "root"
-ANY = "Layer"  # the class of what only its weights are known of
+ANY = "Layer"  # the class of an object known only by its weights
 COUNTER = re.compile(r"_[0-9]+$")
 
 
 def completed(model: Mapping[str, Any], weights: Mapping[str, Kept]) -> Json:
-    """Before: the JSON of a model without layers, and what its archive keeps. After: the same with all layers that are
-    known, unconnected; without the key `layers` where none is."""
+    """Return the JSON of a model with all layers known from its configuration and weights, unconnected; without the key
+    `layers` if none are known."""
     config = model.get("config")
     config = config if isinstance(config, dict) else {}
     configured = {layer["config"]["name"]: layer for layer in nested(config)}
@@ -44,7 +43,7 @@ def completed(model: Mapping[str, Any], weights: Mapping[str, Kept]) -> Json:
 
 
 def nested(config: Mapping[str, Any]) -> Iterator[Json]:
-    """The serialized layers anywhere in a configuration, outermost ones only, in its order."""
+    """Yield the outermost serialized layers anywhere in a configuration, in its order."""
     waiting: list[Any] = [config]
     while waiting:
         value = waiting.pop()
@@ -57,7 +56,7 @@ def nested(config: Mapping[str, Any]) -> Iterator[Json]:
 
 
 def is_layer(value: Json) -> bool:
-    """Whether an object of a configuration is a layer; initialisers and types have no such options.
+    """Return whether an object of a configuration is a layer; initialisers and dtypes have no such options.
 
     >>> is_layer({"class_name": "Dense", "config": {"name": "d", "trainable": True}})
     True
@@ -71,12 +70,12 @@ def is_layer(value: Json) -> bool:
 
 
 def as_layer(path: str, kept_object: Kept, holders: Holders, configured: Mapping[str, Json]) -> Json:
-    """One object as a layer of a model's JSON: as the configuration describes it, else by its name."""
+    """Describe a stored object as a layer of a model's JSON: by the configuration if it has the layer, else by name."""
     around, _, last = path.rpartition("/")
     # "layers/dense_1": a list is not an object, and the name in it is not an attribute.
-    listed = around != "" and around not in holders.objects  # Keras names what is in a list by its class
+    listed = around != "" and around not in holders.objects  # Keras names objects in a list by class
     held = {} if listed or last == kept_object.name else {HELD: last}
-    # A configured layer counts only for an object of the model itself: deeper ones may have its name by chance.
+    # A configured layer matches only a direct object of the model: deeper ones may share its name by chance.
     if kept_object.name in configured and not holders.of(path):
         return {**alone(configured[kept_object.name]), **held}
     kind = CLASSES.get(COUNTER.sub("", last)) if listed else None
@@ -88,16 +87,16 @@ def as_layer(path: str, kept_object: Kept, holders: Holders, configured: Mapping
 
 
 def alone(layer: Json) -> Json:
-    """A layer of which nobody knows what it is called with."""
+    """Copy a layer's JSON without calls, as its inputs are unknown."""
     return {**layer, "config": dict(layer["config"]), "inbound_nodes": []}
 
 
 def give(objects: dict[str, Json], weights: Mapping[str, Kept]) -> None:
-    """The shapes that are kept, to the layers that show them: those inside a class of Keras's own to that."""
+    """Add stored weight shapes to the layers that show them; those inside a Keras layer count for that layer."""
     holders = Holders(objects, "/")
-    # Of each object the outermost layer of a class of Keras's own, it or one around it: what that holds is not shown.
+    # For each object the outermost Keras layer at or around it, whose content is not shown.
     outermost: dict[str, str] = {}
-    for path in sorted(objects, key=len):  # what is around comes first
+    for path in sorted(objects, key=len):  # outer objects first
         around = outermost.get(holders.of(path))
         outermost[path] = around or (path if own_class(objects[path]) else "")
     for path, kept_object in weights.items():

@@ -1,4 +1,4 @@
-"""The part of a layer's configuration that matters: what differs from its class's defaults, in a few words."""
+"""A layer's configuration in a few words: the options that differ from the defaults of its class."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 from graphviz_tb.limits import WORDS_TOLD
 from graphviz_tb.ops.layers import usual_config
 
-# Said first, in this order, and as they are: `32 · 3×3 · relu`.
+# Options shown first, in this order and without their names: `32 · 3×3 · relu`.
 PLAIN = (
     *("filters", "units", "output_dim", "num_heads", "kernel_size", "pool_size", "size", "target_shape", "dims", "n"),
     *("height", "width", "cropping", "rate", "factor", "drop_path_rate", "function", "activation"),
 )
-# What every class has, or what says how and not what; never shown.
+# Options that are never shown: those of every class, and those that do not change what is computed.
 SILENT = frozenset(
     (
         *("name", "trainable", "dtype", "batch_shape", "batch_input_shape", "shape", "sparse", "ragged", "optional"),
@@ -26,7 +26,7 @@ SILENT = frozenset(
         *("recurrent_activation", "reset_after", "return_state", "unit_forget_bias", "input_dim"),
     )
 )
-# Values that a class has unless the file says otherwise; those below hold for every class, by the name of the option.
+# Defaults by option, for classes that do not state their own.
 DEFAULTS: Mapping[str, Any] = {
     "strides": 1,
     "padding": "valid",
@@ -65,7 +65,7 @@ DEFAULTS: Mapping[str, Any] = {
 
 
 def telling(kind: str, config: Mapping[str, Any]) -> str:
-    """Return the words of a layer's configuration that are shown next to its class.
+    """Return the words for a layer's configuration that are shown next to its class.
 
     >>> telling("Conv2D", {"filters": 32, "kernel_size": [3, 3], "strides": [2, 2], "activation": "relu", "name": "c"})
     '32 · 3×3 · relu · stride 2'
@@ -77,7 +77,7 @@ def telling(kind: str, config: Mapping[str, Any]) -> str:
 
 
 def _words(kind: str, config: Mapping[str, Any]) -> Iterator[str]:
-    # The defaults of the class before those of all classes; what follows from another option before both.
+    # Later entries win: defaults of all classes, of this class, and those that follow from a second option.
     usual = {**DEFAULTS, **usual_config(kind), **_by_rule(config)}
     for key in (*(key for key in PLAIN if key in config), *(key for key in config if key not in PLAIN)):
         value = config[key]
@@ -90,13 +90,13 @@ def _words(kind: str, config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _by_rule(config: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Defaults that follow from another option: a pool moves by its own size, a value is as wide as its key."""
+    """Return defaults that follow from a second option: a pool moves by its size, a value is as wide as its key."""
     follows = (("strides", "pool_size"), ("value_dim", "key_dim"))
     return {key: config[other] for key, other in follows if other in config}
 
 
 def _named(key: str, value: Any, said: str) -> str:
-    """An option with its name; a switch says only which way it is.
+    """Return an option with its name; a switch as its name or "no" and its name.
 
     >>> _named("use_bias", False, "False"), _named("mask_zero", True, "True"), _named("padding", "same", "same")
     ('no bias', 'mask zero', 'same')
@@ -112,7 +112,7 @@ def _named(key: str, value: Any, said: str) -> str:
 
 
 def is_usual(value: Any, usual: Any) -> bool:
-    """Whether a value is the default; one number represents as many as there are dimensions.
+    """Return whether a value is the default; a default number matches a list with that number for each dimension.
 
     >>> is_usual([1, 1], 1), is_usual([2, 2], 1), is_usual(0.99, 0.99), is_usual(True, 1)
     (True, False, True, False)
@@ -128,7 +128,7 @@ def is_usual(value: Any, usual: Any) -> bool:
 
 
 def spoken(value: Any) -> str:
-    """A value in words: sizes joined by a multiplication sign, what is configured in turn by its class.
+    """Return a value in words: sizes joined by a multiplication sign, a configured object as its class.
 
     >>> spoken([3, 3]), spoken(0.5), spoken([[1, 1], [0, 2]]), spoken({"class_name": "ReLU", "config": {}})
     ('3×3', '0.5', '1,1×0,2', 'ReLU')
@@ -146,7 +146,7 @@ def spoken(value: Any) -> str:
 
 
 def single(value: Any) -> str:
-    """A value that holds no others."""
+    """Return a scalar as text; "" for any other value."""
     if isinstance(value, bool | int | str):
         return str(value)[:24]
     return f"{value:g}" if isinstance(value, float) else ""

@@ -1,4 +1,4 @@
-"""The layers of a model as a tree. Each has a unique name among its siblings, also where the JSON gives none."""
+"""The layers of a model as a tree. Each has a unique name among its siblings, even if the JSON states none."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from graphviz_tb.model.tensors import Shape
 from graphviz_tb.read.keras.references import Argument, Reference, inbound, named
 
 SEPARATOR = "/"
-EACH_STEP = "TimeDistributed"  # the class that runs a layer, a model perhaps, on each step of a sequence
+EACH_STEP = "TimeDistributed"  # the class that runs a layer or model on each step of a sequence
 
 
 @dataclass(eq=False)
 class LayerNode:
-    """One layer; a model if there are layers in it, also a wrapper around one."""
+    """One layer; a model if it has layers, or is a wrapper around a model."""
 
     name: str
     json: Mapping[str, Any]
@@ -28,16 +28,14 @@ class LayerNode:
     order: list[LayerNode] = field(default_factory=list)
     is_model: bool = False
     before: LayerNode | None = None  # the layer listed before it
-    runs: int = 1  # how often it runs, for the calls of it and of the models around it
-    wrappers: tuple[LayerNode, ...] = ()  # those around it that run what they hold on each step, outermost first
-    outside: list[LayerOutput] | None = None  # of a model that is an input of the one around it: what feeds that
-    made_by: dict[int, LayerOutput | None] = field(
-        default_factory=dict
-    )  # of a model: what makes the outputs asked so far
+    runs: int = 1  # how often it runs, over its calls and those of the models around it
+    wrappers: tuple[LayerNode, ...] = ()  # wrappers around it that run it on each step, outermost first
+    outside: list[LayerOutput] | None = None  # cache of a model that is an input of the one around it: its feeds
+    made_by: dict[int, LayerOutput | None] = field(default_factory=dict)  # cache of a model: makers of outputs
 
     @cached_property
     def path(self) -> str:
-        """Its name after those of the models around it."""
+        """Name of the layer after those of the models around it."""
         names = []
         layer: LayerNode | None = self
         while layer is not None:
@@ -47,23 +45,23 @@ class LayerNode:
 
     @cached_property
     def calls(self) -> list[list[Reference]] | None:
-        """The calls of the layer, each a list of references; None where the JSON does not say (a sequence)."""
+        """Calls of the layer, each a list of references; None if the JSON does not list them (a sequence)."""
         return inbound(self.json)
 
     @property
     def called(self) -> int:
-        """How many calls of it its own model makes."""
+        """Number of calls of the layer in its own model, at least 1."""
         return max(1, len(self.calls or ()))
 
     @cached_property
     def places(self) -> dict[str, int]:
-        """Of a model: which of its inputs a layer is, by name."""
+        """Position of each input of a model, by name."""
         names = [each.name for each in named(config_of(self.json).get("input_layers"))]
         return {name: place for place, name in reversed(list(enumerate(names)))}
 
     @cached_property
     def given(self) -> list[dict[Reference, None]]:
-        """Of a model: what its calls give each of its inputs, each reference once."""
+        """References that the calls of a model pass to each of its inputs, each once."""
         given: list[dict[Reference, None]] = []
         for call in self.calls or ():
             given += ({} for _ in range(len(call) - len(given)))
@@ -73,12 +71,12 @@ class LayerNode:
 
     @cached_property
     def outputs(self) -> list[Reference]:
-        """Of a model: the layers that make its outputs, and which of theirs."""
+        """References to the outputs of a model."""
         return list(named(config_of(self.json).get("output_layers")))
 
     @cached_property
     def _last_calls(self) -> dict[str, int]:
-        """Of a model: the highest number of a call of each of its layers that is spoken of."""
+        """Highest call number of each layer of a model in any reference."""
         last: dict[str, int] = {}
         spoken = (each for child in self.order for call in child.calls or () for each in call)
         for reference in chain(self.outputs, spoken):
@@ -86,18 +84,18 @@ class LayerNode:
         return last
 
     def source(self, reference: Reference) -> LayerOutput | None:
-        """Of a model: what a reference in it means; None where it has no such layer."""
+        """Resolve a reference in this model; None if it has no such layer."""
         layer = self.children.get(reference.name)
         if layer is None:
             return None
-        # Keras counts the calls of a model from 1 where it is a functional one, those of a layer from 0.
+        # Keras counts the calls of a functional model from 1, those of a layer from 0.
         first = max(0, self._last_calls.get(reference.name, 0) + 1 - layer.called)
         return LayerOutput(layer, min(max(0, reference.call - first), layer.called - 1), *reference[2:])
 
 
 class LayerOutput(NamedTuple):
-    """A tensor that a layer takes: an output of a call of a layer, as which argument, and its stated shape. Calls are
-    counted through all runs of the models between that layer and the one that takes it."""
+    """An output of a call of a layer, the argument that takes it, and its stated shape. Calls are counted through all
+    runs of the models between that layer and the one that takes it."""
 
     layer: LayerNode
     call: int = 0
@@ -107,8 +105,7 @@ class LayerOutput(NamedTuple):
 
 
 def tree(model: Mapping[str, Any], opened: bool = True) -> LayerNode:
-    """Before: a model's JSON. After: its layers under it, and theirs under them; those of a model in a wrapper, too, if
-    wrappers are `opened`."""
+    """Return the tree of layers of a model's JSON; the layers of a model in a wrapper are included if `opened`."""
     root = LayerNode(name_of(model), model, None, is_model=True)
     root.runs = root.called
     waiting = [root]
@@ -130,7 +127,7 @@ def tree(model: Mapping[str, Any], opened: bool = True) -> LayerNode:
 
 
 def own_names(listed: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """A name for each layer of a list; one without is called after its class and counted, as Keras does.
+    """Yield a unique name for each layer of a list; an unnamed one is called by its class and numbered, as in Keras.
 
     >>> list(own_names([{"class_name": "MyBlock"}, {"class_name": "MyBlock"}, {"name": "my_block_1"}]))
     ['my_block', 'my_block_2', 'my_block_1']
@@ -141,7 +138,7 @@ def own_names(listed: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for json_layer in listed:
         own = own_name(json_layer)
         name = base = own or name_of(json_layer)
-        # A second layer of one name is counted, too: others mean the first.
+        # A second layer of one name is numbered too: references mean the first.
         while name in taken or (own is None and name in given):
             counts[base] += 1
             name = f"{base}_{counts[base]}"
@@ -150,8 +147,7 @@ def own_names(listed: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def count_layers(model: Mapping[str, Any]) -> tuple[int, int]:
-    """Before: a model's JSON. After: how many layers it lists, those of the models inside it too, and how long their
-    paths are together."""
+    """Return the number of layers that a model's JSON lists at any depth, and the total length of their paths."""
     count = letters = 0
     waiting = [(model, len(name_of(model)))]
     while waiting:
@@ -165,8 +161,8 @@ def count_layers(model: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def models(model: LayerNode) -> Iterator[LayerNode]:
-    """The model and those inside it, each after the one around it."""
-    # Breadth first: the list grows while it is read.
+    """Yield the model and those inside it, each after the one around it."""
+    # Breadth first: the list grows during the loop.
     waiting = [model]
     for layer in waiting:
         yield layer
@@ -174,7 +170,7 @@ def models(model: LayerNode) -> Iterator[LayerNode]:
 
 
 def walk(model: LayerNode) -> Iterator[LayerNode]:
-    """The layers that are no models, in the order they are listed."""
+    """Yield the layers that are not models, in the order of the file."""
     waiting = [model]
     while waiting:
         layer = waiting.pop()
@@ -185,13 +181,13 @@ def walk(model: LayerNode) -> Iterator[LayerNode]:
 
 
 def config_of(json_layer: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The configuration of a layer, empty where it has none."""
+    """Return the configuration of a layer, empty if it has none."""
     config = json_layer.get("config")
     return config if isinstance(config, dict) else {}
 
 
 def layers_of(json_layer: Mapping[str, Any]) -> list[Any] | None:
-    """The layers that a model lists; of a wrapper the model that it holds. None for any other layer."""
+    """Return the layers that a model lists, or the model in a wrapper; None for any other layer."""
     config = json_layer.get("config")
     if isinstance(config, list) and json_layer.get("class_name") == "Sequential":  # Keras 1: the list of layers itself
         return config
@@ -202,7 +198,7 @@ def layers_of(json_layer: Mapping[str, Any]) -> list[Any] | None:
 
 
 def is_wrapper(json_layer: Mapping[str, Any]) -> bool:
-    """Whether a layer runs a model, or a wrapper around one, on each step."""
+    """Return whether a layer runs a model, or a wrapper around one, on each step."""
     while json_layer.get("class_name") == EACH_STEP:
         inner = config_of(json_layer).get("layer")
         if not isinstance(inner, dict):
@@ -222,13 +218,13 @@ def own_name(json_layer: Mapping[str, Any]) -> str | None:
 
 
 def name_of(json_layer: Mapping[str, Any]) -> str:
-    """The name of a layer; without one that which Keras would give it."""
+    """Return the name of a layer, or the one that Keras would give it."""
     name = own_name(json_layer)
     return snake(str(json_layer.get("class_name", "layer")).rpartition(">")[2]) if name is None else name
 
 
 def snake(kind: str) -> str:
-    """The name that Keras gives a layer after its class.
+    """Return the name that Keras derives from a class.
 
     >>> snake("MultiHeadAttention"), snake("Conv2D"), snake("GlobalAveragePooling1D"), snake("LSTM")
     ('multi_head_attention', 'conv2d', 'global_average_pooling1d', 'lstm')

@@ -1,4 +1,4 @@
-"""Which layers keep weights in a `.keras` archive: the names in its `model.weights.h5`, and no values.
+"""Names and weight shapes of the layers in a `.keras` archive (`model.weights.h5`), without values.
 
 Keras files each layer's variables under the objects that hold it (`block/mlp/layers/dense/vars/0`), with its name in an
 attribute of `vars`. HDF5 is read by h5py, an optional dependency (only a model whose JSON has no layers needs it), in a
@@ -26,26 +26,26 @@ from graphviz_tb.read.zipped import BROKEN, blocks, first_byte
 
 WEIGHTS = "model.weights.h5"
 VARIABLES = "vars"
-NOT_LAYERS = ("optimizer", "metrics")  # at the root: slots, and what is measured
-INSTALL = "pip install h5py"  # what the extra `keras` brings; so it reads where the package is on no index
-MEAN = [(), ()]  # what a metric keeps: a total and a count
+NOT_LAYERS = ("optimizer", "metrics")  # at the root: optimizer slots, and metrics
+INSTALL = "pip install h5py"  # the extra `keras`, named so that it also helps if our package is on no index
+MEAN = [(), ()]  # weights of a metric: a total and a count
 PROGRAM = Path(__file__).with_name("hdf5_items.py")
 
 
 @dataclass(slots=True)
 class Kept:
-    """The record of one object in the file: its name, and the shapes of the variables directly in it."""
+    """One object in the file: its name, and the shapes of the variables directly in it."""
 
     name: str
     shapes: list[tuple[int, ...]] = field(default_factory=list)
 
 
-StoredWeights = Mapping[str, Kept]  # what is kept, by where the object hangs; "" is the model
+StoredWeights = Mapping[str, Kept]  # by object path; "" is the model
 StoredItem = tuple[str, list[int] | None, str | None]
 
 
 class StoredFile(TypedDict):
-    """What an HDF5 file of Keras holds: the JSON of a model and of how it is compiled, and the items."""
+    """Content of a Keras HDF5 file: JSON of the model, JSON of its compilation, and the items."""
 
     model_config: str | None
     training_config: str | None
@@ -53,18 +53,18 @@ class StoredFile(TypedDict):
 
 
 class UnreadWeights(Exception):
-    """There are weights, and they could not be read; the message says why."""
+    """The weights could not be read; the message says why."""
 
 
 def readable() -> bool:
-    """Whether h5py is there."""
+    """Return whether h5py is installed."""
     return find_spec("h5py") is not None
 
 
 def kept(archive: zipfile.ZipFile, opened: Opened) -> StoredWeights:
-    """Before: an archive, and what it was opened as. After: its objects by their path, in the order of their numbers;
-    "" is the model. Nothing without h5py, and where the archive has no weights. Raises UnreadWeights where they are
-    damaged, TooLarge where they are packed and unpack to more than the source may hold."""
+    """Return the objects of an archive by path, in numeric order; "" is the model. Empty without h5py or weights.
+
+    Raises UnreadWeights if the weights are damaged, TooLarge if they unpack to more than the source may hold."""
     if WEIGHTS not in archive.namelist() or not readable():
         return {}
     objects: dict[str, Kept] = {}
@@ -80,13 +80,13 @@ def kept(archive: zipfile.ZipFile, opened: Opened) -> StoredWeights:
 
 
 def stored_items(archive: zipfile.ZipFile, opened: Opened) -> list[StoredItem]:
-    """List the items of the weights file: path, shape (None: a group) and name of each."""
+    """List path, shape (None: a group) and name of each item of the weights file."""
     with on_disk(archive, opened) as (path, first, size):
         return stored(path, first, size)["items"]
 
 
 def stored(path: Path, first: int, size: int) -> StoredFile:
-    """What an HDF5 file holds that lies in another, or is one. Raises UnreadWeights."""
+    """Read an HDF5 file of `size` bytes that begins at byte `first` of `path`. Raises UnreadWeights."""
     try:
         command = [sys.executable, str(PROGRAM), str(path), str(first), str(size)]
         done = subprocess.run(command, capture_output=True, timeout=HDF5_SECONDS, check=True, stdin=subprocess.DEVNULL)
@@ -100,10 +100,10 @@ def stored(path: Path, first: int, size: int) -> StoredFile:
 
 @contextmanager
 def on_disk(archive: zipfile.ZipFile, opened: Opened) -> Iterator[tuple[Path, int, int]]:
-    """The file that holds the weights, where they begin in it, and their size. Where they are packed, or the archive is
-    in memory, they are written out first."""
+    """Yield the file with the weights, their first byte in it, and their size; compressed weights, and those of an
+    archive in memory, are written to a temporary file."""
     info = archive.getinfo(WEIGHTS)
-    # Stored as it is: h5py reads it within the archive, without a copy of gigabytes.
+    # Stored uncompressed: h5py reads it inside the archive, without a copy of gigabytes.
     if info.compress_type == zipfile.ZIP_STORED and archive.filename:
         yield Path(archive.filename), first_byte(archive, info), info.file_size
         return
@@ -113,20 +113,20 @@ def on_disk(archive: zipfile.ZipFile, opened: Opened) -> Iterator[tuple[Path, in
             with path.open("wb") as out:
                 out.writelines(blocks(archive, WEIGHTS, opened, opened.limit))
         except BROKEN as error:
-            if isinstance(error, OSError) and error.errno:  # of the machine, as where no room is left
+            if isinstance(error, OSError) and error.errno:  # of the machine, such as a full disk
                 raise
             raise UnreadWeights(f"they are damaged: {error}") from None
         yield path, 0, path.stat().st_size
 
 
 def layer_like(path: str, kept_object: Kept) -> bool:
-    """Whether an object is a layer, not an optimizer, a generator of seeds or a metric."""
+    """Return whether an object may be a layer: not an optimizer, a seed generator or a metric."""
     first, last = path.partition("/")[0], path.rpartition("/")[2]
     return first not in NOT_LAYERS and not last.startswith("seed_generator") and kept_object.shapes != MEAN
 
 
 def natural(path: str) -> list[tuple[str, int]]:
-    """Order by the numbers that Keras counts with: dense_2 before dense_10.
+    """Sort key by the numbers that Keras appends: dense_2 before dense_10.
 
     >>> sorted(["dense_10", "dense_2", "dense"], key=natural)
     ['dense', 'dense_2', 'dense_10']

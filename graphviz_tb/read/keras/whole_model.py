@@ -1,8 +1,8 @@
-"""An HDF5 file that holds a whole Keras model, as `model.save("model.h5")` writes it.
+"""HDF5 files with a whole Keras model, as `model.save("model.h5")` writes them.
 
-The model's JSON is an attribute of the root. Weights lie under the layer of the outermost model that they belong to, by
-the name of the variable: `model_weights/inner/gamma/alpha:0` is of the layer "gamma" in the model "inner". The scopes
-around the layer may come first: `model_weights/dense/sequential/dense/kernel`.
+The model's JSON is an attribute of the root. Weights are filed under their layer in the outermost model, by the name of
+the variable: `model_weights/inner/gamma/alpha:0` belongs to the layer "gamma" in the model "inner". The scopes around
+the layer may precede it: `model_weights/dense/sequential/dense/kernel`.
 """
 
 from __future__ import annotations
@@ -33,12 +33,11 @@ from graphviz_tb.read.opened import Opened, too_large
 
 OTHERS = "save the model in the .keras format, as a SavedModel, or write model.to_json() to a file"
 WEIGHTS = "model_weights/"
-DEEPEST = 32  # scopes of a variable that are told apart: no layer holds layers as deep
+DEEPEST = 32  # scopes of a variable that are distinguished: layers are never nested deeper
 
 
 def read_whole_model(opened: Opened, options: ReadOptions) -> Holding:
-    """Before: an HDF5 file. After: the conceptual graph of the Keras model in it; its weights are not read, only their
-    shapes."""
+    """Return the conceptual graph of the Keras model in an HDF5 file; of weights only shapes are read."""
     if not readable():
         raise UnknownFormat(f"{opened.name} is an HDF5 file, which is read with h5py", hint=f"{INSTALL}, or {OTHERS}")
     with ExitStack() as closing:
@@ -64,14 +63,14 @@ def read_whole_model(opened: Opened, options: ReadOptions) -> Holding:
     if on_disk is not None:  # before any of it is parsed
         check_json(f"{config}{compiled}".encode(), on_disk, opened.name)
     data = f'{{"model_config": {config}, "training_config": {readable_json(compiled)}}}'.encode()
-    # Filed where it is asked for: where no rule counts the parameters of a layer.
+    # Weights are filed on demand, for layers whose parameters no rule counts.
     content = conceptual_graph(data, opened.name, lambda: by_layer(file["items"], root_name(config)), on_disk)
     entry = Entry("conceptual", bytes=len(data), format="Keras HDF5 file")
     return Holding((SourceItem(entry, lambda: content),), what=opened.name)
 
 
 def readable_json(text: str) -> str:
-    """A text that is JSON, else that of nothing: a model is drawn whatever is said of how it is compiled."""
+    """Return a text if it is JSON, else "null": a model is drawn even if its compile settings are damaged."""
     with suppress(ValueError, RecursionError):
         json.loads(text)
         return text
@@ -79,14 +78,14 @@ def readable_json(text: str) -> str:
 
 
 def root_name(config: str) -> str:
-    """The name of the outermost model, where its JSON says one."""
+    """Return the name of the outermost model; "" if its JSON states none."""
     with suppress(ValueError, RecursionError, KeyError, TypeError):
         return str(json.loads(config)["config"]["name"])
     return ""
 
 
 def by_layer(items: Iterable[StoredItem], root: str = "") -> StoredWeights:
-    """The shapes of variables by their layer, filed as a `.keras` archive files them; `root` is the model's name.
+    """File the shapes of variables by layer, as a `.keras` archive does; `root` is the model's name.
 
     >>> found = by_layer([("model_weights/in/gamma/a:0", [3], None), ("model_weights/d/m/d/kernel", [2, 4], None)], "m")
     >>> {path: kept.shapes for path, kept in found.items()}
@@ -97,7 +96,7 @@ def by_layer(items: Iterable[StoredItem], root: str = "") -> StoredWeights:
         if shape is None or not path.startswith(WEIGHTS):
             continue
         layer, *scopes = path.removeprefix(WEIGHTS).split("/")[:-1] or [""]
-        # Variables are named with the model and the layer before them, or the layer alone, or neither.
+        # Names of variables begin with model and layer, or the layer only, or neither.
         around = next((begin for begin in ([root, layer], [layer]) if scopes[: len(begin)] == begin), [])
         place = f"layers/{layer}"
         layers.setdefault(place, Kept(layer))

@@ -1,6 +1,6 @@
-"""Shapes of images and sequences: what windows slide over, what is padded, cropped or enlarged.
+"""Output shapes of layers of images and sequences: convolutions, pools, padding, cropping, resizing.
 
-Rules are as in `shapes`: from the configuration and the shapes of the inputs to the shapes of the outputs.
+A rule takes the configuration and the input shapes and returns the output shapes.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ KerasDims = tuple[int | None, ...]
 
 
 def channels_first(config: Config) -> bool:
-    """Whether the channels come before the spatial dimensions."""
+    """Return whether the channels precede the spatial dimensions."""
     return config.get("data_format") == "channels_first"
 
 
 def spatial(config: Config, shape: KerasDims) -> tuple[KerasDims, int | None]:
-    """The spatial dimensions and the channels of an image."""
+    """Split a shape into spatial dimensions and channels."""
     return (shape[2:], shape[1]) if channels_first(config) else (shape[1:-1], shape[-1])
 
 
 def image(config: Config, batch: int | None, sizes: Sequence[int | None], channels: int | None) -> list[Shape]:
-    """An image of these dimensions."""
+    """Return the shape of an image with these dimensions."""
     return [(batch, channels, *sizes) if channels_first(config) else (batch, *sizes, channels)]
 
 
 def each(value: Any, count: int) -> list[int]:
-    """A number for each spatial dimension.
+    """Return a number for each spatial dimension.
 
     >>> each(3, 2), each([1, 2], 2)
     ([3, 3], [1, 2])
@@ -39,7 +39,7 @@ def each(value: Any, count: int) -> list[int]:
 
 
 def window(size: int | None, kernel: int, stride: int, padding: str, dilation: int = 1) -> int | None:
-    """How many places a window takes along one dimension.
+    """Return the number of positions of a window along one dimension.
 
     >>> window(28, 3, 1, "valid"), window(28, 3, 2, "same")
     (26, 14)
@@ -47,12 +47,12 @@ def window(size: int | None, kernel: int, stride: int, padding: str, dilation: i
     if size is None:
         return None
     reach = (kernel - 1) * dilation + 1
-    # ceil(size / stride), or the windows that fit whole
+    # ceil(size / stride), or only whole windows
     return -(-size // stride) if padding in ("same", "causal") else max(0, (size - reach) // stride + 1)
 
 
 def windows(config: Config, shape: KerasDims, kernel: Any) -> list[int | None]:
-    """Return how many places a window takes along all spatial dimensions."""
+    """Return the number of positions of a window along each spatial dimension."""
     sizes, _ = spatial(config, shape)
     count = len(sizes)
     strides = config.get("strides")
@@ -67,7 +67,7 @@ def windows(config: Config, shape: KerasDims, kernel: Any) -> list[int | None]:
 
 
 def convolution(config: Config, inputs: list[KerasDims]) -> list[Shape]:
-    # A convolution's step is 1 unless it says otherwise; a pool's is its size.
+    # The default stride is 1 for a convolution, the size of the window for a pool.
     sizes = windows({"strides": 1, **config}, inputs[0], config["kernel_size"])
     return image(config, inputs[0][0], sizes, config["filters"])
 
@@ -95,7 +95,7 @@ def transposed(config: Config, inputs: list[KerasDims]) -> list[Shape]:
 
 
 def stretched(size: int | None, kernel: int, stride: int, dilation: int, extra: int | None, padding: str) -> int | None:
-    """The size along one dimension after a transposed convolution.
+    """Return the size along one dimension after a transposed convolution.
 
     >>> stretched(7, 3, 2, 1, None, "same"), stretched(7, 3, 2, 1, None, "valid")
     (14, 15)
@@ -104,7 +104,7 @@ def stretched(size: int | None, kernel: int, stride: int, dilation: int, extra: 
         return None
     reach = (kernel - 1) * dilation + 1
     if extra is None:
-        # Keras: without `output_padding` the size follows from the padding alone.
+        # As in Keras: without `output_padding` the size follows from the padding mode.
         return size * stride + (max(reach - stride, 0) if padding == "valid" else 0)
     shift = reach // 2 if padding == "same" else 0
     return (size - 1) * stride + reach - 2 * shift + extra
@@ -129,7 +129,7 @@ def sides(value: Any, count: int) -> list[tuple[int, int]]:
     """
     if isinstance(value, int):
         return [(value, value)] * count
-    # One dimension: [before, after] is meant, not a number for each of two dimensions.
+    # One dimension: a list means [before, after].
     if count == 1 and all(isinstance(side, int) for side in value):
         return [(value[0], value[-1])]
     return [(side, side) if isinstance(side, int) else (side[0], side[1]) for side in value]

@@ -2,11 +2,12 @@
 
 walk      the folders, each once; a run is a folder with event files
 tail      each file in blocks of whole records, from where reading stopped
-alike     events of one structure decoded together; single: the others one by one
-kinds     what a value is, and its columns
-restarts  which points a later life of the run supersedes
+alike     decode events of equal structure together
+single    decode the remaining events one by one
+kinds     the kind of a value, and its columns
+restarts  points that a later restart of the run supersedes
 series    the columns of each tag
-room      which of them stay in memory
+room      which columns stay in memory
 """
 
 from __future__ import annotations
@@ -32,11 +33,10 @@ RunState = tuple[Run, dict[NumberedTag, Series]]
 
 
 class LogReader:
-    """Reads a log directory or an event file, and goes on reading it.
+    """Reads a log directory or an event file, incrementally.
 
-    `room` is how many bytes the columns of all series may take, about: beyond it those are dropped that were asked for
-    least recently, and read again when they are asked for. Raises ReadError where the log cannot be read, or holds no
-    event file.
+    `room` limits the bytes of all columns, approximately: above it the least recently used ones are dropped, and read
+    again on demand. Raises ReadError if the log cannot be read or has no event file.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class LogReader:
         room: int | None = None,
     ) -> None:
         self.given = path_of(path)
-        self.path: Path = lasting(self.given)  # whatever the current folder will be
+        self.path: Path = lasting(self.given)  # independent of the current folder
         self.restarts, self.checksum = restarts, checksum
         self.room = Room(room)
         self._runs: dict[str, RunReader] = {}
@@ -57,11 +57,11 @@ class LogReader:
         self.refresh()
 
     def read(self) -> Logged:
-        """All that was there when it was last read."""
+        """Return everything as of the last reading."""
         return self._logged
 
     def refresh(self) -> tuple[Logged, LogChanges]:
-        """All there is now, and what is new of it."""
+        """Read new data. Returns everything, and the changes."""
         found, notices = self._files()
         before = {name: (reader.run, reader.series) for name, reader in self._runs.items()}
         generation = self._logged.generation + 1
@@ -85,9 +85,9 @@ class LogReader:
         return self._logged, changes
 
     def read_again(self, series: Sequence[Series]) -> Logged:
-        """All there is, where the columns of these series were read again if they had been dropped.
+        """Return everything, after reading the dropped columns of these series again.
 
-        Raises ReadError where a file is gone, replaced or cut.
+        Raises ReadError if a file is gone, replaced or truncated.
         """
         self.room.ask(series)
         spared = {(each.run, each.tag) for each in series}
@@ -108,7 +108,7 @@ class LogReader:
         return Logged(runs, series, notices, generation)
 
     def path_of(self, file: str) -> Path:
-        """The path of one of the files of a run."""
+        """Return the path of a run's file."""
         return self._top / file
 
     @property
@@ -116,7 +116,8 @@ class LogReader:
         return self.path if self.path.is_dir() else self.path.parent
 
     def _files(self) -> tuple[dict[str, list[Path]], tuple[Notice, ...]]:
-        """The event files of each run, in the order of names; what was read before is one, whatever it begins with."""
+        """Return the event files of each run, sorted. A file that was read before counts whatever it starts with
+        now."""
         if not self.path.exists():
             raise ReadError(f"no file or folder '{self.given}'", hint="what was there is gone")
         if not self.path.is_dir():
@@ -140,7 +141,7 @@ class LogReader:
         return runs, notices
 
     def _read(self, name: str, paths: list[Path], generation: int) -> bool:
-        """Read what is new of one run; whether something of it was read from the start."""
+        """Read the new data of one run; return whether any of it was read from the start."""
         reader = self._runs.get(name)
         again = reader is not None and not reader.goes_on(paths)
         if reader is None or again:
@@ -148,7 +149,7 @@ class LogReader:
         return reader.refresh(paths, generation) or again
 
     def _changes(self, before: dict[str, RunState], again: set[str], generation: int) -> LogChanges:
-        """Return the changes since `before`; in runs of which something was read `again`, no series goes on."""
+        """Return the changes since `before`. In runs in `again`, no series continues."""
         points: dict[tuple[str, str], int] = {}
         afresh: list[tuple[str, str]] = []
         graphs, notices = [], []

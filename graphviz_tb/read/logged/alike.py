@@ -1,8 +1,8 @@
-"""All events of one structure are decoded together.
+"""Decode all events of one structure together.
 
-Records of equal length lie beside each other as lines of bytes. The first is taken apart by hand; all whose bytes are
-equal outside of the spans of its time, step, tags and values are of its structure, and those spans are columns. What is
-unlike comes back to the start of the loop, or, where a structure has few events, is decoded one by one.
+Records of equal length form lines of bytes. The first is parsed by hand; all records whose bytes are equal outside the
+spans of time, step, tags and values share its structure, and those spans become columns. The rest is tried again in the
+next round, or decoded one by one if a structure has few events.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from graphviz_tb.read.logged.group import (
 from graphviz_tb.read.logged.structure import ByteSpan, CutError, LoggedValue, OddError, Structure, structure_of
 from graphviz_tb.read.records import HEADER
 
-FEW = 48  # events of one structure that are decoded one by one as fast
-WIDE = 4096  # bytes of an event of which only the parts that are needed are taken out
+FEW = 48  # up to so many events, decoding one by one is as fast
+WIDE = 4096  # bytes of an event above which only the needed spans are copied
 Tag = Callable[[bytes], int]
 
 
@@ -38,7 +38,7 @@ class Unlike(list[int]):
 
 
 def found_alike(block: RecordBlock, tag: Tag, unlike: Unlike, damaged: Callable[[int], None]) -> Iterator[Found]:
-    """Before: a block. After: what its events of common structures hold; `unlike` has got the other records."""
+    """Yield the values of a block's events of common structures; add all other records to `unlike`."""
     order = np.argsort(block.sizes, kind="stable")
     cuts = runs(block.sizes[order])
     for first, stop in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
@@ -78,7 +78,7 @@ def _of_one_length(
 
 
 def _structure(block: RecordBlock, record: int) -> Structure | None:
-    """How an event is built; None where it is no summary, or needs protobuf."""
+    """Return the structure of an event; None if it is no summary or needs protobuf."""
     payload = block.payload(record)
     try:
         structure = structure_of(payload, len(payload))
@@ -88,7 +88,7 @@ def _structure(block: RecordBlock, record: int) -> Structure | None:
 
 
 class _Lines:
-    """Records of one length: their bytes line by line where these are few."""
+    """Records of one length, as lines of bytes if these are short."""
 
     def __init__(self, block: RecordBlock, rows: Longs, lines: Bytes | None = None) -> None:
         self.block, self.rows = block, rows
@@ -98,24 +98,24 @@ class _Lines:
             self.lines = gathered(block.data, block.starts[rows] + HEADER, -(-self.width // PADDING) * PADDING)
 
     def only(self, which: NDArray[np.bool_]) -> _Lines:
-        """Some of them."""
+        """Return some of the lines."""
         if np.all(which):
             return self
         return _Lines(self.block, self.rows[which], None if self.lines is None else self.lines[which])
 
     def without_first(self) -> _Lines:
-        """All but the first."""
+        """Return all lines but the first."""
         return _Lines(self.block, self.rows[1:], None if self.lines is None else self.lines[1:])
 
     def cut(self, span: ByteSpan) -> Bytes:
-        """These bytes of every event."""
+        """Return the bytes of a span, for each line."""
         first, last = span
         if self.lines is not None:
             return self.lines[:, first:last]
         return gathered(self.block.data, self.block.starts[self.rows] + HEADER + first, last - first)
 
     def like_first(self, structure: Structure) -> NDArray[np.bool_]:
-        """Which events are equal to the first but for the spans of its structure."""
+        """Mark the events that equal the first one outside the spans of its structure."""
         outside = mask_of(structure.spans, self.width)
         same = self._equal_words(outside) if self.lines is not None else self._equal_parts(outside)
         if structure.step is not None:
@@ -142,7 +142,7 @@ class _Lines:
         return same
 
     def values(self, structure: Structure, tag: Tag) -> Iterator[Found]:
-        """Before: all are of this structure. After: its values, each with a line for every event."""
+        """Yield the values of a structure that all lines share, each with one line per event."""
         place = self.block.offset + self.block.starts[self.rows]
         wall = numbers_of(self.cut(structure.wall), "<f8")[:, 0]
         step = np.zeros(len(place), np.int64) if structure.step is None else varints(self.cut(structure.step))[0]

@@ -1,4 +1,4 @@
-"""One event file of a run: what was read of it so far, as rows by kind."""
+"""One event file of a run: its contents so far, as rows by kind."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from graphviz_tb.read.logged.tail import FileTail, LargeRecord, opened
 from graphviz_tb.read.wire import pieces
 
 GRAPH, META_GRAPH = 4, 9  # fields of an Event
-Family = tuple[Kind, str]  # a kind, and the dtype of its values: columns of one family can be joined
+Family = tuple[Kind, str]  # kind and dtype: rows of one family can be concatenated
 
 
 @dataclass(slots=True)
 class Names:
-    """Tags of a run by number, and what the first metadata of each says; `places` are (file, place in it)."""
+    """Tags of a run by number, and the first metadata of each; `places` are (file, offset)."""
 
     tags: NumberOf[bytes] = field(default_factory=NumberOf)
     tables: Tables = field(default_factory=Tables)
@@ -40,7 +40,7 @@ class Names:
     _about_places: dict[tuple[int, Kind], tuple[int, int]] = field(default_factory=dict)
 
     def learn(self, found: Found, file: int) -> None:
-        """Keep what the metadata of some values say of tags of which no earlier ones said anything."""
+        """Store the metadata of values, unless earlier values of their tag had some."""
         kind = kind_of(found.group.form)
         if found.about is None or kind is None:
             return
@@ -52,20 +52,22 @@ class Names:
                 self.abouts[tag, kind], self._about_places[tag, kind] = found.about, here
 
     def plugin(self, tag: int, file: int) -> str:
-        """The plugin that a file or one before it names for a tag ("": none). Later ones are not asked, so that a file
-        means the same whenever it is read."""
+        """Return the plugin that a file or an earlier one names for a tag, else "".
+
+        Later files do not count, so that a file always decodes to the same values.
+        """
         named = self._plugin_places.get(tag)
         return "" if named is None or named[0] > file else self._plugins[tag]
 
 
 class EventFile:
-    """The contents of one event file. `number` is its place among those of its run."""
+    """The contents of one event file. `number` is its position in the run."""
 
     def __init__(self, path: Path, number: int, names: Names, checksum: bool, shown: str = "") -> None:
         self.path, self.number, self.names, self.checksum = path, number, names, checksum
-        self.shown = shown or str(path)  # in notices
+        self.shown = shown or str(path)  # the name used in notices
         self.tail = FileTail(path)
-        self._only: set[tuple[int, Kind]] | None = None  # tags and kinds that are read again; None: all are new
+        self._only: set[tuple[int, Kind]] | None = None  # tags and kinds to read again; None: everything is new
         self._forget()
 
     def _forget(self) -> None:
@@ -73,10 +75,10 @@ class EventFile:
         self.graphs = 0
         self.starts: list[tuple[int, int]] = []
         self.damage: list[Notice] = []
-        self._skipped: set[int] = set()  # places of damaged records
+        self._skipped: set[int] = set()  # offsets of damaged records
 
     def refresh(self) -> tuple[set[tuple[int, Kind]], bool]:
-        """Read what is new: the tags and kinds that got points, and whether all was read again. Raises OSError."""
+        """Read new data. Returns the tags and kinds with new points, and whether all was read again. Raises OSError."""
         if not self.tail.grown():
             return set(), False
         again = self.tail.restarted()
@@ -86,7 +88,7 @@ class EventFile:
         try:
             with opened(self.path) as stream:
                 rows = self._read(stream)
-        except ReadError as error:  # it is packed, and that is damaged
+        except ReadError as error:  # damaged gzip data
             self.damage.append(Notice("damaged-record", error.message))
             return before, again
         changed = set(before)
@@ -98,30 +100,30 @@ class EventFile:
 
     @property
     def walls(self) -> tuple[float, float]:
-        """The first and the last time of points that a later life of the run may write again."""
+        """First and last time of points that a restart may write again."""
         spans = [growing.walls for (kind, _), growing in self.kinds.items() if kind not in LASTING]
         return min((first for first, _ in spans), default=np.inf), max((last for _, last in spans), default=-np.inf)
 
     def changed(self) -> set[tuple[int, Kind]]:
-        """All tags and kinds that have points."""
+        """Return all tags and kinds that have points."""
         return {(tag, kind) for (kind, _), growing in self.kinds.items() for tag in growing.tags}
 
     def drop(self, keys: set[tuple[int, Kind]]) -> None:
-        """Forget the points of some tags and kinds; `read_again` brings them back."""
+        """Drop the points of some tags and kinds; `read_again` restores them."""
         for (kind, _), growing in self.kinds.items():
             growing.drop({tag for tag, each in keys if each == kind})
 
     def read_again(self, keys: set[tuple[int, Kind]]) -> None:
-        """Read all points of some tags and kinds that were dropped.
+        """Read all dropped points of some tags and kinds.
 
-        Raises OSError, and ReadError where the file no longer has what was read of it.
+        Raises OSError, and ReadError if the file no longer has what was read.
         """
         wanted = keys & self.changed()
         if not wanted:
             return
         if not self.tail.holds():
             raise ReadError(f"'{self.shown}' was replaced or cut", hint="ask again when it has been read anew")
-        self.drop(wanted)  # what came since then is read with the rest
+        self.drop(wanted)  # points that were read since are read again with the rest
         other = EventFile(self.path, self.number, self.names, self.checksum, self.shown)
         other._only, other._skipped, other.tail.end = wanted, self._skipped, self.tail.offset
         with opened(self.path) as stream:
@@ -130,12 +132,12 @@ class EventFile:
         self.tail.read += other.tail.read
 
     def bytes(self) -> int:
-        """How much memory its columns take."""
+        """Return the memory of its columns, in bytes."""
         return sum(part.rows.bytes() for growing in self.kinds.values() for part in growing.parts)
 
     def notices(self) -> Iterator[Notice]:
         """Yield notices of damage in the file."""
-        # A damaged disk makes thousands of one kind: the first place of each is said, and how many there are.
+        # A damaged disk causes thousands: report the first of each kind, and their number.
         alike: dict[str, list[Notice]] = {}
         for notice in self.damage:
             alike.setdefault(notice.message, []).append(notice)
@@ -152,7 +154,7 @@ class EventFile:
         return Notice(code, f"{self.shown}: {what}", f"byte {place}")
 
     def _read(self, stream: FileIO | BytesIO) -> dict[Family, list[Rows]]:
-        """New records as rows. Values without metadata wait until all metadata are known."""
+        """Read new records as rows. Values without metadata wait until all metadata is known."""
         singles = Singles(lambda name: self.names.tags.number(name))
         waiting: list[ValueGroup] = []
         rows: dict[Family, list[Rows]] = {}
@@ -181,7 +183,7 @@ class EventFile:
                 self._damaged(block.place(record))
             block = block.only(sound)
         elif not block.sound(last):
-            # The end of a file is what is damaged most often.
+            # Damage is most frequent at the end of a file.
             self._damaged(block.place(last))
             block = block.only(np.arange(last))
         unlike = Unlike()
@@ -229,7 +231,7 @@ class EventFile:
             self._decode(group, rows)
 
     def _resolve(self, group: ValueGroup, rows: dict[Family, list[Rows]]) -> None:
-        """Values without metadata are of the plugin that the first value of their tag names."""
+        """Decode values without metadata by the plugin that the first value of their tag names."""
         plugins = [self.names.plugin(tag, self.number) for tag in group.tag.tolist()]
         for plugin in dict.fromkeys(plugins):
             self._decode(group.of(np.array([each == plugin for each in plugins]), plugin), rows)
@@ -248,5 +250,5 @@ class EventFile:
 
 
 def _holds_graph(record: LargeRecord) -> bool:
-    """Whether a large event holds a graph, and not run statistics or a message."""
+    """Return whether a large event holds a graph."""
     return any(piece.number in (GRAPH, META_GRAPH) for piece in pieces(record.window, 0, record.size))

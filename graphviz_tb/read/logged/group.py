@@ -1,4 +1,4 @@
-"""Values of one form, taken out of the bytes of a file together: columns of bytes, not yet numbers."""
+"""Values of one form, cut out of a file's bytes together: columns of bytes, not yet numbers."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from graphviz_tb.model.columns import Bytes, Ints, Longs, runs
 from graphviz_tb.model.logged import About, Doubles
 from graphviz_tb.read.logged.structure import ByteSpan, ValueForm
 
-WAV_HEAD = 44  # bytes of a sound that say its rate and its length
-_ODD = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio in 64 bits: powers of it hash a tag
+WAV_HEAD = 44  # bytes of a WAV header: rate and length
+_ODD = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio in 64 bits; powers of it hash a tag
 
 
 @dataclass(frozen=True, slots=True)
 class ValueGroup:
-    """Values of one form: the number of their tag, where their record starts, step, wall time.
+    """Values of one form: number of their tag, offset of their record, step, wall time.
 
-    `event` is how many bytes the payload of the record has, `index` which value of it each is. `numbers` are the bytes
-    of each named part, a line for each value; of its strings `at` is where each starts in the file, `length` how many
-    bytes it has, and `heads` the first bytes of the first of them, where they are sounds.
+    `event` is the size of the record's payload, `index` the position of the value in it. `numbers` are the bytes of
+    each named part, one line per value. Of its strings, `at` is the file offset of each, `length` its size, and `heads`
+    are the first bytes of the first one, for sounds.
     """
 
     form: ValueForm
@@ -43,7 +43,7 @@ class ValueGroup:
         return len(self.tag)
 
     def of(self, which: NDArray[np.bool_], plugin: str | None) -> ValueGroup:
-        """Some of the values, as those of a plugin: only the first of a tag has metadata."""
+        """Return some of the values, assigned to a plugin: only the first value of a tag has metadata."""
         return replace(
             self,
             form=self.form._replace(plugin=plugin),
@@ -62,7 +62,7 @@ class ValueGroup:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A group, and what the metadata of its values say; `first` is the first place of each tag in it."""
+    """A group with the metadata of its values; `first` is the first offset of each tag."""
 
     group: ValueGroup
     about: About | None
@@ -70,7 +70,7 @@ class Found:
 
 
 def gathered(data: Bytes, starts: Longs, width: int) -> Bytes:
-    """Return `width` bytes from each start, a line each. All of them must be within the data.
+    """Return `width` bytes from each start, one line each. All must be within the data.
 
     >>> gathered(np.arange(9, dtype=np.uint8), np.array([0, 5]), 3).tolist()
     [[0, 1, 2], [5, 6, 7]]
@@ -83,7 +83,7 @@ def gathered(data: Bytes, starts: Longs, width: int) -> Bytes:
 
 
 def numbers_of(lines: Bytes, dtype: str) -> NDArray[Any]:
-    """Lines of bytes as lines of numbers.
+    """View lines of bytes as lines of numbers.
 
     >>> numbers_of(np.array([[0, 0, 128, 63]], np.uint8), "<f4").tolist()
     [[1.0]]
@@ -95,7 +95,7 @@ def numbers_of(lines: Bytes, dtype: str) -> NDArray[Any]:
 
 
 def varints(lines: Bytes) -> tuple[Longs, NDArray[np.bool_]]:
-    """Numbers of as many bytes of seven bits as the lines are wide, and which lines are such a number.
+    """Decode lines of bytes as varints of this width; also return which lines are valid.
 
     >>> [column.tolist() for column in varints(np.array([[0x96, 0x01], [0x16, 0x81]], np.uint8))]
     [[150, 150], [True, False]]
@@ -109,7 +109,7 @@ def varints(lines: Bytes) -> tuple[Longs, NDArray[np.bool_]]:
 
 
 def distinct_lines(lines: Bytes) -> tuple[list[bytes], Longs, Longs]:
-    """The distinct lines, the number of each line among them, and where each is for the first time.
+    """Return the distinct lines, the index of each line among them, and the first occurrence of each.
 
     >>> names, number, first = distinct_lines(np.frombuffer(b"bbaabb", np.uint8).reshape(3, 2))
     >>> sorted(names), [names[each] for each in number], sorted(first.tolist())
@@ -124,13 +124,13 @@ def distinct_lines(lines: Bytes) -> tuple[list[bytes], Longs, Longs]:
     first = order[cuts[:-1]]
     number = np.empty(count, np.int64)
     number[order] = np.repeat(np.arange(len(first)), np.diff(cuts))
-    if not np.array_equal(lines[first][number], lines):  # two names of one hash
+    if not np.array_equal(lines[first][number], lines):  # a hash collision
         return _one_by_one(lines)
     return [lines[each].tobytes() for each in first.tolist()], number, first
 
 
 def hashes(lines: Bytes) -> NDArray[np.uint64]:
-    """A number for each line, equal for equal lines."""
+    """Return a hash of each line."""
     width = lines.shape[1]
     words = np.zeros((len(lines), -(-width // 8) * 8), np.uint8)
     words[:, :width] = lines
@@ -149,7 +149,7 @@ def _one_by_one(lines: Bytes) -> tuple[list[bytes], Longs, Longs]:
 
 
 def mask_of(spans: Iterable[ByteSpan], width: int) -> NDArray[np.bool_]:
-    """Return which bytes are in none of the spans."""
+    """Mark the bytes outside all spans."""
     outside = np.ones(width, np.bool_)
     for first, last in spans:
         outside[first:last] = False

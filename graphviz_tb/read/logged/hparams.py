@@ -1,8 +1,8 @@
 """Hyperparameters: the messages of the plugin `hparams` → trials.
 
-decoded    the message in the metadata of each tag
-declared   the hyperparameters and metrics that an experiment names
-from_runs  those of the sessions, where no experiment names them
+decoded    the messages in the metadata of tags
+declared   hyperparameters and metrics that an experiment declares
+from_runs  those of the sessions, if no experiment declares them
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from graphviz_tb.read.pb import BROKEN
 
 TYPES: tuple[HParamWord, ...] = ("", "string", "bool", "float64")
 STATUSES: tuple[StatusWord, ...] = ("unknown", "success", "failure", "running")
-MOST_DISCRETE = 10  # texts of a domain that no experiment names; `max_domain_discrete_len` of TensorBoard
+MOST_DISCRETE = 10  # largest inferred domain of texts; `max_domain_discrete_len` of TensorBoard
 
 Word = TypeVar("Word", bound=str)
-RunMessage = tuple[str, HParamsPluginData]  # the run, and what it says
+RunMessage = tuple[str, HParamsPluginData]  # run, message
 
 
 def trials_of(logged: Logged) -> Trials:
-    """The trials of a log; none where nothing was logged for the plugin.
+    """Return the trials of a log, empty if the plugin logged nothing.
 
-    Torch writes an experiment into the run of each trial: each adds the columns that those before it lack.
+    Torch writes an experiment into the run of each trial: each adds the columns that earlier ones lack.
     """
     told = list(decoded(logged))
     sessions = tuple(sessions_of(told))
@@ -51,12 +51,12 @@ def trials_of(logged: Logged) -> Trials:
             infos.setdefault(text(info.name), declared(info))
         for metric in map(metric_of, experiment.metric_infos):
             metrics.setdefault((metric.group, metric.tag), metric)
-    # A hyperparameter that a session has and no experiment names is shown behind the others.
+    # Undeclared hyperparameters of sessions come after the declared ones.
     return Trials(tuple((hparams | infos)[name] for name in (infos | hparams)), tuple(metrics.values()), sessions)
 
 
 def decoded(logged: Logged) -> Iterator[RunMessage]:
-    """Yield the messages of the plugin, run by run, without damaged ones."""
+    """Yield the plugin's messages, run by run, without damaged ones."""
     for series in logged.series:
         if series.kind == "hparams":
             try:
@@ -66,7 +66,7 @@ def decoded(logged: Logged) -> Iterator[RunMessage]:
 
 
 def sessions_of(told: Iterable[RunMessage]) -> Iterator[TrialSession]:
-    """A session for each run that says how it was started."""
+    """Yield a session for each run with a start message."""
     by_kind: dict[str, dict[str, HParamsPluginData]] = {}
     for run, data in told:
         by_kind.setdefault(data.WhichOneof("data") or "", {}).setdefault(run, data)
@@ -84,7 +84,7 @@ def sessions_of(told: Iterable[RunMessage]) -> Iterator[TrialSession]:
 
 
 def value_of(value: HParamValue) -> HParamSetting:
-    """Return a value as Python's; None for anything but a number, text or truth value."""
+    """Return a value as Python's number, text or bool; None for anything else."""
     kind = value.WhichOneof("kind")
     if kind == "string_value":
         return text(value.string_value)
@@ -94,12 +94,12 @@ def value_of(value: HParamValue) -> HParamSetting:
 
 
 def word_of(words: tuple[Word, ...], number: int) -> Word:
-    """The word for the number of an enum; the first for one that is not known."""
+    """Return the word for the number of an enum; the first for an unknown one."""
     return words[number] if 0 <= number < len(words) else words[0]
 
 
 def declared(info: HParamInfo) -> HParam:
-    """A hyperparameter as an experiment names it."""
+    """Convert a declared hyperparameter."""
     domain: tuple[HParamSetting, ...] | Interval | None = None
     if info.WhichOneof("domain") == "domain_discrete":
         domain = tuple(map(value_of, info.domain_discrete.values))
@@ -110,12 +110,12 @@ def declared(info: HParamInfo) -> HParam:
 
 
 def metric_of(info: MetricInfo) -> Metric:
-    """A metric as an experiment names it."""
+    """Convert a declared metric."""
     return Metric(text(info.name.tag), text(info.name.group), text(info.display_name), text(info.description))
 
 
 def from_runs(sessions: Iterable[TrialSession]) -> Iterator[HParam]:
-    """The hyperparameters that sessions have, each with the type and the range of its values."""
+    """Yield the hyperparameters of sessions, with the type and range of their values."""
     values: dict[str, list[HParamSetting]] = {}
     for session in sessions:
         for name, value in session.hparams.items():
@@ -125,7 +125,7 @@ def from_runs(sessions: Iterable[TrialSession]) -> Iterator[HParam]:
 
 
 def hparam_from(name: str, values: list[str | bool | float]) -> HParam:
-    """A hyperparameter by its values; of several types it is a text.
+    """Return a hyperparameter by its values; mixed types become text.
 
     >>> hparam_from("lr", [0.1, 0.01])
     HParam(name='lr', title='', about='', type='float64', domain=Interval(least=0.01, greatest=0.1))
@@ -143,7 +143,7 @@ def hparam_from(name: str, values: list[str | bool | float]) -> HParam:
 
 
 def metrics_below(logged: Logged, sessions: Iterable[TrialSession]) -> Iterator[Metric]:
-    """The scalars in the runs of sessions and below them, each once, in the order of tags."""
+    """Yield the scalars in the runs of sessions and below, without duplicates, sorted by tag."""
     runs = {session.run for session in sessions}
     found = set()
     for series in logged.series:
@@ -156,7 +156,7 @@ def metrics_below(logged: Logged, sessions: Iterable[TrialSession]) -> Iterator[
 
 
 def nearest(run: str, sessions: set[str]) -> str | None:
-    """The session that a run belongs to: itself, or the nearest folder above."""
+    """Return the session of a run: itself, or the nearest folder above."""
     parts = run.split("/")
     for count in range(len(parts), 0, -1):
         above = "/".join(parts[:count])
@@ -166,7 +166,7 @@ def nearest(run: str, sessions: set[str]) -> str | None:
 
 
 def group_below(run: str, session: str) -> str:
-    """The path from a session to a run below it.
+    """Return the path from a session to a run below it.
 
     >>> group_below("a/validation", "a"), group_below("a", "a"), group_below("a", ".")
     ('validation', '', 'a')

@@ -1,4 +1,4 @@
-"""The kind of a value, by its form; and the columns of each kind."""
+"""The kind of a value, by its form, and the columns of each kind."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CURVES = ("true_positives", "false_positives", "true_negatives", "false_negative
 
 
 class Tables:
-    """Shapes and forms of all points of a run, by number."""
+    """Shapes and forms of all points of a run, numbered."""
 
     def __init__(self) -> None:
         self.shapes: NumberOf[tuple[int, ...]] = NumberOf()
@@ -33,7 +33,7 @@ class Tables:
 
 
 class KindRule(NamedTuple):
-    """A kind, which forms are of it, and what makes its columns."""
+    """A kind, a test for its forms, and a function that makes its columns."""
 
     kind: Kind
     fits: Callable[[ValueForm], bool]
@@ -41,7 +41,7 @@ class KindRule(NamedTuple):
 
 
 def decoded(group: ValueGroup, tables: Tables) -> tuple[Kind, Rows] | None:
-    """Before: values whose plugin is known. After: their kind and columns; None for what holds nothing to show."""
+    """Return the kind and columns of values whose plugin is known; None if there is nothing to show."""
     for rule in KINDS:
         if rule.fits(group.form):
             return rule.kind, rule.rows(group, tables)
@@ -49,7 +49,7 @@ def decoded(group: ValueGroup, tables: Tables) -> tuple[Kind, Rows] | None:
 
 
 def kind_of(form: ValueForm) -> Kind | None:
-    """The kind of a value."""
+    """Return the kind of a value, or None."""
     return next((rule.kind for rule in KINDS if rule.fits(form)), None)
 
 
@@ -80,7 +80,7 @@ def _is_numeric(form: ValueForm) -> bool:
 
 
 def numbers(group: ValueGroup) -> NDArray[Any]:
-    """The numbers of each value in one line, of the dtype of the tensor; the last one fills what is claimed beyond."""
+    """Return the numbers of each value as a line, in the tensor's dtype. The last one fills up the claimed size."""
     form = group.form
     if form.field == "simple_value":
         return numbers_of(group.numbers["value"], "<f4")
@@ -120,7 +120,7 @@ def _is_histogram(form: ValueForm) -> bool:
 
 
 def _held(form: ValueForm) -> bool:
-    """Whether a tensor does not claim more numbers than a file would hold."""
+    """Return whether a tensor's claimed size is plausible."""
     return 0 <= prod(form.shape) < 2**31 and min(form.shape, default=0) >= 0
 
 
@@ -136,8 +136,11 @@ def _histograms(group: ValueGroup, tables: Tables) -> Rows:
 
 
 def _old_histograms(group: ValueGroup) -> Rows:
-    """HistogramProto. Before: limits up to the largest double, empty buckets at both ends. After: as TensorBoard makes
-    them (`data_compat`): from the first to the last bucket that is not empty, between minimum and maximum."""
+    """Convert HistogramProto to TensorBoard's buckets (`data_compat`).
+
+    The proto has limits up to the largest double and empty buckets at both ends. The result reaches from the first to
+    the last non-empty bucket, between minimum and maximum.
+    """
     parts = {name: numbers_of(lines, "<f8") for name, lines in group.numbers.items()}
     if "stats" in parts:  # all five in one line
         parts |= {name: parts["stats"][:, index : index + 1] for index, name in enumerate(HISTOGRAM)}
@@ -183,7 +186,7 @@ def _is_image(form: ValueForm) -> bool:
 
 
 def _images(group: ValueGroup, tables: Tables) -> Rows:
-    # Without metadata of their own the two sizes are still among the strings.
+    # Without metadata, the two sizes are still among the strings.
     skip = 2 if group.form.field == "strings" and not group.form.sized else 0
     at, length = group.at[:, skip:], group.length[:, skip:]
     none = np.zeros(len(group))
@@ -195,7 +198,7 @@ def _is_audio(form: ValueForm) -> bool:
 
 
 def _audio(group: ValueGroup, tables: Tables) -> Rows:
-    """Sounds; a label beside each, where there is one, is left out."""
+    """Return the rows of sounds; labels next to them are left out."""
     stride = max(1, prod(group.form.shape[1:])) if group.form.field == "strings" else 1
     at, length = group.at[:, ::stride], group.length[:, ::stride]
     rate, frames = np.full(len(group), group.form.rate), np.full(len(group), group.form.frames, np.int64)
@@ -205,7 +208,7 @@ def _audio(group: ValueGroup, tables: Tables) -> Rows:
 
 
 def _wav(heads: NDArray[np.uint8]) -> tuple[NDArray[np.float64], Longs]:
-    """Rate and number of frames of sounds, by their first bytes; 0 where they are no WAV with the usual header."""
+    """Return sample rate and number of frames from WAV headers; 0 for unusual headers."""
     count, width = heads.shape
     if width < WAV_HEAD:
         return np.zeros(count), np.zeros(count, np.int64)
@@ -239,7 +242,7 @@ def _is_curve(form: ValueForm) -> bool:
 
 
 def _curves(group: ValueGroup, tables: Tables) -> Rows:
-    with np.errstate(over="ignore", invalid="ignore"):  # rates of another dtype, damaged
+    with np.errstate(over="ignore", invalid="ignore"):  # damaged: rates of a different dtype
         rates = numbers(group).astype(np.float32)
     thresholds = rates.shape[1] // 6
     rates = rates[:, : thresholds * 6].reshape(len(group), 6, thresholds)
@@ -261,7 +264,7 @@ def _is_tensor(form: ValueForm) -> bool:
     return form.field in ("content", "float_val", "double_val", "strings")
 
 
-# The first rule that fits.
+# The first matching rule applies.
 KINDS: tuple[KindRule, ...] = (
     KindRule("scalar", _is_scalar, _scalars),
     KindRule("histogram", _is_histogram, _histograms),

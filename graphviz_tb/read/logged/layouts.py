@@ -1,4 +1,4 @@
-"""The charts that a training laid out itself (TensorBoard's plugin `custom_scalars`)."""
+"""Charts laid out by the training program (TensorBoard's plugin `custom_scalars`)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from graphviz_tb.proto import CustomLayout
 from graphviz_tb.read.logged.structure import text
 from graphviz_tb.read.pb import BROKEN
 
-ReadPlace = Callable[[str, Place], bytes]  # the bytes of a place of a run
+ReadPlace = Callable[[str, Place], bytes]  # (run, place) → bytes
 
 
 def custom_charts(logged: Logged, read: ReadPlace) -> tuple[CustomCategory, ...]:
-    """The categories of all layouts, run by run in the order of names.
+    """Return the categories of all layouts, run by run.
 
-    A category that several runs have is one, with the charts of each once, as in TensorBoard. Of a run the last
-    layout counts; one that is damaged or gone is left out, and so are charts past the bound.
+    A category in several runs is merged, without duplicate charts, as in TensorBoard. The last layout of a run counts.
+    Damaged layouts and charts over the limit are left out.
     """
     found: dict[str, CustomCategory] = {}
     room: int = CUSTOM_CHARTS
@@ -47,6 +47,6 @@ def layouts(logged: Logged, read: ReadPlace) -> Iterator[CustomLayout]:
 
 
 def chart_of(chart: CustomLayout.Chart) -> CustomChart:
-    """One chart of a layout."""
+    """Convert one chart of a layout."""
     margins = (Margin(text(one.value), text(one.lower), text(one.upper)) for one in chart.margin.series)
     return CustomChart(text(chart.title), tuple(map(text, chart.multiline.tag)), tuple(margins))

@@ -1,4 +1,4 @@
-"""Values that stayed on disk, read when they are asked for."""
+"""Values that stay on disk and are read on demand."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from graphviz_tb.read.pb import BROKEN
 
 
 def bytes_at(path: Path, place: Place) -> bytes:
-    """The bytes of a place. Raises ReadError where the file is gone, or shorter than it was."""
+    """Read the bytes at a place. Raises ReadError if the file is gone or truncated."""
     try:
         with opened(path) as stream:
             data = Handle(stream).bytes(place.offset, place.length)
@@ -31,7 +31,7 @@ def bytes_at(path: Path, place: Place) -> bytes:
 
 
 def tensor_in(event: bytes, value: int) -> NDArray[Any]:
-    """The tensor of one value of an event. Raises ReadError where there is none."""
+    """Return the tensor of one value of an event. Raises ReadError if there is none."""
     try:
         return array_of(Event.FromString(event).summary.value[value].tensor)
     except (*BROKEN, IndexError):
@@ -39,9 +39,9 @@ def tensor_in(event: bytes, value: int) -> NDArray[Any]:
 
 
 def array_of(tensor: TensorProto) -> NDArray[Any]:
-    """A tensor as numpy has it, text as bytes. What it claims beyond what it holds is the last value again and again.
+    """Return a tensor as a numpy array, text as bytes. The last value fills up the claimed size.
 
-    Raises MalformedProto where shape and values do not fit, TooLarge where it claims far more than it holds.
+    Raises MalformedProto if shape and values do not fit, TooLarge if it claims far more than it holds.
     """
     shape = tuple(dim.size for dim in tensor.tensor_shape.dim)
     count, elements = claimed(tensor), stored(tensor)

@@ -1,7 +1,8 @@
-"""Which points a later life of the run supersedes. Nothing is deleted: they are marked.
+"""Mark points that a later restart of the run supersedes. No point is deleted.
 
-A run that died and went on from a checkpoint writes steps again, into a new file. TensorFlow 1 marks it with a
-SessionLog; else two files show it whose times do not overlap. Files whose times do are two writers of one run.
+A run that crashed and continued from a checkpoint writes some steps again, into a new file. TensorFlow 1 marks this
+with a SessionLog; otherwise two files whose times do not overlap show it. Files with overlapping times are two writers
+of one run.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ import numpy as np
 from graphviz_tb.model.columns import Bools, Longs
 from graphviz_tb.model.logged import Kind, Restart
 
-# Kinds that are written once for a run, or again whenever it goes on: their steps say nothing.
+# Kinds written once per run, or again at every restart: their steps mean nothing.
 LASTING: frozenset[Kind] = frozenset(("hparams", "graph", "layout", "text"))
 
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """The points of one series in one file, in the order of writing, and the times of the whole file."""
+    """The points of one series in one file, in the order of writing, and the time range of the whole file."""
 
     file: int
     step: Longs
@@ -30,7 +31,7 @@ class Life:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """A SessionLog that says that a program began at `step`, at a place in a file."""
+    """A SessionLog record: a program started at `step`."""
 
     file: int
     place: int
@@ -39,17 +40,20 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Superseded:
-    """A mark for each point of a series, and the beginnings that superseded any: file, step, how many, marked."""
+    """A mark per point of a series, and the restarts that superseded any: file, step, count, by SessionLog or not."""
 
     points: Bools
     by: tuple[tuple[int, int, int, bool], ...]
 
 
 def superseded(lives: list[Life], starts: list[Start]) -> Superseded:
-    """Before: the lives of one series in the order of the files, and the marks of the run in the order of writing."""
+    """Mark superseded points of a series.
+
+    `lives` are in the order of the files, `starts` are the SessionLogs of the run in the order of writing.
+    """
     marks = [np.zeros(len(life.step), np.bool_) for life in lives]
     by: dict[tuple[int, int, bool], int] = {}
-    for start in starts[1:]:  # the first one begins the run
+    for start in starts[1:]:  # the first one is the run's own start
         for life, mark in zip(lives, marks, strict=True):
             before = life.file < start.file or (life.place < start.place if life.file == start.file else False)
             _mark(mark, before & (life.step >= start.step), (start.file, start.step, True), by)
@@ -70,8 +74,7 @@ def _mark(mark: Bools, which: Bools, by: tuple[int, int, bool], counts: dict[tup
 
 
 def _again(lives: list[Life]) -> list[tuple[int, int] | None]:
-    """For each life the later one that begins at the least step, of those that begin when it is over: its number, and
-    that step."""
+    """For each life, return the later life with the lowest first step that starts after it ended, and that step."""
     found: list[tuple[int, int] | None] = [None] * len(lives)
     if len(lives) < 2:
         return found
@@ -86,7 +89,7 @@ def _again(lives: list[Life]) -> list[tuple[int, int] | None]:
 
 
 def restarts_of(found: list[tuple[int, int, int, bool]], walls: list[float]) -> tuple[Restart, ...]:
-    """The restarts of a run: what superseded points of any of its series, one for each file, or each mark in it.
+    """Return the restarts of a run, over all its series: one per file, or one per SessionLog.
 
     `walls` are the first times of the files.
     """

@@ -1,4 +1,4 @@
-"""Which series stay in memory: those that were asked for last."""
+"""Keep the most recently used series in memory, and drop the rest."""
 
 from __future__ import annotations
 
@@ -8,39 +8,39 @@ from itertools import count
 from graphviz_tb.model.logged import RunTag, Series
 from graphviz_tb.read.logged.run import NumberedTag, RunReader
 
-FULL = 0.9  # of the room that is filled when some was made: not each new point drops a series
+FULL = 0.9  # fill level after dropping, so that not every new point drops a series
 
 
 class Room:
-    """Room for the columns of series, in bytes (None: as much as they take), and when each was asked for last."""
+    """A limit on the bytes of all columns (None: no limit), and when each series was last used."""
 
     def __init__(self, size: int | None) -> None:
         self.size = size
         self.taken = 0
-        self._each: dict[str, int] = {}  # bytes of each run
+        self._each: dict[str, int] = {}  # bytes per run
         self._asked: dict[RunTag, int] = {}
         self._clock = count(1)
 
     def ask(self, series: Iterable[Series]) -> None:
-        """Note that these are asked for now."""
+        """Mark series as used now."""
         now = next(self._clock)
         for each in series:
             self._asked[each.run, each.tag] = now
 
     def count(self, run: str, size: int) -> None:
-        """Note how many bytes the columns of a run take."""
+        """Record the bytes of a run's columns."""
         self.taken += size - self._each.get(run, 0)
         self._each[run] = size
 
     def forget(self, runs: Collection[str]) -> None:
-        """Forget runs that are gone."""
+        """Forget vanished runs."""
         for run in runs:
             self.taken -= self._each.pop(run, 0)
         if runs:
             self._asked = {key: asked for key, asked in self._asked.items() if key[0] not in runs}
 
     def make(self, runs: Mapping[str, RunReader], spared: Collection[RunTag] = ()) -> bool:
-        """Drop the columns of series that were asked for least recently; whether there were too many."""
+        """Drop the least recently used columns if memory is over the limit; return whether any were."""
         if self.size is None or self.taken <= self.size:
             return False
         left = self.taken - int(FULL * self.size)
@@ -56,7 +56,7 @@ class Room:
         return bool(chosen)
 
     def _by_age(self, runs: Mapping[str, RunReader], spared: Collection[RunTag]) -> list[tuple[str, NumberedTag]]:
-        """The series that have columns, those that were asked for least recently first."""
+        """Return the series that have columns, least recently used first."""
         ages = [
             (self._asked.get((name, series.tag), 0), name, key)
             for name, reader in runs.items()

@@ -1,4 +1,4 @@
-"""Points of many series as columns: in the order of decoding, sorted by series at the end of a file."""
+"""Points of many series as columns: in decoding order, then sorted by series."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ Column = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Points: the number of their tag, where in the file their record is (`place`), step and wall time.
+    """Points: number of the tag, file offset of the record (`place`), step, wall time.
 
-    `fixed` has a value for each point by the name of its column; `ragged` has `size[i]` values for point i, one point
-    behind the other.
+    `fixed` columns have one value per point; `ragged` ones have `size[i]` consecutive values for point i.
     """
 
     tag: Ints
@@ -36,7 +35,7 @@ class Rows:
         return len(self.tag)
 
     def take(self, points: Longs) -> Rows:
-        """Some points, in this order."""
+        """Return some points, in this order."""
         made = replace(
             self,
             tag=self.tag[points],
@@ -49,13 +48,13 @@ class Rows:
             return made
         size = self.size[points]
         start = np.cumsum(self.size) - self.size
-        # The places of all values: for each point its start, and 0, 1, 2 … from there.
+        # Indexes of all ragged values: for each point its start plus 0, 1, 2 …
         inner = np.arange(int(size.sum())) - np.repeat(np.cumsum(size) - size, size)
         values = np.repeat(start[points], size) + inner
         return replace(made, size=size, ragged={name: column[values] for name, column in self.ragged.items()})
 
     def between(self, part: slice, inner: slice) -> Rows:
-        """Return a run of points, whose ragged values are `inner`, without a copy."""
+        """Return a slice of points, with `inner` as the slice of ragged values, without a copy."""
         return Rows(
             self.tag[part],
             self.place[part],
@@ -67,38 +66,38 @@ class Rows:
         )
 
     def bytes(self) -> int:
-        """How much memory the columns take."""
+        """Return the memory of the columns, in bytes."""
         columns: list[Column] = [self.tag, self.place, self.step, self.wall, self.size]
         return sum(column.nbytes for column in (*columns, *self.fixed.values(), *self.ragged.values()))
 
     def by_tag(self) -> Rows:
-        """Return the points sorted by tag, those of one tag in the order of the file."""
+        """Return the points sorted by tag, within a tag in the order of the file."""
         order = np.lexsort((self.place, self.tag))
         return self if np.all(order[1:] > order[:-1]) else self.take(order)
 
 
 def concatenated(parts: Sequence[Rows]) -> Rows:
-    """Points one behind the other; all parts have the same columns."""
+    """Concatenate rows that have the same columns."""
     if len(parts) == 1:
         return parts[0]
 
-    def whole(columns: list[Column]) -> Column:
+    def join(columns: list[Column]) -> Column:
         return np.concatenate(columns)
 
     first = parts[0]
     return Rows(
-        whole([part.tag for part in parts]),
-        whole([part.place for part in parts]),
-        whole([part.step for part in parts]),
-        whole([part.wall for part in parts]),
-        {name: whole([part.fixed[name] for part in parts]) for name in first.fixed},
-        {name: whole([part.ragged[name] for part in parts]) for name in first.ragged},
-        whole([part.size for part in parts]),
+        join([part.tag for part in parts]),
+        join([part.place for part in parts]),
+        join([part.step for part in parts]),
+        join([part.wall for part in parts]),
+        {name: join([part.fixed[name] for part in parts]) for name in first.fixed},
+        {name: join([part.ragged[name] for part in parts]) for name in first.ragged},
+        join([part.size for part in parts]),
     )
 
 
 class Sorted:
-    """Rows sorted by tag, and where each tag has its own."""
+    """Rows sorted by tag, with the bounds of each tag."""
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows.by_tag()
@@ -116,20 +115,19 @@ class Sorted:
 
     @property
     def tags(self) -> list[int]:
-        """The tags that have points, in the order of their numbers."""
+        """Tags with points, by number."""
         return list(self._bounds)
 
     def of(self, tag: int) -> Rows | None:
-        """The points of one tag."""
+        """Return the points of one tag, or None."""
         bounds = self._bounds.get(tag)
         return None if bounds is None else self.rows.between(*bounds)
 
 
 class GrowingRows:
-    """Rows of one file that grow: what came later is merged with what is not much larger, so that parts stay few.
+    """Rows of a growing file. New rows are merged with parts of similar size, so that there are few parts.
 
-    `steps` and `walls` are the least and the greatest of all, `count` is how many there are, those of `dropped` tags
-    included.
+    `steps` and `walls` are minimum and maximum; `count` includes the points of `dropped` tags.
     """
 
     def __init__(self) -> None:
@@ -139,7 +137,7 @@ class GrowingRows:
         self.count = 0
 
     def add(self, rows: Rows) -> None:
-        """Take in what was read next."""
+        """Add rows that were read next."""
         self.count += len(rows)
         self.steps = min(self.steps[0], int(np.min(rows.step))), max(self.steps[1], int(np.max(rows.step)))
         self.walls = (
@@ -156,11 +154,11 @@ class GrowingRows:
 
     @property
     def tags(self) -> set[int]:
-        """The tags that have points, here or dropped."""
+        """Tags with points, loaded or dropped."""
         return self.dropped.union(*(part.tags for part in self.parts))
 
     def drop(self, tags: set[int]) -> None:
-        """Forget the points of some tags; that there are some stays known."""
+        """Drop the points of some tags, but remember that these exist."""
         listed, kept = np.array(sorted(tags), np.int64), []
         for part in self.parts:
             found = tags.intersection(part.tags)
@@ -172,10 +170,10 @@ class GrowingRows:
         self.parts = kept
 
     def take_back(self, rows: Rows) -> None:
-        """Take in all points of tags that were dropped, read again."""
+        """Add the points of dropped tags, read again."""
         self.dropped.difference_update(rows.tag.tolist())
         self._merge(rows)
 
     def of(self, tag: int) -> list[Rows]:
-        """The points of one tag, in the order of the file."""
+        """Return the points of one tag, in the order of the file."""
         return [rows for part in self.parts if (rows := part.of(tag)) is not None]

@@ -1,4 +1,4 @@
-"""One run: its event files, and the series that they make together."""
+"""One run: its event files, and the series in them."""
 
 from __future__ import annotations
 
@@ -19,13 +19,16 @@ from graphviz_tb.read.logged.rows import Rows
 from graphviz_tb.read.logged.series import in_file, outlined, series_of
 from graphviz_tb.read.logged.structure import text
 
-NumberedTag = tuple[int, Kind]  # the number of a tag, and a kind
+NumberedTag = tuple[int, Kind]  # number of a tag, and a kind
 
 
 @dataclass(frozen=True, slots=True)
 class HeldSeries:
-    """A series before it has its name, where its first point is, the last file that has points of it, what superseded
-    any of them, how many bytes its rows take, and whether its columns are a copy: put together from several rows."""
+    """A series before it is named, with what is needed to update it.
+
+    `first` is (file, offset) of its first point, `last_file` the last file with points of it, `by` the restarts that
+    superseded any, `size` the bytes of its rows. `copied`: its columns are a copy, concatenated from several rows.
+    """
 
     series: Series
     first: tuple[int, int]
@@ -36,12 +39,12 @@ class HeldSeries:
 
     @property
     def bytes(self) -> int:
-        """The memory that is free when its columns are dropped."""
+        """Bytes of memory that dropping its columns frees."""
         return 0 if self.series.dropped is not None else 2 * self.size if self.copied else self.size
 
 
 class RunReader:
-    """Reads the files of one run, and goes on reading them. `generation` counts the readings that changed it."""
+    """Reads the files of one run, incrementally. `generation` counts the readings that changed it."""
 
     def __init__(self, name: str, top: Path, restarts: Restarts, checksum: bool) -> None:
         self.name, self.top, self.restarts, self.checksum = name, top, restarts, checksum
@@ -52,14 +55,14 @@ class RunReader:
         self._marks: list[Start] = []  # of the whole run, in the order of writing
         self.series: dict[NumberedTag, Series] = {}
         self.sorted: tuple[Series, ...] = ()  # by tag
-        self.changed: set[NumberedTag] = set()  # by the last reading
+        self.changed: set[NumberedTag] = set()  # in the last reading
 
     def goes_on(self, paths: Sequence[Path]) -> bool:
-        """Whether these are the files that were read before, and maybe later ones."""
+        """Return whether the files read before come first in `paths`."""
         return [file.path for file in self.files] == list(paths)[: len(self.files)]
 
     def refresh(self, paths: Sequence[Path], generation: int) -> bool:
-        """Read what is new in the files of the run; whether one of them was read from its start again."""
+        """Read the new data of all files; return whether any file was read from its start again."""
         for path in paths[len(self.files) :]:
             shown = os.path.relpath(path, self.top).replace(os.sep, "/")
             self.files.append(EventFile(path, len(self.files), self.names, self.checksum, shown))
@@ -67,7 +70,7 @@ class RunReader:
         again, appended, starts, before = False, True, len(self._marks), self._state()
         for file in self.files:
             begin = file.walls[0]
-            with suppress(OSError):  # gone since it was listed: the next reading sees it
+            with suppress(OSError):  # deleted since it was listed: the next reading notices
                 keys, read_again = file.refresh()
                 changed |= keys
                 again |= read_again
@@ -84,18 +87,18 @@ class RunReader:
         return again
 
     def drop(self, keys: set[NumberedTag]) -> None:
-        """Forget the columns of some series; what is known of them as a whole stays."""
+        """Drop the columns of some series, but keep their summary."""
         for file in self.files:
             file.drop(keys)
         for key, held in list(self.held.items()):
             if key in keys:
                 self.held[key] = replace(held, series=outlined(held.series))
-            elif held.series.dropped is None:  # its columns may be a view of those that are to go
+            elif held.series.dropped is None:  # its columns may be a view of dropped ones
                 self._hold(key, held.series.generation)
         self._name_all()
 
     def read_again(self, keys: set[NumberedTag]) -> None:
-        """Read the columns of series that were dropped. Raises ReadError where a file is gone, replaced or cut."""
+        """Read dropped columns again. Raises ReadError if a file is gone, replaced or truncated."""
         try:
             for file in self.files:
                 file.read_again(keys)
@@ -107,16 +110,16 @@ class RunReader:
 
     @property
     def bytes(self) -> int:
-        """How much memory the columns take."""
+        """Memory of all columns, in bytes."""
         copies = sum(held.size for held in self.held.values() if held.copied and held.series.dropped is None)
         return copies + sum(file.bytes() for file in self.files)
 
     def _hold_all(self, changed: set[NumberedTag], appended: bool, generation: int) -> None:
-        """Make the series that changed. `appended`: points came to the end of the last file, and nothing else did."""
+        """Update the changed series. `appended`: points were added to the end of the last file only."""
         dropped = {key for key in changed & self.held.keys() if self.held[key].series.dropped is not None}
         grown = {key for key in dropped if appended and self.held[key].last_file == len(self.files) - 1}
-        if dropped - grown:  # what supersedes their points may be another: only all of them show that
-            with suppress(ReadError):  # gone since it was listed
+        if dropped - grown:  # restarts may now supersede different points, which only all points show
+            with suppress(ReadError):  # deleted since it was listed
                 self.read_again(dropped - grown)
         for key in sorted(changed - grown):
             self._hold(key, generation)
@@ -143,7 +146,7 @@ class RunReader:
         return [Start(file.number, place, step) for file in self.files for place, step in file.starts]
 
     def _hold(self, key: NumberedTag, generation: int) -> None:
-        """Make a series of what the files have of it."""
+        """Make a series from the rows of all files."""
         tag, kind = key
         parts = [(file, rows) for file in self.files if (rows := self._rows(file, tag, kind))]
         if not parts:
@@ -159,7 +162,7 @@ class RunReader:
         self.held[key] = HeldSeries(series, first, files[-1][0], found.by, size, copied)
 
     def _superseded(self, kind: Kind, files: Sequence[tuple[int, Rows]]) -> Superseded:
-        """Which points of a series a later life of the run wrote again."""
+        """Mark the points of a series that a restart wrote again."""
         if kind in LASTING or self.restarts == "keep" or (len(files) < 2 and len(self._marks) < 2):
             return Superseded(np.zeros(sum(len(rows) for _, rows in files), np.bool_), ())
         walls = [self.files[number].walls for number, _ in files]
@@ -170,7 +173,7 @@ class RunReader:
         return [rows for (each, _), growing in file.kinds.items() if each == kind for rows in growing.of(tag)]
 
     def _named(self) -> Iterator[tuple[NumberedTag, Series]]:
-        """Yield the series, each with a unique name: a tag of two kinds is named with its kind from the second on."""
+        """Yield series with unique names: of two kinds with one tag, the second gets its kind appended."""
         taken = {self.held[key].series.logged_as for key in self.held}
         first: dict[str, NumberedTag] = {}
         for key in sorted(self.held, key=lambda key: (self.held[key].first, key)):
@@ -184,7 +187,7 @@ class RunReader:
             yield key, series
 
     def _run(self) -> Run:
-        """Return the facts of the run as a whole."""
+        """Return the facts of the whole run."""
         held = [growing for file in self.files for growing in file.kinds.values()]
         by = [each for one in self.held.values() for each in one.by]
         return Run(

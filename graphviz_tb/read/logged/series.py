@@ -1,4 +1,4 @@
-"""Rows of the files of a run → the columns of one series."""
+"""Concatenate the rows of a run's files to the columns of a series."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from graphviz_tb.read.records import HEADER
 NO_VALUES = freeze(np.zeros(0, np.float32))
 NO_STEPS, NO_WALLS = freeze(np.zeros(0, np.int64)), freeze(np.zeros(0, np.float64))
 NOTHING_SUPERSEDED = freeze(np.zeros(0, np.bool_))
-# What values of version 1 say of themselves: the plugin that TensorBoard takes them for.
+# Values of version 1 have no metadata: the plugin that TensorBoard assigns them to.
 ABOUTS: dict[Kind, About] = {
     "scalar": About("scalars"),
     "histogram": About("histograms"),
@@ -27,13 +27,13 @@ NOTHING = About()
 
 
 def in_file(parts: Sequence[Rows]) -> Rows:
-    """The points of a series in one file, in the order of the file."""
+    """Return the points of a series in one file, in the order of the file."""
     wide = widened(parts)
     return concatenated(wide) if wide is parts else concatenated(wide).by_tag()
 
 
 def widened(parts: Sequence[Rows]) -> Sequence[Rows]:
-    """Return the points with numbers of two widths converted to float64."""
+    """Convert numbers to float64 if the parts have different widths."""
     if len(parts) < 2:
         return parts
     dtypes = {part.fixed["value"].dtype for part in parts if "value" in part.fixed}
@@ -43,7 +43,7 @@ def widened(parts: Sequence[Rows]) -> Sequence[Rows]:
 
 
 def outlined(series: Series) -> Series:
-    """The series without its columns."""
+    """Return the series without its columns."""
     return replace(
         series,
         step=NO_STEPS,
@@ -65,7 +65,7 @@ def series_of(
     tables: Tables,
     generation: int,
 ) -> Series:
-    """Before: the points of each file, by the number of the file. After: one series, its columns read-only."""
+    """Make a series from the points of each file, given with the file's number. Its columns are read-only."""
     rows = concatenated(widened([rows for _, rows in files]))
     data: SeriesData | None = None
     if kind in _DATA:
@@ -91,7 +91,7 @@ _Make = Callable[[Rows, Ints, Tables], SeriesData]
 
 
 def _start(rows: Rows) -> Column:
-    """Where the ragged values of each point begin, and the end."""
+    """Return where the ragged values of each point begin, and the end."""
     return freeze(np.concatenate(([0], np.cumsum(rows.size))).astype(np.int64))
 
 

@@ -1,4 +1,4 @@
-"""Events decoded one by one, by protobuf; their values are put together by form, as those of one structure are."""
+"""Decode events one by one with protobuf, and group their values by form, as for events of equal structure."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from graphviz_tb.read.pb import BROKEN
 from graphviz_tb.read.records import HEADER
 from graphviz_tb.read.wire import varint
 
-START = 1  # of a SessionLog: a program began
+START = 1  # SessionLog.status: a program started
 NumberBytes = dict[str, bytes]
-BlobSpans = list[tuple[int, int]]  # where each begins in the payload, and its length
+BlobSpans = list[tuple[int, int]]  # start in the payload, and length
 
 
-ValuePlace = tuple[int, int, float, int, int]  # place, step, wall time, size of the event, number of the value
+ValuePlace = tuple[int, int, float, int, int]  # offset, step, wall time, size of the event, number of the value
 
 
 class Parsed(NamedTuple):
-    """One value: what a Group has a line of."""
+    """One value: a line of a ValueGroup."""
 
     tag: int
     place: int
@@ -44,17 +44,17 @@ class Parsed(NamedTuple):
 
 @dataclass(slots=True)
 class Singles:
-    """Events decoded one by one: values by form and metadata, and counts of the other events."""
+    """Events decoded one by one: values by form and metadata, and counts of other events."""
 
     tag: Tag
     tags: dict[str, int] = field(default_factory=dict)
     values: dict[tuple[ValueForm, About | None, int, tuple[int, ...]], list[Parsed]] = field(default_factory=dict)
     graphs: int = 0
-    starts: list[tuple[int, int]] = field(default_factory=list)  # SessionLog.START: place and step
+    starts: list[tuple[int, int]] = field(default_factory=list)  # SessionLog.START: offset and step
     abouts: dict[tuple[str, str, str, bytes], About] = field(default_factory=dict)
 
     def add(self, payload: bytes, place: int) -> bool:
-        """Take in one event; False where it is none."""
+        """Add an event; return False if the payload is none."""
         try:
             event = Event.FromString(payload)
         except BROKEN:
@@ -85,7 +85,7 @@ class Singles:
             return stop
         blobs: BlobSpans = []
         for each in strings:
-            # They are in order: each begins after the last, or where the same bytes were before.
+            # Strings are in order: search each after the previous one, or where equal bytes were found.
             first = max(0, payload.find(each, stop))
             stop = max(stop, first + len(each))
             blobs.append((first, len(each)))
@@ -97,7 +97,7 @@ class Singles:
         return stop
 
     def put(self, about: About | None, form: ValueForm, parsed: Parsed) -> None:
-        """Add a value to those that have its form."""
+        """Add a value to the values of its form."""
         lengths = (*map(len, parsed.numbers.values()), len(parsed.head))
         key = (form, about, len(parsed.blobs), lengths)
         found = self.values.get(key)
@@ -114,7 +114,7 @@ class Singles:
         return self.abouts[key]
 
     def _by_hand(self, payload: bytes, place: int) -> bool:
-        """Read an event that protobuf refuses, as text in it is not UTF-8; return whether that was possible."""
+        """Parse an event that protobuf refuses because of invalid UTF-8; return whether that worked."""
         try:
             structure = structure_of(payload, len(payload))
         except Exception:
@@ -125,7 +125,7 @@ class Singles:
         return True
 
     def add_structure(self, structure: Structure, data: Any, place: int, size: int) -> None:
-        """Take in one event by its structure; only the bytes of its numbers and names are read."""
+        """Add an event by its structure; only the bytes of numbers and names are read."""
         wall = float(np.frombuffer(data[slice(*structure.wall)], "<f8")[0])
         step = 0
         if structure.step is not None:
@@ -140,13 +140,13 @@ class Singles:
             self.put(value.about, value.form, Parsed(tag, place, step, wall, size, index, numbers, blobs, head))
 
     def found(self) -> Iterator[Found]:
-        """All values, those of one form together."""
+        """Yield all values, grouped by form."""
         for (form, about, _, _), values in self.values.items():
             yield Found(_group(form, values), about, _first(values))
 
 
 def _first(values: list[Parsed]) -> dict[int, int]:
-    """The first place of each tag."""
+    """Return the first offset of each tag."""
     first: dict[int, int] = {}
     for value in values:
         first.setdefault(value.tag, value.place)
@@ -177,7 +177,7 @@ def _group(form: ValueForm, values: list[Parsed]) -> ValueGroup:
     )
 
 
-# What each field holds: its form, its numbers as bytes, its strings.
+# Result of reading a field: form, numbers as bytes, strings.
 _Read = tuple[ValueForm, NumberBytes, list[bytes]]
 _pack_value, _pack_stats = Struct("<f").pack, Struct("<5d").pack
 _SIMPLE, _HISTO = ValueForm("simple_value"), ValueForm("histo")

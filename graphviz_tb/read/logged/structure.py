@@ -1,7 +1,7 @@
-"""One event seen from outside: the places of its time, its step, its tags and its values in its bytes.
+"""Locate time, step, tags and values in the bytes of one event, without decoding the values.
 
-Nothing is decoded but what says how the values are to be read: dtype, shape, plugin. All events whose bytes are equal
-but for the spans given here are of one structure and are decoded together.
+Only dtype, shape and plugin are decoded, as they say how values are read. Events whose bytes are equal outside these
+spans have the same structure and are decoded together.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from graphviz_tb.model.logged import About
 from graphviz_tb.model.tensors import MOST_DIMENSIONS
 from graphviz_tb.read.wire import BYTES, FIXED32, FIXED64, VARINT, CutError, WireField, pieces, varint
 
-ByteSpan = tuple[int, int]  # the first byte, and the one behind the last
-LONG, MOST_PIXELS = 10, 2**31 - 1  # letters that no size has; the greatest that a column of sizes holds
+ByteSpan = tuple[int, int]  # first byte, byte after the last
+LONG, MOST_PIXELS = 10, 2**31 - 1  # letters that no size has; largest value of a column of sizes
 # Fields of Event, Summary.Value and TensorProto.
 WALL, STEP, SUMMARY = 1, 2, 5
 TAG, SIMPLE, IMAGE, HISTO, AUDIO, TENSOR, METADATA = 1, 2, 4, 5, 6, 8, 9
 CONTENT, STRINGS = 4, 8
-LISTS = {5: "float_val", 6: "double_val"}  # lists of numbers of one width each; others go through protobuf
+LISTS = {5: "float_val", 6: "double_val"}  # lists of fixed-width numbers; other lists go through protobuf
 HISTO_PARTS = {1: "minimum", 2: "maximum", 3: "number", 4: "sum", 5: "sum_squares", 6: "limits", 7: "counts"}
 
 
 class OddError(Exception):
-    """An event that is not written as all known writers do it: it is decoded alone."""
+    """An event written in an unusual way, which must be decoded alone."""
 
 
 class ValueForm(NamedTuple):
-    """How a value is read: the field that holds it, and the sizes and types in that field.
+    """The encoding of a value: the field that holds it, and its sizes and types.
 
-    `field` is "simple_value", "histo", "image", "audio", or, of a tensor, "content", "float_val", "double_val",
-    "strings"; "" for none. `plugin` is None where the value has no metadata: the first of its tag had them, then.
+    `field` is "simple_value", "histo", "image", "audio", or for a tensor "content", "float_val", "double_val",
+    "strings"; "" for none. `plugin` is None if the value has no metadata: then the first value of its tag has.
     """
 
     field: str
@@ -44,11 +44,11 @@ class ValueForm(NamedTuple):
     height: int = 0
     rate: float = 0.0
     frames: int = 0
-    sized: bool = False  # an image whose width and height were taken from its strings
+    sized: bool = False  # an image whose width and height come from its strings
 
 
 class LoggedValue(NamedTuple):
-    """One value of a summary: its form, and the spans of its tag, its numbers, its strings."""
+    """One value of a summary: form, metadata, and the spans of tag, numbers and strings."""
 
     form: ValueForm
     about: About | None
@@ -58,14 +58,14 @@ class LoggedValue(NamedTuple):
 
     @property
     def spans(self) -> Iterator[ByteSpan]:
-        """All bytes that differ between values of one structure."""
+        """Yield the spans that differ between values of one structure."""
         yield self.tag
         yield from self.numbers.values()
         yield from self.blobs
 
 
 class Structure(NamedTuple):
-    """One event with a summary. A step of 0 is not written: it has no span."""
+    """One summary event. A step of 0 is not written and has no span."""
 
     wall: ByteSpan
     step: ByteSpan | None
@@ -73,7 +73,7 @@ class Structure(NamedTuple):
 
     @property
     def spans(self) -> Iterator[ByteSpan]:
-        """All bytes that differ between events of one structure."""
+        """Yield the spans that differ between events of one structure."""
         yield self.wall
         if self.step is not None:
             yield self.step
@@ -82,10 +82,10 @@ class Structure(NamedTuple):
 
 
 def structure_of(data: Any, size: int) -> Structure | None:
-    """Before: the payload of a record, which has `size` bytes; only those that are looked at are read.
+    """Return the structure of an event; None if it is no summary.
 
-    After: its structure; None for an event that is not a summary. Raises OddError for an event that needs protobuf, and
-    CutError for bytes that are not a message.
+    `data` is the payload of `size` bytes, read only where needed. Raises OddError for an event that needs protobuf,
+    CutError for bytes that are no message.
     """
     wall = step = summary = None
     for piece in pieces(data, 0, size):
@@ -118,26 +118,26 @@ def _value(data: Any, outer: WireField) -> LoggedValue:
     parts = _once(data, outer, {TAG, SIMPLE, IMAGE, HISTO, AUDIO, TENSOR, METADATA, 7})
     held = [number for number in parts if number not in (TAG, METADATA, 7)]
     if len(held) > 1 or (SIMPLE in parts and parts[SIMPLE].wire != FIXED32):
-        raise OddError  # protobuf lets the last one count
+        raise OddError  # protobuf would use the last one
     tag = _span(parts[TAG]) if TAG in parts else (outer.first, outer.first)
     about = _about(data, parts[METADATA]) if METADATA in parts else None
     field = held[0] if held else 0
     form, numbers, blobs = _READ[field](data, parts.get(field, outer))
     form = form._replace(plugin=None if about is None else about.plugin)
     if form.plugin == "images" and form.field == "strings" and len(blobs) > 1:
-        # Before the images there are two texts: their width and height, equal for all of one structure.
+        # Two texts precede the images: width and height, equal within one structure.
         width, height = (pixels(bytes(data[first : min(last, first + LONG)])) for first, last in blobs[:2])
         form, blobs = form._replace(width=width, height=height, sized=True), blobs[2:]
     return LoggedValue(form, about, tag, numbers, blobs)
 
 
 def pixels(text: bytes) -> int:
-    """Parse a size as an image summary writes it; 0 for any other text."""
+    """Parse a size as image summaries write it; 0 for any other text."""
     return min(int(text), MOST_PIXELS) if text.isdigit() and len(text) < LONG else 0
 
 
 def _once(data: Any, outer: WireField, known: set[int]) -> dict[int, WireField]:
-    """The fields of a message that has each of them once, and no others."""
+    """Return the fields of a message by number. Raises OddError for repeated or unknown ones."""
     parts: dict[int, WireField] = {}
     for piece in pieces(data, outer.first, outer.last):
         if piece.number in parts or piece.number not in known:
@@ -158,7 +158,7 @@ def _about(data: Any, outer: WireField) -> About:
 
 
 def text(data: bytes) -> str:
-    """Text as it is in a log: what is not UTF-8 shows as U+FFFD."""
+    """Decode text of a log; invalid UTF-8 shows as U+FFFD."""
     return data.decode("utf-8", "replace")
 
 
@@ -210,7 +210,7 @@ def _integer(data: Any, piece: WireField | None) -> int:
 
 
 def signed(value: int) -> int:
-    """The bits of a varint as an int64.
+    """Convert the bits of a varint to an int64.
 
     >>> signed(7), signed((1 << 64) - 3)
     (7, -3)
@@ -220,7 +220,7 @@ def signed(value: int) -> int:
 
 
 def _tensor(data: Any, outer: WireField) -> _Read:
-    """TensorProto with its numbers as bytes, in a list of one width, or with strings."""
+    """TensorProto with its numbers as bytes, in a list of fixed width, or with strings."""
     dtype, field = 0, "content"
     shape: tuple[int, ...] = ()
     blobs: list[ByteSpan] = []
@@ -250,7 +250,7 @@ def _tensor(data: Any, outer: WireField) -> _Read:
 
 
 def _packed(piece: WireField) -> bool:
-    """Return whether a list of numbers is in one piece: packed, or a single number."""
+    """Return whether a list of numbers is contiguous: packed, or a single number."""
     return piece.wire in (BYTES, FIXED32 if piece.number == 5 else FIXED64)
 
 

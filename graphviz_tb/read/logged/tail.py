@@ -1,7 +1,7 @@
-"""An event file whose reading goes on: what was read stays read, what was written since comes in blocks.
+"""Read an event file incrementally: new data is read in blocks, from where reading stopped.
 
-A file that was replaced or cut is read from its start. Of a record of more than `LARGE` bytes only those parts are read
-that are asked for.
+A file that was replaced or truncated is read from its start. Of records over `LARGE` bytes, only the needed parts are
+read.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from graphviz_tb.read.logged.block import PADDING, RecordBlock
 from graphviz_tb.read.opened import GZIP, open_path
 from graphviz_tb.read.records import FOOTER, HEADER, Frames, damaged_length, frames
 
-LARGE = 1 << 16  # bytes of a record of which only what is needed is read
-PAGE = 1 << 12  # bytes of such a record that are read at once
-PEEK, MOST = 1 << 16, 1 << 23  # bytes that show whether large records follow, and those of a whole block
-MARK = 64  # bytes at the start, and before the place where reading stopped, that show whether it is the same file
+LARGE = 1 << 16  # bytes of a record that is read only in parts
+PAGE = 1 << 12  # bytes of a large record that are read at once
+PEEK, MOST = 1 << 16, 1 << 23  # bytes that show whether large records follow, and bytes of a block
+MARK = 64  # bytes at the start, and before the position, that identify the file
 
 
 def opened(path: Path) -> FileIO | BytesIO:
-    """Open an event file; a gzip file is unpacked. Raises OSError, and ReadError for a damaged gzip file."""
+    """Open an event file, decompressing gzip. Raises OSError, and ReadError for damaged gzip data."""
     stream = path.open("rb", buffering=0)
     if stream.read(len(GZIP)) != GZIP:
         return stream
@@ -39,14 +39,14 @@ def opened(path: Path) -> FileIO | BytesIO:
 
 
 class Handle:
-    """An open file that is read at given places, and how many bytes were asked of it."""
+    """An open file with random access, and the number of bytes read."""
 
     def __init__(self, stream: FileIO | BytesIO) -> None:
         self._stream, self.read = stream, 0
         self.size = stream.seek(0, os.SEEK_END)
 
     def fill(self, into: Bytes, place: int) -> int:
-        """Read from a place on until `into` is full or the file ends; how many bytes that were."""
+        """Read from an offset until `into` is full or the file ends; return the number of bytes."""
         self._stream.seek(place)
         got = 0
         while got < len(into) and (more := self._stream.readinto(into.data[got:])):
@@ -55,13 +55,13 @@ class Handle:
         return got
 
     def bytes(self, place: int, size: int) -> bytes:
-        """Some bytes of the file, fewer where it ends."""
+        """Return bytes of the file, fewer at its end."""
         into = np.empty(size, np.uint8)
         return into[: self.fill(into, place)].tobytes()
 
 
 class Window:
-    """The payload of a large record: pages of it are read when they are looked at."""
+    """The payload of a large record, read page by page on access."""
 
     def __init__(self, handle: Handle, offset: int, size: int, page: bytes = b"") -> None:
         self._handle, self._offset, self._size = handle, offset, size
@@ -85,7 +85,7 @@ class Window:
 
 
 class LargeRecord(NamedTuple):
-    """A record that starts at `place`, whose payload of `size` bytes is not read as a whole."""
+    """A record at `place` whose payload of `size` bytes is not read as a whole."""
 
     place: int
     size: int
@@ -94,14 +94,17 @@ class LargeRecord(NamedTuple):
 
 @dataclass(slots=True)
 class FileTail:
-    """How far a file was read. `torn`: a record was not whole then; `damage` ends the file where it was found."""
+    """The position up to which a file was read.
+
+    `torn`: the last record was incomplete. `damage`: the file is unreadable from there on.
+    """
 
     path: Path
     offset: int = 0
     torn: bool = False
     damage: MalformedRecord | None = None
-    read: int = 0  # bytes that were asked of the system, in all
-    end: int | None = None  # where reading ends although there may be more
+    read: int = 0  # bytes read from the system, in all
+    end: int | None = None  # stop here although there may be more
     _identity: tuple[int, int] = (0, 0)
     _size: int = 0
     _time: int = 0
@@ -109,7 +112,7 @@ class FileTail:
     _checked: dict[int, int] = field(default_factory=dict)
 
     def restarted(self) -> bool:
-        """Whether the file is another one than before, so that what was read of it no longer holds. Raises OSError."""
+        """Return whether the file was replaced, and reset the position if so. Raises OSError."""
         status = self.path.stat()
         identity = status.st_dev, status.st_ino
         known = self._identity == identity and status.st_size >= self._size
@@ -124,7 +127,7 @@ class FileTail:
         return again
 
     def holds(self) -> bool:
-        """Whether the file still has what was read of it: it was neither replaced nor cut. Raises OSError."""
+        """Return whether the file still has what was read, neither replaced nor truncated. Raises OSError."""
         status = self.path.stat()
         if (status.st_dev, status.st_ino) != self._identity or status.st_size < self._size:
             return False
@@ -132,7 +135,7 @@ class FileTail:
             return self._marks(Handle(stream)) == self._mark
 
     def grown(self) -> bool:
-        """Whether there is more than was read, or it was written again."""
+        """Return whether the file was written since."""
         status = self.path.stat()
         return (status.st_size, status.st_mtime_ns) != (self._size, self._time) or self._identity != (
             status.st_dev,
@@ -144,7 +147,7 @@ class FileTail:
         return handle.bytes(0, min(MARK, self.offset)), handle.bytes(start, self.offset - start)
 
     def blocks(self, stream: FileIO | BytesIO) -> Iterator[RecordBlock | LargeRecord]:
-        """Yield the unread rest of the file as whole records; afterwards `offset` is behind the last of them."""
+        """Yield the unread rest as whole records; afterwards `offset` is the end of the last one."""
         status = self.path.stat()
         self._size, self._time = status.st_size, status.st_mtime_ns
         handle = Handle(stream)
@@ -173,8 +176,7 @@ class FileTail:
         self.read += handle.read
 
     def _next(self, handle: Handle, peek: int) -> tuple[Bytes, Frames]:
-        """The next bytes with `PADDING` behind them, and the records in them: no more than a peek where a large record
-        follows, else a whole block."""
+        """Return the next bytes with `PADDING`, and their records: a peek if a large record follows, else a block."""
         room = min(MOST, handle.size - self.offset)
         data = np.empty(room + PADDING, np.uint8)
         got = handle.fill(data[: min(peek, room)], self.offset)

@@ -1,11 +1,4 @@
-"""The embeddings of a source: which there are, and their values.
-
-config      projector_config.pbtxt: tensors that it names, with their metadata and sprites
-inside      paths that a log names lead to files of the source alone
-found       the list: named tensors, files by their names, variables of checkpoints
-values      the numbers of one
-metadata    what is known of its points
-"""
+"""Embeddings of a source: tensors that a configuration names, files, and variables of checkpoints."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ NAME = "projector_config.pbtxt"
 
 
 def read_config(path: Path, where: str) -> tuple[ProjectorConfig, tuple[Notice, ...]]:
-    """A configuration, and what is odd about it; an empty one where it cannot be read."""
+    """Read a configuration and its notices; an empty one if it cannot be read."""
     try:
         with path.open("rb") as handle:
             data = handle.read(CONFIG_OF_PROJECTOR + 1)
@@ -29,5 +29,5 @@ def read_config(path: Path, where: str) -> tuple[ProjectorConfig, tuple[Notice, 
 
 
 def tensor_name(info: EmbeddingInfo) -> str:
-    """The name of a tensor, without the number of its output."""
+    """Return the name of a tensor, without its output number."""
     return info.tensor_name.decode("utf-8", "replace").removesuffix(":0")

@@ -1,4 +1,4 @@
-"""The embeddings of a source. Paths that a log names lead to files of the source, or nowhere."""
+"""Find the embeddings of a source. A path that a log names is followed only to files inside the source."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from graphviz_tb.read.projector.values import READABLE, REMEMBERED, extent_of_te
 from graphviz_tb.read.walk import files_below
 
 TENSORS, METADATA = "tensors.tsv", "metadata.tsv"  # as torch calls them
-# State of optimizers, which has the shape of a variable and is none: of tf.train.Checkpoint, and of Keras 3.
+# Names of optimizer state, which has the shape of a variable: of tf.train.Checkpoint, and of Keras 3.
 OPTIMIZER = (".OPTIMIZER_SLOT", "optimizer/_variables/", "optimizer/_momentums/", "optimizer/_velocities/")
 SLOTS = ("/Adam", "/Adam_1", "/Momentum", "/Adagrad", "/RMSProp", "/RMSProp_1", "/Adadelta", "/Ftrl", "/Ftrl_1")
 SHOWN = 120  # letters of a path in a notice
 
 
 def find_embeddings(source: Path) -> Embeddings:
-    """The embeddings of a log directory, or of one checkpoint (an index, or the prefix of its files).
+    """Find the embeddings of a log directory, or of one checkpoint (an index, or the prefix of its files).
 
-    Tensors that event files hold are not among them. Raises ReadError where the source cannot be listed.
+    Tensors in event files are not included. Raises ReadError if the source cannot be listed.
     """
     if not source.is_dir():
         indexes = index_files(source)
@@ -40,7 +40,7 @@ def find_embeddings(source: Path) -> Embeddings:
 
 
 class Finder:
-    """Looks through the folders of a source."""
+    """Searches the folders of a source for embeddings and collects notices."""
 
     def __init__(self, top: Path) -> None:
         self.top = top
@@ -51,7 +51,7 @@ class Finder:
         self.used: set[Path] = set()  # files that a configuration names
 
     def found(self) -> Embeddings:
-        """All of them; a folder with a configuration before those that it names files in."""
+        """Return all embeddings, those that configurations name before other files and variables of their folder."""
         configured = {run: self.configured(run, paths) for run, paths in self.files.items()}
         every: list[Embedding] = []
         for run, paths in self.files.items():
@@ -63,7 +63,7 @@ class Finder:
         return Embeddings(tuple(every[:EMBEDDINGS_LISTED]), tuple(self.notices))
 
     def configured(self, run: str, paths: list[Path]) -> list[Embedding]:
-        """The tensors that the configuration of a folder names, and all of the checkpoint that it means."""
+        """Return the tensors that the configuration of a folder names, and all of its checkpoint."""
         path = next((path for path in paths if path.name == NAME), None)
         if path is None:
             folder = next((path.parent for path in paths if path.name.endswith(SUFFIX)), None)
@@ -73,7 +73,7 @@ class Finder:
         self.notices += notices
         infos = {tensor_name(info): info for info in config.embeddings}
         stored = {each.name: each for each in self.stored(run, self.checkpoint_of(config, path.parent, where))}
-        # An entry without a name is about all tensors of the checkpoint, as TensorBoard has it.
+        # As in TensorBoard, an entry without a name applies to all tensors of the checkpoint.
         whole = infos.pop("", None) if stored else None
         out = []
         for name, info in infos.items():
@@ -86,7 +86,7 @@ class Finder:
     def named(
         self, run: str, name: str, info: EmbeddingInfo, folder: Path, where: str, stored: Embedding | None
     ) -> Embedding | None:
-        """One tensor that a configuration names."""
+        """Return one tensor that a configuration names; None, with a notice, if it cannot be read."""
         one = stored
         if info.tensor_path:
             try:
@@ -106,7 +106,7 @@ class Finder:
         return self.with_more(one, info, folder, where)
 
     def with_more(self, one: Embedding, info: EmbeddingInfo, folder: Path, where: str) -> Embedding:
-        """An embedding with the metadata and the sprite that a configuration names."""
+        """Add the metadata and the sprite that a configuration names to an embedding."""
         metadata, sprite = None, None
         try:
             metadata = inside(self.top, folder, info.metadata_path, where) if info.metadata_path else None
@@ -122,7 +122,7 @@ class Finder:
         return replace(one, metadata=metadata, sprite=sprite)
 
     def unnamed(self, run: str, paths: list[Path]) -> Iterator[Embedding]:
-        """A file of the name that torch gives to tensors, which no configuration names."""
+        """Yield the `tensors.tsv` (torch's name) of a folder, unless a configuration names it."""
         names = {path.name: path for path in paths}
         if TENSORS not in names or Path(names[TENSORS]).resolve() in self.used:
             return
@@ -136,11 +136,11 @@ class Finder:
             self.notices.append(Notice("embedding", str(error), run))
 
     def latest(self, folders: Iterable[Path]) -> Path | None:
-        """The index of the latest checkpoint of the first folder that has one."""
+        """Return the index of the latest checkpoint of the first folder that has one."""
         return next((found[-1] for folder in folders if (found := index_files(folder))), None)
 
     def checkpoint_of(self, config: ProjectorConfig, folder: Path, where: str) -> Path | None:
-        """The checkpoint that a configuration names; else the latest of its folder, or of the one above it."""
+        """Return the checkpoint that a configuration names, else the latest of its folder or of the parent folder."""
         if config.model_checkpoint_path:
             try:
                 path = inside(self.top, folder, config.model_checkpoint_path + SUFFIX.encode(), where)
@@ -153,7 +153,7 @@ class Finder:
         return self.latest((folder, above))
 
     def stored(self, run: str, index: Path | None) -> Iterator[Embedding]:
-        """The tensors of a checkpoint."""
+        """Yield the embeddings of a checkpoint; none, with a notice, if it cannot be read."""
         if index is not None:
             try:
                 yield from of_checkpoint(run, inside(self.top, index.parent, index.name.encode(), run))
@@ -164,7 +164,7 @@ class Finder:
 
 
 def of_file(run: str, name: str, path: Path, shape: tuple[int, ...]) -> Embedding:
-    """The embedding of a file: float32 where it has as many bytes as its shape says, else text. Raises ReadError."""
+    """Return the embedding in a file: float32 if it has the bytes of its shape, else text. Raises ReadError."""
     size = path.stat().st_size
     if len(shape) == 2 and all(shape) and size == 4 * prod(shape) and path.suffix.lower() != ".tsv":
         check_dimensions(shape[1], name)
@@ -175,20 +175,20 @@ def of_file(run: str, name: str, path: Path, shape: tuple[int, ...]) -> Embeddin
 
 
 def check_dimensions(dimensions: int, name: str) -> None:
-    """Refuse what has too many dimensions. Raises ReadError."""
+    """Raise ReadError for too many dimensions."""
     if dimensions > EMBEDDING_DIMENSIONS:
         raise ReadError(f"'{name[:80]}' has {dimensions:,} dimensions; {EMBEDDING_DIMENSIONS:,} are read")
 
 
 def of_checkpoint(run: str, index: Path) -> list[Embedding]:
-    """The variables of a checkpoint that have two axes and are no state of an optimizer. Raises ReadError."""
+    """Return the variables of a checkpoint with two axes, optimizer state excluded. Raises ReadError."""
     status = index.stat()
     return [replace(one, run=run) for one in stored_in(index, status.st_mtime_ns, status.st_size)]
 
 
 @lru_cache(REMEMBERED)
 def stored_in(index: Path, changed: int, size: int) -> tuple[Embedding, ...]:
-    """The embeddings of a checkpoint, without a run; read once while the file is unchanged. Raises ReadError."""
+    """Return the embeddings of a checkpoint, without a run; cached while the file is unchanged. Raises ReadError."""
     tensors = [each for each in read_checkpoint(index).tensors if is_embedding(each)]
     names = full_names(index) if tensors else {}
     return tuple(
@@ -200,7 +200,7 @@ def stored_in(index: Path, changed: int, size: int) -> tuple[Embedding, ...]:
 
 
 def is_embedding(tensor: StoredTensor) -> bool:
-    """Whether the rows of a stored tensor may be points."""
+    """Return whether the rows of a stored tensor may be points."""
     name, shape = tensor.name, tensor.shape
     return (
         tensor.dtype in READABLE
@@ -213,7 +213,7 @@ def is_embedding(tensor: StoredTensor) -> bool:
 
 
 class FileRefused(Exception):
-    """A named file that is not read; `notice` says why."""
+    """A file that a log names is not read; `notice` says why."""
 
     def __init__(self, code: str, message: str, where: str) -> None:
         super().__init__(message)
@@ -221,9 +221,9 @@ class FileRefused(Exception):
 
 
 def inside(top: Path, folder: Path, named: bytes, where: str) -> Path:
-    """The file that `named` means in a folder of the source `top`. Raises FileRefused for anything but a file of it.
+    """Resolve `named` in a folder of the source `top`. Raises FileRefused for anything but a file inside the source.
 
-    A name may come from anybody: `..`, an absolute path or a link that leads out of the source is refused.
+    Names are not trusted: `..`, an absolute path or a link that leads out of the source is refused.
     """
     word = named.decode("utf-8", "replace")
     try:

@@ -1,4 +1,4 @@
-"""What is known of the points of an embedding: a line for each, tabs between columns."""
+"""Metadata of the points of an embedding: a line for each point, tabs between columns."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from graphviz_tb.model.embeddings import PointColumn
 from graphviz_tb.model.measure import cut
 from graphviz_tb.model.notice import Notice
 
-LABEL = "label"  # what the only column is called, as TensorBoard has it
+LABEL = "label"  # name of a single column, as in TensorBoard
 
 
 def read_metadata(path: Path, points: int, read: int) -> tuple[tuple[PointColumn, ...], tuple[Notice, ...]]:
-    """The columns of a file about `points` points, of which the first `read` were read; and what is odd about it.
+    """Read the columns of a file about `points` points, texts for the first `read` of them, and its notices.
 
-    The first line names the columns where there is one line more than points; where the numbers of lines and points do
-    not fit together otherwise, it does if it has several columns. Missing texts are empty.
+    The first line names the columns if there is one line more than points, or if the number of lines fits neither way
+    and the first line has several columns. Missing texts are empty.
     """
     name = path.name
     try:
@@ -48,21 +48,21 @@ def read_metadata(path: Path, points: int, read: int) -> tuple[tuple[PointColumn
 
 
 def title(heads: Sequence[str], at: int, wide: int) -> str:
-    """The name of a column."""
+    """Return the title of the column at a position."""
     if at < len(heads) and heads[at].strip():
         return cut(heads[at], METADATA_LETTERS)
     return LABEL if wide == 1 else f"column {at + 1}"
 
 
 def column(name: str, rows: Sequence[Sequence[str]], at: int, read: int) -> PointColumn:
-    """One column, a text for each point."""
+    """Return one column, a text for each point."""
     texts = [cut(row[at], METADATA_LETTERS) if at < len(row) else "" for row in rows]
     texts += [""] * (read - len(texts))
     return PointColumn(name, tuple(texts), numeric(texts))
 
 
 def numeric(texts: Sequence[str]) -> bool:
-    """Whether all texts that are not empty are numbers, and there are any.
+    """Return whether there are texts that are not empty, and all of these are finite numbers.
 
     >>> numeric(["1", "", "2.5"]), numeric(["1", "nan"]), numeric(["", ""]), numeric(["1_0"])
     (True, False, False, False)

@@ -1,4 +1,4 @@
-"""The numbers of an embedding, as float32."""
+"""Read the points of an embedding, as float32."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from graphviz_tb.read.checkpoint.values import FLOATS, stored_rows
 from graphviz_tb.read.opened import unreadable
 
 READABLE = FLOATS
-REMEMBERED = 256  # files whose lines were counted, indexes of checkpoints: a log is looked through again and again
-LINES = 4_096  # that are parsed at once
+REMEMBERED = 256  # cached line counts and checkpoint indexes: a log is searched repeatedly
+LINES = 4_096  # parsed at once
 
 
 def read_values(embedding: Embedding) -> Points:
-    """The first points of an embedding that is a file, at most as many as limits allow. Raises ReadError."""
+    """Read the first points of an embedding in a file, as many as the limits allow. Raises ReadError."""
     if embedding.values is None:
         raise ReadError(f"'{embedding.name}' is in no file of its own")
     rows = rows_read(embedding)
@@ -36,12 +36,12 @@ def read_values(embedding: Embedding) -> Points:
 
 
 def rows_read(embedding: Embedding) -> int:
-    """How many points of an embedding are read."""
+    """Return how many points of an embedding are read."""
     return min(embedding.points, EMBEDDING_POINTS, EMBEDDING_NUMBERS // max(1, embedding.dimensions))
 
 
 def binary(embedding: Embedding, rows: int) -> Points:
-    """Rows of float32."""
+    """Read rows of float32."""
     assert embedding.values is not None
     count = rows * embedding.dimensions
     values = np.fromfile(embedding.values, "<f4", count)
@@ -52,8 +52,8 @@ def binary(embedding: Embedding, rows: int) -> Points:
 
 @lru_cache(REMEMBERED)
 def extent_of_text(path: Path, changed: int, size: int) -> tuple[int, int]:
-    """How many lines and columns a TSV file has, as long as it is the same. Raises ReadError where it is too large, or
-    empty."""
+    """Count lines and columns of a TSV file; `changed` and `size` are part of the cache key. Raises ReadError if it is
+    too large or empty."""
     try:
         if size > EMBEDDING_TEXT:
             raise TooLarge(f"{path} has more than {EMBEDDING_TEXT:,} bytes", hint="write it as .bytes")
@@ -71,7 +71,7 @@ def extent_of_text(path: Path, changed: int, size: int) -> tuple[int, int]:
 
 
 def text(path: Path, rows: int, dimensions: int) -> Points:
-    """The numbers of the lines of a file, tabs between them. Raises MalformedText where one is no number."""
+    """Read rows of numbers, tabs between them. Raises MalformedText if one is not a number."""
     out = np.empty((rows, dimensions), np.float32)
     done = 0
     for numbers, lines in pieces(path, rows):
@@ -90,7 +90,7 @@ def text(path: Path, rows: int, dimensions: int) -> Points:
 
 
 def pieces(path: Path, rows: int) -> Iterator[tuple[list[int], list[bytes]]]:
-    """The lines of a file that are not blank, some at a time, with their numbers (from 1)."""
+    """Yield blocks of the non-blank lines of a file, with their line numbers (from 1)."""
     with path.open("rb") as handle:
         numbered = ((number, line.rstrip(b"\r\n")) for number, line in enumerate(handle, 1) if line.strip())
         wanted = islice(numbered, rows)
@@ -99,7 +99,7 @@ def pieces(path: Path, rows: int) -> Iterator[tuple[list[int], list[bytes]]]:
 
 
 def no_number(path: Path, numbers: list[int], lines: list[bytes]) -> MalformedText:
-    """The error that says which word of which line is no number."""
+    """Return the error for the first word that is not a number."""
     for at, line in zip(numbers, lines, strict=True):
         for column, word in enumerate(line.split(b"\t"), 1):
             try:
@@ -111,7 +111,7 @@ def no_number(path: Path, numbers: list[int], lines: list[bytes]) -> MalformedTe
 
 
 def read_sprite(embedding: Embedding) -> bytes:
-    """The bytes of the sprite image, whatever they are. Raises ReadError where there is none, or too much of it."""
+    """Read the bytes of the sprite image, unchecked. Raises ReadError if there is none, or it is too large."""
     if embedding.sprite is None:
         raise ReadError(f"'{embedding.name}' has no sprite")
     path = embedding.sprite.path

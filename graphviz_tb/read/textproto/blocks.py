@@ -1,9 +1,9 @@
-"""The fastest way: nodes as TensorFlow prints them, cut out of the text whole.
+"""The fastest reader: whole nodes, as TensorFlow prints them.
 
-The text is cut at the lines that open a node, a node at the lines that open an attribute. An attribute's
-text means the same in every node, so it is remembered: most attributes of a graph were met before. What
-is between is walked line by line. Each cut is checked, so text that only looks printed is never read
-wrongly: a cut piece counts only if it begins and ends inside the message it was cut from.
+The text is split at lines that open a node, and a node at lines that open an attribute. The text of an attribute means
+the same in every node, so its bytes are cached: most attributes of a graph repeat. Everything between is read line by
+line. Each split is checked, so text that only looks printed is never misread: a piece counts only if it begins and
+ends inside the message that it was split from.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from graphviz_tb.read.textproto.lines import LineWalk, OpeningLine, OtherError, 
 from graphviz_tb.read.textproto.source import Source
 
 FIRST_WINDOW, WINDOW = 1 << 14, 1 << 22  # bytes: a small file at once, a large one without a copy of all of it
-MEMO_BLOCKS, MEMO_BLOCK_LENGTH = 1 << 15, 1024  # blocks that are remembered, and their bytes at most: together 32 MB
+MEMO_BLOCKS, MEMO_BLOCK_LENGTH = 1 << 15, 1024  # number and bytes of cached blocks: together 32 MB
 
 
 class _Level(NamedTuple):
-    """How nodes are printed at one depth: what opens one, its last line, what opens an attribute."""
+    """Markers of printed nodes at one depth: lines that open and close one, and the line that opens an attribute."""
 
     opener: bytes
     closer: bytes
@@ -36,7 +36,7 @@ def _level(depth: int, field: bytes) -> _Level:
 
 
 def _levels(depth: int) -> tuple[_Level, ...]:
-    """Nodes of a graph that is printed at a depth, and of the functions in its library."""
+    """Return the markers of nodes of a graph printed at a depth, and of nodes of its functions."""
     return _level(depth, b"node"), _level(depth + 2, b"node_def")
 
 
@@ -47,7 +47,7 @@ LEVELS = {
     "RunMetadata": _levels(1) + _levels(2),  # of partitions, of functions
 }
 _PLAIN = rb'"([^"\\\n]*+)"'
-# name, op, inputs, device, in the order of their numbers, as the printer writes them; anything else is walked.
+# name, op, inputs, device, in the order of their numbers, as printed; anything else is read line by line.
 _HEAD = re.compile(
     rb" ++name: " + _PLAIN + rb"\n ++op: " + _PLAIN +
     rb'((?:\n ++input: "[^"\\\n]*+")*+)' + rb"(?:\n ++device: " + _PLAIN + rb")?+"
@@ -55,9 +55,9 @@ _HEAD = re.compile(
 
 
 def read_blocks(document: Document, position: int) -> int:
-    """Before: `position` comes before a top-level field. After: all fields that the fast ways can read were.
+    """Read top-level fields from `position` on as far as they are printed.
 
-    Gives back where the first other one starts; the end of the data when there is none.
+    Returns the position of the first field that is not; the end of the data if there is none.
     """
     blocks = _Blocks(document, position)
     try:
@@ -74,7 +74,7 @@ def read_blocks(document: Document, position: int) -> int:
 
 
 def _windows(source: Source, position: int) -> Iterator[tuple[int, bytes]]:
-    """The rest of the text cut at line ends, a little to begin with, then some megabytes at a time."""
+    """Yield position and text of windows of whole lines: small at first, then some megabytes each."""
     size = FIRST_WINDOW
     while position < source.size:
         text = source.window(position, size)
@@ -83,29 +83,29 @@ def _windows(source: Source, position: int) -> Iterator[tuple[int, bytes]]:
 
 
 class _Blocks:
-    """A walk that takes nodes whole where it can. Top-level fields before the byte `done` are finished."""
+    """Reads nodes whole if possible. Top-level fields before the byte `done` are finished."""
 
     def __init__(self, document: Document, position: int) -> None:
         self.document = document
         self.walk = LineWalk(document, OpeningLine(document.table, b"", b""))
         self.done = position
         self.levels = LEVELS.get(document.table.name, ())
-        self.known: dict[bytes, bytes] = {}  # an attribute's text, and what may follow it, to wire bytes
+        self.known: dict[bytes, bytes] = {}  # text of an attribute, and of what follows it, to wire bytes
 
     def hand_over(self) -> None:
-        """Before: finished fields wait in the walk. After: they are in the document."""
+        """Move finished fields from the line reader to the document."""
         walk = self.walk
         self.document.add(walk.base[: walk.kept])
         del walk.base[: walk.kept]
         walk.kept = 0
 
     def segment(self, text: bytes, start: int, depth: int) -> None:
-        """Walk whole lines that begin at byte `start`, taking the nodes of this depth and below whole."""
+        """Read whole lines that begin at byte `start`, splitting off nodes of this depth and deeper ones."""
         if depth == len(self.levels):
             self._by_lines(text, start)
             return
         level = self.levels[depth]
-        # The first piece belongs to no node of this depth.
+        # The first piece precedes all nodes of this depth.
         pieces = text.split(level.opener)
         if pieces[0]:
             self.segment(pieces[0], start, depth + 1)
@@ -128,11 +128,11 @@ class _Blocks:
             self.done = start + sum(map(len, lines[:count])) + count
 
     def _piece(self, level: _Level, piece: bytes, start: int, depth: int) -> None:
-        """One node, whose opening line follows byte `start`, and whatever follows the node."""
+        """Read one node, whose opening line follows byte `start`, and the text after the node."""
         walk = self.walk
         opened = walk.opened.lines.get(level.line) or walk.understand(level.line, walk.opened)
         body, closer, tail = piece.partition(level.closer)
-        # Not printed, or cut at a line inside of a string or of a longer node: line by line it is read rightly.
+        # Not printed, or split inside a string or a longer node: reading by lines is correct then.
         if opened.__class__ is not OpeningLine or opened.table.name != "NodeDef" or not closer or tail[:1] not in b"\n":
             self._by_lines(level.opener[1:] + piece, start + 1)
             return
@@ -142,12 +142,12 @@ class _Blocks:
         if walk.at_base:
             walk.kept = len(walk.parts)
             self.done = end + 1
-        # Whatever follows the node up to the next one: other fields, functions of the library.
+        # Between this node and the next: other fields, functions of the library.
         if tail:
             self.segment(tail[1:], end + 1, depth + 1)
 
     def _node(self, body: bytes, level: _Level, opened: OpeningLine) -> bytes:
-        """The inside of a node on the wire."""
+        """Return the wire bytes inside a node."""
         known = self.known
         head, *attributes = body.split(level.attribute)
         line = level.attribute[1:]
@@ -157,14 +157,14 @@ class _Blocks:
     def _attribute(self, text: bytes, line: bytes, opened: OpeningLine) -> bytes:
         skips = self.document.skips
         made = self._lines_in_node(line + text, opened)
-        if len(text) <= MEMO_BLOCK_LENGTH and skips == self.document.skips:  # what is skipped must be counted
+        if len(text) <= MEMO_BLOCK_LENGTH and skips == self.document.skips:  # skipped fields must be counted each time
             if len(self.known) >= MEMO_BLOCKS:
                 self.known.clear()
             self.known[text] = made
         return made
 
     def _head(self, text: bytes, opened: OpeningLine) -> bytes:
-        """Name, op, inputs and device; a head that holds anything else is walked."""
+        """Return the wire bytes of name, op, inputs and device; a head with anything else is read by lines."""
         match = _HEAD.fullmatch(text)
         if match is None or not text.isascii():
             return self._lines_in_node(text, opened)
@@ -178,7 +178,7 @@ class _Blocks:
         return b"".join(made)
 
     def _lines_in_node(self, text: bytes, opened: OpeningLine) -> bytes:
-        """Lines that must begin and end inside the same node."""
+        """Return the wire bytes of lines. Raises OtherError unless they begin and end inside the same node."""
         walk = LineWalk(self.document, opened)
         walk.through(text.split(b"\n"))
         if not walk.at_base:

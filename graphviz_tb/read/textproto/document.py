@@ -1,4 +1,4 @@
-"""What is being built while text is read: the open messages, the finished bytes, what was skipped."""
+"""State while text is read: open messages, finished wire bytes, skipped fields and names."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from graphviz_tb.read.textproto.source import Source
 
 
 class OpenMessage(NamedTuple):
-    """An open message: the tag to write before it (empty where it is skipped), and how it must close."""
+    """An open message: its tag on the wire (empty if it is skipped), its parts, and the bracket that closes it."""
 
     table: MessageType
     tag: bytes
     parts: list[bytes]
     closer: bytes
-    start: int  # where it was opened, for the error that says so
+    start: int  # position of its opening bracket, for errors
     in_list: bool = False
 
 
 class Document:
-    """A message being read: finished top-level fields are merged into it a few megabytes at a time."""
+    """A message being read; finished top-level fields are merged into it a few megabytes at a time."""
 
     def __init__(self, message: Any, table: MessageType, source: Source) -> None:
         self.message = message
@@ -37,11 +37,11 @@ class Document:
 
     @property
     def data(self) -> bytes:
-        """All of the text; of a large file, read when it is first needed."""
+        """All of the text; a large file is read at the first use."""
         return self.source.whole()
 
     def add(self, parts: list[bytes]) -> None:
-        """Before: a finished top-level field. After: it is in the message, now or at the next flush."""
+        """Add a finished top-level field; it is merged now or at the next flush."""
         self.parts += parts
         self.waiting += sum(map(len, parts))
         if self.waiting > WAITING_TEXT:
@@ -52,7 +52,7 @@ class Document:
         self.parts, self.waiting = [], 0
 
     def skip(self, code: str, what: str, position: int) -> None:
-        """Note a field or name that our messages do not know."""
+        """Count a field or enum name that our messages do not know."""
         # A file may have a million unknown names.
         if len(self.skipped) >= UNKNOWN_NAMES and (code, what) not in self.skipped:
             what = "and others"
@@ -61,7 +61,7 @@ class Document:
         self.skips += 1
 
     def notices(self) -> tuple[Notice, ...]:
-        """One notice for each unknown field or name, with the place where it was first met."""
+        """Return a notice for each unknown field or name, with its first position."""
         made = []
         for (code, what), (position, count) in self.skipped.items():
             line, column = place(self.data, position)
@@ -76,7 +76,7 @@ class Document:
 
 
 def closed(frame: OpenMessage) -> bytes:
-    """Before: the parts of a message. After: tag, length and bytes; nothing for a skipped one."""
+    """Return tag, length and bytes of a finished message; b"" for a skipped one."""
     if not frame.tag:
         return b""
     payload = b"".join(frame.parts)
@@ -84,7 +84,7 @@ def closed(frame: OpenMessage) -> bytes:
 
 
 def place(data: bytes, position: int) -> tuple[int, int]:
-    """Line and column of a byte, both from 1, columns in characters.
+    """Return line and column of a byte, both from 1, columns in characters.
 
     >>> place(b"node {\\n  name: 7\\n}", 15)
     (2, 9)

@@ -1,8 +1,7 @@
-"""The fast way: text as programs print it, one field, opening or closing brace on a line.
+"""The fast reader: text as programs print it, one field, opening or closing brace a line.
 
-A line means the same in every message of one type, so each is understood once and remembered in the table
-of its message type: a graph of a million nodes has few different lines but the names. A line that is
-anything else ends the fast way: OtherError.
+A line means the same in every message of one type, so each is parsed once and cached with its message type: except for
+names, a graph of a million nodes has few different lines. Any other line ends the fast reader: OtherError.
 """
 
 from __future__ import annotations
@@ -26,18 +25,18 @@ _SIZES = [varint(size) for size in range(2048)]
 
 
 def size_of(payload: bytes) -> bytes:
-    """The length of some bytes, as it comes before them."""
+    """Return the length of some bytes as a varint."""
     size = len(payload)
     return _SIZES[size] if size < 2048 else varint(size)
 
 
 def _items(listed: bytes) -> list[bytes]:
-    """What is between the brackets of a list of numbers or names."""
+    """Split the text between the brackets of a list of numbers or names."""
     return listed.split(b",") if listed.strip() else []
 
 
 class OtherError(Exception):
-    """A line is not for the fast way; `finished` lines before it are whole fields."""
+    """A line that the fast reader cannot read; `finished` lines before it end whole fields."""
 
     def __init__(self, finished: int = 0) -> None:
         super().__init__(finished)
@@ -57,7 +56,7 @@ class OpeningLine:
 
 
 class Close:
-    """A line that closes one."""
+    """A line that closes a message."""
 
     __slots__ = ("closer",)
 
@@ -66,9 +65,9 @@ class Close:
 
 
 class LineWalk:
-    """A walk down the lines of one message; the messages opened in it are the stack.
+    """Reads the lines of one message, with a stack of the messages opened in it.
 
-    `base` is what was written for the message at the base; its first `kept` parts are finished fields.
+    `base` are the parts of the outermost message; the first `kept` of them are finished fields.
     """
 
     def __init__(self, document: Document, opened: OpeningLine) -> None:
@@ -84,11 +83,11 @@ class LineWalk:
         return not self.stack
 
     def through(self, lines: list[bytes]) -> int:
-        """Before: whole lines. After: they were walked; gives how many of them end finished fields.
+        """Read whole lines; return how many of them, from the first, end finished fields.
 
-        Raises OtherError(that number) at a line that is none of the fast way.
+        Raises OtherError with that number at a line that is not printed.
         """
-        # Locals, for this loop runs for every line that is not in a block.
+        # Local variables: this loop runs for every line outside blocks.
         opened, parts, stack = self.opened, self.parts, self.stack
         memo, finished = opened.lines, 0
         for index, line in enumerate(lines):
@@ -105,7 +104,7 @@ class LineWalk:
                 stack.append((opened, parts))
                 opened, parts = known, []
                 memo = opened.lines
-            # A closing line: the message goes, with its length before it, into the one around it.
+            # A closing line: append the message, after its length, to the one around it.
             else:
                 payload, tag = b"".join(parts), opened.tag
                 opened, parts = stack.pop()
@@ -119,7 +118,7 @@ class LineWalk:
         return finished
 
     def understand(self, line: bytes, opened: OpeningLine) -> Any:
-        """What a line means in the open message: bytes to write, Open, Close; None if it is none of those."""
+        """Parse a line of the open message: bytes to write, OpeningLine, Close, or None for any other line."""
         match = _LINE.fullmatch(line)
         if match is None:
             return b"" if line.lstrip().startswith(b"#") else None
@@ -134,7 +133,7 @@ class LineWalk:
         return known
 
     def _meaning(self, match: re.Match[bytes], opened: OpeningLine) -> tuple[Any, bool]:
-        """The meaning of a line, and whether it may be remembered: what is skipped must be counted."""
+        """Return the meaning of a line, and whether it may be cached: skipped fields must be counted each time."""
         message, opener, scalar, literal, plain, listed, closer = match.groups()
         if closer:
             return Close(closer), True
@@ -164,10 +163,10 @@ class LineWalk:
             self._skip("unknown-value", str(unknown), opened)
             return b"", False
         except ValueError:
-            raise OtherError from None  # tokens says where and why
+            raise OtherError from None  # the token reader says where and why
 
     def _skip(self, code: str, what: str, opened: OpeningLine) -> None:
-        """Count an unknown name. The first of its kind is left to `tokens`, which knows its line."""
+        """Count an unknown name. The first of its kind is left to the token reader, which knows its line."""
         if not opened.table.fields:
             return
         if (code, what) not in self.document.skipped:

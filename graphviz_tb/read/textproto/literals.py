@@ -1,4 +1,4 @@
-"""Convert one literal of the text format to its value. Raises ValueError for other text."""
+"""Convert literals of the text format to values. Functions raise ValueError for other text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 import struct
 
 STRING = rb""""[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|'[^'\\\n]*+(?:\\.[^'\\\n]*+)*+'"""
-# A number ("-" is apart), or a word: true, DT_FLOAT, inf.
+# A number without "-", or a word: true, DT_FLOAT, inf.
 SCALAR = rb"(?:\.?[0-9](?:[eE][-+](?=[0-9])|[\w.])*+|[A-Za-z_]\w*+)"
 
 _ESCAPE = re.compile(rb"\\(?:[0-7]{1,3}|[xX][0-9a-fA-F]{1,2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.|$)", re.DOTALL)
@@ -30,7 +30,7 @@ _SIMPLE = {
 
 
 class _Escapes(dict[bytes, bytes]):
-    """Escape to byte, filled as escapes are met."""
+    """Cache from escape to byte."""
 
     def __missing__(self, escape: bytes) -> bytes:
         made = self[escape] = _unescape_one(escape[1:])
@@ -62,7 +62,7 @@ _ESCAPES = _Escapes()
 
 
 def unescape(body: bytes) -> bytes:
-    r"""Before: what is between the quotes. After: the bytes it means.
+    r"""Return the bytes that the text between quotes means.
 
     >>> unescape(rb"tab\tquote\" \001\x41\u00e9")
     b'tab\tquote" \x01A\xc3\xa9'
@@ -70,19 +70,19 @@ def unescape(body: bytes) -> bytes:
     if b"\\" not in body:
         return body
     if _PRINTED.fullmatch(body):
-        return body.decode("unicode_escape").encode("latin-1")  # means the same there, and runs in C
+        return body.decode("unicode_escape").encode("latin-1")  # the same result, in C
     return _ESCAPE.sub(lambda match: _ESCAPES[match[0]], body)
 
 
 def integer(literal: bytes, low: int, high: int) -> int:
-    """Decimal, hexadecimal or octal, within its bounds.
+    """Parse a decimal, hexadecimal or octal integer within bounds.
 
     >>> integer(b"-7", -8, 7), integer(b"0x1F", 0, 255), integer(b"017", 0, 255)
     (-7, 31, 15)
     """
     if not _INTEGER.fullmatch(literal):
         raise ValueError("an integer is wanted here")
-    # "017" is octal, as in C; "0" and "0x1F" are not.
+    # "017" is octal, as in C.
     digits = literal.lstrip(b"-")
     octal = len(digits) > 1 and digits[:1] == b"0" and digits[1:2] not in b"xX"
     # `int` of thousands of digits takes long; 64 bits have 20.
@@ -96,7 +96,7 @@ def integer(literal: bytes, low: int, high: int) -> int:
 
 
 def number(literal: bytes) -> float:
-    """A floating-point literal, with `inf`, `nan` and C's trailing `f`.
+    """Parse a floating-point literal, with `inf`, `nan` and C's trailing `f`.
 
     >>> number(b"1.5f"), number(b"-inf"), number(b".5e1")
     (1.5, -inf, 5.0)
@@ -110,7 +110,7 @@ def number(literal: bytes) -> float:
 
 
 def float32(value: float) -> bytes:
-    """The four bytes of the nearest single-precision number; too large is infinite."""
+    """Return the four bytes of the nearest single-precision number; infinity if it is too large."""
     try:
         return struct.pack("<f", value)
     except OverflowError:
@@ -118,7 +118,7 @@ def float32(value: float) -> bytes:
 
 
 def boolean(literal: bytes) -> bool:
-    """`true`, `True`, `t`, `1` and their opposites."""
+    """Parse `true`, `True`, `t`, `1` and their opposites."""
     if literal in _TRUE:
         return True
     if literal in _FALSE:
@@ -127,12 +127,11 @@ def boolean(literal: bytes) -> bool:
 
 
 def varint(value: int) -> bytes:
-    """An unsigned integer as protobuf writes it; a negative one as its 64-bit complement.
+    """Return an integer as a protobuf varint; a negative one as its 64-bit two's complement.
 
     >>> varint(300), len(varint(-1))
     (b'\\xac\\x02', 10)
     """
-    # Two's complement of 64 bits.
     value &= 0xFFFFFFFFFFFFFFFF
     if value < 0x80:
         return _ONE_BYTE[value]

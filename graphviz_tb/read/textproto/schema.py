@@ -1,4 +1,4 @@
-"""What each message may hold, and how its fields are written on the wire: tables made from descriptors."""
+"""Fields of each message type, and how they are written on the wire: tables made from descriptors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class UnknownNameError(Exception):
 
 
 class Field:
-    """One field: its tag on the wire, and either the table of its message or the writer of its literal."""
+    """One field: its tag on the wire, and the table of its message or the writer of its literals."""
 
     __slots__ = ("_descriptor", "_table", "is_message", "is_string", "name", "number", "tag", "write")
 
@@ -40,7 +40,7 @@ class Field:
 
 
 class MessageType:
-    """One message type: its fields by name, and the lines already understood in it."""
+    """One message type: its fields by name, and the cache of its parsed lines."""
 
     __slots__ = ("fields", "lines", "name")
 
@@ -50,12 +50,12 @@ class MessageType:
         self.lines: dict[bytes, Any] = {}
 
 
-SKIPPED = MessageType("", {})  # the inside of a field that nobody knows; without fields, nothing in it is checked
+SKIPPED = MessageType("", {})  # the content of an unknown field: without fields, nothing in it is checked
 _TABLES: dict[str, MessageType] = {}
 
 
 def table_of(descriptor: Any) -> MessageType:
-    """Before: a message descriptor. After: its table, made once.
+    """Return the table of a message descriptor, made once.
 
     >>> from graphviz_tb.proto import GraphDef
     >>> table_of(GraphDef.DESCRIPTOR).fields[b"node"].table.fields[b"op"].write(b"NoOp")
@@ -79,7 +79,7 @@ def _wire_type(field: Any) -> int:
 
 
 def _writer(field: Any) -> Callable[[bytes], bytes]:
-    """The function from a literal to the whole field on the wire. Strings come unescaped."""
+    """Return the function from a literal to the whole field on the wire. Strings are passed unescaped."""
     tag = varint(field.number << 3 | _wire_type(field))
     if field.type == field.TYPE_STRING:
         return partial(_write_text, tag)
@@ -132,7 +132,7 @@ def _write_enum(tag: bytes, names: dict[bytes, bytes], kind: str, literal: bytes
 
 
 def write_value(field: Field, literal: bytes, quoted: bool) -> bytes:
-    """Before: a literal; a quoted one without its quotes and escapes. After: the field on the wire."""
+    """Return a field on the wire; a quoted literal is passed without quotes and escapes. Raises ValueError."""
     if quoted != field.is_string:
         raise ValueError(_wanted(field))
     return field.write(literal)
@@ -145,7 +145,7 @@ def _wanted(field: Field) -> str:
 
 
 def forget() -> None:
-    """Empty what was remembered of lines: the memory is for one file."""
+    """Clear the caches of lines, which are for one file."""
     for table in _TABLES.values():
         table.lines.clear()
     SKIPPED.lines.clear()

@@ -1,4 +1,4 @@
-"""Where text comes from: bytes, or a large file that is read a window at a time."""
+"""Sources of text: bytes, or a large file that is read a window at a time."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Protocol
 
 
 class Source(Protocol):
-    """Text of a known size. A window holds whole lines; `whole` is all of it, for what cannot be read in windows.
+    """Text of a known size, read in windows of whole lines, or whole.
 
-    `name` is what messages call it; it may be empty.
+    `name` is its name in errors; it may be empty.
     """
 
     size: int
@@ -20,7 +20,7 @@ class Source(Protocol):
 
 
 class InMemory:
-    """Text that is there."""
+    """Text in memory."""
 
     def __init__(self, data: bytes, name: str = "") -> None:
         self.data = data
@@ -28,7 +28,7 @@ class InMemory:
         self.size = len(data)
 
     def window(self, position: int, size: int) -> bytes:
-        """About `size` bytes up to a line end, without it; a longer line is given whole.
+        """Return about `size` bytes up to a line end, without it; a longer line whole.
 
         >>> InMemory(b"ab\\ncd\\nef").window(0, 7)
         b'ab\\ncd'
@@ -43,7 +43,7 @@ class InMemory:
 
 
 class OnDisk:
-    """A file: only the window is in memory, until something in it needs the whole."""
+    """A file: only a window is in memory, until the whole is needed."""
 
     def __init__(self, path: Path, size: int, name: str = "") -> None:
         self.path = path
@@ -52,12 +52,12 @@ class OnDisk:
         self._data: bytes | None = None
 
     def window(self, position: int, size: int) -> bytes:
-        """As of `InMemory`."""
+        """As in `InMemory`."""
         with self.path.open("rb") as handle:
             handle.seek(position)
             text = handle.read(min(size, self.size - position))
             stop = text.rfind(b"\n")
-            # A line longer than the window: twice as much each time, so that it is read twice at most.
+            # A line longer than the window: double it each time, so that a byte is read twice at most.
             while stop < 0 and position + len(text) < self.size:
                 more = handle.read(min(len(text) + 1, self.size - position - len(text)))
                 if not more:

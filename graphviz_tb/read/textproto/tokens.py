@@ -1,6 +1,6 @@
-"""The whole text format, one token at a time: comments, lists, both brackets, adjacent strings, extensions.
+"""Reader of the whole text format, one token at a time: comments, lists, both brackets, adjacent strings, extensions.
 
-Nothing recurses: open messages are a list of frames.
+It does not recurse: open messages are a list of frames.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from graphviz_tb.read.textproto.literals import SCALAR, STRING, unescape
 from graphviz_tb.read.textproto.schema import SKIPPED, Field, MessageType, UnknownNameError, write_value
 
 _SPACE = re.compile(rb"(?:[ \t\r\n\f\v]++|\#[^\n]*+)*+")
-_GAP = re.compile(rb"(?:[ \t\r\n\f\v;,]++|\#[^\n]*+)*+")  # between fields a separator may stand
+_GAP = re.compile(rb"(?:[ \t\r\n\f\v;,]++|\#[^\n]*+)*+")  # between fields, with optional separators
 _NAME = re.compile(rb"[A-Za-z_]\w*+|[0-9]++")
 _EXTENSION = re.compile(rb"\[[\w\s./%~-]*+\]")
 _PLAIN = re.compile(rb"(-?)[ \t\r\n]*+(" + SCALAR + rb")")
-# The longest piece that needs no look at what is around it: a string that another follows is not whole.
+# The longest piece that can be read without its context: a string followed by a second one is not complete.
 _STRING = re.compile(STRING)
 _PIECE = re.compile(
     _GAP.pattern
@@ -32,9 +32,9 @@ _OPENERS = {b"{": b"}", b"<": b">"}
 
 
 def read_fields(document: Document, position: int, count: int) -> int:
-    """Before: `position` comes before a top-level field. After: at most `count` of them were read.
+    """Read at most `count` top-level fields from `position` on.
 
-    Gives back where the next one starts; the end of the data when there is none.
+    Returns the position of the next one; the end of the data if there is none.
     """
     reader = _Reader(document, position)
     for _ in range(count):
@@ -51,10 +51,10 @@ class _Reader:
         self.data = document.data
         self.position = position
         self.frames: list[OpenMessage] = []
-        self.walk = LineWalk(document, OpeningLine(document.table, b"", b""))  # it remembers what is printed
+        self.walk = LineWalk(document, OpeningLine(document.table, b"", b""))  # caches printed lines
 
     def top_level_field(self) -> bool:
-        """Read one field with all it holds; False at the end of the data."""
+        """Read one field with its content; return False at the end of the data."""
         parts: list[bytes] = []
         self.frames = [OpenMessage(self.document.table, b"", parts, b"", self.position)]
         self._pass(_GAP)
@@ -73,12 +73,12 @@ class _Reader:
         return True
 
     def _known_piece(self) -> bool:
-        """Take a field, an opening or a closing brace that is written as a program prints it on a separate line."""
+        """Read a field, an opening or a closing brace if it is written as programs print it; return whether it is."""
         match = _PIECE.match(self.data, self.position)
         if match is None:
             return False
         frame = self.frames[-1]
-        # Open with no closer: only the meaning of the line is asked, not its place.
+        # Without a closer: only the meaning of the line matters here, not where it is.
         known = frame.table.lines.get(match[1]) or self.walk.understand(match[1], OpeningLine(frame.table, b"", b""))
         if known.__class__ is bytes:
             frame.parts.append(known)
@@ -103,7 +103,7 @@ class _Reader:
         head = self._peek()
         if head in _OPENERS:
             self._open(field, table, start, in_list=False)
-        # A list of numbers needs its colon; one of messages, or of what is unknown, does not.
+        # A list of numbers needs its colon; one of messages, or of an unknown field, does not.
         elif head == b"[" and (colon or field is None or field.is_message):
             self._list(field, table, start)
         elif not colon:
@@ -112,7 +112,7 @@ class _Reader:
             self._scalar(field)
 
     def _name(self) -> tuple[Field | None, MessageType]:
-        """The field named here, and the table of its message; an unknown one is None, SKIPPED."""
+        """Read a field name; return the field and the table of its message, or (None, SKIPPED) if it is unknown."""
         table = self.frames[-1].table
         match = _NAME.match(self.data, self.position) or _EXTENSION.match(self.data, self.position)
         if not match:
@@ -152,7 +152,7 @@ class _Reader:
             raise self.document.error(f"{field.name}: {error}", start) from None
 
     def _plain(self) -> bytes:
-        """The number or name at this place; a minus may be set apart."""
+        """Read a number or name; spaces may follow its minus sign."""
         match = _PLAIN.match(self.data, self.position)
         if not match:
             raise self._wrong(f"a value is wanted, not {self._word()}")
@@ -160,7 +160,7 @@ class _Reader:
         return b"-" + match[2] if match[1] else match[2]
 
     def _strings(self) -> bytes:
-        """The bytes that the strings standing here mean; adjacent strings are one."""
+        """Read adjacent strings as one, and return its bytes."""
         pieces = []
         while self._peek() in (b'"', b"'"):
             match = _STRING.match(self.data, self.position)
@@ -197,7 +197,7 @@ class _Reader:
             self._next_in_list(frame)
 
     def _next_in_list(self, frame: OpenMessage) -> None:
-        """After a message of a list: another one opens, or the list ends."""
+        """After a message of a list, open the next one or end the list."""
         self._pass(_SPACE)
         if self._take(b"]"):
             return
@@ -244,7 +244,7 @@ class _Reader:
         return True
 
     def _word(self) -> str:
-        """What is at this place, short enough for a message."""
+        """Quote the word at this position, short enough for a message."""
         match = _NAME.match(self.data, self.position)
         word = match[0][:30] if match else self._peek()
         return repr(word.decode("utf-8", "replace")) if word else "the end of the text"

@@ -1,3 +1,3 @@
-"""The addresses of the server, one file a family."""
+"""Routes of the server, one file a family."""
 
 from __future__ import annotations

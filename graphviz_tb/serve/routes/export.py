@@ -1,4 +1,4 @@
-"""All points of scalars, none left out: CSV or JSON, streamed."""
+"""All points of scalars as CSV or JSON, streamed."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from graphviz_tb.serve.asked import known, numbers, session_of, word
 from graphviz_tb.serve.session import ServedSource
 from graphviz_tb.serve.threads import in_thread
 
-AT_ONCE = 2_000_000  # points of a run that are read again together
+AT_ONCE = 2_000_000  # points of a run read again together
 KINDS = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
 
 
 async def export(request: Request) -> Response:
-    """Every point of every scalar, or of those of some runs and tags."""
+    """Stream every point of every scalar, or of those of some runs and tags."""
     query, session = known(request, ("format", "kind", "runs", "tags")), session_of(request)
     form = word(query, "format", ("csv", "json"))
     word(query, "kind", ("scalar",))
@@ -32,7 +32,7 @@ async def export(request: Request) -> Response:
 
 
 def asked_series(session: ServedSource, query: dict[str, str]) -> list[Series]:
-    """The scalars that a query asks for, by run and tag."""
+    """Return the scalars of a query, by run and tag."""
     wanted = {name: set(numbers(query[name], name)) for name in ("runs", "tags") if query.get(name)}
     found = [
         series
@@ -44,7 +44,7 @@ def asked_series(session: ServedSource, query: dict[str, str]) -> list[Series]:
 
 
 def with_columns(session: ServedSource, chosen: list[Series]) -> Iterator[Series]:
-    """The series with their columns: some of a run at once, so that its files are not read anew for each tag."""
+    """Yield the series with their columns, several of a run at once: its files are not read again for each tag."""
     for _, of_run in groupby(chosen, key=lambda series: series.run):
         waiting: list[Series] = []
         points = 0
@@ -58,9 +58,9 @@ def with_columns(session: ServedSource, chosen: list[Series]) -> Iterator[Series
 
 
 async def unhurried(parts: Iterator[str]) -> AsyncIterator[bytes]:
-    """Parts as bytes, made in threads: others have their turn meanwhile."""
+    """Yield the parts as bytes, made in threads so that other requests are served meanwhile."""
     while (part := await in_thread(next, parts, None)) is not None:
         yield part.encode("utf-8", "replace")  # a name may contain lone surrogates
 
 
-ROUTES = [Route("/api/export", export, methods=["GET"])]
+EXPORT_ROUTES = [Route("/api/export", export, methods=["GET"])]

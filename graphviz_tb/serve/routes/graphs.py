@@ -1,4 +1,4 @@
-"""Graphs: how far they are, their heads, their blocks, groups by themselves."""
+"""Graphs: loading state, heads, blocks, single groups."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ USUAL_HITS, MOST_HITS, MOST_HOPS = 200, 10_000, 9_999
 
 
 def asked(request: Request) -> tuple[Graphs, ListedGraph]:
-    """The graph that an address means. Raises `Refused`."""
+    """Return the graph of an address. Raises `Refused`."""
     graphs = session_of(request).graphs
     return graphs, graphs.get(request.path_params["id"])
 
 
 def page_of(request: Request) -> ServedPage:
-    """Its page. Raises `Refused` where it is not there yet."""
+    """Return the page of a graph. Raises `Refused` if it is not ready."""
     graphs, one = asked(request)
     return graphs.page(one)
 
 
 async def graph(request: Request) -> Response:
-    """The head of a graph, and which blocks there are."""
+    """Return the head of a graph, and the list of its blocks."""
     known(request, ())
     page = page_of(request)
     blocks = [[block.name, block.kind, block.digest, len(block.data)] for block in page.blocks.values()]
@@ -47,7 +47,7 @@ async def graph(request: Request) -> Response:
 
 
 async def block(request: Request) -> Response:
-    """One block as it is packed: gzip, whatever the browser takes, for it is unpacked by the page."""
+    """Return one block as compressed: always gzip, for the page itself decompresses it."""
     known(request, ("digest",))
     found = page_of(request).blocks.get(request.path_params["name"])
     if found is None:
@@ -59,7 +59,7 @@ async def block(request: Request) -> Response:
 
 
 async def saved(request: Request) -> Response:
-    """The page of a graph as a file that needs no server; who asks writes into its head with which view it opens."""
+    """Return the page of a graph as a file that needs no server; the client writes the view into its head."""
     known(request, ())
     page = page_of(request)
     blocks = [BlockOfFile(one) for one in page.blocks.values()]
@@ -68,7 +68,7 @@ async def saved(request: Request) -> Response:
 
 
 async def one_group(request: Request) -> Response:
-    """The columns of one group: the numbers that `viewer/reader.js` reads."""
+    """Return the columns of one group: the numbers that `viewer/reader.js` reads."""
     known(request, ())
     page, row = page_of(request), request.path_params["row"]
     numbers = level_numbers(page, row)
@@ -81,20 +81,20 @@ async def one_group(request: Request) -> Response:
 
 
 async def rows_of(request: Request) -> GraphRows:
-    """The rows of a graph. Raises `Refused` where it is not there yet."""
+    """Return the rows of a graph. Raises `Refused` if it is not ready."""
     graphs, one = asked(request)
     return await in_thread(graphs.rows, one, graphs.page(one))
 
 
 def row_of(rows: GraphRows, text: str) -> int:
-    """The row that a number means. Raises `Refused`."""
+    """Parse a row number. Raises `Refused`."""
     if not is_number(text) or int(text) >= len(rows):
         raise Refused(404, f"no row {text[:40]!r}", f"there are rows 0 to {len(rows) - 1}")
     return int(text)
 
 
 async def find(request: Request) -> Response:
-    """The rows of the whole graph that fit a text."""
+    """Return the rows of the whole graph that match a text."""
     query = known(request, ("text", "limit"))
     text, most = query.get("text", ""), whole(query, "limit", USUAL_HITS, 1, MOST_HITS)
     try:
@@ -113,7 +113,7 @@ async def find(request: Request) -> Response:
 
 
 async def trace(request: Request) -> Response:
-    """The rows that lead to a row, or that it leads to."""
+    """Return the rows that lead to a row, or that it leads to."""
     query = known(request, ("row", "way", "hops"))
     way, hops = word(query, "way", ("in", "out")), query.get("hops", "1")
     steps = None if hops == "all" else whole(query, "hops", 1, 1, MOST_HOPS)
@@ -124,7 +124,7 @@ async def trace(request: Request) -> Response:
 
 
 async def card(request: Request) -> Response:
-    """What there is to say of one row."""
+    """Return the card of one row."""
     known(request, ())
     rows = await rows_of(request)
     row = row_of(rows, request.path_params["row"])
@@ -132,7 +132,7 @@ async def card(request: Request) -> Response:
 
 
 async def joins(request: Request) -> Response:
-    """Where the tags of the log, and its embeddings, belong in a graph."""
+    """Return the joins of the tags of the log, and of its embeddings, with a graph."""
     known(request, ())
     graphs, one = asked(request)
     session, found = session_of(request), await graphs.joins(one)
@@ -141,7 +141,7 @@ async def joins(request: Request) -> Response:
 
 
 async def logged(request: Request) -> Response:
-    """A graph in the colours of what a run logged at a step."""
+    """Return a graph in the colours of the logged values of a step."""
     query, session = known(request, ("pattern", "measure", "run", "at", "against")), session_of(request)
     graphs, one = asked(request)
     at = decimal(query, "at", None, -FAR, FAR)
@@ -166,7 +166,7 @@ async def logged(request: Request) -> Response:
 
 
 def run_of(session: ServedSource, query: dict[str, str], name: str) -> str | None:
-    """The name of the run whose id a parameter gives. Raises `Refused`."""
+    """Return the name of the run whose id is in a parameter. Raises `Refused`."""
     if not query.get(name):
         return None
     number = whole(query, name, 0, 0, 10**9)
@@ -190,7 +190,7 @@ async def cancel(request: Request) -> Response:
     return json_answer(request, one.told(), status=202)
 
 
-ROUTES = [
+GRAPH_ROUTES = [
     Route("/api/graphs/{id}", graph, methods=["GET"]),
     Route("/api/graphs/{id}/blocks/{name:path}", block, methods=["GET"]),
     Route("/api/graphs/{id}/page", saved, methods=["GET"]),

@@ -1,4 +1,4 @@
-"""Bytes of images and sounds, which stay on disk until somebody asks."""
+"""Bytes of images and sounds, which stay on disk until requested."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from graphviz_tb.serve.answers import Refused, etag, unchanged
 from graphviz_tb.serve.asked import is_number, known, session_of
 from graphviz_tb.serve.threads import in_thread
 
-LARGEST = 1 << 28  # bytes of a blob that are sent at once
+LARGEST = 1 << 28  # bytes of a blob in one response
 SANDBOX = "default-src 'none'; sandbox"
 RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 
 def head_of(request: Request, run: str, place: Place) -> bytes:
-    """The first bytes of a blob."""
+    """Return the first bytes of a blob."""
     return session_of(request).read(run, place._replace(length=min(place.length, HEAD)))
 
 
 async def blob(request: Request) -> Response:
-    """The bytes of an image or a sound, or a range of them."""
+    """Return the bytes of an image or a sound, or a range of them."""
     known(request, ())
     number, source = request.path_params["id"], session_of(request)
     found = source.blob(int(number)) if is_number(number) else None
@@ -48,7 +48,7 @@ async def blob(request: Request) -> Response:
 
 
 def asked_range(text: str | None, size: int) -> tuple[int, int]:
-    """The first and the last byte that are asked for; all where that is not said, or not in one range.
+    """Return the first and the last byte of a range; the whole blob without exactly one range.
 
     >>> asked_range("bytes=2-", 10), asked_range("bytes=-3", 10), asked_range(None, 10)
     ((2, 9), (7, 9), (0, 9))
@@ -63,4 +63,4 @@ def asked_range(text: str | None, size: int) -> tuple[int, int]:
     return first, min(last, first + LARGEST - 1)
 
 
-ROUTES = [Route("/api/blob/{id}", blob, methods=["GET"])]
+MEDIA_ROUTES = [Route("/api/blob/{id}", blob, methods=["GET"])]

@@ -23,7 +23,7 @@ MOST_STEPS = 10_000
 
 
 def series_of(request: Request) -> Series:
-    """The series that an address means. Raises `Refused`."""
+    """Return the series of an address. Raises `Refused`."""
     number = request.path_params["id"]
     if not is_number(number):
         raise Refused(404, f"no series {number[:40]!r}", "/api/tags lists them")
@@ -31,12 +31,12 @@ def series_of(request: Request) -> Series:
 
 
 def refused(series: Series, what: str) -> Refused:
-    """A series is of another kind."""
+    """Return the error for a series of the wrong kind."""
     return Refused(400, f"'{series.tag}' is of kind {series.kind}", f"this address gives {what}")
 
 
 async def histograms(request: Request) -> Response:
-    """Histograms of some steps: as logged, on common bins, or as nine percentiles."""
+    """Return histograms of some steps: as logged, on common bins, or as nine percentiles."""
     query, series = known(request, ("steps", "view")), series_of(request)
     view = word(query, "view", ("ridges", "bands", "buckets"))
     most = whole_number(query, "steps", USUAL_STEPS, 1, MOST_STEPS)
@@ -48,14 +48,14 @@ async def histograms(request: Request) -> Response:
 
 
 def histogram_answer(session: ServedSource, number: int, series: Series, view: str, most: int) -> bytes:
-    """The columns of the answer."""
+    """Return the columns of the answer."""
     [whole] = session.with_columns([series])
     blocks = histogram_columns(number, whole, whole.data, (view,), most) if isinstance(whole.data, Histograms) else []
     return packed(blocks[0][1].size if blocks else 0, blocks)
 
 
 async def steps(request: Request) -> Response:
-    """The steps and times of some series, in the order in which they are drawn."""
+    """Return the steps and times of some series, in drawing order."""
     known(request, ())
     session = session_of(request)
     found = {number: session.series(number) for number in numbers(request.path_params["ids"])}
@@ -64,7 +64,7 @@ async def steps(request: Request) -> Response:
 
 
 def step_columns(session: ServedSource, found: Mapping[int, Series]) -> bytes:
-    """The columns of the answer."""
+    """Return the columns of the answer."""
     blocks: list[tuple[str, NDArray[Any]]] = []
     for number, one in zip(found, session.with_columns([*found.values()]), strict=True):
         order = one.in_order()
@@ -73,7 +73,7 @@ def step_columns(session: ServedSource, found: Mapping[int, Series]) -> bytes:
 
 
 def point_route(path: str, what: str, *kinds: str) -> Route:
-    """An address that gives one point of series of these kinds."""
+    """Return a route for one point of series of these kinds."""
 
     async def answer(request: Request) -> Response:
         query, series = known(request, ("at",)), series_of(request)
@@ -92,7 +92,7 @@ def point_route(path: str, what: str, *kinds: str) -> Route:
     return Route(path, answer, methods=["GET"])
 
 
-ROUTES = [
+POINT_ROUTES = [
     Route("/api/histograms/{id}", histograms, methods=["GET"]),
     Route("/api/steps/{ids}", steps, methods=["GET"]),
     point_route("/api/media/{id}", "images and sounds", "image", "audio"),

@@ -1,4 +1,4 @@
-"""Profiles: which traced steps there are, their tables, and the slices of their timelines."""
+"""Profiles: the traced steps, their tables, and the slices of their timelines."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ LONGEST_SEARCH = 1_000  # letters
 
 
 def one_of(request: Request) -> ListedProfile:
-    """The traced step that an address means. Raises `Refused`."""
+    """Return the traced step of an address. Raises `Refused`."""
     return session_of(request).profiles.get(request.path_params["id"])
 
 
 async def profiles(request: Request) -> Response:
-    """Every traced step, with its run and the graph that it is joined with."""
+    """List every traced step, with its run and the graph it is joined with."""
     known(request, ())
     session = session_of(request)
     listed = list(session.profiles.listed.values())
@@ -38,7 +38,7 @@ async def profiles(request: Request) -> Response:
 
 
 async def table(request: Request) -> Response:
-    """All of one traced step but its slices: how it was spent, tables, lanes, memory."""
+    """Return everything in a traced step except its slices: shares, tables, lanes, memory."""
     known(request, ())
     one, session = one_of(request), session_of(request)
     profile = await session.profiles.profile(one)
@@ -46,7 +46,7 @@ async def table(request: Request) -> Response:
 
 
 async def slices(request: Request) -> Response:
-    """The slices in view, thinned to pixels; a search or a node marks some."""
+    """Return the slices in view, thinned to pixels; a search or a node marks some."""
     query = known(request, ("from", "to", "px", "match", "node"))
     one, session = one_of(request), session_of(request)
     profile = await session.profiles.profile(one)
@@ -66,7 +66,7 @@ async def slices(request: Request) -> Response:
     return await bytes_answer(request, make, COLUMNS, f"slices {asked}")
 
 
-ROUTES = [
+PROFILE_ROUTES = [
     Route("/api/profile", profiles, methods=["GET"]),
     Route("/api/profile/{id}/table", table, methods=["GET"]),
     Route("/api/profile/{id}/slices", slices, methods=["GET"]),

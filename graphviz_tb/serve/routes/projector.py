@@ -1,4 +1,4 @@
-"""Embeddings: the list, the points of one on few axes, what is known of its points, and the neighbours of a point."""
+"""Embeddings: the list, projected points, their metadata, and the neighbours of a point."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ METRICS: tuple[DistanceMetric, ...] = get_args(DistanceMetric)
 
 
 def one_of(request: Request) -> tuple[ServedEmbeddings, int, Embedding]:
-    """The embedding that an address means. Raises Refused."""
+    """Return the embedding of an address. Raises Refused."""
     number, embeddings = request.path_params["id"], session_of(request).embeddings
     if not is_number(number):
         raise Refused(404, f"no embedding {number[:40]!r}", "/api/projector lists them")
@@ -33,19 +33,19 @@ def one_of(request: Request) -> tuple[ServedEmbeddings, int, Embedding]:
 
 
 async def stamped(request: Request, embeddings: ServedEmbeddings, one: Embedding) -> str:
-    """What an answer about an embedding depends on."""
+    """Return everything that an answer about an embedding depends on."""
     return f"{session_of(request).start} {one} {await in_thread(embeddings.projector.stamp, one)}"
 
 
 async def projector(request: Request) -> Response:
-    """All embeddings, and the methods that lay them out."""
+    """Return all embeddings, and the methods to lay them out."""
     known(request, ())
     session = session_of(request)
     return json_answer(request, session.embeddings.told(session.run_id_or_none), same=True)
 
 
 async def points(request: Request) -> Response:
-    """The points on principal components, or as t-SNE or UMAP has laid them out."""
+    """Return the points on principal components, or as laid out by t-SNE or UMAP."""
     known(request, ("method", "axes", "near"))
     embeddings, number, one = one_of(request)
     of, asked = await stamped(request, embeddings, one), asked_layout(request, number)
@@ -62,14 +62,14 @@ async def points(request: Request) -> Response:
 
 
 def asked_layout(request: Request, number: int) -> AskedLayout:
-    """The layout that a query means. Raises Refused."""
+    """Return the layout of a query. Raises Refused."""
     query = known(request, ("method", "axes", "near"))
     near = whole(query, "near", 0, 2, LARGEST_NEAR) if "near" in query else None
     return AskedLayout(number, word(query, "method", METHODS), whole(query, "axes", 3, 2, 3), near)
 
 
 async def layout(request: Request) -> Response:
-    """Begin to work out a layout."""
+    """Start a layout."""
     embeddings, number, _ = one_of(request)
     asked = asked_layout(request, number)
     if asked.method == "pca":
@@ -79,7 +79,7 @@ async def layout(request: Request) -> Response:
 
 
 async def cancel(request: Request) -> Response:
-    """End the layouts of an embedding that are under way."""
+    """Stop the layouts of an embedding that are under way."""
     known(request, ())
     embeddings, number, _ = one_of(request)
     embeddings.cancel(number)
@@ -87,7 +87,7 @@ async def cancel(request: Request) -> Response:
 
 
 async def metadata(request: Request) -> Response:
-    """The columns of what is known of the points."""
+    """Return the columns of the metadata of the points."""
     known(request, ())
     embeddings, _, one = one_of(request)
     tag = await stamped(request, embeddings, one)
@@ -95,7 +95,7 @@ async def metadata(request: Request) -> Response:
 
 
 async def neighbours(request: Request) -> Response:
-    """The nearest points of one point, and their distances."""
+    """Return the nearest points of one point, and their distances."""
     query = known(request, ("row", "k", "metric"))
     embeddings, _, one = one_of(request)
     row = whole(query, "row", 0, 0, max(0, one.points - 1))
@@ -113,7 +113,7 @@ async def neighbours(request: Request) -> Response:
 
 
 async def sprite(request: Request) -> Response:
-    """The image with a small picture of each point: only what is one by its first bytes, whatever its name."""
+    """Return the image with a small picture of each point; refuse a file that is not an image by its first bytes."""
     known(request, ())
     embeddings, _, one = one_of(request)
     tag = await stamped(request, embeddings, one)
@@ -126,7 +126,7 @@ async def sprite(request: Request) -> Response:
     return answer
 
 
-ROUTES = [
+PROJECTOR_ROUTES = [
     Route("/api/projector", projector, methods=["GET"]),
     Route("/api/projector/{id}/points", points, methods=["GET"]),
     Route("/api/projector/{id}/metadata", metadata, methods=["GET"]),

@@ -1,4 +1,4 @@
-"""Scalars as columns: thinned to the pixels that show them, smoothed before."""
+"""Scalars as columns, smoothed and then thinned to the pixels of a chart."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ PARAMETERS = ("from", "to", "axis", "px", "smooth", "restarts")
 
 @dataclass(frozen=True, slots=True)
 class ChartView:
-    """What a chart shows: `axis` across, `start` to `end` of it (None: all), how many pixels that is, the weight of
-    smoothing, and whether superseded points are sent too."""
+    """The view of a chart: its horizontal `axis`, the part from `start` to `end` (None: all), its width in pixels, the
+    weight of smoothing, and whether superseded points are sent too."""
 
     axis: str
     start: float | None
@@ -38,7 +38,7 @@ class ChartView:
 
 
 async def series(request: Request) -> Response:
-    """The points of some scalars that a chart of so many pixels shows."""
+    """Return the points of some scalars for a chart of a given width."""
     query, session = known(request, PARAMETERS), session_of(request)
     ids = numbers(request.path_params["ids"])
     found = {number: scalars(session, number) for number in ids}
@@ -49,7 +49,7 @@ async def series(request: Request) -> Response:
 
 
 def scalars(session: ServedSource, number: int) -> Series:
-    """A series of numbers. Raises `Refused`."""
+    """Return a series of numbers. Raises `Refused`."""
     found = session.series(number)
     if found.kind != "scalar":
         raise Refused(400, f"series {number} is of kind {found.kind}", "this address gives scalars")
@@ -57,7 +57,7 @@ def scalars(session: ServedSource, number: int) -> Series:
 
 
 def view_of(query: dict[str, str]) -> ChartView:
-    """What a query asks for. Raises `Refused`."""
+    """Return the view of a query. Raises `Refused`."""
     start, end = (decimal(query, name, None, -FAR, FAR) for name in ("from", "to"))
     if start is not None and end is not None and start > end:
         raise Refused(400, "from is greater than to")
@@ -72,7 +72,7 @@ def view_of(query: dict[str, str]) -> ChartView:
 
 
 def answer_columns(found: dict[int, Series], view: ChartView, session: ServedSource) -> bytes:
-    """The answer."""
+    """Return the columns of the answer."""
     blocks: list[tuple[str, NDArray[Any]]] = []
     sent: dict[str, Any] = {}
     kept = {number: session.drawn.get(*key_of(number, one, view)) for number, one in found.items()}
@@ -86,16 +86,16 @@ def answer_columns(found: dict[int, Series], view: ChartView, session: ServedSou
 
 
 def key_of(number: int, one: Series, view: ChartView) -> tuple[tuple[int, ChartView], tuple[int, int]]:
-    """What is drawn, and what it changes with."""
-    # A series that is sent whole is the same for charts of any width.
+    """Return the cache key of drawn columns, and the state of the series that they depend on."""
+    # A series sent as a whole is independent of the width of the chart.
     pixels = view.pixels if len(one) > EACH * view.pixels else WIDEST
     return (number, replace(view, pixels=pixels)), (one.generation, len(one))
 
 
 def shown(number: int, one: Series, view: ChartView, session: ServedSource) -> Drawn:
-    """The points that are sent, in the order in which they are drawn, and their smoothed values.
+    """Return the points to send, in drawing order, and their smoothed values.
 
-    One point on either side of what is shown comes with it: the line goes on to the border.
+    One point on either side of the view is included, so that the line continues to the border.
     """
     points = one.in_order(view.superseded)
     values = one.value[points].astype(np.float64)
@@ -127,7 +127,7 @@ def smoothed_once(
 ) -> NDArray[np.float64]:
     """Smooth the values of a series that count; superseded ones stay as they are.
 
-    Those of a long series are kept: each step of a zoom shows another part of the same.
+    Those of a long series are cached: each step of a zoom shows a different part of them.
     """
     key, stamp = (number, view.smooth, view.superseded), (one.generation, len(one))
     known = session.drawn.get(key, stamp)
@@ -141,7 +141,7 @@ def smoothed_once(
 
 
 def along(one: Series, points: NDArray[np.int64], axis: str) -> NDArray[np.float64]:
-    """Return the places of points on an axis: steps, wall times, or seconds since the first point."""
+    """Return the positions of points on an axis: steps, wall times, or seconds since the first point."""
     if axis == "step":
         return one.step[points].astype(np.float64)
     wall = one.wall[points]
@@ -151,4 +151,4 @@ def along(one: Series, points: NDArray[np.int64], axis: str) -> NDArray[np.float
     return made
 
 
-ROUTES = [Route("/api/series/{ids}", series)]
+SCALAR_ROUTES = [Route("/api/series/{ids}", series)]

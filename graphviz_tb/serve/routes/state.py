@@ -1,4 +1,4 @@
-"""Overviews: runs, kinds and graphs; tags with their series; trials; charts that a training laid out; what happens."""
+"""Overviews: runs, kinds and graphs; tags with their series; trials; custom chart layouts; events."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from graphviz_tb.serve.asked import known, session_of
 
 
 async def state(request: Request) -> Response:
-    """All runs, how many series of each kind there are, and the graphs."""
+    """Return all runs, the number of series of each kind, and the graphs."""
     known(request, ())
     what, make = session_of(request).state()
     return await kept_json(request, lambda: {"version": __version__, **make()}, what)
 
 
 async def tags(request: Request) -> Response:
-    """All tags, of one kind or of all, with the series of each run."""
+    """Return all tags, of one kind or of all, with the series of each run."""
     kind = known(request, ("kind",)).get("kind")
     what, make = session_of(request).tags(kind)
     return await kept_json(request, make, what)
 
 
 async def hparams(request: Request) -> Response:
-    """A column for each hyperparameter and metric, a row for each session."""
+    """Return a column for each hyperparameter and metric, a row for each session."""
     known(request, ())
     session = session_of(request)
     logged = session.logged
@@ -44,7 +44,7 @@ async def hparams(request: Request) -> Response:
 
 
 async def custom(request: Request) -> Response:
-    """The categories of the layouts of all runs, and their charts."""
+    """Return the categories of the layouts of all runs, and their charts."""
     known(request, ())
     session = session_of(request)
     logged = session.logged
@@ -56,14 +56,14 @@ async def custom(request: Request) -> Response:
 
 
 async def events(request: Request) -> Response:
-    """Server-sent events, from the generation that the page knows."""
+    """Stream server-sent events, from the generation that the page knows."""
     query = known(request, ("since",))
     last = request.headers.get("last-event-id", query.get("since"))
     stream = session_of(request).events.stream(last)
     return StreamingResponse(stream, headers={"x-accel-buffering": "no"}, media_type="text/event-stream")
 
 
-ROUTES = [
+STATE_ROUTES = [
     Route("/api/state", state),
     Route("/api/tags", tags),
     Route("/api/hparams", hparams, methods=["GET"]),

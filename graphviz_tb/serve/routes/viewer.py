@@ -1,4 +1,4 @@
-"""The viewer: the page without data, its script and its style, each by what is in it."""
+"""The viewer: the page without data, its script and its style, addressed by content."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ KINDS = {"js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8
 
 @cache
 def files() -> dict[str, bytes]:
-    """The files of the viewer by their names, which change with what is in them."""
+    """Return the files of the viewer; their names contain a hash of the content."""
     made = {"js": script(SERVED_MODULES).encode(), "css": style(logs=True).encode()}
     return {f"viewer.{sha256(data).hexdigest()[:16]}.{kind}": data for kind, data in made.items()}
 
 
 async def home(request: Request) -> Response:
-    """The page."""
+    """Return the page."""
     code, look = files()
     page = served(session_of(request).title, f"static/{code}", f"static/{look}")
     return Response(page, 200, {"cache-control": "no-cache"}, "text/html; charset=utf-8")
 
 
 async def static(request: Request) -> Response:
-    """A file of the viewer."""
+    """Return a file of the viewer."""
     name = request.path_params["name"]
     if name not in files():
         raise Refused(404, "no such file", "open the page itself")
@@ -40,11 +40,11 @@ async def static(request: Request) -> Response:
 
 
 async def icon(request: Request) -> Response:
-    """No icon: browsers ask all the same."""
+    """Return no icon: browsers always ask for one."""
     return Response(status_code=204)
 
 
-ROUTES = [
+VIEWER_ROUTES = [
     Route("/", home, methods=["GET"]),
     Route("/static/{name}", static, methods=["GET"]),
     Route("/favicon.ico", icon, methods=["GET"]),

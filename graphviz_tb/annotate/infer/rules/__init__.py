@@ -1,21 +1,90 @@
-"""Ops whose shapes no signature can say: a function each, in modules by families, imported when a graph has such an op.
+"""Shape rules of ops that no signature describes, in families that are imported when a graph has such an op.
 
-A rule gives the outputs in order: shapes, or `Out` where a handle holds something. The table of ops
-(`ops/ops.tsv`, column `shape`) says `rule(arrays)` of an op whose rule is in `arrays.py`.
+A rule returns the outputs in order: shapes, or an `Out` where a handle holds a value. The table of ops
+(`ops/ops.tsv`, column `shape`) says `rule(arrays)` of an op whose rule is in the family "arrays".
 """
 
 from __future__ import annotations
 
-from importlib import import_module
+from collections.abc import Callable
 
 from graphviz_tb.annotate.infer.op import Rule
 
+RuleFamilies = dict[str, dict[str, Rule]]  # by name of the family, then by op type
+
 
 def rule_in(family: str, op: str) -> Rule:
-    """Return the rule of an op from the module of its family.
+    """Return the rule of an op from its family.
 
-    >>> rule_in("arrays", "Pack").__name__
-    'pack'
+    >>> callable(rule_in("arrays", "Pack"))
+    True
     """
-    rules: dict[str, Rule] = import_module(f"{__name__}.{family}").RULES
-    return rules[op]
+    return FAMILY_LOADERS[family]()[family][op]
+
+
+def load_array_rules() -> RuleFamilies:
+    from graphviz_tb.annotate.infer.rules.arrays import ARRAY_RULES
+    from graphviz_tb.annotate.infer.rules.blocks import BLOCK_RULES
+    from graphviz_tb.annotate.infer.rules.diagonals import DIAGONAL_RULES
+    from graphviz_tb.annotate.infer.rules.indexing import INDEXING_RULES
+
+    return {
+        "arrays": ARRAY_RULES,
+        "blocks": BLOCK_RULES,
+        "diagonals": DIAGONAL_RULES,
+        "indexing": INDEXING_RULES,
+    }
+
+
+def load_network_rules() -> RuleFamilies:
+    from graphviz_tb.annotate.infer.rules.convolutions import CONVOLUTION_RULES
+    from graphviz_tb.annotate.infer.rules.gradients import GRADIENT_RULES
+    from graphviz_tb.annotate.infer.rules.images import IMAGE_RULES
+    from graphviz_tb.annotate.infer.rules.networks import NETWORK_RULES
+
+    return {
+        "convolutions": CONVOLUTION_RULES,
+        "gradients": GRADIENT_RULES,
+        "images": IMAGE_RULES,
+        "networks": NETWORK_RULES,
+    }
+
+
+def load_math_rules() -> RuleFamilies:
+    from graphviz_tb.annotate.infer.rules.elementwise import ELEMENTWISE_RULES
+    from graphviz_tb.annotate.infer.rules.matrices import MATRIX_RULES
+    from graphviz_tb.annotate.infer.rules.quantized import QUANTIZED_RULES
+    from graphviz_tb.annotate.infer.rules.random import RANDOM_RULES
+    from graphviz_tb.annotate.infer.rules.reductions import REDUCTION_RULES
+    from graphviz_tb.annotate.infer.rules.sparse import SPARSE_RULES
+
+    return {
+        "elementwise": ELEMENTWISE_RULES,
+        "matrices": MATRIX_RULES,
+        "quantized": QUANTIZED_RULES,
+        "random": RANDOM_RULES,
+        "reductions": REDUCTION_RULES,
+        "sparse": SPARSE_RULES,
+    }
+
+
+def load_state_rules() -> RuleFamilies:
+    from graphviz_tb.annotate.infer.rules.calls import CALL_RULES
+    from graphviz_tb.annotate.infer.rules.lists import LIST_RULES
+    from graphviz_tb.annotate.infer.rules.records import RECORD_RULES
+    from graphviz_tb.annotate.infer.rules.state import STATE_RULES
+
+    return {
+        "calls": CALL_RULES,
+        "lists": LIST_RULES,
+        "records": RECORD_RULES,
+        "state": STATE_RULES,
+    }
+
+
+FAMILY_LOADERS: dict[str, Callable[[], RuleFamilies]] = {
+    **dict.fromkeys(("arrays", "blocks", "diagonals", "indexing"), load_array_rules),
+    **dict.fromkeys(("convolutions", "gradients", "images", "networks"), load_network_rules),
+    **dict.fromkeys(("elementwise", "matrices", "quantized", "random", "reductions", "sparse"), load_math_rules),
+    **dict.fromkeys(("calls", "lists", "records", "state"), load_state_rules),
+}

@@ -1,4 +1,4 @@
-"""Ops that arrange elements anew: Reshape, Concat, Transpose, Tile …"""
+"""Ops that rearrange elements: Reshape, Concat, Transpose, Tile …"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from graphviz_tb.annotate.infer.values import Dims, Out
 
 
 def reshape(op: Op) -> RuleResult:
-    """The target; its one -1 is what is left of the elements."""
+    """`Reshape`: the target; a single -1 follows from the number of elements."""
     target = op.value(1)
     if target is None:
         return [op.target(1)]
@@ -18,14 +18,14 @@ def reshape(op: Op) -> RuleResult:
     shape = op.shape(0)
     if shape is None:
         return [op.target(1)]
-    # Elements before = elements after: what is left of them is the size of the -1.
+    # The number of elements stays, which determines the -1.
     rest = [size for size in target if size != -1]
     size = op.symbols.quotient(shape, rest) if 0 not in rest else op.symbols.fresh()  # 0 = 0 * anything
     return [tuple(size if each == -1 else each for each in target)]
 
 
 def filled(op: Op, target: tuple[int, ...]) -> Dims:
-    """A target without -1, whose one unknown size follows from the number of elements."""
+    """Fill in the only unknown size of a target without -1, from the number of elements."""
     if sum(size <= HIDDEN for size in target) != 1 or (shape := op.shape(0)) is None:
         return target
     rest = [size for size in target if size > HIDDEN]
@@ -35,7 +35,7 @@ def filled(op: Op, target: tuple[int, ...]) -> Dims:
 
 
 def expand_dims(op: Op) -> RuleResult:
-    """A 1 at the axis that input 1 says."""
+    """`ExpandDims`: a size of 1 at the axis in input 1."""
     shape = op.shape(0)
     if shape is None:
         return [None]
@@ -44,7 +44,7 @@ def expand_dims(op: Op) -> RuleResult:
 
 
 def squeeze(op: Op) -> RuleResult:
-    """The axes of `squeeze_dims` go, or all of size 1."""
+    """`Squeeze`: drop the axes of `squeeze_dims`, or all of size 1."""
     shape, axes = op.shape(0), op.attr("squeeze_dims") or op.attr("axis")
     if shape is None:
         return [None]
@@ -55,7 +55,7 @@ def squeeze(op: Op) -> RuleResult:
 
 
 def transpose(op: Op) -> RuleResult:
-    """Dimensions in the order of input 1."""
+    """`Transpose`: dimensions in the order of input 1."""
     shape, order = op.shape(0), op.numbers(1)
     if shape is None:
         return [None if order is None else op.symbols.several(len(order))]
@@ -80,8 +80,8 @@ def concat_v2(op: Op) -> RuleResult:
 
 
 def concatenated(op: Op, shapes: list[Dims], axis: int | None) -> Dims:
-    # Known ranks must be equal; parts of unknown rank may be of any.
-    """Sizes along the axis add up, all others agree."""
+    """Add up the sizes along the axis; all other sizes must agree."""
+    # Known ranks must be equal; parts of unknown rank have any rank.
     ranks = {len(shape) for shape in shapes if shape is not None}
     if len(ranks) != 1:
         return None
@@ -92,13 +92,13 @@ def concatenated(op: Op, shapes: list[Dims], axis: int | None) -> Dims:
     whole = 0
     for shape in shapes:
         whole = op.symbols.calc("add", whole, shape[place] if shape is not None else op.symbols.fresh())
-    # The axis itself is left out of the comparison: there they may differ.
+    # Sizes along the axis itself may differ.
     around = agreed([None if shape is None else replaced(shape, place, 0) for shape in shapes])
     return None if around is None else replaced(around, place, whole)
 
 
 def pack(op: Op) -> RuleResult:
-    """Inputs of one shape along a new axis."""
+    """`Pack`: inputs of one shape along a new axis."""
     parts = op.listed()
     shape = agreed([each.shape for each in parts])
     if shape is None:
@@ -108,7 +108,7 @@ def pack(op: Op) -> RuleResult:
 
 
 def unpack(op: Op) -> RuleResult:
-    """One output for each position along the axis, which goes."""
+    """`Unpack`: one output for each position along the axis, which is dropped."""
     shape, count = op.shape(0), op.count("num")
     if shape is None:
         return [None] * count
@@ -131,10 +131,10 @@ def split_v(op: Op) -> RuleResult:
     axis = axis_of(op.number(2), len(shape)) if shape is not None else None
     if shape is None or axis is None:
         return [unknown(op, shape)] * count
-    # One part is all of it; several may be of any size.
+    # A single part is everything; several parts have unknown sizes.
     if sizes is None or len(sizes) != count:
         sizes = op.symbols.several(count) if count > 1 else (shape[axis],)
-    # What the known parts leave is the size of the -1.
+    # The -1 is the rest.
     rest = shape[axis]
     for size in sizes:
         rest = op.symbols.difference(rest, size) if size != -1 else rest
@@ -142,9 +142,9 @@ def split_v(op: Op) -> RuleResult:
 
 
 def pad(op: Op) -> RuleResult:
-    """Paddings of input 1, before and after each dimension."""
+    """`Pad`: paddings in input 1, before and after each dimension."""
     shape, paddings, table = op.shape(0), op.value(1), op.shape(1)
-    # The paddings are (rank, 2), so that their shape says the rank.
+    # The paddings are (rank, 2): their shape gives the rank.
     rank = len(shape) if shape is not None else table[0] if table and is_known(table[0]) else None
     if rank is None:
         return [None]
@@ -157,7 +157,7 @@ def pad(op: Op) -> RuleResult:
 
 
 def pad_gradient(op: Op) -> RuleResult:
-    """`MirrorPadGrad`: the paddings go again."""
+    """`MirrorPadGrad`: removes the paddings."""
     shape, paddings = op.shape(0), op.value(1)
     if shape is None or paddings is None or len(paddings) != 2 * len(shape):
         return [unknown(op, shape)]
@@ -166,7 +166,7 @@ def pad_gradient(op: Op) -> RuleResult:
 
 
 def tile(op: Op) -> RuleResult:
-    """Every dimension so often."""
+    """`Tile`: each dimension times its multiple in input 1."""
     shape, times, table = op.shape(0), op.value(1), op.shape(1)
     if shape is None or times is None or len(times) != len(shape):
         rank = len(shape) if shape is not None else table[0] if table and is_known(table[0]) else None
@@ -175,7 +175,7 @@ def tile(op: Op) -> RuleResult:
 
 
 def shapes_of(op: Op) -> RuleResult:
-    """`ShapeN`: the same for each input, and the elements too."""
+    """`ShapeN`: the shape of each input, with its elements."""
     return [
         Out((op.symbols.fresh(),)) if each.shape is None else Out((len(each.shape),), each.shape) for each in op.ins
     ]
@@ -194,7 +194,7 @@ def concat_offset(op: Op) -> RuleResult:
     return [each.shape for each in op.ins[1:]]
 
 
-RULES: dict[str, Rule] = {
+ARRAY_RULES: dict[str, Rule] = {
     "Reshape": reshape,
     "ExpandDims": expand_dims,
     "Squeeze": squeeze,

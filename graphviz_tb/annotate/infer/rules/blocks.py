@@ -1,4 +1,4 @@
-"""Ops that exchange blocks of space with depth or with the batch: SpaceToDepth, BatchToSpaceND …"""
+"""Ops that move blocks of space to depth or to the batch, and back: SpaceToDepth, BatchToSpaceND …"""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def depth_to_space(op: Op) -> RuleResult:
 
 
 def blocks(op: Op, down: bool) -> Dims:
-    """Both ways, in both layouts of four dimensions."""
+    """Return the shape after moving blocks to depth (`down`) or back, in both layouts of four dimensions."""
     shape, size, layout = op.shape(0), int(op.attr("block_size") or 0), op.attr("data_format") or "NHWC"
     if shape is None or len(shape) != 4 or not size or len(layout) != 4:
         # NCHW_VECT_C has five dimensions.
         return op.symbols.several(len(layout.removesuffix("_VECT_C")) + layout.endswith("_VECT_C"))
     sizes = list(shape)
     for dim, letter in enumerate(layout):
-        # One way space shrinks and depth grows, the other way round it is turned.
+        # Downwards space shrinks and depth grows; backwards it is reversed.
         grows = (letter in "HW") != down
         if letter in "HWC":
             factor = size * size if letter == "C" else size
@@ -43,7 +43,7 @@ def space_to_batch(op: Op) -> RuleResult:
     if block is None or pads is None or len(pads) != 2 * len(block) or len(block) >= len(shape):
         return [unknown(op, shape)]
     add, sizes = op.symbols.calc, list(shape)
-    # Dimension 0 is the batch; blocks begin behind it.
+    # Dimension 0 is the batch; blocks begin after it.
     for dim, size in enumerate(block):
         whole = add("add", add("add", shape[dim + 1], pads[2 * dim]), pads[2 * dim + 1])
         sizes[dim + 1] = op.symbols.quotient([whole], [size])
@@ -64,7 +64,7 @@ def batch_to_space(op: Op) -> RuleResult:
     return [(op.symbols.quotient([shape[0]], block), *sizes[1:])]
 
 
-RULES: dict[str, Rule] = {
+BLOCK_RULES: dict[str, Rule] = {
     "SpaceToDepth": space_to_depth,
     "DepthToSpace": depth_to_space,
     "SpaceToBatchND": space_to_batch,

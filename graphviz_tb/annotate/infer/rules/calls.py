@@ -1,4 +1,4 @@
-"""Merges of control flow; calls of functions are in infer/calls.py."""
+"""Merges of control flow; for calls of functions see infer/calls.py."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from graphviz_tb.annotate.infer.values import Out, join_outs
 
 
 def merge(op: Op) -> RuleResult:
-    """`Merge`: what all inputs have in common, and which of them came."""
+    """`Merge`: the common part of all inputs, and the index of the chosen one."""
     if not op.ins:
         return []
     merged = op.ins[0]
@@ -16,7 +16,7 @@ def merge(op: Op) -> RuleResult:
     return [Out(merged.shape, None, merged.held), ()]
 
 
-RULES: dict[str, Rule] = {
+CALL_RULES: dict[str, Rule] = {
     "Merge": merge,
     "RefMerge": merge,
 }

@@ -1,4 +1,4 @@
-"""Rules that many ops share, and makers of rules."""
+"""Helpers shared by many rules."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from graphviz_tb.annotate.infer.values import Dims, Out, merge
 
 
 def agreed(shapes: Sequence[Dims]) -> Dims:
-    """The shape of tensors that are all as one another."""
+    """Merge shapes that must be equal."""
     whole: Dims = None
     for shape in shapes:
-        # Raises Contradiction where two of them cannot be the same.
+        # Raises Contradiction if two of them cannot be equal.
         whole = merge(whole, shape)
     return whole
 
 
 def axis_of(axis: int | None, rank: int) -> int | None:
-    """An axis from 0 on; None where it is not known or not there.
+    """Return a non-negative axis; None if it is unknown or out of range.
 
     >>> axis_of(-1, 3), axis_of(3, 3)
     (2, None)
@@ -30,7 +30,7 @@ def axis_of(axis: int | None, rank: int) -> int | None:
 
 
 def replaced(shape: Sequence[int], place: int, size: int) -> tuple[int, ...]:
-    """The shape with another size in one place.
+    """Return the shape with the size at `place` replaced.
 
     >>> replaced((2, 3), 1, 9)
     (2, 9)
@@ -39,22 +39,22 @@ def replaced(shape: Sequence[int], place: int, size: int) -> tuple[int, ...]:
 
 
 def handle(of: Dims) -> Out:
-    """A scalar handle."""
+    """Return a scalar handle."""
     return Out((), None, of)
 
 
 def unknown(op: Op, shape: Dims) -> Dims:
-    """As many dimensions, of which no size is known."""
+    """Return as many unknown dimensions as `shape` has."""
     return None if shape is None else op.symbols.several(len(shape))
 
 
 def is_known(*numbers: int) -> bool:
-    """Whether none is a symbol."""
+    """Return whether no number is a symbol."""
     return all(number > HIDDEN for number in numbers)
 
 
 def layouts_channels(data_format: str | None, rank: int) -> int:
-    """Where the channels are: second in "NCHW" and the like, else last.
+    """Return the axis of the channels: 1 in "NCHW" and the like, else the last.
 
     >>> layouts_channels("NCHW", 4), layouts_channels(None, 2)
     (1, 1)

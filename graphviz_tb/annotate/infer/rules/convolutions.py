@@ -10,7 +10,7 @@ from graphviz_tb.annotate.infer.values import Dims
 
 
 def layout(op: Op, spatial: int) -> tuple[int, list[int]]:
-    """Where channels are, and height, width (and depth); the batch is first but in HWNC and HWCN.
+    """Return the axis of the channels and the spatial axes; the batch is first except in HWNC and HWCN.
 
     "NHWC", "NDHWC" have channels last, "NCHW", "NCDHW" and "NCHW_VECT_C" second.
     """
@@ -20,7 +20,7 @@ def layout(op: Op, spatial: int) -> tuple[int, list[int]]:
 
 
 def windows(op: Op, shape: Sequence[int], kernel: Sequence[int], spatial: int) -> list[int]:
-    """The number of windows along each spatial dimension."""
+    """Return the number of windows along each spatial dimension."""
     _, places = layout(op, spatial)
     strides = spread(op.attr("strides"), places, len(shape))
     dilations = spread(op.attr("dilations"), places, len(shape))
@@ -34,14 +34,14 @@ def windows(op: Op, shape: Sequence[int], kernel: Sequence[int], spatial: int) -
 
 
 def spread(given: Sequence[int] | None, places: Sequence[int], rank: int) -> list[int]:
-    """Strides or dilations of the spatial dimensions; 1 where they are not said."""
+    """Return strides or dilations of the spatial dimensions; 1 if not stated."""
     return [given[place] if given and len(given) > place else 1 for place in places]
 
 
 def window(
     op: Op, size: int, kernel: int, stride: int, dilation: int, padding: str | None, pads: tuple[int, ...]
 ) -> int:
-    """How many windows fit in one dimension (TensorFlow's "SAME", "VALID" and "EXPLICIT" paddings)."""
+    """Return the number of windows along one dimension (TensorFlow's "SAME", "VALID" and "EXPLICIT" paddings)."""
     symbols = op.symbols
     if padding == "SAME":
         return size if stride == 1 else symbols.calc("ceil", size, stride)
@@ -55,17 +55,17 @@ def window(
 
 
 def put(op: Op, batch: int, channels: int, sizes: Sequence[int]) -> Dims:
-    """The shape in the data format of the op."""
+    """Arrange sizes in the data format of the op."""
     channel_axis, _ = layout(op, len(sizes))
     return (batch, channels, *sizes) if channel_axis == 1 else (batch, *sizes, channels)
 
 
 def convolution(spatial: int, depthwise: bool = False) -> Rule:
-    """Input, then a filter of (sizes…, channels in, channels out)."""
+    """Make the rule of a convolution: input, then a filter of (sizes…, channels in, channels out)."""
 
     def rule(op: Op) -> RuleResult:
         shape, kernel = op.shape(0), op.shape(1)
-        # HWNC has the batch elsewhere, NCHW_VECT_C a filter in another order (OIHW_VECT_I).
+        # HWNC has a different position for the batch, NCHW_VECT_C a different order of the filter (OIHW_VECT_I).
         if str(op.attr("data_format") or "N")[0] != "N" or "VECT" in str(op.attr("data_format")):
             return [None]
         rank = 2 + spatial
@@ -90,7 +90,7 @@ def dilation(op: Op) -> RuleResult:
 
 
 def pooling(spatial: int) -> Rule:
-    """`MaxPool` and the like: `ksize` and `strides` have an entry for every dimension."""
+    """Make the rule of `MaxPool` and the like: `ksize` and `strides` have an entry for every dimension."""
 
     def rule(op: Op) -> RuleResult:
         shape, ksize, strides = op.shape(0), op.attr("ksize"), op.attr("strides")
@@ -123,7 +123,7 @@ def pool_v2(op: Op) -> RuleResult:
 
 
 def pool_with_argmax(op: Op) -> RuleResult:
-    """Values and where they were."""
+    """`MaxPoolWithArgmax`: values and their positions."""
     shape = pooled(op, op.shape(0), op.attr("ksize"), op.attr("strides"), 2)
     return [shape, shape]
 
@@ -141,13 +141,13 @@ def fractional_pool(op: Op) -> RuleResult:
 
 
 def fused_bn(op: Op) -> RuleResult:
-    """`FusedBatchNormV3`: the input again, then vectors over the channels, then what the gradient keeps."""
+    """`FusedBatchNormV3`: the input's shape, then vectors over the channels, then space reserved for the gradient."""
     shape = op.shape(0)
     if shape is None:
         shape = op.symbols.several(len(str(op.attr("data_format") or "NHWC")))
     channel_axis, _ = layout(op, 3 if len(shape) == 5 else 2)
     channels = shape[channel_axis] if len(shape) > channel_axis else op.symbols.fresh()
-    # Input and scale have as many channels: either may say how many.
+    # Input and scale have equally many channels, so either may provide the number.
     if channels <= HIDDEN and (scale := op.shape(1)) is not None and len(scale) == 1:
         channels = scale[0]
     y: Dims = shape
@@ -158,7 +158,7 @@ def fused_bn(op: Op) -> RuleResult:
 
 
 def input_gradient(op: Op) -> RuleResult:
-    """`Conv2DBackpropInput`: the sizes of the input, all four or height and width alone."""
+    """`Conv2DBackpropInput`: the sizes of the input, all four or only height and width."""
     sizes = op.target(0)
     if sizes is None or len(sizes) != 2:
         return [sizes]
@@ -168,7 +168,7 @@ def input_gradient(op: Op) -> RuleResult:
     return [(batch, channels, *sizes) if op.attr("data_format") == "NCHW" else (batch, *sizes, channels)]
 
 
-RULES: dict[str, Rule] = {
+CONVOLUTION_RULES: dict[str, Rule] = {
     "Conv2D": convolution(2),
     "_FusedConv2D": convolution(2),
     "Conv3D": convolution(3),

@@ -1,4 +1,4 @@
-"""Diagonals of matrices: taken out, put in, made into matrices."""
+"""Diagonals of matrices: extracted, set, or expanded to matrices."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from graphviz_tb.annotate.infer.values import merge
 
 
 def diagonal_part(op: Op) -> RuleResult:
-    """`DiagPart`: the first half."""
+    """`DiagPart`: the first half of the dimensions."""
     shape = op.shape(0)
     if shape is None or len(shape) % 2:
         return [None]
@@ -15,7 +15,7 @@ def diagonal_part(op: Op) -> RuleResult:
 
 
 def matrix_diagonals(op: Op) -> RuleResult:
-    """`MatrixDiagV2`: one diagonal `k` above the main one, in a matrix as large as is said, or as it needs to be."""
+    """`MatrixDiagV2`: one diagonal `k` above the main one, in a matrix of the stated or the minimal size."""
     shape, above, rows, columns = op.shape(0), op.number(1), op.number(2), op.number(3)
     if not shape or above is None or rows is None or columns is None:
         return [None]
@@ -31,7 +31,7 @@ def matrix_diagonal_part(op: Op) -> RuleResult:
     return [None if shape is None or len(shape) < 2 else (*shape[:-2], op.symbols.calc("min", *shape[-2:]))]
 
 
-RULES: dict[str, Rule] = {
+DIAGONAL_RULES: dict[str, Rule] = {
     "DiagPart": diagonal_part,
     "MatrixDiagV2": matrix_diagonals,
     "MatrixDiagV3": matrix_diagonals,

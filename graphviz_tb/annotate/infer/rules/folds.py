@@ -1,6 +1,6 @@
-"""The elements of small integer tensors, so that a Reshape knows its target.
+"""Constant folding of small integer tensors, so that a Reshape knows its target.
 
-A fold gives the elements of an op's first output, row by row: numbers, and symbols where they are not known.
+A fold returns the elements of an op's first output in row-major order: numbers, or symbols for unknown ones.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ def constant(op: Op) -> Elements | None:
 
 
 def passed(op: Op) -> Elements | None:
-    """The same elements, in the same order."""
+    """The elements of the input, in the same order."""
     return op.value(0)
 
 
 def cast(op: Op) -> Elements | None:
-    """`Cast` between whole numbers, and to truth values."""
+    """`Cast` between integers, and to booleans."""
     if op.attr("SrcT") not in WHOLE or op.attr("DstT") not in WHOLE:
         return None
     value = op.value(0)
@@ -79,9 +79,9 @@ def packed(op: Op) -> Elements | None:
     if any(value is None for value in values):
         if not all(each.shape == () for each in parts):
             return None
-        # A scalar that is not known is one symbol: [batch, 7, 7] is known but for the batch.
+        # An unknown scalar is one symbol: [batch, 7, 7] is known except for the batch.
         values = [value or (op.symbols.fresh(),) for value in values]
-    # Along another axis the elements would come in another order.
+    # Along any axis but the first, the order of the elements would change.
     if (op.attr("axis") or 0) != 0:
         return None
     return tuple(number for value in values for number in value or ())
@@ -103,7 +103,7 @@ def joined(axis_first: bool) -> Fold:
 
 
 def sliced(op: Op) -> Elements | None:
-    """`StridedSlice` of any small tensor with a known specification."""
+    """`StridedSlice` of a small tensor with a known specification."""
     value, dims = op.value(0), op.shape(0)
     plan = entries(op, len(dims), 1) if value is not None and dims is not None else None
     if value is None or dims is None or plan is None:
@@ -112,10 +112,10 @@ def sliced(op: Op) -> Elements | None:
     sizes = iter(dims)
     for entry in plan:
         if entry.kind == "new":
-            # "new" makes a dimension and takes none.
+            # "new" adds a dimension and uses none.
             continue
         extent = next(sizes)
-        # None is the start or the end, which needs no number.
+        # None means the start or the end, which is known.
         numbers = [number for number in (entry.begin, entry.end, entry.stride) if number is not None]
         if any(number <= HIDDEN for number in numbers) or not entry.stride:
             return None
@@ -143,13 +143,13 @@ def gathered(op: Op) -> Elements | None:
     value, indices, axis = op.value(0), op.numbers(1), op.number(2) if len(op.ins) > 2 else 0
     if value is None or indices is None or op.rank(0) != 1 or axis not in (0, -1) or op.attr("batch_dims"):
         return None
-    # TensorFlow refuses a negative index: it does not count from the end.
+    # TensorFlow refuses negative indices.
     return tuple(value[index] for index in indices) if all(0 <= index < len(value) for index in indices) else None
 
 
 def span(op: Op) -> Elements | None:
     """`Range`."""
-    # `range` counts without being made: a hostile limit takes no memory.
+    # `len(range(…))` takes no memory, even for a hostile limit.
     start, stop, step = (op.number(input_index) for input_index in range(3))
     if start is None or stop is None or not step or len(range(start, stop, step)) > FOLDED_ELEMENTS:
         return None
@@ -168,7 +168,7 @@ def filled(op: Op) -> Elements | None:
 
 
 def chosen(op: Op) -> Elements | None:
-    """`Select` by a truth value that is known."""
+    """`Select` by a known boolean."""
     condition, yes, no = op.value(0), op.value(1), op.value(2)
     dims = op.shape(1)
     if condition is None or yes is None or no is None or dims != op.shape(2):
@@ -179,7 +179,7 @@ def chosen(op: Op) -> Elements | None:
     if len(condition) != len(yes) or len(yes) != len(no):
         return None
     each = zip(condition, yes, no, strict=True)
-    # Where both operands have the same element, the condition does not matter.
+    # If both operands have the same element, the condition does not matter.
     return tuple(op.symbols.fresh() if known <= HIDDEN and a != b else a if known else b for known, a, b in each)
 
 

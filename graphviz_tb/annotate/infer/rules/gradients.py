@@ -1,4 +1,4 @@
-"""Gradients of the other families: as what they are the gradient of."""
+"""Gradient ops: mostly the shapes of the values whose gradients they compute."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def batch_norm_gradient(op: Op) -> RuleResult:
 
 
 def reduced_axes(op: Op) -> RuleResult:
-    """`BroadcastGradientArgs`: the axes along which each of two shapes was stretched; a batch is more than one."""
+    """`BroadcastGradientArgs`: the axes along which each of two shapes was broadcast; a batch is more than one."""
     left, right = op.value(0), op.value(1)
     if left is None or right is None:
         return [(op.symbols.fresh(),), (op.symbols.fresh(),)]
     rank = max(len(left), len(right))
     pairs = list(zip((1,) * (rank - len(left)) + left, (1,) * (rank - len(right)) + right, strict=True))
-    # Two sizes that are not known may be equal or not.
+    # Two unknown sizes may be equal or not.
     if any(mine != other and 1 not in (mine, other) for mine, other in pairs):
         return [(op.symbols.fresh(),), (op.symbols.fresh(),)]
     axes = [tuple(axis for axis, pair in enumerate(pairs) if pair[side] == 1) for side in (0, 1)]
@@ -39,12 +39,12 @@ def reduced_axes(op: Op) -> RuleResult:
 
 
 def loss_gradient(op: Op) -> RuleResult:
-    """`SymbolicGradient`: one for each input of the function, before the gradients that come in."""
+    """`SymbolicGradient`: one gradient per input of the function; the incoming gradients follow these inputs."""
     count = op.count("Tout")
     return [each.shape for each in op.ins[:count]]
 
 
-RULES: dict[str, Rule] = {
+GRADIENT_RULES: dict[str, Rule] = {
     "BiasAddGrad": bias_gradient,
     **dict.fromkeys(["FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"], batch_norm_gradient),
     "ResizeBilinearGrad": lambda op: [resized_gradient(op)],
@@ -56,7 +56,7 @@ RULES: dict[str, Rule] = {
 
 
 def resized_gradient(op: Op) -> tuple[int, ...] | None:
-    """Return the shape of the resized image: its inputs are the gradient and the original image."""
+    """Return the shape of the resized image: the inputs are the gradient and the original image."""
     gradient, image = op.shape(0), op.shape(1)
     if gradient is None or image is None or len(gradient) != 4 or len(image) != 4:
         return image
@@ -64,7 +64,7 @@ def resized_gradient(op: Op) -> tuple[int, ...] | None:
 
 
 def nearest_gradient(op: Op) -> tuple[int, ...] | None:
-    """The size of the image is an input."""
+    """Return the shape of the image, whose size is an input."""
     gradient, size = op.shape(0), op.value(1)
     if gradient is None or len(gradient) != 4:
         return op.symbols.several(4)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from graphviz_tb.annotate.infer.op import Op, Rule, RuleResult
+from graphviz_tb.annotate.infer.rules.convolutions import window
 from graphviz_tb.annotate.infer.symbols import HIDDEN
 
 
 def kept_boxes_padded(op: Op) -> RuleResult:
-    """`NonMaxSuppressionV4`: padded to the most, and how many are valid."""
+    """`NonMaxSuppressionV4`: indices, padded to the maximum, and the number of valid ones."""
     most = op.size(2) if op.attr("pad_to_max_output_size") else op.symbols.fresh()
     return [(most,), ()]
 
 
 def kept_scored(op: Op) -> RuleResult:
-    """`NonMaxSuppressionV5`: positions, scores, how many."""
+    """`NonMaxSuppressionV5`: indices, scores, number of valid ones."""
     most = op.size(2) if op.attr("pad_to_max_output_size") else op.symbols.fresh()
     return [(most,), (most,), ()]
 
@@ -33,8 +34,6 @@ def combined(op: Op) -> RuleResult:
 
 def patches(op: Op) -> RuleResult:
     """`ExtractImagePatches`: every patch becomes channels."""
-    from graphviz_tb.annotate.infer.rules.convolutions import window
-
     shape, sizes, strides, rates = op.shape(0), op.attr("ksizes"), op.attr("strides"), op.attr("rates")
     if shape is None or len(shape) != 4 or not sizes:
         return [None]
@@ -42,7 +41,7 @@ def patches(op: Op) -> RuleResult:
     return [(shape[0], *room, op.symbols.product([shape[3], sizes[1], sizes[2]]))]
 
 
-RULES: dict[str, Rule] = {
+IMAGE_RULES: dict[str, Rule] = {
     "NonMaxSuppressionV4": kept_boxes_padded,
     "NonMaxSuppressionV5": kept_scored,
     "CombinedNonMaxSuppression": combined,

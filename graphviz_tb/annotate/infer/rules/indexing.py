@@ -1,4 +1,4 @@
-"""Slices, gathers, scatters and what chooses elements."""
+"""Slices, gathers, scatters and other selections of elements."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from graphviz_tb.annotate.infer.symbols import HIDDEN
 
 
 def slice_(op: Op) -> RuleResult:
-    """`Slice`: begins and sizes; a size of -1 is all that is left."""
+    """`Slice`: begins and sizes; a size of -1 means the rest."""
     shape, begins, sizes = op.shape(0), op.value(1), op.value(2)
     if sizes is None:
         rank = len(shape) if shape is not None else length(op, 1) or length(op, 2)
@@ -26,7 +26,7 @@ def slice_(op: Op) -> RuleResult:
 
 
 def length(op: Op, index: int) -> int | None:
-    """How many elements a vector has."""
+    """Return the number of elements of a vector."""
     shape = op.shape(index)
     return shape[0] if shape is not None and len(shape) == 1 and shape[0] > HIDDEN else None
 
@@ -43,11 +43,11 @@ def gather(op: Op) -> RuleResult:
 
 
 def gather_v2(op: Op) -> RuleResult:
-    """`GatherV2`: along the axis of input 2, the first `batch_dims` shared."""
+    """`GatherV2`: along the axis in input 2, with the first `batch_dims` shared."""
     shape, indices, shared = op.shape(0), op.shape(1), int(op.attr("batch_dims") or 0)
     if shape is None or indices is None:
         return [None]
-    # A negative number of shared dimensions counts from the end of the indices.
+    # Negative `batch_dims` count from the end of the indices.
     axis, shared = axis_of(op.number(2), len(shape)), shared + len(indices) * (shared < 0)
     if axis is None:
         return [op.symbols.several(len(shape) + len(indices) - 1 - shared) if shared == 0 and shape else None]
@@ -66,7 +66,7 @@ def gather_nd(op: Op) -> RuleResult:
 def resource_gather(op: Op) -> RuleResult:
     """`ResourceGather`: rows of a variable."""
     shape, indices, shared = op.held(0), op.shape(1), int(op.attr("batch_dims") or 0)
-    # The shared dimensions are those of the indices, too.
+    # The shared dimensions are also the first of the indices.
     return [None if not shape or indices is None else (*indices, *shape[shared + 1 :])]
 
 
@@ -79,20 +79,20 @@ def resource_gather_nd(op: Op) -> RuleResult:
 
 
 def one_hot(op: Op) -> RuleResult:
-    """`OneHot`: a new axis of the depth of input 1."""
+    """`OneHot`: a new axis of the depth in input 1."""
     shape = op.shape(0)
     if shape is None:
         return [None]
     axis = int(op.attr("axis") if op.attr("axis") is not None else -1)
-    # -1 is a new last axis.
+    # -1 means a new last axis.
     place = len(shape) if axis == -1 else axis
     return [(*shape[:place], op.size(1), *shape[place:])]
 
 
 def unique_v2(op: Op) -> RuleResult:
-    """`UniqueV2`: the same along axes; without any, of a vector."""
+    """`UniqueV2`: along axes; without axes, of a vector."""
     shape, axes = op.shape(0), op.shape(1)
-    # Only without axes is it as `Unique`; along an axis, whole slices are compared.
+    # Without axes as `Unique`; along an axis, whole slices are compared.
     if shape is None or axes != (0,) or len(shape) != 1:
         return [None, (op.symbols.fresh(),), (op.symbols.fresh(),)]
     new = op.symbols.fresh()
@@ -100,7 +100,7 @@ def unique_v2(op: Op) -> RuleResult:
 
 
 def dynamic_partition(op: Op) -> RuleResult:
-    """As many rows in each part as the partitions say."""
+    """`DynamicPartition`: parts with an unknown number of rows."""
     shape, parts, count = op.shape(0), op.shape(1), op.count("num_partitions")
     if shape is None or parts is None:
         return [None] * count
@@ -108,9 +108,9 @@ def dynamic_partition(op: Op) -> RuleResult:
 
 
 def dynamic_stitch(op: Op) -> RuleResult:
-    """`DynamicStitch`: as many rows as the largest index says."""
+    """`DynamicStitch`: one row per index up to the largest."""
     half = len(op.ins) // 2
-    # N vectors of indices, then N tensors of rows; an index tensor of rank r picks what has r dimensions less.
+    # N tensors of indices, then N tensors of rows; with an index tensor of rank r, a row has r dimensions less.
     indices, data = op.ins[:half], op.ins[half:]
     values = [each.value for each in indices]
     tails = {
@@ -121,12 +121,12 @@ def dynamic_stitch(op: Op) -> RuleResult:
     if len(tails) != 1:
         return [None]
     every = [number for value in values if value is not None for number in value]
-    # A row for each index up to the largest: no index may be unknown.
+    # All indices must be known.
     whole = all(value is not None for value in values) and all(number > HIDDEN for number in every) and every
     return [(max(every) + 1 if whole else op.symbols.fresh(), *tails.pop())]
 
 
-RULES: dict[str, Rule] = {
+INDEXING_RULES: dict[str, Rule] = {
     "Slice": slice_,
     "StridedSlice": strided_slice,
     "Gather": gather,

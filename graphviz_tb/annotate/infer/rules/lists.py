@@ -1,4 +1,4 @@
-"""Tensor lists, tensor arrays and stacks: their handles hold the shape of an element where it is known."""
+"""Tensor lists, tensor arrays and stacks: their handles hold the shape of an element, if it is known."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from graphviz_tb.annotate.infer.values import Contradiction, Dims, Out, merge
 
 
 def element_shape_input(op: Op, index: int) -> Dims:
-    """An element's shape as an input states it; a scalar of -1 is an unknown rank."""
+    """Return the element shape in an input; a scalar of -1 is an unknown rank."""
     value, shape = op.value(index), op.shape(index)
     if shape == () or (value is None and shape is None):
         return None
-    # A size below -1 is none: what the input states is no shape.
+    # A size below -1 is invalid, so the input is not a shape.
     if value is not None and any(-1 > size > HIDDEN for size in value):
         return None
     return op.target(index)
@@ -28,7 +28,7 @@ def both(a: Dims, b: Dims) -> Dims:
 
 
 def new_list(op: Op) -> RuleResult:
-    """`TensorListReserve`, `EmptyTensorList`: the element's shape is input 0."""
+    """`TensorListReserve`, `EmptyTensorList`: the element shape is input 0."""
     return [handle(element_shape_input(op, 0))]
 
 
@@ -39,7 +39,7 @@ def list_from(op: Op) -> RuleResult:
 
 
 def pushed(op: Op) -> RuleResult:
-    """`TensorListPushBack`: the same list; its element may be as the item, which is the last input."""
+    """`TensorListPushBack`: the list; its element shape may be that of the item, the last input."""
     return [handle(both(op.held(0), op.shape(-1)))]
 
 
@@ -74,14 +74,14 @@ def gathered(op: Op) -> RuleResult:
 
 
 def concatenated(op: Op) -> RuleResult:
-    """`TensorListConcat`: rows of all items, and how many each had."""
+    """`TensorListConcat`: rows of all items, and the number of rows of each."""
     element = op.held(0)
     lengths = (op.symbols.fresh(),)
     return [(op.symbols.fresh(), *element[1:]) if element else None, lengths]
 
 
 def new_array(op: Op) -> RuleResult:
-    """`TensorArrayV3`: a handle, which holds the element's shape, and a flow, which carries it on."""
+    """`TensorArrayV3`: a handle, which holds the element shape, and a flow, which passes it on."""
     element = op.attr("element_shape")
     return [Out((2,), None, element), Out((), None, element)]
 
@@ -93,11 +93,11 @@ def array_gathered(op: Op) -> RuleResult:
 
 
 def array_gradient(op: Op) -> RuleResult:
-    """`TensorArrayGradV3`: an array as the first."""
+    """`TensorArrayGradV3`: an array like the input."""
     return [Out((2,), None, op.held(0)), Out((), None, op.held(0))]
 
 
-RULES: dict[str, Rule] = {
+LIST_RULES: dict[str, Rule] = {
     "TensorListReserve": new_list,
     "EmptyTensorList": new_list,
     "TensorListFromTensor": list_from,

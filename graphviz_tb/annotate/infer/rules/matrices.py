@@ -7,26 +7,26 @@ from graphviz_tb.annotate.infer.values import Dims, broadcast
 
 
 def flag(op: Op, *names: str) -> bool:
-    """Whether one of some attributes is set."""
+    """Return whether any of some attributes is set."""
     return any(bool(op.attr(name)) for name in names)
 
 
 def product(op: Op, a: Dims, b: Dims, turn_a: bool, turn_b: bool) -> Dims:
-    """Rows of the first, columns of the second; a matrix that is not known gives a size that is not."""
+    """Return the rows of `a` and the columns of `b`; an unknown matrix gives an unknown size."""
     rows = op.symbols.fresh() if a is None or len(a) != 2 else a[1 if turn_a else 0]
     columns = op.symbols.fresh() if b is None or len(b) != 2 else b[0 if turn_b else 1]
     return (rows, columns)
 
 
 def matvec_sparse(op: Op) -> RuleResult:
-    """`SparseTensorDenseMatMul`: indices, values, shape of the first; the second is dense."""
+    """`SparseTensorDenseMatMul`: indices, values and shape of the first matrix; the second is dense."""
     shape, b = op.value(2), op.shape(3)
     a = shape if shape is not None and len(shape) == 2 else None
     return [product(op, a, b, flag(op, "adjoint_a"), flag(op, "adjoint_b"))]
 
 
 def einsum(op: Op) -> RuleResult:
-    """`Einsum`: letters name dimensions, `...` those that are stretched."""
+    """`Einsum`: letters name dimensions, `...` are broadcast."""
     inputs, _, output = str(op.attr("equation") or "").replace(" ", "").partition("->")
     letters: dict[str, int] = {}
     stretched: Dims = ()
@@ -40,7 +40,7 @@ def einsum(op: Op) -> RuleResult:
         for letter, size in zip(
             before + after, (*shape[: len(before)], *shape[len(shape) - len(after) :]), strict=True
         ):
-            # A symbol lies below every number: the larger one is known, or the one that was stretched from 1.
+            # Symbols are below all numbers: the larger size is the known one, or not a broadcast 1.
             letters[letter] = max(letters.get(letter, size), size)
     before, dots, after = output.partition("...")
     if stretched is None or any(letter not in letters for letter in before + after):
@@ -57,7 +57,7 @@ def eigen(op: Op) -> RuleResult:
 
 
 def qr(op: Op) -> RuleResult:
-    """`Qr`: q and r, whole or as small as they can be."""
+    """`Qr`: q and r, full or reduced."""
     shape = op.shape(0)
     if shape is None or len(shape) < 2:
         return [None, None]
@@ -81,7 +81,7 @@ def svd(op: Op) -> RuleResult:
     return [(*around, least), (*around, rows, u), (*around, columns, v)]
 
 
-RULES: dict[str, Rule] = {
+MATRIX_RULES: dict[str, Rule] = {
     "SparseTensorDenseMatMul": matvec_sparse,
     "Einsum": einsum,
     "XlaEinsum": einsum,

@@ -7,7 +7,7 @@ from graphviz_tb.annotate.infer.values import Dims, broadcast
 
 
 def softmax_loss(op: Op) -> RuleResult:
-    """`SoftmaxCrossEntropyWithLogits`: a loss for each row, and the gradient."""
+    """`SoftmaxCrossEntropyWithLogits`: a loss per row, and the gradient."""
     shape = broadcast(op.shape(0), op.shape(1), op.symbols)
     if shape is None or len(shape) != 2:
         return [(op.symbols.fresh(),), shape]
@@ -15,13 +15,13 @@ def softmax_loss(op: Op) -> RuleResult:
 
 
 def cell(op: Op) -> Dims:
-    """(batch, cell size): x gives the first, the state before the second."""
+    """Return (batch, cell size): the batch of the input x, the cell size of the previous state."""
     x, state = op.shape(0), op.shape(1)
     return (x[0], state[1]) if x is not None and state is not None and len(x) == len(state) == 2 else state
 
 
 def lstm_cell_gradient(op: Op) -> RuleResult:
-    """`LSTMBlockCellGrad`: of the state, of the four gates together, then of three vectors of peepholes."""
+    """`LSTMBlockCellGrad`: gradients of the state, of the four gates together, and of three vectors of peepholes."""
     shape = cell(op)
     if shape is None or len(shape) != 2:
         return [shape, None, None, None, None]
@@ -30,16 +30,16 @@ def lstm_cell_gradient(op: Op) -> RuleResult:
 
 
 def block_lstm(op: Op) -> RuleResult:
-    """`BlockLSTM`: the same for all times; x of (time, batch, inputs), a bias of four gates."""
+    """`BlockLSTM`: equal shapes for all outputs; x is (time, batch, inputs), the bias covers four gates."""
     shape, bias = op.shape(1), op.shape(8)
     if shape is None or bias is None or len(shape) != 3 or len(bias) != 1:
         return [None] * 7
-    # The bias has one number for each gate of each unit.
+    # The bias has one number per gate and unit.
     return [(*shape[:2], op.symbols.quotient(bias, [4]))] * 7
 
 
 def cudnn_rnn(op: Op) -> RuleResult:
-    """`CudnnRNNV3`: outputs of (time, batch, directions * units), the last states, the gradient's space."""
+    """`CudnnRNNV3`: outputs of (time, batch, directions * units), the last states, reserved space."""
     shape, state = op.shape(0), op.shape(1)
     last = state if op.attr("rnn_mode") == "lstm" else ()
     if shape is None or state is None or len(shape) != 3 or len(state) != 3:
@@ -51,13 +51,13 @@ def cudnn_rnn(op: Op) -> RuleResult:
 
 
 def candidate_sampler(op: Op) -> RuleResult:
-    """Sampled classes, how often the true ones and the sampled ones are expected."""
+    """`UniformCandidateSampler` and the like: sampled classes, expected counts of true and of sampled classes."""
     shape, count, true = op.shape(0), op.attr("num_sampled"), op.attr("num_true")  # sizes: no outputs are counted
     rows = shape[0] if shape else op.symbols.fresh()
     return [(count,), (rows, true), (count,)]
 
 
-RULES: dict[str, Rule] = {
+NETWORK_RULES: dict[str, Rule] = {
     "SoftmaxCrossEntropyWithLogits": softmax_loss,
     "LSTMBlockCellGrad": lstm_cell_gradient,
     "BlockLSTM": block_lstm,

@@ -1,9 +1,9 @@
-"""Quantised ops: values, then the least and the greatest that they represent."""
+"""Quantised ops: values, then their minimum and maximum."""
 
 from __future__ import annotations
 
 from graphviz_tb.annotate.infer.op import Op, Rule, RuleResult
-from graphviz_tb.annotate.infer.rules import arrays
+from graphviz_tb.annotate.infer.rules.arrays import concatenated
 from graphviz_tb.annotate.infer.values import Out
 
 
@@ -20,10 +20,10 @@ def concat(op: Op) -> RuleResult:
     """`QuantizedConcat`: the axis, values, minima, maxima."""
     count = (len(op.ins) - 1) // 3
     values: list[Out] = list(op.ins[1 : 1 + count])
-    return [arrays.concatenated(op, [each.shape for each in values], op.number(0)), (), ()]
+    return [concatenated(op, [each.shape for each in values], op.number(0)), (), ()]
 
 
-RULES: dict[str, Rule] = {
+QUANTIZED_RULES: dict[str, Rule] = {
     "QuantizeV2": range_of,
     "Quantize": range_of,
     "QuantizedConcat": concat,

@@ -11,7 +11,7 @@ def each_rate(op: Op) -> RuleResult:
     return [None if shape is None or rates is None else shape + rates]
 
 
-RULES: dict[str, Rule] = {
+RANDOM_RULES: dict[str, Rule] = {
     "RandomGamma": each_rate,
     "RandomPoisson": each_rate,
     "RandomPoissonV2": each_rate,

@@ -7,7 +7,7 @@ from graphviz_tb.annotate.infer.values import Dims, Out
 
 
 def joined(op: Op) -> RuleResult:
-    """`StringJoin`: scalars are broadcast to the shape of the other inputs."""
+    """`StringJoin`: scalars are broadcast to the shape of the remaining inputs."""
     shapes = [each.shape for each in op.ins]
     larger = [shape for shape in shapes if shape != ()]
     return [larger[0] if larger else ()]
@@ -18,7 +18,7 @@ def parsed(op: Op) -> RuleResult:
     batch: Dims = op.shape(0)
     if op.definition.op == "ParseSingleExample":
         batch = ()
-    # The first version counts in another attribute.
+    # The first version has a different attribute for the count.
     sparse = op.count("Nsparse" if op.definition.op == "ParseExample" else "num_sparse")
     shapes: list[Dims | Out] = []
     # Indices of a sparse feature are (count, rank), with the batch as first dimension.
@@ -31,7 +31,7 @@ def parsed(op: Op) -> RuleResult:
     return shapes
 
 
-RULES: dict[str, Rule] = {
+RECORD_RULES: dict[str, Rule] = {
     "StringJoin": joined,
     **dict.fromkeys(["ParseExample", "ParseExampleV2", "ParseSingleExample"], parsed),
 }

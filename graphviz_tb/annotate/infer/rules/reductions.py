@@ -7,26 +7,26 @@ from graphviz_tb.annotate.infer.rules.common import axis_of
 
 
 def arg(op: Op) -> RuleResult:
-    """`ArgMax`: one axis goes."""
+    """`ArgMax`: one axis is dropped."""
     shape = op.shape(0)
     if shape is None:
         return [None]
     axis = axis_of(op.number(1), len(shape))
     if axis is None:
-        # Whichever it is, one axis goes.
+        # One axis is dropped, whichever it is.
         return [op.symbols.several(len(shape) - 1) if len(shape) > 0 else ()]
     return [(*shape[:axis], *shape[axis + 1 :])]
 
 
 def unsorted_segment(op: Op) -> RuleResult:
-    """`UnsortedSegmentSum`: data, segment ids, how many segments."""
+    """`UnsortedSegmentSum`: data, segment ids, number of segments."""
     shape, ids = op.shape(0), op.shape(1)
     if shape is None or ids is None or len(ids) > len(shape):
         return [None]
     return [(op.size(2), *shape[len(ids) :])]
 
 
-RULES: dict[str, Rule] = {
+REDUCTION_RULES: dict[str, Rule] = {
     **dict.fromkeys(["ArgMax", "ArgMin"], arg),
     **dict.fromkeys(
         [

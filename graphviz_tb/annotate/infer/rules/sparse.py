@@ -6,7 +6,7 @@ from graphviz_tb.annotate.infer.op import Op, Rule, RuleResult
 
 
 def filled(op: Op) -> RuleResult:
-    """`SparseFillEmptyRows`: indices, values, which rows were empty, where old values went."""
+    """`SparseFillEmptyRows`: indices, values, a mask of empty rows, a map from old to new values."""
     indices, shape = op.shape(0), op.value(2)
     new, width = op.symbols.fresh(), indices[1] if indices is not None and len(indices) == 2 else op.symbols.fresh()
     rows = shape[0] if shape else op.symbols.fresh()
@@ -20,7 +20,7 @@ def ragged_range(op: Op) -> RuleResult:
     return [(rows,), (op.symbols.fresh(),)]
 
 
-RULES: dict[str, Rule] = {
+SPARSE_RULES: dict[str, Rule] = {
     "SparseFillEmptyRows": filled,
     "RaggedRange": ragged_range,
 }
