@@ -191,12 +191,12 @@ def printed(*arguments: str, quiet: bool = True) -> str:
     import contextlib
     import io
 
-    from graphviz_tb.commands import run
+    from graphviz_tb.commands import run_command_line
 
     out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
     os.environ["COLUMNS"] = "80"
     with contextlib.redirect_stdout(out), contextlib.chdir(ROOT):
-        run([*arguments, *(["--quiet"] if quiet else [])])
+        run_command_line([*arguments, *(["--quiet"] if quiet else [])])
         told = out.buffer.getvalue().decode()
     return f"```text\n$ tbgraph {shlex.join(arguments)}\n{told}```\n"
 
@@ -236,13 +236,13 @@ def shortened(value: object) -> object:
 
 def theme_colours() -> str:
     """The base colours of both themes."""
-    from graphviz_tb.model.theme import DARK, LIGHT
+    from graphviz_tb.model.theme import DARK_THEME, LIGHT_THEME
 
-    fields = [name for name in LIGHT.__dataclass_fields__ if name not in ("name", "frames", "hues")]
+    fields = [name for name in LIGHT_THEME.__dataclass_fields__ if name not in ("name", "frames", "hues")]
     lines = ["| what | light | dark |", "|---|---|---|"]
-    lines += [f"| {name} | `{getattr(LIGHT, name)}` | `{getattr(DARK, name)}` |" for name in fields]
+    lines += [f"| {name} | `{getattr(LIGHT_THEME, name)}` | `{getattr(DARK_THEME, name)}` |" for name in fields]
     for name in ("frames", "hues"):
-        pair = [" ".join(f"`{colour}`" for colour in getattr(theme, name)) for theme in (LIGHT, DARK)]
+        pair = [" ".join(f"`{colour}`" for colour in getattr(theme, name)) for theme in (LIGHT_THEME, DARK_THEME)]
         lines.append(f"| {name} | {pair[0]} | {pair[1]} |")
     return "\n".join(lines) + "\n"
 
@@ -250,33 +250,33 @@ def theme_colours() -> str:
 # What a number is for → where it is in the code.
 NUMBERS = (
     ("closed scope: height", "place.sizes SCOPE_HEIGHT"),
-    ("closed scope: least and greatest width", "place.sizes SCOPE_LEAST SCOPE_MOST"),
+    ("closed scope: least and greatest width", "place.sizes MIN_SCOPE_WIDTH MAX_SCOPE_WIDTH"),
     ("op: height", "place.sizes OP_HEIGHT"),
-    ("op: least and greatest width", "place.sizes OP_LEAST OP_MOST"),
-    ("room beside a label", "place.names PADDING"),
-    ("sheets of a stack, set off by", "place.sizes SHEET"),
-    ("type size: scope, op, small", "model.measure NODE_SIZE OP_SIZE SMALL_SIZE"),
-    ("open group: title bar", "place.titles BAR"),
-    ("open group: room around the content", "place.frames AROUND"),
-    ("longest title of an open group", "place.titles MOST"),
-    ("constant, summary, stub: width and height", "place.beside EXTENT"),
-    ("from one stub to the next", "place.beside ROW"),
-    ("longest label of a stub", "view.stubs LONGEST_LABEL"),
-    ("auxiliary area: distance from the drawing", "place.auxiliary AWAY"),
+    ("op: least and greatest width", "place.sizes MIN_OP_WIDTH MAX_OP_WIDTH"),
+    ("room beside a label", "place.names LABEL_PADDING"),
+    ("sheets of a stack, set off by", "place.sizes SHEET_OFFSET"),
+    ("type size: scope, op, small", "model.measure NODE_FONT_PX OP_FONT_PX SMALL_FONT_PX"),
+    ("open group: title bar", "place.titles TITLE_BAR_HEIGHT"),
+    ("open group: room around the content", "place.frames FRAME_PADDING"),
+    ("longest title of an open group", "place.titles MAX_TITLE_WIDTH"),
+    ("constant, summary, stub: width and height", "place.beside STUB_SIZES"),
+    ("from one stub to the next", "place.beside STUB_ROW"),
+    ("longest label of a stub", "view.stubs STUB_LABEL_PX"),
+    ("auxiliary area: distance from the drawing", "place.auxiliary AREA_DISTANCE"),
     ("auxiliary area: heading", "place.auxiliary HEADING_SIZE"),
-    ("longest label of an edge", "view.labels LONGEST_LABEL"),
-    ("thinnest and thickest edge, tenths of a pixel", "model.thickness THIN THICK"),
-    ("widest level before it wraps", "arrange.shelves WIDEST"),
-    ("most ports on a side", "limits PORTS_OF_SIDE"),
-    ("corner of an edge", "render.lines RADIUS"),
-    ("arrow head: length and width", "render.lines HEAD_LONG HEAD_WIDE"),
-    ("dashes of control edges", "render.lines DASHES"),
-    ("port, radius", "render.compose PORT"),
-    ("margin of the picture", "render.sheet MARGIN"),
+    ("longest label of an edge", "view.labels LINE_LABEL_PX"),
+    ("thinnest and thickest edge, tenths of a pixel", "model.thickness THINNEST_TENTHS THICKEST_TENTHS"),
+    ("widest level before it wraps", "arrange.shelves MAX_LEVEL_WIDTH"),
+    ("most ports on a side", "limits MAX_PORTS_PER_SIDE"),
+    ("corner of an edge", "render.lines BEND_RADIUS"),
+    ("arrow head: length and width", "render.lines ARROW_LENGTH ARROW_WIDTH"),
+    ("dashes of control edges", "render.lines CONTROL_LINE_DASHES"),
+    ("port, radius", "render.compose PORT_RADIUS"),
+    ("margin of the picture", "render.sheet PAGE_MARGIN"),
     ("picture title, facts below it", "render.sheet TITLE_SIZE FACTS_SIZE"),
-    ("widest legend", "render.legend WIDEST_COLUMN"),
-    ("legend: type size", "model.measure OP_SIZE"),
-    ("PNG: widest, and most pixels in all, unless asked", "limits PNG_SIDE PNG_PIXELS"),
+    ("widest legend", "render.legend MAX_COLUMN_WIDTH"),
+    ("legend: type size", "model.measure OP_FONT_PX"),
+    ("PNG: widest, and most pixels in all, unless asked", "limits MAX_PNG_SIDE_PX MAX_PNG_PIXELS"),
 )
 
 
@@ -303,10 +303,10 @@ def gaps() -> str:
     """The distances, from the code."""
     from dataclasses import fields
 
-    from graphviz_tb.model.level import Gaps
+    from graphviz_tb.model.level import LevelGaps
 
     lines = ["| between | pixels |", "|---|---|"]
-    distances = [field for field in fields(Gaps) if type(field.default) is int]  # `bar` and `upward` are none
+    distances = [field for field in fields(LevelGaps) if type(field.default) is int]  # `bar` and `upward` are none
     return "\n".join([*lines, *(f"| {field.name} | {field.default} |" for field in distances)]) + "\n"
 
 

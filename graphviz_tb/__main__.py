@@ -3,10 +3,10 @@
 import gc
 import sys
 
-ENDS = ("SIGTERM", "SIGHUP")  # signals by which systems and terminals end a command
+END_SIGNALS = ("SIGTERM", "SIGHUP")  # signals by which systems and terminals end a command
 
 
-class Ended(BaseException):
+class Terminated(BaseException):
     """A signal asked the command to end. Nothing may catch it; half-written files are removed on the way out."""
 
 
@@ -16,9 +16,9 @@ def main() -> None:
         import signal
         import unicodedata  # noqa: F401  # names of letters are compiled with it: else Ctrl-C then is a SyntaxError
 
-        for number in (getattr(signal, name) for name in ENDS if hasattr(signal, name)):  # Windows has no SIGHUP
+        for number in (getattr(signal, name) for name in END_SIGNALS if hasattr(signal, name)):  # Windows has no SIGHUP
             if signal.getsignal(number) == signal.SIG_DFL:  # `nohup` ignores it
-                signal.signal(number, end)
+                signal.signal(number, raise_terminated)
         import os
 
         # The threads that numpy starts on import, for matrix products, cost a third of a small picture. Only the
@@ -29,15 +29,15 @@ def main() -> None:
         run()
     except KeyboardInterrupt:
         sys.exit(130)
-    except Ended as ended:
+    except Terminated as ended:
         sys.exit(ended.args[0])
     finally:
         gc.freeze()  # a last collection of objects that go with the process anyway takes longer than a small picture
 
 
-def end(number: int, frame: object) -> None:
-    """Raise `Ended`, so that the process cleans up and exits with the usual code of a signal."""
-    raise Ended(128 + number)
+def raise_terminated(number: int, frame: object) -> None:
+    """Raise `Terminated`, so that the process cleans up and exits with the usual code of a signal."""
+    raise Terminated(128 + number)
 
 
 if __name__ == "__main__":

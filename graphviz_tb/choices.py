@@ -9,9 +9,9 @@ from typing import Any
 
 from graphviz_tb.arrange import ENGINES
 from graphviz_tb.color import SCHEMES
-from graphviz_tb.errors import RequestError, UnknownChoice, demand
+from graphviz_tb.errors import RequestError, UnknownChoice, require_type
 from graphviz_tb.model.theme import THEMES
-from graphviz_tb.options import OF_LOGS, Options, PictureOptions
+from graphviz_tb.options import LOGGED_COLOR_OPTIONS, Options, PictureOptions
 
 
 def with_choices(options: Options, choices: Mapping[str, Any]) -> Options:
@@ -21,7 +21,7 @@ def with_choices(options: Options, choices: Mapping[str, Any]) -> Options:
     3
     """
     unknown = set(choices)
-    demand("options", options, Options)
+    require_type("options", options, Options)
     for part in fields(options):
         values = getattr(options, part.name)
         names = [field.name for field in fields(values) if field.name in choices]
@@ -65,7 +65,7 @@ def coerce_option(usual: Any, value: Any) -> Any:
     return value
 
 
-def check_picture(options: PictureOptions) -> None:
+def validate_picture_options(options: PictureOptions) -> None:
     """Raise for an unknown colouring, theme or engine, or an unreadable font, before any work is done."""
     for what, word, legal in (
         ("colouring", options.color_by, SCHEMES),
@@ -74,7 +74,7 @@ def check_picture(options: PictureOptions) -> None:
     ):
         if word not in legal:
             raise UnknownChoice.among(what, word, legal)
-    stray = next((name for name in OF_LOGS if getattr(options, name) is not None), "")
+    stray = next((name for name in LOGGED_COLOR_OPTIONS if getattr(options, name) is not None), "")
     if stray and not SCHEMES[options.color_by].logged:
         raise RequestError(f"{stray} changes nothing in colours by {options.color_by}", hint="color by logged")
     if options.font_files:

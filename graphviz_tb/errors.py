@@ -31,7 +31,7 @@ from collections.abc import Iterable
 from heapq import nsmallest
 from typing import Any
 
-from graphviz_tb.limits import ASSERTION_SHOWN, NAME_COMPARED, VALUE_IN_ERROR
+from graphviz_tb.limits import ASSERTION_CONTEXT_LETTERS, MAX_COMPARED_NAME_LETTERS, MAX_ERROR_VALUE_LETTERS
 
 
 class TbGraphError(Exception):
@@ -46,10 +46,10 @@ class TbGraphError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the fields of an error, as the constructors differ."""
-        return _restored, (type(self), self.args, dict(self.__dict__))
+        return rebuild_error, (type(self), self.args, dict(self.__dict__))
 
 
-def _restored(kind: type[TbGraphError], args: tuple[Any, ...], values: dict[str, Any]) -> TbGraphError:
+def rebuild_error(kind: type[TbGraphError], args: tuple[Any, ...], values: dict[str, Any]) -> TbGraphError:
     """Rebuild a pickled error without calling its constructor."""
     # Past the constructor: each class has its own signature, and the message is complete already.
     error = kind.__new__(kind, *args)
@@ -121,8 +121,8 @@ class RequestError(TbGraphError):
     exit_code = 2
 
 
-LENIENT = "leave out --strict to go on all the same"
-ALL_NAMES = "`tbgraph tree MODEL` lists every group, with --ops every op"
+NOT_STRICT_HINT = "leave out --strict to go on all the same"
+LIST_NAMES_HINT = "`tbgraph tree MODEL` lists every group, with --ops every op"
 
 
 class UnknownNode(RequestError, KeyError):
@@ -134,11 +134,11 @@ class UnknownNode(RequestError, KeyError):
     def among(cls, name: str, names: Iterable[str], what: str = "node") -> UnknownNode:
         """Return the error with the nearest legal names in its message.
 
-        >>> str(UnknownNode.among('encodr', ['encoder', 'decoder', 'x']))
+        >>> str(UnknownNode.among("encodr", ["encoder", "decoder", "x"]))
         "no node 'encodr'; nearest: 'encoder', 'decoder'"
         """
         names = list(names)
-        return cls(f"no {what} {name!r}{suggestions(nearest(name, names), names)}", hint=ALL_NAMES)
+        return cls(f"no {what} {name!r}{suggest_names(nearest_names(name, names), names)}", hint=LIST_NAMES_HINT)
 
 
 class UnknownChoice(RequestError):
@@ -148,7 +148,7 @@ class UnknownChoice(RequestError):
     def among(cls, what: str, word: str, legal: Iterable[str]) -> UnknownChoice:
         """Return the error with the legal words in its message.
 
-        >>> str(UnknownChoice.among('colouring', 'red', ['none', 'device']))
+        >>> str(UnknownChoice.among("colouring", "red", ["none", "device"]))
         "unknown colouring 'red'; choose one of: none, device"
         """
         return cls(f"unknown {what} {word!r}; choose one of: {', '.join(legal)}")
@@ -158,36 +158,36 @@ class WrongType(RequestError, TypeError):
     """A value of a type that its option does not take."""
 
 
-def spoken(value: object) -> str:
+def short_repr(value: object) -> str:
     """Return the repr of a value for a message, or "a long value" if it is too long.
 
-    >>> spoken("tall"), spoken("tall" * 20), spoken(10**5000)
+    >>> short_repr("tall"), short_repr("tall" * 20), short_repr(10**5000)
     ("'tall'", 'a long value', 'a long value')
     """
     try:
         said = repr(value)
     except Exception:  # an int with more digits than Python converts, or an object whose repr raises
         return "a long value"
-    return said if len(said) <= VALUE_IN_ERROR else "a long value"
+    return said if len(said) <= MAX_ERROR_VALUE_LETTERS else "a long value"
 
 
-def refuse_bytes(name: str, value: object) -> None:
+def reject_bytes_path(name: str, value: object) -> None:
     """Raise for a path object of bytes: it cannot be joined with text paths or shown in a message."""
     if isinstance(value, os.PathLike) and isinstance(os.fspath(value), bytes):
         raise WrongType(f"{name} is a path of bytes", hint="os.fsdecode makes text of it")
 
 
-def demand(name: str, value: object, *kinds: type) -> None:
+def require_type(name: str, value: object, *kinds: type) -> None:
     """Raise `WrongType` unless the value is of one of these types. Unlike in Python, True is no int here.
 
-    >>> demand("height", "tall", int)
+    >>> require_type("height", "tall", int)
     Traceback (most recent call last):
     graphviz_tb.errors.WrongType: height is 'tall', of type str; it takes int
     """
-    refuse_bytes(name, value)
+    reject_bytes_path(name, value)
     if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
         words = " or ".join("None" if kind is type(None) else kind.__name__ for kind in kinds)
-        raise WrongType(f"{name} is {spoken(value)}, of type {type(value).__name__}; it takes {words}")
+        raise WrongType(f"{name} is {short_repr(value)}, of type {type(value).__name__}; it takes {words}")
 
 
 class Ambiguous(RequestError):
@@ -199,8 +199,10 @@ class MalformedAssertion(RequestError):
 
     def __init__(self, message: str, text: str, column: int, *, hint: str | None = None) -> None:
         # Its own line, as wide as the text.
-        start = max(0, column - ASSERTION_SHOWN)
-        shown = "".join(letter if letter.isprintable() else "�" for letter in text[start : column + ASSERTION_SHOWN])
+        start = max(0, column - ASSERTION_CONTEXT_LETTERS)
+        shown = "".join(
+            letter if letter.isprintable() else "�" for letter in text[start : column + ASSERTION_CONTEXT_LETTERS]
+        )
         super().__init__(f"{message}:\n  {shown}\n  {' ' * (column - start)}^", hint=hint)
         self.text = text
         self.column = column
@@ -228,24 +230,28 @@ class CannotWrite(ToolError):
     """An output file cannot be written."""
 
 
-def suggestions(near: list[str], names: Iterable[str]) -> str:
+def suggest_names(near: list[str], names: Iterable[str]) -> str:
     """Return the end of a "no such name" message: the nearest names, else up to three existing ones, outermost first.
 
-    >>> suggestions([], ["conv1", "conv1/kernel", "dense"]), suggestions(["conv1"], ["conv1"]), suggestions([], [""])
+    >>> (
+    ...     suggest_names([], ["conv1", "conv1/kernel", "dense"]),
+    ...     suggest_names(["conv1"], ["conv1"]),
+    ...     suggest_names([], [""]),
+    ... )
     ("; there are 'conv1', 'dense', 'conv1/kernel'", "; nearest: 'conv1'", '')
     """
     if near:
         return f"; nearest: {', '.join(map(repr, near))}"
-    short = (name for name in dict.fromkeys(names) if 0 < len(name) <= NAME_COMPARED)
+    short = (name for name in dict.fromkeys(names) if 0 < len(name) <= MAX_COMPARED_NAME_LETTERS)
     some = nsmallest(3, short, key=lambda name: name.count("/"))
     verb = "is" if len(some) == 1 else "are"
     return f"; there {verb} {', '.join(map(repr, some))}" if some else ""
 
 
-def nearest(name: str, names: Iterable[str], count: int = 3) -> list[str]:
+def nearest_names(name: str, names: Iterable[str], count: int = 3) -> list[str]:
     """Return the `count` names most similar to `name`, best first. Only names of similar length are compared.
 
-    >>> nearest('conv', ['conv1', 'conv2', 'dense', 'conv3', 'conv4'])
+    >>> nearest_names("conv", ["conv1", "conv2", "dense", "conv3", "conv4"])
     ['conv1', 'conv2', 'conv3']
     """
     from difflib import get_close_matches  # only errors need it
@@ -255,8 +261,8 @@ def nearest(name: str, names: Iterable[str], count: int = 3) -> list[str]:
     short = name.rpartition("/")[2].lower()
     found = [other for other in like if short and short in other.rpartition("/")[2].lower()][:count]
     # difflib is slow, some 0.1 s for 2,000 names: compare long names by their ends.
-    ends = {other[-NAME_COMPARED:]: other for other in reversed(like[:2000])}
-    for end in get_close_matches(name[-NAME_COMPARED:], ends, n=count, cutoff=0.5):
+    ends = {other[-MAX_COMPARED_NAME_LETTERS:]: other for other in reversed(like[:2000])}
+    for end in get_close_matches(name[-MAX_COMPARED_NAME_LETTERS:], ends, n=count, cutoff=0.5):
         if ends[end] not in found:
             found.append(ends[end])
     return found[:count]

@@ -9,126 +9,128 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from graphviz_tb.errors import RequestError, UnknownChoice, demand
+from graphviz_tb.errors import RequestError, UnknownChoice, require_type
 from graphviz_tb.model.drawing import Drawing
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.model.subject import Subject
-from graphviz_tb.options import OF_LOGS, PictureOptions
+from graphviz_tb.model.subject import DrawableGraph
+from graphviz_tb.options import LOGGED_COLOR_OPTIONS, PictureOptions
 
 if TYPE_CHECKING:
-    from graphviz_tb.openable import OpenableModel
+    from graphviz_tb.openable import BaseModel
 
-Product = TypeVar("Product")
-Render = Callable[[Subject, PictureOptions], bytes]
-Shortfalls = Callable[[Subject, PictureOptions], tuple[Notice, ...]]
+RenderProduct = TypeVar("RenderProduct")
+RenderFunction = Callable[[DrawableGraph, PictureOptions], bytes]
+ShortfallsFunction = Callable[[DrawableGraph, PictureOptions], tuple[Notice, ...]]
 
 # Options by effect; each format lists those that change its bytes.
-OPENING = frozenset({"open", "depth", "open_all", "all_members", "max_open"})
-STUBS = frozenset({"max_annotations"})
-WORDS = frozenset({"title", "stats", "color_by", "theme", *OF_LOGS})
-LOOKS = OPENING | STUBS | WORDS | {"engine", "wrap", "direction", "legend", "select"}
-FONTS = frozenset({"font_files"})
-PIXELS = frozenset({"scale", "width"})
+OPENING_OPTIONS = frozenset({"open", "depth", "open_all", "all_members", "max_open"})
+STUB_OPTIONS = frozenset({"max_annotations"})
+WORD_OPTIONS = frozenset({"title", "stats", "color_by", "theme", *LOGGED_COLOR_OPTIONS})
+DRAWING_OPTIONS = OPENING_OPTIONS | STUB_OPTIONS | WORD_OPTIONS | {"engine", "wrap", "direction", "legend", "select"}
+FONT_OPTIONS = frozenset({"font_files"})
+PIXEL_OPTIONS = frozenset({"scale", "width"})
 
 
-def of_drawing(make: Callable[[Drawing, PictureOptions], Product]) -> Callable[[Subject, PictureOptions], Product]:
+def render_from_drawing(
+    make: Callable[[Drawing, PictureOptions], RenderProduct],
+) -> Callable[[DrawableGraph, PictureOptions], RenderProduct]:
     """Adapt a function of the finished drawing to the signature of a renderer."""
     return lambda subject, options: make(subject.picture(options).drawing, options)
 
 
-def as_svg(drawing: Drawing, options: PictureOptions) -> bytes:
+def render_svg(drawing: Drawing, options: PictureOptions) -> bytes:
     """Render the sheet as SVG. Here and below, a format's module is imported when it is first used."""
-    from graphviz_tb.render.svg import svg
+    from graphviz_tb.render.svg import svg_bytes
 
-    return svg(drawing)
+    return svg_bytes(drawing)
 
 
-def as_png(drawing: Drawing, options: PictureOptions) -> bytes:
+def render_png(drawing: Drawing, options: PictureOptions) -> bytes:
     """Render the sheet as pixels."""
-    from graphviz_tb.render.png import png
+    from graphviz_tb.render.png import png_bytes
 
-    return png(drawing, options)
+    return png_bytes(drawing, options)
 
 
 def png_shortfalls(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
     """Return notices of requests that a PNG cannot meet."""
-    from graphviz_tb.render.png import notices
+    from graphviz_tb.render.png import png_notices
 
-    return notices(drawing, options)
+    return png_notices(drawing, options)
 
 
-def as_pdf(drawing: Drawing, options: PictureOptions) -> bytes:
+def render_pdf(drawing: Drawing, options: PictureOptions) -> bytes:
     """Render the sheet as a one-page PDF."""
-    from graphviz_tb.render.pdf import pdf
+    from graphviz_tb.render.pdf import pdf_bytes
 
-    return pdf(drawing, options)
+    return pdf_bytes(drawing, options)
 
 
 def pdf_shortfalls(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
     """Return notices of requests that a PDF cannot meet."""
-    from graphviz_tb.render.pdf import notices
+    from graphviz_tb.render.pdf import pdf_notices
 
-    return notices(drawing, options)
+    return pdf_notices(drawing, options)
 
 
-def as_dot(subject: Subject, options: PictureOptions) -> bytes:
+def render_dot(subject: DrawableGraph, options: PictureOptions) -> bytes:
     """Write the picture in DOT, for Graphviz to lay out."""
-    from graphviz_tb.render.dot import dot
+    from graphviz_tb.render.dot import dot_text
 
     sheet = subject.picture(options)
-    return dot(sheet.scene, sheet.paint, sheet.caption)
+    return dot_text(sheet.scene, sheet.paint, sheet.caption)
 
 
-def as_html(subject: Subject, options: PictureOptions) -> bytes:
+def render_html(subject: DrawableGraph, options: PictureOptions) -> bytes:
     """Write the interactive page."""
     from graphviz_tb.page import html
 
-    return html(cast("OpenableModel", subject), options)
+    return html(cast("BaseModel", subject), options)
 
 
-def as_json(subject: Subject, options: PictureOptions) -> bytes:
+def render_json(subject: DrawableGraph, options: PictureOptions) -> bytes:
     """Write the whole folded graph, whatever is open."""
-    return subject.document().encode()
+    return subject.document().encode_formats()
 
 
-def as_graphml(subject: Subject, options: PictureOptions) -> bytes:
+def render_graphml(subject: DrawableGraph, options: PictureOptions) -> bytes:
     """Write the ops and edges of the main graph."""
-    from graphviz_tb.render.graphml import graphml
+    from graphviz_tb.render.graphml import graphml_text
 
-    return graphml(subject.hierarchy, subject.facts)
+    return graphml_text(subject.hierarchy, subject.facts)
 
 
-def as_cytoscape(subject: Subject, options: PictureOptions) -> bytes:
+def render_cytoscape(subject: DrawableGraph, options: PictureOptions) -> bytes:
     """Write ops, groups and edges of the main graph."""
-    from graphviz_tb.render.cytoscape import cytoscape
+    from graphviz_tb.render.cytoscape import cytoscape_json
 
-    return cytoscape(subject.hierarchy, subject.facts)
+    return cytoscape_json(subject.hierarchy, subject.facts)
 
 
-def as_model_explorer(subject: Subject, options: PictureOptions) -> bytes:
+def render_model_explorer(subject: DrawableGraph, options: PictureOptions) -> bytes:
     """Write the main graph for Model Explorer."""
-    from graphviz_tb.render.model_explorer import model_explorer
+    from graphviz_tb.render.model_explorer import model_explorer_json
 
-    return model_explorer(subject.hierarchy, subject.facts, cast("OpenableModel", subject).name)
+    return model_explorer_json(subject.hierarchy, subject.facts, cast("BaseModel", subject).name)
 
 
-def as_node_data(subject: Subject, options: PictureOptions) -> bytes:
+def render_node_data(subject: DrawableGraph, options: PictureOptions) -> bytes:
     """Write the user's facts as node data for Model Explorer."""
-    from graphviz_tb.render.model_explorer import node_data
+    from graphviz_tb.render.model_explorer import node_data_json
 
-    return node_data(subject.hierarchy, subject.facts)
+    return node_data_json(subject.hierarchy, subject.facts)
 
 
-def as_mermaid(subject: Subject, options: PictureOptions) -> bytes:
+def render_mermaid(subject: DrawableGraph, options: PictureOptions) -> bytes:
     """Write the picture as a Mermaid flowchart."""
-    from graphviz_tb.render.mermaid import mermaid
+    from graphviz_tb.render.mermaid import mermaid_text
 
     sheet = subject.picture(options)
-    return mermaid(sheet.scene, sheet.paint)
+    return mermaid_text(sheet.scene, sheet.paint)
 
 
-def nothing(subject: Subject, options: PictureOptions) -> tuple[Notice, ...]:
+def no_shortfalls(subject: DrawableGraph, options: PictureOptions) -> tuple[Notice, ...]:
     """Return no notices."""
     return ()
 
@@ -141,50 +143,59 @@ class Renderer:
     format cannot meet fully (a cap on pixels, letters missing from the font).
     """
 
-    render: Render
+    render: RenderFunction
     suffix: str
     uses: frozenset[str]
-    shortfalls: Shortfalls = nothing
+    shortfalls: ShortfallsFunction = no_shortfalls
 
 
 RENDERERS: dict[str, Renderer] = {
-    "svg": Renderer(of_drawing(as_svg), ".svg", LOOKS),
-    "png": Renderer(of_drawing(as_png), ".png", LOOKS | FONTS | PIXELS, of_drawing(png_shortfalls)),
-    "pdf": Renderer(of_drawing(as_pdf), ".pdf", LOOKS | FONTS, of_drawing(pdf_shortfalls)),
-    "html": Renderer(as_html, ".html", LOOKS | {"page_max"}),
-    "dot": Renderer(as_dot, ".dot", OPENING | STUBS | WORDS | {"direction"}),
-    "json": Renderer(as_json, ".json", frozenset()),
-    "mermaid": Renderer(as_mermaid, ".mmd", OPENING | {"color_by", "theme", "direction", "stats", *OF_LOGS}),
-    "graphml": Renderer(as_graphml, ".graphml", frozenset()),
-    "cytoscape": Renderer(as_cytoscape, ".cyjs", frozenset()),
-    "model-explorer": Renderer(as_model_explorer, ".modelexplorer", frozenset()),
-    "node-data": Renderer(as_node_data, ".nodedata", frozenset()),
+    "svg": Renderer(render_from_drawing(render_svg), ".svg", DRAWING_OPTIONS),
+    "png": Renderer(
+        render_from_drawing(render_png),
+        ".png",
+        DRAWING_OPTIONS | FONT_OPTIONS | PIXEL_OPTIONS,
+        render_from_drawing(png_shortfalls),
+    ),
+    "pdf": Renderer(
+        render_from_drawing(render_pdf), ".pdf", DRAWING_OPTIONS | FONT_OPTIONS, render_from_drawing(pdf_shortfalls)
+    ),
+    "html": Renderer(render_html, ".html", DRAWING_OPTIONS | {"page_max"}),
+    "dot": Renderer(render_dot, ".dot", OPENING_OPTIONS | STUB_OPTIONS | WORD_OPTIONS | {"direction"}),
+    "json": Renderer(render_json, ".json", frozenset()),
+    "mermaid": Renderer(
+        render_mermaid, ".mmd", OPENING_OPTIONS | {"color_by", "theme", "direction", "stats", *LOGGED_COLOR_OPTIONS}
+    ),
+    "graphml": Renderer(render_graphml, ".graphml", frozenset()),
+    "cytoscape": Renderer(render_cytoscape, ".cyjs", frozenset()),
+    "model-explorer": Renderer(render_model_explorer, ".modelexplorer", frozenset()),
+    "node-data": Renderer(render_node_data, ".nodedata", frozenset()),
 }
 
 
-def renderer(format: str) -> Renderer:
+def find_renderer(format: str) -> Renderer:
     """Return the row of a format. Raises `UnknownChoice` for an unknown format.
 
-    >>> renderer("svg").suffix
+    >>> find_renderer("svg").suffix
     '.svg'
     """
-    demand("format", format, str)
+    require_type("format", format, str)
     if format not in RENDERERS:
         raise UnknownChoice.among("format", format, RENDERERS)
     return RENDERERS[format]
 
 
-def format_of(target: str | os.PathLike[str], format: str | None = None) -> str:
+def output_format(target: str | os.PathLike[str], format: str | None = None) -> str:
     """Return the format of an output: the one asked for, else by suffix. Standard output ("-") defaults to SVG.
 
-    >>> format_of("a/b.SVG"), format_of("-", "png")
+    >>> output_format("a/b.SVG"), output_format("-", "png")
     ('svg', 'png')
     """
-    demand("target", target, str, os.PathLike)
+    require_type("target", target, str, os.PathLike)
     if not str(target):
         raise RequestError("the name of an output is empty", hint="name a file, or - for standard output")
     if format is not None:
-        renderer(format)
+        find_renderer(format)
         return format
     if str(target) == "-":
         return "svg"
@@ -196,16 +207,18 @@ def format_of(target: str | os.PathLike[str], format: str | None = None) -> str:
     return by_suffix[suffix]
 
 
-def check_used(asked: Iterable[str], formats: Iterable[str], said: Mapping[str, str] = MappingProxyType({})) -> None:
+def check_options_used(
+    asked: Iterable[str], formats: Iterable[str], said: Mapping[str, str] = MappingProxyType({})
+) -> None:
     """Raise for a picture option that changes none of the outputs. `said` maps options to how the user wrote them.
 
-    >>> check_used(["depth"], ["json", "svg"])
-    >>> check_used(["depth"], ["json"])
+    >>> check_options_used(["depth"], ["json", "svg"])
+    >>> check_options_used(["depth"], ["json"])
     Traceback (most recent call last):
     graphviz_tb.errors.RequestError: depth changes nothing in json
     """
     words = list(dict.fromkeys(formats))
-    used = {name for word in words for name in renderer(word).uses}
+    used = {name for word in words for name in find_renderer(word).uses}
     of_pictures = {field.name for field in fields(PictureOptions)}
     for name in asked:
         if name in of_pictures - used:

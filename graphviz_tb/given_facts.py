@@ -17,91 +17,99 @@ from graphviz_tb.errors import (
     RequestError,
     UnknownChoice,
     WrongType,
-    nearest,
-    spoken,
+    nearest_names,
+    short_repr,
 )
-from graphviz_tb.limits import FACTS_BYTES
-from graphviz_tb.model.given import FactValue, GivenFacts
+from graphviz_tb.limits import MAX_FACTS_BYTES
+from graphviz_tb.model.given import FactValue, UserFacts
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.read.inputs import bounded
+from graphviz_tb.read.inputs import read_small_file
 
 if TYPE_CHECKING:
-    from graphviz_tb.openable import OpenableModel
+    from graphviz_tb.openable import BaseModel
 
-NAMES = ("name", "node", "id", "op_name", "node_name")  # usual names of the name column; else it is the first
-EXAMPLE = 'a CSV file: name,latency and a line for each node; or JSON: {"conv1/Conv2D": 1.5}'
+NAME_COLUMNS = ("name", "node", "id", "op_name", "node_name")  # usual names of the name column; else it is the first
+FACTS_EXAMPLE = 'a CSV file: name,latency and a line for each node; or JSON: {"conv1/Conv2D": 1.5}'
 FactColumns = dict[str, dict[str, FactValue]]  # column name → node name → value
 
 
-def facts_of(source: Any, model: OpenableModel, column: str | None = None) -> tuple[GivenFacts, tuple[Notice, ...]]:
+def join_user_facts(source: Any, model: BaseModel, column: str | None = None) -> tuple[UserFacts, tuple[Notice, ...]]:
     """Read facts and join them to the rows of a model. Returns the facts and notices about unknown names.
 
     `column` colours the graph (default: the first). Raises `ReadError` for a file that is neither CSV nor JSON,
     `UnknownChoice` for a missing column, `RequestError` if no name is in the graph.
     """
-    label, table = read_facts(source, lambda name: model.names.in_main(name) >= 0)
+    label, table = read_user_facts(source, lambda name: model.names.find_main_row(name) >= 0)
     if not any(table.values()):
-        raise RequestError(f"{label}: no facts in it", hint=EXAMPLE)
+        raise RequestError(f"{label}: no facts in it", hint=FACTS_EXAMPLE)
     if column is not None and column not in table:
         raise UnknownChoice.among(f"column of {label}", column, table)
     columns: dict[str, dict[int, FactValue]] = {}
     names = dict.fromkeys(name for values in table.values() for name in values)
-    rows = {name: row for name in names if (row := model.names.in_main(name)) >= 0}
+    rows = {name: row for name in names if (row := model.names.find_main_row(name)) >= 0}
     strange = [name for name in names if name not in rows]
     if not rows:
         known = model.names.index(0)
-        near = nearest(strange[0], known) if strange else []
+        near = nearest_names(strange[0], known) if strange else []
         hint = f"nearest: {', '.join(near)}" if near else "tbgraph tree MODEL --ops lists all names"
-        raise RequestError(f"{label}: none of {len(strange):,} names is in this graph: {spoken(strange[0])}", hint=hint)
+        raise RequestError(
+            f"{label}: none of {len(strange):,} names is in this graph: {short_repr(strange[0])}", hint=hint
+        )
     for name, values in table.items():
         columns[name] = {rows[node]: value for node, value in values.items() if node in rows}
     shown = column or next((name for name, values in columns.items() if values), next(iter(columns)))
     if not strange:
-        return GivenFacts(columns, shown), ()
-    text = f"{label}: {len(strange):,} of {len(names):,} names are not in this graph: {spoken(strange[0])}"
-    return GivenFacts(columns, shown), (Notice("facts", text, strange[0], strict=False),)
+        return UserFacts(columns, shown), ()
+    text = f"{label}: {len(strange):,} of {len(names):,} names are not in this graph: {short_repr(strange[0])}"
+    return UserFacts(columns, shown), (Notice("facts", text, strange[0], strict=False),)
 
 
-def read_facts(source: Any, is_node: Callable[[str], bool]) -> tuple[str, FactColumns]:
+def read_user_facts(source: Any, is_node: Callable[[str], bool]) -> tuple[str, FactColumns]:
     """Return the label of a source and its columns. `is_node` tells whether a name is in the graph."""
     if isinstance(source, str | os.PathLike):
         path = Path(source)
-        text = text_of(path)
+        text = read_facts_text(path)
         if text.lstrip().startswith(("{", "[")):
-            return path.name, of_values(path.name, parsed(text, path.name))
-        header, records = records_of_csv(text, path.name)
-        if not any(word.lower() in NAMES for word in header) and (any(map(is_number, header)) or is_node(header[0])):
+            return path.name, columns_of_json(path.name, parse_facts_json(text, path.name))
+        header, records = parse_facts_csv(text, path.name)
+        if not any(word.lower() in NAME_COLUMNS for word in header) and (
+            any(map(is_number_text, header)) or is_node(header[0])
+        ):
             what = (
-                f"this is no header: {spoken(header[0])} is a node" if is_node(header[0]) else "a number is no header"
+                f"this is no header: {short_repr(header[0])} is a node"
+                if is_node(header[0])
+                else "a number is no header"
             )
             raise MalformedText(what, line=1, column=1, name=path.name, hint="begin the file with: name,value")
-        return path.name, of_records("facts", header, records)
+        return path.name, columns_of_records("facts", header, records)
     if hasattr(source, "to_dict") and hasattr(source, "index"):  # a pandas DataFrame or Series
-        return "facts", of_pandas(source)
+        return "facts", columns_of_data_frame(source)
     if isinstance(source, Mapping | list | tuple):
-        return "facts", of_values("facts", source)
+        return "facts", columns_of_json("facts", source)
     raise WrongType(f"facts are of type {type(source).__name__}; they take a path, a dict, records or a data frame")
 
 
-def text_of(path: Path) -> str:
+def read_facts_text(path: Path) -> str:
     """Read a UTF-8 file. Raises `ReadError`."""
     try:
-        return bounded(path, FACTS_BYTES, EXAMPLE).decode("utf-8-sig")
+        return read_small_file(path, MAX_FACTS_BYTES, FACTS_EXAMPLE).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise ReadError(f"{path.name} is no text in UTF-8", hint=EXAMPLE) from None
+        raise ReadError(f"{path.name} is no text in UTF-8", hint=FACTS_EXAMPLE) from None
 
 
-def parsed(text: str, name: str) -> Any:
+def parse_facts_json(text: str, name: str) -> Any:
     """Parse JSON. Raises `MalformedText`."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise MalformedText(error.msg, line=error.lineno, column=error.colno, name=name, hint=EXAMPLE) from None
+        raise MalformedText(error.msg, line=error.lineno, column=error.colno, name=name, hint=FACTS_EXAMPLE) from None
     except (RecursionError, ValueError):
-        raise ReadError(f"{name}: JSON that is too deep, or has a number that is too long", hint=EXAMPLE) from None
+        raise ReadError(
+            f"{name}: JSON that is too deep, or has a number that is too long", hint=FACTS_EXAMPLE
+        ) from None
 
 
-def records_of_csv(text: str, name: str) -> tuple[list[str], list[dict[str, Any]]]:
+def parse_facts_csv(text: str, name: str) -> tuple[list[str], list[dict[str, Any]]]:
     """Return header and records of CSV separated by commas, semicolons or tabs. Raises `MalformedText` with the
     line."""
     first = text.split("\n", 1)[0]
@@ -110,7 +118,7 @@ def records_of_csv(text: str, name: str) -> tuple[list[str], list[dict[str, Any]
         header = [word.strip() for word in next(reader, [])]
         if len(header) < 2 or len(set(header)) < len(header):
             what = "two columns of one name" if len(header) > 1 else "a column of names and one of values are needed"
-            raise MalformedText(what, line=1, column=1, name=name, hint=EXAMPLE)
+            raise MalformedText(what, line=1, column=1, name=name, hint=FACTS_EXAMPLE)
         records = []
         for values in reader:
             if values and len(values) != len(header):
@@ -118,35 +126,37 @@ def records_of_csv(text: str, name: str) -> tuple[list[str], list[dict[str, Any]
                 raise MalformedText(what, line=reader.line_num, column=1, name=name, hint="quote values with commas")
             records += [dict(zip(header, values, strict=True))] if values else []
     except csv.Error as error:
-        raise MalformedText(str(error), line=reader.line_num, column=1, name=name, hint=EXAMPLE) from None
+        raise MalformedText(str(error), line=reader.line_num, column=1, name=name, hint=FACTS_EXAMPLE) from None
     return header, records
 
 
-def of_records(label: str, header: list[str], records: Iterable[Mapping[str, Any]]) -> FactColumns:
+def columns_of_records(label: str, header: list[str], records: Iterable[Mapping[str, Any]]) -> FactColumns:
     """Return columns of records, keyed by node name."""
-    named = next((word for word in header if word.lower() in NAMES), header[0])
+    named = next((word for word in header if word.lower() in NAME_COLUMNS), header[0])
     table: FactColumns = {word: {} for word in header if word != named}
     for record in records:
         for word, values in table.items():
-            if (value := as_value(label, word, record.get(word))) is not None:
+            if (value := parse_fact_value(label, word, record.get(word))) is not None:
                 values[str(record.get(named, ""))] = value
     return table
 
 
-def of_values(label: str, values: Any) -> FactColumns:
+def columns_of_json(label: str, values: Any) -> FactColumns:
     """Return the columns of JSON: records, values by name, columns by name, or Model Explorer node data."""
     if isinstance(values, list | tuple):
         if not all(isinstance(each, Mapping) for each in values):
             raise RequestError(f"{label}: a list of facts takes records", hint='[{"name": "conv1", "latency": 1.5}]')
-        return of_records(label, list(dict.fromkeys(str(key) for each in values for key in each)) or ["name"], values)
+        return columns_of_records(
+            label, list(dict.fromkeys(str(key) for each in values for key in each)) or ["name"], values
+        )
     if not isinstance(values, Mapping):
-        raise RequestError(f"{label}: {spoken(values)} is no table", hint=EXAMPLE)
+        raise RequestError(f"{label}: {short_repr(values)} is no table", hint=FACTS_EXAMPLE)
     if is_node_data(values):
-        return of_node_data(label, values)
+        return columns_of_node_data(label, values)
     table: FactColumns = {}
     for name, value in values.items():
         for word, each in (value if isinstance(value, Mapping) else {"value": value}).items():
-            if (known := as_value(label, str(word), each)) is not None:
+            if (known := parse_fact_value(label, str(word), each)) is not None:
                 table.setdefault(str(word), {})[str(name)] = known
     return table
 
@@ -157,31 +167,31 @@ def is_node_data(values: Mapping[Any, Any]) -> bool:
     return bool(graphs) and all(isinstance(one, Mapping) and isinstance(one.get("results"), Mapping) for one in graphs)
 
 
-def of_node_data(label: str, values: Mapping[Any, Any]) -> FactColumns:
+def columns_of_node_data(label: str, values: Mapping[Any, Any]) -> FactColumns:
     """Return one column per name in the node data."""
     table: FactColumns = {}
     for one in [values] if "results" in values else list(values.values()):
         column = table.setdefault(str(one.get("name") or "value"), {})
         for node, result in one["results"].items():
             value = result.get("value") if isinstance(result, Mapping) else result
-            if (known := as_value(label, str(node), value)) is not None:
+            if (known := parse_fact_value(label, str(node), value)) is not None:
                 column[str(node)] = known
     return table
 
 
-def of_pandas(frame: Any) -> FactColumns:
+def columns_of_data_frame(frame: Any) -> FactColumns:
     """Return the columns of a data frame or series. Nodes are named by a name column, else by the index."""
     if not hasattr(frame, "columns"):
-        return of_values("facts", {"": {}} | {str(key): value for key, value in frame.to_dict().items()})
+        return columns_of_json("facts", {"": {}} | {str(key): value for key, value in frame.to_dict().items()})
     header = [str(word) for word in frame.columns]
     records = [{str(key): value for key, value in each.items()} for each in frame.to_dict("records")]
-    if not any(word.lower() in NAMES for word in header):
+    if not any(word.lower() in NAME_COLUMNS for word in header):
         records = [{"name": name, **each} for name, each in zip(frame.index.tolist(), records, strict=True)]
         header = ["name", *header]
-    return of_records("facts", header, records)
+    return columns_of_records("facts", header, records)
 
 
-def is_number(text: str) -> bool:
+def is_number_text(text: str) -> bool:
     """Return whether text parses as a number."""
     try:
         float(text)
@@ -190,7 +200,7 @@ def is_number(text: str) -> bool:
     return True
 
 
-def as_value(label: str, where: str, value: Any) -> FactValue | None:
+def parse_fact_value(label: str, where: str, value: Any) -> FactValue | None:
     """Return a number or text, None for an empty value. Raises `RequestError` for anything else."""
     if value is None or value == "":
         return None
@@ -205,4 +215,6 @@ def as_value(label: str, where: str, value: Any) -> FactValue | None:
     try:
         return float(value)
     except (TypeError, ValueError, OverflowError):
-        raise RequestError(f"{label}: {where}: {spoken(value)} is no number and no text", hint=EXAMPLE) from None
+        raise RequestError(
+            f"{label}: {where}: {short_repr(value)} is no number and no text", hint=FACTS_EXAMPLE
+        ) from None

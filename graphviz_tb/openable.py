@@ -8,35 +8,35 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from graphviz_tb.annotate import shapes_of
-from graphviz_tb.api.explored import ExploredModel
-from graphviz_tb.arrange import Arrangements, ArrangeOptions, arrange
+from graphviz_tb.annotate import main_output_shapes
+from graphviz_tb.api.explored import ModelQueries
+from graphviz_tb.arrange import ArrangeOptions, SkeletonCache, arrange
 from graphviz_tb.color import SCHEMES, Colouring
-from graphviz_tb.errors import MissingFacts, UnknownNode, demand
+from graphviz_tb.errors import MissingFacts, UnknownNode, require_type
 from graphviz_tb.expand import Expander
 from graphviz_tb.expand.members import MemberExpander
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.costs import Cost, Costs
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.loaded import Loaded
+from graphviz_tb.model.loaded import LoadedGraph
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.model.paths import Path, is_place, joined_address
+from graphviz_tb.model.paths import RowPath, is_valid_path, join_address
 from graphviz_tb.model.skeleton import Skeleton
-from graphviz_tb.model.subject import Encoded, PictureStages
+from graphviz_tb.model.subject import EncodableDocument, PictureStages
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.options import ExpandOptions, Options, PictureOptions
-from graphviz_tb.report import Report
+from graphviz_tb.report import StageReport
 from graphviz_tb.view import RowFinder
 
 if TYPE_CHECKING:
-    from graphviz_tb.model.joins import Join
+    from graphviz_tb.model.joins import TagJoin
     from graphviz_tb.model.saved_view import SavedView
-    from graphviz_tb.training import Training
+    from graphviz_tb.training import TrainingLog
 
 
-class OpenableModel(ExploredModel):
+class BaseModel(ModelQueries):
     """Levels, shapes, costs and logged values of a folded graph. `view` is the applied view file, if any."""
 
     view: SavedView | None = None
@@ -46,24 +46,24 @@ class OpenableModel(ExploredModel):
         hierarchy: Hierarchy,
         facts: Facts,
         options: Options,
-        loaded: Loaded | None = None,
-        report: Report | None = None,
+        loaded: LoadedGraph | None = None,
+        report: StageReport | None = None,
         source: Any = None,
         hidden: Bools | None = None,
     ) -> None:
         super().__init__(hierarchy, facts, options, loaded, source)
-        self.report = report or Report()
+        self.report = report or StageReport()
         self.colouring: Colouring | None = None
-        self.expander = Expander(hierarchy, facts, self._named(options.expand), hidden)
+        self.expander = Expander(hierarchy, facts, self._resolve_area_names(options.expand), hidden)
         self.members = MemberExpander(self.expander)
-        self.arrangements = Arrangements()
+        self.arrangements = SkeletonCache()
 
     @abstractmethod
     def picture(self, options: PictureOptions | None = None, **choices: Any) -> PictureStages:
         """Return a picture; equal options return the same object."""
 
     @abstractmethod
-    def document(self) -> Encoded:
+    def document(self) -> EncodableDocument:
         """Return the whole folded graph, ready to be written as JSON."""
 
     @abstractmethod
@@ -84,16 +84,16 @@ class OpenableModel(ExploredModel):
         >>> load(b'node { name: "x" op: "NoOp" } node { name: "y" op: "Rank" }').shapes()
         {('y', 0): ()}
         """
-        return shapes_of(self.hierarchy.graph, self.facts)
+        return main_output_shapes(self.hierarchy.graph, self.facts)
 
     def costs(self) -> dict[str, Cost]:
         """Return the cost of each node of the main graph by name: parameters, multiply-adds, FLOPs, bytes.
 
         A call costs what its functions do; an unknown size counts as the option `batch`.
         """
-        from graphviz_tb.annotate.costs import costs_by_name  # the rules of all ops: pictures seldom need them
+        from graphviz_tb.annotate.costs import main_costs_by_name  # the rules of all ops: pictures seldom need them
 
-        return costs_by_name(self.hierarchy, self.cost)
+        return main_costs_by_name(self.hierarchy, self.cost)
 
     @property
     def cost(self) -> Costs:
@@ -102,7 +102,7 @@ class OpenableModel(ExploredModel):
             raise MissingFacts("no costs: the shapes of this graph were not looked at")
         return self.facts.cost()
 
-    def joins(self, tags: Iterable[str]) -> tuple[Join, ...]:
+    def joins(self, tags: Iterable[str]) -> tuple[TagJoin, ...]:
         """Return the rows where tags of a log belong, and the rule that matched, in the order of the tags.
 
         >>> from graphviz_tb import load
@@ -110,73 +110,73 @@ class OpenableModel(ExploredModel):
         >>> [(each.rule.value, each.rows) for each in model.joins(["layer/weight", "epoch_loss"])]
         [('path', (1,)), ('run', ())]
         """
-        from graphviz_tb.join import join  # here and below: most pictures show no logged values
+        from graphviz_tb.join import join_tags  # here and below: most pictures show no logged values
 
-        return join(self.hierarchy, tags)
+        return join_tags(self.hierarchy, tags)
 
     @cached_property
-    def training(self) -> Training:
+    def training(self) -> TrainingLog:
         """The source's log joined to the graph; read once. Raises `MissingFacts` if there is no log."""
-        from graphviz_tb.training import training_of
+        from graphviz_tb.training import read_training_log
 
         source = self.files[0] if self.files else self.source
-        return training_of(source, self.hierarchy)
+        return read_training_log(source, self.hierarchy)
 
-    def facts_of(self, options: PictureOptions) -> Facts:
+    def facts_for_picture(self, options: PictureOptions) -> Facts:
         """Return the facts for one picture, with logged values if it is coloured by them."""
         if not SCHEMES[options.color_by].logged or self.colouring is not None:
             return self.facts
-        from graphviz_tb.training import logged_values
+        from graphviz_tb.training import logged_values_at_step
 
-        return replace(self.facts, logged=logged_values(self.training, options, self.options.read.run))
+        return replace(self.facts, logged=logged_values_at_step(self.training, options, self.options.read.run))
 
     def facts_by_step(self, options: PictureOptions, most: int) -> Iterator[tuple[str, Facts]]:
         """Yield the facts for up to `most` logged steps; nothing for other colourings."""
         if SCHEMES[options.color_by].logged and self.colouring is None:
-            from graphviz_tb.training import values_by_step
+            from graphviz_tb.training import logged_values_by_step
 
-            for step, logged in values_by_step(self.training, options, self.options.read.run, most):
+            for step, logged in logged_values_by_step(self.training, options, self.options.read.run, most):
                 yield step, replace(self.facts, logged=logged)
 
-    def metagraph(self, path: Path = (0,)) -> Metagraph:
+    def metagraph(self, path: RowPath = (0,)) -> Metagraph:
         """Return the metagraph of the group at `path`: its children and the edges between them.
 
         Raises UnknownNode for a path that is not in the graph.
         """
-        return self._opened(self.expander, path)
+        return self._expand_group(self.expander, path)
 
-    def member_metagraph(self, path: Path) -> Metagraph:
+    def member_metagraph(self, path: RowPath) -> Metagraph:
         """Return the metagraph with a single member for each open stack."""
-        return self._opened(self.members, path)
+        return self._expand_group(self.members, path)
 
-    def _opened(self, expander: Expander, path: Path) -> Metagraph:
+    def _expand_group(self, expander: Expander, path: RowPath) -> Metagraph:
         # Only work counts as a stage: cache hits would fill the progress bar with "expand".
-        demand("path", path, tuple)
+        require_type("path", path, tuple)
         try:
-            known = expander.known(path)
+            known = expander.cached_metagraph(path)
         except TypeError:  # values that are not rows are not hashable
             known = None
         if known is not None:
             return known
         # In an open call only the last step is new: do not walk paths through thousands of calls each time.
-        opened = path[:-1] and expander.known(path[:-1]) is not None
-        if not is_place(self.hierarchy, path[-2:] if opened else path):
+        opened = path[:-1] and expander.cached_metagraph(path[:-1]) is not None
+        if not is_valid_path(self.hierarchy, path[-2:] if opened else path):
             raise UnknownNode(f"no place {path!r} in this graph", hint="model.names.find('NAME') gives places")
         with self.report.stage("expand"):
             return expander.metagraph(path)
 
-    def skeleton(self, path: Path = (0,), engine: str = "layered") -> Skeleton:
+    def skeleton(self, path: RowPath = (0,), engine: str = "layered") -> Skeleton:
         """Return the drawing order of the group at `path`, in the default direction."""
-        demand("engine", engine, str)
+        require_type("engine", engine, str)
         return arrange(self.metagraph(path), ArrangeOptions(engine), known=self.arrangements)
 
-    def _named(self, options: ExpandOptions) -> ExpandOptions:
+    def _resolve_area_names(self, options: ExpandOptions) -> ExpandOptions:
         """Replace patterns in `main` and `aux` by node names. Raises UnknownNode where one matches nothing."""
 
         def name(text: str) -> str:
-            row = self.names.in_main(text)
+            row = self.names.find_main_row(text)
             if row < 0:
-                raise UnknownNode.among(text, (joined_address([name]) for name in self.names.index(0)))
+                raise UnknownNode.among(text, (join_address([name]) for name in self.names.index(0)))
             return self.hierarchy.name[row]
 
         return replace(options, main=tuple(map(name, options.main)), aux=tuple(map(name, options.aux)))

@@ -8,7 +8,7 @@ from numbers import Integral, Real
 from os import PathLike
 from typing import TYPE_CHECKING, Literal
 
-from graphviz_tb.errors import RequestError, UnknownChoice, WrongType, demand, refuse_bytes, spoken
+from graphviz_tb.errors import RequestError, UnknownChoice, WrongType, reject_bytes_path, require_type, short_repr
 from graphviz_tb.model.frozen import dataclass
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 # Smallest value of each number; `max_children` and `series_min` below 2 could never be met.
-LEAST = {
+MIN_VALUES = {
     "series_min": 2,
     "max_children": 2,
     "min_nodes": 1,
@@ -33,11 +33,11 @@ LEAST = {
     "page_max": 0.1,
 }
 # Larger is a typo: a square picture of that width would take 40 GB.
-GREATEST = {"scale": 20, "width": 100_000}
-MOST = 2**63 - 1  # upper limit of any other number: int64
-FILES = ("run_metadata", "against", "font_files")  # options that hold paths
+MAX_VALUES = {"scale": 20, "width": 100_000}
+MAX_OPTION_INT = 2**63 - 1  # upper limit of any other number: int64
+PATH_OPTIONS = ("run_metadata", "against", "font_files")  # options that hold paths
 # Types that the words of an annotation allow; any other word is a literal, thus a string.
-TYPES: dict[str, tuple[type, ...]] = {
+ANNOTATION_TYPES: dict[str, tuple[type, ...]] = {
     "bool": (bool,),
     "int": (Integral,),
     "float": (Real,),
@@ -46,7 +46,7 @@ TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
-def check(options: DataclassInstance) -> None:
+def check_options(options: DataclassInstance) -> None:
     """Raise for values of the wrong type, numbers out of range, and NaN.
 
     >>> PictureOptions(depth=-1)
@@ -58,21 +58,21 @@ def check(options: DataclassInstance) -> None:
     """
     for option in fields(options):
         value = getattr(options, option.name)
-        check_type(option.name, str(option.type), value)
+        check_option_type(option.name, str(option.type), value)
         if isinstance(value, bool) or not isinstance(value, Real):
             # To Python, True is a number.
             continue
         # Not converted to float: whole numbers above 2**53 would change.
-        number: float = value if isinstance(value, int | float) else as_float(value)
-        said, most = spoken(number), GREATEST.get(option.name, MOST)
+        number: float = value if isinstance(value, int | float) else as_comparable_float(value)
+        said, most = short_repr(number), MAX_VALUES.get(option.name, MAX_OPTION_INT)
         # Not `<`: every comparison with NaN is false, so NaN is refused too.
-        if option.name in LEAST and not number >= LEAST[option.name]:
-            raise RequestError(f"{option.name} is {said}; the least is {LEAST[option.name]}")
+        if option.name in MIN_VALUES and not number >= MIN_VALUES[option.name]:
+            raise RequestError(f"{option.name} is {said}; the least is {MIN_VALUES[option.name]}")
         if not number <= most:
             raise RequestError(f"{option.name} is {said}; the most is {most}")
 
 
-def as_float(number: Real) -> float:
+def as_comparable_float(number: Real) -> float:
     """Return a float for comparison; numbers too large for a float become infinite."""
     try:
         return float(number)
@@ -80,19 +80,19 @@ def as_float(number: Real) -> float:
         return -inf if number < 0 else inf
 
 
-def check_type(name: str, annotation: str, value: object) -> None:
+def check_option_type(name: str, annotation: str, value: object) -> None:
     """Raise for a value that the field's annotation does not allow. A tuple holds text, or paths for file options."""
     words = annotation.split(" | ")
-    legal = tuple(kind for word in words for kind in TYPES.get(word, (str,)))
+    legal = tuple(kind for word in words for kind in ANNOTATION_TYPES.get(word, (str,)))
     # To `isinstance`, True is an int; here only switches take it.
     wrong = not isinstance(value, legal) or (isinstance(value, bool) and bool not in legal)
-    texts = (str, PathLike) if name in FILES else (str,)
+    texts = (str, PathLike) if name in PATH_OPTIONS else (str,)
     strange = [each for each in value if not isinstance(each, texts)] if isinstance(value, tuple) else []
     for path in value if isinstance(value, tuple) else ():
-        refuse_bytes(name, path)
+        reject_bytes_path(name, path)
     value = strange[0] if strange and not wrong else value
     if wrong or strange:
-        raise WrongType(f"{name} is {spoken(value)}, of type {type(value).__name__}; it takes {' or '.join(words)}")
+        raise WrongType(f"{name} is {short_repr(value)}, of type {type(value).__name__}; it takes {' or '.join(words)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +114,10 @@ class ReadOptions:
     keep_warm_up: bool = False  # include a first step that is much slower than the rest
 
     def __post_init__(self) -> None:
-        check(self)
+        check_options(self)
 
     @property
-    def bounded(self) -> bool:
+    def limits_memory(self) -> bool:
         """Return whether memory is limited to a multiple of the source's bytes on disk."""
         return self.max_bytes is None
 
@@ -134,7 +134,7 @@ class FlattenOptions:
     tensorboard: bool = False
 
     def __post_init__(self) -> None:
-        check(self)
+        check_options(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ class GroupOptions:
     tensorboard: bool = False
 
     def __post_init__(self) -> None:
-        check(self)
+        check_options(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,7 @@ class ExpandOptions:
     tensorboard: bool = False
 
     def __post_init__(self) -> None:
-        check(self)
+        check_options(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +203,7 @@ class PictureOptions:
     page_max: float = 25.0  # megabytes of a page; groups that do not fit are left out, deepest first
 
     def __post_init__(self) -> None:
-        check(self)
+        check_options(self)
         from graphviz_tb.model.scene import DIRECTIONS
 
         if self.direction not in DIRECTIONS:
@@ -212,10 +212,11 @@ class PictureOptions:
             raise UnknownChoice(f"depth is {self.depth!r}; it takes a whole number, or 'auto'")
 
 
-BY_LOG = "logged"  # colouring by what a run logged
-GIVEN = "facts"  # colouring by the user's facts
-PATTERNS = "patterns"  # colouring by the patterns of a view file
-OF_LOGS = ("logged", "measure", "at", "logged_run", "against_run")  # picture options that only colouring by a log uses
+COLOR_BY_LOGGED = "logged"  # colouring by what a run logged
+COLOR_BY_FACTS = "facts"  # colouring by the user's facts
+COLOR_BY_PATTERNS = "patterns"  # colouring by the patterns of a view file
+# picture options that only colouring by a log uses
+LOGGED_COLOR_OPTIONS = ("logged", "measure", "at", "logged_run", "against_run")
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +231,7 @@ class AnnotateOptions:
     batch: int = 1
 
     def __post_init__(self) -> None:
-        check(self)
+        check_options(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +250,7 @@ class Options:
         for part in fields(self):
             kind = part.default_factory
             if isinstance(kind, type):
-                demand(part.name, getattr(self, part.name), kind)
+                require_type(part.name, getattr(self, part.name), kind)
 
     @classmethod
     def preset(cls, name: str) -> Options:
@@ -259,7 +260,7 @@ class Options:
         False
         """
         base = cls()
-        demand("preset", name, str)
+        require_type("preset", name, str)
         if name == "default":
             return base
         if name != "tensorboard":

@@ -13,21 +13,22 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from graphviz_tb.errors import CannotWrite, RequestError, demand
+from graphviz_tb.errors import CannotWrite, RequestError, require_type
 
-STANDARD = {"stdout": 1, "stderr": 2}
-OPEN = re.compile(r"(?:/dev|/proc/self)/fd/([0-9]{1,9})|/dev/(stdout|stderr)")  # open files of this process on Linux
+STANDARD_DESCRIPTORS = {"stdout": 1, "stderr": 2}
+# open files of this process on Linux
+DESCRIPTOR_PATH = re.compile(r"(?:/dev|/proc/self)/fd/([0-9]{1,9})|/dev/(stdout|stderr)")
 
 
-def write(target: str | os.PathLike[str], data: bytes) -> None:
+def write_output(target: str | os.PathLike[str], data: bytes) -> None:
     """Write `data` to `target` ("-": standard output), through a temporary file next to it.
 
     Raises `CannotWrite`; then the target is as it was.
     """
-    write_all([(target, data)])
+    write_outputs([(target, data)])
 
 
-def write_all(outputs: Iterable[tuple[str | os.PathLike[str], bytes]]) -> None:
+def write_outputs(outputs: Iterable[tuple[str | os.PathLike[str], bytes]]) -> None:
     """Write all outputs or none: files are moved into place together, once everything else is written.
 
     Raises `CannotWrite`; then every file is as before. Bytes sent to a pipe, a device or standard output cannot be
@@ -37,55 +38,59 @@ def write_all(outputs: Iterable[tuple[str | os.PathLike[str], bytes]]) -> None:
         streams: list[tuple[Path | None, bytes]] = []
         ready: list[tuple[Path, Path]] = []
         for target, data in outputs:
-            path = None if str(target) == "-" else place_of(Path(target))
-            if path is None or is_stream(path):
+            path = None if str(target) == "-" else resolve_target(Path(target))
+            if path is None or is_stream_path(path):
                 streams.append((path, data))
             else:
-                check_writable([str(path)])
-                ready.append((draft(path, data, drafts), path))
+                check_outputs_writable([str(path)])
+                ready.append((write_draft(path, data, drafts), path))
         # Streams first: writing to one may fail, renaming a finished draft hardly can.
         for stream, data in streams:
-            send(stream, data)
+            write_to_stream(stream, data)
         for temporary, path in ready:
-            with file_errors(path):
+            with convert_file_errors(path):
                 temporary.replace(path)
 
 
-def place_of(target: Path) -> Path:
+def resolve_target(target: Path) -> Path:
     """Return the path to write; a link stays a link."""
-    if is_stream(target):
+    if is_stream_path(target):
         return target  # the link `/dev/stdout` leads to a pipe, which has no path
-    with file_errors(target):
+    with convert_file_errors(target):
         return Path(os.path.realpath(target))  # needs a current folder, which may be gone
 
 
-def is_stream(path: Path) -> bool:
+def is_stream_path(path: Path) -> bool:
     """Return whether the path is a pipe, a device or a file that this process has open: nothing to replace."""
-    if descriptor(path) is not None:
+    if descriptor_of_path(path) is not None:
         return True
-    with file_errors(path), suppress(FileNotFoundError, NotADirectoryError):
+    with convert_file_errors(path), suppress(FileNotFoundError, NotADirectoryError):
         mode = path.stat().st_mode
         return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
     return False
 
 
-def descriptor(path: Path) -> int | None:
+def descriptor_of_path(path: Path) -> int | None:
     """Return the file descriptor that a path names (`/dev/stdout` may be a regular file), else None.
 
-    >>> descriptor(Path("/dev/stdout")), descriptor(Path("/dev/fd/7")), descriptor(Path("graph.svg"))
+    >>> (
+    ...     descriptor_of_path(Path("/dev/stdout")),
+    ...     descriptor_of_path(Path("/dev/fd/7")),
+    ...     descriptor_of_path(Path("graph.svg")),
+    ... )
     (1, 7, None)
     """
-    match = OPEN.fullmatch(path.as_posix())
-    return None if match is None else int(match[1]) if match[1] else STANDARD[match[2]]
+    match = DESCRIPTOR_PATH.fullmatch(path.as_posix())
+    return None if match is None else int(match[1]) if match[1] else STANDARD_DESCRIPTORS[match[2]]
 
 
-def send(path: Path | None, data: bytes) -> None:
+def write_to_stream(path: Path | None, data: bytes) -> None:
     """Write to a stream (None: standard output)."""
-    number = None if path is None else descriptor(path)
-    if path is None or number == STANDARD["stdout"]:
-        put(data)
+    number = None if path is None else descriptor_of_path(path)
+    if path is None or number == STANDARD_DESCRIPTORS["stdout"]:
+        write_standard_output(data)
         return
-    with file_errors(path):
+    with convert_file_errors(path):
         if number is None:
             path.write_bytes(data)
         else:  # append: opening the file by name would truncate it
@@ -93,7 +98,7 @@ def send(path: Path | None, data: bytes) -> None:
                 stream.write(data)
 
 
-def put(data: bytes) -> None:
+def write_standard_output(data: bytes) -> None:
     """Write all bytes to standard output; unbuffered (`python -u`), a single call may write only a part."""
     stream = getattr(sys.stdout, "buffer", None)
     if stream is None:
@@ -107,11 +112,11 @@ def put(data: bytes) -> None:
     stream.flush()
 
 
-def draft(path: Path, data: bytes, drafts: ExitStack) -> Path:
+def write_draft(path: Path, data: bytes, drafts: ExitStack) -> Path:
     """Write a temporary file next to `path`, with its permissions. `drafts` removes it unless it was moved."""
     # Hidden; 40 letters take 160 bytes at most, and file systems take names of 255.
     with (
-        file_errors(path),
+        convert_file_errors(path),
         tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name[:40]}.", delete=False) as file,
     ):
         temporary = Path(file.name)
@@ -120,26 +125,26 @@ def draft(path: Path, data: bytes, drafts: ExitStack) -> Path:
         # Buffered bytes are written here, so a full disk shows now at the latest.
         file.close()
         # `NamedTemporaryFile` makes the file readable by its owner only.
-        temporary.chmod(mode_for(path))
+        temporary.chmod(output_permissions(path))
         return temporary
 
 
 @contextmanager
-def file_errors(path: Path) -> Iterator[None]:
+def convert_file_errors(path: Path) -> Iterator[None]:
     """Convert system errors in a block to `CannotWrite`."""
     try:
         yield
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        raise cannot_write(path, error) from error
+        raise cannot_write_error(path, error) from error
 
 
-def cannot_write(path: Path, error: OSError | ValueError) -> CannotWrite:
+def cannot_write_error(path: Path, error: OSError | ValueError) -> CannotWrite:
     """Convert a system error to `CannotWrite`."""
     reason = (isinstance(error, OSError) and error.strerror) or str(error)
     return CannotWrite(f"cannot write {str(path)!r}: {reason}", hint="choose another place with -o")
 
 
-def check_writable(targets: Iterable[str]) -> None:
+def check_outputs_writable(targets: Iterable[str]) -> None:
     """Raise before any work is done if an output cannot be written, or standard output is given twice."""
     targets = list(targets)
     if targets.count("-") > 1:
@@ -150,7 +155,7 @@ def check_writable(targets: Iterable[str]) -> None:
         # Nothing is opened: opening a file for writing would empty it.
         path = Path(target)
         # The folder of a pipe or a device need not be writable.
-        if target == "-" or is_stream(path):
+        if target == "-" or is_stream_path(path):
             continue
         if path.is_dir():
             raise CannotWrite(f"cannot write {target!r}: it is a directory", hint="name a file in it")
@@ -169,30 +174,30 @@ def check_writable(targets: Iterable[str]) -> None:
             raise CannotWrite(f"cannot write {target!r}: it is read-only", hint="choose another place with -o")
 
 
-def keep_inputs(sources: Iterable[Any], targets: Iterable[str | os.PathLike[str]]) -> None:
+def check_inputs_kept(sources: Iterable[Any], targets: Iterable[str | os.PathLike[str]]) -> None:
     """Raise `RequestError` if an output would overwrite an input, however it is spelled.
 
     `sources` are all inputs: graphs, run statistics, fonts. "-" is whatever standard output leads to.
     """
-    from graphviz_tb.read.inputs import is_input
+    from graphviz_tb.read.inputs import is_source_file
 
     sources = list(sources)
     for target in targets:
-        demand("target", target, str, os.PathLike)
-        file = what_is_at(target)
-        if file is not None and any(is_input(source, file) for source in sources):
+        require_type("target", target, str, os.PathLike)
+        file = target_status(target)
+        if file is not None and any(is_source_file(source, file) for source in sources):
             name = "standard output" if str(target) == "-" else repr(str(target))
             raise RequestError(f"{name} is the input itself", hint="write to another file")
 
 
-def what_is_at(target: str | os.PathLike[str]) -> os.stat_result | None:
+def target_status(target: str | os.PathLike[str]) -> os.stat_result | None:
     """Return the status of the file that would be overwritten; None if there is none or it cannot be read."""
     with suppress(OSError, ValueError, AttributeError):  # AttributeError: a program without standard output
         return os.fstat(sys.stdout.fileno()) if str(target) == "-" else Path(target).stat()
     return None
 
 
-def mode_for(path: Path) -> int:
+def output_permissions(path: Path) -> int:
     """Return the permissions of the file to replace, else those that the user's umask leaves."""
     if path.exists():
         return path.stat().st_mode & 0o777

@@ -8,28 +8,28 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.color import Colouring
-from graphviz_tb.formats import format_of
+from graphviz_tb.formats import output_format
 from graphviz_tb.model.drawing import Drawing
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paint import Caption, Paint
-from graphviz_tb.model.paths import address
+from graphviz_tb.model.paths import path_address
 from graphviz_tb.model.scene import Scene
-from graphviz_tb.model.stacks import drawn_as
-from graphviz_tb.model.units import counted
+from graphviz_tb.model.stacks import box_of_path
+from graphviz_tb.model.units import format_counted_noun
 from graphviz_tb.model.view import View
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.output import keep_inputs, write
+from graphviz_tb.output import check_inputs_kept, write_output
 from graphviz_tb.render import compose
-from graphviz_tb.statistics import steps_shown
+from graphviz_tb.statistics import title_of_steps
 from graphviz_tb.view import facts_line
-from graphviz_tb.view.opening import OpenSet, members_alone
+from graphviz_tb.view.opening import OpenSet, lone_members
 
 if TYPE_CHECKING:
     import graphviz
     import pydot
 
     from graphviz_tb.model.subject import PictureStages
-    from graphviz_tb.openable import OpenableModel
+    from graphviz_tb.openable import BaseModel
     from graphviz_tb.page.notebook import NotebookFrame
 
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 class Picture:
     """A picture of a model: which groups are open, words, coordinates, colours."""
 
-    model: OpenableModel
+    model: BaseModel
     opened: OpenSet
     view: View
     scene: Scene
@@ -48,11 +48,11 @@ class Picture:
 
     def __repr__(self) -> str:
         shown = sum(not box.open for box in self.scene.boxes)
-        return f"<Picture: {counted(shown, 'node')}, {self.scene.width} × {self.scene.height}>"
+        return f"<Picture: {format_counted_noun(shown, 'node')}, {self.scene.width} × {self.scene.height}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the model and options; unpickling draws the picture again, to the same bytes."""
-        return drawn_again, (self.model, self.options)
+        return redraw_picture, (self.model, self.options)
 
     @cached_property
     def drawing(self) -> Drawing:
@@ -69,9 +69,9 @@ class Picture:
 
     def to_graphviz(self) -> graphviz.Source:
         """Return the picture as a `graphviz.Source`, to be laid out by the user's own Graphviz."""
-        from graphviz_tb.render.dot import source
+        from graphviz_tb.render.dot import graphviz_source
 
-        return source(self.render("dot"))
+        return graphviz_source(self.render("dot"))
 
     def to_pydot(self) -> pydot.Dot:
         """Return the picture as a `pydot.Dot` to edit, without the thin lines of levels too large to route."""
@@ -81,8 +81,8 @@ class Picture:
 
     def save(self, target: str | os.PathLike[str], format: str | None = None) -> None:
         """Write the picture to a file; the format follows from the suffix."""
-        keep_inputs((*self.model.files, *self.options.font_files), [target])
-        write(target, self.render(format_of(target, format)))
+        check_inputs_kept((*self.model.files, *self.options.font_files), [target])
+        write_output(target, self.render(output_format(target, format)))
 
     def show(self, height: int = 640) -> NotebookFrame:
         """Return the interactive page for a notebook cell; groups open here are open at first."""
@@ -94,26 +94,29 @@ class Picture:
         return self.render("svg").decode()
 
 
-def caption_of(
-    model: OpenableModel, colouring: Colouring, scene: Scene, opened: OpenSet, options: PictureOptions
+def picture_caption(
+    model: BaseModel, colouring: Colouring, scene: Scene, opened: OpenSet, options: PictureOptions
 ) -> Caption:
     """Return the words of the title row."""
-    title = options.title if options.title is not None else " · ".join((model.name, *steps_shown(model.facts, options)))
+    title = (
+        options.title if options.title is not None else " · ".join((model.name, *title_of_steps(model.facts, options)))
+    )
     shown = sum(not box.open for box in scene.boxes)
     left_out = model.loaded.left_out if model.loaded else 0
-    facts = facts_line(model.hierarchy, shown, colouring.summary, colouring.scheme, left_out)
-    return Caption(title, facts, selected(model, opened, options))
+    facts = facts_line(model.hierarchy, shown, colouring.title_text, colouring.scheme, left_out)
+    return Caption(title, facts, selected_addresses(model, opened, options))
 
 
-def selected(model: OpenableModel, opened: OpenSet, options: PictureOptions) -> tuple[str, ...]:
+def selected_addresses(model: BaseModel, opened: OpenSet, options: PictureOptions) -> tuple[str, ...]:
     """Return the addresses of the boxes highlighted with `select`."""
-    hierarchy, members = model.hierarchy, members_alone(model.hierarchy, opened, options)
+    hierarchy, members = model.hierarchy, lone_members(model.hierarchy, opened, options)
     chosen = [path for paths in model.names.find_each(options.select) for path in paths]
     return tuple(
-        address(hierarchy, drawn_as(hierarchy, path, members) if members is not None else path) for path in chosen
+        path_address(hierarchy, box_of_path(hierarchy, path, members) if members is not None else path)
+        for path in chosen
     )
 
 
-def drawn_again(model: OpenableModel, options: PictureOptions) -> PictureStages:
+def redraw_picture(model: BaseModel, options: PictureOptions) -> PictureStages:
     """Draw a pickled picture again."""
     return model.picture(options)

@@ -16,35 +16,35 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.annotate import annotate
-from graphviz_tb.choices import check_picture, picture_choices, with_choices
-from graphviz_tb.color import Colouring, colour, resolve
-from graphviz_tb.errors import RequestError, demand
+from graphviz_tb.choices import picture_choices, validate_picture_options, with_choices
+from graphviz_tb.color import Colouring, make_colouring, resolve_paint
+from graphviz_tb.errors import RequestError, require_type
 from graphviz_tb.flatten import flatten
-from graphviz_tb.formats import check_used, format_of, renderer
-from graphviz_tb.group import group
+from graphviz_tb.formats import check_options_used, find_renderer, output_format
+from graphviz_tb.group import fold_graph
 from graphviz_tb.interpret import interpret
-from graphviz_tb.layout import lay_out
+from graphviz_tb.layout import lay_out_picture
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.loaded import Loaded
+from graphviz_tb.model.loaded import LoadedGraph
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.model.paths import Path
+from graphviz_tb.model.paths import RowPath
 from graphviz_tb.model.stats import Stats
-from graphviz_tb.openable import OpenableModel
-from graphviz_tb.options import GIVEN, Options, PictureOptions
-from graphviz_tb.output import keep_inputs, write
-from graphviz_tb.picture import Picture, caption_of
-from graphviz_tb.read import read
-from graphviz_tb.read.inputs import check_once, local
-from graphviz_tb.report import Report
-from graphviz_tb.statistics import check_measured, statistics, statistics_before
+from graphviz_tb.openable import BaseModel
+from graphviz_tb.options import COLOR_BY_FACTS, Options, PictureOptions
+from graphviz_tb.output import check_inputs_kept, write_output
+from graphviz_tb.picture import Picture, picture_caption
+from graphviz_tb.read import read_source
+from graphviz_tb.read.inputs import check_stdin_once, localize_source
+from graphviz_tb.report import StageReport
+from graphviz_tb.statistics import check_statistics_selected, join_baseline_statistics, join_selected_statistics
 
 if TYPE_CHECKING:
     import networkx
     import pydot
 
-    from graphviz_tb.model.given import GivenFacts
+    from graphviz_tb.model.given import UserFacts
     from graphviz_tb.model.saved_view import SavedView
     from graphviz_tb.page.notebook import NotebookFrame
     from graphviz_tb.render.json import JsonDocument
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 def load(
     source: Any,
     options: Options | None = None,
-    report: Report | None = None,
+    report: StageReport | None = None,
     view: Any = None,
     facts: Any = None,
     **choices: Any,
@@ -68,41 +68,42 @@ def load(
     >>> model
     <Model: 2 ops, 1 edge>
     """
-    source = local(source)
-    demand("options", options, Options, NoneType)
-    demand("report", report, Report, NoneType)
+    source = localize_source(source)
+    require_type("options", options, Options, NoneType)
+    require_type("report", report, StageReport, NoneType)
     if options is not None and "preset" in choices:
         raise RequestError("both options and preset are given", hint='begin with Options.preset("…") and change it')
     options = options or Options.preset(choices.pop("preset", "default"))
-    saved = saved_view(view, choices)
+    saved = effective_view(view, choices)
     options = with_choices(options, {**dict(saved.choices if saved else ()), **choices})
-    check_picture(options.picture)
-    check_once((source, *options.read.run_metadata, *options.read.against))
-    report = report or Report()
+    validate_picture_options(options.picture)
+    check_stdin_once((source, *options.read.run_metadata, *options.read.against))
+    report = report or StageReport()
     # One option for users, two stages that use it: names and inputs are checked when edges are made.
     options = replace(options, flatten=replace(options.flatten, strict=options.read.strict))
-    with no_collection():
+    with garbage_collection_paused():
         with report.stage("read"):
-            loaded = read(source, options.read, report.part)
-        model = fold(loaded, options, report, source)
-    model = model if saved is None else model.viewed(saved)
+            loaded = read_source(source, options.read, report.part)
+        model = build_model(loaded, options, report, source)
+    model = model if saved is None else model.with_saved_view(saved)
     return model if facts is None else model.with_facts(facts, color="color_by" not in choices)
 
 
-def saved_view(view: Any, said: Mapping[str, Any]) -> SavedView | None:
+def effective_view(view: Any, said: Mapping[str, Any]) -> SavedView | None:
     """Return the view without what the options in `said` override; None without a view."""
     if view is None:
         return None
-    from graphviz_tb.view_file import view_of, without  # here and below: most pictures have no view file
+    # here and below: most pictures have no view file
+    from graphviz_tb.view_file import as_saved_view, without_overridden
 
-    found = view_of(view)
-    return None if found is None else without(found, said)
+    found = as_saved_view(view)
+    return None if found is None else without_overridden(found, said)
 
 
-def fold(
-    loaded: Loaded,
+def build_model(
+    loaded: LoadedGraph,
     options: Options,
-    report: Report,
+    report: StageReport,
     source: Any,
     stats: Stats | None = None,
     before: Stats | None = None,
@@ -113,35 +114,37 @@ def fold(
     with report.stage("interpret"):
         graph = interpret(graph, options.flatten)
     with report.stage("group"):
-        hierarchy = group(graph, options.group)
+        hierarchy = fold_graph(graph, options.group)
     with report.stage("annotate"):
         # A pickled model brings its statistics: their files need not exist any more.
-        stats = stats or statistics(source, loaded, hierarchy, options)
-        before = before or statistics_before(source, loaded, hierarchy, options)
+        stats = stats or join_selected_statistics(source, loaded, hierarchy, options)
+        before = before or join_baseline_statistics(source, loaded, hierarchy, options)
         facts = annotate(hierarchy, stats, options.annotate, before)
     return Model(hierarchy, facts, options, loaded, report, source)
 
 
-def draw(model: Model, options: PictureOptions) -> Picture:
+def draw_picture(model: Model, options: PictureOptions) -> Picture:
     """Draw one picture: colours, open groups, order, words, coordinates."""
     report, hierarchy = model.report, model.hierarchy
-    check_picture(options)
-    check_measured(model.loaded, model.facts, options)
-    facts = model.facts_of(options)
-    with no_collection():
+    validate_picture_options(options)
+    check_statistics_selected(model.loaded, model.facts, options)
+    facts = model.facts_for_picture(options)
+    with garbage_collection_paused():
         # Colours first: the second line of a closed box says what its colour means.
         with report.stage("color"):
-            colouring = model.colouring or colour(hierarchy, facts, options.color_by, options.theme, options.stats)
-        layout = lay_out(model, options, colouring.second)
+            colouring = model.colouring or make_colouring(
+                hierarchy, facts, options.color_by, options.theme, options.stats
+            )
+        layout = lay_out_picture(model, options, colouring.second_line)
         with report.stage("paint"):
-            paint = resolve(colouring, layout.view, layout.scene)
-    caption = caption_of(model, colouring, layout.scene, layout.opened, options)
+            paint = resolve_paint(colouring, layout.view, layout.scene)
+    caption = picture_caption(model, colouring, layout.scene, layout.opened, options)
     notices = (*layout.notices, *model.facts.odd())
     return Picture(model, layout.opened, layout.view, layout.scene, paint, caption, options, notices)
 
 
 @contextmanager
-def no_collection() -> Iterator[None]:
+def garbage_collection_paused() -> Iterator[None]:
     """Disable the garbage collector: it would walk millions of strings again and again and find no cycle."""
     enabled = gc.isenabled()
     gc.disable()
@@ -152,10 +155,10 @@ def no_collection() -> Iterator[None]:
             gc.enable()
 
 
-KEPT = (str, os.PathLike, os.stat_result)  # kinds of sources that are pickled with a model
+PICKLED_INPUT_TYPES = (str, os.PathLike, os.stat_result)  # kinds of sources that are pickled with a model
 
 
-class Model(OpenableModel):
+class Model(BaseModel):
     """A folded graph: open any group, draw any picture, write it for machines."""
 
     _last: Picture | None = None
@@ -165,9 +168,9 @@ class Model(OpenableModel):
         """Pickle the graph that was read; unpickling folds it again, to the same bytes."""
         # An open file or a message need not be picklable; the graph read from it is.
         source = self.source if isinstance(self.source, str | os.PathLike) else None
-        inputs = tuple(each if isinstance(each, KEPT) else None for each in self.files)
+        inputs = tuple(each if isinstance(each, PICKLED_INPUT_TYPES) else None for each in self.files)
         stats = self.facts.stats, self.facts.before
-        return unpickled, (
+        return rebuild_model, (
             self.loaded,
             self.options,
             source,
@@ -188,16 +191,18 @@ class Model(OpenableModel):
 
         Raises `ReadError` or `RequestError` for an invalid view.
         """
-        saved = saved_view(view, {})
+        saved = effective_view(view, {})
         if saved is None:
             return self
         options = with_choices(self.options, dict(saved.choices))
         model = self
         if options.group != self.options.group and self.loaded is not None:
-            with no_collection():
-                model = fold(self.loaded, options, Report(), self.source, self.facts.stats, self.facts.before)
+            with garbage_collection_paused():
+                model = build_model(
+                    self.loaded, options, StageReport(), self.source, self.facts.stats, self.facts.before
+                )
             model.files = self.files
-        return model._like(options=options).viewed(saved)
+        return model._replace_parts(options=options).with_saved_view(saved)
 
     def with_facts(self, facts: Any, column: str | None = None, color: bool = True) -> Model:
         """Return the model with facts about its nodes, shown on boxes and cards and, with `color`, as colours.
@@ -205,26 +210,28 @@ class Model(OpenableModel):
         `facts` are a CSV or JSON file, node data of Model Explorer, a dict of values by name, records, or a data frame;
         `column` colours the graph (default: the first). Raises `RequestError` if no name is in the graph.
         """
-        from graphviz_tb.given_facts import facts_of
+        from graphviz_tb.given_facts import join_user_facts
 
-        given, odd = facts_of(facts, self, column)
+        given, odd = join_user_facts(facts, self, column)
         options = self.options
         if color:
-            options = replace(options, picture=replace(options.picture, color_by=GIVEN))
-        model = self._like(facts=replace(self.facts, given=given), options=options)
+            options = replace(options, picture=replace(options.picture, color_by=COLOR_BY_FACTS))
+        model = self._replace_parts(facts=replace(self.facts, given=given), options=options)
         model.noticed = (*self.noticed, *odd)
         return model
 
-    def viewed(self, view: SavedView) -> Model:
+    def with_saved_view(self, view: SavedView) -> Model:
         """Return the model with the patterns of a view applied; its `choices` are in the options already."""
-        from graphviz_tb.viewed import Viewed
+        from graphviz_tb.viewed import AppliedView
 
-        seen = Viewed(self, view)
-        model = self._like(seen.hierarchy, seen.facts, seen.options, seen.hidden if seen.hidden.any() else None)
+        seen = AppliedView(self, view)
+        model = self._replace_parts(
+            seen.hierarchy, seen.facts, seen.options, seen.hidden if seen.hidden.any() else None
+        )
         model.view, model.noticed = view, seen.notices
         return model
 
-    def _like(
+    def _replace_parts(
         self,
         hierarchy: Hierarchy | None = None,
         facts: Facts | None = None,
@@ -239,10 +246,10 @@ class Model(OpenableModel):
         model.view, model.noticed = self.view, self.noticed
         return model
 
-    def coloured(self, colouring: Colouring) -> Model:
+    def with_colouring(self, colouring: Colouring) -> Model:
         """Return a model whose pictures have the colours of `colouring`, whatever their options."""
-        demand("colouring", colouring, Colouring)
-        model = self._like()
+        require_type("colouring", colouring, Colouring)
+        model = self._replace_parts()
         model.colouring = colouring
         model.members = self.members
         model.expander, model.arrangements = self.expander, self.arrangements  # colours do not change these
@@ -253,11 +260,11 @@ class Model(OpenableModel):
 
         The last picture is cached: it is not drawn again for a second format.
         """
-        wanted = self._wanted(options, choices)
+        wanted = self._picture_options(options, choices)
         # Options compare by value: equal ones draw the same bytes.
         last = self._last
         if last is None or last.options != wanted:
-            self._last = last = draw(self, wanted)
+            self._last = last = draw_picture(self, wanted)
         return last  # not `self._last`, which a second thread may have replaced
 
     def _repr_svg_(self) -> str:
@@ -265,28 +272,28 @@ class Model(OpenableModel):
 
     def to_json(self) -> dict[str, Any]:
         """Return the whole folded graph as plain values (docs/json.md)."""
-        return self.document().values()
+        return self.document().plain_values()
 
     def document(self) -> JsonDocument:
         """Return the whole folded graph as a document, before it becomes values or text."""
         from graphviz_tb.render.json import JsonDocument, group_rows
 
         # One pass over all edges of the file instead of one per group.
-        self.expander.expect_all()
+        self.expander.bundle_all_levels()
         with self.report.stage("expand"):
-            forms = {row: self.expander.form(row) for row in group_rows(self.hierarchy)}
-        more = {"stats": self.facts.stats.entry} if self.facts.stats else {}
+            forms = {row: self.expander.level_form(row) for row in group_rows(self.hierarchy)}
+        more = {"stats": self.facts.stats.json_entry} if self.facts.stats else {}
         alike: dict[str, list[int]] = {}
         if self.options.annotate.infer:
-            more["cost"] = self.cost.entry
-            alike["cost"] = self.cost.distinct(len(self.hierarchy))[1]
+            more["cost"] = self.cost.json_entry
+            alike["cost"] = self.cost.distinct_totals(len(self.hierarchy))[1]
         return JsonDocument(self.hierarchy, lambda row: self.expander.metagraph((row,)), more, alike, forms.get)
 
     def to_pydot(self, **choices: Any) -> pydot.Dot:
         """Return the picture as a `pydot.Dot`."""
         return self.picture(**choices).to_pydot()
 
-    def to_networkx(self, path: Path = (0,)) -> networkx.DiGraph[int]:
+    def to_networkx(self, path: RowPath = (0,)) -> networkx.DiGraph[int]:
         """Return the group at `path` as a `networkx.DiGraph` of its children."""
         from graphviz_tb.render.networkx import to_networkx
 
@@ -297,10 +304,10 @@ class Model(OpenableModel):
 
         Raises for a choice that changes nothing in this format.
         """
-        row = renderer(format)
-        check_used(choices, [format])
-        wanted = self._wanted(options, choices)
-        with no_collection(), self.report.stage("render"):
+        row = find_renderer(format)
+        check_options_used(choices, [format])
+        wanted = self._picture_options(options, choices)
+        with garbage_collection_paused(), self.report.stage("render"):
             return row.render(self, wanted)
 
     def json_bytes(self) -> bytes:
@@ -310,7 +317,7 @@ class Model(OpenableModel):
     def shortfalls(self, format: str, options: PictureOptions | None = None) -> tuple[Notice, ...]:
         """Return notices of requests that a format cannot meet fully: a cap on pixels, letters missing from the
         font."""
-        return renderer(format).shortfalls(self, self._wanted(options, {}))
+        return find_renderer(format).shortfalls(self, self._picture_options(options, {}))
 
     def show(self, height: int = 640, **choices: Any) -> NotebookFrame:
         """Return the page for a notebook cell, `height` pixels high; `choices` are fields of `PictureOptions`."""
@@ -318,17 +325,17 @@ class Model(OpenableModel):
 
     def save(self, target: str | os.PathLike[str], format: str | None = None, **choices: Any) -> None:
         """Write a file; the format follows from the suffix."""
-        keep_inputs(self.files, [target])
-        write(target, self.render(format_of(target, format), **choices))
+        check_inputs_kept(self.files, [target])
+        write_output(target, self.render(output_format(target, format), **choices))
 
-    def _wanted(self, options: PictureOptions | None, choices: Mapping[str, Any]) -> PictureOptions:
+    def _picture_options(self, options: PictureOptions | None, choices: Mapping[str, Any]) -> PictureOptions:
         """Return the options of one picture."""
-        demand("options", options, PictureOptions, NoneType)
+        require_type("options", options, PictureOptions, NoneType)
         return picture_choices(options or self.options.picture, choices)
 
 
-def unpickled(
-    loaded: Loaded,
+def rebuild_model(
+    loaded: LoadedGraph,
     options: Options,
     source: Any,
     inputs: tuple[Any, ...],
@@ -336,15 +343,15 @@ def unpickled(
     before: Stats | None,
     colouring: Colouring | None,
     view: SavedView | None = None,
-    given: GivenFacts | None = None,
+    given: UserFacts | None = None,
 ) -> Model:
     """Fold a pickled model again."""
-    with no_collection():
-        model = fold(loaded, options, Report(), source, stats, before)
+    with garbage_collection_paused():
+        model = build_model(loaded, options, StageReport(), source, stats, before)
     model.files = inputs
-    model = model if view is None else model.viewed(view)
-    model = model if given is None else model._like(facts=replace(model.facts, given=given))
-    return model if colouring is None else model.coloured(colouring)
+    model = model if view is None else model.with_saved_view(view)
+    model = model if given is None else model._replace_parts(facts=replace(model.facts, given=given))
+    return model if colouring is None else model.with_colouring(colouring)
 
 
-__all__ = ["Model", "Picture", "draw", "load"]
+__all__ = ["Model", "Picture", "draw_picture", "load"]

@@ -9,19 +9,21 @@ from pathlib import Path
 import numpy as np
 
 from graphviz_tb.errors import ReadError, TbGraphError, UnknownNode
-from graphviz_tb.limits import EMBEDDING_DIMENSIONS, EMBEDDING_NUMBERS, EMBEDDING_POINTS, FEWEST_POINTS
+from graphviz_tb.limits import EMBEDDING_POINTS, MAX_EMBEDDING_DIMENSIONS, MAX_EMBEDDING_NUMBERS, MIN_EMBEDDING_POINTS
 from graphviz_tb.log import Log
 from graphviz_tb.model.embeddings import Embedding, EmbeddingForm, Embeddings, PointColumn, Points
-from graphviz_tb.model.later import KeptValues
+from graphviz_tb.model.later import BoundedCache
 from graphviz_tb.model.logged import Series, TensorPoints
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.model.sources import lasting
-from graphviz_tb.read.projector import find_embeddings, read_metadata, read_sprite, read_values
+from graphviz_tb.model.sources import absolute_sources
+from graphviz_tb.read.projector import find_embeddings, read_point_metadata, read_points, read_sprite
 
-KEPT = 2  # embeddings whose values stay in memory
+CACHED_EMBEDDINGS = 2  # embeddings whose values stay in memory
 # Data types of logged tensors that may be points.
-NUMBERS = frozenset(("float32", "float64", "float16", "bfloat16", "int8", "int16", "int32", "int64", "uint8", "uint16"))
-Stamp = tuple[int, ...]
+POINT_DTYPES = frozenset(
+    ("float32", "float64", "float16", "bfloat16", "int8", "int16", "int32", "int64", "uint8", "uint16")
+)
+EmbeddingStamp = tuple[int, ...]
 
 
 class Projector:
@@ -31,16 +33,16 @@ class Projector:
     """
 
     def __init__(self, source: str | os.PathLike[str], log: Log | None = None) -> None:
-        self.source, self.log = Path(lasting(source)), log
-        self._values: KeptValues[Points] = KeptValues(KEPT)
-        self._logged: dict[tuple[str, str], tuple[Stamp, Embedding | None]] = {}
+        self.source, self.log = Path(absolute_sources(source)), log
+        self._values: BoundedCache[Points] = BoundedCache(CACHED_EMBEDDINGS)
+        self._logged: dict[tuple[str, str], tuple[EmbeddingStamp, Embedding | None]] = {}
         self.embeddings = Embeddings()
 
     def refresh(self) -> Embeddings:
         """List the embeddings that exist now. Raises ReadError if the source cannot be listed."""
         stored = find_embeddings(self.source)
         taken = {each.key for each in stored.found}
-        every = [*stored.found, *(named(one, taken) for one in self._of_log())]
+        every = [*stored.found, *(with_unique_name(one, taken) for one in self._logged_embeddings())]
         order = {run: at for at, run in enumerate(dict.fromkeys(each.run for each in every))}
         every.sort(key=lambda each: order[each.run])
         self.embeddings = Embeddings(tuple(every), stored.notices)
@@ -56,20 +58,20 @@ class Projector:
 
     def values(self, one: Embedding) -> Points:
         """Return the points of an embedding, as many as the limits allow. Raises ReadError."""
-        stamp = self.stamp(one)
+        stamp = self.embedding_stamp(one)
         values = self._values.get(one.key, stamp)
         if values is not None:
             return values
-        values = self._tensor(one) if one.form is EmbeddingForm.LOGGED else read_values(one)
+        values = self._read_logged_tensor(one) if one.form is EmbeddingForm.LOGGED else read_points(one)
         values.setflags(write=False)
-        return self._values.put(one.key, stamp, values)
+        return self._values.store(one.key, stamp, values)
 
     def columns(self, one: Embedding) -> tuple[tuple[PointColumn, ...], tuple[Notice, ...]]:
         """Return the metadata columns of an embedding's points, and notices. Raises ReadError if its points cannot be
         read."""
         if one.metadata is None:
             return (), ()
-        return read_metadata(one.metadata, one.points, len(self.values(one)))
+        return read_point_metadata(one.metadata, one.points, len(self.values(one)))
 
     def sprite(self, one: Embedding) -> bytes:
         """Return the bytes of the sprite image. Raises ReadError if there is none."""
@@ -81,7 +83,7 @@ class Projector:
         text = f"the first {read:,} of {one.points:,} points are read"
         return (Notice("points", text, one.name),) if read < one.points else ()
 
-    def stamp(self, one: Embedding) -> Stamp:
+    def embedding_stamp(self, one: Embedding) -> EmbeddingStamp:
         """Return a key that changes with the embedding's files. Raises ReadError if one is gone."""
         files = [one.values, one.metadata, one.sprite.path if one.sprite else None]
         try:
@@ -95,56 +97,61 @@ class Projector:
             *(n for each in told for n in (each.st_mtime_ns, each.st_size)),
         )
 
-    def _of_log(self) -> Iterator[Embedding]:
+    def _logged_embeddings(self) -> Iterator[Embedding]:
         """Yield the tensor series whose last tensor may be an embedding."""
         for series in self.log.logged.series if self.log is not None else ():
             if series.kind == "tensor":
                 key, stamp = (series.run, series.tag), (series.generation, len(series))
                 known = self._logged.get(key)
                 if known is None or (known[0] != stamp and series.data is not None):
-                    known = self._logged[key] = stamp, of_series(series)
+                    known = self._logged[key] = stamp, embedding_of_series(series)
                 if known[1] is not None:
                     yield known[1]
 
-    def _tensor(self, one: Embedding) -> Points:
+    def _read_logged_tensor(self, one: Embedding) -> Points:
         if self.log is None:
             raise ReadError("the log is gone")
-        series = self.log.series(one.run, one.name.removesuffix(LOGGED))
+        series = self.log.series(one.run, one.name.removesuffix(LOGGED_SUFFIX))
         if series.dropped is not None:
             [series] = self.log.read_again([series])
-        order = series.in_order()
+        order = series.point_order()
         array = self.log.tensor(series, int(order[-1]))
         if array.ndim != 2:
             raise ReadError(f"'{one.name}' has no rows any more", hint="ask for the list again")
-        rows = min(len(array), int(EMBEDDING_POINTS), EMBEDDING_NUMBERS // max(1, array.shape[1]))
+        rows = min(len(array), int(EMBEDDING_POINTS), MAX_EMBEDDING_NUMBERS // max(1, array.shape[1]))
         with np.errstate(over="ignore"):
             return array[:rows].astype(np.float32)
 
 
-LOGGED = " (logged)"
+LOGGED_SUFFIX = " (logged)"
 
 
-def named(one: Embedding, taken: set[tuple[str, str]]) -> Embedding:
+def with_unique_name(one: Embedding, taken: set[tuple[str, str]]) -> Embedding:
     """Return the embedding with " (logged)" added to its name if a stored one has that name."""
     from dataclasses import replace
 
-    return replace(one, name=one.name + LOGGED) if one.key in taken else one
+    return replace(one, name=one.name + LOGGED_SUFFIX) if one.key in taken else one
 
 
-def of_series(series: Series) -> Embedding | None:
+def embedding_of_series(series: Series) -> Embedding | None:
     """Return the last tensor of a series as an embedding; None if its rows cannot be points."""
     if not isinstance(series.data, TensorPoints):
         return None
-    order = series.in_order()
+    order = series.point_order()
     if not len(order):
         return None
     dtype, shape = series.data.forms[int(series.data.form[order[-1]])]
-    if dtype not in NUMBERS or len(shape) != 2 or shape[0] < FEWEST_POINTS or not 2 <= shape[1] <= EMBEDDING_DIMENSIONS:
+    if (
+        dtype not in POINT_DTYPES
+        or len(shape) != 2
+        or shape[0] < MIN_EMBEDDING_POINTS
+        or not 2 <= shape[1] <= MAX_EMBEDDING_DIMENSIONS
+    ):
         return None
     return Embedding(series.run, series.tag, EmbeddingForm.LOGGED, *shape, step=int(series.step[order[-1]]))
 
 
-def projector_of(source: str | os.PathLike[str], log: Log | None = None) -> Projector | None:
+def find_projector(source: str | os.PathLike[str], log: Log | None = None) -> Projector | None:
     """Return the projector of a source; None if it has no embeddings or cannot be listed."""
     projector = Projector(source, log)
     try:

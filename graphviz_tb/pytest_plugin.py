@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-OPTION = "--update-graphs"
-WRITTEN = "tbgraph_written"
-WRITERS = pytest.StashKey[dict[Path, str]]()  # file → the test that wrote it
+UPDATE_OPTION = "--update-graphs"
+WRITTEN_PROPERTY = "tbgraph_written"
+BASELINE_WRITERS = pytest.StashKey[dict[Path, str]]()  # file → the test that wrote it
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option that writes baselines."""
     group = parser.getgroup("tbgraph")
     text = "write the graphs of assert_graph_matches that are missing or differ, instead of failing"
-    group.addoption(OPTION, action="store_true", default=False, help=text)
+    group.addoption(UPDATE_OPTION, action="store_true", default=False, help=text)
 
 
 class GraphMatcher:
@@ -53,27 +53,27 @@ class GraphMatcher:
         if not path.exists():
             said = f"there is no graph {str(path)!r} to compare with"
         else:
-            said = difference(path, now, label or "the model", words)
+            said = baseline_difference(path, now, label or "the model", words)
         if said and self.update:
-            self._write(path, now)
+            self._write_baseline(path, now)
         elif said:
-            raise AssertionError(f"{said}\n\nTo write the file: pytest {OPTION} '{self.node.nodeid}'")
+            raise AssertionError(f"{said}\n\nTo write the file: pytest {UPDATE_OPTION} '{self.node.nodeid}'")
 
-    def _write(self, path: Path, data: bytes) -> None:
-        from graphviz_tb.output import file_errors, write
+    def _write_baseline(self, path: Path, data: bytes) -> None:
+        from graphviz_tb.output import convert_file_errors, write_output
 
-        writers = self.node.config.stash.setdefault(WRITERS, {})
+        writers = self.node.config.stash.setdefault(BASELINE_WRITERS, {})
         other = writers.setdefault(path.resolve(), self.node.nodeid)
         if other != self.node.nodeid:
             raise AssertionError(f"{other} has written {str(path)!r} too: each test needs a file of its own")
-        with file_errors(path):
+        with convert_file_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-        write(path, data)
+        write_output(path, data)
         # Stored in the test's result, so that xdist workers pass it on.
-        self.node.user_properties.append((WRITTEN, str(path)))
+        self.node.user_properties.append((WRITTEN_PROPERTY, str(path)))
 
 
-def difference(path: Path, now: bytes, label: str, include: tuple[str, ...]) -> str:
+def baseline_difference(path: Path, now: bytes, label: str, include: tuple[str, ...]) -> str:
     """Return what changed since a baseline, in words; "" if nothing did."""
     from graphviz_tb.diff.baseline import since
     from graphviz_tb.errors import TbGraphError
@@ -91,7 +91,7 @@ def difference(path: Path, now: bytes, label: str, include: tuple[str, ...]) -> 
 @pytest.fixture
 def assert_graph_matches(request: pytest.FixtureRequest) -> GraphMatcher:
     """Assert that a model has the graph of a file: `assert_graph_matches(model, "model.json")`."""
-    return GraphMatcher(request.node, bool(request.config.getoption(OPTION)))
+    return GraphMatcher(request.node, bool(request.config.getoption(UPDATE_OPTION)))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -100,6 +100,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     properties = [
         pair for report in reports if getattr(report, "when", "") == "call" for pair in report.user_properties
     ]
-    written = sorted({path for name, path in properties if name == WRITTEN})
+    written = sorted({path for name, path in properties if name == WRITTEN_PROPERTY})
     for path in written:
         terminalreporter.write_line(f"graph written: {path}")

@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from time import perf_counter, process_time
 
 # In starting order: once per file, then once per picture; `expand` whenever a group is opened.
-STAGES = (
+STAGE_NAMES = (
     *("read", "flatten", "interpret", "group", "annotate"),
     *("color", "open", "expand", "arrange", "view", "place", "paint", "render"),
 )
 
 
-class Report:
+class StageReport:
     """Records the wall and CPU seconds of each stage.
 
     `begin` is called with a stage's name when it starts, `part` with the progress of reading: bytes done, bytes in all.
@@ -33,7 +33,7 @@ class Report:
     def stage(self, name: str) -> Iterator[None]:
         """Time a block as the stage `name`; the time of nested stages counts for these only.
 
-        >>> report = Report()
+        >>> report = StageReport()
         >>> with report.stage("open"), report.stage("expand"):
         ...     pass
         >>> sorted(report.seconds)
@@ -45,9 +45,9 @@ class Report:
         try:
             yield
         finally:
-            self._ended(perf_counter() - wall, process_time() - cpu)
+            self._end_stage(perf_counter() - wall, process_time() - cpu)
 
-    def _ended(self, wall: float, cpu: float) -> None:
+    def _end_stage(self, wall: float, cpu: float) -> None:
         name, wall_within, cpu_within = self._running.pop()
         before = self.seconds.get(name, (0.0, 0.0))
         # Minus nested stages: the sum over all stages counts no second twice.

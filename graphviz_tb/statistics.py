@@ -14,26 +14,27 @@ from graphviz_tb.color import SCHEMES
 from graphviz_tb.errors import MissingFacts, NoGraph, ReadError, UnknownChoice
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.loaded import Loaded
+from graphviz_tb.model.loaded import LoadedGraph
 from graphviz_tb.model.stats import Stats
 from graphviz_tb.options import Options, PictureOptions, ReadOptions
 from graphviz_tb.proto import RunMetadata
-from graphviz_tb.read import profiles
-from graphviz_tb.read.holding import Profiles
+from graphviz_tb.read import list_profiles
+from graphviz_tb.read.holding import LazyProfiles
 
 if TYPE_CHECKING:
     from graphviz_tb.model.profile import Profile
 
-NO_GRAPH = b'node { name: "" op: "NoOp" }'  # joined with a profile that comes without a graph: no trace has this name
+# joined with a profile that comes without a graph: no trace has this name
+PLACEHOLDER_GRAPH = b'node { name: "" op: "NoOp" }'
 
 
-def statistics(source: Any, loaded: Loaded, hierarchy: Hierarchy, options: Options) -> Stats | None:
+def join_selected_statistics(source: Any, loaded: LoadedGraph, hierarchy: Hierarchy, options: Options) -> Stats | None:
     """Return the selected run statistics joined to the rows: of files, or of steps of the source itself."""
-    chosen = traces(source, loaded, options)
+    chosen = select_traces(source, loaded, options)
     return join_traces(hierarchy, chosen, options) if chosen else None
 
 
-def statistics_before(source: Any, loaded: Loaded, hierarchy: Hierarchy, options: Options) -> Stats | None:
+def join_baseline_statistics(source: Any, loaded: LoadedGraph, hierarchy: Hierarchy, options: Options) -> Stats | None:
     """Return the run statistics to compare with. Raises `MissingFacts` if there is nothing to compare."""
     if not options.read.against:
         return None
@@ -43,51 +44,51 @@ def statistics_before(source: Any, loaded: Loaded, hierarchy: Hierarchy, options
             hint="give those of now with --run-metadata or --step",
         )
     read = replace(options.read, run_metadata=options.read.against, step=None, profile=None)
-    return statistics(source, loaded, hierarchy, replace(options, read=read))
+    return join_selected_statistics(source, loaded, hierarchy, replace(options, read=read))
 
 
-def statistics_of_each(
-    source: Any, loaded: Loaded, hierarchy: Hierarchy, options: Options
+def statistics_by_step(
+    source: Any, loaded: LoadedGraph, hierarchy: Hierarchy, options: Options
 ) -> dict[str, Callable[[], Stats]]:
     """Return a loader per step. Joining is deferred: all rows of all steps may fill memory."""
-    chosen = traces(source, loaded, options)
+    chosen = select_traces(source, loaded, options)
     return {name: partial(join_traces, hierarchy, {name: trace}, options) for name, trace in chosen.items()}
 
 
-def profiles_of_each(
-    source: Any, loaded: Loaded, hierarchy: Hierarchy, options: Options
+def profiles_by_step(
+    source: Any, loaded: LoadedGraph, hierarchy: Hierarchy, options: Options
 ) -> dict[str, Callable[[], Profile]]:
     """Return a loader per selected step's profile; of all steps in the source if none was selected.
 
     Raises `MissingFacts` if there are none.
     """
-    chosen = traces(source, loaded, options) or dict(
-        of_profile(loaded.run_metadata or held_by(source, options), options.read.profile)
+    chosen = select_traces(source, loaded, options) or dict(
+        steps_of_profile(loaded.run_metadata or statistics_in_source(source, options), options.read.profile)
     )
-    from graphviz_tb.annotate.profile import profile_of
+    from graphviz_tb.annotate.profile import build_profile
     from graphviz_tb.annotate.run_metadata import StatsOptions
 
     how = StatsOptions(options.flatten.tensorboard, options.read.keep_warm_up)
-    return {name: partial(profile_of, hierarchy, trace, name, how) for name, trace in chosen.items()}
+    return {name: partial(build_profile, hierarchy, trace, name, how) for name, trace in chosen.items()}
 
 
-def traces(source: Any, loaded: Loaded, options: Options) -> dict[str, RunMetadata]:
+def select_traces(source: Any, loaded: LoadedGraph, options: Options) -> dict[str, RunMetadata]:
     """Return the selected traced steps by name."""
     chosen: dict[str, RunMetadata] = {}
     files = options.read.run_metadata
     step = "all" if options.read.step is None else options.read.step
     elsewhere = False
     for file in files:
-        held = of_profile(held_in(file, options.read), options.read.profile)
+        held = steps_of_profile(statistics_in_file(file, options.read), options.read.profile)
         # --step selects within a file of several steps; a file with one step is used as a whole.
         several = options.read.step is not None and len(held) > 1
         elsewhere |= several
-        tags = steps_of(held, step) if several else list(held)
+        tags = matching_step_tags(held, step) if several else list(held)
         chosen.update((f"{file}:{tag}" if tag else file, held[tag]) for tag in tags)
     # Otherwise select steps of the source itself.
     if (options.read.step is not None and not elsewhere) or (options.read.profile is not None and not files):
-        own = of_profile(loaded.run_metadata or held_by(source, options), options.read.profile)
-        chosen.update((tag, own[tag]) for tag in steps_of(own, step))
+        own = steps_of_profile(loaded.run_metadata or statistics_in_source(source, options), options.read.profile)
+        chosen.update((tag, own[tag]) for tag in matching_step_tags(own, step))
     return chosen
 
 
@@ -103,38 +104,38 @@ def join_traces(hierarchy: Hierarchy, chosen: Mapping[str, RunMetadata], options
     )
 
 
-def of_profile(held: Mapping[str, RunMetadata], name: str | None) -> Mapping[str, RunMetadata]:
+def steps_of_profile(held: Mapping[str, RunMetadata], name: str | None) -> Mapping[str, RunMetadata]:
     """Return the steps of one of several profiles, tagged `NAME:STEP`. Raises `UnknownChoice` if none has the name."""
     if name is None:
         return held
     tags = [tag for tag in held if tag == name or tag.startswith(f"{name}:")]
     if not tags:
         raise UnknownChoice.among("profile", name, sorted({tag.rpartition(":")[0] or tag for tag in held}))
-    return Profiles({tag: partial(held.__getitem__, tag) for tag in tags})
+    return LazyProfiles({tag: partial(held.__getitem__, tag) for tag in tags})
 
 
-def held_in(file: Any, options: ReadOptions) -> Mapping[str, RunMetadata]:
+def statistics_in_file(file: Any, options: ReadOptions) -> Mapping[str, RunMetadata]:
     """Return the statistics in a file given for them. Raises `ReadError` if it has none."""
     try:
-        return profiles(file, ReadOptions(max_bytes=options.max_bytes))
+        return list_profiles(file, ReadOptions(max_bytes=options.max_bytes))
     except NoGraph as error:  # it is not a graph that is missing
         hint = "give a RunMetadata, an xplane.pb or a log directory"
         raise ReadError(error.message, hint=hint) from None
 
 
-def held_by(source: Any, options: Options) -> Mapping[str, RunMetadata]:
+def statistics_in_source(source: Any, options: Options) -> Mapping[str, RunMetadata]:
     """Return the statistics in the source itself. Raises `MissingFacts` if it has none."""
     try:
         # A pipe cannot be read twice.
-        if is_pipe(source):
+        if is_read_once(source):
             raise NoGraph(f"no run statistics in {'standard input' if source == '-' else source}")
-        return profiles(source, ReadOptions(run=options.read.run, max_bytes=options.read.max_bytes))
+        return list_profiles(source, ReadOptions(run=options.read.run, max_bytes=options.read.max_bytes))
     except NoGraph as error:
         hint = "--step chooses one that the source holds; --run-metadata takes a file"
         raise MissingFacts(error.message, hint=hint) from None
 
 
-def is_pipe(source: Any) -> bool:
+def is_read_once(source: Any) -> bool:
     """Return whether a source can be read only once: standard input, or neither file nor folder."""
     if not isinstance(source, str | os.PathLike):
         return False
@@ -142,10 +143,10 @@ def is_pipe(source: Any) -> bool:
     return source == "-" or (path.exists() and not path.is_file() and not path.is_dir())
 
 
-def steps_of(tags: Iterable[str], step: str) -> list[str]:
+def matching_step_tags(tags: Iterable[str], step: str) -> list[str]:
     """Return the tags that `step` means: the tag itself, the one that ends in this number, or all.
 
-    >>> steps_of(["step099", "step199"], "99"), steps_of(["a", "b"], "all")
+    >>> matching_step_tags(["step099", "step199"], "99"), matching_step_tags(["a", "b"], "all")
     (['step099'], ['a', 'b'])
     """
     known = list(tags)
@@ -161,14 +162,14 @@ def steps_of(tags: Iterable[str], step: str) -> list[str]:
     return matches
 
 
-def is_measured(options: PictureOptions) -> bool:
+def shows_statistics(options: PictureOptions) -> bool:
     """Return whether a picture shows run statistics."""
     return options.stats or SCHEMES[options.color_by].measured
 
 
-def check_measured(loaded: Loaded | None, facts: Facts, options: PictureOptions) -> None:
+def check_statistics_selected(loaded: LoadedGraph | None, facts: Facts, options: PictureOptions) -> None:
     """Raise `MissingFacts` if a picture needs statistics that were not joined, naming the steps in the source."""
-    if facts.stats is not None or not is_measured(options):
+    if facts.stats is not None or not shows_statistics(options):
         return
     steps = list(loaded.run_metadata) if loaded else []  # decodes no trace
     if not steps:
@@ -180,8 +181,8 @@ def check_measured(loaded: Loaded | None, facts: Facts, options: PictureOptions)
     )
 
 
-def steps_shown(facts: Facts, options: PictureOptions) -> tuple[str, ...]:
+def title_of_steps(facts: Facts, options: PictureOptions) -> tuple[str, ...]:
     """Return the title words for the steps shown and those compared with."""
-    if facts.stats is None or not is_measured(options):
+    if facts.stats is None or not shows_statistics(options):
         return ()
     return (f"{facts.stats.title}, against {facts.before.title}" if facts.before is not None else facts.stats.title,)

@@ -17,14 +17,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphviz_tb.algorithms.calls import OpsThroughCalls
-from graphviz_tb.limits import LARGEST_NAMED, MEMBERS_NAMED, STRUCTURES_TRIED
+from graphviz_tb.algorithms.calls import OpCounter
+from graphviz_tb.limits import MAX_NAMED_GROUPS, MAX_NAMED_MEMBERS, MAX_TRIED_STRUCTURES
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import Graph, Mark
-from graphviz_tb.model.hierarchy import STACKS, Hierarchy, RowKind
-from graphviz_tb.model.paths import address, function_of
-from graphviz_tb.model.stacks import repetitions
+from graphviz_tb.model.hierarchy import STACK_KINDS, Hierarchy, RowKind
+from graphviz_tb.model.paths import function_row_of, path_address
+from graphviz_tb.model.stacks import repetition_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class EdgeCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class Stack:
+class StackCount:
     """One series or fold."""
 
     name: str
@@ -52,12 +52,12 @@ class Stack:
 
 
 @dataclass(frozen=True, slots=True)
-class Stacks:
+class StackCounts:
     """All series, or all folds: their number, the sum of their members, the largest ones."""
 
     count: int
     members: int
-    largest: tuple[Stack, ...]
+    largest: tuple[StackCount, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class StructureCount:
 
 
 @dataclass(frozen=True, slots=True)
-class Structures:
+class StructureCounts:
     """`distinct` structures of groups, `repeated` of them more than once, by `groups` groups in all.
 
     `largest` leaves out structures inside groups that are on the list already; `undecided` searches were cut short.
@@ -105,7 +105,7 @@ class ShapeCounts:
     inferred: int
 
     @property
-    def known(self) -> int:
+    def with_shape(self) -> int:
         """Number of edges with a shape."""
         return self.declared + self.stated + self.signature + self.inferred
 
@@ -129,9 +129,9 @@ class Summary:
     edges: EdgeCounts
     scopes: int
     levels: int
-    series: Stacks
-    folds: Stacks
-    structures: Structures
+    series: StackCounts
+    folds: StackCounts
+    structures: StructureCounts
     functions: tuple[FunctionCount, ...]
     function_ops: int
     calls: int
@@ -154,10 +154,10 @@ def summarize(hierarchy: Hierarchy, facts: Facts) -> Summary:
     graph = hierarchy.graph
     main = graph.function < 0
     ordinary = graph.kept & (graph.mark == Mark.NONE)
-    through = OpsThroughCalls(hierarchy)
+    through = OpCounter(hierarchy)
     return Summary(
         nodes=int(main.sum()),
-        ops=hierarchy.ops(0),
+        ops=hierarchy.op_count(0),
         ops_through_calls=through(0),
         constants=int((main & (graph.mark == Mark.CONSTANT)).sum()),
         weights=int((main & (graph.mark == Mark.WEIGHT)).sum()),
@@ -171,22 +171,22 @@ def summarize(hierarchy: Hierarchy, facts: Facts) -> Summary:
         folds=count_stacks(hierarchy, RowKind.FOLD),
         structures=count_structures(hierarchy),
         functions=tuple(count_functions(hierarchy, through)),
-        function_ops=sum(hierarchy.ops(row) for row in hierarchy.function_rows),
+        function_ops=sum(hierarchy.op_count(row) for row in hierarchy.function_rows),
         calls=len(hierarchy.calls),
-        op_types=histogram(graph.op[ordinary & main], graph.op_types),
-        function_op_types=histogram(graph.op[ordinary & ~main], graph.op_types),
-        devices=histogram(graph.device[ordinary & main], graph.devices),
-        function_devices=histogram(graph.device[ordinary & ~main], graph.devices),
+        op_types=count_words(graph.op[ordinary & main], graph.op_types),
+        function_op_types=count_words(graph.op[ordinary & ~main], graph.op_types),
+        devices=count_words(graph.device[ordinary & main], graph.devices),
+        function_devices=count_words(graph.device[ordinary & ~main], graph.devices),
         shapes=count_shapes(graph, facts),
     )
 
 
-def displayed_name(hierarchy: Hierarchy, row: int) -> str:
+def row_display_name(hierarchy: Hierarchy, row: int) -> str:
     """Return the name of a row as an address; inside a function, prefixed with `function::`."""
-    return address(hierarchy, (row,))
+    return path_address(hierarchy, (row,))
 
 
-def mistaken(hierarchy: Hierarchy, inside: bool = True) -> dict[int, str]:
+def ambiguous_stack_labels(hierarchy: Hierarchy, inside: bool = True) -> dict[int, str]:
     """Return unambiguous labels for series and folds whose label is also the name of another row.
 
     Keyed by row; the value is the last segment of the name. Without `inside`, rows inside the stack itself do not
@@ -195,23 +195,23 @@ def mistaken(hierarchy: Hierarchy, inside: bool = True) -> dict[int, str]:
     >>> from graphviz_tb import load
     >>> names = *(f"a{number}" for number in range(6)), "a[0-5]"
     >>> hierarchy = load("".join(f'node {{ name: "{name}" op: "Relu" }}' for name in names).encode()).hierarchy
-    >>> [(hierarchy.leaf(row), name) for row, name in mistaken(hierarchy).items()]
+    >>> [(hierarchy.display_label(row), name) for row, name in ambiguous_stack_labels(hierarchy).items()]
     [('a[0-5]', 'a[0-5] (a5)')]
     """
     called: dict[int, dict[int, str]] = {}
     for row, label in hierarchy.labels.items():
-        if hierarchy.kind[row] in STACKS:
-            name, own = hierarchy.name[row], hierarchy.written(row)
-            called.setdefault(function_of(hierarchy, row), {})[row] = name[: len(name) - len(own)] + label
+        if hierarchy.kind[row] in STACK_KINDS:
+            name, own = hierarchy.name[row], hierarchy.name_segment(row)
+            called.setdefault(function_row_of(hierarchy, row), {})[row] = name[: len(name) - len(own)] + label
     found: list[int] = []
     for root, names in called.items():
         there = {hierarchy.name[row]: row for row in range(root + 1, hierarchy.end[root])}
         others = {row: other for row, name in names.items() if (other := there.get(name, row)) != row}
         found += [row for row, other in others.items() if inside or not row < other < hierarchy.end[row]]
-    return {row: hierarchy.written(row) for row in found}
+    return {row: hierarchy.name_segment(row) for row in found}
 
 
-def histogram(column: Ints, words: tuple[str, ...]) -> dict[str, int]:
+def count_words(column: Ints, words: tuple[str, ...]) -> dict[str, int]:
     """Return the count of each word, most frequent first, then by name."""
     counts = np.bincount(column, minlength=len(words)).tolist()
     pairs = [(word, count) for word, count in zip(words, counts, strict=True) if count]
@@ -231,15 +231,18 @@ def count_edges(graph: Graph) -> EdgeCounts:
     )
 
 
-def count_stacks(hierarchy: Hierarchy, kind: RowKind) -> Stacks:
+def count_stacks(hierarchy: Hierarchy, kind: RowKind) -> StackCounts:
     """Count the series or the folds."""
     rows = np.flatnonzero(hierarchy.kind == kind).tolist()
-    stacks = [Stack(displayed_name(hierarchy, row), repetitions(hierarchy, row), hierarchy.ops(row)) for row in rows]
-    largest = sorted(stacks, key=lambda stack: (-stack.ops, -stack.members))[:LARGEST_NAMED]
-    return Stacks(len(stacks), sum(stack.members for stack in stacks), tuple(largest))
+    stacks = [
+        StackCount(row_display_name(hierarchy, row), repetition_count(hierarchy, row), hierarchy.op_count(row))
+        for row in rows
+    ]
+    largest = sorted(stacks, key=lambda stack: (-stack.ops, -stack.members))[:MAX_NAMED_GROUPS]
+    return StackCounts(len(stacks), sum(stack.members for stack in stacks), tuple(largest))
 
 
-def count_structures(hierarchy: Hierarchy) -> Structures:
+def count_structures(hierarchy: Hierarchy) -> StructureCounts:
     """Count templates, and list those with most ops that are not parts of listed ones."""
     # The members of template t are order[starts[t] : starts[t + 1]], in the order of rows.
     rows = np.flatnonzero(hierarchy.template >= 0)
@@ -248,33 +251,33 @@ def count_structures(hierarchy: Hierarchy) -> Structures:
     starts = np.concatenate(([0], np.cumsum(counts)))
     firsts = order[starts[:-1]] if len(counts) else order
     # All members of a template have the same number of ops, so the first one's will do.
-    sizes = hierarchy.op_total[hierarchy.end[firsts]] - hierarchy.op_total[firsts]
+    sizes = hierarchy.op_prefix_sum[hierarchy.end[firsts]] - hierarchy.op_prefix_sum[firsts]
     # A group of one op is not worth a line.
     repeated = np.flatnonzero((counts > 1) & (sizes > 1))
-    by_weight = repeated[np.argsort(-(counts * sizes)[repeated], kind="stable")][:STRUCTURES_TRIED]
+    by_weight = repeated[np.argsort(-(counts * sizes)[repeated], kind="stable")][:MAX_TRIED_STRUCTURES]
     undecided = sum(notice.count for notice in hierarchy.notices if notice.code == "template-limit")
     covered = np.zeros(len(hierarchy), np.bool_)
     largest: list[StructureCount] = []
     for template in by_weight.tolist():
         members = order[starts[template] : starts[template + 1]].tolist()
-        if len(largest) == LARGEST_NAMED:
+        if len(largest) == MAX_NAMED_GROUPS:
             break
         # If all members are inside larger listed structures, the line would repeat one above.
         if not covered[members].all():
-            names = tuple(displayed_name(hierarchy, row) for row in members[:MEMBERS_NAMED])
+            names = tuple(row_display_name(hierarchy, row) for row in members[:MAX_NAMED_MEMBERS])
             largest.append(StructureCount(template, len(members), int(sizes[template]), names))
         for row in members:
             covered[row : hierarchy.end[row]] = True
-    return Structures(
+    return StructureCounts(
         int((counts > 0).sum()), int((counts > 1).sum()), int(counts[counts > 1].sum()), undecided, tuple(largest)
     )
 
 
-def count_functions(hierarchy: Hierarchy, through: OpsThroughCalls) -> Iterator[FunctionCount]:
+def count_functions(hierarchy: Hierarchy, through: OpCounter) -> Iterator[FunctionCount]:
     """Yield the counts of each library function, in the order of the file."""
     called = Counter(function for bodies in hierarchy.calls.values() for _, function in bodies)
     for function, row in zip(hierarchy.graph.functions, hierarchy.function_rows, strict=True):
-        yield FunctionCount(function.name, hierarchy.ops(row), through(row), called[row])
+        yield FunctionCount(function.name, hierarchy.op_count(row), through(row), called[row])
 
 
 def count_shapes(graph: Graph, facts: Facts) -> ShapeCounts:

@@ -16,47 +16,54 @@ from typing import Any
 import numpy as np
 
 from graphviz_tb.chart.measures import MEASURES, tag_values
-from graphviz_tb.color.given import WIDE
+from graphviz_tb.color.given import LOG_SCALE_RATIO
 from graphviz_tb.errors import MissingFacts, ReadError, RequestError, UnknownChoice, UnknownNode
-from graphviz_tb.join import join
-from graphviz_tb.join.values import conditions, values_at
+from graphviz_tb.join import join_tags
+from graphviz_tb.join.values import classify_values, row_values_at
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy, RowTree
-from graphviz_tb.model.joins import Aspect, Join
-from graphviz_tb.model.logged import Doubles, Logged, Series
-from graphviz_tb.model.measured_tags import Condition, LoggedValues, RowValue, TagValues
+from graphviz_tb.model.joins import MeasuredAspect, TagJoin
+from graphviz_tb.model.logged import Doubles, LogContents, Series
+from graphviz_tb.model.measured_tags import LoggedValues, RowValue, TagValues, ValueCondition
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.view.wildcards import Pattern
+from graphviz_tb.view.wildcards import NamePattern
 
-ASPECTS = (Aspect.GRADIENT, Aspect.WEIGHT, Aspect.ACTIVATION, Aspect.LOSS, Aspect.OTHER)  # in order of preference
-NOUNS = {
-    Aspect.GRADIENT: "gradients",
-    Aspect.WEIGHT: "weights",
-    Aspect.ACTIVATION: "activations",
-    Aspect.LOSS: "losses",
+# in order of preference
+ASPECT_PREFERENCE = (
+    MeasuredAspect.GRADIENT,
+    MeasuredAspect.WEIGHT,
+    MeasuredAspect.ACTIVATION,
+    MeasuredAspect.LOSS,
+    MeasuredAspect.OTHER,
+)
+ASPECT_NOUNS = {
+    MeasuredAspect.GRADIENT: "gradients",
+    MeasuredAspect.WEIGHT: "weights",
+    MeasuredAspect.ACTIVATION: "activations",
+    MeasuredAspect.LOSS: "losses",
 }
-LEARNT = frozenset((Aspect.GRADIENT, Aspect.WEIGHT))
-MOST_COMPARED = 32  # number of steps from which the scale of a comparison is taken
+LEARNT_ASPECTS = frozenset((MeasuredAspect.GRADIENT, MeasuredAspect.WEIGHT))
+MAX_COMPARED_STEPS = 32  # number of steps from which the scale of a comparison is taken
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Training:
+class TrainingLog:
     """The log of a graph: series of scalars and histograms, and the join of each tag.
 
     `whole` returns series with their columns, which may have been dropped to save memory.
     """
 
     hierarchy: RowTree
-    logged: Logged
-    joins: Mapping[str, Join]
+    logged: LogContents
+    joins: Mapping[str, TagJoin]
     whole: Callable[[Sequence[Series]], Sequence[Series]] = tuple
 
-    def rows_like(self, aspects: Container[Aspect]) -> frozenset[int]:
+    def rows_with_aspects(self, aspects: Container[MeasuredAspect]) -> frozenset[int]:
         """Return the rows at which tags of these aspects were logged."""
-        joined = (each for each in self.joins.values() if each.joined and each.aspect in aspects)
+        joined = (each for each in self.joins.values() if each.is_joined and each.aspect in aspects)
         return frozenset(row for each in joined for row in each.rows)
 
-    def series(self, run: str, tags: Iterable[str]) -> list[Series]:
+    def numeric_series(self, run: str, tags: Iterable[str]) -> list[Series]:
         """Return the scalars and histograms of some tags in a run."""
         wanted = set(tags)
         return [
@@ -66,7 +73,7 @@ class Training:
         ]
 
 
-def training_of(source: Any, hierarchy: Hierarchy) -> Training:
+def read_training_log(source: Any, hierarchy: Hierarchy) -> TrainingLog:
     """Read the log at a source and join it. Raises `MissingFacts` if there is none."""
     from graphviz_tb.log import open_log
 
@@ -80,77 +87,81 @@ def training_of(source: Any, hierarchy: Hierarchy) -> Training:
             hint="give the log directory that holds the graph too",
         ) from None
     tags = dict.fromkeys(each.tag for each in logged.series if each.kind != "graph")
-    return Training(hierarchy, logged, {each.tag: each for each in join(hierarchy, tags)})
+    return TrainingLog(hierarchy, logged, {each.tag: each for each in join_tags(hierarchy, tags)})
 
 
-def logged_values(training: Training, options: PictureOptions, run_of_graph: str | None) -> LoggedValues:
+def logged_values_at_step(training: TrainingLog, options: PictureOptions, run_of_graph: str | None) -> LoggedValues:
     """Return the values a picture shows. Raises `RequestError` if none of the requested tags was logged by that
     step."""
-    shown = shown_of(training, options, run_of_graph)
-    stops = shown.stops()
+    shown = select_logged(training, options, run_of_graph)
+    stops = shown.logged_steps()
     at = stops[-1] if options.at is None else options.at
     if at < stops[0]:
         raise RequestError(f"nothing of it was logged up to step {at:,}; the first step is {stops[0]:,}")
-    return shown.at(at)
+    return shown.values_at(at)
 
 
-def values_by_step(
-    training: Training, options: PictureOptions, run_of_graph: str | None, most: int
+def logged_values_by_step(
+    training: TrainingLog, options: PictureOptions, run_of_graph: str | None, most: int
 ) -> Iterator[tuple[str, LoggedValues]]:
     """Yield the values at up to `most` of the logged steps."""
-    shown = shown_of(training, options, run_of_graph)
-    for step in shown.stops(most):
-        yield str(step), shown.at(step)
+    shown = select_logged(training, options, run_of_graph)
+    for step in shown.logged_steps(most):
+        yield str(step), shown.values_at(step)
 
 
-def shown_of(training: Training, options: PictureOptions, run_of_graph: str | None) -> Shown:
+def select_logged(training: TrainingLog, options: PictureOptions, run_of_graph: str | None) -> LoggedSelection:
     """Resolve run, tags and measure from the options, for all steps."""
-    chosen = chosen_joins(training, options)
-    run = chosen_run(training, chosen, options.logged_run or run_of_graph, options.logged_run is not None)
-    measure = options.measure or default_measure(training.series(run, chosen))
+    chosen = select_joins(training, options)
+    run = select_run(training, chosen, options.logged_run or run_of_graph, options.logged_run is not None)
+    measure = options.measure or default_measure(training.numeric_series(run, chosen))
     if measure not in MEASURES:
         raise UnknownChoice.among("measure", measure, MEASURES)
-    tags = measured(training, run, chosen, measure)
-    other = measured(training, named_run(training, options.against_run), chosen, measure) if options.against_run else []
-    what = options.logged or " and ".join(dict.fromkeys(NOUNS.get(tag.join.aspect, "values") for tag in tags))
+    tags = measure_run(training, run, chosen, measure)
+    other = (
+        measure_run(training, check_run_name(training, options.against_run), chosen, measure)
+        if options.against_run
+        else []
+    )
+    what = options.logged or " and ".join(dict.fromkeys(ASPECT_NOUNS.get(tag.join.aspect, "values") for tag in tags))
     words = f"{MEASURES[measure].words} of {what}" if measure != "ratio" else MEASURES[measure].words
     runs = f", run {run}" if len(training.logged.runs) > 1 or options.against_run else ""
     against = f", against {options.against_run}" if options.against_run else ""
-    return Shown(training, measure, tags, other, f"{words[0].upper()}{words[1:]}{runs}{against}")
+    return LoggedSelection(training, measure, tags, other, f"{words[0].upper()}{words[1:]}{runs}{against}")
 
 
-def chosen_joins(training: Training, options: PictureOptions) -> dict[str, Join]:
+def select_joins(training: TrainingLog, options: PictureOptions) -> dict[str, TagJoin]:
     """Return the joined tags that match the pattern.
 
     Without a pattern: gradients, else weights, else activations, whatever exists first; for "ratio", gradients and
     weights.
     """
     numbers = {each.tag for each in training.logged.series if each.kind in ("scalar", "histogram") and len(each)}
-    joined = {tag: each for tag, each in training.joins.items() if each.joined and tag in numbers}
+    joined = {tag: each for tag, each in training.joins.items() if each.is_joined and tag in numbers}
     if not joined:
         raise MissingFacts(
             f"none of the {len(training.joins):,} tags of the log belongs to a node of this graph",
             hint="info LOGDIR --joins lists them",
         )
     if options.logged is not None:
-        pattern = Pattern(options.logged.replace("*", "**"))
-        found = {tag: each for tag, each in joined.items() if pattern.matches(tag)}
+        pattern = NamePattern(options.logged.replace("*", "**"))
+        found = {tag: each for tag, each in joined.items() if pattern.matches_name(tag)}
         if not found:
             raise UnknownNode.among(options.logged, joined, "joined tag")
         return found
     aspects = {each.aspect for each in joined.values()}
     if options.measure == "ratio":
-        wanted = {Aspect.GRADIENT, Aspect.WEIGHT}
+        wanted = {MeasuredAspect.GRADIENT, MeasuredAspect.WEIGHT}
     else:
-        wanted = {next(aspect for aspect in ASPECTS if aspect in aspects)}
+        wanted = {next(aspect for aspect in ASPECT_PREFERENCE if aspect in aspects)}
     return {tag: each for tag, each in joined.items() if each.aspect in wanted}
 
 
-def chosen_run(training: Training, chosen: Mapping[str, Join], name: str | None, asked: bool) -> str:
+def select_run(training: TrainingLog, chosen: Mapping[str, TagJoin], name: str | None, asked: bool) -> str:
     """Return the run to show: the one asked for, the graph's own, or the only one that logged the tags."""
     if name is not None and asked:
-        return named_run(training, name)
-    runs = list(dict.fromkeys(run.name for run in training.logged.runs if training.series(run.name, chosen)))
+        return check_run_name(training, name)
+    runs = list(dict.fromkeys(run.name for run in training.logged.runs if training.numeric_series(run.name, chosen)))
     if name in runs or len(runs) == 1:
         return name if name in runs and name is not None else runs[0]
     raise RequestError(
@@ -159,7 +170,7 @@ def chosen_run(training: Training, chosen: Mapping[str, Join], name: str | None,
     )
 
 
-def named_run(training: Training, name: str) -> str:
+def check_run_name(training: TrainingLog, name: str) -> str:
     """Return a run's name. Raises `UnknownChoice` if the log has no such run."""
     names = [run.name for run in training.logged.runs]
     if name not in names:
@@ -172,13 +183,13 @@ def default_measure(series: Sequence[Series]) -> str:
     return "rms" if any(each.kind == "histogram" for each in series) else "last"
 
 
-def measured(training: Training, run: str, chosen: Mapping[str, Join], measure: str) -> list[TagValues]:
+def measure_run(training: TrainingLog, run: str, chosen: Mapping[str, TagJoin], measure: str) -> list[TagValues]:
     """Measure the tags of a run, only histograms if there are any. Raises `RequestError` if none fits the measure."""
-    series = training.whole(training.series(run, chosen))
+    series = training.whole(training.numeric_series(run, chosen))
     histograms = [each for each in series if each.kind == "histogram"]
     for group in (histograms, series):
         found = [value for each in group if (value := tag_values(chosen[each.tag], each, measure)) is not None]
-        if measure == "ratio" and {tag.join.aspect for tag in found} < {Aspect.GRADIENT, Aspect.WEIGHT}:
+        if measure == "ratio" and {tag.join.aspect for tag in found} < {MeasuredAspect.GRADIENT, MeasuredAspect.WEIGHT}:
             continue
         if found:
             return found
@@ -190,124 +201,128 @@ def measured(training: Training, run: str, chosen: Mapping[str, Join], measure: 
 
 
 @plain_dataclass(frozen=True, eq=False)
-class Shown:
+class LoggedSelection:
     """The selected tags of one run, or of two runs that are compared, with one scale for all steps."""
 
-    training: Training
+    training: TrainingLog
     measure: str
     tags: Sequence[TagValues]
     other: Sequence[TagValues]
     heading: str
 
-    def at(self, step: int) -> LoggedValues:
+    def values_at(self, step: int) -> LoggedValues:
         """Return the values at a step."""
-        row, rows, (low, high) = MEASURES[self.measure], self.rows(step), self.scale
-        compared = ", how many times" if self.log else ", difference"
-        words = compared if self.other else ", log scale" if self.log else ""
+        row, rows, (low, high) = MEASURES[self.measure], self.row_values(step), self.value_range
+        compared = ", how many times" if self.is_logarithmic else ", difference"
+        words = compared if self.other else ", log scale" if self.is_logarithmic else ""
         return LoggedValues(
             f"{self.heading}, step {step}{words}",
             step,
             rows,
-            self.alike - rows.keys(),
+            self.comparable_rows - rows.keys(),
             low,
             high,
-            log=self.log,
+            log=self.is_logarithmic,
             signed=low < 0,
             percent=row.percent,
-            times=bool(self.other) and self.log,
+            times=bool(self.other) and self.is_logarithmic,
             bound=row.bound,
-            noun="nodes" if self.alike.isdisjoint(self.training.rows_like(LEARNT)) else "layers",
+            noun="nodes"
+            if self.comparable_rows.isdisjoint(self.training.rows_with_aspects(LEARNT_ASPECTS))
+            else "layers",
         )
 
     @cached_property
-    def log(self) -> bool:
+    def is_logarithmic(self) -> bool:
         """Return whether the scale is logarithmic."""
-        return MEASURES[self.measure].log or (self.measure == "last" and is_wide(every_value(self.tags)))
+        return MEASURES[self.measure].log or (self.measure == "last" and spans_magnitudes(all_values(self.tags)))
 
     @cached_property
-    def scale(self) -> tuple[float, float]:
+    def value_range(self) -> tuple[float, float]:
         """Smallest and largest value of the scale, for all steps.
 
         Ratios and differences exist for rows only: their scale is taken from the rows at many steps.
         """
         row = MEASURES[self.measure]
         if not self.other and row.gather != "ratio":
-            return scale_of(self.tags, self.log, row.signed)
-        values = [each.value for at in self.stops() for each in self.rows(at).values()]
+            return value_range_of_tags(self.tags, self.is_logarithmic, row.signed)
+        values = [each.value for at in self.logged_steps() for each in self.row_values(at).values()]
         if self.other:
-            high = max((distance(value, self.log) for value in values), default=0.0) or 1.0
+            high = max((change_size(value, self.is_logarithmic) for value in values), default=0.0) or 1.0
             return -high, high
         sizes = [value for value in values if isfinite(value) and value > 0] or [1.0]
         return min(sizes), max(sizes)
 
-    def rows(self, step: int) -> dict[int, RowValue]:
+    def row_values(self, step: int) -> dict[int, RowValue]:
         """Return the value of each row at a step. Of two runs it is the quotient, or the difference on a linear
         scale."""
-        rows = self.rows_of(self.tags, step)
+        rows = self.row_values_of_run(self.tags, step)
         if not self.other:
             return rows
-        other = self.rows_of(self.other, step)
+        other = self.row_values_of_run(self.other, step)
         return {
-            row: replace(value, value=change_of(value.value, other[row].value, self.log))
+            row: replace(value, value=change_between(value.value, other[row].value, self.is_logarithmic))
             for row, value in rows.items()
             if row in other
         }
 
-    def rows_of(self, tags: Sequence[TagValues], step: int) -> dict[int, RowValue]:
+    def row_values_of_run(self, tags: Sequence[TagValues], step: int) -> dict[int, RowValue]:
         """Return the values of one run by row."""
         gather = MEASURES[self.measure].gather
-        counted = [tag for tag in tags if gather != "ratio" or tag.join.aspect is Aspect.GRADIENT]
-        median = middle(every_value(counted)) if self.log else 0.0
-        return values_at(self.training.hierarchy, tags, step, gather, self.alike, median)
+        counted = [tag for tag in tags if gather != "ratio" or tag.join.aspect is MeasuredAspect.GRADIENT]
+        median = median_size(all_values(counted)) if self.is_logarithmic else 0.0
+        return row_values_at(self.training.hierarchy, tags, step, gather, self.comparable_rows, median)
 
     @cached_property
-    def alike(self) -> frozenset[int]:
+    def comparable_rows(self) -> frozenset[int]:
         """Rows comparable to the shown ones: layers for gradients and weights, else rows of the same aspect."""
         aspects = {tag.join.aspect for tag in self.tags}
-        return self.training.rows_like(aspects if aspects.isdisjoint(LEARNT) else aspects | LEARNT)
+        return self.training.rows_with_aspects(
+            aspects if aspects.isdisjoint(LEARNT_ASPECTS) else aspects | LEARNT_ASPECTS
+        )
 
-    def stops(self, most: int = MOST_COMPARED) -> list[int]:
+    def logged_steps(self, most: int = MAX_COMPARED_STEPS) -> list[int]:
         """Return up to `most` logged steps, evenly chosen, the first and last included."""
         steps = np.unique(np.concatenate([tag.step for tag in (*self.tags, *self.other)]))
         chosen = np.linspace(0, len(steps) - 1, min(len(steps), most)).round().astype(int)
         return [int(step) for step in steps[chosen]]
 
 
-def every_value(tags: Sequence[TagValues]) -> Doubles:
+def all_values(tags: Sequence[TagValues]) -> Doubles:
     """Return the values of all tags in one array."""
     return np.concatenate([tag.value for tag in tags])
 
 
-def scale_of(tags: Sequence[TagValues], log: bool, signed: bool) -> tuple[float, float]:
+def value_range_of_tags(tags: Sequence[TagValues], log: bool, signed: bool) -> tuple[float, float]:
     """Return the range of all finite values; on a log scale without vanished and exploded ones."""
-    median = middle(every_value(tags)) if log else 0.0
-    fine = np.concatenate([tag.value[conditions(tag.value, median) == Condition.NONE] for tag in tags])
+    median = median_size(all_values(tags)) if log else 0.0
+    fine = np.concatenate([tag.value[classify_values(tag.value, median) == ValueCondition.NONE] for tag in tags])
     high = float(np.max(np.abs(fine), initial=0.0))
     if signed or (not log and np.min(fine, initial=0.0) < 0):
         return -(high or 1.0), high or 1.0
     return float(np.min(fine, initial=high)) if log else 0.0, high
 
 
-def middle(values: Doubles) -> float:
+def median_size(values: Doubles) -> float:
     """Return the median absolute value of finite, non-zero numbers; 0 if there are none."""
     size = np.abs(values[np.isfinite(values) & (values != 0)])
     return float(np.median(size)) if len(size) else 0.0
 
 
-def is_wide(values: Doubles) -> bool:
+def spans_magnitudes(values: Doubles) -> bool:
     """Return whether values are non-negative and span orders of magnitude."""
     fine = values[np.isfinite(values) & (values != 0)]
-    return bool(len(fine) and np.min(fine) > 0 and np.max(fine) > WIDE * np.min(fine))
+    return bool(len(fine) and np.min(fine) > 0 and np.max(fine) > LOG_SCALE_RATIO * np.min(fine))
 
 
-def change_of(value: float, before: float, log: bool) -> float:
+def change_between(value: float, before: float, log: bool) -> float:
     """Return the quotient, or on a linear scale the difference."""
     if not log:
         return value - before
     return value / before if before else float("nan")
 
 
-def distance(value: float, log: bool) -> float:
+def change_size(value: float, log: bool) -> float:
     """Return how far a change is from "no change"."""
     if not isfinite(value) or (log and value <= 0):
         return 0.0

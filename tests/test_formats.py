@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 import graphviz_tb
-from graphviz_tb.commands import run
+from graphviz_tb.commands import run_command_line
 from graphviz_tb.errors import RequestError, UnknownChoice
-from graphviz_tb.formats import RENDERERS, format_of
-from graphviz_tb.options import OF_LOGS, PictureOptions
+from graphviz_tb.formats import RENDERERS, output_format
+from graphviz_tb.options import LOGGED_COLOR_OPTIONS, PictureOptions
 from graphviz_tb.pipeline import Model
 from tests.each import each
 from tests.effort import part
@@ -75,7 +75,7 @@ def test_what_it_uses_are_options_of_a_picture(format: str) -> None:
 def test_every_option_of_a_picture_is_used_by_a_format() -> None:
     used = set().union(*(row.uses for row in RENDERERS.values()))
     assert (
-        {field.name for field in fields(PictureOptions)} == used == {*OTHER, *OF_LOGS}
+        {field.name for field in fields(PictureOptions)} == used == {*OTHER, *LOGGED_COLOR_OPTIONS}
     )  # those of logs: tests/color/test_logged.py
 
 
@@ -103,8 +103,8 @@ def written(format: str, model: Model, options: PictureOptions) -> str | bytes:
 @each("format", RENDERERS)
 def test_its_suffix_is_its_own(format: str, tmp_path: Path) -> None:
     suffix = RENDERERS[format].suffix
-    assert format_of(f"a/b{suffix}") == format_of(f"B{suffix.upper()}") == format
-    assert run(["render", str(REAL / "hidden_scope.pbtxt"), "-o", str(tmp_path / f"x{suffix}")]) == 0
+    assert output_format(f"a/b{suffix}") == output_format(f"B{suffix.upper()}") == format
+    assert run_command_line(["render", str(REAL / "hidden_scope.pbtxt"), "-o", str(tmp_path / f"x{suffix}")]) == 0
     assert (tmp_path / f"x{suffix}").read_bytes() == graphviz_tb.load(REAL / "hidden_scope.pbtxt").render(format)
 
 
@@ -112,7 +112,7 @@ def test_an_unknown_format_lists_the_legal_ones() -> None:
     with pytest.raises(UnknownChoice, match="svg"):
         graphviz_tb.load(b'node { name: "x" }').render("gif")
     with pytest.raises(UnknownChoice, match=r"\.svg"):
-        format_of("a.gif")
+        output_format("a.gif")
 
 
 def test_what_changes_no_output_is_refused_before_anything_is_read(
@@ -121,10 +121,10 @@ def test_what_changes_no_output_is_refused_before_anything_is_read(
     target = tmp_path / "x.json"
     with pytest.raises(RequestError, match="depth changes nothing"):
         graphviz_tb.load(REAL / "hidden_scope.pbtxt").save(target, depth=1)
-    assert run(["render", "nowhere.pb", "-o", str(target), "--depth", "0"]) == 2
+    assert run_command_line(["render", "nowhere.pb", "-o", str(target), "--depth", "0"]) == 2
     assert "it is for svg" in capsys.readouterr().err
     assert (
-        run(
+        run_command_line(
             [
                 "render",
                 str(REAL / "hidden_scope.pbtxt"),

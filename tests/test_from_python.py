@@ -108,14 +108,14 @@ def test_a_wrong_type_anywhere(value: Any) -> None:
     picture = model.picture()
     calls: list[Callable[[Any], object]] = [
         *(model.picture, model.save, model.render, picture.save, picture.render, model.shortfalls),
-        *(model.names.find, changes.save, changes.filter, changes.explain),
+        *(model.names.find_paths, changes.save, changes.filter, changes.explain),
         *(lambda value: model.save("x.svg", value), lambda value: model.render("svg", value)),
         *(lambda value: load(GOOD, value), lambda value: load(GOOD, None, value)),
         *(lambda value: diff(GOOD, GOOD, options=value), lambda value: diff(GOOD, GOOD, run=value and {})),
         *(lambda value: changes.filter(under=value), lambda value: changes.picture(theme=value)),
         *(lambda value: model.skeleton((0,), value), lambda value: model.shortfalls("svg", value)),
         *(lambda value: model.show(repr(value)), lambda value: changes.explain("text", repr(value))),
-        *(model.coloured, lambda value: diff(GOOD, GOOD, [[value]])),
+        *(model.with_colouring, lambda value: diff(GOOD, GOOD, [[value]])),
     ]
     for call in calls:
         with pytest.raises(WrongType):

@@ -13,9 +13,9 @@ import networkx
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.commands import run
+from graphviz_tb.commands import run_command_line
 from graphviz_tb.errors import MalformedText, ReadError, RequestError, TbGraphError, UnknownChoice
-from graphviz_tb.page.build import data
+from graphviz_tb.page.build import page_data
 from graphviz_tb.pipeline import Model
 from tests.each import each
 
@@ -50,8 +50,8 @@ def test_every_form_is_read(form: str, tmp_path: Path, chain: Model) -> None:
     for source in (FORMS[form], tmp_path / "facts.json"):
         given = chain.with_facts(source).facts.given
         assert given is not None
-        assert given.at(chain["enc/a"].row) == {given.shown: 1.5}
-        assert given.at(chain["dec/b"].row) == {given.shown: 3.0}
+        assert given.values_of_row(chain["enc/a"].row) == {given.shown: 1.5}
+        assert given.values_of_row(chain["dec/b"].row) == {given.shown: 3.0}
 
 
 @each(
@@ -62,7 +62,7 @@ def test_csv_with_any_delimiter(text: str, tmp_path: Path, chain: Model) -> None
     (tmp_path / "facts.csv").write_text(text, encoding="utf-8")
     given = chain.with_facts(tmp_path / "facts.csv").facts.given
     assert given is not None
-    assert given.at(chain["enc/a"].row) == {"ms": 1.5, "who": "x"}
+    assert given.values_of_row(chain["enc/a"].row) == {"ms": 1.5, "who": "x"}
     assert given.shown == "ms"
 
 
@@ -71,7 +71,7 @@ def test_a_data_frame(chain: Model) -> None:
     frame = pandas.DataFrame({"ms": [1.5, float("nan")]}, index=["enc/a", "dec/b"])
     given = chain.with_facts(frame).facts.given
     assert given is not None
-    assert given.at(chain["enc/a"].row) == {"ms": 1.5}
+    assert given.values_of_row(chain["enc/a"].row) == {"ms": 1.5}
 
 
 def test_numbers_are_colours_words_and_cards(chain: Model) -> None:
@@ -84,7 +84,7 @@ def test_numbers_are_colours_words_and_cards(chain: Model) -> None:
     texts = " ".join(text.content for text in picture.scene.texts)
     assert "4" in texts.split()
     assert [row.label for row in picture.paint.legend] == ["0", "1", "2", "3", "4"]
-    head, _ = data(model, model.options.picture)
+    head, _ = page_data(model, model.options.picture)
     assert "facts" in head["schemes"]
     assert b"svg" in model.render("svg")
 
@@ -265,10 +265,18 @@ def test_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.chdir(tmp_path)
     Path("m.pbtxt").write_bytes(CHAIN)
     Path("f.csv").write_text("name,ms,who\nenc/a,1,x\nout,2,y\n")
-    assert run(["render", "m.pbtxt", "--facts", "f.csv", "-o", "a.svg", "-o", "a.graphml", "-o", "a.mmd"]) == 0
+    assert (
+        run_command_line(["render", "m.pbtxt", "--facts", "f.csv", "-o", "a.svg", "-o", "a.graphml", "-o", "a.mmd"])
+        == 0
+    )
     assert "colour: facts" in Path("a.svg").read_text()
-    assert run(["render", "m.pbtxt", "--facts", "f.csv", "--fact", "who", "-o", "b.svg", "--color-by", "device"]) == 0
+    assert (
+        run_command_line(
+            ["render", "m.pbtxt", "--facts", "f.csv", "--fact", "who", "-o", "b.svg", "--color-by", "device"]
+        )
+        == 0
+    )
     assert "colour: device" in Path("b.svg").read_text()
-    assert run(["render", "m.pbtxt", "--facts", "f.csv", "-f", "model-explorer", "-o", "g.json"]) == 0
-    assert run(["render", "m.pbtxt", "--fact", "who", "-o", "b.svg"]) == 2
-    assert run(["render", "m.pbtxt", "--facts", "none.csv", "-o", "b.svg"]) == 3
+    assert run_command_line(["render", "m.pbtxt", "--facts", "f.csv", "-f", "model-explorer", "-o", "g.json"]) == 0
+    assert run_command_line(["render", "m.pbtxt", "--fact", "who", "-o", "b.svg"]) == 2
+    assert run_command_line(["render", "m.pbtxt", "--facts", "none.csv", "-o", "b.svg"]) == 3

@@ -9,20 +9,20 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.annotate.costs import layers
-from graphviz_tb.annotate.costs.formulas import cost_rule, types_with_costs
-from graphviz_tb.annotate.costs.formulas import rule_of as formula_rule
-from graphviz_tb.annotate.costs.steps import CostStep, Imagined
+from graphviz_tb.annotate.costs.formulas import compile_formula as formula_rule
+from graphviz_tb.annotate.costs.formulas import cost_rule, op_types_with_costs
+from graphviz_tb.annotate.costs.steps import CostStep, StepAsOp
 from graphviz_tb.annotate.infer.op import Op
-from graphviz_tb.annotate.infer.signatures import rule_for, types_with_rules
-from graphviz_tb.annotate.infer.signatures import rule_of as signature_rule
+from graphviz_tb.annotate.infer.signatures import compile_signature as signature_rule
+from graphviz_tb.annotate.infer.signatures import op_types_with_shape_rules, shape_rule_for
 from graphviz_tb.annotate.infer.symbols import Symbols
 from graphviz_tb.annotate.infer.values import Dims, Out
 from graphviz_tb.model.layers import Layer, LayerCall
-from graphviz_tb.ops.inputs import input_names, weight_names
-from graphviz_tb.ops.layers import LAYER_CLASSES, LayerRole, layer_row, usual_config
+from graphviz_tb.ops.inputs import input_names, weight_input_names
+from graphviz_tb.ops.layers import LAYER_CLASSES, LayerRole, class_defaults, layer_row
 from graphviz_tb.ops.outputs import op_def
-from graphviz_tb.ops.roles import CONSTANTS, TYPES, VARIABLES, Role, has_role, roles
-from graphviz_tb.ops.table import LINES, TableRow, row
+from graphviz_tb.ops.roles import CONSTANT_OPS, OPS_BY_ROLE, VARIABLE_OPS, Role, has_role, roles_of_op
+from graphviz_tb.ops.table import OP_LINES, OpRow, op_row
 from graphviz_tb.proto import AttrValue, NodeDef
 from graphviz_tb.read.keras import parameters, shapes
 from graphviz_tb.read.pbtxt import parse
@@ -57,8 +57,8 @@ SIGNATURES = [
 
 
 def test_every_line_can_be_read() -> None:
-    for op in LINES:
-        line = row(op)
+    for op in OP_LINES:
+        line = op_row(op)
         assert line is not None
         assert set(line.roles.split()) <= set(Role), op
         assert all(name for name in input_names(op).values()), op
@@ -72,13 +72,13 @@ def test_every_line_can_be_read() -> None:
 
 def test_lines_are_in_order() -> None:
     """Patterns first: the first that matches counts; then types by name, each once."""
-    patterns = [op for op in LINES if "*" in op]
-    types = [op for op in LINES if "*" not in op]
-    assert list(LINES) == patterns + sorted(types)
+    patterns = [op for op in OP_LINES if "*" in op]
+    types = [op for op in OP_LINES if "*" not in op]
+    assert list(OP_LINES) == patterns + sorted(types)
 
 
 def test_every_role_is_used() -> None:
-    assert [role for role in Role if not TYPES[role]] == []
+    assert [role for role in Role if not OPS_BY_ROLE[role]] == []
 
 
 def test_types_that_are_not_listed_are_known_by_their_names() -> None:
@@ -90,15 +90,15 @@ def test_types_that_are_not_listed_are_known_by_their_names() -> None:
     assert not has_role("Conv2DBackpropInput", Role.GRADIENT)
 
 
-KNOWN = (roles, op_def, input_names, weight_names, rule_for, cost_rule)
+KNOWN = (roles_of_op, op_def, input_names, weight_input_names, shape_rule_for, cost_rule)
 
 
 @pytest.fixture
-def line(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, TableRow], None]]:
+def line(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, OpRow], None]]:
     """Adds a line to the table for one test."""
 
-    def add(op: str, row: TableRow) -> None:
-        monkeypatch.setitem(LINES, op, "\t".join(row))
+    def add(op: str, row: OpRow) -> None:
+        monkeypatch.setitem(OP_LINES, op, "\t".join(row))
         forget()
 
     def forget() -> None:
@@ -110,7 +110,7 @@ def line(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, TableRow], 
     forget()
 
 
-def test_an_op_is_added_by_one_line(line: Callable[[str, TableRow], None]) -> None:
+def test_an_op_is_added_by_one_line(line: Callable[[str, OpRow], None]) -> None:
     """Role, dtype, weight, shape and operations of a dense layer in one op, which no code names."""
     graph = parse(
         b"""node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } }
@@ -123,25 +123,25 @@ def test_an_op_is_added_by_one_line(line: Callable[[str, TableRow], None]) -> No
     )
     before = load(graph)
     assert before.costs()["y"].uncounted == 1
-    line("MyDense", TableRow("product", "1:kernel", "y:$T", "mk,kn -> mn", "macs(out*in1[:1])+out", '{"T":"float32"}'))
+    line("MyDense", OpRow("product", "1:kernel", "y:$T", "mk,kn -> mn", "macs(out*in1[:1])+out", '{"T":"float32"}'))
     model = load(graph)
     assert has_role("MyDense", Role.PRODUCT)
-    assert weight_names("MyDense") == {1: "kernel"}
+    assert weight_input_names("MyDense") == {1: "kernel"}
     assert model.shapes()["y", 0] == (2, 5)
     cost = model.costs()["y"]
     assert (cost.macs, cost.flops) == (2 * 5 * 3, 2 * 2 * 5 * 3 + 2 * 5)
 
 
 def test_every_signature_and_formula_can_be_read() -> None:
-    assert len(types_with_rules()) > 800
-    assert len(types_with_costs()) > 600
+    assert len(op_types_with_shape_rules()) > 800
+    assert len(op_types_with_costs()) > 600
 
 
 @each(("formula", "macs", "flops"), FORMULAS)
 def test_formulas(formula: str, macs: int, flops: int) -> None:
     """Of an op with an output of 2×3 and inputs of 2×4 and 4×3."""
     step = CostStep("MyOp", [(2, 4), (4, 3)], (2, 3), {"ksize": [1, 5, 5, 1]})
-    assert formula_rule(formula)(Imagined(step)) == (macs, flops)  # type: ignore[arg-type]
+    assert formula_rule(formula)(StepAsOp(step)) == (macs, flops)  # type: ignore[arg-type]
 
 
 @each(("signature", "inputs", "outputs"), SIGNATURES)
@@ -154,29 +154,29 @@ def test_signatures(signature: str, inputs: Sequence[Dims], outputs: Sequence[Di
 
 
 def test_sets_hold_listed_types() -> None:
-    assert {"Variable", "VariableV2", "VarHandleOp"} <= VARIABLES
-    assert "Const" in CONSTANTS
-    assert VARIABLES.isdisjoint(CONSTANTS)
+    assert {"Variable", "VariableV2", "VarHandleOp"} <= VARIABLE_OPS
+    assert "Const" in CONSTANT_OPS
+    assert VARIABLE_OPS.isdisjoint(CONSTANT_OPS)
 
 
 def test_words_of_the_table_of_layers_are_rules() -> None:
     for kind in LAYER_CLASSES:
         row = layer_row(kind)
         assert set(row.roles.split()) <= set(LayerRole), kind
-        assert row.shape in {"", *shapes.RULES}, kind
-        assert row.parameters in {"", parameters.KEEPS_NOTHING, *parameters.RULES}, kind
-        assert row.flops in {"", layers.MOVES} or layers.rule_for(kind) is not None, kind
-        usual_config(kind)
+        assert row.shape in {"", *shapes.SHAPE_RULES}, kind
+        assert row.parameters in {"", parameters.NO_PARAMETERS, *parameters.PARAMETER_RULES}, kind
+        assert row.flops in {"", layers.MOVES_ONLY} or layers.layer_cost_rule(kind) is not None, kind
+        class_defaults(kind)
     assert list(LAYER_CLASSES) == sorted(LAYER_CLASSES)
 
 
 def test_a_layer_is_added_by_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """A class that is as `Dense`: its shape, what it keeps, what it takes."""
     monkeypatch.setitem(LAYER_CLASSES, "MyDense", "\tdense\tdense\tdense")
-    layers.rule_for.cache_clear()
-    assert shapes.output_shapes("MyDense", {"units": 10}, [(None, 784)]) == [(None, 10)]
+    layers.layer_cost_rule.cache_clear()
+    assert shapes.layer_output_shapes("MyDense", {"units": 10}, [(None, 784)]) == [(None, 10)]
     assert parameters.parameter_count("MyDense", {"units": 10}, [(None, 784)]) == 784 * 10 + 10
     called = LayerCall(takes=((None, 784),), gives=((None, 10),))
-    work = layers.layer_work(Layer("MyDense", {"units": 10}, calls=(called,)), batch=1)
+    work = layers.layer_cost(Layer("MyDense", {"units": 10}, calls=(called,)), batch=1)
     assert work == (784 * 10, 2 * 784 * 10 + 10)
-    layers.rule_for.cache_clear()
+    layers.layer_cost_rule.cache_clear()

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb import load
-from graphviz_tb.algorithms.along import ranks
+from graphviz_tb.algorithms.along import rank_rows
 from graphviz_tb.commands import cli
 from graphviz_tb.commands.report import architecture_lines
-from graphviz_tb.outline import outline
+from graphviz_tb.outline import outline_model
 from graphviz_tb.proto import GraphDef
 from tests.conftest import FIXTURES
 from tests.view.test_training_steps import LAYERS, step
@@ -33,11 +33,11 @@ def blocks(count: int) -> GraphDef:
 
 
 def told(graph: GraphDef) -> list[list[list[str]]]:
-    return [[[part.label for part in rank] for rank in line.ranks] for line in outline(load(graph))]
+    return [[[part.label for part in rank] for rank in line.ranks] for line in outline_model(load(graph))]
 
 
 def test_the_outline_runs_from_input_to_output_whatever_the_file_says() -> None:
-    lines = outline(load(blocks(6)))
+    lines = outline_model(load(blocks(6)))
     assert [[part.label for part in rank] for rank in lines[0].ranks] == [["x"], ["net"], ["y"]]
     stack = lines[1].ranks[0][0]
     assert (stack.address, stack.times, stack.ops) == ("net/block_[0-5]", 6, 6 * 3)
@@ -69,7 +69,7 @@ def test_in_a_loop_that_holds_the_model_layers_come_first_and_what_it_carries_ha
     graph = GraphDef(node=[*given, loop, {"name": "y", "op": "Relu", "input": ["while:1"]}])
     for function in (body, cond):
         graph.library.function.add(**function)
-    line = next(line for line in outline(load(graph)) if line.label == "body")
+    line = next(line for line in outline_model(load(graph)) if line.label == "body")
     shown = {part.label for rank in (*line.ranks, line.loose) for part in rank}
     assert "net" in shown
     assert shown <= {"net", "while"}
@@ -84,14 +84,14 @@ def test_a_group_that_is_called_like_what_it_ends_in_has_that_name_alone() -> No
         nodes.append(f'node {{ name: "r{at}" op: "Relu" input: "c{at}" }}')
         nodes.append(f'node {{ name: "out{at}" op: "Add" input: "r{at}" input: "{last}" }}')
         last = f"out{at}"
-    groups = outline(load("\n".join(nodes).encode()))
+    groups = outline_model(load("\n".join(nodes).encode()))
     called = {part.label for group in groups for rank in group.ranks for part in rank}
     assert {"out1", "out2", "out3", "out4"} <= called
     assert not any("(" in label for label in called)
 
 
 def test_what_trains_stands_beside() -> None:
-    lines = outline(load(step()))
+    lines = outline_model(load(step()))
     assert {part.label for part in lines[0].beside} == {"gradients", "updates", "bookkeeping"}
     shown = [part.label for line in lines for rank in line.ranks for part in rank]
     assert [label for label in shown if label.startswith("layer")] == [f"layer_{at}" for at in range(LAYERS)]
@@ -104,7 +104,7 @@ def test_no_arrow_leads_to_what_nothing_joins() -> None:
     graph.node.add(name="mul", op="Square", input=["x"])
     graph.node.add(name="y", op="Relu", input=["mul"])
     graph.node.add(name="alone", op="Placeholder")
-    (line,) = outline(load(graph))
+    (line,) = outline_model(load(graph))
     assert [[part.label for part in rank] for rank in line.ranks] == [["x"], ["mul"], ["y"]]
     assert [part.label for part in line.loose] == ["alone"]
     assert architecture_lines([line], 80) == ["x → mul → y; alone"]
@@ -125,7 +125,7 @@ def test_layers_with_their_initialisers_are_the_model() -> None:
         graph.node.add(name=f"{name}/MatMul", op="MatMul", input=[last, f"{name}/Read"])
         graph.node.add(name=f"{name}/Tanh", op="Tanh", input=[f"{name}/MatMul"])
         last = f"{name}/Tanh"
-    line = outline(load(graph))[0]
+    line = outline_model(load(graph))[0]
     assert [[part.label for part in rank] for rank in line.ranks] == [["x"], ["layer_[0-5]"]]
     assert not line.beside
 
@@ -138,7 +138,7 @@ def test_a_saver_is_no_part_of_the_model() -> None:
     graph.node.add(name="save/Const", op="Placeholder")
     graph.node.add(name="save/name", op="ShardedFilename", input=["save/Const"])
     graph.node.add(name="save/SaveV2", op="SaveV2", input=["save/name", "w"])
-    line = outline(load(graph))[0]
+    line = outline_model(load(graph))[0]
     assert [part.label for part in line.beside] == ["save"]
 
 
@@ -176,8 +176,8 @@ def test_tree_by_flow_as_json_keeps_the_order() -> None:
 def test_ranks_keep_every_row_and_follow_edges_that_close_no_circle(pairs: list[tuple[int, int]]) -> None:
     pairs = [(source, target) for source, target in dict.fromkeys(pairs) if source != target]
     rows = sorted({row for pair in pairs for row in pair})
-    place = {row: at for at, rank in enumerate(ranks(rows, pairs)) for row in rank}
+    place = {row: at for at, rank in enumerate(rank_rows(rows, pairs)) for row in rank}
     assert sorted(place) == rows
     forward = [(source, target) for source, target in pairs if source < target]
-    straight = {row: at for at, rank in enumerate(ranks(rows, forward)) for row in rank}
+    straight = {row: at for at, rank in enumerate(rank_rows(rows, forward)) for row in rank}
     assert all(straight[source] < straight[target] for source, target in forward)

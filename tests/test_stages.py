@@ -8,23 +8,23 @@ from pathlib import Path
 import pytest
 
 import graphviz_tb
-from graphviz_tb.report import STAGES, Report
+from graphviz_tb.report import STAGE_NAMES, StageReport
 
 ROOT = Path(__file__).parents[1]
 
 
 def test_all_stages_run_for_a_picture_and_no_others() -> None:
     begun: list[str] = []
-    report = Report(begun.append)
+    report = StageReport(begun.append)
     graphviz_tb.load(b'node { name: "a/x" } node { name: "a/y" }', report=report).picture(depth=1).render()
-    assert list(dict.fromkeys(begun)) == list(STAGES)
-    assert set(report.seconds) == set(STAGES)
+    assert list(dict.fromkeys(begun)) == list(STAGE_NAMES)
+    assert set(report.seconds) == set(STAGE_NAMES)
 
 
 def test_what_runs_within_a_stage_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
     # open begins at 0 and ends at 5, expand in it at 1 and at 4
     monkeypatch.setattr("graphviz_tb.report.perf_counter", iter((0.0, 1.0, 4.0, 5.0)).__next__)
-    report = Report()
+    report = StageReport()
     with report.stage("open"), report.stage("expand"):
         pass
     assert (report.seconds["open"][0], report.seconds["expand"][0]) == (5 - 3, 4 - 1)
@@ -33,5 +33,5 @@ def test_what_runs_within_a_stage_counts_once(monkeypatch: pytest.MonkeyPatch) -
 def test_contributing_names_them_in_order() -> None:
     told = (ROOT / "CONTRIBUTING.md").read_text()
     table = told[told.index("| clock") : told.index("```text")]
-    assert sorted(re.findall(r"`(\w+)`", table)) == sorted(STAGES)
-    assert re.findall(r"─(\w+)▶", told[told.index("```text") :])[:4] == list(STAGES[:4])
+    assert sorted(re.findall(r"`(\w+)`", table)) == sorted(STAGE_NAMES)
+    assert re.findall(r"─(\w+)▶", told[told.index("```text") :])[:4] == list(STAGE_NAMES[:4])

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from graphviz_tb import diff, load
-from graphviz_tb.commands import run
+from graphviz_tb.commands import run_command_line
 from graphviz_tb.errors import MalformedText, ReadError, RequestError, TbGraphError
-from graphviz_tb.page.build import data
+from graphviz_tb.page.build import page_data
 from graphviz_tb.pipeline import Model
-from graphviz_tb.view_file import checked, read_view
+from graphviz_tb.view_file import read_view_file, view_of_values
 from tests.each import each
 
 # in ─▶ enc/a ─▶ enc/cast ─▶ dec/b ─▶ out
@@ -40,7 +40,7 @@ def test_what_is_hidden_is_not_drawn_nor_its_lines_but_still_counted() -> None:
     model = load(CHAIN, view={"open": ["enc", "dec"], "hide": ["op:Cast"]})
     assert "enc/cast" not in shown(model)
     assert {"enc/a", "dec/b"} <= set(shown(model))
-    enc = model.names.find("enc")[0]
+    enc = model.names.find_paths("enc")[0]
     assert [model.hierarchy.name[row] for row in model.metagraph(enc).children] == ["enc/a"]
     assert not [bridge for bridge in model.metagraph(enc).bridges if not bridge.inbound]
     assert len(model) == 5
@@ -86,7 +86,9 @@ def test_a_hidden_group_may_still_be_asked_for() -> None:
 def test_what_is_open_and_aside() -> None:
     model = load(CHAIN, view={"open": "op:Tanh", "aside": "out"})
     assert "dec/b" in shown(model)
-    assert model.metagraph().mask.extracted == {model.metagraph().children.index(model.names.find("out")[0][0])}
+    assert model.metagraph().mask.extracted_children == {
+        model.metagraph().children.index(model.names.find_paths("out")[0][0])
+    }
 
 
 def test_colours_by_pattern_the_last_counts_and_groups_show_shares() -> None:
@@ -144,7 +146,7 @@ def test_folding_of_a_view() -> None:
 def test_a_page_holds_its_view_to_save_it() -> None:
     view = {"hide": ["op:Cast"], "colors": {"in": "red"}, "open": ["enc"]}
     model = load(CHAIN, view=view)
-    head, _ = data(model, model.options.picture)
+    head, _ = page_data(model, model.options.picture)
     assert head["view"] == {"hide": ["op:Cast"], "colors": {"in": "#D55E00"}}
     assert "patterns" in head["schemes"]
 
@@ -176,10 +178,10 @@ def test_a_wrong_file_says_where_and_what(text: str, tmp_path: Path) -> None:
     (tmp_path / "tbgraph.toml").write_text(text)
     wanted = WRONG[text]
     if wanted is None:
-        read_view(tmp_path / "tbgraph.toml")
+        read_view_file(tmp_path / "tbgraph.toml")
         return
     with pytest.raises(TbGraphError) as error:
-        read_view(tmp_path / "tbgraph.toml")
+        read_view_file(tmp_path / "tbgraph.toml")
     assert "tbgraph.toml" in str(error.value)
     assert wanted in str(error.value)
     assert (
@@ -189,23 +191,23 @@ def test_a_wrong_file_says_where_and_what(text: str, tmp_path: Path) -> None:
 
 def test_files_that_are_none(tmp_path: Path) -> None:
     with pytest.raises(ReadError, match="no view file"):
-        read_view(tmp_path / "x.toml")
+        read_view_file(tmp_path / "x.toml")
     (tmp_path / "x.toml").write_bytes(b"\xff")
     with pytest.raises(ReadError, match="not UTF-8"):
-        read_view(tmp_path / "x.toml")
+        read_view_file(tmp_path / "x.toml")
     (tmp_path / "x.toml").write_bytes(b"#" * 1_000_001)
     with pytest.raises(ReadError, match="more than"):
-        read_view(tmp_path / "x.toml")
+        read_view_file(tmp_path / "x.toml")
     (tmp_path / "x.toml").write_text("a = " + "[" * 5000)
     with pytest.raises(ReadError):
-        read_view(tmp_path / "x.toml")
+        read_view_file(tmp_path / "x.toml")
     with pytest.raises(MalformedText):
         read_text(tmp_path)
 
 
 def read_text(folder: Path) -> None:
     (folder / "z.toml").write_text("a = [1,\n")
-    read_view(folder / "z.toml")
+    read_view_file(folder / "z.toml")
 
 
 def test_a_query_that_cannot_be_read_names_the_key() -> None:
@@ -215,8 +217,8 @@ def test_a_query_that_cannot_be_read_names_the_key() -> None:
 
 def test_a_project_has_a_table_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "x"\n[tool.tbgraph]\nhide = ["a"]\n')
-    assert read_view(tmp_path / "pyproject.toml").hide == ("a",)
-    assert checked({}, "x").hide == ()
+    assert read_view_file(tmp_path / "pyproject.toml").hide == ("a",)
+    assert view_of_values({}, "x").hide == ()
 
 
 def test_the_command_line_finds_it_beside_the_model_and_outrules_it(
@@ -230,7 +232,7 @@ def test_the_command_line_finds_it_beside_the_model_and_outrules_it(
     monkeypatch.chdir(tmp_path)
 
     def drawn(*words: str) -> str:
-        assert run(["render", *words, "-o", "x.svg"]) == 0
+        assert run_command_line(["render", *words, "-o", "x.svg"]) == 0
         return Path("x.svg").read_text()
 
     first = drawn("models/m.pbtxt")
@@ -248,5 +250,5 @@ def test_the_command_line_finds_it_beside_the_model_and_outrules_it(
     assert "view of pyproject.toml" in capsys.readouterr().err
     Path("pyproject.toml").unlink()
     assert drawn("models/m.pbtxt") == plain
-    assert run(["render", "models/m.pbtxt", "-o", "x.svg", "--view", "none.toml"]) == 3
-    assert run(["render", "models/m.pbtxt", "-o", "x.svg", "--view", "a", "--no-view"]) == 2
+    assert run_command_line(["render", "models/m.pbtxt", "-o", "x.svg", "--view", "none.toml"]) == 3
+    assert run_command_line(["render", "models/m.pbtxt", "-o", "x.svg", "--view", "a", "--no-view"]) == 2

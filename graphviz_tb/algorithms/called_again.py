@@ -11,61 +11,61 @@ from collections import Counter
 import numpy as np
 
 from graphviz_tb.algorithms.components import strong_components
-from graphviz_tb.algorithms.topological import topological
-from graphviz_tb.model.columns import distinct
-from graphviz_tb.model.hierarchy import SCOPE, STACKS, Hierarchy
-from graphviz_tb.ops.roles import FRAME_NEXTS
+from graphviz_tb.algorithms.topological import topological_order
+from graphviz_tb.model.columns import distinct_values
+from graphviz_tb.model.hierarchy import SCOPE_ROW, STACK_KINDS, Hierarchy
+from graphviz_tb.ops.roles import FRAME_NEXT_OPS
 
-CALLED, ROUNDS = 2, 8  # entries into such a scope; such scopes per level
+MIN_REPEATED_CALLS, MAX_REPEATED_SCOPES = 2, 8  # entries into such a scope; such scopes per level
 
 
-def called_again(hierarchy: Hierarchy, row: int) -> frozenset[int]:
+def repeatedly_called_scopes(hierarchy: Hierarchy, row: int) -> frozenset[int]:
     """Return the scopes of a level that are called most often on its cycles.
 
     The result does not depend on folding, nor on whether `row` is the group itself or a series or fold in it.
     """
-    while hierarchy.kind[row] in STACKS:
+    while hierarchy.kind[row] in STACK_KINDS:
         row = int(hierarchy.parent[row])
     known = hierarchy.called_again.get(row)
     if known is None:
-        known = hierarchy.called_again[row] = most_called(hierarchy, row)
+        known = hierarchy.called_again[row] = find_repeatedly_called(hierarchy, row)
     return known
 
 
-def most_called(hierarchy: Hierarchy, row: int) -> frozenset[int]:
+def find_repeatedly_called(hierarchy: Hierarchy, row: int) -> frozenset[int]:
     """Find the repeatedly called scopes directly below a scope or function."""
     # A control flow v1 loop is a real cycle.
-    if not FRAME_NEXTS.isdisjoint(hierarchy.graph.op_types):
+    if not FRAME_NEXT_OPS.isdisjoint(hierarchy.graph.op_types):
         return frozenset()
     groups, members = [row], []
     for group in groups:  # grows while it is walked through
         children = hierarchy.children(group).tolist()
-        groups += [child for child in children if hierarchy.kind[child] in STACKS]
-        members += [child for child in children if hierarchy.kind[child] not in STACKS]
-    scopes = {member for member in members if hierarchy.kind[member] == SCOPE}
-    pairs = pairs_between(hierarchy, groups, sorted(members)) if scopes else []
+        groups += [child for child in children if hierarchy.kind[child] in STACK_KINDS]
+        members += [child for child in children if hierarchy.kind[child] not in STACK_KINDS]
+    scopes = {member for member in members if hierarchy.kind[member] == SCOPE_ROW}
+    pairs = member_data_pairs(hierarchy, groups, sorted(members)) if scopes else []
     called: set[int] = set()
-    for _ in range(ROUNDS):
+    for _ in range(MAX_REPEATED_SCOPES):
         pairs = [pair for pair in pairs if called.isdisjoint(pair)]
         number = {end: place for place, end in enumerate(sorted({end for pair in pairs for end in pair}))}
         after: list[list[int]] = [[] for _ in number]
         for source, target in pairs:
             after[number[source]].append(number[target])
-        if len(topological(after)) == len(after):
+        if len(topological_order(after)) == len(after):
             break
         component = strong_components(after)
         entered = Counter(target for source, target in pairs if component[number[source]] == component[number[target]])
-        often = [end for end, times in entered.items() if end in scopes and times >= CALLED]
+        often = [end for end, times in entered.items() if end in scopes and times >= MIN_REPEATED_CALLS]
         if not often:
             break
         called.add(max(often, key=lambda end: (entered[end], -end)))
     return frozenset(called)
 
 
-def pairs_between(hierarchy: Hierarchy, groups: list[int], members: list[int]) -> list[tuple[int, int]]:
+def member_data_pairs(hierarchy: Hierarchy, groups: list[int], members: list[int]) -> list[tuple[int, int]]:
     """Return the pairs of `members` (ascending) joined by data edges that `groups` own."""
     graph = hierarchy.graph
-    edges = np.concatenate([hierarchy.owned(group) for group in groups])
+    edges = np.concatenate([hierarchy.owned_edges(group) for group in groups])
     edges = edges[(hierarchy.edge_from[edges] >= 0) & (hierarchy.edge_to[edges] >= 0) & ~graph.control[edges]]
     # The member around a node is the last one that starts at or before it.
     rows = np.array(members, np.int64)
@@ -73,4 +73,4 @@ def pairs_between(hierarchy: Hierarchy, groups: list[int], members: list[int]) -
         rows[np.searchsorted(rows, hierarchy.row_of_node[ends[edges]], "right") - 1]
         for ends in (graph.source, graph.target)
     )
-    return [divmod(pair, len(hierarchy)) for pair in distinct(source * len(hierarchy) + target).tolist()]
+    return [divmod(pair, len(hierarchy)) for pair in distinct_values(source * len(hierarchy) + target).tolist()]

@@ -9,18 +9,18 @@ from math import inf
 
 import numpy as np
 
-from graphviz_tb.algorithms.reached import reached as reached_from
-from graphviz_tb.algorithms.topological import topological
-from graphviz_tb.limits import FUNCTIONS_SHOWN
+from graphviz_tb.algorithms.reached import reachable_from as reached_from
+from graphviz_tb.algorithms.topological import topological_order
+from graphviz_tb.limits import MAX_UNCALLED_FUNCTIONS
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.paths import Path, function_of
+from graphviz_tb.model.paths import RowPath, function_row_of
 from graphviz_tb.model.stats import Stats
 
-MOST_OPS = 10**9  # counting stops here: nested double calls reach 2²⁰⁰ ops, beyond 64 bits
+MAX_COUNTED_OPS = 10**9  # counting stops here: nested double calls reach 2²⁰⁰ ops, beyond 64 bits
 
 
-class OpsThroughCalls:
+class OpCounter:
     """Count the ops below a row, functions once per call; None if recursion makes the count endless.
 
     Counts stop at `MAX_COUNTED_OPS`. Rows in `without` and what they call are not counted.
@@ -31,33 +31,35 @@ class OpsThroughCalls:
         # Sorted, so that a subtree is a slice.
         self.call_rows = sorted(call for call in hierarchy.calls if without is None or not without[call])
         self.total = (
-            hierarchy.op_total if without is None else np.concatenate(([0], np.cumsum(hierarchy.ordinary & ~without)))
+            hierarchy.op_prefix_sum
+            if without is None
+            else np.concatenate(([0], np.cumsum(hierarchy.is_ordinary_op & ~without)))
         )
         # The count of all ops is shared through the hierarchy.
         self.memo: dict[int, int | None] = hierarchy.ops_of_function if without is None else {}
         self.called: dict[int, int | None] = {}
         if not self.memo:
-            for function in self._callees_first():
-                self.memo[function] = self._sum(function)
+            for function in self._functions_callees_first():
+                self.memo[function] = self._count_below(function)
 
     def __call__(self, row: int) -> int | None:
         """Return the count below `row`: 1 for an op, the sum of its ops for a group; a call counts its functions."""
         if row in self.memo:
             return self.memo[row]
-        return self._sum(row)
+        return self._count_below(row)
 
-    def _sum(self, row: int) -> int | None:
+    def _count_below(self, row: int) -> int | None:
         total = int(self.total[self.hierarchy.end[row]] - self.total[row])
         for call in self._calls_below(row):
             if call not in self.called:  # once: a call may have thousands of branches
-                self.called[call] = self._through(call)
+                self.called[call] = self._count_called(call)
             inside = self.called[call]
             if inside is None:
                 return None
             total += inside - 1
-        return min(total, MOST_OPS)
+        return min(total, MAX_COUNTED_OPS)
 
-    def _through(self, call: int) -> int | None:
+    def _count_called(self, call: int) -> int | None:
         """Count the ops of all functions of a call; None if one of them is recursive."""
         # A function named by two attributes of one op (both branches of an `If`) counts once.
         total = 0
@@ -72,7 +74,7 @@ class OpsThroughCalls:
         start = bisect_left(self.call_rows, row)
         return self.call_rows[start : bisect_left(self.call_rows, int(self.hierarchy.end[row]))]
 
-    def _callees_first(self) -> list[int]:
+    def _functions_callees_first(self) -> list[int]:
         """Return the functions, callees before callers, without recursive ones and their callers."""
         hierarchy = self.hierarchy
         rows = hierarchy.function_rows
@@ -82,35 +84,35 @@ class OpsThroughCalls:
             # The order does not matter: each callee has a separate list.
             for callee in {body for call in self._calls_below(function) for _, body in hierarchy.calls[call]}:
                 callers[number[callee]].append(index)
-        return [rows[index] for index in topological(callers)]
+        return [rows[index] for index in topological_order(callers)]
 
 
-def at_least(ops: int) -> str:
+def lower_bound_sign(ops: int) -> str:
     """Return the sign before a count of ops: "≥ " if it may have ended early, else "".
 
-    >>> at_least(7), at_least(MOST_OPS)
+    >>> lower_bound_sign(7), lower_bound_sign(MAX_COUNTED_OPS)
     ('', '≥ ')
     """
-    return "≥ " if ops >= MOST_OPS else ""
+    return "≥ " if ops >= MAX_COUNTED_OPS else ""
 
 
-def leading_on(paths: Sequence[Path]) -> set[Path]:
+def paths_with_children(paths: Sequence[RowPath]) -> set[RowPath]:
     """Return the paths that are a prefix of the next path. Before: `paths` are sorted.
 
-    >>> leading_on([(1,), (1, 5), (1, 6), (2,)])
+    >>> paths_with_children([(1,), (1, 5), (1, 6), (2,)])
     {(1,)}
     """
     return {path for path, inner in pairwise(paths) if inner[: len(path)] == path}
 
 
-def measured_through(hierarchy: Hierarchy, stats: Stats) -> tuple[int, int | None]:
+def count_measured_ops(hierarchy: Hierarchy, stats: Stats) -> tuple[int, int | None]:
     """Count the ops with statistics, in every place they run, and all ops through calls (None if endless)."""
-    ordinary = hierarchy.ordinary
+    ordinary = hierarchy.is_ordinary_op
     main = np.flatnonzero(stats.known & ordinary)
     # Ops of functions have statistics once per path of calls to them.
-    rows = [*main[main < hierarchy.end[0]].tolist(), *(path[-1] for path in stats.paths_inside())]
+    rows = [*main[main < hierarchy.end[0]].tolist(), *(path[-1] for path in stats.measured_call_paths())]
     counted = sum(bool(ordinary[row]) and row not in hierarchy.calls for row in rows)
-    return counted, OpsThroughCalls(hierarchy)(0)
+    return counted, OpCounter(hierarchy)(0)
 
 
 def uncalled_functions(hierarchy: Hierarchy) -> list[int]:
@@ -120,7 +122,7 @@ def uncalled_functions(hierarchy: Hierarchy) -> list[int]:
     """
     callees: dict[int, set[int]] = {0: set(), **{row: set() for row in hierarchy.function_rows}}
     for call, bodies in hierarchy.calls.items():
-        callees[function_of(hierarchy, call)].update(body for _, body in bodies)
+        callees[function_row_of(hierarchy, call)].update(body for _, body in bodies)
     reached = reached_from([0], callees)
     called = {callee for row, inside in callees.items() if row not in reached for callee in inside - {row}}
     uncalled = []
@@ -129,11 +131,11 @@ def uncalled_functions(hierarchy: Hierarchy) -> list[int]:
         if row not in reached:
             uncalled.append(row)
             reached |= reached_from([row], callees, reached)
-    other = other_forms(hierarchy)
+    other = alternative_implementations(hierarchy)
     return sorted(row for row in uncalled if row not in other)
 
 
-def other_forms(hierarchy: Hierarchy) -> set[int]:
+def alternative_implementations(hierarchy: Hierarchy) -> set[int]:
     """Return the functions that a runtime may use instead of a called one: for a GPU, or with values kept for
     gradients.
 
@@ -155,8 +157,8 @@ def listed_functions(hierarchy: Hierarchy, opened: Container[tuple[int, ...]]) -
     """
     uncalled = uncalled_functions(hierarchy)
     by_itself = [row for row in hierarchy.function_rows if (row,) in opened]
-    if len(uncalled) > FUNCTIONS_SHOWN:
-        ops = OpsThroughCalls(hierarchy)
+    if len(uncalled) > MAX_UNCALLED_FUNCTIONS:
+        ops = OpCounter(hierarchy)
         uncalled.sort(key=lambda row: (-(inf if (count := ops(row)) is None else count), row))
-    shown = sorted({*by_itself, *uncalled[:FUNCTIONS_SHOWN]})
+    shown = sorted({*by_itself, *uncalled[:MAX_UNCALLED_FUNCTIONS]})
     return shown, len(set(uncalled) - set(shown))

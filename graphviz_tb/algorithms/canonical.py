@@ -16,13 +16,13 @@ from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
-from graphviz_tb.limits import REFINEMENTS, SINGLED_OUT, TRIED_EDGES
+from graphviz_tb.limits import MAX_REFINEMENTS, MAX_SINGLED_OUT_NODES, MAX_TRIED_EDGES
 
-Edge = tuple[int, int, int]
+FlaggedEdge = tuple[int, int, int]
 Adjacency = list[list[tuple[int, int]]]
 
 
-class Cut(NamedTuple):
+class CellChoice(NamedTuple):
     """A component, and one of its cells as sets of twins, which can change places with each other."""
 
     part: list[int]
@@ -37,16 +37,18 @@ class RefinementBudget:
 
     left: int
     depth: int = 0
-    edges: int = TRIED_EDGES
+    edges: int = MAX_TRIED_EDGES
 
 
-def canonical(colors: list[int], edges: list[Edge], room: RefinementBudget | None = None) -> tuple[bytes, bool]:
+def canonical_certificate(
+    colors: list[int], edges: list[FlaggedEdge], room: RefinementBudget | None = None
+) -> tuple[bytes, bool]:
     """Return the certificate of a graph with node `colors` and `(source, target, flag)` edges; and whether it is
     canonical.
 
-    >>> one = canonical([7, 7, 9], [(0, 2, 1), (1, 2, 1)])
-    >>> two = canonical([9, 7, 7], [(2, 0, 1), (1, 0, 1)])
-    >>> one == two, canonical([7, 7, 9], [(0, 1, 1), (1, 2, 1)]) == one
+    >>> one = canonical_certificate([7, 7, 9], [(0, 2, 1), (1, 2, 1)])
+    >>> two = canonical_certificate([9, 7, 7], [(2, 0, 1), (1, 0, 1)])
+    >>> one == two, canonical_certificate([7, 7, 9], [(0, 1, 1), (1, 2, 1)]) == one
     (True, False)
     """
     order, complete = canonical_order(colors, edges, room)
@@ -56,26 +58,26 @@ def canonical(colors: list[int], edges: list[Edge], room: RefinementBudget | Non
 
 
 def canonical_order(
-    colors: list[int], edges: list[Edge], room: RefinementBudget | None = None
+    colors: list[int], edges: list[FlaggedEdge], room: RefinementBudget | None = None
 ) -> tuple[list[int], bool]:
     """Return the nodes of a graph in the order of its certificate, and whether that order is canonical."""
-    room = room or RefinementBudget(REFINEMENTS * len(colors))
-    links = link(len(colors), edges)
-    cell = first_cells(colors)
+    room = room or RefinementBudget(MAX_REFINEMENTS * len(colors))
+    links = link_neighbours(len(colors), edges)
+    cell = cells_by_color(colors)
     work = list(range(len(colors)))
     while True:
-        refine(cell, links, work)
+        refine_cells(cell, links, work)
         parts = tied_components(cell, links)
         room.left -= len(cell)
-        cuts = list(filter(None, (cut_of(part, cell, links) for part in parts)))
+        cuts = list(filter(None, (choose_cell(part, cell, links) for part in parts)))
         if not cuts or room.left < 0:
             break
         room.edges -= len(edges)
-        work = single_out(cell, links, cuts, room)
-    return rank(cell, parts, edges), room.left >= 0
+        work = individualize_nodes(cell, links, cuts, room)
+    return rank_canonically(cell, parts, edges), room.left >= 0
 
 
-def link(count: int, edges: list[Edge]) -> Adjacency:
+def link_neighbours(count: int, edges: list[FlaggedEdge]) -> Adjacency:
     """Return the neighbours of each node with the flag of the edge: positive towards targets, negative towards
     sources."""
     links: Adjacency = [[] for _ in range(count)]
@@ -86,13 +88,13 @@ def link(count: int, edges: list[Edge]) -> Adjacency:
     return links
 
 
-def first_cells(colors: list[int]) -> list[int]:
+def cells_by_color(colors: list[int]) -> list[int]:
     """Number the cells in the order of colours."""
     number = {color: index for index, color in enumerate(sorted(set(colors)))}
     return [number[color] for color in colors]
 
 
-def refine(cell: list[int], links: Adjacency, changed: list[int]) -> None:
+def refine_cells(cell: list[int], links: Adjacency, changed: list[int]) -> None:
     """Split cells, in place, until nodes of one cell have the same cells around them.
 
     Numbers of new cells depend on structure only, never on the order of nodes.
@@ -113,10 +115,10 @@ def refine(cell: list[int], links: Adjacency, changed: list[int]) -> None:
         changed = []
         # In the order of cells, not of nodes, so that equal graphs get equal numbers.
         for number in sorted(touched):
-            fresh = split(number, touched[number], members, cell, changed, fresh)
+            fresh = split_cell(number, touched[number], members, cell, changed, fresh)
 
 
-def split(
+def split_cell(
     number: int,
     views: dict[int, tuple[tuple[int, int], ...]],
     members: dict[int, set[int]],
@@ -168,7 +170,7 @@ def tied_components(cell: list[int], links: Adjacency) -> list[list[int]]:
     return parts
 
 
-def cut_of(part: list[int], cell: list[int], links: Adjacency) -> Cut | None:
+def choose_cell(part: list[int], cell: list[int], links: Adjacency) -> CellChoice | None:
     """Choose the cell of a component with the fewest nodes to try; None if all its cells have one node.
 
     Such a component can only change places with a whole equal component.
@@ -176,11 +178,11 @@ def cut_of(part: list[int], cell: list[int], links: Adjacency) -> Cut | None:
     cells: dict[int, list[int]] = defaultdict(list)
     for node in part:
         cells[cell[node]].append(node)
-    tied = [(twins(nodes, links), number) for number, nodes in cells.items() if len(nodes) > 1]
-    return Cut(part, *min(tied, key=lambda one: (len(one[0]), one[1]))) if tied else None
+    tied = [(twin_sets(nodes, links), number) for number, nodes in cells.items() if len(nodes) > 1]
+    return CellChoice(part, *min(tied, key=lambda one: (len(one[0]), one[1]))) if tied else None
 
 
-def twins(nodes: list[int], links: Adjacency) -> list[list[int]]:
+def twin_sets(nodes: list[int], links: Adjacency) -> list[list[int]]:
     """Group nodes with identical links."""
     sets: dict[tuple[tuple[int, int], ...], list[int]] = defaultdict(list)
     for node in nodes:
@@ -188,14 +190,14 @@ def twins(nodes: list[int], links: Adjacency) -> list[list[int]]:
     return list(sets.values())
 
 
-def single_out(cell: list[int], links: Adjacency, cuts: list[Cut], room: RefinementBudget) -> list[int]:
+def individualize_nodes(cell: list[int], links: Adjacency, cuts: list[CellChoice], room: RefinementBudget) -> list[int]:
     """In each component, move one node of the chosen cell, with its twins, to cells of their own; return these nodes.
 
     Twins may change places, so they are distinguished at the same time. Equal components get equal new numbers, so that
     they stay comparable.
     """
     looks = [sorted(cell[node] for node in cut.part) for cut in cuts]
-    chosen = [least(cut, cell, links, room) for cut in cuts]
+    chosen = [least_twin_set(cut, cell, links, room) for cut in cuts]
     found = zip(looks, (cut.number for cut in cuts), map(len, chosen), chosen, strict=True)
     fresh = len(cell) + max(cell, default=0)  # more than any number in use
     for (*_, count), alike in groupby(sorted(found), key=itemgetter(0, 1, 2)):
@@ -206,19 +208,21 @@ def single_out(cell: list[int], links: Adjacency, cuts: list[Cut], room: Refinem
     return [node for nodes in chosen for node in nodes]
 
 
-def least(cut: Cut, cell: list[int], links: Adjacency, room: RefinementBudget) -> list[int]:
+def least_twin_set(cut: CellChoice, cell: list[int], links: Adjacency, room: RefinementBudget) -> list[int]:
     """Return the set of twins whose individualisation gives the component the least certificate."""
     if len(cut.sets) == 1:  # only saves time
         return cut.sets[0]
-    if len(cut.sets) * len(cut.part) > room.left or room.edges < 0 or room.depth > SINGLED_OUT:
+    if len(cut.sets) * len(cut.part) > room.left or room.edges < 0 or room.depth > MAX_SINGLED_OUT_NODES:
         room.left = -1
         return cut.sets[0]
     # All have neighbours in the same cells, but may be on cycles of different lengths. Two sets of one certificate
     # can be mapped onto each other: either may be taken.
-    return min(cut.sets, key=lambda nodes: tried(nodes, cut.part, cell, links, room))
+    return min(cut.sets, key=lambda nodes: certificate_with_individualized(nodes, cut.part, cell, links, room))
 
 
-def tried(nodes: list[int], part: list[int], cell: list[int], links: Adjacency, room: RefinementBudget) -> bytes:
+def certificate_with_individualized(
+    nodes: list[int], part: list[int], cell: list[int], links: Adjacency, room: RefinementBudget
+) -> bytes:
     """Return the certificate of a component in which some nodes are individualised."""
     place = {node: at for at, node in enumerate(part)}
     single = set(nodes)
@@ -231,15 +235,15 @@ def tried(nodes: list[int], part: list[int], cell: list[int], links: Adjacency, 
     room.edges -= len(edges)
     # Cell numbers are never negative.
     room.depth += 1
-    certificate = canonical([-1 if node in single else cell[node] for node in part], edges, room)[0]
+    certificate = canonical_certificate([-1 if node in single else cell[node] for node in part], edges, room)[0]
     room.depth -= 1
     return certificate
 
 
-def rank(cell: list[int], parts: list[list[int]], edges: list[Edge]) -> list[int]:
+def rank_canonically(cell: list[int], parts: list[list[int]], edges: list[FlaggedEdge]) -> list[int]:
     """Return nodes in canonical order: by cell, tied ones by the structure of their component."""
     component = {node: index for index, part in enumerate(parts) for node in part}
-    looks: list[list[Edge]] = [[] for _ in parts]
+    looks: list[list[FlaggedEdge]] = [[] for _ in parts]
     for source, target, flag in edges:
         for index in {component.get(source, -1), component.get(target, -1)} - {-1}:  # -1: untied, in no component
             looks[index].append((cell[source], cell[target], flag))

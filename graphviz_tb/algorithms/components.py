@@ -47,16 +47,16 @@ def strong_components(after: Sequence[Sequence[int]]) -> list[int]:
     return component
 
 
-def root(head: list[int] | MutableMapping[int, int], node: int) -> int:
+def union_root(head: list[int] | MutableMapping[int, int], node: int) -> int:
     """Return the representative of a node's set (Tarjan 1975, path halving). Initially `head[node] == node`."""
     while head[node] != node:
         head[node] = node = head[head[node]]
     return node
 
 
-def unite(head: list[int] | MutableMapping[int, int], first: int, second: int) -> None:
+def unite_sets(head: list[int] | MutableMapping[int, int], first: int, second: int) -> None:
     """Join the sets of two nodes; the least node represents the union, whatever the order of joins."""
-    first, second = root(head, first), root(head, second)
+    first, second = union_root(head, first), union_root(head, second)
     if first < second:
         head[second] = first
     else:
@@ -82,5 +82,5 @@ def weak_components(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[i
             head[first] = second
     members: dict[int, list[int]] = {}
     for node in range(count):
-        members.setdefault(root(head, node), []).append(node)
+        members.setdefault(union_root(head, node), []).append(node)
     return list(members.values())

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphviz_tb.model.dtypes import DTYPES
-from graphviz_tb.model.tensors import MOST_DIMENSIONS
+from graphviz_tb.model.dtypes import DTYPE_TABLE
+from graphviz_tb.model.tensors import MAX_DIMENSIONS
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import TensorProto
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 BFLOAT16, FLOAT16, FLOAT8_E5M2, FLOAT8_E4M3FN, INT4, UINT4 = 14, 19, 24, 25, 29, 30
 
 
-def claimed(tensor: TensorProto) -> int:
+def claimed_element_count(tensor: TensorProto) -> int:
     """Return the element count of the shape; 0 if it has too many dimensions, negative if a dimension is unknown."""
     sizes = [dim.size for dim in tensor.tensor_shape.dim]
-    if len(sizes) > MOST_DIMENSIONS:
+    if len(sizes) > MAX_DIMENSIONS:
         return 0
     return -1 if min(sizes, default=0) < 0 else prod(sizes)
 
 
-def held(tensor: TensorProto) -> int:
+def stored_element_count(tensor: TensorProto) -> int:
     """Return how many elements are written in the file."""
-    dtype = DTYPES.get(tensor.dtype)
+    dtype = DTYPE_TABLE.get(tensor.dtype)
     if dtype is None:
         return 0
     if tensor.tensor_content and dtype.form:
@@ -38,19 +38,19 @@ def held(tensor: TensorProto) -> int:
     return len(getattr(tensor, dtype.field)) // (2 if dtype.form.startswith("<c") else 1)
 
 
-def stored(tensor: TensorProto, most: int | None = None) -> np.ndarray | None:
+def stored_elements(tensor: TensorProto, most: int | None = None) -> np.ndarray | None:
     """Return the first `most` elements in the file as `Dtype.form`: for bfloat16, float16 and float8 their bits.
 
     Return None for types that are not numeric.
 
     >>> from graphviz_tb.proto import TensorProto
-    >>> stored(TensorProto(dtype=17, tensor_content=b"\\1\\0\\2")), stored(TensorProto(dtype=7))
+    >>> stored_elements(TensorProto(dtype=17, tensor_content=b"\\1\\0\\2")), stored_elements(TensorProto(dtype=7))
     (array([1], dtype=uint16), None)
     """
-    dtype = DTYPES.get(tensor.dtype)
+    dtype = DTYPE_TABLE.get(tensor.dtype)
     if dtype is None or not dtype.form:
         return None
-    count = held(tensor) if most is None else min(most, held(tensor))
+    count = stored_element_count(tensor) if most is None else min(most, stored_element_count(tensor))
     if tensor.tensor_content:
         return np.frombuffer(tensor.tensor_content[: count * dtype.size], dtype.form)
     if dtype.field == "float8_val":
@@ -64,7 +64,7 @@ def stored(tensor: TensorProto, most: int | None = None) -> np.ndarray | None:
     return listed.astype(dtype.form)
 
 
-def repeated_to(elements: np.ndarray, count: int) -> np.ndarray:
+def pad_with_last(elements: np.ndarray, count: int) -> np.ndarray:
     """Extend to `count` elements: TensorFlow writes equal trailing elements once."""
     if len(elements) >= count:
         return elements
@@ -72,12 +72,12 @@ def repeated_to(elements: np.ndarray, count: int) -> np.ndarray:
     return np.concatenate((elements, np.repeat(last, count - len(elements))))
 
 
-def values(elements: np.ndarray, dtype: int) -> np.ndarray:
+def decode_elements(elements: np.ndarray, dtype: int) -> np.ndarray:
     """Convert stored elements to numbers.
 
-    >>> values(np.array([0x3F80, 0x4000], "<u2"), BFLOAT16).tolist()
+    >>> decode_elements(np.array([0x3F80, 0x4000], "<u2"), BFLOAT16).tolist()
     [1.0, 2.0]
-    >>> values(np.array([0x38, 0xB8, 0x7E, 0x01], "u1"), FLOAT8_E4M3FN).tolist()
+    >>> decode_elements(np.array([0x38, 0xB8, 0x7E, 0x01], "u1"), FLOAT8_E4M3FN).tolist()
     [1.0, -1.0, 448.0, 0.001953125]
     """
     if dtype == FLOAT16:
@@ -87,13 +87,13 @@ def values(elements: np.ndarray, dtype: int) -> np.ndarray:
     if dtype == FLOAT8_E5M2:  # the upper half of a float16
         return (elements.astype("<u2") << 8).view("<f2")
     if dtype == FLOAT8_E4M3FN:
-        return _e4m3fn(elements)
+        return _decode_e4m3fn(elements)
     if dtype in (INT4, UINT4):  # the lower half of a byte
         return elements & 15 if dtype == UINT4 else ((elements & 15) ^ 8) - 8
     return elements
 
 
-def _e4m3fn(elements: np.ndarray) -> np.ndarray:
+def _decode_e4m3fn(elements: np.ndarray) -> np.ndarray:
     """Decode sign, 4 bits of exponent (bias 7), 3 of mantissa; no infinity, NaN has all bits set."""
     exponent, mantissa = elements.astype(np.int32) >> 3 & 15, elements & 7
     size = np.ldexp(np.where(exponent > 0, 8.0, 0.0) + mantissa, np.maximum(exponent, 1) - 10)
@@ -102,15 +102,18 @@ def _e4m3fn(elements: np.ndarray) -> np.ndarray:
     return signed.astype("<f4")
 
 
-def first(tensor: TensorProto, most: int) -> list[Any]:
+def first_elements(tensor: TensorProto, most: int) -> list[Any]:
     """Return the first elements in the file, as Python numbers or the bytes of strings.
 
     >>> from graphviz_tb.proto import TensorProto
-    >>> first(TensorProto(dtype=14, half_val=[0x3F80, 0x4000]), 1), first(TensorProto(dtype=7, string_val=[b"a"]), 9)
+    >>> (
+    ...     first_elements(TensorProto(dtype=14, half_val=[0x3F80, 0x4000]), 1),
+    ...     first_elements(TensorProto(dtype=7, string_val=[b"a"]), 9),
+    ... )
     ([1.0], [b'a'])
     """
-    elements = stored(tensor, most)
+    elements = stored_elements(tensor, most)
     if elements is None:
         return list(tensor.string_val[:most])
-    numbers: list[Any] = values(elements, tensor.dtype).tolist()
+    numbers: list[Any] = decode_elements(elements, tensor.dtype).tolist()
     return numbers

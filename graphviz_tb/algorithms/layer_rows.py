@@ -6,8 +6,8 @@ from bisect import bisect_left
 
 import numpy as np
 
-from graphviz_tb.model.hierarchy import SCOPE, Hierarchy
-from graphviz_tb.model.interpretation import OF_MODEL
+from graphviz_tb.model.hierarchy import SCOPE_ROW, Hierarchy
+from graphviz_tb.model.interpretation import COMPUTING_PARTS
 from graphviz_tb.model.weights import Variable, VariableUse
 
 
@@ -17,8 +17,8 @@ def layer_rows(hierarchy: Hierarchy) -> list[int]:
     if hierarchy.graph.layers:
         return [row for row in range(1, int(hierarchy.end[0])) if hierarchy.name[row] in hierarchy.graph.layers]
     weighing: dict[int, list[int]] = {}  # group → ops whose weights count in it
-    for row, variables in weighing_ops(hierarchy).items():
-        weighing.setdefault(group_of(hierarchy, row, variables), []).append(row)
+    for row, variables in parameters_by_op(hierarchy).items():
+        weighing.setdefault(scope_around_weights(hierarchy, row, variables), []).append(row)
     groups = sorted(weighing)
     within = {group: groups[at + 1 : bisect_left(groups, int(hierarchy.end[group]))] for at, group in enumerate(groups)}
     found: list[int] = []
@@ -33,12 +33,12 @@ def layer_rows(hierarchy: Hierarchy) -> list[int]:
     return sorted(found)
 
 
-def weighing_ops(hierarchy: Hierarchy) -> dict[int, list[Variable]]:
+def parameters_by_op(hierarchy: Hierarchy) -> dict[int, list[Variable]]:
     """Return the parameters of each op of the main graph, by row; each parameter at its first user, preferably one that
     feeds gradients."""
     graph, meaning, rows = hierarchy.graph, hierarchy.graph.meaning, hierarchy.row_of_node
     forward = meaning.flow().forward
-    ours = np.isin(meaning.part(), OF_MODEL) & (graph.function < 0) & (graph.mark == 0) & (rows >= 0)
+    ours = np.isin(meaning.part(), COMPUTING_PARTS) & (graph.function < 0) & (graph.mark == 0) & (rows >= 0)
     found: dict[int, list[Variable]] = {}
     for variable in meaning.variables():
         users = [user for user in variable.users if variable.use == VariableUse.PARAMETER and ours[user]]
@@ -48,10 +48,10 @@ def weighing_ops(hierarchy: Hierarchy) -> dict[int, list[Variable]]:
     return found
 
 
-def group_of(hierarchy: Hierarchy, row: int, variables: list[Variable]) -> int:
+def scope_around_weights(hierarchy: Hierarchy, row: int, variables: list[Variable]) -> int:
     """Return the innermost scope around an op and its variables; around the op if the variables are elsewhere; the op
     itself outside all scopes."""
-    scopes = [above for above in hierarchy.ancestors(row)[1:] if hierarchy.kind[above] == SCOPE]
+    scopes = [above for above in hierarchy.ancestors(row)[1:] if hierarchy.kind[above] == SCOPE_ROW]
     names = [variable.name for variable in variables]
     common = [above for above in scopes if all(name.startswith(f"{hierarchy.name[above]}/") for name in names)]
     return (common or scopes or [row])[-1]

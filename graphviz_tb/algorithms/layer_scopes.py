@@ -10,45 +10,47 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from graphviz_tb.limits import LAYER_DEPTH
+from graphviz_tb.limits import MAX_LAYER_DEPTH
 
-COUNTED = re.compile(r"(.+)_\d+", re.DOTALL | re.ASCII)  # e.g. "dense_1"
-NOT_FORWARD = re.compile(r"(gradient_tape|gradients)(_\d+)?", re.ASCII)  # these repeat the model's names
+SCOPE_WITH_COUNTER = re.compile(r"(.+)_\d+", re.DOTALL | re.ASCII)  # e.g. "dense_1"
+GRADIENT_SCOPE_SEGMENT = re.compile(r"(gradient_tape|gradients)(_\d+)?", re.ASCII)  # these repeat the model's names
 ScopeMembers = Mapping[str, Collection[str]]  # names inside each scope or model, by its path, in order
 
 
-def layers_of_scopes(names: Iterable[str], layers: Iterable[str]) -> dict[str, str]:
+def match_layers_to_scopes(names: Iterable[str], layers: Iterable[str]) -> dict[str, str]:
     """Return layer paths by scope name. Before: the names of all ops, and the layer paths of a model
     ("model/block/dense").
 
     A layer that is called several times may have several scopes.
 
-    >>> layers_of_scopes(["m_1/a_1/MatMul", "m_1/a_2/MatMul", "x"], ["m", "m/a"])
+    >>> match_layers_to_scopes(["m_1/a_1/MatMul", "m_1/a_2/MatMul", "x"], ["m", "m/a"])
     {'m_1': 'm', 'm_1/a_1': 'm/a', 'm_1/a_2': 'm/a'}
     """
-    layers = dict.fromkeys(filter(may_be_layer, layers))
-    scopes, models = tree_of_scopes(filter(may_be_layer, names)), tree_of_layers(layers)
+    layers = dict.fromkeys(filter(is_possible_layer_path, layers))
+    scopes, models = scope_tree(filter(is_possible_layer_path, names)), layer_tree(layers)
     layer_of: dict[str, str] = {}
-    waiting = list(roots(scopes, models))
+    waiting = list(find_model_scopes(scopes, models))
     while waiting:
         scope, path = waiting.pop()
         if path in layers and scope:
             layer_of[scope] = path
-        matched = match(scopes.get(scope, ()), models.get(path, ()))
-        waiting += [(path_below(scope, inner), path_below(path, name)) for inner, name in reversed(matched.items())]
+        matched = match_scope_names(scopes.get(scope, ()), models.get(path, ()))
+        waiting += [
+            (join_scope_path(scope, inner), join_scope_path(path, name)) for inner, name in reversed(matched.items())
+        ]
     return layer_of
 
 
-def may_be_layer(name: str) -> bool:
+def is_possible_layer_path(name: str) -> bool:
     """Return whether a name may be that of a layer or of an op in one."""
-    return name.count("/") < LAYER_DEPTH and not name.startswith("/")
+    return name.count("/") < MAX_LAYER_DEPTH and not name.startswith("/")
 
 
-def path_below(around: str, name: str) -> str:
+def join_scope_path(around: str, name: str) -> str:
     return f"{around}/{name}" if around else name
 
 
-def tree_of_scopes(names: Iterable[str]) -> ScopeMembers:
+def scope_tree(names: Iterable[str]) -> ScopeMembers:
     """Return the scopes in each scope, in the order of their first ops; the key "" is the graph."""
     tree: dict[str, dict[str, None]] = defaultdict(dict)
     seen: set[str] = set()
@@ -62,7 +64,7 @@ def tree_of_scopes(names: Iterable[str]) -> ScopeMembers:
     return tree
 
 
-def tree_of_layers(layers: Collection[str]) -> ScopeMembers:
+def layer_tree(layers: Collection[str]) -> ScopeMembers:
     """Return the names of the layers in each model; the key "" is the outermost model. A name may contain a slash."""
     tree: dict[str, dict[str, None]] = defaultdict(dict)
     # The model around a layer is its longest proper prefix that is a layer: a slash may be part of a name.
@@ -74,38 +76,42 @@ def tree_of_layers(layers: Collection[str]) -> ScopeMembers:
     return tree
 
 
-def roots(scopes: ScopeMembers, models: ScopeMembers) -> Iterator[tuple[str, str]]:
+def find_model_scopes(scopes: ScopeMembers, models: ScopeMembers) -> Iterator[tuple[str, str]]:
     """Yield where a model begins: scopes of its name that hold scopes of its layers, outermost first; else the graph
     itself if it holds its layers."""
     matched = False
     for model in models.get("", ()):
         waiting = [""]
         for around in waiting:
-            inside = [name for name in scopes.get(around, ()) if not NOT_FORWARD.fullmatch(name)]
+            inside = [name for name in scopes.get(around, ()) if not GRADIENT_SCOPE_SEGMENT.fullmatch(name)]
             own = [
-                path_below(around, name)
-                for name in match(inside, [model])
-                if match(scopes.get(path_below(around, name), ()), models.get(model, ()))
+                join_scope_path(around, name)
+                for name in match_scope_names(inside, [model])
+                if match_scope_names(scopes.get(join_scope_path(around, name), ()), models.get(model, ()))
             ]
             yield from ((scope, model) for scope in own)
             matched |= bool(own)
             if not matched:
-                waiting += [path_below(around, name) for name in inside]
+                waiting += [join_scope_path(around, name) for name in inside]
         if not matched:
             yield "", model
 
 
-def match(scopes: Collection[str], names: Collection[str]) -> dict[str, str]:
+def match_scope_names(scopes: Collection[str], names: Collection[str]) -> dict[str, str]:
     """Return the layer of each scope.
 
     Keras 2 names scopes as layers, Keras 3 adds a counter to each: `dense_1` is `dense` and `dense_1_1` is `dense_1`.
     The convention that finds more layers is preferred.
 
-    >>> match(["a_1", "a_1_2"], ["a", "a_1"]), match(["a", "a_1"], ["a", "a_1"])
+    >>> match_scope_names(["a_1", "a_1_2"], ["a", "a_1"]), match_scope_names(["a", "a_1"], ["a", "a_1"])
     ({'a_1': 'a', 'a_1_2': 'a_1'}, {'a': 'a', 'a_1': 'a_1'})
     """
     plain = {scope: scope for scope in scopes if scope in names}
-    counted = {scope: counter[1] for scope in scopes if (counter := COUNTED.fullmatch(scope)) and counter[1] in names}
+    counted = {
+        scope: counter[1]
+        for scope in scopes
+        if (counter := SCOPE_WITH_COUNTER.fullmatch(scope)) and counter[1] in names
+    }
     first, second = (counted, plain) if len(set(counted.values())) > len(plain) else (plain, counted)
     both = {**second, **first}
     return {scope: both[scope] for scope in scopes if scope in both}

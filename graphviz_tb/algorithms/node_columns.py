@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphviz_tb.model.columns import Ints, ints
-from graphviz_tb.model.graph import INPUT_ARG
+from graphviz_tb.model.columns import Ints, int32_column
+from graphviz_tb.model.graph import INPUT_ARG_OP
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
 
-numbers = partial(array, "i")  # four bytes each; a list takes eight plus the objects
+int32_array = partial(array, "i")  # four bytes each; a list takes eight plus the objects
 
 
 class WordNumbers(dict[str, int]):
@@ -33,7 +33,7 @@ class WordNumbers(dict[str, int]):
         return number
 
 
-AT_ONCE = 256  # nodes whose inputs are looked up together
+NODES_PER_BATCH = 256  # nodes whose inputs are looked up together
 
 
 class NodeNumbers(dict[str, int]):
@@ -59,7 +59,7 @@ class NodeNumbers(dict[str, int]):
 
 
 @dataclass(eq=False)
-class Nodes:
+class NodeColumns:
     """All nodes of the main graph, then of each function.
 
     name, op, device   per node; `op` and `device` are numbers of `op_numbers` and `device_numbers`
@@ -70,11 +70,11 @@ class Nodes:
     """
 
     name: list[str] = field(default_factory=list)
-    op: array[int] = field(default_factory=numbers)
-    device: array[int] = field(default_factory=numbers)
-    source: array[int] = field(default_factory=numbers)
+    op: array[int] = field(default_factory=int32_array)
+    device: array[int] = field(default_factory=int32_array)
+    source: array[int] = field(default_factory=int32_array)
     others: list[list[str]] = field(default_factory=list)
-    fan_in: array[int] = field(default_factory=numbers)
+    fan_in: array[int] = field(default_factory=int32_array)
     definition: list[Ints] = field(default_factory=list)
     starts: list[int] = field(default_factory=lambda: [0])
     args: list[tuple[int, ...]] = field(default_factory=list)
@@ -88,7 +88,7 @@ class Nodes:
     @cached_property
     def op_id(self) -> Ints:
         """Op type number of each node."""
-        return ints(np.array(self.op, np.int32))
+        return int32_column(np.array(self.op, np.int32))
 
     @cached_property
     def op_types(self) -> tuple[str, ...]:
@@ -99,15 +99,15 @@ class Nodes:
         """Return the function index of each node, -1 in the main graph."""
         starts = np.array(self.starts, np.int64)
         sizes = starts[1:] - starts[:-1]
-        return ints(np.repeat(np.arange(-1, len(sizes) - 1), sizes))
+        return int32_column(np.repeat(np.arange(-1, len(sizes) - 1), sizes))
 
 
-def add_block(nodes: Nodes, defs: Sequence[NodeDef], args: Sequence[str] = ()) -> None:
+def append_graph_nodes(nodes: NodeColumns, defs: Sequence[NodeDef], args: Sequence[str] = ()) -> None:
     """Append one graph: its arguments as `input_arg` nodes, then its nodes."""
     start = len(nodes.name)
     nodes.name.extend(args)
     ops, devices = nodes.op_numbers, nodes.device_numbers
-    nodes.op.extend(ops[INPUT_ARG] for _ in args)
+    nodes.op.extend(ops[INPUT_ARG_OP] for _ in args)
     nodes.device.extend(devices[""] for _ in args)
     nodes.fan_in.extend(0 for _ in args)
     nodes.args.append(tuple(range(start, start + len(args))))
@@ -118,7 +118,7 @@ def add_block(nodes: Nodes, defs: Sequence[NodeDef], args: Sequence[str] = ()) -
     left, first = iter(defs), start
     while first < start + len(args) + len(defs):
         texts: list[str] = []
-        for node in islice(left, AT_ONCE):
+        for node in islice(left, NODES_PER_BATCH):
             add_name(node.name)
             add_op(ops[node.op])
             add_device(devices[node.device])
@@ -132,12 +132,12 @@ def add_block(nodes: Nodes, defs: Sequence[NodeDef], args: Sequence[str] = ()) -
         odd = odd or ":" in joined or "\n^" in joined
         first += len(names)
     # -1 for each argument, then 0, 1, 2, …: positions in `defs`.
-    nodes.definition.append(ints(np.arange(-len(args), len(defs)).clip(min=-1)))
+    nodes.definition.append(int32_column(np.arange(-len(args), len(defs)).clip(min=-1)))
     nodes.starts.append(len(nodes.name))
     nodes.index.append(dict(known))
     if odd or len(known) < len(nodes.name) - start:
         # An input may mean a later node of the same name, or a name may look like an output reference: resolve all
         # inputs again.
         known.others = [text for node in defs for text in node.input]
-        nodes.source[inputs_before:] = numbers([-1]) * len(known.others)
+        nodes.source[inputs_before:] = int32_array([-1]) * len(known.others)
     nodes.others.append(known.others)

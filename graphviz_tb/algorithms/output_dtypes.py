@@ -6,55 +6,55 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from graphviz_tb.model.dtypes import dtype_name
-from graphviz_tb.model.tensors import MOST_OUTPUTS
+from graphviz_tb.model.tensors import MAX_OUTPUTS
 from graphviz_tb.ops.outputs import OpDef, op_def
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
 
 # Attributes with the dtype of the output; the first present one counts.
-SAYING = (
+OUTPUT_DTYPE_ATTRS = (
     *("DstT", "out_type", "output_type", "dtype", "Tout", "dtypes", "elem_type"),
     *("output_types", "component_types", "Toutput_types"),
 )
-GENERAL = ("T", "TI", "Tparams", "element_dtype", "value_dtype", "Tvalues", "Tidx")
+GENERAL_DTYPE_ATTRS = ("T", "TI", "Tparams", "element_dtype", "value_dtype", "Tvalues", "Tidx")
 
 
-def output_dtypes(definition: NodeDef) -> Callable[[int], str]:
+def output_dtype_lookup(definition: NodeDef) -> Callable[[int], str]:
     """Return a lookup from output position to dtype: by the op's definition, else by usual attribute names."""
-    known, names = op_def(definition.op), all_dtypes(definition)
+    known, names = op_def(definition.op), all_output_dtypes(definition)
     # For an unknown op, one attribute counts for all outputs.
     return lambda index: names[index] if 0 <= index < len(names) else names[-1] if known is None and names else ""
 
 
-def all_dtypes(definition: NodeDef) -> list[str]:
+def all_output_dtypes(definition: NodeDef) -> list[str]:
     """Return the dtypes of all outputs of an op that TensorFlow defines; for other ops, those of its usual
     attributes."""
     known = op_def(definition.op)
-    return listed_dtypes(definition) if known is None else list(defined(definition, known))
+    return dtypes_by_usual_attribute(definition) if known is None else list(dtypes_by_definition(definition, known))
 
 
-def defined(definition: NodeDef, known: OpDef) -> Iterator[str]:
+def dtypes_by_definition(definition: NodeDef, known: OpDef) -> Iterator[str]:
     """Yield the dtypes of all outputs of an op that TensorFlow defines."""
     for output in known.outputs:
         if output.several:
-            yield from types_of(definition, output.attr)
+            yield from attribute_dtypes(definition, output.attr)
             continue
         # Fixed by the definition, else the node's attribute, else the attribute's default.
         own = (
             [output.dtype]
             if output.dtype
-            else types_of(definition, output.attr) or [known.defaults.get(output.attr, "")]
+            else attribute_dtypes(definition, output.attr) or [known.defaults.get(output.attr, "")]
         )
         count = (
             int(definition.attr[output.counted_by].i)
             if output.counted_by and output.counted_by in definition.attr
             else 1
         )
-        yield from own[:1] * min(count, MOST_OUTPUTS)
+        yield from own[:1] * min(count, MAX_OUTPUTS)
 
 
-def types_of(definition: NodeDef, attr: str) -> list[str]:
+def attribute_dtypes(definition: NodeDef, attr: str) -> list[str]:
     """Return the dtypes in an attribute."""
     if attr not in definition.attr:
         return []
@@ -62,6 +62,13 @@ def types_of(definition: NodeDef, attr: str) -> list[str]:
     return [dtype_name(value.type)] if value.type else [dtype_name(number) for number in value.list.type]
 
 
-def listed_dtypes(definition: NodeDef) -> list[str]:
+def dtypes_by_usual_attribute(definition: NodeDef) -> list[str]:
     """Return the dtypes of the first attribute with a usual name; a single one is that of every output."""
-    return next((found for attr in (*SAYING, *GENERAL) if (found := types_of(definition, attr))), [])
+    return next(
+        (
+            found
+            for attr in (*OUTPUT_DTYPE_ATTRS, *GENERAL_DTYPE_ATTRS)
+            if (found := attribute_dtypes(definition, attr))
+        ),
+        [],
+    )

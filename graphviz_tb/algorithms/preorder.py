@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphviz_tb.model.columns import Ints, Longs, freeze, ints, runs
+from graphviz_tb.model.columns import Ints, Longs, freeze_array, int32_column, run_bounds
 from graphviz_tb.model.frozen import dataclass
 
 
@@ -20,15 +20,15 @@ class Preorder:
     depth: Ints
 
 
-def number(parent: Longs, key: Longs) -> Preorder:
+def number_tree(parent: Longs, key: Longs) -> Preorder:
     """Number the tree given the `parent` of each id (-1 for roots); siblings are sorted by `key`. Does not recurse.
 
     >>> names = ["", "b", "a", "a/x"]
-    >>> numbered = number(np.array([-1, 0, 0, 2]), np.array([0, 2, 1, 3]))
+    >>> numbered = number_tree(np.array([-1, 0, 0, 2]), np.array([0, 2, 1, 3]))
     >>> [names[id] for id in numbered.order], numbered.end.tolist(), numbered.depth.tolist()
     (['', 'a', 'a/x', 'b'], [4, 3, 3, 4], [0, 1, 2, 1])
     """
-    levels = levels_of(parent, key)
+    levels = tree_levels(parent, key)
     # By id; the last entry is the virtual parent of all roots.
     size, row = np.ones(len(parent) + 1, np.int64), np.full(len(parent) + 1, -1)
     # From the deepest level up, so that subtree sizes are complete before they are added to their parents.
@@ -42,7 +42,9 @@ def number(parent: Longs, key: Longs) -> Preorder:
         rows = before + np.repeat(row[level.parents] + 1 - before[level.start], fan)
         row[level.ids], order[rows] = rows, level.ids
         above[rows], end[rows], depth[rows] = np.repeat(row[level.parents], fan), rows + sizes, deep
-    return Preorder(freeze(order), ints(row[:-1]), freeze(above), freeze(end), freeze(depth))
+    return Preorder(
+        freeze_array(order), int32_column(row[:-1]), freeze_array(above), freeze_array(end), freeze_array(depth)
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,10 +57,10 @@ class TreeLevel:
     start: Longs
 
 
-def levels_of(parent: Longs, key: Longs) -> list[TreeLevel]:
+def tree_levels(parent: Longs, key: Longs) -> list[TreeLevel]:
     """Return the levels of a tree from the roots down, siblings sorted by key. One step per depth, no recursion."""
     order = np.lexsort((key, parent))
-    cuts = runs(parent[order])
+    cuts = run_bounds(parent[order])
     heads = parent[order[cuts[:-1]]]
     # By parent: where its children begin in `order`, and their number; the last entry is parent -1, of the roots.
     first, count = np.zeros((2, len(parent) + 1), np.int64)

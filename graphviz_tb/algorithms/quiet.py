@@ -7,23 +7,23 @@ import numpy as np
 from graphviz_tb.model.columns import Bools, Longs
 from graphviz_tb.model.hierarchy import Hierarchy
 
-FORWARD = 0.05  # of a group's ops that feed or come from gradients: with fewer forward ops it is no model
+MAX_FORWARD_SHARE = 0.05  # of a group's ops that feed or come from gradients: with fewer forward ops it is no model
 
 
-def by_row(hierarchy: Hierarchy, column: Bools) -> Bools:
+def flag_op_rows(hierarchy: Hierarchy, column: Bools) -> Bools:
     """Return which rows are ordinary ops for which a node column holds."""
-    flags: Bools = hierarchy.ordinary & column[hierarchy.node]  # groups have node -1
+    flags: Bools = hierarchy.is_ordinary_op & column[hierarchy.node]  # groups have node -1
     return flags
 
 
-def sums(flags: Bools) -> Longs:
+def prefix_counts(flags: Bools) -> Longs:
     """Return prefix counts: `total[end[r]] - total[r]` of the rows in row r are flagged."""
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(flags)))
 
 
-def under(hierarchy: Hierarchy, column: Bools) -> Longs:
+def count_ops_below(hierarchy: Hierarchy, column: Bools) -> Longs:
     """Count, for each row, the ops in it (or itself) for which a node column holds."""
-    total = sums(by_row(hierarchy, column))
+    total = prefix_counts(flag_op_rows(hierarchy, column))
     counts: Longs = total[hierarchy.end] - total[:-1]
     return counts
 
@@ -31,6 +31,6 @@ def under(hierarchy: Hierarchy, column: Bools) -> Longs:
 def training_rows(hierarchy: Hierarchy) -> tuple[Bools, Longs]:
     """Return which rows are gradients or updates without a model, and how many ops in each row feed gradients."""
     flow = hierarchy.graph.meaning.flow()
-    forward, behind = under(hierarchy, flow.forward), under(hierarchy, flow.behind)
-    quiet: Bools = (behind > 0) & (forward <= FORWARD * (forward + behind))
+    forward, behind = count_ops_below(hierarchy, flow.forward), count_ops_below(hierarchy, flow.behind)
+    quiet: Bools = (behind > 0) & (forward <= MAX_FORWARD_SHARE * (forward + behind))
     return quiet, forward

@@ -10,24 +10,24 @@ from collections.abc import Collection, Container, Iterable, Mapping
 
 import numpy as np
 
-from graphviz_tb.model.columns import Bools, Ints, filed
+from graphviz_tb.model.columns import Bools, Ints, group_by_key
 
-STEPS = 20  # whole-edge steps; as many take as long as sorting edges by source
-FIRST_STEPS = 3  # before a graph is taken for a chain
-MANY_EDGES = 24  # with more per reached node, sequential sweeps are faster
-SWEEPS = 3  # sequential sweeps; more would find little
+MAX_WIDE_STEPS = 20  # whole-edge steps; as many take as long as sorting edges by source
+MIN_WIDE_STEPS = 3  # before a graph is taken for a chain
+EDGES_PER_REACHED_NODE = 24  # with more per reached node, sequential sweeps are faster
+MAX_SWEEPS = 3  # sequential sweeps; more would find little
 
 
-def reached(
+def reachable_from(
     start: Iterable[int], after: Mapping[int, Collection[int]], known: Container[int] = frozenset()
 ) -> set[int]:
     """Return all nodes reachable from `start`, itself included; `after[v]` are the successors of v.
 
     Nodes in `known` are not visited.
 
-    >>> sorted(reached([1], {1: [2], 2: [3], 4: [1]}))
+    >>> sorted(reachable_from([1], {1: [2], 2: [3], 4: [1]}))
     [1, 2, 3]
-    >>> sorted(reached([4], {1: [2], 2: [3], 4: [1]}, {1, 2, 3}))
+    >>> sorted(reachable_from([4], {1: [2], 2: [3], 4: [1]}, {1, 2, 3}))
     [4]
     """
     seen = set(start)
@@ -40,14 +40,14 @@ def reached(
     return seen
 
 
-def spread_from(start: Bools, source: Ints, target: Ints) -> Bools:
+def reachable_mask(start: Bools, source: Ints, target: Ints) -> Bools:
     """Return which nodes are reachable from `start`, itself included."""
     seen = start.copy()
     if not start.any():
         return seen
     # Most graphs are wide: all edges at once, a few times, dropping those whose target is reached.
     sweeps = 0
-    for step in range(STEPS):
+    for step in range(MAX_WIDE_STEPS):
         left = ~seen[target]
         source, target = source[left], target[left]
         fresh = target[seen[source]]
@@ -55,10 +55,10 @@ def spread_from(start: Bools, source: Ints, target: Ints) -> Bools:
             return seen
         seen[fresh] = True
         # Few new nodes for so many edges: a chain.
-        if step > FIRST_STEPS and sweeps < SWEEPS and len(fresh) * MANY_EDGES < len(source):
-            seen, sweeps = swept(seen, source, target), sweeps + 1
+        if step > MIN_WIDE_STEPS and sweeps < MAX_SWEEPS and len(fresh) * EDGES_PER_REACHED_NODE < len(source):
+            seen, sweeps = sweep_edges(seen, source, target), sweeps + 1
     # Then node by node: a chain has as many steps as nodes. The targets of node v are targets[first[v]:first[v + 1]].
-    order, begin = filed(source, len(start))
+    order, begin = group_by_key(source, len(start))
     first, targets, reached = begin.tolist(), target[order].tolist(), seen.tolist()
     todo = np.flatnonzero(seen).tolist()
     while todo:
@@ -70,7 +70,7 @@ def spread_from(start: Bools, source: Ints, target: Ints) -> Bools:
     return np.array(reached, bool)
 
 
-def swept(seen: Bools, source: Ints, target: Ints) -> Bools:
+def sweep_edges(seen: Bools, source: Ints, target: Ints) -> Bools:
     """Follow each edge once, in node order or its reverse, whichever fits more edges: complete if the file is sorted
     so."""
     ascending = 2 * np.count_nonzero(source < target) >= len(source)

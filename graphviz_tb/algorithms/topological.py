@@ -7,27 +7,27 @@ from collections.abc import Iterable, Sequence
 from graphviz_tb.model.graph import Graph
 
 
-def topological(after: Sequence[Sequence[int]]) -> list[int]:
+def topological_order(after: Sequence[Sequence[int]]) -> list[int]:
     """Return the nodes in topological order (Kahn 1962), wave by wave, without nodes on or behind cycles.
 
     `after[v]` are the successors of v.
 
-    >>> topological([[2], [2], []]), topological([[1], [0], []])
+    >>> topological_order([[2], [2], []]), topological_order([[1], [0], []])
     ([0, 1, 2], [2])
     """
-    return kahn(after, ())
+    return kahn_order(after, ())
 
 
-def topological_cut(after: Sequence[Sequence[int]]) -> list[int]:
+def topological_order_with_cycles(after: Sequence[Sequence[int]]) -> list[int]:
     """Return all nodes in topological order; where only cycles are left, take the first remaining node.
 
-    >>> topological_cut([[1], [0], [], [1]])
+    >>> topological_order_with_cycles([[1], [0], [], [1]])
     [2, 3, 0, 1]
     """
-    return kahn(after, range(len(after)))
+    return kahn_order(after, range(len(after)))
 
 
-def kahn(after: Sequence[Sequence[int]], otherwise: Iterable[int]) -> list[int]:
+def kahn_order(after: Sequence[Sequence[int]], otherwise: Iterable[int]) -> list[int]:
     """Return nodes without open predecessors and those they free; then release each of `otherwise` in turn, and
     continue."""
     missing = [0] * len(after)
@@ -51,10 +51,10 @@ def kahn(after: Sequence[Sequence[int]], otherwise: Iterable[int]) -> list[int]:
     return order
 
 
-def longest_paths(after: Sequence[Sequence[int]], order: Iterable[int]) -> list[int]:
+def longest_path_lengths(after: Sequence[Sequence[int]], order: Iterable[int]) -> list[int]:
     """Return the longest path length to each node, over edges that lead forward in `order`; 0 for nodes not in it.
 
-    >>> longest_paths([[1, 2], [2], []], [0, 1, 2]), longest_paths([[1], [0]], [0, 1])
+    >>> longest_path_lengths([[1, 2], [2], []], [0, 1, 2]), longest_path_lengths([[1], [0]], [0, 1])
     ([0, 1, 2], [0, 1])
     """
     depth = [0] * len(after)
@@ -69,9 +69,9 @@ def longest_paths(after: Sequence[Sequence[int]], order: Iterable[int]) -> list[
     return depth
 
 
-def depths(graph: Graph) -> list[int]:
+def node_depths(graph: Graph) -> list[int]:
     """Return the longest path length to each node of a graph, cycles cut at one edge."""
     after: list[list[int]] = [[] for _ in range(len(graph))]
     for source, target in zip(graph.source.tolist(), graph.target.tolist(), strict=True):
         after[source].append(target)
-    return longest_paths(after, topological_cut(after))
+    return longest_path_lengths(after, topological_order_with_cycles(after))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from graphviz_tb.annotate.tensors import TensorDecoder, shapes_of
+from graphviz_tb.annotate.tensors import TensorDecoder, main_output_shapes
 from graphviz_tb.model.costs import Cost, Costs
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import Graph
@@ -12,15 +12,15 @@ from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.stats import Stats
 from graphviz_tb.options import AnnotateOptions
 
-DEFAULT = AnnotateOptions()
+DEFAULT_ANNOTATE_OPTIONS = AnnotateOptions()
 
-__all__ = ["Stats", "annotate", "costs_by_node", "shapes_of", "weights_by_node"]
+__all__ = ["Stats", "annotate", "main_output_shapes", "operation_costs", "weight_costs"]
 
 
 def annotate(
     hierarchy: Hierarchy,
     stats: Stats | None = None,
-    options: AnnotateOptions = DEFAULT,
+    options: AnnotateOptions = DEFAULT_ANNOTATE_OPTIONS,
     before: Stats | None = None,
 ) -> Facts:
     """Return the facts of a hierarchy's graph, with joined run statistics and those of `before` to compare with.
@@ -29,31 +29,32 @@ def annotate(
 
     @cache
     def cost() -> Costs:
-        from graphviz_tb.annotate.costs import costs_of  # imports the rules of all ops, which pictures seldom need
+        # imports the rules of all ops, which pictures seldom need
+        from graphviz_tb.annotate.costs import hierarchy_costs
 
         with tensors.inference.lock:
-            return costs_of(hierarchy, tensors.inference, options.batch)
+            return hierarchy_costs(hierarchy, tensors.inference, options.batch)
 
     return Facts(
         hierarchy.graph,
-        tensors.decode,
-        tensors.definitions.of,
+        tensors.tensors_of_node,
+        tensors.definitions.number_of,
         stats=stats,
         before=before,
-        odd=tensors.odd,
+        odd=tensors.inference_notices,
         cost=cost,
     )
 
 
-def costs_by_node(graph: Graph, options: AnnotateOptions = DEFAULT) -> list[Cost]:
+def operation_costs(graph: Graph, options: AnnotateOptions = DEFAULT_ANNOTATE_OPTIONS) -> list[Cost]:
     """Return the cost of the operations of each node of a flat graph, in node order."""
-    from graphviz_tb.annotate.costs import costs_by_node as operations_of
+    from graphviz_tb.annotate.costs import operation_costs_by_node as operations_of
 
     return operations_of(TensorDecoder(graph, options.infer).inference, options.batch)
 
 
-def weights_by_node(graph: Graph, options: AnnotateOptions = DEFAULT) -> dict[int, Cost]:
+def weight_costs(graph: Graph, options: AnnotateOptions = DEFAULT_ANNOTATE_OPTIONS) -> dict[int, Cost]:
     """Return the cost of the weights of a flat graph, at the nodes where sums count them."""
-    from graphviz_tb.annotate.costs import weights_by_node as kept_by
+    from graphviz_tb.annotate.costs import weight_costs_by_node as kept_by
 
     return kept_by(TensorDecoder(graph, options.infer).inference)

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.model.columns import Floats, Longs, freeze
+from graphviz_tb.model.columns import Floats, Longs, freeze_array
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.stats import Measure
+from graphviz_tb.model.stats import StepMeasure
 
 
 class MeasuredChains:
@@ -24,12 +24,12 @@ class MeasuredChains:
 
     >>> from graphviz_tb.flatten import flatten
     >>> from graphviz_tb.interpret import interpret
-    >>> from graphviz_tb.group import group
+    >>> from graphviz_tb.group import fold_graph
     >>> from graphviz_tb.proto import GraphDef
-    >>> hierarchy = group(interpret(flatten(GraphDef(node=[{"name": "a/x"}, {"name": "a/y"}]))))
+    >>> hierarchy = fold_graph(interpret(flatten(GraphDef(node=[{"name": "a/x"}, {"name": "a/y"}]))))
     >>> # rows: 0 the whole, 1 a, 2 a/x, 3 a/y
     >>> around = MeasuredChains(hierarchy, np.array([0, 0, 1]), np.array([2, 3, 3]))
-    >>> around.chain_of.tolist(), around.chain.tolist(), around.sums(np.array([5, 6, 7])).tolist()
+    >>> around.chain_of.tolist(), around.chain.tolist(), around.sums_by_place(np.array([5, 6, 7])).tolist()
     ([0, 0, 1, 2], [1, 2, 0, 2, 0], [5, 6, 11, 7, 7])
     """
 
@@ -68,25 +68,25 @@ class MeasuredChains:
         self.chain, self.first = np.concatenate(found)[order], first[order]
         self.stop = np.searchsorted(key, step[self.first] * len(measured) + stops[self.chain])
 
-    def sums(self, values: Longs) -> Longs:
+    def sums_by_place(self, values: Longs) -> Longs:
         """Return the sum over the entries of each place."""
         total = np.concatenate(([0], np.cumsum(values)))
         sums: Longs = total[self.stop] - total[self.first]
         return sums
 
-    def spans(self, start: Longs, end: Longs) -> Longs:
+    def spans_by_place(self, start: Longs, end: Longs) -> Longs:
         """Return the time from the first start to the last end of each place; 0 if nothing started (`end` is -1)."""
-        last = greatest(end, self.first, self.stop)
-        before = -greatest(-start, self.first, self.stop)
+        last = slice_maxima(end, self.first, self.stop)
+        before = -slice_maxima(-start, self.first, self.stop)
         lengths: Longs = np.where(last >= 0, last - np.minimum(before, last), 0)
         return lengths
 
-    def counts(self) -> Longs:
+    def step_counts_by_row(self) -> Longs:
         """Return the number of steps that measured each row of the graph."""
-        counts: Longs = self.of_rows(np.bincount(self.chain, minlength=self.chains))
+        counts: Longs = self.chains_to_rows(np.bincount(self.chain, minlength=self.chains))
         return counts
 
-    def measure(self, values: Longs, steps: int, unit: int = 1) -> Measure:
+    def measure_rows(self, values: Longs, steps: int, unit: int = 1) -> StepMeasure:
         """Return mean, median, least and most of the values of each place over `steps` steps, divided by `unit`; a step
         without a row counts as 0."""
         some = np.flatnonzero(values)
@@ -105,18 +105,18 @@ class MeasuredChains:
         mean = np.bincount(chain, value, self.chains) / count
         middle = (value_at_rank((count - 1) // 2) + value_at_rank(count // 2)) / 2
         columns = (mean, value_at_rank(0), value_at_rank(count - 1), middle)
-        return Measure(*(freeze(self.of_rows(column)) for column in columns))
+        return StepMeasure(*(freeze_array(self.chains_to_rows(column)) for column in columns))
 
-    def of_rows(self, column: NDArray[Any]) -> NDArray[Any]:
+    def chains_to_rows(self, column: NDArray[Any]) -> NDArray[Any]:
         """Convert a column of chains to one of rows, 0 if nothing was measured."""
         return np.append(column, column.dtype.type(0))[self.chain_of]
 
 
-def greatest(values: Longs, first: Longs, stop: Longs) -> Longs:
+def slice_maxima(values: Longs, first: Longs, stop: Longs) -> Longs:
     """Return the greatest value of each slice `first … stop-1`; no slice is empty. Two slices of a power-of-two width
     cover it, and their maxima are computed by doubling the width (a sparse table).
 
-    >>> greatest(np.array([3, 1, 4, 1, 5]), np.array([0, 1, 3]), np.array([3, 2, 5])).tolist()
+    >>> slice_maxima(np.array([3, 1, 4, 1, 5]), np.array([0, 1, 3]), np.array([3, 2, 5])).tolist()
     [4, 1, 5]
     """
     found, width, most = np.zeros(len(first), np.int64), 1, int(np.max(stop - first, initial=0))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import count
 
-from graphviz_tb.limits import DEFINITION_REMEMBERED
-from graphviz_tb.model.graph import COLOCATION, Graph
+from graphviz_tb.limits import MAX_CACHED_DEFINITION_BYTES
+from graphviz_tb.model.graph import COLOCATION_ATTR, Graph
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.proto import NodeDef
 
@@ -18,7 +18,7 @@ class DefinitionNumbers:
     >>> from graphviz_tb import load
     >>> text = 'node { name: "x" op: "Relu" } node { name: "y" op: "Relu" input: "x" } node { name: "z" op: "Elu" }'
     >>> numbers = DefinitionNumbers(load(text.encode()).hierarchy.graph)
-    >>> numbers.of(0) == numbers.of(1), numbers.of(0) == numbers.of(2)
+    >>> numbers.number_of(0) == numbers.number_of(1), numbers.number_of(0) == numbers.number_of(2)
     (True, False)
     """
 
@@ -30,43 +30,43 @@ class DefinitionNumbers:
         self._as_packed: dict[bytes, int] = {}  # attributes in the order of the file
         self._next = count()  # thread-safe: no number is used twice
 
-    def of(self, node: int) -> int:
+    def number_of(self, node: int) -> int:
         """Return the number of a node's definition; -1 for an argument of a function, which has none."""
         number = self._numbers[node]
         if number < 0:
-            number = self._numbers[node] = self._found(node)
+            number = self._numbers[node] = self._find_number(node)
         return number
 
-    def _found(self, node: int) -> int:
+    def _find_number(self, node: int) -> int:
         packed = self._packed(int(self.graph.definition[node])) if self.graph.function[node] < 0 else b""
         if not packed:
-            return self._of_message(node)
-        if len(packed) > DEFINITION_REMEMBERED:
+            return self._number_node(node)
+        if len(packed) > MAX_CACHED_DEFINITION_BYTES:
             return next(self._next)
         number = self._as_packed.get(packed)
         if number is None:
-            number = self._as_packed[packed] = self._number(NodeDef.FromString(packed))
+            number = self._as_packed[packed] = self._number_message(NodeDef.FromString(packed))
         return number
 
-    def _number(self, bare: NodeDef) -> int:
+    def _number_message(self, bare: NodeDef) -> int:
         return self._known.setdefault(bare.SerializeToString(deterministic=True), next(self._next))
 
-    def _of_message(self, node: int) -> int:
+    def _number_node(self, node: int) -> int:
         definition = self.graph.node_def(node)
         if definition is None:
             return -1
         # A long definition is a constant, not compared with others.
-        if definition.ByteSize() > DEFINITION_REMEMBERED:
+        if definition.ByteSize() > MAX_CACHED_DEFINITION_BYTES:
             return next(self._next)
         bare = type(definition)()
         bare.CopyFrom(definition)
         for field in ("name", "input", "device"):
             bare.ClearField(field)
-        bare.attr.pop(COLOCATION, None)
-        return self._number(bare)
+        bare.attr.pop(COLOCATION_ATTR, None)
+        return self._number_message(bare)
 
 
-def layer_nodes(graph: Graph) -> dict[int, Layer]:
+def keras_layer_nodes(graph: Graph) -> dict[int, Layer]:
     """Return the nodes that are Keras layers: all in a graph of layers, none in any other graph. An op with the name of
     a layer's scope is not a layer."""
     named = ((graph.index[0].get(name, -1), layer) for name, layer in graph.layers.items())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from graphviz_tb.model.wiring import output_number
-from graphviz_tb.ops.outputs import Output, op_def
+from graphviz_tb.model.wiring import parse_output_number
+from graphviz_tb.ops.outputs import OutputDef, op_def
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
@@ -20,21 +20,24 @@ def output_index(definition: NodeDef, key: str) -> int:
     """
     name, _, number = key.rpartition(":")
     if not name:
-        return output_number(number)
+        return parse_output_number(number)
     known = op_def(definition.op)
     outputs = known.outputs if known is not None else ()
     names = [output.name for output in outputs]
     # If the definition lacks the output, the position is the number alone.
     before = outputs[: names.index(name)] if name in names else ()
-    return sum(length(definition, output) for output in before) + output_number(number)
+    return sum(output_list_length(definition, output) for output in before) + parse_output_number(number)
 
 
-def length(definition: NodeDef, output: Output) -> int:
+def output_list_length(definition: NodeDef, output: OutputDef) -> int:
     """Return the number of outputs of an entry of the op's definition.
 
     >>> from graphviz_tb.proto import NodeDef
     >>> split = op_def("Split").outputs[0]
-    >>> length(NodeDef(attr={"num_split": {"i": 3}}), split), length(NodeDef(attr={"num_split": {"i": -3}}), split)
+    >>> (
+    ...     output_list_length(NodeDef(attr={"num_split": {"i": 3}}), split),
+    ...     output_list_length(NodeDef(attr={"num_split": {"i": -3}}), split),
+    ... )
     (3, 0)
     """
     attr = output.counted_by or (output.attr if output.several else "")
@@ -50,7 +53,7 @@ def length(definition: NodeDef, output: Output) -> int:
     return len(usual) if isinstance(usual, list) else int(usual or 0)
 
 
-def outputs_of(definition: NodeDef) -> int | None:
+def output_count(definition: NodeDef) -> int | None:
     """Return the number of outputs of a node; None for an op that TensorFlow does not know."""
     known = op_def(definition.op)
-    return None if known is None else sum(length(definition, output) for output in known.outputs)
+    return None if known is None else sum(output_list_length(definition, output) for output in known.outputs)

@@ -7,21 +7,28 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from graphviz_tb.annotate.definitions import DefinitionNumbers
-from graphviz_tb.annotate.outputs import outputs_of
-from graphviz_tb.annotate.shapes import ResolvedCalls, TensorOfKey, argument_of, enumerated, single_calls, tensors_of
-from graphviz_tb.limits import OUTPUTS_LISTED, REMEMBERED_NODES
-from graphviz_tb.model.columns import span
+from graphviz_tb.annotate.outputs import output_count
+from graphviz_tb.annotate.shapes import (
+    SingleCalls,
+    TensorLookup,
+    argument_tensor_lookup,
+    enumerated_shapes,
+    find_single_calls,
+    tensor_lookup,
+)
+from graphviz_tb.limits import MAX_CACHED_NODES, MAX_LISTED_OUTPUTS
+from graphviz_tb.model.columns import sorted_value_range
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.tensors import Shape, TakenBranch, Tensor
-from graphviz_tb.ops.roles import FRAME_CONDITIONS, FRAME_SWITCHES, READS
+from graphviz_tb.ops.roles import FRAME_CONDITION_OPS, FRAME_SWITCH_OPS, VARIABLE_READ_OPS
 
 if TYPE_CHECKING:
     from graphviz_tb.annotate.infer import Inference
     from graphviz_tb.proto import NodeDef
 
-CONTRADICTION = "shape-contradiction"
+CONTRADICTION_CODE = "shape-contradiction"
 
 
 class TensorDecoder:
@@ -30,7 +37,7 @@ class TensorDecoder:
     def __init__(self, graph: Graph, infer: bool = True) -> None:
         self.graph = graph
         self.infer = infer
-        self.known: dict[int, TensorOfKey] = {}
+        self.known: dict[int, TensorLookup] = {}
 
     @cached_property
     def definitions(self) -> DefinitionNumbers:
@@ -38,20 +45,20 @@ class TensorDecoder:
         return DefinitionNumbers(self.graph)
 
     @cached_property
-    def _calls(self) -> ResolvedCalls:
-        return single_calls(self.graph)
+    def _calls(self) -> SingleCalls:
+        return find_single_calls(self.graph)
 
-    def _said(self, node: int) -> TensorOfKey:
+    def _file_lookup(self, node: int) -> TensorLookup:
         """Return the tensors that the file declares for the outputs of a node."""
-        number = self.definitions.of(node)
+        number = self.definitions.number_of(node)
         # Declarations of a variable's handle or a function apply to one node only.
-        if number < 0 or node in self._calls.by_node or self.graph.op_types[self.graph.op[node]] in READS:
+        if number < 0 or node in self._calls.by_node or self.graph.op_types[self.graph.op[node]] in VARIABLE_READ_OPS:
             number = ~node
         said = self.known.get(number)
         if said is None:
-            if len(self.known) >= REMEMBERED_NODES:
+            if len(self.known) >= MAX_CACHED_NODES:
                 self.known.clear()
-            said = self.known[number] = tensors_of(self.graph, node, self._calls)
+            said = self.known[number] = tensor_lookup(self.graph, node, self._calls)
         return said
 
     @cached_property
@@ -59,28 +66,36 @@ class TensorDecoder:
         """The inference, created for the first tensor with an unknown shape."""
         from graphviz_tb.annotate.infer import Inference  # the rules of all ops
 
-        return Inference(self.graph, self.declared, self.definitions)
+        return Inference(self.graph, self.declared_shapes, self.definitions)
 
-    def declared(self, node: int, definition: NodeDef | None) -> list[Shape] | None:
+    def declared_shapes(self, node: int, definition: NodeDef | None) -> list[Shape] | None:
         """Return the shapes that the file declares for the outputs of a node, except attributes read by its rule."""
-        return [argument_of(self.graph, node)("0").shape] if definition is None else enumerated(definition)[0]
+        return (
+            [argument_tensor_lookup(self.graph, node)("0").shape]
+            if definition is None
+            else enumerated_shapes(definition)[0]
+        )
 
-    def decode(self, node: int) -> TensorOfKey:
+    def tensors_of_node(self, node: int) -> TensorLookup:
         """Return a lookup from an output key of a node to its tensor."""
-        said = self._said(node)
-        shaped = (lambda key: self._completed(node, key, said(key))) if self.infer else said
-        return (lambda key: replace(shaped(key), branch=branch_of(key))) if branches(self.graph, node) else shaped
+        said = self._file_lookup(node)
+        shaped = (lambda key: self._complete_tensor(node, key, said(key))) if self.infer else said
+        return (
+            (lambda key: replace(shaped(key), branch=branch_of_key(key)))
+            if feeds_branches(self.graph, node)
+            else shaped
+        )
 
-    def _completed(self, node: int, key: str, said: Tensor) -> Tensor:
+    def _complete_tensor(self, node: int, key: str, said: Tensor) -> Tensor:
         """Fill in the unknown sizes of a tensor by inference; declared sizes stay."""
         # Most shapes are fully declared.
         if said.shape is not None and None not in said.shape:
             return said
-        inferred = self.inference.shape(node, self.inference.wiring.place(node, key))
-        shape = completed(said.shape, inferred)
+        inferred = self.inference.output_shape(node, self.inference.wiring.position_of_key(node, key))
+        shape = complete_shape(said.shape, inferred)
         return said if shape == said.shape else Tensor(shape, said.dtype, "inferred")
 
-    def odd(self) -> tuple[Notice, ...]:
+    def inference_notices(self) -> tuple[Notice, ...]:
         """Report nodes whose declared shapes contradict the shapes inferred so far, and whether inference reached its
         limits."""
         if "inference" not in self.__dict__:  # reading the property would create it
@@ -89,8 +104,8 @@ class TensorDecoder:
         if nodes := sorted(self.inference.contradictions):
             name = self.graph.name[nodes[0]]
             text = f"the declared shape of {name!r} contradicts its inputs; the declared one counts"
-            notices.append(Notice(CONTRADICTION, text, name, len(nodes)))
-        if self.inference.limited:
+            notices.append(Notice(CONTRADICTION_CODE, text, name, len(nodes)))
+        if self.inference.hit_limit:
             text = (
                 "some shapes stay unknown: functions are called with too many kinds of arguments, or sizes are too many"
             )
@@ -98,28 +113,28 @@ class TensorDecoder:
         return tuple(notices)
 
 
-def branches(graph: Graph, node: int) -> bool:
+def feeds_branches(graph: Graph, node: int) -> bool:
     """Return whether a node passes a tensor to one of two branches. A `Switch` of a loop continues or ends the loop
     instead."""
-    if graph.op_types[graph.op[node]] not in FRAME_SWITCHES:
+    if graph.op_types[graph.op[node]] not in FRAME_SWITCH_OPS:
         return False
-    inputs = graph.source[slice(*span(graph.target, node, node + 1))].tolist()
-    return all(graph.op_types[graph.op[source]] not in FRAME_CONDITIONS for source in inputs)
+    inputs = graph.source[slice(*sorted_value_range(graph.target, node, node + 1))].tolist()
+    return all(graph.op_types[graph.op[source]] not in FRAME_CONDITION_OPS for source in inputs)
 
 
-def branch_of(key: str) -> TakenBranch:
+def branch_of_key(key: str) -> TakenBranch:
     """Return the value of its condition for which a `Switch` gives an output.
 
-    >>> branch_of("1"), branch_of("0"), branch_of("output_true:0")
+    >>> branch_of_key("1"), branch_of_key("0"), branch_of_key("output_true:0")
     ('true', 'false', 'true')
     """
     return "true" if key in ("1", "output_true:0") else "false"
 
 
-def completed(said: Shape, inferred: Shape) -> Shape:
+def complete_shape(said: Shape, inferred: Shape) -> Shape:
     """Fill the unknown sizes of a declared shape with inferred ones.
 
-    >>> completed((None, 3), (2, 4)), completed(None, (2,)), completed((None,), (1, 2))
+    >>> complete_shape((None, 3), (2, 4)), complete_shape(None, (2,)), complete_shape((None,), (1, 2))
     ((2, 3), (2,), (None,))
     """
     if said is None or inferred is None or len(said) != len(inferred):
@@ -127,7 +142,7 @@ def completed(said: Shape, inferred: Shape) -> Shape:
     return tuple(other if size is None else size for size, other in zip(said, inferred, strict=True))
 
 
-def shapes_of(graph: Graph, facts: Facts) -> dict[tuple[str, int], Shape]:
+def main_output_shapes(graph: Graph, facts: Facts) -> dict[tuple[str, int], Shape]:
     """Return the shape of every output of the main graph; for an unknown op, of the outputs that are used or listed."""
     used: dict[int, int] = {}
     # One more than the greatest position used by an edge.
@@ -139,10 +154,10 @@ def shapes_of(graph: Graph, facts: Facts) -> dict[tuple[str, int], Shape]:
         definition = graph.node_def(node) if graph.function[node] < 0 else None
         if definition is None:
             continue
-        outputs, count = facts.decode(node), outputs_of(definition)
+        outputs, count = facts.decode(node), output_count(definition)
         if count is None:
-            count = max(used.get(node, 0), len(enumerated(definition)[0] or ()))
+            count = max(used.get(node, 0), len(enumerated_shapes(definition)[0] or ()))
         # An attribute that counts outputs may be any number in a file.
-        for index in range(min(count, OUTPUTS_LISTED)):
+        for index in range(min(count, MAX_LISTED_OUTPUTS)):
             shape_of[graph.name[node], index] = outputs(str(index)).shape
     return shape_of

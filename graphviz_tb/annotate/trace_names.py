@@ -17,17 +17,17 @@ from collections.abc import Iterable
 from functools import cached_property
 from itertools import islice
 
-from graphviz_tb.algorithms.layer_scopes import layers_of_scopes, may_be_layer
-from graphviz_tb.annotate.devices import bare
-from graphviz_tb.annotate.trace_scopes import BodyCalls, cuts, path_of
-from graphviz_tb.limits import CALLS_NAMED, FEW_WAYS, NAMES_LOOKED_FOR
+from graphviz_tb.algorithms.layer_scopes import is_possible_layer_path, match_layers_to_scopes
+from graphviz_tb.annotate.devices import strip_kernel_name
+from graphviz_tb.annotate.trace_scopes import BodyCalls, path_of_chain, slash_positions
+from graphviz_tb.limits import FEW_NAME_READINGS, MAX_NAMED_CALLS, MAX_SEARCHED_FUNCTIONS
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.paths import Path, function_of
+from graphviz_tb.model.paths import RowPath, function_row_of
 
-FOLDED = re.compile(r"/_\d+__cf__\d+$")
-MACHINERY = "Func/"
+FOLDED_CONSTANT_SUFFIX = re.compile(r"/_\d+__cf__\d+$")
+MACHINERY_PREFIX = "Func/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class ExecutionPath:
     `whole` is false if only the function is known, not the call: the path begins in the function then.
     """
 
-    path: Path
+    path: RowPath
     within: bool = False
     whole: bool = True
 
@@ -49,9 +49,9 @@ class TraceNames:
         self.hierarchy = hierarchy
         self.tensorboard = tensorboard
         self._index: dict[int, dict[str, int]] = {}
-        self._calls = BodyCalls(hierarchy, self.index)
+        self._calls = BodyCalls(hierarchy, self.rows_by_name)
 
-    def index(self, block: int) -> dict[str, int]:
+    def rows_by_name(self, block: int) -> dict[str, int]:
         """Return rows of ops by their name in the file, in the main graph (row 0) or in a function."""
         rows_by_name = self._index.get(block)
         if rows_by_name is None:
@@ -68,7 +68,7 @@ class TraceNames:
         """Return whether a row has statistics: constants and summaries embedded by TensorBoard have none."""
         return not self.tensorboard or self.hierarchy.mark[row] == Mark.NONE
 
-    def places(self, names: Iterable[str]) -> dict[str, ExecutionPath]:
+    def execution_paths(self, names: Iterable[str]) -> dict[str, ExecutionPath]:
         """Return the path of each name that has one.
 
         Names that are not found in the main graph or through its calls are looked up in functions; ambiguous ones go to
@@ -77,25 +77,25 @@ class TraceNames:
         place_of: dict[str, ExecutionPath] = {}
         unmatched: list[str] = []
         for name in dict.fromkeys(names):
-            place = self._in_main(name)
+            place = self._find_in_main(name)
             if place is not None:
                 place_of[name] = place
             else:
                 unmatched.append(name)
         if unmatched and not self.tensorboard and self.hierarchy.function_rows:
-            place_of.update(self._in_functions(unmatched))
+            place_of.update(self._find_in_functions(unmatched))
         if unmatched and not self.tensorboard and self.hierarchy.graph.layers:
-            place_of.update(self._in_layers([name for name in unmatched if name not in place_of]))
+            place_of.update(self._find_in_layers([name for name in unmatched if name not in place_of]))
         return place_of
 
-    def _in_layers(self, names: list[str]) -> dict[str, ExecutionPath]:
+    def _find_in_layers(self, names: list[str]) -> dict[str, ExecutionPath]:
         """Find ops of a run in the nodes of a graph of layers, by the scope of each layer in the run."""
-        index = self.index(0)
-        nodes = {scope: index[path] for scope, path in layers_of_scopes(names, self.hierarchy.graph.layers).items()
+        index = self.rows_by_name(0)
+        nodes = {scope: index[path] for scope, path in match_layers_to_scopes(names, self.hierarchy.graph.layers).items()
                  if path in index}  # fmt: skip
         place_of: dict[str, ExecutionPath] = {}
         # The nearest scope around the op that is a layer.
-        for name in filter(may_be_layer, names):
+        for name in filter(is_possible_layer_path, names):
             scope = name.rpartition("/")[0]
             while scope and scope not in nodes:
                 scope = scope.rpartition("/")[0]
@@ -103,40 +103,42 @@ class TraceNames:
                 place_of[name] = ExecutionPath((nodes[scope],))
         return place_of
 
-    def _in_main(self, name: str) -> ExecutionPath | None:
-        index = self.index(0)
+    def _find_in_main(self, name: str) -> ExecutionPath | None:
+        index = self.rows_by_name(0)
         if name in index:
             return ExecutionPath((index[name],))
         if self.tensorboard:
             return None
-        if (row := index.get(bare(name))) is not None:
+        if (row := index.get(strip_kernel_name(name))) is not None:
             return ExecutionPath((row,))
-        return self.follow(0, name)
+        return self.follow_calls(0, name)
 
-    def _in_functions(self, names: list[str]) -> dict[str, ExecutionPath]:
+    def _find_in_functions(self, names: list[str]) -> dict[str, ExecutionPath]:
         places_of: dict[str, list[tuple[int, ExecutionPath]]] = {}
         votes: Counter[int] = Counter()
         # The name alone does not determine the function: ambiguous names go to the function with most names.
-        left: int = NAMES_LOOKED_FOR
+        left: int = MAX_SEARCHED_FUNCTIONS
         for name in names:
             # Names shared by thousands of functions decide little: then only a few functions are tried.
-            functions = self._functions_with(name, None if left > 0 and self._calls.at_leisure else FEW_WAYS)
+            functions = self._functions_with(name, None if left > 0 and self._calls.has_time else FEW_NAME_READINGS)
             left -= len(functions)
             for function in functions:
-                row = self.index(function).get(bare(name))
-                place = ExecutionPath((row,)) if row is not None else self.follow(function, name)
+                row = self.rows_by_name(function).get(strip_kernel_name(name))
+                place = ExecutionPath((row,)) if row is not None else self.follow_calls(function, name)
                 if place is not None:
                     places_of.setdefault(name, []).append((function, place))
                     votes[function] += 1
-        return {name: self._outward(*max(each, key=lambda pair: votes[pair[0]])) for name, each in places_of.items()}
+        return {
+            name: self._from_main_graph(*max(each, key=lambda pair: votes[pair[0]])) for name, each in places_of.items()
+        }
 
     def _functions_with(self, name: str, most: int | None) -> list[int]:
         """Return functions in which a name may have a meaning: with an op of that name, or a call that is a prefix of
         it; the first `most`."""
-        inner = FOLDED.sub("", name.removeprefix(MACHINERY))
+        inner = FOLDED_CONSTANT_SUFFIX.sub("", name.removeprefix(MACHINERY_PREFIX))
         # Prefixes are made lazily: for a name of thousands of segments, all of them would take quadratic memory.
-        parts = (inner[:cut] for cut in cuts(inner, 0, self._lengths))
-        heads = dict.fromkeys((bare(name), inner, *(part for part in parts if part in self._owners)))
+        parts = (inner[:cut] for cut in slash_positions(inner, 0, self._call_name_lengths))
+        heads = dict.fromkeys((strip_kernel_name(name), inner, *(part for part in parts if part in self._owners)))
         owners = dict.fromkeys(function for head in heads for function in self._owners.get(head, [])[:most])
         return sorted(islice(owners, most))
 
@@ -145,41 +147,43 @@ class TraceNames:
         """Functions with an op of a name, by name."""
         owners: dict[str, list[int]] = {}
         for function in self.hierarchy.function_rows:
-            for known in self.index(function):
+            for known in self.rows_by_name(function):
                 owners.setdefault(known, []).append(function)
         return owners
 
     @cached_property
-    def _lengths(self) -> frozenset[int]:
+    def _call_name_lengths(self) -> frozenset[int]:
         """The lengths of the names of calls in functions."""
-        return frozenset().union(*(self._calls.inside(function).lengths for function in self.hierarchy.function_rows))
+        return frozenset().union(
+            *(self._calls.calls_of_body(function).lengths for function in self.hierarchy.function_rows)
+        )
 
-    def _outward(self, function: int, place: ExecutionPath) -> ExecutionPath:
+    def _from_main_graph(self, function: int, place: ExecutionPath) -> ExecutionPath:
         """Return a place as seen from the main graph, if only one chain of calls leads to the function."""
-        chain = self.only_call(function)
+        chain = self.only_call_chain(function)
         if chain is None:
             return ExecutionPath(place.path, place.within, whole=False)
         return ExecutionPath((*chain, *place.path), place.within)
 
-    def follow(self, block: int, name: str) -> ExecutionPath | None:
+    def follow_calls(self, block: int, name: str) -> ExecutionPath | None:
         """Read `name` as nested calls, then an op. If the rest is no op, it is machinery of the call."""
-        name = FOLDED.sub("", name.removeprefix(MACHINERY))
-        ways, deepest = self._calls.ways(block, name[: name.rfind("/") + 1])
-        for inside, start, chain in ways if self._calls.at_leisure else ways[:FEW_WAYS]:
+        name = FOLDED_CONSTANT_SUFFIX.sub("", name.removeprefix(MACHINERY_PREFIX))
+        ways, deepest = self._calls.readings_of_scope(block, name[: name.rfind("/") + 1])
+        for inside, start, chain in ways if self._calls.has_time else ways[:FEW_NAME_READINGS]:
             self._calls.looked += 1
-            row = self.index(inside).get(name[start:])
+            row = self.rows_by_name(inside).get(name[start:])
             if row is not None:
-                return ExecutionPath((*path_of(chain), row))
-        return ExecutionPath(path_of(deepest), within=True) if deepest else None
+                return ExecutionPath((*path_of_chain(chain), row))
+        return ExecutionPath(path_of_chain(deepest), within=True) if deepest else None
 
-    def only_call(self, function: int) -> Path | None:
+    def only_call_chain(self, function: int) -> RowPath | None:
         """Return the chain of calls from the main graph to a function if there is exactly one; None if it is longer
         than TensorFlow writes."""
         chain: list[int] = []
         # Functions that only call each other are not reachable from the main graph.
-        while function and len(chain) < CALLS_NAMED and len(self._callers.get(function, ())) == 1:
+        while function and len(chain) < MAX_NAMED_CALLS and len(self._callers.get(function, ())) == 1:
             chain.append(self._callers[function][0])
-            function = function_of(self.hierarchy, chain[-1])
+            function = function_row_of(self.hierarchy, chain[-1])
         return None if function else tuple(reversed(chain))
 
     @cached_property

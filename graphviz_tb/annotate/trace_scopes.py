@@ -6,18 +6,18 @@ import re
 from collections.abc import Callable, Iterator
 from sys import intern
 
-from graphviz_tb.limits import FEW_WAYS, PARTS_READ, WAYS_TO_READ
+from graphviz_tb.limits import FEW_NAME_READINGS, MAX_NAME_READINGS, MAX_READ_NAME_PARTS
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.paths import Path
+from graphviz_tb.model.paths import RowPath
 
-LOWERED = re.compile(r"(then|else|cond|body|branch(\d+))/_\d+/")
+LOWERED_SCOPE = re.compile(r"(then|else|cond|body|branch(\d+))/_\d+/")
 
 # A call, its enclosing calls, and their number: linked, since tuples would take quadratic memory.
-Chain = tuple[int, "Chain", int] | None
+CallChain = tuple[int, "CallChain", int] | None
 # A body, the start of its part of the name, and the calls that lead to it, innermost first.
-Way = tuple[int, int, Chain]
-Ways = tuple[list[Way], Chain]  # all readings of a scope, and the longest chain of calls in it
+ScopeReading = tuple[int, int, CallChain]
+ScopeReadings = tuple[list[ScopeReading], CallChain]  # all readings of a scope, and the longest chain of calls in it
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +28,10 @@ class NamedCalls:
     lengths: frozenset[int]
 
 
-def path_of(chain: Chain) -> Path:
+def path_of_chain(chain: CallChain) -> RowPath:
     """Return the calls of a chain, outermost first.
 
-    >>> path_of((8, (3, None, 1), 2))
+    >>> path_of_chain((8, (3, None, 1), 2))
     (3, 8)
     """
     rows: list[int] = []
@@ -41,10 +41,10 @@ def path_of(chain: Chain) -> Path:
     return tuple(rows[::-1])
 
 
-def cuts(name: str, start: int, lengths: frozenset[int]) -> Iterator[int]:
+def slash_positions(name: str, start: int, lengths: frozenset[int]) -> Iterator[int]:
     """Yield the slashes at which a name, read from `start`, may be cut so that the part has one of some lengths.
 
-    >>> list(cuts("a/b/cd", 0, frozenset({1, 2, 3, 6})))
+    >>> list(slash_positions("a/b/cd", 0, frozenset({1, 2, 3, 6})))
     [1, 3]
     """
     longest = max(lengths, default=-1)
@@ -63,14 +63,14 @@ class BodyCalls:
         self.looked = 0  # number of lookups so far
         self._named: dict[int, NamedCalls] = {}
         self._bodies: dict[int, dict[str, list[int]]] = {}
-        self._ways: dict[tuple[int, str], Ways] = {}
+        self._ways: dict[tuple[int, str], ScopeReadings] = {}
 
     @property
-    def at_leisure(self) -> bool:
+    def has_time(self) -> bool:
         """Return whether there is budget for every way of reading a name."""
-        return self.looked < PARTS_READ
+        return self.looked < MAX_READ_NAME_PARTS
 
-    def inside(self, block: int) -> NamedCalls:
+    def calls_of_body(self, block: int) -> NamedCalls:
         """Return the calls of a body."""
         known = self._named.get(block)
         if known is None:
@@ -79,22 +79,22 @@ class BodyCalls:
             known = self._named[block] = NamedCalls(rows, frozenset(map(len, rows)))
         return known
 
-    def ways(self, block: int, scope: str) -> Ways:
+    def readings_of_scope(self, block: int, scope: str) -> ScopeReadings:
         """Return every way of reading a scope, the longest call first; shared by all names in the scope."""
         ways = self._ways.get((block, scope))
         if ways is None:
-            ways = self._read(block, scope)
+            ways = self._find_readings(block, scope)
             # Cache only readings made within the budget.
-            if self.at_leisure:
+            if self.has_time:
                 self._ways[block, intern(scope)] = ways
         return ways
 
-    def _read(self, block: int, scope: str) -> Ways:
-        ways: list[Way] = []
-        waiting: list[Way] = [(block, 0, None)]
+    def _find_readings(self, block: int, scope: str) -> ScopeReadings:
+        ways: list[ScopeReading] = []
+        waiting: list[ScopeReading] = [(block, 0, None)]
         seen: set[tuple[int, int]] = set()
-        deepest: Chain = None
-        most = WAYS_TO_READ if self.at_leisure else FEW_WAYS
+        deepest: CallChain = None
+        most = MAX_NAME_READINGS if self.has_time else FEW_NAME_READINGS
         while waiting and len(ways) < most:
             inside, start, chain = way = waiting.pop()
             if (inside, start) in seen:
@@ -102,8 +102,8 @@ class BodyCalls:
             seen.add((inside, start))
             ways.append(way)
             self.looked += 1
-            calls = self.inside(inside)
-            for cut in cuts(scope, start, calls.lengths):
+            calls = self.calls_of_body(inside)
+            for cut in slash_positions(scope, start, calls.lengths):
                 self.looked += 1
                 call = calls.rows.get(scope[start:cut])
                 if call is None:
@@ -112,17 +112,17 @@ class BodyCalls:
                 longer = call, chain, 1 if chain is None else chain[2] + 1
                 if deepest is None or longer[2] > deepest[2]:
                     deepest = longer
-                bodies, at = self._entered(call, scope, cut + 1)
+                bodies, at = self._bodies_entered(call, scope, cut + 1)
                 # The ones popped first: a hostile call has thousands.
                 waiting += [(body, at, longer) for body in bodies[-most:]]
                 self.looked += min(most, len(bodies))
         return ways, deepest
 
-    def _entered(self, call: int, name: str, start: int) -> tuple[list[int], int]:
+    def _bodies_entered(self, call: int, name: str, start: int) -> tuple[list[int], int]:
         """Return the functions of a call into which a name may continue at `start`, and the position after their
         marker."""
         bodies = self._bodies_of(call)
-        lowered = LOWERED.match(name, start)
+        lowered = LOWERED_SCOPE.match(name, start)
         if lowered is None:
             return bodies[""], start
         # The attributes are cond, body, then_branch, else_branch and, of Case, branches[0], branches[1], …

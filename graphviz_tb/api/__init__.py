@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from graphviz_tb.api.nodes import Node, NodeList
-from graphviz_tb.api.table import summary_text
+from graphviz_tb.api.table import layer_table
 
-__all__ = ["Node", "NodeList", "summary_text"]
+__all__ = ["Node", "NodeList", "layer_table"]

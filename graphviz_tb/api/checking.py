@@ -12,28 +12,35 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphviz_tb.api.checked import FAILED, NOTHING_FOUND, PASSED, UNKNOWN, CheckedAssertion, CheckedModel
-from graphviz_tb.api.finding import MEASURED, ModelRows
+from graphviz_tb.api.checked import (
+    ASSERTION_FAILED,
+    ASSERTION_PASSED,
+    ASSERTION_UNKNOWN,
+    EMPTY_QUERY_REASON,
+    CheckedAssertion,
+    CheckedModel,
+)
+from graphviz_tb.api.finding import MEASURED_QUANTITIES, ModelRows
 from graphviz_tb.api.nodes import NodeList
-from graphviz_tb.errors import RequestError, demand
+from graphviz_tb.errors import RequestError, require_type
 from graphviz_tb.model.columns import Bools, Floats, Longs
-from graphviz_tb.model.costs import NOTHING
-from graphviz_tb.model.folded import Folded
-from graphviz_tb.model.hierarchy import FUNCTION, OP
-from graphviz_tb.model.units import counted
-from graphviz_tb.search import Assertion, matching_bounds, parse_assertion
-from graphviz_tb.search.assertions import COUNT, OPS
-from graphviz_tb.search.rows import known_numbers
+from graphviz_tb.model.costs import NO_COST
+from graphviz_tb.model.folded import FoldedGraph
+from graphviz_tb.model.hierarchy import FUNCTION_ROW, OP_ROW
+from graphviz_tb.model.units import format_counted_noun
+from graphviz_tb.search import Assertion, match_row_bounds, parse_assertion
+from graphviz_tb.search.assertions import MATCH_COUNT, OP_COUNT
+from graphviz_tb.search.rows import known_values
 
 # Name of a count in `Cost` → words for what is missing, singular and plural.
-MISSING: Mapping[str, tuple[str, str]] = {
+MISSING_WORDS: Mapping[str, tuple[str, str]] = {
     "uncounted": ("op whose operations are not counted", "ops whose operations are not counted"),
     "partial": ("op counted in part", "ops counted in part"),
     "unsized": ("weight of unknown size", "weights of unknown size"),
     "unshaped": ("op with an output of unknown shape", "ops with an output of unknown shape"),
 }
 # Sign → (least, most, limit) → (holds for certain, possibly holds).
-DECIDE: Mapping[str, Callable[[float, float, float], tuple[bool, bool]]] = {
+SIGN_TESTS: Mapping[str, Callable[[float, float, float], tuple[bool, bool]]] = {
     "<": lambda least, most, limit: (most < limit, least < limit),
     "<=": lambda least, most, limit: (most <= limit, least <= limit),
     ">": lambda least, most, limit: (least > limit, most > limit),
@@ -44,7 +51,7 @@ DECIDE: Mapping[str, Callable[[float, float, float], tuple[bool, bool]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class FoundValue:
+class ValueRange:
     """A value from `least` to `most`, why the two differ, and the rows it consists of, largest first."""
 
     least: float
@@ -54,7 +61,7 @@ class FoundValue:
     lacking: Longs
 
 
-def check(model: Folded, assertions: Sequence[str], ignore_unknown: bool = False) -> CheckedModel:
+def check_assertions(model: FoldedGraph, assertions: Sequence[str], ignore_unknown: bool = False) -> CheckedModel:
     """Check every assertion. With `ignore_unknown` the counted part of a value decides.
 
     A quantity of a query without matches fails. Raises `RequestError` if nothing is asserted, `MalformedAssertion`, and
@@ -63,70 +70,72 @@ def check(model: Folded, assertions: Sequence[str], ignore_unknown: bool = False
     if not assertions:
         raise RequestError("nothing is asserted", hint='model.check("params < 5M", "count(op:Cast) == 0")')
     for text in assertions:
-        demand("assertion", text, str)
+        require_type("assertion", text, str)
     rows = ModelRows(model, functions=True)
     parsed = list(map(parse_assertion, assertions))
-    return CheckedModel(model, [check_one(rows, each, ignore_unknown) for each in parsed])
+    return CheckedModel(model, [check_assertion(rows, each, ignore_unknown) for each in parsed])
 
 
-def check_one(rows: ModelRows, assertion: Assertion, ignore_unknown: bool) -> CheckedAssertion:
+def check_assertion(rows: ModelRows, assertion: Assertion, ignore_unknown: bool) -> CheckedAssertion:
     """Check one assertion."""
-    counts = assertion.compared.quantity == COUNT
-    if not counts and assertion.query is not None and not found(rows, assertion)[1].any():
+    counts = assertion.compared.quantity == MATCH_COUNT
+    if not counts and assertion.query is not None and not rows_asked_about(rows, assertion)[1].any():
         # Otherwise a misspelt name would pass `params(name:encodr) < 5M` forever.
-        return CheckedAssertion(assertion, FAILED, 0, 0, NOTHING_FOUND, NodeList(rows.model, []))
-    value = found_count(rows, assertion) if counts else summed(rows, assertion)
+        return CheckedAssertion(assertion, ASSERTION_FAILED, 0, 0, EMPTY_QUERY_REASON, NodeList(rows.model, []))
+    value = count_matches(rows, assertion) if counts else sum_quantity(rows, assertion)
     most = value.least if ignore_unknown else value.most
     sign, limit = assertion.compared.sign, assertion.compared.limit
-    certain, possible = DECIDE[sign](value.least, most, limit)
-    state = PASSED if certain else UNKNOWN if possible else FAILED
-    too_much = state == FAILED and sign not in (">", ">=") and value.least >= limit
-    reason = value.lacking if state == UNKNOWN else value.rows[: None if too_much else 0]
+    certain, possible = SIGN_TESTS[sign](value.least, most, limit)
+    state = ASSERTION_PASSED if certain else ASSERTION_UNKNOWN if possible else ASSERTION_FAILED
+    too_much = state == ASSERTION_FAILED and sign not in (">", ">=") and value.least >= limit
+    reason = value.lacking if state == ASSERTION_UNKNOWN else value.rows[: None if too_much else 0]
     nodes = NodeList(rows.model, [int(row) for row in reason])
     return CheckedAssertion(assertion, state, value.least, value.most, value.why, nodes)
 
 
-def found(rows: ModelRows, assertion: Assertion) -> tuple[Bools, Bools]:
+def rows_asked_about(rows: ModelRows, assertion: Assertion) -> tuple[Bools, Bools]:
     """Return the rows that certainly match, and those that possibly do. Without a query: the whole graph, row 0."""
     if assertion.query is None:
         whole = np.arange(len(rows)) == 0
         return whole, whole
-    certain, possible = matching_bounds(rows, assertion.query)
-    proper = rows.hierarchy.kind != FUNCTION  # a function body is no group: its call is what opens
+    certain, possible = match_row_bounds(rows, assertion.query)
+    proper = rows.hierarchy.kind != FUNCTION_ROW  # a function body is no group: its call is what opens
     return certain & proper, possible & proper
 
 
-def found_count(rows: ModelRows, assertion: Assertion) -> FoundValue:
+def count_matches(rows: ModelRows, assertion: Assertion) -> ValueRange:
     """Count the ops and groups a query finds; each function body counts once."""
-    certain, possible = found(rows, assertion)
+    certain, possible = rows_asked_about(rows, assertion)
     open_rows = np.flatnonzero(possible & ~certain)
     count = len(open_rows)
-    why = f"{counted(count, 'node')} of which the number that is compared is not fully known" if count else ""
+    why = (
+        f"{format_counted_noun(count, 'node')} of which the number that is compared is not fully known" if count else ""
+    )
     least = int(np.count_nonzero(certain))
-    return FoundValue(least, least + count, why, np.flatnonzero(certain), open_rows)
+    return ValueRange(least, least + count, why, np.flatnonzero(certain), open_rows)
 
 
-def summed(rows: ModelRows, assertion: Assertion) -> FoundValue:
+def sum_quantity(rows: ModelRows, assertion: Assertion) -> ValueRange:
     """Sum a quantity over the outermost rows that a query finds, each part once."""
-    certain, possible = found(rows, assertion)
-    tops, quantity = outermost(rows, certain), assertion.compared.quantity
-    inside = within(rows, tops)
-    reasons = list(unknown_parts(rows, quantity, tops))
-    lacking = inside & rows.lacking(quantity)
-    in_bodies, undecided = np.asarray(certain), possible & ~within(rows, tops)
+    certain, possible = rows_asked_about(rows, assertion)
+    tops, quantity = outermost_rows(rows, certain), assertion.compared.quantity
+    inside = mark_subtrees(rows, tops)
+    reasons = list(describe_unknown_parts(rows, quantity, tops))
+    lacking = inside & rows.undercounted_rows(quantity)
+    in_bodies, undecided = np.asarray(certain), possible & ~mark_subtrees(rows, tops)
     in_bodies = in_bodies & (np.arange(len(rows)) >= int(rows.hierarchy.end[0]))
     for mark, word in ((in_bodies, "in functions, which run once for each call"), (undecided, "that may belong to it")):
         if count := int(np.count_nonzero(mark)):
-            reasons.append(f"{counted(count, 'node')} {word}")
-    open_rows = np.flatnonzero((lacking & (rows.hierarchy.kind == OP)) | in_bodies | undecided)
-    numbers = numbers_of(rows, quantity)
+            reasons.append(f"{format_counted_noun(count, 'node')} {word}")
+    open_rows = np.flatnonzero((lacking & (rows.hierarchy.kind == OP_ROW)) | in_bodies | undecided)
+    numbers = quantity_by_row(rows, quantity)
     least = float(np.nansum(numbers[tops]))
-    ops = np.flatnonzero(inside & (rows.hierarchy.kind == OP) & (numbers > 0))
+    ops = np.flatnonzero(inside & (rows.hierarchy.kind == OP_ROW) & (numbers > 0))
     largest = ops[np.argsort(-numbers[ops], kind="stable")]
-    return FoundValue(least, math.inf if reasons else least, ", ".join(reasons), largest, open_rows)
+    return ValueRange(least, math.inf if reasons else least, ", ".join(reasons), largest, open_rows)
 
 
-def outermost(rows: ModelRows, marked: Bools) -> list[int]:
+def outermost_rows(rows: ModelRows, marked: Bools) -> list[int]:
     """Return the marked rows that are not inside a marked row."""
     tops, end = [], rows.hierarchy.end
     stop = 0
@@ -137,7 +146,7 @@ def outermost(rows: ModelRows, marked: Bools) -> list[int]:
     return tops
 
 
-def within(rows: ModelRows, tops: Sequence[int]) -> Bools:
+def mark_subtrees(rows: ModelRows, tops: Sequence[int]) -> Bools:
     """Mark the rows at and below `tops`, which do not contain each other."""
     steps = np.zeros(len(rows) + 1, np.int64)
     np.add.at(steps, np.asarray(tops, np.int64), 1)
@@ -145,21 +154,21 @@ def within(rows: ModelRows, tops: Sequence[int]) -> Bools:
     return np.asarray(np.cumsum(steps)[:-1] > 0)
 
 
-def numbers_of(rows: ModelRows, quantity: str) -> Floats:
+def quantity_by_row(rows: ModelRows, quantity: str) -> Floats:
     """Return the quantity of each row. Raises `MissingFacts` if no row has it."""
-    if quantity == OPS:
-        total = rows.hierarchy.op_total
+    if quantity == OP_COUNT:
+        total = rows.hierarchy.op_prefix_sum
         return (total[rows.hierarchy.end] - total[: len(rows)]).astype(float)
-    return known_numbers(rows, quantity)
+    return known_values(rows, quantity)
 
 
-def unknown_parts(rows: ModelRows, quantity: str, tops: Sequence[int]) -> Iterator[str]:
+def describe_unknown_parts(rows: ModelRows, quantity: str, tops: Sequence[int]) -> Iterator[str]:
     """Yield in words what is missing from the sum of a quantity over rows."""
-    if quantity in MEASURED:
-        if tops and np.isnan(numbers_of(rows, quantity)[tops]).all():
+    if quantity in MEASURED_QUANTITIES:
+        if tops and np.isnan(quantity_by_row(rows, quantity)[tops]).all():
             yield "nothing of it was measured"
-    elif quantity != OPS and rows.model.facts.cost is not None:
+    elif quantity != OP_COUNT and rows.model.facts.cost is not None:
         costs = rows.model.facts.cost()
-        for name, count in sum((costs.under(row) for row in tops), NOTHING).missing(quantity).items():
-            if count and name in MISSING:
-                yield counted(count, *MISSING[name])
+        for name, count in sum((costs.under(row) for row in tops), NO_COST).gap_counts(quantity).items():
+            if count and name in MISSING_WORDS:
+                yield format_counted_noun(count, *MISSING_WORDS[name])

@@ -6,9 +6,9 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from graphviz_tb.api.nodes import Node, NodeList, functions, main_nodes
+from graphviz_tb.api.nodes import Node, NodeList, function_nodes, nodes_of_main_graph
 from graphviz_tb.model.costs import Costs
-from graphviz_tb.model.folded import Folded
+from graphviz_tb.model.folded import FoldedGraph
 
 if TYPE_CHECKING:
     import pandas
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from graphviz_tb.view import RowFinder
 
 
-class ExploredModel(Folded):
+class ModelQueries(FoldedGraph):
     """Sequences of nodes, totals, search and conversions of a folded graph."""
 
     @property
@@ -38,33 +38,33 @@ class ExploredModel(Folded):
     @property
     def nodes(self) -> NodeList:
         """All ops of the main graph, in the order of the file."""
-        return main_nodes(self)
+        return nodes_of_main_graph(self)
 
     @property
     def layers(self) -> NodeList:
         """Layers as listed in a Keras file, else the innermost scopes whose ops use weights."""
-        from graphviz_tb.api.table import layers
+        from graphviz_tb.api.table import list_layers
 
-        return layers(self)
+        return list_layers(self)
 
     @property
     def functions(self) -> NodeList:
         """The functions of the library."""
-        return functions(self)
+        return function_nodes(self)
 
     @property
     def inputs(self) -> NodeList:
         """Nodes fed from outside: placeholders and arguments of the main graph."""
-        from graphviz_tb.api.table import inputs
+        from graphviz_tb.api.table import list_inputs
 
-        return inputs(self)
+        return list_inputs(self)
 
     @property
     def outputs(self) -> NodeList:
         """Ops of the model itself whose tensors no other op in the main graph takes."""
-        from graphviz_tb.api.table import outputs
+        from graphviz_tb.api.table import list_outputs
 
-        return outputs(self)
+        return list_outputs(self)
 
     @property
     def parameters(self) -> int:
@@ -83,13 +83,13 @@ class ExploredModel(Folded):
 
     def __getitem__(self, name: str) -> Node:
         """Return the first op or group of a name or pattern. Raises `UnknownNode`, a `KeyError`."""
-        return Node(self, self.names.find(name)[0][-1])
+        return Node(self, self.names.find_paths(name)[0][-1])
 
     def __contains__(self, what: object) -> bool:
         """Return whether this is a node of the model, or the name of an op or group in the main graph."""
         if isinstance(what, Node):
             return what._model is self
-        return isinstance(what, str) and self.names.in_main(what) >= 0
+        return isinstance(what, str) and self.names.find_main_row(what) >= 0
 
     def __iter__(self) -> Iterator[Node]:
         return iter(self.nodes)
@@ -107,9 +107,9 @@ class ExploredModel(Folded):
         Queries are described in docs/find.md. Raises `RequestError` for an invalid one, `MissingFacts` if it asks for a
         quantity that is not known.
         """
-        from graphviz_tb.api.finding import find
+        from graphviz_tb.api.finding import find_nodes
 
-        return find(self, *queries)
+        return find_nodes(self, *queries)
 
     def check(self, *assertions: str, ignore_unknown: bool = False) -> CheckedModel:
         """Check assertions: `model.check("count(op:Cast) == 0", "params < 5M")` is true if every one passes.
@@ -118,15 +118,15 @@ class ExploredModel(Folded):
         the counted part decides (docs/ci.md). Raises `MalformedAssertion` for an invalid one, `MissingFacts` if nothing
         is known of a quantity.
         """
-        from graphviz_tb.api.checking import check
+        from graphviz_tb.api.checking import check_assertions
 
-        return check(self, assertions, ignore_unknown)
+        return check_assertions(self, assertions, ignore_unknown)
 
     def summary(self) -> None:
         """Print the layers with their shapes and parameters, as Keras' `model.summary()` does."""
-        from graphviz_tb.api.table import summary_text
+        from graphviz_tb.api.table import layer_table
 
-        print(summary_text(self))
+        print(layer_table(self))
 
     def diff(self, other: Any, **choices: Any) -> graphviz_tb.Changes:
         """Return the changes from this model to another: `graphviz_tb.diff(self, other)`."""

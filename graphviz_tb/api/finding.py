@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 
 from graphviz_tb.api.nodes import Node, NodeList
-from graphviz_tb.errors import demand
+from graphviz_tb.errors import require_type
 from graphviz_tb.model.columns import Bools, Floats, Longs
-from graphviz_tb.model.costs import QUANTITIES
-from graphviz_tb.model.folded import Folded
-from graphviz_tb.model.tensors import shape_word
-from graphviz_tb.search import matching, parse
-from graphviz_tb.view.attribute_words import attribute_words
+from graphviz_tb.model.costs import COST_QUANTITIES
+from graphviz_tb.model.folded import FoldedGraph
+from graphviz_tb.model.tensors import shape_text
+from graphviz_tb.search import match_rows, parse_query
+from graphviz_tb.view.attribute_words import attribute_texts
 
-OF_WEIGHTS = ("parameters", "weight_bytes")
-MEASURED = {"time": "time", "memory": "bytes"}  # attribute of `Stats`
+WEIGHT_SIZE_QUANTITIES = ("parameters", "weight_bytes")
+MEASURED_QUANTITIES = {"time": "time", "memory": "bytes"}  # attribute of `Stats`
 
 
-def find(model: Folded, *queries: str) -> NodeList:
+def find_nodes(model: FoldedGraph, *queries: str) -> NodeList:
     """Return the nodes and groups of the main graph that match every query, in the order of the hierarchy.
 
     Raises `RequestError` for an invalid query, `MissingFacts` for a quantity that is not known.
@@ -28,8 +28,8 @@ def find(model: Folded, *queries: str) -> NodeList:
     rows = ModelRows(model)
     marked = np.ones(len(rows), bool)
     for query in queries:
-        demand("query", query, str)
-        marked &= matching(rows, parse(query))
+        require_type("query", query, str)
+        marked &= match_rows(rows, parse_query(query))
     marked[0] = False
     return NodeList(model, np.flatnonzero(marked).tolist())
 
@@ -37,7 +37,7 @@ def find(model: Folded, *queries: str) -> NodeList:
 class ModelRows:
     """The rows of a model with their texts and numbers: of the main graph, then with `functions` of the library."""
 
-    def __init__(self, model: Folded, functions: bool = False) -> None:
+    def __init__(self, model: FoldedGraph, functions: bool = False) -> None:
         self.model = model
         self.hierarchy = model.hierarchy
         self.count = len(self.hierarchy) if functions else int(self.hierarchy.end[0])
@@ -46,14 +46,14 @@ class ModelRows:
     def __len__(self) -> int:
         return self.count
 
-    def interned(self, field: str) -> tuple[Longs, Sequence[str]]:
+    def interned_texts(self, field: str) -> tuple[Longs, Sequence[str]]:
         """Return for each row the index of its op type or device, and all of these. Groups have the last one, ""."""
         graph = self.hierarchy.graph
         column, texts = (graph.op, graph.op_types) if field == "op" else (graph.device, graph.devices)
         numbers = np.append(column.astype(np.int64), len(texts))
         return numbers[self.node], [*texts, ""]
 
-    def each(self, field: str) -> Iterator[tuple[int, str]]:
+    def field_texts(self, field: str) -> Iterator[tuple[int, str]]:
         """Yield (row, text) for every text of a field."""
         if field == "name":
             yield from enumerate(self.hierarchy.name[: self.count])
@@ -63,32 +63,33 @@ class ModelRows:
         known: dict[bytes, list[Any]] = {}
         for row in np.flatnonzero(self.node >= 0).tolist():
             if field == "attr":
-                pairs = attribute_words(self.hierarchy.graph, int(self.node[row]), known)
+                pairs = attribute_texts(self.hierarchy.graph, int(self.node[row]), known)
                 yield from ((row, f"{name}={value}") for name, value, *_ in pairs)
             elif field == "shape":
                 shapes = [shape for shape in Node(self.model, row).shapes if shape is not None]
-                yield from ((row, shape_word(shape) or "scalar") for shape in shapes)
+                yield from ((row, shape_text(shape) or "scalar") for shape in shapes)
             else:
                 yield from ((row, word) for word in Node(self.model, row).dtypes if word)
 
-    def numbers(self, quantity: str) -> Floats | None:
+    def quantity_values(self, quantity: str) -> Floats | None:
         """Return the quantity of each row, NaN if unknown; None if no row has it."""
         facts = self.model.facts
-        if quantity in MEASURED:
+        if quantity in MEASURED_QUANTITIES:
             if facts.stats is None:
                 return None
-            median, known = facts.stats.column(MEASURED[quantity]).median, facts.stats.known
+            median, known = facts.stats.quantity_column(MEASURED_QUANTITIES[quantity]).median, facts.stats.known
             return np.where(known, median, np.nan)[: self.count]
-        if facts.cost is None or quantity not in QUANTITIES:
+        if facts.cost is None or quantity not in COST_QUANTITIES:
             return None
-        if quantity in OF_WEIGHTS and self.hierarchy.graph.of_pytorch:  # PyTorch traces have no shapes of weights
+        # PyTorch traces have no shapes of weights
+        if quantity in WEIGHT_SIZE_QUANTITIES and self.hierarchy.graph.is_pytorch:
             return None
-        distinct, which = facts.cost().distinct(len(self.hierarchy))
+        distinct, which = facts.cost().distinct_totals(len(self.hierarchy))
         return np.array([getattr(cost, quantity) for cost in distinct], float)[which[: self.count]]
 
-    def lacking(self, quantity: str) -> Bools:
+    def undercounted_rows(self, quantity: str) -> Bools:
         """Mark the rows whose number is a lower bound."""
-        if self.model.facts.cost is None or quantity not in QUANTITIES:
+        if self.model.facts.cost is None or quantity not in COST_QUANTITIES:
             return np.zeros(self.count, bool)
-        distinct, which = self.model.facts.cost().distinct(len(self.hierarchy))
-        return np.array([cost.lacks(quantity) for cost in distinct], bool)[which[: self.count]]
+        distinct, which = self.model.facts.cost().distinct_totals(len(self.hierarchy))
+        return np.array([cost.is_lower_bound(quantity) for cost in distinct], bool)[which[: self.count]]

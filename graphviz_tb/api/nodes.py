@@ -13,10 +13,10 @@ import numpy as np
 from graphviz_tb.errors import ToolMissing, UnknownNode
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.costs import Cost
-from graphviz_tb.model.folded import Folded
-from graphviz_tb.model.hierarchy import FUNCTION, OP, RowKind
-from graphviz_tb.model.tensors import Shape, shape_word
-from graphviz_tb.model.units import counted
+from graphviz_tb.model.folded import FoldedGraph
+from graphviz_tb.model.hierarchy import FUNCTION_ROW, OP_ROW, RowKind
+from graphviz_tb.model.tensors import Shape, shape_text
+from graphviz_tb.model.units import format_counted_noun
 from graphviz_tb.model.weights import Variable, VariableUse
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from graphviz_tb.proto import AttrValue
 
-SHOWN = 20  # nodes shown in a repr
-COLUMNS = ("name", "kind", "op", "device", "shape", "parameters", "flops")
+REPR_NODES = 20  # nodes shown in a repr
+NODE_COLUMNS = ("name", "kind", "op", "device", "shape", "parameters", "flops")
 
 
 class Node:
@@ -36,7 +36,7 @@ class Node:
 
     __slots__ = ("_model", "row")
 
-    def __init__(self, model: Folded, row: int) -> None:
+    def __init__(self, model: FoldedGraph, row: int) -> None:
         self._model = model
         self.row = row
 
@@ -48,9 +48,9 @@ class Node:
 
     def __repr__(self) -> str:
         if self.kind != "op":
-            ops = self._model.hierarchy.ops(self.row)
-            return f"<Node {self.name!r}: {self.kind}, {counted(ops, 'op')}>"
-        shape = f", {shape_word(self.shape) or 'scalar'}" if self.shape is not None else ""
+            ops = self._model.hierarchy.op_count(self.row)
+            return f"<Node {self.name!r}: {self.kind}, {format_counted_noun(ops, 'op')}>"
+        shape = f", {shape_text(self.shape) or 'scalar'}" if self.shape is not None else ""
         return f"<Node {self.name!r}: {self.op}{shape}>"
 
     @property
@@ -66,19 +66,19 @@ class Node:
     @property
     def op(self) -> str:
         """The op type; `""` for a group."""
-        graph, node = self._model.hierarchy.graph, self._node
+        graph, node = self._model.hierarchy.graph, self._graph_node
         return graph.op_types[graph.op[node]] if node >= 0 else ""
 
     @property
     def device(self) -> str:
         """The device in the file; `""` if it names none."""
-        graph, node = self._model.hierarchy.graph, self._node
+        graph, node = self._model.hierarchy.graph, self._graph_node
         return graph.devices[graph.device[node]] if node >= 0 else ""
 
     @property
     def attrs(self) -> Mapping[str, AttrValue]:
         """The attributes of an op, as messages by name; empty for a group."""
-        node = self._node
+        node = self._graph_node
         definition = self._model.hierarchy.graph.node_def(node) if node >= 0 else None
         return MappingProxyType(dict(definition.attr) if definition is not None else {})
 
@@ -103,27 +103,27 @@ class Node:
         """All ops in a group; for an op, the op itself."""
         hierarchy = self._model.hierarchy
         inside = np.arange(self.row, int(hierarchy.end[self.row]))
-        return NodeList(self._model, inside[hierarchy.kind[inside] == OP].tolist())
+        return NodeList(self._model, inside[hierarchy.kind[inside] == OP_ROW].tolist())
 
     @property
     def inputs(self) -> NodeList:
         """Outside nodes that feed it tensors or control edges, each once, in the order of its inputs."""
-        return self._neighbours(self._into, self._model.hierarchy.graph.source)
+        return self._neighbours(self._input_edges, self._model.hierarchy.graph.source)
 
     @property
     def outputs(self) -> NodeList:
         """Outside nodes that take its outputs, each once, in the order of the file."""
-        return self._neighbours(self._out, self._model.hierarchy.graph.target)
+        return self._neighbours(self._output_edges, self._model.hierarchy.graph.target)
 
     @property
     def shapes(self) -> list[Shape]:
         """Shapes of an op's used outputs, by position; None where unknown."""
-        return [self._model.facts.tensor(self._node, key).shape for key in self._keys()]
+        return [self._model.facts.tensor(self._graph_node, key).shape for key in self._used_outputs()]
 
     @property
     def dtypes(self) -> list[str]:
         """Types of an op's used outputs, by position; "" where unknown."""
-        return [self._model.facts.tensor(self._node, key).dtype for key in self._keys()]
+        return [self._model.facts.tensor(self._graph_node, key).dtype for key in self._used_outputs()]
 
     @property
     def shape(self) -> Shape:
@@ -164,26 +164,26 @@ class Node:
         return float(stats.time.median[self.row]) if stats is not None and stats.known[self.row] else None
 
     @property
-    def _node(self) -> int:
+    def _graph_node(self) -> int:
         return int(self._model.hierarchy.node[self.row])
 
-    def _keys(self) -> list[int]:
+    def _used_outputs(self) -> list[int]:
         """Return the used outputs of an op, by position; the first if none is used."""
-        graph, node = self._model.hierarchy.graph, self._node
+        graph, node = self._model.hierarchy.graph, self._graph_node
         if node < 0:
             return []
-        data = [edge for edge in self._out(node) if not graph.control[edge]]
+        data = [edge for edge in self._output_edges(node) if not graph.control[edge]]
         keys = sorted({int(graph.key[edge]) for edge in data}, key=lambda key: (len(graph.keys[key]), graph.keys[key]))
         return [graph.keys.index("0")] if not keys and "0" in graph.keys else keys
 
-    def _into(self, node: int) -> Sequence[int]:
+    def _input_edges(self, node: int) -> Sequence[int]:
         """Return the edges into a node."""
-        first = self._model.hierarchy.first_input
+        first = self._model.hierarchy.first_input_edge
         return range(int(first[node]), int(first[node + 1]))
 
-    def _out(self, node: int) -> Sequence[int]:
+    def _output_edges(self, node: int) -> Sequence[int]:
         """Return the edges out of a node."""
-        order, first = self._model.hierarchy.outputs
+        order, first = self._model.hierarchy.edges_by_source
         edges: list[int] = order[first[node] : first[node + 1]].tolist()
         return edges
 
@@ -198,7 +198,7 @@ class Node:
 class NodeList(Sequence[Node]):
     """Nodes of one model, indexable by position, slice or name."""
 
-    def __init__(self, model: Folded, rows: Sequence[int]) -> None:
+    def __init__(self, model: FoldedGraph, rows: Sequence[int]) -> None:
         self._model = model
         self._rows = rows
 
@@ -214,9 +214,9 @@ class NodeList(Sequence[Node]):
         if isinstance(at, slice):
             return NodeList(self._model, self._rows[at])
         if isinstance(at, str):
-            if at not in self._by_name:
-                raise UnknownNode.among(at, self._by_name)
-            return Node(self._model, self._by_name[at])
+            if at not in self._row_by_name:
+                raise UnknownNode.among(at, self._row_by_name)
+            return Node(self._model, self._row_by_name[at])
         return Node(self._model, self._rows[at])
 
     def __len__(self) -> int:
@@ -227,21 +227,21 @@ class NodeList(Sequence[Node]):
 
     def __contains__(self, what: object) -> bool:
         if isinstance(what, str):
-            return what in self._by_name
-        return isinstance(what, Node) and what._model is self._model and what.row in self._members
+            return what in self._row_by_name
+        return isinstance(what, Node) and what._model is self._model and what.row in self._row_set
 
     def __repr__(self) -> str:
-        shown = [f"  {node!r}" for node in self[:SHOWN]]
-        if len(self) > SHOWN:
-            shown.append(f"  … {len(self) - SHOWN:,} more")
-        return "\n".join([f"<{counted(len(self), 'node')}>", *shown])
+        shown = [f"  {node!r}" for node in self[:REPR_NODES]]
+        if len(self) > REPR_NODES:
+            shown.append(f"  … {len(self) - REPR_NODES:,} more")
+        return "\n".join([f"<{format_counted_noun(len(self), 'node')}>", *shown])
 
     def _repr_html_(self) -> str:
         """Return the first nodes as a table for a notebook."""
-        head = "".join(f"<th>{name}</th>" for name in COLUMNS)
-        rows = (values_of(node) for node in self[:SHOWN])
+        head = "".join(f"<th>{name}</th>" for name in NODE_COLUMNS)
+        rows = (node_values(node) for node in self[:REPR_NODES])
         body = "".join(f"<tr>{''.join(f'<td>{escape(str(value))}</td>' for value in row)}</tr>" for row in rows)
-        more = f"<p>… {len(self) - SHOWN:,} more</p>" if len(self) > SHOWN else ""
+        more = f"<p>… {len(self) - REPR_NODES:,} more</p>" if len(self) > REPR_NODES else ""
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
     @property
@@ -259,31 +259,31 @@ class NodeList(Sequence[Node]):
         except ModuleNotFoundError:
             raise ToolMissing("a table needs pandas", hint="pip install pandas") from None
 
-        return pd.DataFrame([values_of(node, plain=True) for node in self], columns=list(COLUMNS))
+        return pd.DataFrame([node_values(node, plain=True) for node in self], columns=list(NODE_COLUMNS))
 
     @cached_property
-    def _members(self) -> frozenset[int]:
+    def _row_set(self) -> frozenset[int]:
         return frozenset(self._rows)
 
     @cached_property
-    def _by_name(self) -> dict[str, int]:
+    def _row_by_name(self) -> dict[str, int]:
         names = self._model.hierarchy.name
         return {names[row]: row for row in reversed(self._rows)}
 
 
-def values_of(node: Node, plain: bool = False) -> tuple[Any, ...]:
+def node_values(node: Node, plain: bool = False) -> tuple[Any, ...]:
     """Return the table columns of a node; with `plain`, the shape as a tuple instead of text."""
-    shape = node.shape if plain else shape_word(node.shape) if node.shape is not None else ""
+    shape = node.shape if plain else shape_text(node.shape) if node.shape is not None else ""
     return node.name, node.kind, node.op, node.device, shape, node.parameters, node.flops
 
 
-def main_nodes(model: Folded) -> NodeList:
+def nodes_of_main_graph(model: FoldedGraph) -> NodeList:
     """Return all ops of the main graph, constants and weights too, in the order of the file."""
     graph = model.hierarchy.graph
     rows = model.hierarchy.row_of_node[np.flatnonzero(graph.function < 0)]
     return NodeList(model, rows[rows >= 0].tolist())
 
 
-def functions(model: Folded) -> NodeList:
+def function_nodes(model: FoldedGraph) -> NodeList:
     """Return the functions of the library."""
-    return NodeList(model, np.flatnonzero(model.hierarchy.kind == FUNCTION).tolist())
+    return NodeList(model, np.flatnonzero(model.hierarchy.kind == FUNCTION_ROW).tolist())

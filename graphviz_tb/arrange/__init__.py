@@ -14,43 +14,50 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from graphviz_tb.arrange.acyclic import turn
-from graphviz_tb.arrange.around import PortConstraints, around_children
-from graphviz_tb.arrange.breaks import GUTTER, breaks, kept
-from graphviz_tb.arrange.cache import Arrangements, key_of
-from graphviz_tb.arrange.join import NEVER, join
-from graphviz_tb.arrange.large import TooManyBends, plain, too_large
-from graphviz_tb.arrange.layered import layered
-from graphviz_tb.arrange.lines import ArrangeLine, core_bridges, core_edges, lines, port_items, ports
+from graphviz_tb.arrange.acyclic import arcs_to_turn
+from graphviz_tb.arrange.around import PortConstraints, child_port_constraints
+from graphviz_tb.arrange.breaks import COLUMN_GUTTER, carry_breaks, column_breaks
+from graphviz_tb.arrange.cache import SkeletonCache, skeleton_key
+from graphviz_tb.arrange.join import NO_BUS, join_buses
+from graphviz_tb.arrange.large import TooManyBends, arrange_plain_rows, is_too_large
+from graphviz_tb.arrange.layered import layered_ranks
+from graphviz_tb.arrange.lines import (
+    ArrangeLine,
+    drawn_bridges,
+    drawn_edges,
+    frame_port_items,
+    frame_ports,
+    level_lines,
+)
 from graphviz_tb.arrange.options import ArrangeOptions
 from graphviz_tb.arrange.part import Component, Engine, Ranks
-from graphviz_tb.arrange.parts import LevelComponent, pieces
-from graphviz_tb.arrange.shelves import ROW, UNIT, WAYPOINT, shelves
-from graphviz_tb.arrange.spine import spine
-from graphviz_tb.arrange.wrap import wrap
+from graphviz_tb.arrange.parts import LevelComponent, connected_pieces
+from graphviz_tb.arrange.shelves import HALF_OP_WIDTH, RANK_HEIGHT, WAYPOINT_WIDTH, pack_shelves
+from graphviz_tb.arrange.spine import main_path
+from graphviz_tb.arrange.wrap import wrap_ranks
 from graphviz_tb.errors import UnknownChoice
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.skeleton import PortSlot, Skeleton, Wire
 
 
-def graphviz_dot(parts: Sequence[Component], options: ArrangeOptions) -> list[Ranks]:
-    """Run the engine `dot`; import it on first use."""
-    from graphviz_tb.arrange.dot import dot
+def lazy_dot_ranks(parts: Sequence[Component], options: ArrangeOptions) -> list[Ranks]:
+    """Run the engine `dot_ranks`; import it on first use."""
+    from graphviz_tb.arrange.dot import dot_ranks
 
-    return dot(parts, options)
+    return dot_ranks(parts, options)
 
 
-LAST = sys.maxsize  # after all other tiers
-ENGINES: dict[str, Engine] = {"layered": layered, "dot": graphviz_dot}
+LAST_TIER = sys.maxsize  # after all other tiers
+ENGINES: dict[str, Engine] = {"layered": layered_ranks, "dot": lazy_dot_ranks}
 
-__all__ = ["ENGINES", "ArrangeOptions", "Arrangements", "PortConstraints", "around_children", "arrange"]
+__all__ = ["ENGINES", "ArrangeOptions", "PortConstraints", "SkeletonCache", "arrange", "child_port_constraints"]
 
 
 def arrange(
     metagraph: Metagraph,
     options: ArrangeOptions | None = None,
     outside: PortConstraints | None = None,
-    known: Arrangements | None = None,
+    known: SkeletonCache | None = None,
 ) -> Skeleton:
     """Return the order in which one open group is drawn.
 
@@ -65,15 +72,15 @@ def arrange(
     """
     options, outside = options or ArrangeOptions(), outside or PortConstraints()
     check_engine(options)
-    known = Arrangements() if known is None else known
-    if too_large(metagraph):
-        return known.in_rows(metagraph, outside)
-    key, rows = key_of(metagraph, options, outside)
-    skeleton = known.recall(key, rows)
+    known = SkeletonCache() if known is None else known
+    if is_too_large(metagraph):
+        return known.plain_skeleton(metagraph, outside)
+    key, rows = skeleton_key(metagraph, options, outside)
+    skeleton = known.recall_skeleton(key, rows)
     if skeleton is None:
-        skeleton = anew(metagraph, options, outside)
+        skeleton = arrange_uncached(metagraph, options, outside)
         # Also for a level with too many bends: its layout is not tried twice.
-        known.keep(key, rows, skeleton)
+        known.store_skeleton(key, rows, skeleton)
     return skeleton
 
 
@@ -83,59 +90,60 @@ def check_engine(options: ArrangeOptions) -> None:
         raise UnknownChoice.among("engine", options.engine, ENGINES)
 
 
-def anew(metagraph: Metagraph, options: ArrangeOptions, outside: PortConstraints) -> Skeleton:
+def arrange_uncached(metagraph: Metagraph, options: ArrangeOptions, outside: PortConstraints) -> Skeleton:
     """Arrange a metagraph that is not in the cache; use plain rows if its lines would have too many bends."""
     try:
-        return fresh(metagraph, options, outside)
+        return arrange_with_engine(metagraph, options, outside)
     except TooManyBends:
-        return plain(metagraph, outside)
+        return arrange_plain_rows(metagraph, outside)
 
 
-def fresh(metagraph: Metagraph, options: ArrangeOptions, outside: PortConstraints) -> Skeleton:
+def arrange_with_engine(metagraph: Metagraph, options: ArrangeOptions, outside: PortConstraints) -> Skeleton:
     """Arrange a metagraph. Raises TooManyBends if its lines would have too many bends."""
     # Arrange by the automatic mask; nodes moved by hand are inserted afterwards, so that nothing else moves.
     mask = metagraph.automatic
-    bridges = core_bridges(metagraph, mask)
-    slots = ports(metagraph, bridges, outside)
-    items = port_items(len(metagraph.children), slots)
-    drawn = lines(metagraph, core_edges(metagraph, mask), bridges, items, outside.turned)
-    skeleton = draw(metagraph, slots, drawn, options, held=bool(outside.order))
+    bridges = drawn_bridges(metagraph, mask)
+    slots = frame_ports(metagraph, bridges, outside)
+    items = frame_port_items(len(metagraph.children), slots)
+    drawn = level_lines(metagraph, drawn_edges(metagraph, mask), bridges, items, outside.turned)
+    skeleton = arrange_core(metagraph, slots, drawn, options, held=bool(outside.order))
     if mask == metagraph.mask:
         return skeleton
-    from graphviz_tb.arrange.follow import follow  # few pictures have nodes moved by hand
+    from graphviz_tb.arrange.follow import follow_mask  # few pictures have nodes moved by hand
 
-    moved = follow(metagraph, skeleton, outside.turned)
-    return replace(moved, notices=skeleton.notices, breaks=kept(skeleton, moved))
+    moved = follow_mask(metagraph, skeleton, outside.turned)
+    return replace(moved, notices=skeleton.notices, breaks=carry_breaks(skeleton, moved))
 
 
-def draw(
+def arrange_core(
     metagraph: Metagraph, slots: list[PortSlot], drawn: list[ArrangeLine], options: ArrangeOptions, held: bool
 ) -> Skeleton:
     """Turn cycles, split, lay out each piece (`held`: its ports keep their order), and pack the pieces on shelves."""
     base = len(metagraph.children)
     first = [base + i for i, slot in enumerate(slots) if slot.first]
     last = [base + i for i, slot in enumerate(slots) if not slot.first]
-    backward = against(base, drawn, slots)
+    backward = backward_lines(base, drawn, slots)
     # All run along the ranks.
     arcs = [(line.target, line.source) if i in backward else (line.source, line.target) for i, line in enumerate(drawn)]
-    away = metagraph.automatic.extracted
+    away = metagraph.automatic.extracted_children
     core = [child for child in range(base) if child not in away]
-    parts = with_spines(pieces([*core, *first, *last], arcs, first, last), drawn, backward, held)
+    parts = add_main_paths(connected_pieces([*core, *first, *last], arcs, first, last), drawn, backward, held)
     made = ENGINES[options.engine]([piece.part for piece in parts], options)
-    widths = [[nominal(item, metagraph.units) for item in piece.items] for piece in parts]
+    widths = [[nominal_width(item, metagraph.units) for item in piece.items] for piece in parts]
     # Wrapping adds waypoints, which may then join a bus.
-    layers = [wrap(laid, len(wide), wide) for laid, wide in zip(made, widths, strict=True)]
+    layers = [wrap_ranks(laid, len(wide), wide) for laid, wide in zip(made, widths, strict=True)]
     layers = [
-        join(laid, len(piece.items), buses(piece, drawn, backward)) for laid, piece in zip(layers, parts, strict=True)
+        join_buses(laid, len(piece.items), bus_kinds(piece, drawn, backward))
+        for laid, piece in zip(layers, parts, strict=True)
     ]
     broken: list[tuple[int, ...]] = [()] * len(layers)
     if options.wrap:
-        broken = breaks(list(zip(layers, widths, strict=True)))
+        broken = column_breaks(list(zip(layers, widths, strict=True)))
     notices = dict.fromkeys(notice for laid in layers for notice in laid.notices)
-    return replace(assemble(metagraph, slots, drawn, backward, parts, layers, broken), notices=tuple(notices))
+    return replace(assemble_skeleton(metagraph, slots, drawn, backward, parts, layers, broken), notices=tuple(notices))
 
 
-def with_spines(
+def add_main_paths(
     parts: list[LevelComponent], drawn: list[ArrangeLine], backward: set[int], held: bool
 ) -> list[LevelComponent]:
     """Return the pieces with their main paths, and with `held` set."""
@@ -143,26 +151,26 @@ def with_spines(
     for piece in parts:
         part, weights = piece.part, [0 if i in backward else drawn[i].thick for i in piece.lines]
         boxes = part.count - len(part.first) - len(part.last)  # ports have the highest numbers
-        main = spine(part.count, part.edges, weights, boxes)
+        main = main_path(part.count, part.edges, weights, boxes)
         result.append(replace(piece, part=replace(part, spine=main, held=held)))
     return result
 
 
-def buses(piece: LevelComponent, drawn: list[ArrangeLine], backward: set[int]) -> list[int]:
+def bus_kinds(piece: LevelComponent, drawn: list[ArrangeLine], backward: set[int]) -> list[int]:
     """Return for each line of a piece the kind of bus it may join: data or control; none for the main path, for lines
     to ports, and for lines with the arrow at their start."""
     alone = {piece.lines[edge] for edge in piece.part.spine} | backward
     return [
-        NEVER if line in alone or target in piece.part.last or drawn[line].tier > 1 else drawn[line].tier
+        NO_BUS if line in alone or target in piece.part.last or drawn[line].tier > 1 else drawn[line].tier
         for line, (_, target) in zip(piece.lines, piece.part.edges, strict=True)
     ]
 
 
-def against(base: int, drawn: list[ArrangeLine], slots: list[PortSlot]) -> set[int]:
+def backward_lines(base: int, drawn: list[ArrangeLine], slots: list[PortSlot]) -> set[int]:
     """Return the lines that run against the ranks: turned to break cycles, or at a port on the opposite side."""
     inner = [i for i, line in enumerate(drawn) if line.bridge < 0]
-    turned = turn(base, [arc(drawn[i]) for i in inner])
-    # `arc` turns lines that close a loop: if such a line is turned again, it runs with the ranks.
+    turned = arcs_to_turn(base, [turnable_arc(drawn[i]) for i in inner])
+    # `turnable_arc` turns lines that close a loop: if such a line is turned again, it runs with the ranks.
     backward = {line for i, line in enumerate(inner) if (i in turned) is not drawn[line].back}
     for i, line in enumerate(drawn):
         if line.bridge >= 0:
@@ -174,13 +182,13 @@ def against(base: int, drawn: list[ArrangeLine], slots: list[PortSlot]) -> set[i
     return backward
 
 
-def arc(line: ArrangeLine) -> tuple[int, int, int, int]:
-    """Return a line as `turn` takes it: one that closes a loop is reversed and enters last."""
+def turnable_arc(line: ArrangeLine) -> tuple[int, int, int, int]:
+    """Return a line as `arcs_to_turn` takes it: one that closes a loop is reversed and enters last."""
     ends = (line.target, line.source) if line.back else (line.source, line.target)
-    return (*ends, LAST if line.back else line.tier, line.weight)
+    return (*ends, LAST_TIER if line.back else line.tier, line.weight)
 
 
-def assemble(
+def assemble_skeleton(
     metagraph: Metagraph,
     slots: list[PortSlot],
     drawn: list[ArrangeLine],
@@ -207,9 +215,9 @@ def assemble(
         parts.append(tuple(tuple(item[local] for local in row) for row in laid.ranks))
     wires = tuple(Wire(line.edge, line.bridge, chains[i], i in backward) for i, line in enumerate(drawn))
     main_paths = tuple(piece.lines[edge] for piece in components for edge in piece.part.spine)
-    main = 0 if slots else -1  # `pieces` lists the piece with ports first
+    main = 0 if slots else -1  # `connected_pieces` lists the piece with ports first
     rest = range(main + 1, len(parts))
-    rows = shelves([extent(parts[part], metagraph.units, broken[part]) for part in rest])
+    rows = pack_shelves([nominal_extent(parts[part], metagraph.units, broken[part]) for part in rest])
     placed = tuple(tuple(rest[part] for part in row) for row in rows)
     return Skeleton(
         len(metagraph.children),
@@ -224,13 +232,15 @@ def assemble(
     )
 
 
-def nominal(item: int, units: tuple[int, ...]) -> int:
+def nominal_width(item: int, units: tuple[int, ...]) -> int:
     """Return the approximate width of a child with its gap; 0 for a port."""
-    return units[item] * UNIT if item < len(units) else 0
+    return units[item] * HALF_OP_WIDTH if item < len(units) else 0
 
 
-def extent(part: tuple[tuple[int, ...], ...], units: tuple[int, ...], broken: tuple[int, ...]) -> tuple[int, int]:
+def nominal_extent(
+    part: tuple[tuple[int, ...], ...], units: tuple[int, ...], broken: tuple[int, ...]
+) -> tuple[int, int]:
     """Return the approximate width and height of a part, in columns that begin at the ranks `broken`."""
-    wide = max(sum(nominal(item, units) or WAYPOINT for item in row) for row in part)
+    wide = max(sum(nominal_width(item, units) or WAYPOINT_WIDTH for item in row) for row in part)
     high = max(end - start for start, end in pairwise((0, *broken, len(part))))
-    return wide + len(broken) * (wide + GUTTER), high * ROW
+    return wide + len(broken) * (wide + COLUMN_GUTTER), high * RANK_HEIGHT

@@ -11,17 +11,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphviz_tb.algorithms.components import strong_components
-from graphviz_tb.limits import ORDER_STEPS, Meter
+from graphviz_tb.limits import MAX_ORDER_STEPS, Meter
 
 Arc = tuple[int, int, int, int]  # source, target, tier, weight
 
 
-def turn(count: int, arcs: Sequence[Arc]) -> set[int]:
+def arcs_to_turn(count: int, arcs: Sequence[Arc]) -> set[int]:
     """Return the indices of the arcs to turn: with them reversed there is no cycle.
 
     No arc may run from a node to itself.
 
-    >>> turn(3, [(0, 1, 0, 1), (1, 2, 0, 1), (2, 0, 2, 9)]), turn(2, [(1, 0, 0, 1), (0, 1, 0, 1)])
+    >>> arcs_to_turn(3, [(0, 1, 0, 1), (1, 2, 0, 1), (2, 0, 2, 9)]), arcs_to_turn(2, [(1, 0, 0, 1), (0, 1, 0, 1)])
     ({2}, {0})
     """
     after: list[list[int]] = [[] for _ in range(count)]
@@ -38,8 +38,8 @@ def turn(count: int, arcs: Sequence[Arc]) -> set[int]:
     turned = set()
     for i in sorted(inner, key=lambda i: (arcs[i][2], -arcs[i][3], arcs[i][0] > arcs[i][1], i)):
         source, target = local[arcs[i][0]], local[arcs[i][1]]
-        if not order.add(source, target):
-            order.add(target, source)  # closes no cycle: a path leads from target to source
+        if not order.add_edge(source, target):
+            order.add_edge(target, source)  # closes no cycle: a path leads from target to source
             turned.add(i)
     return turned
 
@@ -48,7 +48,7 @@ class TopologicalOrder:
     """A topological order that grows edge by edge.
 
     >>> order = TopologicalOrder(2)
-    >>> order.add(1, 0), order.add(0, 1)
+    >>> order.add_edge(1, 0), order.add_edge(0, 1)
     (True, False)
     """
 
@@ -56,19 +56,19 @@ class TopologicalOrder:
         self.place = list(range(count))
         self.after: list[list[int]] = [[] for _ in range(count)]
         self.before: list[list[int]] = [[] for _ in range(count)]
-        self.work = Meter(ORDER_STEPS)
+        self.work = Meter(MAX_ORDER_STEPS)
 
-    def add(self, source: int, target: int) -> bool:
+    def add_edge(self, source: int, target: int) -> bool:
         """Add an edge unless it closes a cycle. Once the work budget is spent, refuse every edge against the order."""
         # Only nodes between the two places can be out of order; the rest of the graph is not visited.
         low, high = self.place[target], self.place[source]
         if low < high:
             if self.work.spent:
                 return False
-            ahead = self.reach(self.after, target, low, high)
+            ahead = self.reachable_between(self.after, target, low, high)
             if source in ahead:
                 return False
-            behind = self.reach(self.before, source, low, high)
+            behind = self.reachable_between(self.before, source, low, high)
             # Ancestors of the source, then descendants of the target, in the places they had.
             moved = sorted(behind, key=self.place.__getitem__) + sorted(ahead, key=self.place.__getitem__)
             for node, place in zip(moved, sorted(self.place[node] for node in moved), strict=True):
@@ -77,7 +77,7 @@ class TopologicalOrder:
         self.before[target].append(source)
         return True
 
-    def reach(self, links: list[list[int]], start: int, low: int, high: int) -> set[int]:
+    def reachable_between(self, links: list[list[int]], start: int, low: int, high: int) -> set[int]:
         """Return the nodes reached from `start` whose place is between `low` and `high`."""
         seen, todo = {start}, [start]
         while todo:

@@ -27,21 +27,23 @@ class PortConstraints:
     order: tuple[Neighbour, ...] = ()
 
 
-def around_children(metagraph: Metagraph, skeleton: Skeleton, children: Container[int]) -> dict[int, PortConstraints]:
+def child_port_constraints(
+    metagraph: Metagraph, skeleton: Skeleton, children: Container[int]
+) -> dict[int, PortConstraints]:
     """Return the port constraints of the given children of a level, by position.
 
     >>> from graphviz_tb.arrange import arrange
     >>> from graphviz_tb.model.metagraph import Metaedge
     >>> edges = (Metaedge(0, 1, 1, 0, 0), Metaedge(1, 0, 0, 0, 1))
     >>> level = Metagraph(0, (1, 5), (2, 2), edges, ())
-    >>> around_children(level, arrange(level), (0,))
+    >>> child_port_constraints(level, arrange(level), (0,))
     {0: PortConstraints(turned=frozenset({(5, True)}), order=((5, False), (5, True)))}
     """
     place = {item: at for part in skeleton.parts for row in part for at, item in enumerate(row)}
     turned: dict[int, set[Neighbour]] = {}
     sides: dict[ChildSide, list[tuple[list[int], Neighbour]]] = {}
     for wire in skeleton.wires:
-        for child, other in ends(metagraph, wire):
+        for child, other in child_ends(metagraph, wire):
             if child not in children:
                 continue
             if wire.turned:
@@ -59,7 +61,7 @@ def around_children(metagraph: Metagraph, skeleton: Skeleton, children: Containe
     return {child: PortConstraints(frozenset(turned.get(child, ())), tuple(found)) for child, found in order.items()}
 
 
-def ends(metagraph: Metagraph, wire: Wire) -> list[tuple[int, Neighbour]]:
+def child_ends(metagraph: Metagraph, wire: Wire) -> list[tuple[int, Neighbour]]:
     """Return the children at which a wire ends, each with its neighbour there."""
     if wire.bridge >= 0:
         bridge = metagraph.bridges[wire.bridge]

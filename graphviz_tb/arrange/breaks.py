@@ -11,64 +11,68 @@ from itertools import accumulate
 from operator import itemgetter
 
 from graphviz_tb.arrange.part import Ranks
-from graphviz_tb.arrange.shelves import PART, ROW, WAYPOINT
+from graphviz_tb.arrange.shelves import PART_GAP, RANK_HEIGHT, WAYPOINT_WIDTH
 from graphviz_tb.model.skeleton import Skeleton
 
 Passing = tuple[int, int]  # boxes, lines
-TALL = 16  # ranks that a screen of 1000 px shows at full size: so many are easier to read in one piece
-THIN = 2  # height by width of a part, at most
-GUTTER = 72  # nominal px between two columns, where the lines to the next one run
-LINES = 3  # lines between columns that the eye can follow; no break where more pass
-REACH = 3  # search a joint within 1/REACH of a column around the even division
+TALL_RANKS = 16  # ranks that a screen of 1000 px shows at full size: so many are easier to read in one piece
+MAX_ASPECT = 2  # height by width of a part, at most
+COLUMN_GUTTER = 72  # nominal px between two columns, where the lines to the next one run
+MAX_JOINT_LINES = 3  # lines between columns that the eye can follow; no break where more pass
+JOINT_REACH = 3  # search a joint within 1/REACH of a column around the even division
 
 
-def breaks(pieces: Sequence[tuple[Ranks, Sequence[int]]]) -> list[tuple[int, ...]]:
+def column_breaks(pieces: Sequence[tuple[Ranks, Sequence[int]]]) -> list[tuple[int, ...]]:
     """Return by piece of a level the ranks at which a new column begins; none if one column has a good shape.
 
     Pieces have the nominal widths of their nodes; other items are waypoints.
 
     >>> chain = Ranks([[item] for item in range(20)], [[item, item + 1] for item in range(19)])
-    >>> breaks([(chain, [88] * 20)])
+    >>> column_breaks([(chain, [88] * 20)])
     [(6, 13)]
     """
-    sizes = [(depth(layers, widths), breadth(layers, widths)) for layers, widths in pieces]
+    sizes = [(occupied_rank_count(layers, widths), nominal_breadth(layers, widths)) for layers, widths in pieces]
     # Pieces at least half as high as this one are drawn next to it and widen the whole: `room` sums their widths.
-    tall = sorted((ranks, wide + PART) for ranks, wide in sizes if ranks > TALL)
+    tall = sorted((ranks, wide + PART_GAP) for ranks, wide in sizes if ranks > TALL_RANKS)
     room = [0, *accumulate(wide for _, wide in tall)]
     broken = []
     for (layers, _), (ranks, wide) in zip(pieces, sizes, strict=True):
-        beside = room[-1] - room[bisect_left(tall, -(-ranks // 2), key=itemgetter(0))] - wide - PART
-        broken.append(in_columns(layers, wide, beside) if ranks > TALL else ())
+        beside = room[-1] - room[bisect_left(tall, -(-ranks // 2), key=itemgetter(0))] - wide - PART_GAP
+        broken.append(piece_breaks(layers, wide, beside) if ranks > TALL_RANKS else ())
     return broken
 
 
-def depth(layers: Ranks, widths: Sequence[int]) -> int:
+def occupied_rank_count(layers: Ranks, widths: Sequence[int]) -> int:
     """Count the ranks of a piece that take room; ranks of ports do not."""
     count = len(widths)
     return sum(any(item < count and widths[item] for item in row) for row in layers.ranks)
 
 
-def breadth(layers: Ranks, widths: Sequence[int]) -> int:
+def nominal_breadth(layers: Ranks, widths: Sequence[int]) -> int:
     """Return the nominal width of a piece."""
     count = len(widths)
-    return max((sum(widths[item] if item < count else WAYPOINT for item in row) for row in layers.ranks), default=0)
+    return max(
+        (sum(widths[item] if item < count else WAYPOINT_WIDTH for item in row) for row in layers.ranks), default=0
+    )
 
 
-def in_columns(layers: Ranks, wide: int, beside: int) -> tuple[int, ...]:
+def piece_breaks(layers: Ranks, wide: int, beside: int) -> tuple[int, ...]:
     """Return the breaks of one piece, `wide` px wide and next to others of `beside` px; () if there is no joint."""
     ranks = len(layers.ranks)
     # Compare height and width in one column, then in more columns, with all divisions multiplied out.
-    if ROW * ranks <= THIN * (wide + beside):
+    if RANK_HEIGHT * ranks <= MAX_ASPECT * (wide + beside):
         return ()
     columns = 2
-    while columns * (columns * (wide + GUTTER) + beside) * THIN < ROW * ranks:
+    while columns * (columns * (wide + COLUMN_GUTTER) + beside) * MAX_ASPECT < RANK_HEIGHT * ranks:
         columns += 1
-    passing = between(layers)
-    starts = [joint(passing, ranks * number // columns, ranks // (REACH * columns)) for number in range(1, columns)]
-    return tuple(starts) if all(passing[rank][1] <= LINES for rank in starts) else ()
+    passing = lines_between_ranks(layers)
+    starts = [
+        best_joint(passing, ranks * number // columns, ranks // (JOINT_REACH * columns)) for number in range(1, columns)
+    ]
+    return tuple(starts) if all(passing[rank][1] <= MAX_JOINT_LINES for rank in starts) else ()
 
 
-def joint(passing: Sequence[Passing], wanted: int, reach: int) -> int:
+def best_joint(passing: Sequence[Passing], wanted: int, reach: int) -> int:
     """Return the rank near `wanted` that the least boxes and lines pass; among equals the nearest, then the first.
 
     `wanted` and `reach` are a column's length and a third of it, so that no column is short.
@@ -77,7 +81,7 @@ def joint(passing: Sequence[Passing], wanted: int, reach: int) -> int:
     return min(near, key=lambda rank: (passing[rank], abs(rank - wanted), rank))
 
 
-def between(layers: Ranks) -> list[Passing]:
+def lines_between_ranks(layers: Ranks) -> list[Passing]:
     """Return by r the lines that pass from rank r - 1 to rank r: the smaller number of boxes at one end, and of
     lines."""
     rank = {item: r for r, row in enumerate(layers.ranks) for item in row}
@@ -88,7 +92,7 @@ def between(layers: Ranks) -> list[Passing]:
         changes[stop] -= 1
     lines = list(accumulate(changes[:-1]))
     # Count boxes only where a break is possible: a set for each rank of a dense level would be quadratic.
-    few = [r for r, count in enumerate(lines) if count <= LINES]
+    few = [r for r, count in enumerate(lines) if count <= MAX_JOINT_LINES]
     boxes: dict[int, tuple[set[int], set[int]]] = {r: (set(), set()) for r in few}
     for chain, (start, stop) in zip(layers.chains, spans, strict=True):
         for r in few[bisect_left(few, start) : bisect_left(few, stop)]:
@@ -97,7 +101,7 @@ def between(layers: Ranks) -> list[Passing]:
     return [(min(map(len, boxes[r])) if r in boxes else count, count) for r, count in enumerate(lines)]
 
 
-def kept(old: Skeleton, new: Skeleton) -> tuple[tuple[int, ...], ...]:
+def carry_breaks(old: Skeleton, new: Skeleton) -> tuple[tuple[int, ...], ...]:
     """Carry the breaks of `old` over to `new`, which has mostly the same ranks and items in the same order.
 
     A break stays if everything before it is still above everything after it.
@@ -105,10 +109,10 @@ def kept(old: Skeleton, new: Skeleton) -> tuple[tuple[int, ...], ...]:
     if not any(old.breaks):
         return ()
     was = {item: (p, r) for p, part in enumerate(old.parts) for r, row in enumerate(part) for item in row}
-    return tuple(kept_in(part, old, was) for part in new.parts)
+    return tuple(carry_part_breaks(part, old, was) for part in new.parts)
 
 
-def kept_in(part: Sequence[Sequence[int]], old: Skeleton, was: dict[int, tuple[int, int]]) -> tuple[int, ...]:
+def carry_part_breaks(part: Sequence[Sequence[int]], old: Skeleton, was: dict[int, tuple[int, int]]) -> tuple[int, ...]:
     """Return the breaks of `old` in one part of `new`; `was` is the old part and rank of each item."""
     ranks = [[was[item] for item in row if item < old.children and item in was] for row in part]
     whole = {p for row in ranks for p, _ in row}  # a part made of several keeps no break

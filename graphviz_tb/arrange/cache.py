@@ -6,17 +6,17 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from graphviz_tb.arrange.around import PortConstraints
-from graphviz_tb.arrange.large import plain
-from graphviz_tb.arrange.lines import core_bridges, core_edges, thick
+from graphviz_tb.arrange.large import arrange_plain_rows
+from graphviz_tb.arrange.lines import drawn_bridges, drawn_edges, line_load
 from graphviz_tb.arrange.options import ArrangeOptions
-from graphviz_tb.limits import REMEMBERED_LEVELS, REMEMBERED_ROWS
+from graphviz_tb.limits import MAX_CACHED_LEVELS, MAX_CACHED_PLAIN_LEVELS
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.skeleton import PortSlot, Skeleton
 
 CacheKey = tuple[object, ...]
 
 
-class Arrangements:
+class SkeletonCache:
     """The skeletons of one graph by everything they depend on; the number made, and of bends in their lines."""
 
     def __init__(self) -> None:
@@ -24,35 +24,35 @@ class Arrangements:
         self._known: dict[CacheKey, tuple[Skeleton, tuple[int, ...]]] = {}
         self._plain: dict[int, tuple[Metagraph, PortConstraints, Skeleton]] = {}
 
-    def in_rows(self, metagraph: Metagraph, outside: PortConstraints) -> Skeleton:
+    def plain_skeleton(self, metagraph: Metagraph, outside: PortConstraints) -> Skeleton:
         """Return the plain rows of a level too large for more.
 
         Cached by identity of the metagraph: a full key would take more memory than the skeleton.
         """
         known = self._plain.get(id(metagraph))
         if known is None or known[1] != outside:
-            if len(self._plain) >= REMEMBERED_ROWS:
+            if len(self._plain) >= MAX_CACHED_PLAIN_LEVELS:
                 del self._plain[next(iter(self._plain))]
-            known = self._plain[id(metagraph)] = metagraph, outside, plain(metagraph, outside)
+            known = self._plain[id(metagraph)] = metagraph, outside, arrange_plain_rows(metagraph, outside)
         return known[2]
 
-    def recall(self, key: CacheKey, rows: tuple[int, ...]) -> Skeleton | None:
+    def recall_skeleton(self, key: CacheKey, rows: tuple[int, ...]) -> Skeleton | None:
         """Return the skeleton of an equal metagraph with the ports of this one, or None."""
         if key not in self._known:
             return None
         skeleton, old = self._known[key]
-        return skeleton if old == rows else renamed(skeleton, dict(zip(old, rows, strict=True)).__getitem__)
+        return skeleton if old == rows else rename_ports(skeleton, dict(zip(old, rows, strict=True)).__getitem__)
 
-    def keep(self, key: CacheKey, rows: tuple[int, ...], skeleton: Skeleton) -> None:
-        """Store a skeleton; beyond `REMEMBERED_LEVELS`, drop the oldest."""
-        if len(self._known) >= REMEMBERED_LEVELS:
+    def store_skeleton(self, key: CacheKey, rows: tuple[int, ...], skeleton: Skeleton) -> None:
+        """Store a skeleton; beyond `MAX_CACHED_LEVELS`, drop the oldest."""
+        if len(self._known) >= MAX_CACHED_LEVELS:
             del self._known[next(iter(self._known))]
         self._known[key] = skeleton, rows
         self.made += 1
         self.bends += len(skeleton.waypoint)
 
 
-def renamed(skeleton: Skeleton, name: Callable[[int], int]) -> Skeleton:
+def rename_ports(skeleton: Skeleton, name: Callable[[int], int]) -> Skeleton:
     """Return the skeleton of an equal metagraph with its ports mapped to other rows by `name`."""
     ports = tuple(
         PortSlot(slot.first, tuple([(name(row), inbound) for row, inbound in slot.others])) for slot in skeleton.ports
@@ -60,7 +60,9 @@ def renamed(skeleton: Skeleton, name: Callable[[int], int]) -> Skeleton:
     return replace(skeleton, ports=ports)
 
 
-def key_of(metagraph: Metagraph, options: ArrangeOptions, outside: PortConstraints) -> tuple[CacheKey, tuple[int, ...]]:
+def skeleton_key(
+    metagraph: Metagraph, options: ArrangeOptions, outside: PortConstraints
+) -> tuple[CacheKey, tuple[int, ...]]:
     """Return everything that the drawing order depends on, with outside rows numbered by appearance; and these rows."""
     rows = tuple(dict.fromkeys(bridge.other for bridge in metagraph.bridges))
     number = {row: place for place, row in enumerate(rows)}
@@ -71,16 +73,16 @@ def key_of(metagraph: Metagraph, options: ArrangeOptions, outside: PortConstrain
     against = frozenset((number[row], inbound) for row, inbound in outside.turned if row in number)
     order = tuple((number[row], inbound) for row, inbound in outside.order if row in number)
     masks = metagraph.mask, metagraph.automatic
-    return (options, metagraph.units, edges, bridges, drawn_thick(metagraph), against, order, masks), rows
+    return (options, metagraph.units, edges, bridges, drawn_loads(metagraph), against, order, masks), rows
 
 
-def drawn_thick(metagraph: Metagraph) -> CacheKey:
+def drawn_loads(metagraph: Metagraph) -> CacheKey:
     """Return the thickness of each line drawn with one of the masks; no shapes are inferred for the others."""
     masks = dict.fromkeys((metagraph.automatic, metagraph.mask))
     return tuple(
         (
-            *(thick(metagraph.edges[index]) for index in core_edges(metagraph, mask)),
-            *(thick(metagraph.bridges[index]) for index in core_bridges(metagraph, mask)),
+            *(line_load(metagraph.edges[index]) for index in drawn_edges(metagraph, mask)),
+            *(line_load(metagraph.bridges[index]) for index in drawn_bridges(metagraph, mask)),
         )
         for mask in masks
     )

@@ -1,8 +1,8 @@
-"""The engine `dot`: Graphviz decides ranks and order.
+"""The engine `dot_ranks`: Graphviz decides ranks and order.
 
 All parts of a level go to one process, each as a graph of boxes of one size; lines are polylines, ports are pinned to
 the outer ranks. A node's rank is its y, the order in a rank is by x; a waypoint is where its line passes the rank.
-After the time limit, or if the program fails, `layered` lays the level out.
+After the time limit, or if the program fails, `layered_ranks` lays the level out.
 """
 
 from __future__ import annotations
@@ -16,54 +16,60 @@ from itertools import pairwise
 import pydot
 from graphviz.backend.dot_command import command
 
-from graphviz_tb.arrange.layered import layered
-from graphviz_tb.arrange.layered.normalize import normalize
+from graphviz_tb.arrange.layered import layered_ranks
+from graphviz_tb.arrange.layered.normalize import split_long_edges
 from graphviz_tb.arrange.options import ArrangeOptions
 from graphviz_tb.arrange.part import Component, Ranks
 from graphviz_tb.errors import ToolFailed, ToolMissing
-from graphviz_tb.limits import DOT_BEST, DOT_LARGEST
+from graphviz_tb.limits import MAX_BEST_DOT_BOXES, MAX_DOT_ITEMS
 from graphviz_tb.model.notice import Notice
 
 PlainPoint = tuple[float, float]
 PlainLayout = tuple[dict[int, PlainPoint], dict[tuple[int, int], list[list[PlainPoint]]]]
-QUICK = {"nslimit": "2", "nslimit1": "2", "mclimit": "0.5"}  # a quarter of the time, with as few crossings
-SIZE = {"shape": "box", "fixedsize": "true", "width": "0.5", "height": "0.25", "label": ""}
+QUICK_DOT_OPTIONS = {"nslimit": "2", "nslimit1": "2", "mclimit": "0.5"}  # a quarter of the time, with as few crossings
+DOT_NODE_ATTRIBUTES = {"shape": "box", "fixedsize": "true", "width": "0.5", "height": "0.25", "label": ""}
 
 
-def dot(parts: Sequence[Component], options: ArrangeOptions) -> list[Ranks]:
+def dot_ranks(parts: Sequence[Component], options: ArrangeOptions) -> list[Ranks]:
     """Return the ranks of each part as Graphviz orders them.
 
-    Returns those of `layered` after the time limit, for a level too large for it, or if a quick order is requested.
-    Raises ToolMissing if the program `dot` is not found.
+    Returns those of `layered_ranks` after the time limit, for a level too large for it, or if a quick order is
+    requested.
+    Raises ToolMissing if the program `dot_ranks` is not found.
     """
     if options.quick:
-        return layered(parts, options)
-    drawings = dict(enumerate(layered([part if part.count == 1 else EMPTY for part in parts], options)))
+        return layered_ranks(parts, options)
+    drawings = dict(enumerate(layered_ranks([part if part.count == 1 else EMPTY_COMPONENT for part in parts], options)))
     asked = [number for number, part in enumerate(parts) if part.count > 1]
-    large = sum(parts[number].count + len(parts[number].edges) for number in asked) > DOT_LARGEST
+    large = sum(parts[number].count + len(parts[number].edges) for number in asked) > MAX_DOT_ITEMS
     text: str | None = ""
     if asked:
-        text = None if large else run("\n".join(source(parts[number]) for number in asked), options.limit)
+        text = None if large else run_dot("\n".join(dot_source(parts[number]) for number in asked), options.limit)
     if text is None:
         took = "would take" if large else "took"
         late = f"dot {took} more than {options.limit} s for a level; it is laid out by the engine layered"
         notices = (Notice("engine-limit", late, strict=False),)
-        return [replace(laid, notices=notices) for laid in layered(parts, options)]
-    plains = list(split(text))
+        return [replace(laid, notices=notices) for laid in layered_ranks(parts, options)]
+    plains = list(parse_plain(text))
     if len(plains) != len(asked):
         raise ToolFailed("the program 'dot' printed no positions: it is not that of Graphviz")
     for number, plain in zip(asked, plains, strict=True):
-        drawings[number] = layers(parts[number], plain)
+        drawings[number] = ranks_from_plain(parts[number], plain)
     return [drawings[number] for number in range(len(parts))]
 
 
-EMPTY = Component(0, ())
+EMPTY_COMPONENT = Component(0, ())
 
 
-def source(part: Component) -> str:
+def dot_source(part: Component) -> str:
     """Write one part in the DOT language."""
-    graph = pydot.Dot("part", graph_type="digraph", splines="polyline", **(QUICK if part.count > DOT_BEST else {}))
-    graph.set_node_defaults(**SIZE)
+    graph = pydot.Dot(
+        "part",
+        graph_type="digraph",
+        splines="polyline",
+        **(QUICK_DOT_OPTIONS if part.count > MAX_BEST_DOT_BOXES else {}),
+    )
+    graph.set_node_defaults(**DOT_NODE_ATTRIBUTES)
     graph.set_edge_defaults(arrowhead="none")
     for node in range(part.count):
         graph.add_node(pydot.Node(str(node)))
@@ -78,7 +84,7 @@ def source(part: Component) -> str:
     return str(graph.to_string())
 
 
-def run(text: str, limit: int) -> str | None:
+def run_dot(text: str, limit: int) -> str | None:
     """Return the output of `dot -Tplain`, or None after the time limit."""
     try:
         done = subprocess.run(
@@ -100,7 +106,7 @@ def run(text: str, limit: int) -> str | None:
     return done.stdout
 
 
-def split(text: str) -> Iterator[PlainLayout]:
+def parse_plain(text: str) -> Iterator[PlainLayout]:
     """Yield the positions of nodes and lines for each graph of the output, y growing downward."""
     nodes: dict[int, PlainPoint] = {}
     lines: dict[tuple[int, int], list[list[PlainPoint]]] = {}
@@ -117,20 +123,20 @@ def split(text: str) -> Iterator[PlainLayout]:
             nodes, lines = {}, {}
 
 
-def layers(part: Component, plain: PlainLayout) -> Ranks:
+def ranks_from_plain(part: Component, plain: PlainLayout) -> Ranks:
     """Rank by y, order by x, with waypoints where the lines pass.
 
     >>> lines = {(0, 2): [[(1.0, 0.2), (1.4, 1.0), (1.0, 1.8)]]}
     >>> plain = {0: (1.0, 0.0), 1: (0.0, 1.0), 2: (1.0, 2.0)}, lines
-    >>> layers(Component(3, ((0, 1), (1, 2), (0, 2))), plain).ranks
+    >>> ranks_from_plain(Component(3, ((0, 1), (1, 2), (0, 2))), plain).ranks
     [[0], [1, 3], [2]]
     """
     nodes, lines = plain
     # In hundredths of an inch: ranks are farther apart, and boxes of one rank differ by rounding only.
     heights = sorted({round(y * 100) for _, y in nodes.values()})
-    laid = normalize(
+    laid = split_long_edges(
         part,
-        pinned(part, [bisect_left(heights, round(y * 100)) for _, y in (nodes[node] for node in range(part.count))]),
+        pin_ports(part, [bisect_left(heights, round(y * 100)) for _, y in (nodes[node] for node in range(part.count))]),
     )
     across = {node: nodes[node][0] for node in range(part.count)}
     spare = {ends: list(held) for ends, held in lines.items()}
@@ -139,12 +145,12 @@ def layers(part: Component, plain: PlainLayout) -> Ranks:
         # Each parallel edge has its line.
         line = spare[ends].pop(0) if spare.get(ends) else [nodes[ends[0]], nodes[ends[1]]]
         for item in chain[1:-1]:
-            across[item] = at_height(line, height[item])
+            across[item] = x_at_height(line, height[item])
     rows = [sorted(row, key=lambda item: (across[item], item)) for row in laid.ranks]
     return Ranks(rows, laid.chains)
 
 
-def pinned(part: Component, ranks: list[int]) -> list[int]:
+def pin_ports(part: Component, ranks: list[int]) -> list[int]:
     """Return the ranks with the ports alone on the outer ones."""
     if part.first:
         down = 1 - min((1, *(rank for node, rank in enumerate(ranks) if node not in part.first)))
@@ -153,7 +159,7 @@ def pinned(part: Component, ranks: list[int]) -> list[int]:
     return [bottom if node in part.last else rank for node, rank in enumerate(ranks)]
 
 
-def at_height(line: Sequence[PlainPoint], y: float) -> float:
+def x_at_height(line: Sequence[PlainPoint], y: float) -> float:
     """Return the x of a downward line at a height."""
     for (x1, y1), (x2, y2) in pairwise(line):
         if y <= y2:

@@ -11,14 +11,14 @@ from graphviz_tb.arrange.large import TooManyBends
 from graphviz_tb.arrange.layered.reroute import Rerouter
 from graphviz_tb.arrange.layered.state import RankState
 from graphviz_tb.arrange.part import Row
-from graphviz_tb.limits import DRAFT_WORK, LEVEL_ITEMS, Meter
+from graphviz_tb.limits import MAX_DRAFT_WORK, MAX_LEVEL_ITEMS, Meter
 from graphviz_tb.model.skeleton import PortSlot, Skeleton, Wire
 
 LineKey = tuple[int, int]  # metaedge, bridge (one of them -1)
 RankPosition = tuple[int, int]  # part, rank
 
 
-class Draft:
+class SkeletonDraft:
     """Parts, wires and ports that change in place. Items keep their numbers; new ones get the next free number."""
 
     def __init__(self, skeleton: Skeleton) -> None:
@@ -30,10 +30,10 @@ class Draft:
         self.wires = {(wire.edge, wire.bridge): list(wire.chain) for wire in skeleton.wires}
         self.turned = {(wire.edge, wire.bridge) for wire in skeleton.wires if wire.turned}
         self.next = self.first = skeleton.first_waypoint + len(skeleton.waypoint)
-        self.work = Meter(DRAFT_WORK)
+        self.work = Meter(MAX_DRAFT_WORK)
         self._found: dict[int, RankPosition] | None = None  # by item its part and rank; None: outdated
 
-    def find(self) -> dict[int, RankPosition]:
+    def item_positions(self) -> dict[int, RankPosition]:
         """Return the part and rank of each item. Raises TooManyBends if they were computed too often."""
         if self._found is None:
             self._found = {
@@ -43,31 +43,31 @@ class Draft:
                 raise TooManyBends
         return self._found
 
-    def changed(self) -> None:
+    def forget_positions(self) -> None:
         """Mark the positions as outdated: ranks or parts were renumbered."""
         self._found = None
 
-    def put(self, item: int, where: RankPosition, place: int) -> None:
+    def insert_item(self, item: int, where: RankPosition, place: int) -> None:
         """Insert an item into a row; everything else stays on its rank."""
         part, rank = where
         self.parts[part][rank].insert(place, item)
         if self._found is not None:
             self._found[item] = where
 
-    def share(self, item: int) -> Fraction:
+    def horizontal_share(self, item: int) -> Fraction:
         """Return how far to the right an item is in its row, from 0 to 2."""
-        part, rank = self.find()[item]
+        part, rank = self.item_positions()[item]
         row = self.parts[part][rank]
         return Fraction(2 * row.index(item) + 1, len(row))
 
-    def fresh(self) -> int:
-        """Return the number of a new item. Raises TooManyBends after `LEVEL_ITEMS` of them."""
-        if self.next >= self.first + LEVEL_ITEMS:
+    def new_item(self) -> int:
+        """Return the number of a new item. Raises TooManyBends after `MAX_LEVEL_ITEMS` of them."""
+        if self.next >= self.first + MAX_LEVEL_ITEMS:
             raise TooManyBends
         self.next += 1
         return self.next - 1
 
-    def leave_out(self, gone: Callable[[LineKey], bool], removed: set[int]) -> None:
+    def drop_lines(self, gone: Callable[[LineKey], bool], removed: set[int]) -> None:
         """Drop wires and children, and the waypoints and ports that no wire uses then."""
         self.wires = {key: chain for key, chain in self.wires.items() if not gone(key)}
         used = {item for chain in self.wires.values() for item in chain}
@@ -78,9 +78,9 @@ class Draft:
 
         parts = [[[item for item in row if stays(item)] for row in part] for part in self.parts]
         self.parts = [[row for row in part if row] for part in parts]
-        self.changed()
+        self.forget_positions()
 
-    def merge(self) -> None:
+    def merge_parts(self) -> None:
         """Merge all parts into one, keeping every "left of" and "above" of the shelves."""
         stacked: list[Row] = []
         for shelf in self.shelves:
@@ -102,21 +102,21 @@ class Draft:
             own[start + r] += row
         self.parts = [own]
         self.main = min(self.main, 0)
-        self.changed()
+        self.forget_positions()
 
     def add_port(self, slot: PortSlot) -> int:
         """Add a port at the right end of its side."""
         if self.main < 0:
-            self.merge()
+            self.merge_parts()
             self.main, self.shelves = 0, []
         rows = self.parts[self.main]
         side = 0 if slot.first else -1
         if not rows or rows[side][0] not in self.ports or self.ports[rows[side][0]].first is not slot.first:
             rows.insert(0 if slot.first else len(rows), [])
-        item = self.fresh()
+        item = self.new_item()
         rows[side].append(item)
         self.ports[item] = slot
-        self.changed()
+        self.forget_positions()
         return item
 
     def fill_chains(self, rows: list[Row]) -> None:
@@ -128,19 +128,22 @@ class Draft:
             # A copy: the chain grows in the loop.
             for place, (upper, lower) in enumerate(pairwise(chain[::-1] if upwards else chain[:])):
                 for r in range(rank.get(upper, 0) + 1, rank.get(lower, 0)):
-                    self.put_waypoint(key, count - 1 - place if upwards else place + 1 + added, rows[r])
+                    self.add_waypoint(key, count - 1 - place if upwards else place + 1 + added, rows[r])
                     added += 1
 
-    def put_waypoint(self, key: LineKey, place: int, row: Row) -> None:
+    def add_waypoint(self, key: LineKey, place: int, row: Row) -> None:
         """Add a waypoint to a wire, at a place in its chain, at the right end of a rank."""
-        item = self.fresh()
+        item = self.new_item()
         self.wires[key].insert(place, item)
         row.append(item)
 
-    def open_rank(self, part: int, rank: int) -> None:
+    def insert_rank(self, part: int, rank: int) -> None:
         """Insert a rank before `rank`; every line that passes gets a waypoint there."""
         rows = self.parts[part]
-        upper, lower = places(rows[rank - 1] if rank else []), places(rows[rank] if rank < len(rows) else [])
+        upper, lower = (
+            places_in_row(rows[rank - 1] if rank else []),
+            places_in_row(rows[rank] if rank < len(rows) else []),
+        )
         crossing: list[tuple[int, int, int, LineKey]] = []
         for key, chain in self.wires.items():
             upwards = key in self.turned  # chains of turned wires run upwards
@@ -151,12 +154,12 @@ class Draft:
         self.work.take(len(self._found or ()))
         rows.insert(rank, [])
         for _, _, place, key in sorted(crossing, key=itemgetter(0, 1)):
-            self.put_waypoint(key, place, rows[rank])
-        self.changed()
+            self.add_waypoint(key, place, rows[rank])
+        self.forget_positions()
 
-    def reroute(self, keys: list[LineKey]) -> None:
+    def reroute_wires(self, keys: list[LineKey]) -> None:
         """Give the waypoints of the named wires their best paths; everything else stays."""
-        place = self.find()
+        place = self.item_positions()
         for p, part in enumerate(self.parts):
             inside = [key for key in keys if len(self.wires[key]) > 2 and place[self.wires[key][0]][0] == p]
             if not inside:
@@ -170,10 +173,10 @@ class Draft:
             ]
             state = RankState(len(names), [[local[item] for item in row] for row in part], chains)
             paths = [sorted((local[i] for i in self.wires[key][1:-1]), key=state.rank.__getitem__) for key in inside]
-            Rerouter(state, paths).pass_over()
+            Rerouter(state, paths).reroute_changed()
             self.parts[p] = [[names[i] for i in row] for row in state.ranks]
 
-    def finish(self, order: list[LineKey]) -> Skeleton:
+    def to_skeleton(self, order: list[LineKey]) -> Skeleton:
         """Return the skeleton with ports and waypoints renumbered, and wires in the given order."""
         slots = sorted(self.ports, key=lambda item: not self.ports[item].first)  # first side before last; stable
         name = {item: item for item in range(self.children)}
@@ -195,6 +198,6 @@ class Draft:
         return Skeleton(self.children, ports, wires, tuple(waypoint), parts, shown, number_of.get(self.main, -1))
 
 
-def places(row: Row) -> dict[int, int]:
+def places_in_row(row: Row) -> dict[int, int]:
     """Return the place of each item of a row."""
     return {item: place for place, item in enumerate(row)}

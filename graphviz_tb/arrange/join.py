@@ -8,17 +8,17 @@ from itertools import pairwise
 
 from graphviz_tb.arrange.part import Ranks
 
-NEVER = -1
+NO_BUS = -1
 
 
-def join(layers: Ranks, count: int, kinds: Sequence[int]) -> Ranks:
+def join_buses(layers: Ranks, count: int, kinds: Sequence[int]) -> Ranks:
     """Merge neighbouring waypoints of lines of one kind that end in one box, from where they meet.
 
-    Items from `count` on are waypoints; `kinds` gives, by line, the bus it may join (`NEVER`: none). The order from
+    Items from `count` on are waypoints; `kinds` gives, by line, the bus it may join (`NO_BUS`: none). The order from
     left to right does not change.
 
     >>> layers = Ranks([[0, 1], [3, 4], [5, 6], [2]], [[0, 3, 5, 2], [1, 4, 6, 2]])
-    >>> join(layers, 3, [0, 0]).ranks
+    >>> join_buses(layers, 3, [0, 0]).ranks
     [[0, 1], [3], [5], [2]]
     """
     users = Counter(item for chain in layers.chains for item in chain[1:-1])
@@ -33,7 +33,7 @@ def join(layers: Ranks, count: int, kinds: Sequence[int]) -> Ranks:
         for item in row:
             line = line_of.get(item, -1) if item >= count else -1
             leads = None
-            if line >= 0 and kinds[line] != NEVER:
+            if line >= 0 and kinds[line] != NO_BUS:
                 leads = name.get(after[item], after[item]), layers.chains[line][-1], kinds[line]
             if leads is not None and leads == last:
                 name[item] = fresh[-1]

@@ -4,84 +4,84 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from graphviz_tb.arrange import Arrangements, ArrangeOptions, PortConstraints, anew, arrange, check_engine
-from graphviz_tb.arrange.cache import key_of
-from graphviz_tb.arrange.large import too_large
-from graphviz_tb.limits import BENDS_TRIED, RANKS_PASSED
+from graphviz_tb.arrange import ArrangeOptions, PortConstraints, SkeletonCache, arrange, arrange_uncached, check_engine
+from graphviz_tb.arrange.cache import skeleton_key
+from graphviz_tb.arrange.large import is_too_large
+from graphviz_tb.limits import MAX_PASSED_RANKS, MAX_TRIED_BENDS
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.skeleton import Skeleton
-from graphviz_tb.model.units import counted
+from graphviz_tb.model.units import format_counted_noun
 
-PROGRAM = 25  # in bends: the time to start an external engine
+PROGRAM_START_COST = 25  # in bends: the time to start an external engine
 
 
-class Laying:
+class LevelArranger:
     """Arranges levels one after the other within a budget.
 
-    After `BENDS_TRIED` bends, as much work of an external program, or one level that hit its time limit, levels are
-    arranged quickly and without that program; after `RANKS_PASSED`, in plain rows. Equal levels have one order.
+    After `MAX_TRIED_BENDS` bends, as much work of an external program, or one level that hit its time limit, levels are
+    arranged quickly and without that program; after `MAX_PASSED_RANKS`, in plain rows. Equal levels have one order.
     `known`, the cache shared with other pictures, saves time and changes nothing.
     """
 
-    def __init__(self, options: ArrangeOptions, known: Arrangements) -> None:
+    def __init__(self, options: ArrangeOptions, known: SkeletonCache) -> None:
         check_engine(options)
-        self._options, self._known, self._here = options, known, Arrangements()
+        self._options, self._known, self._here = options, known, SkeletonCache()
         self._quick = self._started = self._passed = self._plain = 0
         self._late = False  # whether an external program hit its time limit
 
     @property
-    def made(self) -> int:
+    def distinct_level_count(self) -> int:
         """The number of distinct levels."""
         return self._here.made
 
     def __call__(self, level: Metagraph, outside: PortConstraints | None = None) -> Skeleton:
         """Return the order of one level."""
         outside = outside or PortConstraints()
-        if too_large(level):
+        if is_too_large(level):
             return arrange(level, self._options, outside, self._known)
-        if self._passed > RANKS_PASSED and len(level.children) > 1:
+        if self._passed > MAX_PASSED_RANKS and len(level.children) > 1:
             self._plain += 1
-            return replace(self._known.in_rows(level, outside), notices=())  # one notice for all of them, below
-        skeleton = self._ordered(level, outside)
+            return replace(self._known.plain_skeleton(level, outside), notices=())  # one notice for all of them, below
+        skeleton = self._arrange_in_budget(level, outside)
         self._passed += sum(len(wire.chain) - 2 for wire in skeleton.wires)
         return skeleton
 
-    def _ordered(self, level: Metagraph, outside: PortConstraints) -> Skeleton:
-        key, rows = key_of(level, self._options, outside)
-        skeleton = self._here.recall(key, rows)
+    def _arrange_in_budget(self, level: Metagraph, outside: PortConstraints) -> Skeleton:
+        key, rows = skeleton_key(level, self._options, outside)
+        skeleton = self._here.recall_skeleton(key, rows)
         if skeleton is None:
-            if self._here.bends + self._started > BENDS_TRIED or self._late:
+            if self._here.bends + self._started > MAX_TRIED_BENDS or self._late:
                 self._quick += 1
                 # Cached for this picture alone: another may have time for a better order.
-                skeleton = anew(level, replace(self._options, quick=True), outside)
+                skeleton = arrange_uncached(level, replace(self._options, quick=True), outside)
             else:
                 # Counted whether cached or not: equal pictures get equal orders.
-                self._started += PROGRAM + len(level.edges) if self._options.engine != "layered" else 0
-                skeleton = self._known.recall(key, rows)
+                self._started += PROGRAM_START_COST + len(level.edges) if self._options.engine != "layered" else 0
+                skeleton = self._known.recall_skeleton(key, rows)
             if skeleton is None:
-                skeleton = anew(level, self._options, outside)
-                self._known.keep(key, rows, skeleton)
+                skeleton = arrange_uncached(level, self._options, outside)
+                self._known.store_skeleton(key, rows, skeleton)
             self._late |= any(notice.code == "engine-limit" for notice in skeleton.notices)
-            self._here.keep(key, rows, skeleton)
+            self._here.store_skeleton(key, rows, skeleton)
         return skeleton
 
     def notices(self) -> tuple[Notice, ...]:
         """Return notices for levels that were ordered quickly or drawn in plain rows."""
         made = []
         if self._quick:
-            text = f"{levels(self._quick)} ordered quickly: more of their lines cross than need to"
+            text = f"{levels_subject(self._quick)} ordered quickly: more of their lines cross than need to"
             made.append(Notice("quick-levels", text, strict=False))
         if self._plain:
-            text = f"{levels(self._plain)} drawn in plain rows, their lines straight and unnamed"
+            text = f"{levels_subject(self._plain)} drawn in plain rows, their lines straight and unnamed"
             made.append(Notice("plain-levels", text, strict=False))
         return tuple(made)
 
 
-def levels(count: int) -> str:
+def levels_subject(count: int) -> str:
     """Return the count of levels as the subject of a sentence, with its verb.
 
-    >>> levels(1), levels(2000)
+    >>> levels_subject(1), levels_subject(2000)
     ('1 deeper level is', '2,000 deeper levels are')
     """
-    return f"{counted(count, 'deeper level')} {'is' if count == 1 else 'are'}"
+    return f"{format_counted_noun(count, 'deeper level')} {'is' if count == 1 else 'are'}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphviz_tb.limits import DOT_SECONDS
+from graphviz_tb.limits import MAX_DOT_SECONDS
 from graphviz_tb.model.frozen import dataclass
 
 
@@ -16,6 +16,6 @@ class ArrangeOptions:
     """
 
     engine: str = "layered"
-    limit: int = DOT_SECONDS
+    limit: int = MAX_DOT_SECONDS
     wrap: bool = True
     quick: bool = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphviz_tb.algorithms.components import root, unite
+from graphviz_tb.algorithms.components import union_root, unite_sets
 from graphviz_tb.arrange.part import Component
 from graphviz_tb.model.frozen import dataclass
 
@@ -18,32 +18,32 @@ class LevelComponent:
     part: Component
 
 
-def pieces(
+def connected_pieces(
     items: Sequence[int], arcs: Sequence[tuple[int, int]], first: Sequence[int], last: Sequence[int]
 ) -> list[LevelComponent]:
     """Split a level into connected pieces in the order of their first item; the piece with all ports comes first.
 
     `arcs` (source, target) have no cycle; `first`, `last` are the ports on the two flow sides.
 
-    >>> [piece.items for piece in pieces([0, 1, 2], [(0, 2)], [], [])]
+    >>> [number_piece.items for number_piece in connected_pieces([0, 1, 2], [(0, 2)], [], [])]
     [(0, 2), (1,)]
     """
     head = {item: item for item in items}
     hung = [*first, *last]  # all ports
     # All ports are on one frame: join them.
     for source, target in [*arcs, *((hung[0], other) for other in hung[1:])]:
-        unite(head, source, target)
-    members: dict[int, list[int]] = {root(head, hung[0]): []} if hung else {}  # the first key
+        unite_sets(head, source, target)
+    members: dict[int, list[int]] = {union_root(head, hung[0]): []} if hung else {}  # the first key
     for item in items:
-        members.setdefault(root(head, item), []).append(item)
+        members.setdefault(union_root(head, item), []).append(item)
     inside: dict[int, list[int]] = {key: [] for key in members}
     for index, (source, _) in enumerate(arcs):
-        inside[root(head, source)].append(index)
+        inside[union_root(head, source)].append(index)
     ends = (frozenset(first), frozenset(last))
-    return [piece(members[key], inside[key], arcs, *ends) for key in members]
+    return [number_piece(members[key], inside[key], arcs, *ends) for key in members]
 
 
-def piece(
+def number_piece(
     items: list[int],
     lines: list[int],
     arcs: Sequence[tuple[int, int]],

@@ -9,40 +9,40 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isqrt
 
-UNIT = 44  # half of a plain op's width and gap
-ROW = 72  # a box and the gap below it
-WAYPOINT = 8  # a line that passes a rank, with half the gap next to it
-WIDEST = 3200  # px: two wide screens
-PART = 32  # px between two unconnected parts, more than between two boxes of one
+HALF_OP_WIDTH = 44  # half of a plain op's width and gap
+RANK_HEIGHT = 72  # a box and the gap below it
+WAYPOINT_WIDTH = 8  # a line that passes a rank, with half the gap next to it
+MAX_LEVEL_WIDTH = 3200  # px: two wide screens
+PART_GAP = 32  # px between two unconnected parts, more than between two boxes of one
 
 
-def shelves(sizes: Sequence[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
+def pack_shelves(sizes: Sequence[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
     """Return rows of parts that make a whole near 4:3.
 
     `sizes` are (width, height) in nominal pixels. Higher parts come first, equal ones in the given order.
 
-    >>> shelves([(88, 72)] * 5)
+    >>> pack_shelves([(88, 72)] * 5)
     ((0, 1, 2), (3, 4))
     """
     if not sizes:
         return ()
     order = sorted(range(len(sizes)), key=lambda part: (-sizes[part][1], part))
     low = max(width for width, _ in sizes)
-    area = sum((width + PART) * (height + PART) for width, height in sizes)
-    widest = max(WIDEST, isqrt(area * 2 // 3))  # many parts: the width of a whole of 2:3
+    area = sum((width + PART_GAP) * (height + PART_GAP) for width, height in sizes)
+    widest = max(MAX_LEVEL_WIDTH, isqrt(area * 2 // 3))  # many parts: the width of a whole of 2:3
     best: tuple[int, list[list[int]]] | None = None
     for step in range(6, 21):  # from 0.6 to twice the ideal width, in tenths
         width = max(low, min(isqrt(area * 4 // 3) * step // 10, widest))
         # Filling is greedy: a slightly different width may give a much better whole.
-        rows = fill(order, sizes, width)
-        misfit = shape(rows, sizes)
+        rows = fill_shelves(order, sizes, width)
+        misfit = aspect_misfit(rows, sizes)
         if best is None or misfit < best[0]:
             best = misfit, rows
     assert best is not None
     return tuple(tuple(row) for row in best[1])
 
 
-def fill(order: Sequence[int], sizes: Sequence[tuple[int, int]], width: int) -> list[list[int]]:
+def fill_shelves(order: Sequence[int], sizes: Sequence[tuple[int, int]], width: int) -> list[list[int]]:
     """Set parts on a shelf while they fit."""
     rows: list[list[int]] = []
     used = width  # the first part begins a shelf
@@ -51,12 +51,12 @@ def fill(order: Sequence[int], sizes: Sequence[tuple[int, int]], width: int) -> 
             rows.append([])
             used = 0
         rows[-1].append(part)
-        used += sizes[part][0] + PART
+        used += sizes[part][0] + PART_GAP
     return rows
 
 
-def shape(rows: list[list[int]], sizes: Sequence[tuple[int, int]]) -> int:
+def aspect_misfit(rows: list[list[int]], sizes: Sequence[tuple[int, int]]) -> int:
     """Return how far the whole is from 4:3, as a ratio in thousandths (1000 is perfect)."""
-    width = max(sum(sizes[part][0] + PART for part in row) - PART for row in rows)
-    height = sum(max(sizes[part][1] for part in row) + PART for row in rows) - PART
+    width = max(sum(sizes[part][0] + PART_GAP for part in row) - PART_GAP for row in rows)
+    height = sum(max(sizes[part][1] for part in row) + PART_GAP for row in rows) - PART_GAP
     return max(3 * width * 1000 // (4 * height), 4 * height * 1000 // (3 * width))

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphviz_tb.algorithms.topological import topological
+from graphviz_tb.algorithms.topological import topological_order
 from graphviz_tb.model.skeleton import Skeleton
 
 
-def spine(count: int, edges: Sequence[tuple[int, int]], weights: Sequence[int], boxes: int) -> tuple[int, ...]:
+def main_path(count: int, edges: Sequence[tuple[int, int]], weights: Sequence[int], boxes: int) -> tuple[int, ...]:
     """Return the path through the most boxes whose results are data, minus those that compute indices of data; then
     through the most boxes; then with the greatest load. As the indices of its edges from its start.
 
     There is no cycle; items from `boxes` on are ports. Edges of weight 0 are no data and on no path; those below 0
     carry only indices, sizes and masks. Among equal paths, the one whose items come first in the file.
 
-    >>> spine(4, [(0, 1), (1, 2), (0, 2), (1, 3)], [1, 2, 9, 3], 4)
+    >>> main_path(4, [(0, 1), (1, 2), (0, 2), (1, 3)], [1, 2, 9, 3], 4)
     (0, 3)
-    >>> spine(3, [(0, 1), (1, 2), (0, 2)], [1, -1, 1], 3)
+    >>> main_path(3, [(0, 1), (1, 2), (0, 2)], [1, -1, 1], 3)
     (2,)
     """
     below: list[list[int]] = [[] for _ in range(count)]
@@ -30,7 +30,7 @@ def spine(count: int, edges: Sequence[tuple[int, int]], weights: Sequence[int], 
     onward = [-1] * count  # by item the first edge of its best path; -1: none
     best = [(0, 0, 0)] * count  # by item: boxes with data results, boxes, load
     # Backwards from the ends.
-    for item in reversed(topological(below)):
+    for item in reversed(topological_order(below)):
         step = 1 if item < boxes else 0
         best[item] = (0, step, 0)
         for edge in out[item]:
@@ -48,7 +48,7 @@ def spine(count: int, edges: Sequence[tuple[int, int]], weights: Sequence[int], 
     return tuple(path)
 
 
-def spines(skeleton: Skeleton, thick: Sequence[int]) -> tuple[int, ...]:
+def main_paths(skeleton: Skeleton, thick: Sequence[int]) -> tuple[int, ...]:
     """Return the main path of each part as indices of wires.
 
     `thick` is the thickness of each wire: below 0 for one that carries only indices, sizes and masks, 0 without data.
@@ -65,5 +65,5 @@ def spines(skeleton: Skeleton, thick: Sequence[int]) -> tuple[int, ...]:
         weights = [0 if skeleton.wires[number].turned else thick[number] for number in inside]
         edges = [(local[source], local[target]) for source, target in ends]
         boxes = sum(item < skeleton.children for item in local)
-        main_edges += [inside[edge] for edge in spine(len(local), edges, weights, boxes)]
+        main_edges += [inside[edge] for edge in main_path(len(local), edges, weights, boxes)]
     return tuple(main_edges)

@@ -6,50 +6,52 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from graphviz_tb.arrange.part import Ranks, Row
-from graphviz_tb.arrange.shelves import ROW, WAYPOINT, WIDEST
-from graphviz_tb.limits import WRAPPED_BENDS, WRAPPED_PLACES
+from graphviz_tb.arrange.shelves import MAX_LEVEL_WIDTH, RANK_HEIGHT, WAYPOINT_WIDTH
+from graphviz_tb.limits import MAX_WRAPPED_BENDS, MAX_WRAPPED_PLACES
 from graphviz_tb.model.notice import Notice
 
-LIMITS = (WIDEST, 2400, 1600)  # use the first that makes the part at most three times as wide as high
+WRAP_WIDTHS = (MAX_LEVEL_WIDTH, 2400, 1600)  # use the first that makes the part at most three times as wide as high
 
 
-def wrap(layers: Ranks, count: int, widths: Sequence[int]) -> Ranks:
+def wrap_ranks(layers: Ranks, count: int, widths: Sequence[int]) -> Ranks:
     """Distribute the nodes of each over-wide rank, in turn, over as many ranks as it needs.
 
     `widths` are nominal, by node; items from `count` on are waypoints. The order from left to right does not change.
     Lines of nodes on other rows of a rank pass between its nodes; those that share an end share waypoints.
 
     >>> wide = Ranks([[0], [1, 2, 3]], [[0, 1], [0, 2], [0, 3]])
-    >>> wrap(wide, 4, [0, 800, 800, 800]).ranks
+    >>> wrap_ranks(wide, 4, [0, 800, 800, 800]).ranks
     [[0], [1, 4, 3], [2]]
     """
     depth: list[int] = []
-    for limit in LIMITS:
-        depth = [rows_for(row, count, widths, limit) for row in layers.ranks]
-        if limit <= 3 * ROW * sum(depth):
+    for limit in WRAP_WIDTHS:
+        depth = [rows_needed(row, count, widths, limit) for row in layers.ranks]
+        if limit <= 3 * RANK_HEIGHT * sum(depth):
             break
     if max(depth, default=1) < 2:
         return layers
-    rows = fewer(depth, passed(layers, depth), WRAPPED_PLACES)
-    wrapped = Wrapped(layers, count, rows)
-    if wrapped.added > WRAPPED_BENDS:
-        rows = fewer(rows, wrapped.added, WRAPPED_BENDS)
-        wrapped = Wrapped(layers, count, rows)
-    return Ranks(wrapped.ranks, wrapped.chains, layers.notices if rows == depth else (*layers.notices, large(layers)))
+    rows = reduce_rows(depth, passed_places(layers, depth), MAX_WRAPPED_PLACES)
+    wrapped = WrappedRanks(layers, count, rows)
+    if wrapped.added > MAX_WRAPPED_BENDS:
+        rows = reduce_rows(rows, wrapped.added, MAX_WRAPPED_BENDS)
+        wrapped = WrappedRanks(layers, count, rows)
+    return Ranks(
+        wrapped.ranks, wrapped.chains, layers.notices if rows == depth else (*layers.notices, wrap_limit_notice(layers))
+    )
 
 
-def fewer(depth: list[int], deepest: int, most: int) -> list[int]:
+def reduce_rows(depth: list[int], deepest: int, most: int) -> list[int]:
     """Reduce the rows of each rank in proportion if `deepest` exceeds `most`."""
     return depth if deepest <= most else [1 + (rows - 1) * most // deepest for rows in depth]
 
 
-def large(layers: Ranks) -> Notice:
+def wrap_limit_notice(layers: Ranks) -> Notice:
     """Return the notice for a piece that is drawn in fewer rows than it needs."""
     text = f"a level of {sum(map(len, layers.ranks)):,} boxes and bends is drawn in plain rows"
     return Notice("large-level", text, strict=False)
 
 
-def passed(layers: Ranks, depth: list[int]) -> int:
+def passed_places(layers: Ranks, depth: list[int]) -> int:
     """Return how many places on added rows the lines may pass in total."""
     rank = {item: r for r, row in enumerate(layers.ranks) for item in row}
     added = [rows - 1 for rows in depth]
@@ -57,15 +59,15 @@ def passed(layers: Ranks, depth: list[int]) -> int:
     return sum(through[rank[chain[-1]]] - through[rank[chain[0]]] + added[rank[chain[0]]] for chain in layers.chains)
 
 
-def rows_for(row: Row, count: int, widths: Sequence[int], limit: int) -> int:
+def rows_needed(row: Row, count: int, widths: Sequence[int], limit: int) -> int:
     """Return how many rows a rank needs to be at most `limit` wide."""
     boxes = [widths[item] for item in row if item < count]
-    lines = (len(row) - len(boxes)) * WAYPOINT
+    lines = (len(row) - len(boxes)) * WAYPOINT_WIDTH
     # Lines pass through all rows and take up to half of each.
     return max(1, min(len(boxes), -(-sum(boxes) // max(limit - lines, limit // 2))))
 
 
-class Wrapped:
+class WrappedRanks:
     """Ranks distributed over rows, and the chains with the waypoints this adds."""
 
     def __init__(self, layers: Ranks, count: int, depth: Sequence[int]) -> None:
@@ -82,10 +84,10 @@ class Wrapped:
                 if index < len(chain) - 1:
                     self.out.setdefault(item, []).append(number)
         for row, rows in zip(layers.ranks, depth, strict=True):
-            self.add(row, rows)
+            self.add_rank(row, rows)
         self.added = self.next - first
 
-    def add(self, row: Row, rows: int) -> None:
+    def add_rank(self, row: Row, rows: int) -> None:
         """Distribute one rank over `rows` rows."""
         if rows == 1:
             self.ranks.append(row)
@@ -99,9 +101,9 @@ class Wrapped:
                 level[item] = turn % rows
                 turn += 1
         for now in range(rows):
-            self.ranks.append(self.one(row, level, now))
+            self.ranks.append(self.build_row(row, level, now))
 
-    def one(self, row: Row, level: dict[int, int], now: int) -> Row:
+    def build_row(self, row: Row, level: dict[int, int], now: int) -> Row:
         """Return one of the rows: its nodes, and waypoints for everything that passes it."""
         fresh: Row = []
         last: tuple[bool, int] | None = None  # the end that the waypoint just set belongs to

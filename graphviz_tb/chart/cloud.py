@@ -8,25 +8,26 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.chart.lines import blend
-from graphviz_tb.chart.order import HUES
-from graphviz_tb.limits import COLOURED_CATEGORIES, POINTS_DRAWN
+from graphviz_tb.chart.lines import blend_colours
+from graphviz_tb.chart.order import RUN_HUES
+from graphviz_tb.limits import MAX_COLOURED_CATEGORIES, MAX_DRAWN_POINTS
 from graphviz_tb.model.drawing import Curve, Disc, Drawing, Group, Label, Pen, Primitive, Rectangle, Section
 from graphviz_tb.model.embeddings import PointColumn, Points
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.measure import clean, elide, width
-from graphviz_tb.model.paths import natural
+from graphviz_tb.model.measure import elide_text, replace_unsafe_characters, text_width
+from graphviz_tb.model.paths import natural_name_key
 from graphviz_tb.model.theme import Theme
-from graphviz_tb.model.units import number
+from graphviz_tb.model.units import format_number
 
-MARGIN, HEADING, FOOT = 24, 52, 22  # px around the sheet, of the title, and below the plot
-PLOT, LEGEND = (720, 560), 170  # px
-SMALLEST, LARGEST = 1.2, 3.2  # px: the radius of a point among many, and among few
-SCALE = 12  # distinct whole numbers that are still categories
-RAMP = {"light": ("#E07B00", "#C0338F", "#1B1B7F"), "dark": ("#5566E0", "#E0609F", "#FFE08A")}
-STRIPES = 32  # of the ramp in the legend
-FAINT = 0.55  # of its colour that a reused hue keeps
-REST = "others"
+# px around the sheet, of the title, and below the plot
+CLOUD_MARGIN, CLOUD_HEADING_HEIGHT, CLOUD_FOOT_HEIGHT = 24, 52, 22
+CLOUD_PLOT_SIZE, CLOUD_LEGEND_WIDTH = (720, 560), 170  # px
+MIN_POINT_RADIUS, MAX_POINT_RADIUS = 1.2, 3.2  # px: the radius of a point among many, and among few
+MAX_NUMBER_CATEGORIES = 12  # distinct whole numbers that are still categories
+POINT_RAMP = {"light": ("#E07B00", "#C0338F", "#1B1B7F"), "dark": ("#5566E0", "#E0609F", "#FFE08A")}
+RAMP_STRIPES = 32  # of the ramp in the legend
+REPEATED_HUE_SHARE = 0.55  # of its colour that a reused hue keeps
+OTHERS_WORD = "others"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class CloudPlot:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PointGroup:
+class PointColourGroup:
     """Points of one colour, by their rows."""
 
     word: str
@@ -53,178 +54,211 @@ class PointGroup:
 def cloud_sheet(plot: CloudPlot, theme: Theme) -> Drawing:
     """Return the whole sheet."""
     shown = np.flatnonzero(np.isfinite(plot.axes).all(axis=1))
-    some = shown if len(shown) <= POINTS_DRAWN else shown[(np.arange(POINTS_DRAWN) * len(shown)) // POINTS_DRAWN]
-    categories = plot.column is not None and is_category(plot.column)
-    groups = colour_groups(plot.column, some, theme)
-    wide, high = PLOT
-    places = pixels(plot.axes, some)
-    radius = float(np.clip(LARGEST - np.log10(max(1, len(some)) / 300), SMALLEST, LARGEST))
-    drawn = [cloud_group(one, places, radius) for one in groups]
-    names = tuple(group_names(groups, places, theme)) if categories else ()
-    parts = (
-        Section("title", (MARGIN, MARGIN), (Group(tuple(heading(plot, theme))),)),
-        Section("graph", (MARGIN, MARGIN + HEADING), (Group(tuple(frame(plot, theme))), *drawn, Group(names))),
-        Section("legend", (MARGIN + wide + 16, MARGIN + HEADING), tuple(legend(plot, groups, theme))),
+    some = (
+        shown
+        if len(shown) <= MAX_DRAWN_POINTS
+        else shown[(np.arange(MAX_DRAWN_POINTS) * len(shown)) // MAX_DRAWN_POINTS]
     )
-    size = MARGIN + wide + 16 + LEGEND + MARGIN, MARGIN + HEADING + high + FOOT + MARGIN
-    summary = f"{len(some):,} points. " + "; ".join(f"{clean(one.word)}: {len(one.rows):,}" for one in groups[:40])
-    return Drawing(*size, clean(plot.title), summary, theme.background, parts)
+    categories = plot.column is not None and is_categorical(plot.column)
+    groups = group_by_colour(plot.column, some, theme)
+    wide, high = CLOUD_PLOT_SIZE
+    places = plot_pixels(plot.axes, some)
+    radius = float(np.clip(MAX_POINT_RADIUS - np.log10(max(1, len(some)) / 300), MIN_POINT_RADIUS, MAX_POINT_RADIUS))
+    drawn = [draw_points(one, places, radius) for one in groups]
+    names = tuple(draw_category_names(groups, places, theme)) if categories else ()
+    parts = (
+        Section("title", (CLOUD_MARGIN, CLOUD_MARGIN), (Group(tuple(draw_heading(plot, theme))),)),
+        Section(
+            "graph",
+            (CLOUD_MARGIN, CLOUD_MARGIN + CLOUD_HEADING_HEIGHT),
+            (Group(tuple(draw_plot_frame(plot, theme))), *drawn, Group(names)),
+        ),
+        Section(
+            "legend",
+            (CLOUD_MARGIN + wide + 16, CLOUD_MARGIN + CLOUD_HEADING_HEIGHT),
+            tuple(draw_cloud_legend(plot, groups, theme)),
+        ),
+    )
+    size = (
+        CLOUD_MARGIN + wide + 16 + CLOUD_LEGEND_WIDTH + CLOUD_MARGIN,
+        CLOUD_MARGIN + CLOUD_HEADING_HEIGHT + high + CLOUD_FOOT_HEIGHT + CLOUD_MARGIN,
+    )
+    summary = f"{len(some):,} points. " + "; ".join(
+        f"{replace_unsafe_characters(one.word)}: {len(one.rows):,}" for one in groups[:40]
+    )
+    return Drawing(*size, replace_unsafe_characters(plot.title), summary, theme.background, parts)
 
 
-def is_category(column: PointColumn) -> bool:
+def is_categorical(column: PointColumn) -> bool:
     """Return whether a column gets one colour for each value: texts, and few distinct whole numbers."""
     if not column.numeric:
         return True
     said = {text.strip() for text in column.texts} - {""}
-    return len(said) <= SCALE and all(float(text).is_integer() for text in said)
+    return len(said) <= MAX_NUMBER_CATEGORIES and all(float(text).is_integer() for text in said)
 
 
-def colour_groups(column: PointColumn | None, rows: NDArray[np.intp], theme: Theme) -> list[PointGroup]:
+def group_by_colour(column: PointColumn | None, rows: NDArray[np.intp], theme: Theme) -> list[PointColourGroup]:
     """Return the points by colour: categories in natural order, the rest last; numbers from low to high."""
     if column is None:
-        return [PointGroup("", theme.selected, rows)]
-    if is_category(column):
-        return by_category(column, rows, theme)
+        return [PointColourGroup("", theme.selected, rows)]
+    if is_categorical(column):
+        return group_by_category(column, rows, theme)
     values = column.numbers()[rows]
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
     share = (values - low) / (high - low) if high > low else np.full(len(values), 0.5)
-    steps = np.where(np.isfinite(share), np.rint(np.nan_to_num(share) * (STRIPES - 1)), -1).astype(int)
-    found = [PointGroup("", theme.stroke, rows[steps < 0])] if np.any(steps < 0) else []
+    steps = np.where(np.isfinite(share), np.rint(np.nan_to_num(share) * (RAMP_STRIPES - 1)), -1).astype(int)
+    found = [PointColourGroup("", theme.stroke, rows[steps < 0])] if np.any(steps < 0) else []
     return found + [
-        PointGroup(
-            number(low + (high - low) * step / (STRIPES - 1)), ramp(step / (STRIPES - 1), theme), rows[steps == step]
+        PointColourGroup(
+            format_number(low + (high - low) * step / (RAMP_STRIPES - 1)),
+            ramp_colour(step / (RAMP_STRIPES - 1), theme),
+            rows[steps == step],
         )
-        for step in range(STRIPES)
+        for step in range(RAMP_STRIPES)
         if np.any(steps == step)
     ]
 
 
-def by_category(column: PointColumn, rows: NDArray[np.intp], theme: Theme) -> list[PointGroup]:
+def group_by_category(column: PointColumn, rows: NDArray[np.intp], theme: Theme) -> list[PointColourGroup]:
     """Return the points of each text; of very many texts the most common."""
     texts = [column.texts[row] for row in rows.tolist()]
     counts = Counter(texts)
-    common = sorted(counts, key=lambda text: (-counts[text], natural(text)))
-    if len(common) > COLOURED_CATEGORIES:
-        common = common[: COLOURED_CATEGORIES - 1]
-    chosen = {text: at for at, text in enumerate(sorted(common, key=natural))}
+    common = sorted(counts, key=lambda text: (-counts[text], natural_name_key(text)))
+    if len(common) > MAX_COLOURED_CATEGORIES:
+        common = common[: MAX_COLOURED_CATEGORIES - 1]
+    chosen = {text: at for at, text in enumerate(sorted(common, key=natural_name_key))}
     number_of = np.array([chosen.get(text, -1) for text in texts])
-    groups = [PointGroup(text, hue(at, theme), rows[number_of == at]) for text, at in chosen.items()]
+    groups = [PointColourGroup(text, category_hue(at, theme), rows[number_of == at]) for text, at in chosen.items()]
     rest = rows[number_of < 0]
-    return [*groups, PointGroup(f"{len(counts) - len(chosen)} {REST}", theme.stroke, rest)] if len(rest) else groups
+    return (
+        [*groups, PointColourGroup(f"{len(counts) - len(chosen)} {OTHERS_WORD}", theme.stroke, rest)]
+        if len(rest)
+        else groups
+    )
 
 
-def hue(at: int, theme: Theme) -> str:
+def category_hue(at: int, theme: Theme) -> str:
     """Return the colour of a category: twelve hues, then fainter ones."""
-    own = HUES[theme.name][at % len(HUES[theme.name])]
-    return own if at < len(HUES[theme.name]) else blend(own, theme.background, FAINT)
+    own = RUN_HUES[theme.name][at % len(RUN_HUES[theme.name])]
+    return own if at < len(RUN_HUES[theme.name]) else blend_colours(own, theme.background, REPEATED_HUE_SHARE)
 
 
-def ramp(share: float, theme: Theme) -> str:
+def ramp_colour(share: float, theme: Theme) -> str:
     """Return a colour between the ends of the ramp.
 
-    >>> from graphviz_tb.model.theme import LIGHT
-    >>> ramp(0, LIGHT), ramp(1, LIGHT)
+    >>> from graphviz_tb.model.theme import LIGHT_THEME
+    >>> ramp_colour(0, LIGHT_THEME), ramp_colour(1, LIGHT_THEME)
     ('#E07B00', '#1B1B7F')
     """
-    stops = RAMP[theme.name]
+    stops = POINT_RAMP[theme.name]
     at = share * (len(stops) - 1)
     first = min(int(at), len(stops) - 2)
-    return blend(stops[first + 1], stops[first], at - first)
+    return blend_colours(stops[first + 1], stops[first], at - first)
 
 
-def pixels(axes: Points, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+def plot_pixels(axes: Points, rows: NDArray[np.intp]) -> NDArray[np.float64]:
     """Return where points are in the plot, both axes to one scale; [points, 2], with NaN for rows not drawn."""
     out = np.full((len(axes), 2), np.nan)
     if not len(rows):
         return out
     values = axes[rows, :2].astype(np.float64)
     low, high = np.min(values, axis=0), np.max(values, axis=0)
-    room = np.array(PLOT) - 48
+    room = np.array(CLOUD_PLOT_SIZE) - 48
     spread = np.max((high - low) / room)
     scale = 1 / spread if spread > 0 else 0.0
     middle = (low + high) / 2
-    out[rows, 0] = PLOT[0] / 2 + (values[:, 0] - middle[0]) * scale
-    out[rows, 1] = PLOT[1] / 2 - (values[:, 1] - middle[1]) * scale
+    out[rows, 0] = CLOUD_PLOT_SIZE[0] / 2 + (values[:, 0] - middle[0]) * scale
+    out[rows, 1] = CLOUD_PLOT_SIZE[1] / 2 - (values[:, 1] - middle[1]) * scale
     return out
 
 
-def cloud_group(one: PointGroup, places: NDArray[np.float64], radius: float) -> Group:
+def draw_points(one: PointColourGroup, places: NDArray[np.float64], radius: float) -> Group:
     """Return the points of one colour."""
     rounded = np.round(places[one.rows], 1).tolist()
     dots = tuple(Disc(x, y, round(radius, 2), one.colour) for x, y in rounded)
     return Group(
-        dots, None, f"{clean(one.word)}: {len(one.rows):,} points" if one.word else "", (("points", one.word),)
+        dots,
+        None,
+        f"{replace_unsafe_characters(one.word)}: {len(one.rows):,} points" if one.word else "",
+        (("points", one.word),),
     )
 
 
-def group_names(groups: Sequence[PointGroup], places: NDArray[np.float64], theme: Theme) -> Iterator[Primitive]:
+def draw_category_names(
+    groups: Sequence[PointColourGroup], places: NDArray[np.float64], theme: Theme
+) -> Iterator[Primitive]:
     """Yield the name of each category in its middle, so that colour is not the only sign."""
     for one in groups:
         if one.colour != theme.stroke and len(one.rows) and one.word.strip():
             x, y = (round(float(value), 1) for value in np.median(places[one.rows], axis=0))
-            word = elide(clean(one.word), 120, 12, True)
-            long = width(word, 12, True)
+            word = elide_text(replace_unsafe_characters(one.word), 120, 12, True)
+            long = text_width(word, 12, True)
             yield Label(word, x, y + 4, 12, long, theme.text, "middle", semibold=True, halo=theme.background)
 
 
-def heading(plot: CloudPlot, theme: Theme) -> Iterator[Label]:
+def draw_heading(plot: CloudPlot, theme: Theme) -> Iterator[Label]:
     """Yield the title, and the description of the points."""
-    room = PLOT[0] + LEGEND
+    room = CLOUD_PLOT_SIZE[0] + CLOUD_LEGEND_WIDTH
     for word, y, size, colour, strong in (
         (plot.title, 16, 16, theme.text, True),
         (plot.about, 36, 11, theme.secondary, False),
     ):
-        text = elide(clean(word), room, size, strong)
-        yield Label(text, 0, y, size, width(text, size, strong), colour, semibold=strong)
+        text = elide_text(replace_unsafe_characters(word), room, size, strong)
+        yield Label(text, 0, y, size, text_width(text, size, strong), colour, semibold=strong)
 
 
-def frame(plot: CloudPlot, theme: Theme) -> Iterator[Primitive]:
+def draw_plot_frame(plot: CloudPlot, theme: Theme) -> Iterator[Primitive]:
     """Yield the plot's frame and the names of its axes."""
-    wide, high = PLOT
+    wide, high = CLOUD_PLOT_SIZE
     yield Rectangle(0, 0, wide, high, 6, theme.frames[1], Pen(theme.rule))
-    across, up = (elide(clean(name), 240, 11) for name in plot.names)
+    across, up = (elide_text(replace_unsafe_characters(name), 240, 11) for name in plot.names)
     if across:
-        yield Label(f"{across} →", wide, high + 16, 11, width(f"{across} →", 11), theme.secondary, "end")
+        yield Label(f"{across} →", wide, high + 16, 11, text_width(f"{across} →", 11), theme.secondary, "end")
     if up:
-        yield Label(f"{up} ↑", 10, 18, 11, width(f"{up} ↑", 11), theme.secondary)
+        yield Label(f"{up} ↑", 10, 18, 11, text_width(f"{up} ↑", 11), theme.secondary)
 
 
-def legend(plot: CloudPlot, groups: Sequence[PointGroup], theme: Theme) -> Iterator[Group]:
+def draw_cloud_legend(plot: CloudPlot, groups: Sequence[PointColourGroup], theme: Theme) -> Iterator[Group]:
     """Yield the meaning of the colours."""
     if plot.column is None:
         return
-    name = elide(clean(plot.column.name), LEGEND, 12, True)
-    yield Group((Label(name, 0, 12, 12, width(name, 12, True), theme.text, semibold=True),))
-    if not is_category(plot.column):
-        yield from ramp_legend(groups, theme)
+    name = elide_text(replace_unsafe_characters(plot.column.name), CLOUD_LEGEND_WIDTH, 12, True)
+    yield Group((Label(name, 0, 12, 12, text_width(name, 12, True), theme.text, semibold=True),))
+    if not is_categorical(plot.column):
+        yield from draw_ramp_legend(groups, theme)
         return
     for at, one in enumerate(groups):
         count = f"{len(one.rows):,}"
-        word = elide(clean(one.word) or "∅", LEGEND - 24 - width(count, 11), 11)
+        word = elide_text(
+            replace_unsafe_characters(one.word) or "∅", CLOUD_LEGEND_WIDTH - 24 - text_width(count, 11), 11
+        )
         yield Group(
             (
                 Disc(6, 8, 5, one.colour),
-                Label(word, 18, 12, 11, width(word, 11), theme.text),
-                Label(count, LEGEND, 12, 11, width(count, 11), theme.secondary, "end"),
+                Label(word, 18, 12, 11, text_width(word, 11), theme.text),
+                Label(count, CLOUD_LEGEND_WIDTH, 12, 11, text_width(count, 11), theme.secondary, "end"),
             ),
             None,
-            clean(one.word),
+            replace_unsafe_characters(one.word),
             (("legend", one.word),),
             (0, 22 + 20 * at),
         )
 
 
-def ramp_legend(groups: Sequence[PointGroup], theme: Theme) -> Iterator[Group]:
+def draw_ramp_legend(groups: Sequence[PointColourGroup], theme: Theme) -> Iterator[Group]:
     """Yield the ramp with its ends."""
     ends = [one.word for one in groups if one.word]
-    step = LEGEND / STRIPES
+    step = CLOUD_LEGEND_WIDTH / RAMP_STRIPES
     stripes = [
-        Curve((("M", (step * (at + 0.5), 22)), ("V", (34,))), pen=Pen(ramp(at / (STRIPES - 1), theme), step + 0.4))
-        for at in range(STRIPES)
+        Curve(
+            (("M", (step * (at + 0.5), 22)), ("V", (34,))),
+            pen=Pen(ramp_colour(at / (RAMP_STRIPES - 1), theme), step + 0.4),
+        )
+        for at in range(RAMP_STRIPES)
     ]
     low, high = (ends[0], ends[-1]) if ends else ("", "")
     labels = (
-        Label(low, 0, 48, 11, width(low, 11), theme.secondary),
-        Label(high, LEGEND, 48, 11, width(high, 11), theme.secondary, "end"),
+        Label(low, 0, 48, 11, text_width(low, 11), theme.secondary),
+        Label(high, CLOUD_LEGEND_WIDTH, 48, 11, text_width(high, 11), theme.secondary, "end"),
     )
     yield Group((*stripes, *labels))

@@ -10,10 +10,10 @@ from graphviz_tb.model.columns import Floats
 
 Indices = NDArray[np.int64]
 
-EACH = 4  # points that a pixel column can show
+POINTS_PER_COLUMN = 4  # points that a pixel column can show
 
 
-def decimated(x: Floats, values: Floats, pixels: int) -> Indices:
+def decimate_series(x: Floats, values: Floats, pixels: int) -> Indices:
     """Return the indices of the points to draw, ascending.
 
     A series of at most four points for each pixel is kept whole. Otherwise the range of `x` is cut into `pixels`
@@ -21,21 +21,21 @@ def decimated(x: Floats, values: Floats, pixels: int) -> Indices:
     first and last point.
 
     >>> x = np.arange(1000.0)
-    >>> kept = decimated(x, np.where(x == 617, 5.0, 0.0), 10)
+    >>> kept = decimate_series(x, np.where(x == 617, 5.0, 0.0), 10)
     >>> len(kept) <= 40, 617 in kept
     (True, True)
     """
-    if len(x) <= EACH * max(pixels, 1):
+    if len(x) <= POINTS_PER_COLUMN * max(pixels, 1):
         return np.arange(len(x))
     finite = np.isfinite(values)
     places = np.flatnonzero(finite & np.isfinite(x))
-    kept = [_ends_of_runs(~finite)]
+    kept = [ends_of_runs(~finite)]
     if len(places):
-        kept.append(places[_columns(x[places], values[places], pixels)])
+        kept.append(places[column_extremes(x[places], values[places], pixels)])
     return np.unique(np.concatenate(kept))
 
 
-def _columns(x: Floats, values: Floats, pixels: int) -> Indices:
+def column_extremes(x: Floats, values: Floats, pixels: int) -> Indices:
     """Return first, least, greatest and last point of each column."""
     low, high = float(np.min(x)), float(np.max(x))
     span = (high - low) or 1.0
@@ -44,18 +44,18 @@ def _columns(x: Floats, values: Floats, pixels: int) -> Indices:
     ends = np.append(begins[1:], len(x)) - 1
     run = np.repeat(np.arange(len(begins)), ends - begins + 1)
     least, greatest = np.minimum.reduceat(values, begins), np.maximum.reduceat(values, begins)
-    extremes = [_first_of_each(run, values == of[run]) for of in (least, greatest)]
+    extremes = [first_of_run(run, values == of[run]) for of in (least, greatest)]
     return np.concatenate([begins, ends, *extremes])
 
 
-def _first_of_each(run: Indices, chosen: NDArray[np.bool_]) -> Indices:
+def first_of_run(run: Indices, chosen: NDArray[np.bool_]) -> Indices:
     """Return the first chosen index of each run."""
     places = np.flatnonzero(chosen)
     first: Indices = places[np.unique(run[places], return_index=True)[1]]
     return first
 
 
-def _ends_of_runs(marked: NDArray[np.bool_]) -> Indices:
+def ends_of_runs(marked: NDArray[np.bool_]) -> Indices:
     """Return the first and last index of each run of marks."""
     edges = np.diff(marked.astype(np.int8), prepend=0, append=0)
     return np.concatenate([np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1])

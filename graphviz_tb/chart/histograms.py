@@ -10,25 +10,25 @@ from graphviz_tb.model.columns import Floats
 
 # TensorBoard's `NORMAL_HISTOGRAM_BPS`: in hundredths of a percent, at whole and half deviations of a normal curve.
 BASIS_POINTS = (0, 668, 1587, 3085, 5000, 6915, 8413, 9332, 10000)
-BINS = 30  # of the offset view, as in TensorBoard
+RIDGE_BINS = 30  # of the offset view, as in TensorBoard
 
 
-def percentiles(edges: Floats, count: Floats) -> list[float]:
+def histogram_percentiles(edges: Floats, count: Floats) -> list[float]:
     """Return the values at `BASIS_POINTS` of one histogram: `edges` [k, 2] with the left and right end of each bucket.
 
     Linear within a bucket. A histogram without buckets has nine zeros.
 
-    >>> percentiles(np.array([[0.0, 10.0]]), np.array([4.0]))[4]
+    >>> histogram_percentiles(np.array([[0.0, 10.0]]), np.array([4.0]))[4]
     5.0
     """
     if not len(count):
         return [0.0] * len(BASIS_POINTS)
     low, high = edges[0, 0], edges[-1, 1]
     weights = np.cumsum(count * 10000 / (count.sum() or 1.0))
-    return [_percentile(edges, weights, point, low, high) for point in BASIS_POINTS]
+    return [percentile_at(edges, weights, point, low, high) for point in BASIS_POINTS]
 
 
-def _percentile(edges: Floats, weights: Floats, point: int, low: float, high: float) -> float:
+def percentile_at(edges: Floats, weights: Floats, point: int, low: float, high: float) -> float:
     at = int(np.searchsorted(weights, point, "right"))
     while at < len(weights) and weights[at] == (weights[at - 1] if at else 0.0):
         at += 1
@@ -40,13 +40,13 @@ def _percentile(edges: Floats, weights: Floats, point: int, low: float, high: fl
     return float(left + (point - before) * float(right - left) / (weights[at] - before))
 
 
-def ridges(histograms: Sequence[tuple[Floats, Floats]], bins: int = BINS) -> tuple[Floats, Floats]:
+def rebin_all(histograms: Sequence[tuple[Floats, Floats]], bins: int = RIDGE_BINS) -> tuple[Floats, Floats]:
     """Return the borders of equal bins over the range of all histograms, and the counts of each histogram in them.
 
     A bucket's count is spread by its overlap. A bucket without width goes to the bin that contains it, at a border to
     the right one. A range without width becomes ± 0.5. Buckets with an end that is not finite are left out.
 
-    >>> borders, counts = ridges([(np.array([[0.0, 1.0]]), np.array([3.0]))], bins=3)
+    >>> borders, counts = rebin_all([(np.array([[0.0, 1.0]]), np.array([3.0]))], bins=3)
     >>> counts.tolist()
     [[1.0, 1.0, 1.0]]
     """
@@ -59,10 +59,10 @@ def ridges(histograms: Sequence[tuple[Floats, Floats]], bins: int = BINS) -> tup
     if high <= low:
         low, high = low - 0.5, low + 0.5
     borders = low + (high - low) * np.arange(bins + 1) / bins
-    return borders, np.array([_rebinned(edges, count, borders) for edges, count in placed]).reshape(-1, bins)
+    return borders, np.array([rebin(edges, count, borders) for edges, count in placed]).reshape(-1, bins)
 
 
-def _rebinned(edges: Floats, count: Floats, borders: Floats) -> Floats:
+def rebin(edges: Floats, count: Floats, borders: Floats) -> Floats:
     """Return one histogram on other bins."""
     out = np.zeros(len(borders) - 1)
     if not len(count):

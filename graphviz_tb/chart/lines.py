@@ -8,24 +8,32 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.chart.axes import Axis, axis, duration, moment, padded, ticks, time_ticks
-from graphviz_tb.chart.decimate import decimated
-from graphviz_tb.chart.order import HUES, LineStyle
-from graphviz_tb.chart.smooth import smoothed
+from graphviz_tb.chart.axes import (
+    Axis,
+    axis_ticks,
+    axis_time_ticks,
+    fit_axis,
+    format_duration,
+    format_wall_time,
+    pad_axis,
+)
+from graphviz_tb.chart.decimate import decimate_series
+from graphviz_tb.chart.order import RUN_HUES, LineStyle
+from graphviz_tb.chart.smooth import smooth_series
 from graphviz_tb.model.columns import Floats
 from graphviz_tb.model.drawing import Curve, Group, Label, PathStep, Pen, Primitive, Rectangle
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.measure import clean, elide, width
+from graphviz_tb.model.measure import elide_text, replace_unsafe_characters, text_width
 from graphviz_tb.model.theme import Theme
-from graphviz_tb.model.units import number
+from graphviz_tb.model.units import format_number
 
 AxisKind = Literal["step", "wall", "relative"]
 
-CARD = (440, 280)  # px
-PLOT = (56, 40, 16, 30)  # px left, above, right of and below the lines
-TITLE_SIZE, TICK_SIZE = 13, 10  # px
-FAINT = 0.25  # of its colour that a line behind another keeps
-MARK = 4  # px: half the side of the triangle at a value that is not finite
+CARD_SIZE = (440, 280)  # px
+PLOT_INSETS = (56, 40, 16, 30)  # px left, above, right of and below the lines
+CHART_TITLE_SIZE, TICK_SIZE = 13, 10  # px
+FAINT_LINE_SHARE = 0.25  # of its colour that a line behind another keeps
+NONFINITE_MARK = 4  # px: half the side of the triangle at a value that is not finite
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +50,7 @@ class ChartLine:
 
 @dataclass(frozen=True, slots=True)
 class ChartLook:
-    """Options of line charts: `axis` is the horizontal axis, `smooth` a weight in [0, 1), `log_x` and `log_y` the
+    """Options of line charts: `fit_axis` is the horizontal axis, `smooth` a weight in [0, 1), `log_x` and `log_y` the
     scales."""
 
     axis: AxisKind = "step"
@@ -53,7 +61,7 @@ class ChartLook:
 
 
 @dataclass(frozen=True, slots=True)
-class Plot:
+class PlotArea:
     """Place of the lines in a card: its corner, its size, and both axes."""
 
     left: float
@@ -63,36 +71,51 @@ class Plot:
     x: Axis
     y: Axis
 
-    def points(self, x: Floats, y: Floats) -> Floats:
+    def to_pixels(self, x: Floats, y: Floats) -> Floats:
         """Return the pixels [n, 2] of points, clipped just beyond the upper and lower border."""
-        across = self.left + self.x.share(x) * self.width
-        down = self.top + (1 - np.clip(self.y.share(y), -0.02, 1.02)) * self.height
+        across = self.left + self.x.positions_of(x) * self.width
+        down = self.top + (1 - np.clip(self.y.positions_of(y), -0.02, 1.02)) * self.height
         return np.stack([across, down], axis=1)
 
 
-def card(title: str, lines: Sequence[ChartLine], look: ChartLook, theme: Theme, at: tuple[float, float]) -> Group:
+def chart_card(title: str, lines: Sequence[ChartLine], look: ChartLook, theme: Theme, at: tuple[float, float]) -> Group:
     """Return one chart as a group of shapes, its corner at `at`."""
     xs = [axis_positions(line, look.axis) for line in lines]
-    shown = [_smoothed(line, look.smooth) for line in lines]
-    plot = _plot(xs, shown, look)
+    shown = [smooth_line(line, look.smooth) for line in lines]
+    plot = fit_plot(xs, shown, look)
     shapes = [
-        Rectangle(0, 0, *CARD, 6, theme.frames[1], Pen(theme.rule)),
-        _text(elide(clean(title), CARD[0] - 32, TITLE_SIZE, True), 16, 24, theme.text, TITLE_SIZE, semibold=True),
-        *_grid(plot, look, theme),
+        Rectangle(0, 0, *CARD_SIZE, 6, theme.frames[1], Pen(theme.rule)),
+        chart_text(
+            elide_text(replace_unsafe_characters(title), CARD_SIZE[0] - 32, CHART_TITLE_SIZE, True),
+            16,
+            24,
+            theme.text,
+            CHART_TITLE_SIZE,
+            semibold=True,
+        ),
+        *draw_grid(plot, look, theme),
     ]
     for line, x in zip(lines, xs, strict=True):  # faint strokes are drawn behind every line
-        shapes += _faint(line, x, plot, look, theme)
+        shapes += draw_faint_lines(line, x, plot, look, theme)
     for line, x, value in zip(lines, xs, shown, strict=True):
-        shapes += _clear(line, x, value, plot, theme)
+        shapes += draw_main_line(line, x, value, plot, theme)
     if not any(np.isfinite(value).any() for value in shown):
-        shapes.append(_text("no finite values", CARD[0] / 2, CARD[1] / 2, theme.secondary, 11, "middle"))
-    if hidden := _hidden(lines, xs, look):
-        shapes.append(_text(f"not on the log axis: {hidden}", CARD[0] - 16, PLOT[1] - 2, theme.secondary, 10, "end"))
-    told = "; ".join(f"{clean(line.label)}: last {number(float(line.value[-1]))}" for line in lines if len(line.value))
-    return Group(tuple(shapes), None, f"{clean(title)}: {told}", (("tag", title),), at)
+        shapes.append(chart_text("no finite values", CARD_SIZE[0] / 2, CARD_SIZE[1] / 2, theme.secondary, 11, "middle"))
+    if hidden := count_hidden(lines, xs, look):
+        shapes.append(
+            chart_text(
+                f"not on the log axis: {hidden}", CARD_SIZE[0] - 16, PLOT_INSETS[1] - 2, theme.secondary, 10, "end"
+            )
+        )
+    told = "; ".join(
+        f"{replace_unsafe_characters(line.label)}: last {format_number(float(line.value[-1]))}"
+        for line in lines
+        if len(line.value)
+    )
+    return Group(tuple(shapes), None, f"{replace_unsafe_characters(title)}: {told}", (("tag", title),), at)
 
 
-def _hidden(lines: Sequence[ChartLine], xs: Sequence[Floats], look: ChartLook) -> int:
+def count_hidden(lines: Sequence[ChartLine], xs: Sequence[Floats], look: ChartLook) -> int:
     """Count the points with a value that a logarithmic axis cannot show: zero or less."""
     return sum(
         int((((line.value <= 0) & look.log_y) | ((x <= 0) & look.log_x)).sum())
@@ -100,10 +123,10 @@ def _hidden(lines: Sequence[ChartLine], xs: Sequence[Floats], look: ChartLook) -
     )
 
 
-def _smoothed(line: ChartLine, weight: float) -> Floats:
+def smooth_line(line: ChartLine, weight: float) -> Floats:
     """Return the values of a line, smoothed except for the superseded ones."""
     out, stays = line.value.astype(np.float64), ~line.superseded
-    out[stays] = smoothed(out[stays], weight)
+    out[stays] = smooth_series(out[stays], weight)
     return out
 
 
@@ -115,58 +138,58 @@ def axis_positions(line: ChartLine, kind: AxisKind) -> Floats:
     return line.wall - (np.min(finite) if kind == "relative" and len(finite) else 0)
 
 
-def _plot(xs: Sequence[Floats], values: Sequence[Floats], look: ChartLook) -> Plot:
+def fit_plot(xs: Sequence[Floats], values: Sequence[Floats], look: ChartLook) -> PlotArea:
     every = np.concatenate([*values, np.zeros(0)])
-    across = axis(np.concatenate([*xs, np.zeros(0)]), look.log_x)
-    left, top, right, below = PLOT
-    size = CARD[0] - left - right, CARD[1] - top - below
-    return Plot(left, top, *size, across, padded(axis(every, look.log_y, look.outliers)))
+    across = fit_axis(np.concatenate([*xs, np.zeros(0)]), look.log_x)
+    left, top, right, below = PLOT_INSETS
+    size = CARD_SIZE[0] - left - right, CARD_SIZE[1] - top - below
+    return PlotArea(left, top, *size, across, pad_axis(fit_axis(every, look.log_y, look.outliers)))
 
 
-def _grid(plot: Plot, look: ChartLook, theme: Theme) -> Iterator[Primitive]:
+def draw_grid(plot: PlotArea, look: ChartLook, theme: Theme) -> Iterator[Primitive]:
     """Yield lines at round values, with the values next to them."""
     foot, end = plot.top + plot.height, plot.left + plot.width
-    for value in ticks(plot.y):
-        y = foot - float(plot.y.share(np.array([value]))[0]) * plot.height
-        yield Curve((("M", (plot.left, _whole(y))), ("H", (end,))), pen=Pen(theme.rule))
-        yield _text(number(value), plot.left - 6, _whole(y) + 3.5, theme.secondary, TICK_SIZE, "end")
+    for value in axis_ticks(plot.y):
+        y = foot - float(plot.y.positions_of(np.array([value]))[0]) * plot.height
+        yield Curve((("M", (plot.left, pixel_middle(y))), ("H", (end,))), pen=Pen(theme.rule))
+        yield chart_text(format_number(value), plot.left - 6, pixel_middle(y) + 3.5, theme.secondary, TICK_SIZE, "end")
     free = -1e9
-    for value in ticks(plot.x, 6) if look.axis == "step" or look.log_x else time_ticks(plot.x, 5):
-        x = plot.left + float(plot.x.share(np.array([value]))[0]) * plot.width
-        label = _x_label(value, plot.x, look.axis)
-        half = width(label, TICK_SIZE) / 2
-        if x - half < free or x + half > CARD[0] - 2:
+    for value in axis_ticks(plot.x, 6) if look.axis == "step" or look.log_x else axis_time_ticks(plot.x, 5):
+        x = plot.left + float(plot.x.positions_of(np.array([value]))[0]) * plot.width
+        label = tick_label(value, plot.x, look.axis)
+        half = text_width(label, TICK_SIZE) / 2
+        if x - half < free or x + half > CARD_SIZE[0] - 2:
             continue
         free = x + half + 8
-        yield Curve((("M", (_whole(x), foot)), ("V", (foot + 4,))), pen=Pen(theme.rule))
-        yield _text(label, _whole(x), foot + 16, theme.secondary, TICK_SIZE, "middle")
+        yield Curve((("M", (pixel_middle(x), foot)), ("V", (foot + 4,))), pen=Pen(theme.rule))
+        yield chart_text(label, pixel_middle(x), foot + 16, theme.secondary, TICK_SIZE, "middle")
 
 
-def _x_label(value: float, of: Axis, kind: AxisKind) -> str:
+def tick_label(value: float, of: Axis, kind: AxisKind) -> str:
     if kind == "relative":
-        return duration(value)
-    return moment(value, of.high - of.low) if kind == "wall" else number(value)
+        return format_duration(value)
+    return format_wall_time(value, of.high - of.low) if kind == "wall" else format_number(value)
 
 
-def _faint(line: ChartLine, x: Floats, plot: Plot, look: ChartLook, theme: Theme) -> Iterator[Primitive]:
+def draw_faint_lines(line: ChartLine, x: Floats, plot: PlotArea, look: ChartLook, theme: Theme) -> Iterator[Primitive]:
     """Yield the points that a restart replaced, and those behind smoothing."""
-    pen = Pen(blend(HUES[theme.name][line.style.hue], theme.frames[1], FAINT), 1.5)
+    pen = Pen(blend_colours(RUN_HUES[theme.name][line.style.hue], theme.frames[1], FAINT_LINE_SHARE), 1.5)
     if line.superseded.any():
-        yield from _outline(x[line.superseded], line.value[line.superseded], plot, pen)
+        yield from draw_polyline(x[line.superseded], line.value[line.superseded], plot, pen)
     if look.smooth:
-        yield from _outline(x[~line.superseded], line.value[~line.superseded], plot, pen)
+        yield from draw_polyline(x[~line.superseded], line.value[~line.superseded], plot, pen)
 
 
-def _clear(line: ChartLine, x: Floats, shown: Floats, plot: Plot, theme: Theme) -> Iterator[Primitive]:
+def draw_main_line(line: ChartLine, x: Floats, shown: Floats, plot: PlotArea, theme: Theme) -> Iterator[Primitive]:
     """Yield the line of the current points, and marks for those that are not finite."""
-    colour, stays = HUES[theme.name][line.style.hue], ~line.superseded
-    yield from _outline(x[stays], shown[stays], plot, Pen(colour, 1.5, line.style.dashes, "round", "round"))
-    yield from _marks(x[stays], line.value[stays], plot, colour)
+    colour, stays = RUN_HUES[theme.name][line.style.hue], ~line.superseded
+    yield from draw_polyline(x[stays], shown[stays], plot, Pen(colour, 1.5, line.style.dashes, "round", "round"))
+    yield from draw_nonfinite_marks(x[stays], line.value[stays], plot, colour)
 
 
-def _outline(x: Floats, values: Floats, plot: Plot, pen: Pen) -> Iterator[Primitive]:
+def draw_polyline(x: Floats, values: Floats, plot: PlotArea, pen: Pen) -> Iterator[Primitive]:
     """Yield a line through the points, broken at values that cannot be shown; a single point is a dot."""
-    kept = decimated(x, values, int(plot.width))
+    kept = decimate_series(x, values, int(plot.width))
     x, values = x[kept], values[kept]
     good = np.isfinite(values) & np.isfinite(x)
     good &= (values > 0) if plot.y.log else True
@@ -174,17 +197,17 @@ def _outline(x: Floats, values: Floats, plot: Plot, pen: Pen) -> Iterator[Primit
     edges = np.flatnonzero(np.diff(good.astype(np.int8), prepend=0, append=0))
     steps: list[PathStep] = []
     for begin, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
-        points = [(round(a, 1), round(b, 1)) for a, b in plot.points(x[begin:end], values[begin:end]).tolist()]
+        points = [(round(a, 1), round(b, 1)) for a, b in plot.to_pixels(x[begin:end], values[begin:end]).tolist()]
         steps.append(("M", points[0]))
         steps += [("L", point) for point in points[1:]] or [("L", (points[0][0] + 0.1, points[0][1]))]
     if steps:
         yield Curve(tuple(steps), pen=pen)
 
 
-def _marks(x: Floats, values: Floats, plot: Plot, colour: str) -> Iterator[Primitive]:
+def draw_nonfinite_marks(x: Floats, values: Floats, plot: PlotArea, colour: str) -> Iterator[Primitive]:
     """Yield a triangle for each value that is not finite: +∞ at the top, NaN and −∞ at the bottom."""
     odd = np.flatnonzero(~np.isfinite(values))
-    places = plot.left + plot.x.share(x[odd]) * plot.width
+    places = plot.left + plot.x.positions_of(x[odd]) * plot.width
     seen: set[tuple[int, bool]] = set()
     for place, value in zip(places.tolist(), values[odd].tolist(), strict=True):
         up = value > 0  # False for NaN
@@ -192,27 +215,35 @@ def _marks(x: Floats, values: Floats, plot: Plot, colour: str) -> Iterator[Primi
             continue
         seen.add(key)
         tip = plot.top if up else plot.top + plot.height
-        base = tip + (2 * MARK if up else -2 * MARK)
+        base = tip + (2 * NONFINITE_MARK if up else -2 * NONFINITE_MARK)
         place = round(place, 1)
-        yield Curve((("M", (place, tip)), ("L", (place - MARK, base)), ("L", (place + MARK, base)), ("Z", ())), colour)
+        yield Curve(
+            (
+                ("M", (place, tip)),
+                ("L", (place - NONFINITE_MARK, base)),
+                ("L", (place + NONFINITE_MARK, base)),
+                ("Z", ()),
+            ),
+            colour,
+        )
 
 
-def blend(colour: str, ground: str, share: float) -> str:
+def blend_colours(colour: str, ground: str, share: float) -> str:
     """Blend a share of a colour with a background.
 
-    >>> blend("#000000", "#FFFFFF", 0.25)
+    >>> blend_colours("#000000", "#FFFFFF", 0.25)
     '#BFBFBF'
     """
     pairs = zip(bytes.fromhex(colour[1:]), bytes.fromhex(ground[1:]), strict=True)
     return "#" + "".join(f"{round(a * share + b * (1 - share)):02X}" for a, b in pairs)
 
 
-def _whole(value: float) -> float:
+def pixel_middle(value: float) -> float:
     """Return the middle of a pixel: a line of one pixel is sharp there."""
     return int(value) + 0.5
 
 
-def _text(
+def chart_text(
     content: str,
     x: float,
     y: float,
@@ -221,4 +252,4 @@ def _text(
     anchor: Literal["start", "middle", "end"] = "start",
     semibold: bool = False,
 ) -> Label:
-    return Label(content, x, y, size, width(content, size, semibold), colour, anchor, semibold)
+    return Label(content, x, y, size, text_width(content, size, semibold), colour, anchor, semibold)

@@ -12,8 +12,8 @@ import numpy as np
 
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.joins import Join
-from graphviz_tb.model.logged import Doubles, Histograms, Series
+from graphviz_tb.model.joins import TagJoin
+from graphviz_tb.model.logged import Doubles, HistogramPoints, Series
 from graphviz_tb.model.measured_tags import GatherRule, TagValues
 
 
@@ -50,31 +50,31 @@ class LoggedMeasure:
     always_exact: bool = False
 
 
-def norm(sums: HistogramSums) -> Doubles:
+def histogram_norm(sums: HistogramSums) -> Doubles:
     """Return the root of the sum of the squares."""
     out: Doubles = np.sqrt(np.maximum(sums.squares, 0))
     return out
 
 
-def rms(sums: HistogramSums) -> Doubles:
+def histogram_rms(sums: HistogramSums) -> Doubles:
     """Return the root of the mean of the squares."""
     out: Doubles = np.sqrt(np.maximum(sums.squares, 0) / sums.number)
     return out
 
 
-def deviation(sums: HistogramSums) -> Doubles:
+def histogram_deviation(sums: HistogramSums) -> Doubles:
     """Return the standard deviation."""
     out: Doubles = np.sqrt(np.maximum(sums.squares / sums.number - (sums.sum / sums.number) ** 2, 0))
     return out
 
 
-def is_zero(values: Doubles) -> Doubles:
+def zero_flags(values: Doubles) -> Doubles:
     """Return 1 for each zero."""
     out: Doubles = (values == 0).astype(np.float64)
     return out
 
 
-def is_nonfinite(values: Doubles) -> Doubles:
+def nonfinite_flags(values: Doubles) -> Doubles:
     """Return 1 for each value that is NaN or infinite."""
     return (~np.isfinite(values)).astype(np.float64)
 
@@ -82,20 +82,20 @@ def is_nonfinite(values: Doubles) -> Doubles:
 MEASURES: dict[str, LoggedMeasure] = {
     "last": LoggedMeasure("value", None, lambda values: values, "mean"),
     "mean": LoggedMeasure("mean", lambda sums: sums.sum / sums.number, lambda values: values, "mean", signed=True),
-    "std": LoggedMeasure("standard deviation", deviation, None, "mean"),
-    "norm": LoggedMeasure("norm", norm, np.abs, "root of squares", log=True),
-    "rms": LoggedMeasure("root mean square", rms, None, "root of mean squares", log=True),
+    "std": LoggedMeasure("standard deviation", histogram_deviation, None, "mean"),
+    "norm": LoggedMeasure("norm", histogram_norm, np.abs, "root of squares", log=True),
+    "rms": LoggedMeasure("root mean square", histogram_rms, None, "root of mean squares", log=True),
     "largest": LoggedMeasure("largest |x|", lambda sums: sums.largest, np.abs, "largest", log=True, always_exact=True),
     "zeros": LoggedMeasure(
-        "share of zeros", lambda sums: sums.zeros / sums.number, is_zero, "mean", percent=True, bound="≤"
+        "share of zeros", lambda sums: sums.zeros / sums.number, zero_flags, "mean", percent=True, bound="≤"
     ),
     "nonfinite": LoggedMeasure(
-        "share that is not finite", lambda sums: sums.nonfinite / sums.number, is_nonfinite, "mean", percent=True
+        "share that is not finite", lambda sums: sums.nonfinite / sums.number, nonfinite_flags, "mean", percent=True
     ),
-    "trend": LoggedMeasure("trend, decades in 1,000 steps", rms, np.abs, "mean", signed=True),
+    "trend": LoggedMeasure("trend, decades in 1,000 steps", histogram_rms, np.abs, "mean", signed=True),
     "ratio": LoggedMeasure(
         "norm of gradient by norm of weight",
-        norm,
+        histogram_norm,
         np.abs,
         "ratio",
         log=True,
@@ -103,16 +103,16 @@ MEASURES: dict[str, LoggedMeasure] = {
 }
 
 
-def tag_values(join: Join, series: Series, measure: str) -> TagValues | None:
+def tag_values(join: TagJoin, series: Series, measure: str) -> TagValues | None:
     """Return the values of a measure of one series at ascending steps, the last point of each step; None if the measure
     is not defined for it.
 
     `join` has found rows.
     """
     row = MEASURES[measure]
-    order = series.in_order()
-    if isinstance(series.data, Histograms) and row.of_histograms is not None:
-        sums = sums_of(series.data)
+    order = series.point_order()
+    if isinstance(series.data, HistogramPoints) and row.of_histograms is not None:
+        sums = histogram_sums(series.data)
         with np.errstate(all="ignore"):
             value, number = row.of_histograms(sums)[order], np.nan_to_num(sums.number)[order]
         exact = sums.exact or row.always_exact
@@ -123,12 +123,12 @@ def tag_values(join: Join, series: Series, measure: str) -> TagValues | None:
         return None
     step = series.step[order]
     if measure == "trend":
-        value = trend(step, value)
+        value = log_slope(step, value)
     last = np.append(step[1:] != step[:-1], True)[: len(step)]
     return TagValues(join, step[last], value[last], number[last], exact) if len(step) else None
 
 
-def sums_of(data: Histograms) -> HistogramSums:
+def histogram_sums(data: HistogramPoints) -> HistogramSums:
     """Return the sums of each histogram."""
     count = len(data.start) - 1
     which = np.repeat(np.arange(count), np.diff(data.start))
@@ -159,12 +159,12 @@ def sums_of(data: Histograms) -> HistogramSums:
     )
 
 
-def trend(step: np.ndarray, value: Doubles) -> Doubles:
+def log_slope(step: np.ndarray, value: Doubles) -> Doubles:
     """Return at each point the slope, by least squares, of log10 of all values so far, for 1,000 steps.
 
     Zeros and values that are not finite do not count; before two different steps it is 0.
 
-    >>> trend(np.array([0, 500, 1000]), np.array([1.0, 0.1, 0.01])).round(3).tolist()
+    >>> log_slope(np.array([0, 500, 1000]), np.array([1.0, 0.1, 0.01])).round(3).tolist()
     [0.0, -2.0, -2.0]
     """
     with np.errstate(all="ignore"):

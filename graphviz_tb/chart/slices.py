@@ -36,16 +36,16 @@ def slice_rows(timeline: Timeline) -> Longs:
     return rows
 
 
-def thinned(timeline: Timeline, first: int, last: int, pixels: int, marked: Bools | None = None) -> ThinnedSlices:
+def thin_slices(timeline: Timeline, first: int, last: int, pixels: int, marked: Bools | None = None) -> ThinnedSlices:
     """Return the slices visible from `first` to `last` nanoseconds, on `pixels` columns.
 
     Only detail is lost: counts and busy times add up to those of all visible slices, and each row keeps about one slice
     for each column. Equal views give equal results.
     """
-    place = in_view(timeline, first, last)
+    place = slices_in_view(timeline, first, last)
     start, duration = timeline.start[place], timeline.duration[place]
     column = max(1, (last - first) // max(1, pixels))  # nanoseconds
-    begins = runs_of_narrow(slice_rows(timeline)[place], start, duration, column)
+    begins = starts_of_drawn(slice_rows(timeline)[place], start, duration, column)
     if not len(begins):
         return ThinnedSlices(place, start, duration, np.zeros(0, np.int32), duration, np.zeros(0, bool))
     ends = np.append(begins[1:], len(place))
@@ -65,14 +65,14 @@ def thinned(timeline: Timeline, first: int, last: int, pixels: int, marked: Bool
     )
 
 
-def in_view(timeline: Timeline, first: int, last: int) -> Longs:
+def slices_in_view(timeline: Timeline, first: int, last: int) -> Longs:
     """Return the indices of the slices visible at some time of a view."""
     end = timeline.start + timeline.duration
     seen: Longs = np.flatnonzero((timeline.start <= last) & (end >= first))
     return seen
 
 
-def runs_of_narrow(row: Longs, start: Longs, duration: Longs, column: int) -> NDArray[Any]:
+def starts_of_drawn(row: Longs, start: Longs, duration: Longs, column: int) -> NDArray[Any]:
     """Return where drawn slices begin: at each wide one, and at each narrow one in another column or row than the
     previous one."""
     if not len(row):

@@ -11,40 +11,40 @@ import numpy as np
 
 from graphviz_tb.model.columns import Floats
 
-BLOCK = 128  # points
-HEAVIEST = 0.999  # 1 would never leave the first value
+SMOOTHING_BLOCK = 128  # points
+MAX_SMOOTHING_WEIGHT = 0.999  # 1 would never leave the first value
 
 
-def smoothed(values: Floats, weight: float) -> Floats:
+def smooth_series(values: Floats, weight: float) -> Floats:
     """Smooth values by a weight in [0, 1); a heavier one is taken as 0.999.
 
     Values that are not finite stay as they are and do not count. A constant series is returned unchanged.
 
-    >>> smoothed(np.array([1.0, 2.0, np.nan, 3.0]), 0.5).round(3).tolist()
+    >>> smooth_series(np.array([1.0, 2.0, np.nan, 3.0]), 0.5).round(3).tolist()
     [1.0, 1.667, nan, 2.429]
     """
-    weight = min(max(weight, 0.0), HEAVIEST)
+    weight = min(max(weight, 0.0), MAX_SMOOTHING_WEIGHT)
     finite = np.isfinite(values)
     counted = values[finite].astype(np.float64)
     if not weight or not len(counted) or (counted == counted[0]).all():
         return values.astype(np.float64)
     out = values.astype(np.float64)
-    out[finite] = _averages(counted, weight) / _debias(len(counted), weight)
+    out[finite] = moving_averages(counted, weight) / bias_factors(len(counted), weight)
     return out
 
 
-def _averages(values: Floats, weight: float) -> Floats:
+def moving_averages(values: Floats, weight: float) -> Floats:
     """Return the plain recurrence from 0, for each value."""
-    rows = -(-len(values) // BLOCK)
-    padded = np.zeros(rows * BLOCK)
+    rows = -(-len(values) // SMOOTHING_BLOCK)
+    padded = np.zeros(rows * SMOOTHING_BLOCK)
     padded[: len(values)] = values
-    blocks = padded.reshape(rows, BLOCK)
+    blocks = padded.reshape(rows, SMOOTHING_BLOCK)
     inner = np.empty_like(blocks)
     last = np.zeros(rows)
-    for column in range(BLOCK):  # each block from 0, all blocks at once
+    for column in range(SMOOTHING_BLOCK):  # each block from 0, all blocks at once
         last = last * weight + (1 - weight) * blocks[:, column]
         inner[:, column] = last
-    powers = np.multiply.accumulate(np.full(BLOCK, weight))
+    powers = np.multiply.accumulate(np.full(SMOOTHING_BLOCK, weight))
     carries = np.zeros(rows)
     carry = 0.0
     for row, end in enumerate(inner[:, -1].tolist()):
@@ -54,7 +54,7 @@ def _averages(values: Floats, weight: float) -> Floats:
     return out
 
 
-def _debias(count: int, weight: float) -> Floats:
+def bias_factors(count: int, weight: float) -> Floats:
     """Return 1 − w^k for k = 1 … count."""
     out: Floats = 1 - np.multiply.accumulate(np.full(count, weight))
     return out

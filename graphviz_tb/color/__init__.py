@@ -8,18 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from graphviz_tb.color.colouring import Colouring
-from graphviz_tb.color.resolve import resolve
+from graphviz_tb.color.resolve import resolve_paint
 from graphviz_tb.errors import UnknownChoice
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.later import imported
+from graphviz_tb.model.later import import_on_call
 from graphviz_tb.model.theme import THEMES, Theme
-from graphviz_tb.options import BY_LOG, GIVEN, PATTERNS
+from graphviz_tb.options import COLOR_BY_FACTS, COLOR_BY_LOGGED, COLOR_BY_PATTERNS
 
 
 @dataclass(frozen=True, slots=True)
-class Scheme:
+class ColourScheme:
     """A colouring function, with flags: needs run statistics, a log, or facts given by the user."""
 
     colouring: Callable[[Hierarchy, Theme, Facts], Colouring]
@@ -28,26 +28,26 @@ class Scheme:
     given: bool = False
 
 
-SCHEMES: dict[str, Scheme] = {
-    "structure": Scheme(imported(f"{__name__}.structure", "structure")),
-    "device": Scheme(imported(f"{__name__}.device", "device")),
-    "xla-cluster": Scheme(imported(f"{__name__}.xla_cluster", "xla_cluster")),
-    "op-type": Scheme(imported(f"{__name__}.op_type", "op_type")),
-    "compute-time": Scheme(imported(f"{__name__}.compute_time", "compute_time"), measured=True),
-    "memory": Scheme(imported(f"{__name__}.memory", "memory"), measured=True),
-    "flops": Scheme(imported(f"{__name__}.cost", "flops")),
-    "parameters": Scheme(imported(f"{__name__}.cost", "parameters")),
-    "activations": Scheme(imported(f"{__name__}.cost", "activations")),
-    BY_LOG: Scheme(imported(f"{__name__}.logged", "logged"), logged=True),
-    GIVEN: Scheme(imported(f"{__name__}.given", "given"), given=True),
-    PATTERNS: Scheme(imported(f"{__name__}.patterns", "patterns"), given=True),
-    "none": Scheme(imported(f"{__name__}.none", "none")),
+SCHEMES: dict[str, ColourScheme] = {
+    "structure": ColourScheme(import_on_call(f"{__name__}.structure", "structure_colouring")),
+    "device": ColourScheme(import_on_call(f"{__name__}.device", "device_colouring")),
+    "xla-cluster": ColourScheme(import_on_call(f"{__name__}.xla_cluster", "xla_cluster_colouring")),
+    "op-type": ColourScheme(import_on_call(f"{__name__}.op_type", "op_type_colouring")),
+    "compute-time": ColourScheme(import_on_call(f"{__name__}.compute_time", "compute_time_colouring"), measured=True),
+    "memory": ColourScheme(import_on_call(f"{__name__}.memory", "memory_colouring"), measured=True),
+    "flops": ColourScheme(import_on_call(f"{__name__}.cost", "flops_colouring")),
+    "parameters": ColourScheme(import_on_call(f"{__name__}.cost", "parameters_colouring")),
+    "activations": ColourScheme(import_on_call(f"{__name__}.cost", "activations_colouring")),
+    COLOR_BY_LOGGED: ColourScheme(import_on_call(f"{__name__}.logged", "logged_colouring"), logged=True),
+    COLOR_BY_FACTS: ColourScheme(import_on_call(f"{__name__}.given", "facts_colouring"), given=True),
+    COLOR_BY_PATTERNS: ColourScheme(import_on_call(f"{__name__}.patterns", "patterns_colouring"), given=True),
+    "none": ColourScheme(import_on_call(f"{__name__}.none", "no_colouring")),
 }
 
-__all__ = ["SCHEMES", "Colouring", "Scheme", "colour", "resolve"]
+__all__ = ["SCHEMES", "ColourScheme", "Colouring", "make_colouring", "resolve_paint"]
 
 
-def colour(
+def make_colouring(
     hierarchy: Hierarchy, facts: Facts, scheme: str = "structure", theme: str = "light", stats: bool = False
 ) -> Colouring:
     """Return the colouring of a file.
@@ -63,6 +63,6 @@ def colour(
     colouring = row.colouring(hierarchy, THEMES[theme], facts)
     if not stats or row.measured:
         return colouring
-    from graphviz_tb.color.with_stats import with_stats
+    from graphviz_tb.color.with_stats import stats_colouring
 
-    return with_stats(colouring, facts.stats)
+    return stats_colouring(colouring, facts.stats)

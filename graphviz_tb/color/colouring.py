@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from graphviz_tb.color.hues import plain_fill
-from graphviz_tb.model.hierarchy import OP, STACKS, Hierarchy, RowTree
-from graphviz_tb.model.paint import Fill, LegendRow, Tints
-from graphviz_tb.model.paths import Path
+from graphviz_tb.model.hierarchy import OP_ROW, STACK_KINDS, Hierarchy, RowTree
+from graphviz_tb.model.paint import LegendRow, LineTints, RowFill
+from graphviz_tb.model.paths import RowPath
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.model.view import View
@@ -29,27 +29,27 @@ class Colouring:
     scheme: str
     heading: str
 
-    def fill(self, path: Path) -> Fill:
+    def fill_of(self, path: RowPath) -> RowFill:
         """Return the fill of the box at `path`: neutral, white for ops and for stacks of ops."""
-        return plain_fill(self.theme, is_op(self.hierarchy, path[-1]))
+        return plain_fill(self.theme, is_drawn_as_op(self.hierarchy, path[-1]))
 
-    def alike(self, row: int) -> Hashable:
+    def look_key(self, row: int) -> Hashable:
         """Return a key that is equal for rows with equal fill and texts."""
         return row
 
-    def keys(self, rows: Sequence[int]) -> Iterable[Hashable]:
+    def look_keys(self, rows: Sequence[int]) -> Iterable[Hashable]:
         """Return `alike` of some rows."""
-        return map(self.alike, rows)
+        return map(self.look_key, rows)
 
-    def second(self, path: Path) -> str | None:
+    def second_line(self, path: RowPath) -> str | None:
         """Return the second line of the box at `path`; None for the usual one."""
         return None
 
-    def account(self, path: Path) -> str:
+    def tooltip_text(self, path: RowPath) -> str:
         """Return the text that the colouring adds to the tooltip of the box at `path`; "" for none."""
         return ""
 
-    def summary(self, ops: int, shown: int) -> str:
+    def title_text(self, ops: int, shown: int) -> str:
         """Return the title row's text for a picture with `shown` of `ops`; "" for the usual counts."""
         return ""
 
@@ -57,19 +57,19 @@ class Colouring:
         """Return a copy in another theme; None if it must be made again."""
         return None
 
-    def by_number(self) -> ByNumber | None:
+    def as_number_colouring(self) -> NumberColouring | None:
         """Return itself if it is a colouring by a number, else None."""
         return None
 
-    def scaled(self, closed: Sequence[Path]) -> Self:
+    def scaled_to(self, closed: Sequence[RowPath]) -> Self:
         """Return a copy whose scale fits the boxes shown closed."""
         return self
 
-    def tints(self, scene: Scene, view: View, paths: Sequence[Path]) -> Tints:
+    def line_tints(self, scene: Scene, view: View, paths: Sequence[RowPath]) -> LineTints:
         """Return the unusual colours of lines and of stubs' lines. `paths` are by box."""
-        return Tints.none(scene)
+        return LineTints.untinted(scene)
 
-    def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
+    def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
         """Return the legend of the boxes shown: at most ten rows, then one that counts the rest."""
         return []
 
@@ -92,36 +92,36 @@ class ColourValues:
     lacks: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
 
-class ByNumber(Colouring, ABC):
+class NumberColouring(Colouring, ABC):
     """A colouring by a number, on a scale from zero to the largest."""
 
-    def by_number(self) -> ByNumber | None:
+    def as_number_colouring(self) -> NumberColouring | None:
         """Return itself."""
         return self
 
     @abstractmethod
-    def to_one(self) -> Self:
+    def scaled_to_one(self) -> Self:
         """Return a copy whose scale goes from 0 to 1."""
 
     @abstractmethod
-    def shade(self, value: float) -> Fill:
+    def shade_of(self, value: float) -> RowFill:
         """Return the colour of a value."""
 
     @abstractmethod
-    def unknown(self, row: int) -> Fill:
+    def unknown_fill(self, row: int) -> RowFill:
         """Return the fill of a row without a number."""
 
     @abstractmethod
-    def numbers(self, inside: Sequence[Path]) -> ColourValues:
+    def number_values(self, inside: Sequence[RowPath]) -> ColourValues:
         """Return the number of every row, then of the boxes `inside` calls that differ from call to call."""
 
 
-def is_op(hierarchy: RowTree, row: int) -> bool:
+def is_drawn_as_op(hierarchy: RowTree, row: int) -> bool:
     """Return whether a row is drawn like an op: an op, or a stack whose members are ops."""
     # Stacks may hold stacks; the first member represents them all.
-    while hierarchy.kind[row] in STACKS:
+    while hierarchy.kind[row] in STACK_KINDS:
         below = hierarchy.children(row)
         if not len(below):
             return False
         row = int(below[0])
-    return int(hierarchy.kind[row]) == OP
+    return int(hierarchy.kind[row]) == OP_ROW

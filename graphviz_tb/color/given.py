@@ -8,29 +8,29 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphviz_tb.color.colouring import Colouring
-from graphviz_tb.color.logged import ByLogged
-from graphviz_tb.color.shares import Shares, shares
+from graphviz_tb.color.logged import LoggedColouring
+from graphviz_tb.color.shares import CategoryColouring, category_colouring
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.model.facts import Facts
-from graphviz_tb.model.given import GivenFacts
+from graphviz_tb.model.given import UserFacts
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measured_tags import LoggedValues, RowValue
-from graphviz_tb.model.paths import Path
+from graphviz_tb.model.paths import RowPath
 from graphviz_tb.model.theme import Theme
-from graphviz_tb.options import GIVEN
+from graphviz_tb.options import COLOR_BY_FACTS
 
-WIDE = 1e3  # largest by least value: beyond it the scale is logarithmic
+LOG_SCALE_RATIO = 1e3  # largest by least value: beyond it the scale is logarithmic
 
 
 @dataclass(frozen=True)
-class GivenNumbers(ByLogged):
-    """One number for each row; `given` are all facts, listed in tooltips."""
+class GivenNumbers(LoggedColouring):
+    """One number for each row; `facts_colouring` are all facts, listed in tooltips."""
 
-    given: GivenFacts
+    given: UserFacts
 
-    def account(self, path: Path) -> str:
+    def tooltip_text(self, path: RowPath) -> str:
         """Return the facts of a box; for a group without any, the range within it."""
-        return self.given.words(path[-1]) or super().account(path)
+        return self.given.text_of_row(path[-1]) or super().tooltip_text(path)
 
     def in_theme(self, theme: Theme) -> GivenNumbers:
         """Return a copy in another theme."""
@@ -38,18 +38,18 @@ class GivenNumbers(ByLogged):
 
 
 @dataclass(frozen=True)
-class GivenTexts(Shares):
+class GivenTexts(CategoryColouring):
     """One text for each op."""
 
-    given: GivenFacts | None = None
+    given: UserFacts | None = None
 
-    def account(self, path: Path) -> str:
+    def tooltip_text(self, path: RowPath) -> str:
         """Return the facts of a box; for a group without any, how many ops have each text."""
-        own = self.given.words(path[-1]) if self.given is not None else ""
-        return own or super().account(path)
+        own = self.given.text_of_row(path[-1]) if self.given is not None else ""
+        return own or super().tooltip_text(path)
 
 
-def given(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Colouring:
+def facts_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Colouring:
     """Make the colouring "facts". Raises MissingFacts if none were given."""
     found = facts.given
     if found is None:
@@ -57,13 +57,13 @@ def given(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Colouring:
             "colouring by facts needs some", hint="--facts FILE.csv, a column of names and one of values"
         )
     values = found.columns[found.shown]
-    if found.numeric(found.shown):
-        rows = values_by_row(hierarchy, {row: float(value) for row, value in values.items()})
-        return GivenNumbers(hierarchy, theme, GIVEN, found.shown, scaled(found.shown, rows), found)
-    return texts(hierarchy, theme, found, {row: str(value) for row, value in values.items()})
+    if found.is_numeric(found.shown):
+        rows = spread_values(hierarchy, {row: float(value) for row, value in values.items()})
+        return GivenNumbers(hierarchy, theme, COLOR_BY_FACTS, found.shown, scaled_values(found.shown, rows), found)
+    return texts_colouring(hierarchy, theme, found, {row: str(value) for row, value in values.items()})
 
 
-def values_by_row(hierarchy: Hierarchy, own: dict[int, float]) -> dict[int, RowValue]:
+def spread_values(hierarchy: Hierarchy, own: dict[int, float]) -> dict[int, RowValue]:
     """Return a value for each row that has one, and for each group around them the largest by magnitude within it."""
     inside: dict[int, list[float]] = {}  # least magnitude, value of largest magnitude, count
     found: dict[int, RowValue] = {}
@@ -88,17 +88,17 @@ def values_by_row(hierarchy: Hierarchy, own: dict[int, float]) -> dict[int, RowV
     return found
 
 
-def scaled(heading: str, rows: dict[int, RowValue]) -> LoggedValues:
+def scaled_values(heading: str, rows: dict[int, RowValue]) -> LoggedValues:
     """Return values with their scale from the least to the largest, logarithmic if these are far apart."""
     finite = [each.value for each in rows.values() if math.isfinite(each.value)] or [0.0]
     low, high = min(finite), max(finite)
     if low < 0:
         return LoggedValues(heading, 0, rows, frozenset(), 0.0, max(high, -low), signed=True, noun="nodes")
-    log = low > 0 and high > WIDE * low
+    log = low > 0 and high > LOG_SCALE_RATIO * low
     return LoggedValues(heading, 0, rows, frozenset(), low if log else min(low, 0.0), high, log=log, noun="nodes")
 
 
-def texts(hierarchy: Hierarchy, theme: Theme, found: GivenFacts, values: dict[int, str]) -> GivenTexts:
+def texts_colouring(hierarchy: Hierarchy, theme: Theme, found: UserFacts, values: dict[int, str]) -> GivenTexts:
     """Make the colouring of texts: the most frequent takes the first hue; a group's text applies to its ops without
     one."""
     counts: dict[str, int] = {}
@@ -112,7 +112,15 @@ def texts(hierarchy: Hierarchy, theme: Theme, found: GivenFacts, values: dict[in
     by_node = np.full(max(len(hierarchy.graph), 1), -1, np.int32)
     ops = np.flatnonzero(hierarchy.node >= 0)
     by_node[hierarchy.node[ops]] = by_row[ops]
-    plain = shares(hierarchy, theme, (GIVEN, found.shown), by_node, names, f"no {found.shown}")
+    plain = category_colouring(hierarchy, theme, (COLOR_BY_FACTS, found.shown), by_node, names, f"no {found.shown}")
     return GivenTexts(
-        hierarchy, theme, GIVEN, found.shown, plain.category, plain.names, plain.nothing, plain.ordinary, given=found
+        hierarchy,
+        theme,
+        COLOR_BY_FACTS,
+        found.shown,
+        plain.category,
+        plain.names,
+        plain.nothing,
+        plain.ordinary,
+        given=found,
     )

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from graphviz_tb.algorithms.colours import channels, mixed
-from graphviz_tb.model.paint import Fill
+from graphviz_tb.algorithms.colours import mix_colours, rgb_channels
+from graphviz_tb.model.paint import RowFill
 from graphviz_tb.model.theme import Theme
 
 LEGEND_ROWS = 10  # more colours are only counted
 STROKE_SHIFT = 35  # per cent darker than the fill (lighter in the dark theme)
 
 
-def stroke(fill: str, theme: Theme) -> str:
+def border_colour(fill: str, theme: Theme) -> str:
     """Return the border colour of a box filled with `fill`."""
-    return mixed(fill, "#000000" if theme.name == "light" else "#FFFFFF", STROKE_SHIFT)
+    return mix_colours(fill, "#000000" if theme.name == "light" else "#FFFFFF", STROKE_SHIFT)
 
 
 def contrast(colour: str, other: str) -> float:
@@ -21,46 +21,48 @@ def contrast(colour: str, other: str) -> float:
     >>> contrast("#000000", "#FFFFFF")
     21.0
     """
-    light, dark = sorted((luminance(colour), luminance(other)), reverse=True)
+    light, dark = sorted((relative_luminance(colour), relative_luminance(other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
 
-def luminance(colour: str) -> float:
+def relative_luminance(colour: str) -> float:
     """Return the relative luminance, from 0 to 1."""
     # The transfer function of sRGB, with the threshold as WCAG 2 prints it (the standard has 0.04045).
-    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in (v / 255 for v in channels(colour))]
+    linear = [
+        c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in (v / 255 for v in rgb_channels(colour))
+    ]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def plain_fill(theme: Theme, op: bool) -> Fill:
+def plain_fill(theme: Theme, op: bool) -> RowFill:
     """Return the fill of a box without a colour: neutral, white for an op."""
     fill = theme.op if op else theme.neutral
     second = theme.secondary if op else theme.quiet
-    return Fill(fill, stroke(fill, theme), theme.text, second)
+    return RowFill(fill, border_colour(fill, theme), theme.text, second)
 
 
-def hued(colour: str, theme: Theme, badge: str = "", bands: tuple[tuple[str, int], ...] = ()) -> Fill:
+def hue_fill(colour: str, theme: Theme, badge: str = "", bands: tuple[tuple[str, int], ...] = ()) -> RowFill:
     """Return the fill of a coloured box; its second line has the colour of its first."""
-    return Fill(colour, stroke(colour, theme), theme.text, theme.text, bands, badge, hued=True)
+    return RowFill(colour, border_colour(colour, theme), theme.text, theme.text, bands, badge, hued=True)
 
 
-def ranked(rank: int, theme: Theme, lettered: bool) -> Fill:
+def category_fill(rank: int, theme: Theme, lettered: bool) -> RowFill:
     """Return the fill of the category of some rank: the hues in turn.
 
     With `lettered` each category also has its own letter; without, letters begin when the hues repeat.
     """
     hue = theme.hues[rank % len(theme.hues)]
     if lettered:
-        return hued(hue, theme, letters(rank))
+        return hue_fill(hue, theme, rank_letters(rank))
     # The letter distinguishes two categories of one hue.
     turn = rank // len(theme.hues)
-    return hued(hue, theme, letters(turn) if turn else "")
+    return hue_fill(hue, theme, rank_letters(turn) if turn else "")
 
 
-def letters(rank: int) -> str:
+def rank_letters(rank: int) -> str:
     """Return A, B, … Z, then A2, B2, …
 
-    >>> letters(0), letters(25), letters(26)
+    >>> rank_letters(0), rank_letters(25), rank_letters(26)
     ('A', 'Z', 'A2')
     """
     turn, letter = divmod(rank, 26)

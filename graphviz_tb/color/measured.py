@@ -8,29 +8,29 @@ from functools import lru_cache
 from math import sqrt
 from typing import Self
 
-from graphviz_tb.algorithms.calls import measured_through
-from graphviz_tb.algorithms.colours import mixed
-from graphviz_tb.color.colouring import ByNumber, ColourValues, is_op
-from graphviz_tb.color.hues import contrast, stroke
+from graphviz_tb.algorithms.calls import count_measured_ops
+from graphviz_tb.algorithms.colours import mix_colours
+from graphviz_tb.color.colouring import ColourValues, NumberColouring, is_drawn_as_op
+from graphviz_tb.color.hues import border_colour, contrast
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.measure import thousands
-from graphviz_tb.model.paint import Fill, LegendRow, Tint, Tints
-from graphviz_tb.model.paths import Path
+from graphviz_tb.model.measure import group_thousands
+from graphviz_tb.model.paint import LegendRow, LineTint, LineTints, RowFill
+from graphviz_tb.model.paths import RowPath
 from graphviz_tb.model.scene import Route, Scene
-from graphviz_tb.model.stats import Figures, Stats
+from graphviz_tb.model.stats import RunFigures, Stats
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.model.view import View
 
-TICKS = 5  # rows of the legend: nothing, the largest, and three between them
-FADED = 55  # share of the background in lines to a box that was not measured
-NOTHING = "not measured"
+LEGEND_TICKS = 5  # rows of the legend: nothing, the largest, and three between them
+FADED_PERCENT = 55  # share of the background in lines to a box that was not measured
+NOT_MEASURED = "not measured"
 BLACK, WHITE = "#000000", "#FFFFFF"
-FAINT = 40  # share of the background in the border of an unknown box
+FAINT_PERCENT = 40  # share of the background in the border of an unknown box
 
 
 @dataclass(frozen=True)
-class MeasuredColouring(ByNumber):
+class MeasuredColouring(NumberColouring):
     """Fills rows by a quantity, "time" or "bytes", on a square-root scale from 0 to `top`.
 
     `format_value` writes a value with its unit, `ramp` are colours from zero to `top`. `scaled` sets `top` to the
@@ -42,101 +42,105 @@ class MeasuredColouring(ByNumber):
     format_value: Callable[[float], str]
     ramp: tuple[str, ...]
     top: float = 0.0
-    _figures: dict[Path, Figures] = field(default_factory=dict, repr=False, compare=False)
+    _figures: dict[RowPath, RunFigures] = field(default_factory=dict, repr=False, compare=False)
 
-    def scaled(self, closed: Sequence[Path]) -> Self:
+    def scaled_to(self, closed: Sequence[RowPath]) -> Self:
         """Return a copy whose scale goes from 0 to the largest value of the nodes shown `closed`."""
-        return replace(self, top=max((self.figures(path).of(self.quantity) for path in closed), default=0.0))
+        return replace(self, top=max((self.figures_at(path).quantity(self.quantity) for path in closed), default=0.0))
 
-    def figures(self, path: Path) -> Figures:
+    def figures_at(self, path: RowPath) -> RunFigures:
         """Return the figures of the node at `path`."""
         figures = self._figures.get(path)
         if figures is None:
-            figures = self._figures[path] = self.stats.at(path)
+            figures = self._figures[path] = self.stats.figures_at(path)
         return figures
 
-    def fill(self, path: Path) -> Fill:
+    def fill_of(self, path: RowPath) -> RowFill:
         """Return the colour of the node at `path`: of one call, not of all places together."""
-        figures = self.figures(path)
-        return self.shade(figures.of(self.quantity)) if figures.known else self.unknown(path[-1])
+        figures = self.figures_at(path)
+        return self.shade_of(figures.quantity(self.quantity)) if figures.known else self.unknown_fill(path[-1])
 
-    def to_one(self) -> Self:
+    def scaled_to_one(self) -> Self:
         """Return a copy whose scale goes from 0 to 1."""
         return replace(self, top=1.0)
 
-    def numbers(self, inside: Sequence[Path]) -> ColourValues:
+    def number_values(self, inside: Sequence[RowPath]) -> ColourValues:
         """Return the measured values of every row and of the paths inside calls; -1 if not measured."""
         # Columns, and each text once: a page asks for every row at every step.
-        column = zip(self.stats.column(self.quantity).median.tolist(), self.stats.known.tolist(), strict=True)
+        column = zip(self.stats.quantity_column(self.quantity).median.tolist(), self.stats.known.tolist(), strict=True)
         values = [value if known else -1 for value, known in column]
-        values += [figure.of(self.quantity) if figure.known else -1 for figure in map(self.stats.sums_at, inside)]
+        values += [
+            figure.quantity(self.quantity) if figure.known else -1 for figure in map(self.stats.sums_at_path, inside)
+        ]
         texts = {value: self.format_value(value) if value >= 0 else "" for value in dict.fromkeys(values)}
-        return ColourValues(values, list(map(texts.__getitem__, values)), missing=NOTHING)
+        return ColourValues(values, list(map(texts.__getitem__, values)), missing=NOT_MEASURED)
 
-    def shade(self, value: float) -> Fill:
+    def shade_of(self, value: float) -> RowFill:
         """Return the colour of a value."""
         # On a straight scale nearly all ops would be white: times and sizes differ by orders of magnitude.
         tone = tone_between(self.ramp, sqrt(min(1.0, value / self.top)) if self.top > 0 else 0.0)
         ink = max((BLACK, WHITE), key=lambda colour: contrast(colour, tone))
-        return Fill(tone, stroke(tone, self.theme), ink, ink, hued=True)
+        return RowFill(tone, border_colour(tone, self.theme), ink, ink, hued=True)
 
-    def account(self, path: Path) -> str:
+    def tooltip_text(self, path: RowPath) -> str:
         """Return minimum, median and maximum over several steps."""
-        return self.stats.spread(path)
+        return self.stats.spread_text(path)
 
-    def tints(self, scene: Scene, view: View, paths: Sequence[Path]) -> Tints:
+    def line_tints(self, scene: Scene, view: View, paths: Sequence[RowPath]) -> LineTints:
         """Return a fainter colour for edges with an end that was not measured."""
-        return faint_lines(scene, self.theme, [self.figures(path).known for path in paths])
+        return faint_lines(scene, self.theme, [self.figures_at(path).known for path in paths])
 
-    def unknown(self, row: int) -> Fill:
+    def unknown_fill(self, row: int) -> RowFill:
         """Return the fill of an unknown row: hatched, its label in the second colour."""
-        return unmeasured(self.hierarchy, self.theme, row)
+        return unmeasured_fill(self.hierarchy, self.theme, row)
 
-    def second(self, path: Path) -> str | None:
+    def second_line(self, path: RowPath) -> str | None:
         """Return the formatted value; None if not measured."""
-        figures = self.figures(path)
-        return self.format_value(figures.of(self.quantity)) if figures.known else None
+        figures = self.figures_at(path)
+        return self.format_value(figures.quantity(self.quantity)) if figures.known else None
 
-    def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
+    def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
         """Return five ticks, evenly spaced along the colours; the meaning of hatching; how much was measured."""
         rows = [
-            LegendRow(self.format_value(value), self.shade(value))
+            LegendRow(self.format_value(value), self.shade_of(value))
             # Squares, because colours are on a square-root scale; without duplicates, if all are 0.
-            for value in dict.fromkeys(self.top * (tick / (TICKS - 1)) ** 2 for tick in range(TICKS))
+            for value in dict.fromkeys(self.top * (tick / (LEGEND_TICKS - 1)) ** 2 for tick in range(LEGEND_TICKS))
         ]
-        unknown = [path[-1] for path in shown if not self.figures(path).known]
+        unknown = [path[-1] for path in shown if not self.figures_at(path).known]
         if unknown:
-            rows.append(LegendRow(NOTHING, self.unknown(unknown[0])))
+            rows.append(LegendRow(NOT_MEASURED, self.unknown_fill(unknown[0])))
         if len(self.stats.steps) > 1:
             left_out = ", without the first" if self.stats.warm_up else ""
-            rows.append(LegendRow(f"median of {len(self.stats.steps)} steps{left_out}", self.unknown(0), "rest"))
-        measured, ops = measured_through(self.hierarchy, self.stats)
-        share = f"{thousands(measured)} of {'∞' if ops is None else thousands(ops)} ops measured"
-        return [*rows, LegendRow(share, self.unknown(0), "rest")]
+            rows.append(LegendRow(f"median of {len(self.stats.steps)} steps{left_out}", self.unknown_fill(0), "rest"))
+        measured, ops = count_measured_ops(self.hierarchy, self.stats)
+        share = f"{group_thousands(measured)} of {'∞' if ops is None else group_thousands(ops)} ops measured"
+        return [*rows, LegendRow(share, self.unknown_fill(0), "rest")]
 
 
-def unmeasured(hierarchy: Hierarchy, theme: Theme, row: int) -> Fill:
+def unmeasured_fill(hierarchy: Hierarchy, theme: Theme, row: int) -> RowFill:
     """Return the fill of an unknown box: hatched, its label in the second colour."""
-    ground = theme.op if is_op(hierarchy, row) else theme.neutral
+    ground = theme.op if is_drawn_as_op(hierarchy, row) else theme.neutral
     # The more readable of the two quiet inks on this ground.
     quiet = max((theme.secondary, theme.quiet), key=lambda colour: contrast(colour, ground))
-    return Fill(ground, mixed(theme.stroke, theme.background, FAINT), quiet, quiet, hatch=True)
+    return RowFill(ground, mix_colours(theme.stroke, theme.background, FAINT_PERCENT), quiet, quiet, hatch=True)
 
 
-def faint_lines(scene: Scene, theme: Theme, known: Sequence[bool]) -> Tints:
+def faint_lines(scene: Scene, theme: Theme, known: Sequence[bool]) -> LineTints:
     """Return a fainter colour for the lines that lead to unknown boxes; `known` is by box."""
     routes = tuple(
         # An end is -1 at a port: the box beyond it is not considered.
-        None if all(known[end] for end in (route.source, route.target) if end >= 0) else Tint(faint(route, theme))
+        None
+        if all(known[end] for end in (route.source, route.target) if end >= 0)
+        else LineTint(faint_colour(route, theme))
         for route in scene.routes
     )
-    return Tints(routes, (None,) * len(scene.stubs))
+    return LineTints(routes, (None,) * len(scene.stubs))
 
 
-def faint(route: Route, theme: Theme) -> str:
+def faint_colour(route: Route, theme: Theme) -> str:
     """Return the colour of an edge that leads to an unknown box."""
     usual = theme.reference if route.kind == "reference" else theme.data
-    return mixed(usual, theme.background, FADED)
+    return mix_colours(usual, theme.background, FADED_PERCENT)
 
 
 def tone_between(ramp: tuple[str, ...], share: float) -> str:
@@ -148,7 +152,7 @@ def tone_between(ramp: tuple[str, ...], share: float) -> str:
     position = share * (len(ramp) - 1)
     # At a share of 1 the end of the last stretch, not the start of one more.
     first = min(int(position), len(ramp) - 2)
-    return mixed(ramp[first], ramp[first + 1], round((position - first) * 100))
+    return mix_colours(ramp[first], ramp[first + 1], round((position - first) * 100))
 
 
 @lru_cache(256)
@@ -157,7 +161,7 @@ def ink_on(tone: str) -> str:
     return max((BLACK, WHITE), key=lambda colour: contrast(colour, tone))
 
 
-def needed(stats: Stats | None, what: str) -> Stats:
+def required_stats(stats: Stats | None, what: str) -> Stats:
     """Return the statistics. Raises MissingFacts with a hint how to give some."""
     if stats is None:
         raise MissingFacts(

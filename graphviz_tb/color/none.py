@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from graphviz_tb.color.colouring import Colouring, is_op
+from graphviz_tb.color.colouring import Colouring, is_drawn_as_op
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.theme import Theme
@@ -13,11 +13,11 @@ from graphviz_tb.model.theme import Theme
 class NoColouring(Colouring):
     """No colours: every row has the defaults of `Colouring`."""
 
-    def alike(self, row: int) -> Hashable:
+    def look_key(self, row: int) -> Hashable:
         """Return whether the row is drawn as an op: ops are white, others neutral."""
-        return is_op(self.hierarchy, row)
+        return is_drawn_as_op(self.hierarchy, row)
 
 
-def none(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Colouring:
+def no_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Colouring:
     """Make the colouring "none": every box as if it had no value."""
     return NoColouring(hierarchy, theme, "none", "")

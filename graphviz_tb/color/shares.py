@@ -9,21 +9,21 @@ from typing import Self
 
 import numpy as np
 
-from graphviz_tb.color.colouring import Colouring, is_op
-from graphviz_tb.color.hues import hued, legend_limit, plain_fill, ranked
-from graphviz_tb.limits import BANDS, CATEGORY_NAME, SHARES_COUNTED
+from graphviz_tb.color.colouring import Colouring, is_drawn_as_op
+from graphviz_tb.color.hues import category_fill, hue_fill, legend_limit, plain_fill
+from graphviz_tb.limits import MAX_BOX_BANDS, MAX_CATEGORY_LETTERS, MAX_COUNTED_SHARES
 from graphviz_tb.model.columns import Ints
-from graphviz_tb.model.hierarchy import OP, Hierarchy
-from graphviz_tb.model.measure import cut_middle, thousands
-from graphviz_tb.model.paint import Fill, LegendRow
-from graphviz_tb.model.paths import Path
+from graphviz_tb.model.hierarchy import OP_ROW, Hierarchy
+from graphviz_tb.model.measure import group_thousands, truncate_middle
+from graphviz_tb.model.paint import LegendRow, RowFill
+from graphviz_tb.model.paths import RowPath
 from graphviz_tb.model.theme import Theme
 
-FEW = 64  # for few ops a Counter beats a column of all categories
+MAX_OPS_COUNTED_SINGLY = 64  # for few ops a Counter beats a column of all categories
 
 
 @dataclass(frozen=True)
-class Shares(Colouring):
+class CategoryColouring(Colouring):
     """`category` is by row (-1: none), `names` by category in the order of their hues, `nothing` the name of -1."""
 
     category: Ints
@@ -36,53 +36,53 @@ class Shares(Colouring):
         """Return a copy in another theme; shares are counted once."""
         return replace(self, theme=theme)
 
-    def counts(self, row: int) -> list[tuple[int, int]]:
+    def category_counts(self, row: int) -> list[tuple[int, int]]:
         """Return the number of ops of each category under a row, by category; ops without one last, as category -1."""
         counts = self._counts.get(row)
-        if counts is None and self.hierarchy.kind[row] == OP:
+        if counts is None and self.hierarchy.kind[row] == OP_ROW:
             counts = self._counts[row] = [(int(self.category[row]), 1)] if self.ordinary[row] else []
         if counts is None:
             stop = int(self.hierarchy.end[row])
             ops = self.category[row:stop][self.ordinary[row:stop]]
-            counts = self._counts[row] = sorted(tally(ops), key=lambda entry: entry[0] < 0)
+            counts = self._counts[row] = sorted(count_categories(ops), key=lambda entry: entry[0] < 0)
         return counts
 
-    def fill(self, path: Path) -> Fill:
+    def fill_of(self, path: RowPath) -> RowFill:
         """Return one colour, or bands in proportion."""
-        counts = self.counts(path[-1])
+        counts = self.category_counts(path[-1])
         # Ops without a category come last: they are first only if there are no others.
         if not counts or counts[0][0] < 0:
-            return super().fill(path)
+            return super().fill_of(path)
         if len(counts) == 1:
-            return self.colour(counts[0][0])
+            return self.category_colour(counts[0][0])
         top = max(counts, key=lambda entry: entry[1])
-        return hued(self._tone(top[0]), self.theme, bands=self._bands(counts))
+        return hue_fill(self._tone(top[0]), self.theme, bands=self._bands(counts))
 
-    def alike(self, row: int) -> Hashable:
+    def look_key(self, row: int) -> Hashable:
         """Return a key equal for ops of one category, and for groups with equal counts."""
-        return is_op(self.hierarchy, row), tuple(self.counts(row))
+        return is_drawn_as_op(self.hierarchy, row), tuple(self.category_counts(row))
 
-    def keys(self, rows: Sequence[int]) -> Iterable[Hashable]:
+    def look_keys(self, rows: Sequence[int]) -> Iterable[Hashable]:
         """Return `alike` of some rows, counted in columns unless there are too many."""
         hierarchy, ops = self.hierarchy, self.category[self.ordinary]
         wide, asked = len(self.names) + 1, np.asarray(rows, np.int64)
-        if (len(ops) + len(asked)) * wide > SHARES_COUNTED:
-            return super().keys(rows)
+        if (len(ops) + len(asked)) * wide > MAX_COUNTED_SHARES:
+            return super().look_keys(rows)
         # The number of ops of each category before each op; column 0 counts those without one.
         before = np.zeros((len(ops) + 1, wide), np.int32)
         before[np.arange(1, len(ops) + 1), ops + 1] = 1
         np.cumsum(before, axis=0, out=before)
-        counts = before[hierarchy.op_total[hierarchy.end[asked]]] - before[hierarchy.op_total[asked]]
-        ops_like = hierarchy.kind[asked] == OP
-        for place in np.flatnonzero(hierarchy.stacks[asked]).tolist():
-            ops_like[place] = is_op(hierarchy, rows[place])
+        counts = before[hierarchy.op_prefix_sum[hierarchy.end[asked]]] - before[hierarchy.op_prefix_sum[asked]]
+        ops_like = hierarchy.kind[asked] == OP_ROW
+        for place in np.flatnonzero(hierarchy.is_stack_row[asked]).tolist():
+            ops_like[place] = is_drawn_as_op(hierarchy, rows[place])
         return zip(ops_like.tolist(), map(np.ndarray.tobytes, counts), strict=True)
 
     def _bands(self, counts: list[tuple[int, int]]) -> tuple[tuple[str, int], ...]:
         """Return shares in thousandths, the largest first, like the second line; the smallest share one band at the
         end."""
         # By count, then ops without a category last, then the order of the hues.
-        large = sorted(counts, key=lambda entry: (-entry[1], entry[0] < 0, entry[0]))[:BANDS]
+        large = sorted(counts, key=lambda entry: (-entry[1], entry[0] < 0, entry[0]))[:MAX_BOX_BANDS]
         rest = sum(count for _, count in counts) - sum(count for _, count in large)
         bands = [(self._tone(category), count) for category, count in large] + (
             [(self.theme.neutral, rest)] if rest else []
@@ -93,14 +93,14 @@ class Shares(Colouring):
     def _tone(self, category: int) -> str:
         return self.theme.hues[category % len(self.theme.hues)] if category >= 0 else self.theme.neutral
 
-    def colour(self, category: int) -> Fill:
+    def category_colour(self, category: int) -> RowFill:
         """Return the colour of one category."""
-        return ranked(category, self.theme, lettered=False)
+        return category_fill(category, self.theme, lettered=False)
 
-    def second(self, path: Path) -> str | None:
+    def second_line(self, path: RowPath) -> str | None:
         """Return the largest category, with its share if there are several."""
         row = path[-1]
-        counts = self.counts(row)
+        counts = self.category_counts(row)
         if not counts:
             return None
         category, count = max(counts, key=lambda entry: entry[1])
@@ -111,33 +111,33 @@ class Shares(Colouring):
         # Rounded half up in whole numbers; never 100 % while other categories are in the group.
         return f"{name} {min(99, (count * 200 + total) // (2 * total))}\N{THIN SPACE}%"
 
-    def account(self, path: Path) -> str:
+    def tooltip_text(self, path: RowPath) -> str:
         """Return all categories of a group with their counts, the largest first."""
-        counts = sorted(self.counts(path[-1]), key=lambda entry: (-entry[1], entry[0]))
+        counts = sorted(self.category_counts(path[-1]), key=lambda entry: (-entry[1], entry[0]))
         if len(counts) < 2:
             return ""
         named = ((self.names[category] if category >= 0 else self.nothing, count) for category, count in counts)
-        return ", ".join(f"{name} {thousands(count)}" for name, count in named)
+        return ", ".join(f"{name} {group_thousands(count)}" for name, count in named)
 
-    def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
+    def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
         """Return the categories of the nodes shown."""
-        categories = {category for path in shown for category, _ in self.counts(path[-1])}
+        categories = {category for path in shown for category, _ in self.category_counts(path[-1])}
         known = sorted(category for category in categories if category >= 0)
         kept, rest = legend_limit(len(known))
-        rows = [LegendRow(self.names[category], self.colour(category)) for category in known[:kept]]
+        rows = [LegendRow(self.names[category], self.category_colour(category)) for category in known[:kept]]
         neutral = plain_fill(self.theme, op=False)
         if rest:
             rows.append(LegendRow(f"+{rest} more", neutral, "rest"))
         return [*rows, LegendRow(self.nothing, neutral)] if -1 in categories else rows
 
 
-def tally(categories: Ints) -> list[tuple[int, int]]:
+def count_categories(categories: Ints) -> list[tuple[int, int]]:
     """Return how often each category occurs, in order; -1 counts as one.
 
-    >>> tally(np.array([2, -1, 2]))
+    >>> count_categories(np.array([2, -1, 2]))
     [(-1, 1), (2, 2)]
     """
-    if len(categories) <= FEW:
+    if len(categories) <= MAX_OPS_COUNTED_SINGLY:
         return sorted(Counter(categories.tolist()).items())
     # Shifted by one: place 0 counts those without a category.
     counts = np.bincount(categories + 1)
@@ -145,9 +145,9 @@ def tally(categories: Ints) -> list[tuple[int, int]]:
     return list(zip((seen - 1).tolist(), counts[seen].tolist(), strict=True))
 
 
-def shares(
+def category_colouring(
     hierarchy: Hierarchy, theme: Theme, words: tuple[str, str], by_node: Ints, names: Sequence[str], nothing: str
-) -> Shares:
+) -> CategoryColouring:
     """Make a colouring that gives each row the category of its node, numbered in the order of the hues.
 
     `words` are the scheme and its heading; `by_node` is a category of each node of the graph, or -1; `names` are in the
@@ -158,5 +158,5 @@ def shares(
     ops = hierarchy.node >= 0
     category[ops] = by_node[hierarchy.node[ops]]
     category.setflags(write=False)
-    named = tuple(cut_middle(name, CATEGORY_NAME) for name in names)
-    return Shares(hierarchy, theme, *words, category, named, nothing, hierarchy.ordinary)
+    named = tuple(truncate_middle(name, MAX_CATEGORY_LETTERS) for name in names)
+    return CategoryColouring(hierarchy, theme, *words, category, named, nothing, hierarchy.is_ordinary_op)

@@ -10,21 +10,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphviz_tb.algorithms.layer_rows import layer_rows
-from graphviz_tb.color.colouring import Colouring, is_op
-from graphviz_tb.color.hues import hued, legend_limit, letters, plain_fill
-from graphviz_tb.model.columns import Ints, Longs, distinct, freeze, scramble
+from graphviz_tb.color.colouring import Colouring, is_drawn_as_op
+from graphviz_tb.color.hues import hue_fill, legend_limit, plain_fill, rank_letters
+from graphviz_tb.model.columns import Ints, Longs, distinct_values, freeze_array, mix_bits
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import Graph
-from graphviz_tb.model.hierarchy import FOLD, SEGMENT, SERIES, Hierarchy
-from graphviz_tb.model.interpretation import OF_MODEL
-from graphviz_tb.model.measure import thousands
-from graphviz_tb.model.paint import Fill, LegendRow
-from graphviz_tb.model.paths import Path
+from graphviz_tb.model.hierarchy import FOLD_ROW, SEGMENT_ORIGIN, SERIES_ROW, Hierarchy
+from graphviz_tb.model.interpretation import COMPUTING_PARTS
+from graphviz_tb.model.measure import group_thousands
+from graphviz_tb.model.paint import LegendRow, RowFill
+from graphviz_tb.model.paths import RowPath
 from graphviz_tb.model.theme import Theme
-from graphviz_tb.ops.roles import VARIABLES
+from graphviz_tb.ops.roles import VARIABLE_OPS
 
-RANGE = re.compile(r" \([^()]*\)$")  # first and last part in the name of a fold
-COUNTER = re.compile(r"_\d+$", re.ASCII)
+FOLD_RANGE = re.compile(r" \([^()]*\)$")  # first and last part in the name of a fold
+TRAILING_COUNTER = re.compile(r"_\d+$", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -41,33 +41,33 @@ class StructureColouring(Colouring):
     groups: dict[int, int]
     words: dict[int, str]
 
-    def fill(self, path: Path) -> Fill:
+    def fill_of(self, path: RowPath) -> RowFill:
         """Return the hue of the row's template."""
-        template = self.template(path[-1])
-        return self.swatch(template) if template in self.rank else super().fill(path)
+        template = self.template_of(path[-1])
+        return self.template_fill(template) if template in self.rank else super().fill_of(path)
 
-    def alike(self, row: int) -> Hashable:
+    def look_key(self, row: int) -> Hashable:
         """Return a key equal for groups of one structure."""
-        template = self.template(row)
-        return (template, template not in self.rank and is_op(self.hierarchy, row))
+        template = self.template_of(row)
+        return (template, template not in self.rank and is_drawn_as_op(self.hierarchy, row))
 
-    def swatch(self, template: int) -> Fill:
+    def template_fill(self, template: int) -> RowFill:
         """Return the hue and the letter of a template."""
-        return hued(self.theme.hues[self.hue[template]], self.theme, letters(self.rank[template]))
+        return hue_fill(self.theme.hues[self.hue[template]], self.theme, rank_letters(self.rank[template]))
 
-    def template(self, row: int) -> int:
+    def template_of(self, row: int) -> int:
         """Return the template by which a row is coloured: for a stack that of its members, if they share one."""
-        return unit(self.hierarchy, self.looks, row)
+        return unit_template(self.hierarchy, self.looks, row)
 
-    def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
+    def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
         """Return the structures shown, in order of rank, each named after its first group."""
-        templates = {self.template(path[-1]) for path in shown}
+        templates = {self.template_of(path[-1]) for path in shown}
         known = sorted((self.rank[template], template) for template in templates if template in self.rank)
         kept, rest = legend_limit(len(known))
         rows = [
             LegendRow(
-                f"{thousands(self.groups[template])} {self.words[template]}",
-                self.swatch(template),
+                f"{group_thousands(self.groups[template])} {self.words[template]}",
+                self.template_fill(template),
             )
             for _, template in known[:kept]
         ]
@@ -76,13 +76,17 @@ class StructureColouring(Colouring):
         return rows
 
 
-def legend_name(hierarchy: Hierarchy, row: int) -> str:
+def describe_group(hierarchy: Hierarchy, row: int) -> str:
     """Describe the groups of a template in the legend: like the first of them, or "slots" of an optimizer."""
-    leaf = hierarchy.leaf(row)
-    return f"slots of {COUNTER.sub('', leaf)}" if is_slot(hierarchy.graph, hierarchy.name[row]) else f"like {leaf}"
+    leaf = hierarchy.display_label(row)
+    return (
+        f"slots of {TRAILING_COUNTER.sub('', leaf)}"
+        if is_optimizer_slot(hierarchy.graph, hierarchy.name[row])
+        else f"like {leaf}"
+    )
 
 
-def distinguished(hierarchy: Hierarchy, first: dict[int, int]) -> dict[int, str]:
+def describe_templates(hierarchy: Hierarchy, first: dict[int, int]) -> dict[int, str]:
     """Describe the groups of each template; if descriptions are equal, add the size of the groups, or the place of the
     first of them.
 
@@ -90,16 +94,16 @@ def distinguished(hierarchy: Hierarchy, first: dict[int, int]) -> dict[int, str]
     """
 
     def size(row: int) -> str:
-        return f", {thousands(hierarchy.ops(row))} ops"
+        return f", {group_thousands(hierarchy.op_count(row))} ops"
 
     def place(row: int) -> str:
-        stretch = RANGE.search(hierarchy.name[row])
-        around = hierarchy.leaf(int(hierarchy.parent[row]))
+        stretch = FOLD_RANGE.search(hierarchy.name[row])
+        around = hierarchy.display_label(int(hierarchy.parent[row]))
         return stretch[0] if stretch else f" in {around}" if around else ""
 
     alike_to: dict[str, list[int]] = {}
     for template, row in first.items():
-        alike_to.setdefault(legend_name(hierarchy, row), []).append(template)
+        alike_to.setdefault(describe_group(hierarchy, row), []).append(template)
     words: dict[int, str] = {}
     for word, templates in alike_to.items():
         # Try size, then place: a distinction is good if all are distinct; else number them.
@@ -110,16 +114,16 @@ def distinguished(hierarchy: Hierarchy, first: dict[int, int]) -> dict[int, str]
     return words
 
 
-def is_slot(graph: Graph, name: str) -> bool:
+def is_optimizer_slot(graph: Graph, name: str) -> bool:
     """Return whether a scope is a variable below another one, as TensorFlow 1 names the slots of an optimizer."""
     # e.g. the variables `dense/kernel` and `dense/kernel/Adam_1`.
     nodes = [graph.index[0].get(each, -1) for each in (name, name.rpartition("/")[0])]
-    return all(node >= 0 and graph.op_types[graph.op[node]] in VARIABLES for node in nodes)
+    return all(node >= 0 and graph.op_types[graph.op[node]] in VARIABLE_OPS for node in nodes)
 
 
-def unit(hierarchy: Hierarchy, looks: Ints, row: int) -> int:
+def unit_template(hierarchy: Hierarchy, looks: Ints, row: int) -> int:
     """Return the template of a group; for a stack the one that all its members share; -1 for none."""
-    while (kind := hierarchy.kind[row]) == SERIES or (kind == FOLD and ranges(hierarchy, row)):
+    while (kind := hierarchy.kind[row]) == SERIES_ROW or (kind == FOLD_ROW and is_series_range(hierarchy, row)):
         below = hierarchy.children(row)
         if len(set(looks[below].tolist())) != 1:
             return -1
@@ -127,16 +131,16 @@ def unit(hierarchy: Hierarchy, looks: Ints, row: int) -> int:
     return int(looks[row])
 
 
-def looks_of(hierarchy: Hierarchy) -> Ints:
+def template_looks(hierarchy: Hierarchy) -> Ints:
     """Return the template of each row, equal for layers with equal computation, even if some also initialise or save.
 
     In TensorFlow 1, initialisers of a layer's weights and slots of an optimizer are in the layer's scope.
     """
     graph, looks = hierarchy.graph, hierarchy.template
     ops: Longs = np.flatnonzero((hierarchy.node >= 0) & (hierarchy.mark == 0))
-    computes = np.isin(graph.meaning.part()[hierarchy.node[ops]], OF_MODEL)
+    computes = np.isin(graph.meaning.part()[hierarchy.node[ops]], COMPUTING_PARTS)
     ops = ops[computes]
-    if computes.all() or not (graph.layers or may_join(hierarchy, looks, ops)):
+    if computes.all() or not (graph.layers or may_share_looks(hierarchy, looks, ops)):
         return looks
     same: dict[tuple[tuple[str, int], ...], int] = {}
     joined: dict[int, int] = {}
@@ -150,14 +154,14 @@ def looks_of(hierarchy: Hierarchy) -> Ints:
     to[-1] = -1  # of rows without a template
     for template, one in joined.items():
         to[template] = one
-    return freeze(to[looks])
+    return freeze_array(to[looks])
 
 
-def may_join(hierarchy: Hierarchy, looks: Ints, ops: Longs) -> bool:
+def may_share_looks(hierarchy: Hierarchy, looks: Ints, ops: Longs) -> bool:
     """Return whether rows of several templates have equal numbers of ops of each type, with names of equal length below
     the row. This is a cheap test: finding the layers takes much longer."""
     # Sums of pseudo-random numbers are hardly ever equal for different types.
-    types = scramble(hierarchy.graph.op[hierarchy.node[ops]].astype(np.uint64) + np.uint64(1))
+    types = mix_bits(hierarchy.graph.op[hierarchy.node[ops]].astype(np.uint64) + np.uint64(1))
     letters = np.fromiter(map(len, hierarchy.name), np.uint64, len(hierarchy))
     sums = np.zeros((2, len(hierarchy) + 1), np.uint64)
     sums[:, ops + 1] = types, types * letters[ops]
@@ -170,21 +174,22 @@ def may_join(hierarchy: Hierarchy, looks: Ints, ops: Longs) -> bool:
     return bool(((alike[:, 1:] == alike[:, :-1]).all(axis=0) & (look[1:] != look[:-1])).any())
 
 
-def ranges(hierarchy: Hierarchy, row: int) -> bool:
+def is_series_range(hierarchy: Hierarchy, row: int) -> bool:
     """Return whether a fold is a part of a series."""
-    return bool(hierarchy.kind[hierarchy.parent[row]] == SERIES and hierarchy.how[row] == SEGMENT)
+    return bool(hierarchy.kind[hierarchy.parent[row]] == SERIES_ROW and hierarchy.how[row] == SEGMENT_ORIGIN)
 
 
-def structure(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> StructureColouring:
+def structure_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> StructureColouring:
     """Rank templates of more than one op that occur twice: the outermost first, then those that cover most ops.
 
-    Equal integers in `template` mean equal structure; scopes with equal computation count as equal (`looks_of`). A file
+    Equal integers in `template` mean equal structure; scopes with equal computation count as equal (`template_looks`).
+    A file
     has the same colours whatever is open.
     """
-    # Series are coloured like their members (`unit`).
-    looks = looks_of(hierarchy)
-    groups = np.flatnonzero((looks >= 0) & (hierarchy.kind != SERIES))
-    ops = hierarchy.op_total[hierarchy.end[groups]] - hierarchy.op_total[groups]
+    # Series are coloured like their members (`unit_template`).
+    looks = template_looks(hierarchy)
+    groups = np.flatnonzero((looks >= 0) & (hierarchy.kind != SERIES_ROW))
+    ops = hierarchy.op_prefix_sum[hierarchy.end[groups]] - hierarchy.op_prefix_sum[groups]
     groups, ops = groups[ops > 1], ops[ops > 1]
     templates, first, inverse, counts = np.unique(
         looks[groups], return_index=True, return_inverse=True, return_counts=True
@@ -203,19 +208,19 @@ def structure(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> StructureColo
         "Same colour and letter: same structure",
         looks,
         rank,
-        hues(hierarchy, looks, groups, rank, len(theme.hues)),
+        assign_hues(hierarchy, looks, groups, rank, len(theme.hues)),
         dict(zip(templates.tolist(), counts.tolist(), strict=True)),
-        distinguished(hierarchy, dict(zip(templates[order].tolist(), groups[first][order].tolist(), strict=True))),
+        describe_templates(hierarchy, dict(zip(templates[order].tolist(), groups[first][order].tolist(), strict=True))),
     )
 
 
-def hues(hierarchy: Hierarchy, looks: Ints, groups: Longs, rank: dict[int, int], count: int) -> dict[int, int]:
+def assign_hues(hierarchy: Hierarchy, looks: Ints, groups: Longs, rank: dict[int, int], count: int) -> dict[int, int]:
     """Return a hue for each template, by greedy colouring in the order of rank.
 
     The hue is one that no structure on its levels has, nor on the levels around them, if possible; the least used of
     the file. Members of a series count on its level too.
     """
-    levels, numbers, starts = levels_of(hierarchy, looks, groups, rank)
+    levels, numbers, starts = template_levels(hierarchy, looks, groups, rank)
     number_of = {row: number for number, row in enumerate(levels.tolist())}
     # (levels, hues): number of structures of each hue on a level.
     used = np.zeros((len(levels), count), np.int32)
@@ -235,14 +240,18 @@ def hues(hierarchy: Hierarchy, looks: Ints, groups: Longs, rank: dict[int, int],
     return hue_of
 
 
-def levels_of(hierarchy: Hierarchy, looks: Ints, groups: Longs, rank: dict[int, int]) -> tuple[Longs, Longs, Longs]:
+def template_levels(
+    hierarchy: Hierarchy, looks: Ints, groups: Longs, rank: dict[int, int]
+) -> tuple[Longs, Longs, Longs]:
     """Return the levels on which templates occur, as rows; the places among them of the levels of each template, one
     rank after the other; and where each rank starts."""
     place = np.array([rank.get(template, -1) for template in looks[groups].tolist()], np.int64)
     groups, place = groups[place >= 0], place[place >= 0]
     parent = hierarchy.parent[groups].astype(np.int64)
-    within = (hierarchy.kind == SERIES) | (
-        (hierarchy.kind == FOLD) & (hierarchy.how == SEGMENT) & (hierarchy.kind[hierarchy.parent] == SERIES)
+    within = (hierarchy.kind == SERIES_ROW) | (
+        (hierarchy.kind == FOLD_ROW)
+        & (hierarchy.how == SEGMENT_ORIGIN)
+        & (hierarchy.kind[hierarchy.parent] == SERIES_ROW)
     )
     # Leave series and the ranges in them: the level on which the whole series is drawn.
     around = parent.copy()
@@ -250,7 +259,9 @@ def levels_of(hierarchy: Hierarchy, looks: Ints, groups: Longs, rank: dict[int, 
     while len(inner := np.flatnonzero(within[around])):
         around[inner] = hierarchy.parent[around[inner]]
     # One number for each (rank, level); + 1 as the parent of a function is -1.
-    pairs = distinct(np.concatenate((place, place)) * (len(hierarchy) + 1) + np.concatenate((parent, around)) + 1)
+    pairs = distinct_values(
+        np.concatenate((place, place)) * (len(hierarchy) + 1) + np.concatenate((parent, around)) + 1
+    )
     place, level = np.divmod(pairs, len(hierarchy) + 1)
     levels, numbers = np.unique(level, return_inverse=True)
     return levels - 1, numbers, np.searchsorted(place, np.arange(len(rank) + 1))

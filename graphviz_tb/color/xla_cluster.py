@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphviz_tb.color.shares import Shares, shares
+from graphviz_tb.color.shares import CategoryColouring, category_colouring
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.theme import Theme
 
-ATTRIBUTE = "_XlaCluster"
+CLUSTER_ATTRIBUTE = "_XlaCluster"
 
 
-def xla_cluster(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Shares:
+def xla_cluster_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> CategoryColouring:
     """Make the colouring "xla-cluster". It reads one attribute of every definition, once."""
     graph = hierarchy.graph
     clusters: dict[str, int] = {}
@@ -22,15 +22,15 @@ def xla_cluster(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Shares:
     for node in range(len(graph)):
         number = facts.definition(node)
         if number not in known:
-            name = cluster_of(graph, node)
+            name = cluster_name(graph, node)
             known[number] = clusters.setdefault(name, len(clusters)) if name else -1
         by_node[node] = known[number]
-    return shares(hierarchy, theme, ("xla-cluster", "XLA cluster"), by_node, list(clusters), "no cluster")
+    return category_colouring(hierarchy, theme, ("xla-cluster", "XLA cluster"), by_node, list(clusters), "no cluster")
 
 
-def cluster_of(graph: Graph, node: int) -> str:
+def cluster_name(graph: Graph, node: int) -> str:
     """Return the cluster of a node; "" for none."""
     definition = graph.node_def(node)
-    if definition is None or ATTRIBUTE not in definition.attr:
+    if definition is None or CLUSTER_ATTRIBUTE not in definition.attr:
         return ""
-    return definition.attr[ATTRIBUTE].s.decode("utf-8", "replace")
+    return definition.attr[CLUSTER_ATTRIBUTE].s.decode("utf-8", "replace")

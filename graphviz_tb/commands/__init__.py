@@ -15,11 +15,11 @@ from pathlib import Path
 import click
 
 from graphviz_tb import __version__
-from graphviz_tb.commands.completion import completes_files
-from graphviz_tb.commands.terminal import hang_up, one_line, open_streams, say
+from graphviz_tb.commands.completion import complete_file_names
+from graphviz_tb.commands.terminal import detach_stdout, one_line, print_message, replace_closed_streams
 from graphviz_tb.errors import Ambiguous, MalformedAssertion, RequestError, TbGraphError, ToolError, ToolFailed
-from graphviz_tb.limits import MESSAGE
-from graphviz_tb.model.measure import cut_middle
+from graphviz_tb.limits import MAX_MESSAGE_LETTERS
+from graphviz_tb.model.measure import truncate_middle
 
 # Name to module, function and the line that `--help` shows.
 COMMANDS: dict[str, tuple[str, str, str]] = {
@@ -44,9 +44,9 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
 }
 
 # Errors with messages of several lines: choices, output of a program, the place in an assertion.
-LISTS = (Ambiguous, ToolFailed, MalformedAssertion)
-COLLECTED = 100_000  # objects made before the collector looks for cycles: imports create many that stay
-UNEXPECTED, INTERRUPTED = 70, 130  # EX_SOFTWARE of sysexits.h; 128 + SIGINT, as in shells
+MULTILINE_ERRORS = (Ambiguous, ToolFailed, MalformedAssertion)
+COLLECTOR_THRESHOLD = 100_000  # objects made before the collector looks for cycles: imports create many that stay
+EXIT_UNEXPECTED, EXIT_INTERRUPTED = 70, 130  # EX_SOFTWARE of sysexits.h; 128 + SIGINT, as in shells
 
 
 class LazyGroup(click.Group):
@@ -59,7 +59,7 @@ class LazyGroup(click.Group):
         word = args[0]
         # Options are left to click: its message lists them.
         if word not in COMMANDS and not word.startswith("-"):
-            ctx.fail(f"no command {word!r}; {instead_of(word)}")
+            ctx.fail(f"no command {word!r}; {command_hint(word)}")
         return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -71,7 +71,7 @@ class LazyGroup(click.Group):
         if name not in COMMANDS:
             return None
         module, function, _ = COMMANDS[name]
-        return completes_files(getattr(import_module(module), function))
+        return complete_file_names(getattr(import_module(module), function))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
@@ -79,10 +79,10 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, line) for name, (_, _, line) in COMMANDS.items()])
 
 
-def instead_of(word: str) -> str:
+def command_hint(word: str) -> str:
     """Return a hint for a word that is not a command.
 
-    >>> instead_of("rendr"), instead_of("xyz")[:37]
+    >>> command_hint("rendr"), command_hint("xyz")[:37]
     ('did you mean: tbgraph render', 'choose one of: render, diff, info, se')
     """
     if word and Path(word).exists():
@@ -122,12 +122,12 @@ def cli(context: click.Context) -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 2 request, 3 file, 4 graph, 5 machine, 70 a fault of ours, 130 Ctrl-C,
     143 SIGTERM."""
-    open_streams()
-    gc.set_threshold(COLLECTED)
-    sys.exit(run(arguments))
+    replace_closed_streams()
+    gc.set_threshold(COLLECTOR_THRESHOLD)
+    sys.exit(run_command_line(arguments))
 
 
-def run(arguments: list[str] | None = None) -> int:
+def run_command_line(arguments: list[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     try:
         # Not `standalone_mode`: click would print and exit by its own codes.
@@ -139,55 +139,57 @@ def run(arguments: list[str] | None = None) -> int:
         return stop.exit_code
     except click.Abort as stop:
         # Click raises it for Control-C, and for an `EOFError`, which is never a closed terminal here.
-        return unexpected(stop.__cause__) if isinstance(stop.__cause__, EOFError) else INTERRUPTED
+        return report_fault(stop.__cause__) if isinstance(stop.__cause__, EOFError) else EXIT_INTERRUPTED
     except KeyboardInterrupt:
-        return INTERRUPTED
+        return EXIT_INTERRUPTED
     except click.ClickException as error:
-        show(error)
+        print_click_error(error)
         return error.exit_code
     except TbGraphError as error:
-        complain(error.message if not str(error) else str(error), error.hint, lines=isinstance(error, LISTS))
+        print_error(
+            error.message if not str(error) else str(error), error.hint, lines=isinstance(error, MULTILINE_ERRORS)
+        )
         return error.exit_code
     except (BrokenPipeError, SystemExit):  # the reader closed the pipe; click raises SystemExit for that
-        hang_up()
+        detach_stdout()
         return 0
     except MemoryError:
-        complain("out of memory", "give it more, or draw less of the graph: --depth 1, --page-max 5")
+        print_error("out of memory", "give it more, or draw less of the graph: --depth 1, --page-max 5")
         return ToolError.exit_code
     except Exception as error:
         if os.environ.get("TBGRAPH_DEBUG"):
             raise
         # An OSError with a number comes from the machine, not from a fault in the program.
         if isinstance(error, OSError) and error.errno:
-            return machine_fault(error)
-        return unexpected(error)
+            return report_machine_fault(error)
+        return report_fault(error)
 
 
-def unexpected(error: BaseException) -> int:
+def report_fault(error: BaseException) -> int:
     """Report a fault of the program."""
-    complain(f"unexpected {type(error).__name__}: {error}", "a fault of tbgraph; TBGRAPH_DEBUG=1 shows where")
-    return UNEXPECTED
+    print_error(f"unexpected {type(error).__name__}: {error}", "a fault of tbgraph; TBGRAPH_DEBUG=1 shows where")
+    return EXIT_UNEXPECTED
 
 
-def machine_fault(error: OSError) -> int:
+def report_machine_fault(error: OSError) -> int:
     """Report a failure of the machine: a file, the current folder, or standard output, which is closed then."""
-    hang_up()
+    detach_stdout()
     nameless = "the current folder is gone" if isinstance(error, FileNotFoundError) else "cannot write standard output"
     what = nameless if error.filename is None else f"cannot open {str(error.filename)!r}"
-    complain(f"{what}: {os.strerror(error.errno or 0)}", None)
+    print_error(f"{what}: {os.strerror(error.errno or 0)}", None)
     return ToolError.exit_code
 
 
-def show(error: click.ClickException) -> None:
+def print_click_error(error: click.ClickException) -> None:
     """Print click's own error: the usage, and the message, which may repeat any word."""
     shown = io.StringIO()
     error.show(shown)
     usage, mark, _ = shown.getvalue().partition("Error: ")
-    print(f"{usage}{mark}{cut_middle(one_line(error.format_message()), MESSAGE)}", file=sys.stderr)
+    print(f"{usage}{mark}{truncate_middle(one_line(error.format_message()), MAX_MESSAGE_LETTERS)}", file=sys.stderr)
 
 
-def complain(message: str, hint: str | None, lines: bool = False) -> None:
+def print_error(message: str, hint: str | None, lines: bool = False) -> None:
     """Print an error, with `lines` over several lines, and a hint."""
-    say("error", message, "red", lines)
+    print_message("error", message, "red", lines)
     if hint:
-        say("hint", hint, "cyan")
+        print_message("hint", hint, "cyan")

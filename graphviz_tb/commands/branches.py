@@ -8,15 +8,24 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from graphviz_tb.algorithms.along import along_flow, unjoined
-from graphviz_tb.algorithms.calls import OpsThroughCalls
+from graphviz_tb.algorithms.along import children_in_ranks, unconnected_children
+from graphviz_tb.algorithms.calls import OpCounter
 from graphviz_tb.errors import RequestError, UnknownNode
-from graphviz_tb.model.hierarchy import FOLD, FUNCTION, OP, SCOPE, SERIES, Hierarchy, How, RowKind
-from graphviz_tb.model.paths import address, content_rows
+from graphviz_tb.model.hierarchy import (
+    FOLD_ROW,
+    FUNCTION_ROW,
+    OP_ROW,
+    SCOPE_ROW,
+    SERIES_ROW,
+    GroupOrigin,
+    Hierarchy,
+    RowKind,
+)
+from graphviz_tb.model.paths import content_rows, path_address
 from graphviz_tb.pipeline import Model
 from graphviz_tb.view import quiet_rows
 
-KINDS = {SCOPE: "scope", OP: "op", SERIES: "series", FOLD: "fold", FUNCTION: "function"}
+ROW_KIND_WORDS = {SCOPE_ROW: "scope", OP_ROW: "op", SERIES_ROW: "series", FOLD_ROW: "fold", FUNCTION_ROW: "function"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +41,7 @@ class Branch:
     loose: tuple[int, ...] = ()
 
 
-def roots_of(model: Model, under: str | None) -> list[int]:
+def tree_roots(model: Model, under: str | None) -> list[int]:
     """Return the roots: the whole graph and its functions, or the rows named by `under` (the bodies of a call)."""
     hierarchy = model.hierarchy
     if under is None:
@@ -40,7 +49,7 @@ def roots_of(model: Model, under: str | None) -> list[int]:
     functions = [row for row in hierarchy.function_rows if hierarchy.name[row] == under]
     # Names of nodes have priority over those of functions.
     try:
-        rows = [path[-1] for path in model.names.find(under)]
+        rows = [path[-1] for path in model.names.find_paths(under)]
     except UnknownNode:
         if not functions:
             raise
@@ -51,24 +60,24 @@ def roots_of(model: Model, under: str | None) -> list[int]:
         roots.update(
             dict.fromkeys((body for _, body in hierarchy.calls.get(row, ())) if row in hierarchy.calls else [row])
         )
-    kept = [row for row in roots if hierarchy.opens(row)]
+    kept = [row for row in roots if hierarchy.can_open(row)]
     if not kept:
         raise RequestError(f"{under!r} is an op and holds nothing", hint="name a scope, or a call of a function")
     return kept
 
 
-def inner(hierarchy: Hierarchy, row: int) -> list[int]:
+def inner_groups(hierarchy: Hierarchy, row: int) -> list[int]:
     """Return the groups and calls directly below a group; nothing below a call: functions are listed separately."""
     if row in hierarchy.calls:
         return []
-    return [child for child in content_rows(hierarchy, (row,)) if hierarchy.opens(child)]
+    return [child for child in content_rows(hierarchy, (row,)) if hierarchy.can_open(child)]
 
 
-def loose_ops(hierarchy: Hierarchy, row: int) -> list[int]:
+def single_ops_below(hierarchy: Hierarchy, row: int) -> list[int]:
     """Return the ops directly below a group that do not open."""
     if row in hierarchy.calls:
         return []
-    return [child for child in content_rows(hierarchy, (row,)) if not hierarchy.opens(child)]
+    return [child for child in content_rows(hierarchy, (row,)) if not hierarchy.can_open(child)]
 
 
 def open_to_depth(hierarchy: Hierarchy, roots: Iterable[int], depth: int) -> set[int]:
@@ -77,28 +86,28 @@ def open_to_depth(hierarchy: Hierarchy, roots: Iterable[int], depth: int) -> set
     level = list(roots)
     for _ in range(depth):
         opened.update(level)
-        level = [child for row in level for child in inner(hierarchy, row)]
+        level = [child for row in level for child in inner_groups(hierarchy, row)]
         if not level:
             break
     return opened
 
 
-def open_a_screenful(hierarchy: Hierarchy, root: int, lines: int) -> set[int]:
+def open_screenful(hierarchy: Hierarchy, root: int, lines: int) -> set[int]:
     """Return the groups to open so that about `lines` lines are shown.
 
     Whole levels while they fit; of the first that does not, the largest groups. Groups with the structure of an open
     one, and groups of one op, stay closed.
     """
     opened, level = {root}, [root]
-    room = lines - cost(hierarchy, root)
+    room = lines - lines_added(hierarchy, root)
     seen: set[int] = set()
     while level and room > 0:
-        level = [child for row in level if row in opened for child in inner(hierarchy, row)]
-        level = [row for row in level if hierarchy.ops(row) > 1 and first_of_its_kind(hierarchy, row, seen)]
-        costs = {row: cost(hierarchy, row) for row in level}
+        level = [child for row in level if row in opened for child in inner_groups(hierarchy, row)]
+        level = [row for row in level if hierarchy.op_count(row) > 1 and is_new_structure(hierarchy, row, seen)]
+        costs = {row: lines_added(hierarchy, row) for row in level}
         # The level as a whole, if it fits.
         whole = sum(costs.values()) <= room
-        for row in level if whole else sorted(level, key=lambda row: -hierarchy.ops(row)):
+        for row in level if whole else sorted(level, key=lambda row: -hierarchy.op_count(row)):
             if 0 < costs[row] <= room:
                 opened.add(row)
                 room -= costs[row]
@@ -107,7 +116,7 @@ def open_a_screenful(hierarchy: Hierarchy, root: int, lines: int) -> set[int]:
     return opened
 
 
-def first_of_its_kind(hierarchy: Hierarchy, row: int, seen: set[int]) -> bool:
+def is_new_structure(hierarchy: Hierarchy, row: int, seen: set[int]) -> bool:
     """Return whether the structure of a group is new, and add it to `seen`."""
     template = int(hierarchy.template[row])
     if template >= 0 and template in seen:
@@ -116,12 +125,12 @@ def first_of_its_kind(hierarchy: Hierarchy, row: int, seen: set[int]) -> bool:
     return True
 
 
-def cost(hierarchy: Hierarchy, row: int) -> int:
+def lines_added(hierarchy: Hierarchy, row: int) -> int:
     """Return the number of lines that opening a group adds."""
-    return len(inner(hierarchy, row)) + bool(loose_ops(hierarchy, row))
+    return len(inner_groups(hierarchy, row)) + bool(single_ops_below(hierarchy, row))
 
 
-def open_the_flow(hierarchy: Hierarchy, roots: Iterable[int]) -> set[int]:
+def open_distinct_structures(hierarchy: Hierarchy, roots: Iterable[int]) -> set[int]:
     """Return the groups to open so that every structure of the model is shown once; gradients and the like stay
     closed."""
     quiet = quiet_rows(hierarchy)
@@ -131,12 +140,12 @@ def open_the_flow(hierarchy: Hierarchy, roots: Iterable[int]) -> set[int]:
     # Level by level, to open the outermost of equal structures.
     while level:
         opened.update(level)
-        below = [child for row in level for child in inner(hierarchy, row) if not quiet[child]]
-        level = [row for row in below if hierarchy.ops(row) > 1 and first_of_its_kind(hierarchy, row, seen)]
+        below = [child for row in level for child in inner_groups(hierarchy, row) if not quiet[child]]
+        level = [row for row in below if hierarchy.op_count(row) > 1 and is_new_structure(hierarchy, row, seen)]
     return opened
 
 
-def branches(
+def walk_branches(
     hierarchy: Hierarchy, root: int, opened: set[int], ops: bool = False, by_flow: bool = False
 ) -> Iterator[Branch]:
     """Yield the lines of `root` and below, in preorder; `ops` lists ops one by one.
@@ -151,13 +160,13 @@ def branches(
         if branch.loose or branch.row not in opened:
             continue
         depth = branch.depth + 1
-        groups, loose = inner(hierarchy, branch.row), loose_ops(hierarchy, branch.row)
+        groups, loose = inner_groups(hierarchy, branch.row), single_ops_below(hierarchy, branch.row)
         rows = [*groups, *loose] if ops else groups
         if by_flow and rows:
             path = (branch.row,)
-            along = chain(*along_flow(hierarchy, path), unjoined(hierarchy, path))
+            along = chain(*children_in_ranks(hierarchy, path), unconnected_children(hierarchy, path))
             place = {row: index for index, row in enumerate(along)}
-            rows = one_of_each(hierarchy, branch.row, sorted(rows, key=place.__getitem__))
+            rows = distinct_members(hierarchy, branch.row, sorted(rows, key=place.__getitem__))
         below = [Branch(row, depth, False) for row in rows]
         if loose and not ops:
             below.append(Branch(branch.row, depth, False, tuple(loose)))
@@ -166,9 +175,9 @@ def branches(
         waiting.extend(reversed(below))
 
 
-def one_of_each(hierarchy: Hierarchy, row: int, rows: list[int]) -> list[int]:
+def distinct_members(hierarchy: Hierarchy, row: int, rows: list[int]) -> list[int]:
     """Return the first of equal members of a stack; for other groups, all children."""
-    if hierarchy.kind[row] != SERIES:
+    if hierarchy.kind[row] != SERIES_ROW:
         return rows
     first: dict[int, int] = {}
     for child in rows:
@@ -178,34 +187,34 @@ def one_of_each(hierarchy: Hierarchy, row: int, rows: list[int]) -> list[int]:
     return list(first.values())
 
 
-def type_counts(hierarchy: Hierarchy, rows: Iterable[int]) -> list[tuple[str, int]]:
+def op_type_frequencies(hierarchy: Hierarchy, rows: Iterable[int]) -> list[tuple[str, int]]:
     """Return the op types of these ops with their counts, the most frequent first."""
     graph = hierarchy.graph
     return Counter(graph.op_types[graph.op[hierarchy.node[row]]] for row in rows).most_common()
 
 
-def row_kind(hierarchy: Hierarchy, row: int) -> str:
+def row_kind_word(hierarchy: Hierarchy, row: int) -> str:
     """Return the word for the kind of a row in JSON."""
-    return "call" if row in hierarchy.calls else KINDS[RowKind(hierarchy.kind[row])]
+    return "call" if row in hierarchy.calls else ROW_KIND_WORDS[RowKind(hierarchy.kind[row])]
 
 
-def values(hierarchy: Hierarchy, branch: Branch, through: OpsThroughCalls) -> dict[str, Any]:
+def branch_values(hierarchy: Hierarchy, branch: Branch, through: OpCounter) -> dict[str, Any]:
     """Return a line as plain values; `id` is that of the JSON of `render`."""
     row, graph = branch.row, hierarchy.graph
     parent, template, node = int(hierarchy.parent[row]), int(hierarchy.template[row]), int(hierarchy.node[row])
-    where = address(hierarchy, (row,))
+    where = path_address(hierarchy, (row,))
     return {
         "id": row,
         "name": hierarchy.name[row],
         **({"address": where} if where != hierarchy.name[row] else {}),
-        "kind": row_kind(hierarchy, row),
+        "kind": row_kind_word(hierarchy, row),
         "parent": parent if parent >= 0 else None,
         "depth": branch.depth,
         "op": graph.op_types[graph.op[node]] if node >= 0 else None,
-        "ops": hierarchy.ops(row),
+        "ops": hierarchy.op_count(row),
         "ops_through_calls": through(row),
         "children": len(hierarchy.children(row)),
         "template": template if template >= 0 else None,
-        "how": How(hierarchy.how[row]).name.lower() if hierarchy.how[row] else None,
+        "how": GroupOrigin(hierarchy.how[row]).name.lower() if hierarchy.how[row] else None,
         "functions": {attr or "body": hierarchy.name[body] for attr, body in hierarchy.calls.get(row, ())},
     }

@@ -10,7 +10,7 @@ import numpy as np
 
 from graphviz_tb.chart.cards import LineChart, chart_sheet
 from graphviz_tb.chart.lines import ChartLine, ChartLook
-from graphviz_tb.chart.order import groups, styles
+from graphviz_tb.chart.order import group_tags, run_styles
 from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.model.drawing import Drawing
 from graphviz_tb.model.logged import Series
@@ -21,19 +21,19 @@ from graphviz_tb.render import pdf, png, svg
 if TYPE_CHECKING:
     from graphviz_tb.log import Log
 
-FORMATS = (".svg", ".png", ".pdf")
-MOST_CHARTS = 300  # cards on a sheet: a log of gradients has thousands of tags
+CHART_SUFFIXES = (".svg", ".png", ".pdf")
+MAX_CHARTS = 300  # cards on a sheet: a log of gradients has thousands of tags
 
 
-def format_of_chart(output: str) -> str:
+def chart_suffix(output: str) -> str:
     """Return the suffix of an output; standard output is SVG. Raises UnknownChoice for an unknown one."""
     suffix = ".svg" if output == "-" else Path(output).suffix.lower()
-    if suffix not in FORMATS:
-        raise UnknownChoice(f"output {output!r} has no suffix of a chart; use one of {', '.join(FORMATS)}")
+    if suffix not in CHART_SUFFIXES:
+        raise UnknownChoice(f"output {output!r} has no suffix of a chart; use one of {', '.join(CHART_SUFFIXES)}")
     return suffix
 
 
-def draw(log: Log, chosen: Sequence[Series], values: Mapping[str, Any]) -> Iterator[tuple[str, bytes]]:
+def draw_scalars(log: Log, chosen: Sequence[Series], values: Mapping[str, Any]) -> Iterator[tuple[str, bytes]]:
     """Yield each output with its bytes: a chart for each chosen tag, with the line of each run."""
     tags: dict[str, list[Series]] = {}
     for series in chosen:
@@ -42,18 +42,20 @@ def draw(log: Log, chosen: Sequence[Series], values: Mapping[str, Any]) -> Itera
         raise RequestError(
             "no scalars match, so that there is nothing to draw", hint="tbgraph scalars LOGDIR lists them"
         )
-    if len(tags) > MOST_CHARTS:
+    if len(tags) > MAX_CHARTS:
         raise RequestError(
-            f"{len(tags):,} tags are too many for one sheet", hint=f"choose at most {MOST_CHARTS} with --tag"
+            f"{len(tags):,} tags are too many for one sheet", hint=f"choose at most {MAX_CHARTS} with --tag"
         )
     look = ChartLook(values["axis"], min(values["smooth"], 0.999), log_y=values["log_y"])
-    ordered = [tag for _, inner in groups(tags) for tag in inner]
-    by_run = styles({run.name: run.first_wall or 0.0 for run in log.logged.runs})
-    charts = [LineChart(tag, tuple(_line(series, by_run[series.run]) for series in tags[tag])) for tag in ordered]
-    yield from written(lambda theme: chart_sheet(log.name, charts, look, theme), values["outputs"], values["theme"])
+    ordered = [tag for _, inner in group_tags(tags) for tag in inner]
+    by_run = run_styles({run.name: run.first_wall or 0.0 for run in log.logged.runs})
+    charts = [LineChart(tag, tuple(chart_line(series, by_run[series.run]) for series in tags[tag])) for tag in ordered]
+    yield from encode_sheet(
+        lambda theme: chart_sheet(log.name, charts, look, theme), values["outputs"], values["theme"]
+    )
 
 
-def written(
+def encode_sheet(
     draw_sheet: Callable[[Theme], Drawing], outputs: Sequence[str], theme: str | None
 ) -> Iterator[tuple[str, bytes]]:
     """Yield each output with its bytes: a sheet in the colours of a theme. Raises UnknownChoice for an unknown
@@ -63,16 +65,16 @@ def written(
         raise UnknownChoice.among("theme", word, THEMES)
     sheet, options = draw_sheet(THEMES[word]), PictureOptions(theme=word)
     write = {
-        ".svg": lambda: svg.svg(sheet),
-        ".png": lambda: png.png(sheet, options),
-        ".pdf": lambda: pdf.pdf(sheet, options),
+        ".svg": lambda: svg.svg_bytes(sheet),
+        ".png": lambda: png.png_bytes(sheet, options),
+        ".pdf": lambda: pdf.pdf_bytes(sheet, options),
     }
     for output in outputs:
-        yield output, write[format_of_chart(output)]()
+        yield output, write[chart_suffix(output)]()
 
 
-def _line(series: Series, style: Any) -> ChartLine:
-    points = series.in_order(superseded=True)
+def chart_line(series: Series, style: Any) -> ChartLine:
+    points = series.point_order(superseded=True)
     return ChartLine(
         label=series.run,
         style=style,

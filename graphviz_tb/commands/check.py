@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphviz_tb.commands.options import collect, fold_options, input_options, together
-from graphviz_tb.model.json_values import heading
+from graphviz_tb.commands.options import collect_options, combine_options, fold_options, input_options
+from graphviz_tb.model.json_values import document_header
 
 if TYPE_CHECKING:
     from graphviz_tb.api.checked import CheckedAssertion, CheckedModel
     from graphviz_tb.errors import TbGraphError
 
 # Up to the end of the line, outside quotes.
-COMMENT = re.compile(r'^(?P<kept>(?:[^"#]|"[^"]*"|(?<=\S)#)*?)(?:(?<=\s)|^)#.*$')
-PASSED, FAILED = 0, 1  # exit codes
-assertion_options = together(
+ASSERTION_COMMENT = re.compile(r'^(?P<kept>(?:[^"#]|"[^"]*"|(?<=\S)#)*?)(?:(?<=\s)|^)#.*$')
+EXIT_PASSED, EXIT_FAILED = 0, 1  # exit codes
+assertion_options = combine_options(
     click.option("--assert", "assertions", metavar="ASSERTION", multiple=True, help="What must hold; repeatable."),
     click.option("--assert-file", metavar="FILE", multiple=True, help="A file of assertions, one a line; - is stdin."),
     click.option(
@@ -60,19 +60,19 @@ def check(
     tbgraph check saved_model/ --assert 'flops(name:encoder) <= 2G' --json
     tbgraph check models/*.pb --assert-file model.assertions
     """
-    from graphviz_tb.api.checked import assertion_lines, verdict
-    from graphviz_tb.commands.session import forget_models, open_model
-    from graphviz_tb.commands.table import json_lines, tell
+    from graphviz_tb.api.checked import assertion_lines, assertions_verdict
+    from graphviz_tb.commands.session import open_model, release_models
+    from graphviz_tb.commands.table import json_lines, print_lines
     from graphviz_tb.errors import GraphError, ReadError
-    from graphviz_tb.output import keep_inputs
-    from graphviz_tb.read.inputs import check_once
+    from graphviz_tb.output import check_inputs_kept
+    from graphviz_tb.read.inputs import check_stdin_once
 
-    check_once((*models, *assert_file))
-    wanted = wanted_assertions(assertions, assert_file)
-    options = collect(values)
-    keep_inputs((*models, *options.read.run_metadata), ["-"])
+    check_stdin_once((*models, *assert_file))
+    wanted = collect_assertions(assertions, assert_file)
+    options = collect_options(values)
+    check_inputs_kept((*models, *options.read.run_metadata), ["-"])
     entries: list[dict[str, Any]] = []
-    passed, unread = True, PASSED
+    passed, unread = True, EXIT_PASSED
     for model in models:
         try:
             with open_model(model, options, quiet=quiet) as session:
@@ -81,38 +81,44 @@ def check(
         except (ReadError, GraphError) as error:
             if len(models) == 1:
                 raise
-            entries.append(not_read(model, error))  # the other models are still checked
+            entries.append(report_unread_model(model, error))  # the other models are still checked
             passed, unread = False, max(unread, error.exit_code)
             continue
         if len(models) > 1:
-            forget_models()
+            release_models()
         passed = passed and bool(checked)
         if as_json:
-            entries.append({"label": label, **entry(checked, top)})
+            entries.append({"label": label, **check_values(checked, top)})
         elif not quiet:
-            tell([*([line_above(model)] if len(models) > 1 else []), *assertion_lines(checked, top), verdict(checked)])
+            print_lines(
+                [
+                    *([model_heading(model)] if len(models) > 1 else []),
+                    *assertion_lines(checked, top),
+                    assertions_verdict(checked),
+                ]
+            )
     if as_json:
-        tell(json_lines({**heading("tbgraph-check"), "passed": passed, "models": entries}))
-    return unread or (PASSED if passed else FAILED)
+        print_lines(json_lines({**document_header("tbgraph-check"), "passed": passed, "models": entries}))
+    return unread or (EXIT_PASSED if passed else EXIT_FAILED)
 
 
-def not_read(model: str, error: TbGraphError) -> dict[str, Any]:
+def report_unread_model(model: str, error: TbGraphError) -> dict[str, Any]:
     """Report one of several models that cannot be read; return its entry of the JSON document."""
-    from graphviz_tb.commands import complain
+    from graphviz_tb.commands import print_error
 
-    complain(f"{model}: {error.message}" if model not in error.message else error.message, error.hint)
+    print_error(f"{model}: {error.message}" if model not in error.message else error.message, error.hint)
     return {"label": model, "passed": False, "error": error.message, "assertions": []}
 
 
-def line_above(model: str) -> str:
+def model_heading(model: str) -> str:
     """Return the heading of the results of one of several models."""
     from graphviz_tb.commands.terminal import one_line
-    from graphviz_tb.read.inputs import named
+    from graphviz_tb.read.inputs import name_of_user
 
-    return f"{one_line(named(model))}:"
+    return f"{one_line(name_of_user(model))}:"
 
 
-def wanted_assertions(given: Iterable[str], files: Iterable[str], optional: bool = False) -> list[str]:
+def collect_assertions(given: Iterable[str], files: Iterable[str], optional: bool = False) -> list[str]:
     """Return all assertions, those of files last; read before a large graph is.
 
     Raises `RequestError` if there are none and they are not `optional`, `MalformedAssertion` for an invalid one.
@@ -124,7 +130,7 @@ def wanted_assertions(given: Iterable[str], files: Iterable[str], optional: bool
     for text in wanted:
         parse_assertion(text)
     for file in files:
-        for number, text in lines_of(file):
+        for number, text in read_assertion_lines(file):
             try:
                 parse_assertion(text)
             except MalformedAssertion as error:
@@ -136,33 +142,37 @@ def wanted_assertions(given: Iterable[str], files: Iterable[str], optional: bool
     return wanted
 
 
-def lines_of(file: str) -> list[tuple[int, str]]:
+def read_assertion_lines(file: str) -> list[tuple[int, str]]:
     """Return the assertions of a file, or of standard input (`-`): one line each, with its number. A # at the beginning
     of a line or after a space begins a comment."""
     from graphviz_tb.errors import ReadError, TooLarge
-    from graphviz_tb.limits import ASSERTIONS_BYTES
+    from graphviz_tb.limits import MAX_ASSERTIONS_BYTES
 
     try:
         with nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as stream:
-            data = stream.read(ASSERTIONS_BYTES + 1)  # a device may go on for ever
+            data = stream.read(MAX_ASSERTIONS_BYTES + 1)  # a device may go on for ever
         text = data.decode("utf-8-sig")
     except (OSError, ValueError) as error:
         reason = (isinstance(error, OSError) and error.strerror) or "it is no text in UTF-8"
         raise ReadError(f"cannot read the assertions in {file!r}: {reason}", hint="one assertion a line") from error
-    if len(data) > ASSERTIONS_BYTES:
-        raise TooLarge(f"{file!r} has more than {ASSERTIONS_BYTES:,} bytes of assertions", hint="one assertion a line")
-    lines = ((number, COMMENT.sub(r"\g<kept>", line).strip()) for number, line in enumerate(text.splitlines(), 1))
+    if len(data) > MAX_ASSERTIONS_BYTES:
+        raise TooLarge(
+            f"{file!r} has more than {MAX_ASSERTIONS_BYTES:,} bytes of assertions", hint="one assertion a line"
+        )
+    lines = (
+        (number, ASSERTION_COMMENT.sub(r"\g<kept>", line).strip()) for number, line in enumerate(text.splitlines(), 1)
+    )
     return [(number, line) for number, line in lines if line]
 
 
-def entry(checked: CheckedModel, top: int) -> dict[str, Any]:
+def check_values(checked: CheckedModel, top: int) -> dict[str, Any]:
     """Return the results of one model as plain values."""
-    return {"passed": bool(checked), "assertions": [result(checked, each, top) for each in checked]}
+    return {"passed": bool(checked), "assertions": [assertion_values(checked, each, top) for each in checked]}
 
 
-def result(checked: CheckedModel, each: CheckedAssertion, top: int) -> dict[str, Any]:
+def assertion_values(checked: CheckedModel, each: CheckedAssertion, top: int) -> dict[str, Any]:
     """Return one result; `most` is null if the value has no upper end."""
-    from graphviz_tb.summary import displayed_name
+    from graphviz_tb.summary import row_display_name
 
     return {
         "assertion": each.assertion.text,
@@ -172,5 +182,5 @@ def result(checked: CheckedModel, each: CheckedAssertion, top: int) -> dict[str,
         "most": each.most if math.isfinite(each.most) else None,
         "unknown": each.why,
         "count": len(each.nodes),
-        "nodes": [displayed_name(checked.model.hierarchy, node.row) for node in each.nodes[:top]],
+        "nodes": [row_display_name(checked.model.hierarchy, node.row) for node in each.nodes[:top]],
     }

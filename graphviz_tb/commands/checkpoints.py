@@ -6,26 +6,26 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from graphviz_tb.commands.table import TextStyle, clip, table
+from graphviz_tb.commands.table import TextStyle, clip_middle, format_table
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.errors import ReadError
 from graphviz_tb.model.checkpoint import Checkpoint
-from graphviz_tb.model.tensors import shape_word
+from graphviz_tb.model.tensors import shape_text
 from graphviz_tb.model.units import format_bytes
-from graphviz_tb.read.checkpoint import index_files, read_checkpoint
-from graphviz_tb.read.saved_model import model_file
+from graphviz_tb.read.checkpoint import find_index_files, read_checkpoint
+from graphviz_tb.read.saved_model import saved_model_file
 
 
-def held_in(source: str) -> tuple[list[Checkpoint], bool]:
+def source_checkpoints(source: str) -> tuple[list[Checkpoint], bool]:
     """Return the checkpoints of a source, the latest last, and whether the source is a checkpoint itself: an index, or
     its prefix.
 
     Raises ReadError if none of them can be read.
     """
     path = Path(source)
-    if source in ("", "-") or "\0" in source or model_file(path) is not None:
+    if source in ("", "-") or "\0" in source or saved_model_file(path) is not None:
         return [], False
-    indexes, made = index_files(path), []
+    indexes, made = find_index_files(path), []
     for number, index in enumerate(indexes):
         try:
             made.append(read_checkpoint(index))
@@ -44,19 +44,23 @@ def checkpoint_lines(checkpoints: Sequence[Checkpoint], width: int, look: TextSt
     if len(checkpoints) > 1:
         rows = [("name", "tensors", "numbers", "bytes")]
         rows += [
-            (one_line(one.name), f"{len(one.tensors):,}", f"{one.numbers:,}", format_bytes(one.bytes))
+            (one_line(one.name), f"{len(one.tensors):,}", f"{one.element_count:,}", format_bytes(one.bytes))
             for one in checkpoints
         ]
-        lines = [look.head(clip("Checkpoints", width)), *table(rows, width, (1, 2, 3), header=True, look=look), ""]
-    head = f"Checkpoint {one_line(latest.name)}: {len(latest.tensors):,} tensors, {latest.numbers:,} numbers, "
+        lines = [
+            look.head(clip_middle("Checkpoints", width)),
+            *format_table(rows, width, (1, 2, 3), header=True, look=look),
+            "",
+        ]
+    head = f"Checkpoint {one_line(latest.name)}: {len(latest.tensors):,} tensors, {latest.element_count:,} numbers, "
     rows = [("tensor", "type", "shape", "bytes")]
     for each in latest.tensors:
-        shape = shape_word(each.shape) + (f" in {each.slices} parts" if each.slices else "")
+        shape = shape_text(each.shape) + (f" in {each.slices} parts" if each.slices else "")
         rows.append((one_line(each.name), each.dtype or "unknown", shape, format_bytes(each.bytes)))
     return [
         *lines,
-        look.head(clip(head + format_bytes(latest.bytes), width)),
-        *table(rows, width, (3,), gives=(0, 2), header=True, look=look),
+        look.head(clip_middle(head + format_bytes(latest.bytes), width)),
+        *format_table(rows, width, (3,), gives=(0, 2), header=True, look=look),
     ]
 
 
@@ -66,7 +70,7 @@ def checkpoint_values(checkpoints: Sequence[Checkpoint]) -> list[dict[str, Any]]
         {
             "name": one.name,
             "shards": one.shards,
-            "numbers": one.numbers,
+            "numbers": one.element_count,
             "bytes": one.bytes,
             "tensors": [
                 {

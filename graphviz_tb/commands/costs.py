@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from graphviz_tb.model.costs import LACKS, ROLES, Cost, Costs
+from graphviz_tb.model.costs import COST_ROLES, GAPS_OF_QUANTITY, Cost, Costs
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.summary import displayed_name
+from graphviz_tb.summary import row_display_name
 
-MOST_OF_ALL = 0.9  # a scope with more of the cost than this is opened: its parts say more
+DOMINANT_SHARE = 0.9  # a scope with more of the cost than this is opened: its parts say more
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,25 +44,25 @@ def cost_report(hierarchy: Hierarchy, costs: Costs, sort: str = "file") -> CostR
     whole = costs.under(0)
     if not whole and not whole.lower_bounds():
         return None
-    row = telling(hierarchy, costs)
+    row = dominant_scope(hierarchy, costs)
     scopes = [
-        ScopeCost(displayed_name(hierarchy, child), hierarchy.ops(child), cost)
+        ScopeCost(row_display_name(hierarchy, child), hierarchy.op_count(child), cost)
         for child in hierarchy.children(row).tolist()
         if (cost := costs.under(child))
     ]
     return CostReport(
         batch=costs.batch,
         whole=whole,
-        roles={role: costs.under(0, role) for role in ROLES},
-        within=displayed_name(hierarchy, row),
-        scopes=tuple(sorted(scopes, key=lambda scope: order(scope, sort))),
+        roles={role: costs.under(0, role) for role in COST_ROLES},
+        within=row_display_name(hierarchy, row),
+        scopes=tuple(sorted(scopes, key=lambda scope: scope_sort_key(scope, sort))),
         uncounted=dict(costs.uncounted),
-        at_least=tuple(name for name in LACKS if whole.lacks(name)),
-        ops=hierarchy.ops(0),
+        at_least=tuple(name for name in GAPS_OF_QUANTITY if whole.is_lower_bound(name)),
+        ops=hierarchy.op_count(0),
     )
 
 
-def telling(hierarchy: Hierarchy, costs: Costs) -> int:
+def dominant_scope(hierarchy: Hierarchy, costs: Costs) -> int:
     """Return the root, or the scope below it that contains nearly all of its operations and parameters."""
     # Go inwards while one part has nearly all: list the layers of "model/encoder/…", not "model".
     row = 0
@@ -72,15 +72,15 @@ def telling(hierarchy: Hierarchy, costs: Costs) -> int:
         holding = [
             child
             for child in children
-            if (inside := costs.under(child)).flops >= MOST_OF_ALL * whole.flops
-            and inside.parameters >= MOST_OF_ALL * whole.parameters
+            if (inside := costs.under(child)).flops >= DOMINANT_SHARE * whole.flops
+            and inside.parameters >= DOMINANT_SHARE * whole.parameters
         ]
         if len(holding) != 1:
             return row
         row = holding[0]
 
 
-def order(scope: ScopeCost, sort: str) -> tuple[int | str, ...]:
+def scope_sort_key(scope: ScopeCost, sort: str) -> tuple[int | str, ...]:
     """Return the sort key of a scope: largest first, or by name; ties keep the order of the file."""
     quantities = {"parameters": "parameters", "flops": "flops", "activations": "activation_bytes"}
     if sort in quantities:

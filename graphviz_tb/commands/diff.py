@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphviz_tb.commands.diff_codes import TOP, code_of, conditions
-from graphviz_tb.commands.diff_git import for_git, handed_over
+from graphviz_tb.commands.diff_codes import MAX_REPORTED_CHANGES, diff_exit_code, parse_conditions
+from graphviz_tb.commands.diff_git import is_called_by_git, report_for_git
 from graphviz_tb.commands.options import (
+    combine_options,
     direction_option,
     limit_option,
     size_options,
     theme_option,
-    together,
     view_options,
 )
-from graphviz_tb.commands.views import view_for
-from graphviz_tb.formats import RENDERERS, format_of
+from graphviz_tb.commands.views import view_of_command
+from graphviz_tb.formats import RENDERERS, output_format
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.options import ReportStyle
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from graphviz_tb.model.saved_view import SavedView
     from graphviz_tb.options import PictureOptions
 
-OF_PICTURES = ("open", "theme", "direction", "title", "scale", "width")  # options
-PICTURES = tuple(word for word, row in RENDERERS.items() if row.uses)  # JSON is the report
-side_options = together(
+PICTURE_OPTION_NAMES = ("open", "theme", "direction", "title", "scale", "width")  # options
+PICTURE_FORMATS = tuple(word for word, row in RENDERERS.items() if row.uses)  # JSON is the report
+side_options = combine_options(
     click.option("--run", metavar="RUN", multiple=True, help="The run of a log directory; twice: one for each side."),
     click.option("--tag", metavar="TAG", multiple=True, help="The tag in a run; twice: one for each side."),
     click.option("--kind", metavar="KIND", multiple=True, help="op or conceptual; twice: one for each side."),
@@ -39,7 +39,7 @@ side_options = together(
     click.option("--strict", is_flag=True, help="Make every notice an error."),
 )
 
-picture_options = together(
+diff_picture_options = combine_options(
     click.option("--open", metavar="NAME", multiple=True, help="In the picture: open this group, not those changed."),
     theme_option,
     direction_option,
@@ -60,7 +60,7 @@ picture_options = together(
     help="A picture (.svg .png .pdf .dot), a page (.html), or the report (.json .md .txt).",
 )
 @click.option("-f", "--format", "format_", metavar="FORMAT", help="text, json or markdown [text].")
-@click.option("--all", "everything", is_flag=True, help=f"Tell all changes, not the first {TOP}.")
+@click.option("--all", "everything", is_flag=True, help=f"Tell all changes, not the first {MAX_REPORTED_CHANGES}.")
 @click.option(
     "--include", metavar="WHAT", multiple=True, help="Count shapes, devices, colocation, versions, constants, or all."
 )
@@ -72,7 +72,7 @@ picture_options = together(
 )
 @click.option("--git", is_flag=True, help="Called by git: as external diff, or with one FILE as textconv.")
 @side_options
-@picture_options
+@diff_picture_options
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing: the exit code says it.")
 def diff(sources: tuple[str, ...], **values: Any) -> int:
     """Say what changed between two graphs.
@@ -91,34 +91,34 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
     from graphviz_tb.diff.folders import collections
     from graphviz_tb.diff.options import DiffOptions
     from graphviz_tb.errors import RequestError
-    from graphviz_tb.output import keep_inputs
+    from graphviz_tb.output import check_inputs_kept
 
-    conditions(values["fail_on"])
-    style = style_of(values["format_"])
+    parse_conditions(values["fail_on"])
+    style = report_style(values["format_"])
     options = DiffOptions.including(values["include"])
-    keep_inputs(sources, (*values["outputs"], "-"))
-    if values["git"] or handed_over(sources):
+    check_inputs_kept(sources, (*values["outputs"], "-"))
+    if values["git"] or is_called_by_git(sources):
         if values["outputs"]:
             raise RequestError("-o writes one diff, and git asks for many", hint="compare two files")
-        return for_git(sources, lambda old, new: compare(old, new, options, choices(values)), style)
-    check_outputs(values["outputs"])
-    check_picture(values)
-    old, new = pick(sources, values["run"])
-    read = choices(values)
+        return report_for_git(sources, lambda old, new: compare_sources(old, new, options, side_choices(values)), style)
+    check_diff_outputs(values["outputs"])
+    check_picture_options(values)
+    old, new = pick_sides(sources, values["run"])
+    read = side_choices(values)
     if (both := collections(old, new)) is not None:
-        from graphviz_tb.commands.diff_folders import folders
+        from graphviz_tb.commands.diff_folders import report_folders
 
-        return folders(*both, lambda before, after: compare(before, after, options, read), style, values)
-    view = view_for(new, values) if any(not is_report(target) for target in values["outputs"]) else None
-    changes = compare(old, new, options, read)
+        return report_folders(*both, lambda before, after: compare_sources(before, after, options, read), style, values)
+    view = view_of_command(new, values) if any(not is_report_file(target) for target in values["outputs"]) else None
+    changes = compare_sources(old, new, options, read)
     if values["outputs"]:
-        write_outputs(changes, values, view)
+        write_diff_outputs(changes, values, view)
     if not values["quiet"]:
-        report(changes, style, values)
-    return code_of(changes, values["fail_on"])
+        print_changes(changes, style, values)
+    return diff_exit_code(changes, values["fail_on"])
 
 
-def style_of(word: str | None) -> ReportStyle:
+def report_style(word: str | None) -> ReportStyle:
     """Return the style of the report."""
     from graphviz_tb.diff.options import STYLES
     from graphviz_tb.errors import UnknownChoice
@@ -130,34 +130,34 @@ def style_of(word: str | None) -> ReportStyle:
     raise UnknownChoice.among("format", word or "", STYLES)
 
 
-def check_outputs(targets: tuple[str, ...]) -> None:
+def check_diff_outputs(targets: tuple[str, ...]) -> None:
     """Refuse outputs of an unknown format or in an unwritable place, before anything is read."""
     from graphviz_tb.diff.options import REPORTS
     from graphviz_tb.errors import UnknownChoice
-    from graphviz_tb.output import check_writable
+    from graphviz_tb.output import check_outputs_writable
 
-    drawn = [RENDERERS[word].suffix for word in PICTURES]
+    drawn = [RENDERERS[word].suffix for word in PICTURE_FORMATS]
     legal = ", ".join([*drawn, *REPORTS])
     for target in targets:
         if Path(target).suffix.lower() not in (*REPORTS, *drawn):
             raise UnknownChoice(f"output {target!r} has no suffix that says its format; use one of {legal}")
-    check_writable(targets)
+    check_outputs_writable(targets)
 
 
-def check_picture(values: dict[str, Any]) -> None:
+def check_picture_options(values: dict[str, Any]) -> None:
     """Refuse unknown picture options, and options that no output uses."""
     from graphviz_tb.errors import RequestError
-    from graphviz_tb.formats import check_used
+    from graphviz_tb.formats import check_options_used
 
-    asked = [name for name in (*OF_PICTURES, "view", "hide") if values[name] not in (None, ())]
-    drawn = [format_of(target) for target in values["outputs"] if not is_report(target)]
-    options_of_picture(values)
+    asked = [name for name in (*PICTURE_OPTION_NAMES, "view", "hide") if values[name] not in (None, ())]
+    drawn = [output_format(target) for target in values["outputs"] if not is_report_file(target)]
+    checked_picture_options(values)
     if asked and not drawn:
         raise RequestError(f"--{asked[0]} changes nothing: no picture is written", hint="write one: -o diff.svg")
-    check_used(asked, drawn, {name: f"--{name}" for name in asked})
+    check_options_used(asked, drawn, {name: f"--{name}" for name in asked})
 
 
-def pick(sources: tuple[str, ...], runs: tuple[str, ...]) -> tuple[str, str]:
+def pick_sides(sources: tuple[str, ...], runs: tuple[str, ...]) -> tuple[str, str]:
     """Return the two sources: two words, or one log directory with two runs."""
     from graphviz_tb.errors import RequestError
 
@@ -172,7 +172,7 @@ def pick(sources: tuple[str, ...], runs: tuple[str, ...]) -> tuple[str, str]:
     return sources[0], sources[1]
 
 
-def choices(values: dict[str, Any]) -> dict[str, Any]:
+def side_choices(values: dict[str, Any]) -> dict[str, Any]:
     """Return the options of reading; an option given twice is a pair, one for each side."""
     from graphviz_tb.errors import RequestError
 
@@ -186,7 +186,7 @@ def choices(values: dict[str, Any]) -> dict[str, Any]:
     return chosen
 
 
-def compare(old: str, new: str, options: Any, read: dict[str, Any]) -> Changes:
+def compare_sources(old: str, new: str, options: Any, read: dict[str, Any]) -> Changes:
     """Return the changes; git's /dev/null is an empty graph."""
     from graphviz_tb.diff import diff as run
     from graphviz_tb.diff.run import DiffInput
@@ -198,38 +198,40 @@ def compare(old: str, new: str, options: Any, read: dict[str, Any]) -> Changes:
     return run(before, after, options=options, **read)
 
 
-def report(changes: Changes, style: ReportStyle, values: dict[str, Any]) -> None:
+def print_changes(changes: Changes, style: ReportStyle, values: dict[str, Any]) -> None:
     """Print the report on standard output."""
-    from graphviz_tb.commands.terminal import colored, print_report
+    from graphviz_tb.commands.terminal import print_report, takes_colours
 
-    print_report(changes.explain(style, None if values["everything"] else TOP, colored(sys.stdout)))
+    print_report(
+        changes.explain(style, None if values["everything"] else MAX_REPORTED_CHANGES, takes_colours(sys.stdout))
+    )
 
 
-def write_outputs(changes: Changes, values: dict[str, Any], view: SavedView | None) -> None:
+def write_diff_outputs(changes: Changes, values: dict[str, Any], view: SavedView | None) -> None:
     """Write all outputs, or none."""
-    from graphviz_tb.commands.terminal import tell_notices
+    from graphviz_tb.commands.terminal import print_notices
     from graphviz_tb.diff.picture.both import Both
-    from graphviz_tb.output import write_all
+    from graphviz_tb.output import write_outputs
 
-    both, options = Both(changes, view), options_of_picture(values, view)
-    write_all([(target, encoded(both, target, options)) for target in values["outputs"]])
-    if not values["quiet"] and any(is_picture(target) for target in values["outputs"]):
-        tell_notices(both.picture(options).notices)
+    both, options = Both(changes, view), checked_picture_options(values, view)
+    write_outputs([(target, encode_diff_output(both, target, options)) for target in values["outputs"]])
+    if not values["quiet"] and any(is_static_picture(target) for target in values["outputs"]):
+        print_notices(both.picture(options).notices)
 
 
-def is_picture(target: str) -> bool:
+def is_static_picture(target: str) -> bool:
     """Return whether an output is a static picture, which has no place for notices."""
-    return not is_report(target) and Path(target).suffix.lower() != ".html"
+    return not is_report_file(target) and Path(target).suffix.lower() != ".html"
 
 
-def is_report(target: str) -> bool:
+def is_report_file(target: str) -> bool:
     """Return whether an output is the report in words."""
     from graphviz_tb.diff.options import REPORTS
 
     return Path(target).suffix.lower() in REPORTS
 
 
-def encoded(both: Both, target: str, options: PictureOptions) -> bytes:
+def encode_diff_output(both: Both, target: str, options: PictureOptions) -> bytes:
     """Return a picture, or the report, in the format of the target's suffix."""
     from graphviz_tb.diff.options import REPORTS
     from graphviz_tb.diff.report.explain import explain
@@ -241,10 +243,10 @@ def encoded(both: Both, target: str, options: PictureOptions) -> bytes:
         from graphviz_tb.page.compared import changes_html
 
         return changes_html(both, options)
-    return both.picture(options).render(format_of(target))
+    return both.picture(options).render(output_format(target))
 
 
-def options_of_picture(values: dict[str, Any], view: SavedView | None = None) -> PictureOptions:
+def checked_picture_options(values: dict[str, Any], view: SavedView | None = None) -> PictureOptions:
     """Return the options of the picture. Raises `UnknownChoice` for an unknown word."""
     from graphviz_tb.diff.picture.both import picture_options
     from graphviz_tb.errors import UnknownChoice
@@ -252,7 +254,7 @@ def options_of_picture(values: dict[str, Any], view: SavedView | None = None) ->
     from graphviz_tb.model.theme import THEMES
 
     # An empty title is a given value, unlike None and ().
-    said = {name: values[name] for name in OF_PICTURES if values[name] not in (None, ())}
+    said = {name: values[name] for name in PICTURE_OPTION_NAMES if values[name] not in (None, ())}
     options = picture_options(view, said)
     for what, word, legal in (
         ("theme", options.theme, tuple(THEMES)),

@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from graphviz_tb.commands.diff_codes import DIFFERENT, SAME, TOP, code_of
+from graphviz_tb.commands.diff_codes import EXIT_DIFFERENT, EXIT_SAME, MAX_REPORTED_CHANGES, diff_exit_code
 
 # The head of the table of models.
-TABLE = ("| model | verdict | Δ parameters | Δ FLOPs |", "|---|---|---:|---:|")
+MODEL_TABLE_HEAD = ("| model | verdict | Δ parameters | Δ FLOPs |", "|---|---|---:|---:|")
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,32 +20,32 @@ if TYPE_CHECKING:
     from graphviz_tb.errors import TbGraphError
 
 
-def folders(
+def report_folders(
     old: Collection, new: Collection, compare: Callable[[str, str], Changes], style: ReportStyle, values: dict[str, Any]
 ) -> int:
     """Print the changes of each pair; an unpaired model, or a folder that cannot be read, is one line."""
-    from graphviz_tb.commands.terminal import print_report, tell_notices
+    from graphviz_tb.commands.terminal import print_notices, print_report
     from graphviz_tb.diff.folders import pairs
-    from graphviz_tb.errors import LENIENT, Ambiguous, ReadError, RequestError, TbGraphError
-    from graphviz_tb.output import keep_inputs
+    from graphviz_tb.errors import NOT_STRICT_HINT, Ambiguous, ReadError, RequestError, TbGraphError
+    from graphviz_tb.output import check_inputs_kept
 
     if values["outputs"]:
         raise RequestError("-o writes one diff, and these are folders of models", hint="compare one pair of files")
     notices, unread = (*old.notices, *new.notices), {**new.unread, **old.unread}
     if values["strict"] and (unread or notices):
         why = next(iter(unread.values()), None) or notices[0].message
-        raise ReadError(why, hint=LENIENT)
-    sections = [lone(path, f"not compared: {why}", style) for path, why in sorted(unread.items())]
-    rows = [row(path, f"not compared: {why}") for path, why in sorted(unread.items())]
-    code, refused = ReadError.exit_code if unread else SAME, []
+        raise ReadError(why, hint=NOT_STRICT_HINT)
+    sections = [unpaired_section(path, f"not compared: {why}", style) for path, why in sorted(unread.items())]
+    rows = [model_table_row(path, f"not compared: {why}") for path, why in sorted(unread.items())]
+    code, refused = ReadError.exit_code if unread else EXIT_SAME, []
     paired = pairs(old, new)
-    keep_inputs([path for pair in paired for path in (pair.old, pair.new)], ["-"])
+    check_inputs_kept([path for pair in paired for path in (pair.old, pair.new)], ["-"])
     for pair in paired:
         try:
-            words, differs, line = section(pair, compare, style, values)
+            words, differs, line = pair_section(pair, compare, style, values)
         except TbGraphError as error:
-            words, differs = not_compared(pair, error, style)
-            line = row(pair.path, f"not compared: {error.message.splitlines()[0]}")
+            words, differs = uncomparable_pair(pair, error, style)
+            line = model_table_row(pair.path, f"not compared: {error.message.splitlines()[0]}")
             if isinstance(error, RequestError) and not isinstance(error, Ambiguous):
                 refused.append(error.with_traceback(None))  # a traceback would keep the graphs of the pair alive
         sections.append(words)
@@ -56,13 +56,13 @@ def folders(
         raise refused[0]
     if not values["quiet"]:
         # In a comment, equal and unpaired models are only in the table.
-        told = [*(["\n".join([*TABLE, *rows, ""])] if style == "markdown" else []), *filter(None, sections)]
+        told = [*(["\n".join([*MODEL_TABLE_HEAD, *rows, ""])] if style == "markdown" else []), *filter(None, sections)]
         print_report("[\n" + ",\n".join(told) + "\n]\n" if style == "json" else "\n".join(told))
-        tell_notices(notices)
+        print_notices(notices)
     return code
 
 
-def section(
+def pair_section(
     pair: ModelPair, compare: Callable[[str, str], Changes], style: ReportStyle, values: dict[str, Any]
 ) -> tuple[str, int, str]:
     """Return one pair in words, its exit code, and its row of the table."""
@@ -70,21 +70,25 @@ def section(
 
     if pair.old is None or pair.new is None:
         word = "added" if pair.old is None else "removed"
-        differs = DIFFERENT if values["fail_on"] != "none" else SAME
-        return "" if style == "markdown" else lone(pair.path, word, style), differs, row(pair.path, word)
+        differs = EXIT_DIFFERENT if values["fail_on"] != "none" else EXIT_SAME
+        return (
+            "" if style == "markdown" else unpaired_section(pair.path, word, style),
+            differs,
+            model_table_row(pair.path, word),
+        )
     changes = compare(str(pair.old), str(pair.new))
-    code, line = code_of(changes, values["fail_on"]), row(pair.path, headline(changes), changes)
+    code, line = diff_exit_code(changes, values["fail_on"]), model_table_row(pair.path, headline(changes), changes)
     if style == "json":
         return json.dumps({"path": pair.path, **changes.to_json()}, indent=1), code, line
     if style == "markdown" and changes.same:
         return "", code, line
-    text = changes.explain(style, None if values["everything"] else TOP)
+    text = changes.explain(style, None if values["everything"] else MAX_REPORTED_CHANGES)
     path = printable(pair.path)
     head = f"## {path}\n\n" if style == "markdown" else f"{path}: "
     return head + text, code, line
 
 
-def row(path: str, verdict: str, changes: Changes | None = None) -> str:
+def model_table_row(path: str, verdict: str, changes: Changes | None = None) -> str:
     """Return a row of the table: the model, the verdict, the differences of parameters and FLOPs."""
     from graphviz_tb.diff.report.explain import escaped
 
@@ -97,24 +101,24 @@ def row(path: str, verdict: str, changes: Changes | None = None) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def not_compared(pair: ModelPair, error: TbGraphError, style: ReportStyle) -> tuple[str, int]:
+def uncomparable_pair(pair: ModelPair, error: TbGraphError, style: ReportStyle) -> tuple[str, int]:
     """Return the words and the exit code for a pair that cannot be compared: the other pairs still are."""
     from graphviz_tb.errors import ReadError
 
     # Files that only have the suffix of a model, as other JSON files, are reported but are no difference.
-    none = isinstance(error, ReadError) and not any(path and is_model(path) for path in (pair.old, pair.new))
+    none = isinstance(error, ReadError) and not any(path and is_model_file(path) for path in (pair.old, pair.new))
     first, *listed = map(str.strip, error.message.splitlines() or [""])
     why = f"{first} {', '.join(listed)}" if listed else first
-    return lone(pair.path, f"not compared: {why}", style), SAME if none else error.exit_code
+    return unpaired_section(pair.path, f"not compared: {why}", style), EXIT_SAME if none else error.exit_code
 
 
-def is_model(path: Path) -> bool:
+def is_model_file(path: Path) -> bool:
     """Return whether a file is of a form that contains a model, damaged or not."""
     from graphviz_tb.errors import NoGraph, ReadError, UnknownFormat
-    from graphviz_tb.read import contents
+    from graphviz_tb.read import list_contents
 
     try:
-        contents(path)
+        list_contents(path)
     except (NoGraph, UnknownFormat):
         return False
     except ReadError:
@@ -122,7 +126,7 @@ def is_model(path: Path) -> bool:
     return True
 
 
-def lone(path: str, word: str, style: ReportStyle) -> str:
+def unpaired_section(path: str, word: str, style: ReportStyle) -> str:
     """Report a file that has no pair, or is not a model."""
     from graphviz_tb.diff.report.explain import printable
 

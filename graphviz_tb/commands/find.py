@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphviz_tb.commands.options import collect, fold_options, input_options
+from graphviz_tb.commands.options import collect_options, fold_options, input_options
 from graphviz_tb.commands.terminal import one_line
-from graphviz_tb.model.json_values import heading
+from graphviz_tb.model.json_values import document_header
 
 if TYPE_CHECKING:
     from graphviz_tb.api import Node
 
-FOUND, NOTHING = 0, 1  # exit codes, as in grep
+EXIT_FOUND, EXIT_NOTHING_FOUND = 0, 1  # exit codes, as in grep
 
 
 @click.command(epilog="Exit codes: 0 found, 1 nothing found, 2 request, 3 file, 4 graph, 5 machine.")
@@ -52,30 +52,30 @@ def find(
     tbgraph find model.pb dtype:float16 -q && echo 'not for this machine'
     """
     from graphviz_tb.commands.session import open_model
-    from graphviz_tb.commands.table import json_lines, tell
-    from graphviz_tb.output import keep_inputs
-    from graphviz_tb.search import parse
+    from graphviz_tb.commands.table import json_lines, print_lines
+    from graphviz_tb.output import check_inputs_kept
+    from graphviz_tb.search import parse_query
 
     if sum((count, names, as_json)) > 1:
         raise click.UsageError("--count, --names and --json say the same in different ways; choose one")
     for query in queries:
-        parse(query)  # before a large file is read
-    options = collect(values)
-    keep_inputs((model, *options.read.run_metadata), ["-"])
+        parse_query(query)  # before a large file is read
+    options = collect_options(values)
+    check_inputs_kept((model, *options.read.run_metadata), ["-"])
     with open_model(model, options, quiet=quiet) as session:
         nodes = session.model.find(*queries)
         if count:
-            tell([str(len(nodes))])
+            print_lines([str(len(nodes))])
         elif as_json:
             label = session.model.loaded.label if session.model.loaded else ""
-            items = [entry(node) for node in nodes]
-            tell(json_lines({**heading("tbgraph-find"), "label": label, "nodes": items}))
+            items = [found_node_values(node) for node in nodes]
+            print_lines(json_lines({**document_header("tbgraph-find"), "label": label, "nodes": items}))
         else:
-            tell((one_line(node.name) for node in nodes) if names else node_lines(list(nodes)))
-    context.exit(FOUND if len(nodes) else NOTHING)
+            print_lines((one_line(node.name) for node in nodes) if names else found_node_lines(list(nodes)))
+    context.exit(EXIT_FOUND if len(nodes) else EXIT_NOTHING_FOUND)
 
 
-def entry(node: Node) -> dict[str, Any]:
+def found_node_values(node: Node) -> dict[str, Any]:
     """Return a node or group as plain values."""
     cost = node.cost
     return {
@@ -94,18 +94,18 @@ def entry(node: Node) -> dict[str, Any]:
     }
 
 
-def node_lines(nodes: list[Node]) -> Iterator[str]:
+def found_node_lines(nodes: list[Node]) -> Iterator[str]:
     """Yield the table: name, op or kind, shape, and parameters, FLOPs and time if there are any."""
-    from graphviz_tb.commands.costs_text import amount
-    from graphviz_tb.commands.table import columns_of_terminal, style, table
-    from graphviz_tb.model.tensors import shape_word
+    from graphviz_tb.commands.costs_text import cost_amount
+    from graphviz_tb.commands.table import format_table, output_style, terminal_width
+    from graphviz_tb.model.tensors import shape_text
     from graphviz_tb.model.units import format_micros
 
     rows: list[tuple[str, ...]] = [("name", "op", "output", "parameters", "FLOPs", "time")]
     for node in nodes:
         cost = node.cost
-        shape = "" if node.shape is None else shape_word(node.shape) or "scalar"
-        counts = (amount(cost, word) if getattr(cost, word) else "" for word in ("parameters", "flops"))
+        shape = "" if node.shape is None else shape_text(node.shape) or "scalar"
+        counts = (cost_amount(cost, word) if getattr(cost, word) else "" for word in ("parameters", "flops"))
         time = "" if node.time is None else format_micros(node.time)
         rows.append((one_line(node.name), one_line(node.op or node.kind), shape, *counts, time))
     kept = [at for at in range(len(rows[0])) if at < 2 or any(row[at] for row in rows[1:])]
@@ -113,6 +113,6 @@ def node_lines(nodes: list[Node]) -> Iterator[str]:
         cells = [[row[at] for at in kept] for row in rows]
         right = [place for place, at in enumerate(kept) if at >= 3]
         gives = [place for place, at in enumerate(kept) if at < 3]
-        yield from table(cells, columns_of_terminal(), right, gives, indent=0, header=True, look=style())
+        yield from format_table(cells, terminal_width(), right, gives, indent=0, header=True, look=output_style())
     yield ""
     yield f"{len(nodes):,} found"

@@ -6,19 +6,19 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from graphviz_tb.commands.table import TextStyle, clip_end, shown_width, table
+from graphviz_tb.commands.table import TextStyle, clip_end, format_table, shown_width
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.errors import Ambiguous, NoGraph, TbGraphError
-from graphviz_tb.model.loaded import Entry, Loaded, Signature
-from graphviz_tb.model.tensors import shape_word
+from graphviz_tb.model.loaded import LoadedGraph, Signature, SourceEntry
+from graphviz_tb.model.tensors import shape_text
 from graphviz_tb.model.units import format_bytes
 from graphviz_tb.options import ReadOptions
 
-CONTAINERS = ("events", "run_metadata", "run_metadata_text")  # forms that may contain more than the chosen graph
-FORMS = {"graph": "GraphDef", "graph_text": "GraphDef, text", "meta_graph": "MetaGraphDef", "saved_model": "SavedModel",
+CONTAINER_FORMS = ("events", "run_metadata", "run_metadata_text")  # forms that may contain more than the chosen graph
+FORM_NAMES = {"graph": "GraphDef", "graph_text": "GraphDef, text", "meta_graph": "MetaGraphDef", "saved_model": "SavedModel",
          "keras_json": "Keras model", "archive": "Keras archive", "events": "event file"}  # fmt: skip
-DTYPES = {"float": "float32", "double": "float64", "half": "float16"}
-WORDS = {"op": "op graph", "conceptual": "Keras layers", "profile": "run statistics"}
+SIGNATURE_DTYPES = {"float": "float32", "double": "float64", "half": "float16"}
+ENTRY_KIND_WORDS = {"op": "op graph", "conceptual": "Keras layers", "profile": "run statistics"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,40 +31,42 @@ class SourceArgument:
     bytes: int = 0
 
 
-def source_of(model: str, options: ReadOptions) -> SourceArgument:
+def source_argument(model: str, options: ReadOptions) -> SourceArgument:
     """Return a source that can be read twice, for a path or "-": standard input and pipes are read into memory."""
-    from graphviz_tb.limits import HEAD
-    from graphviz_tb.read.inputs import named
-    from graphviz_tb.read.opened import open_path, open_stdin, path_of
-    from graphviz_tb.read.sniff import sniff
+    from graphviz_tb.limits import HEAD_BYTES
+    from graphviz_tb.read.inputs import name_of_user
+    from graphviz_tb.read.opened import existing_path, open_path, open_stdin
+    from graphviz_tb.read.sniff import detect_format
 
-    if model != "-" and path_of(model).is_dir():
+    if model != "-" and existing_path(model).is_dir():
         # Only the head is read here, unless the source can be read only once.
-        return SourceArgument(model, named(model))
-    with open_stdin(options) if model == "-" else open_path(path_of(model), options) as opened:
-        form = sniff(opened.head, opened.name, whole=len(opened.head) < HEAD, tail=opened.tail)
+        return SourceArgument(model, name_of_user(model))
+    with open_stdin(options) if model == "-" else open_path(existing_path(model), options) as opened:
+        form = detect_format(opened.head, opened.name, whole=len(opened.head) < HEAD_BYTES, tail=opened.tail)
         if model != "-" and Path(model).is_file():
-            return SourceArgument(model, named(model), form, Path(model).stat().st_size)
+            return SourceArgument(model, name_of_user(model), form, Path(model).stat().st_size)
         data = opened.data()
         return SourceArgument(data, opened.name, form, len(data))
 
 
-def is_chosen(options: ReadOptions) -> bool:
+def is_graph_chosen(options: ReadOptions) -> bool:
     """Return whether one graph of several was chosen."""
     return any((options.run, options.tag, options.kind, options.tag_set))
 
 
-def held(source: SourceArgument, options: ReadOptions, loaded: Loaded) -> tuple[Entry, ...]:
+def source_entries(source: SourceArgument, options: ReadOptions, loaded: LoadedGraph) -> tuple[SourceEntry, ...]:
     """Return the entries of the source; only the graph itself for a form that contains nothing else."""
     # Other forms contain one graph, already read: do not decode the file again.
-    if source.form in CONTAINERS or (not source.form and not is_chosen(options)):
-        from graphviz_tb.read import contents
+    if source.form in CONTAINER_FORMS or (not source.form and not is_graph_chosen(options)):
+        from graphviz_tb.read import list_contents
 
-        return matching(contents(source.value, ReadOptions(run=options.run, max_bytes=options.max_bytes)), options)
+        return matching_entries(
+            list_contents(source.value, ReadOptions(run=options.run, max_bytes=options.max_bytes)), options
+        )
     graph = loaded.graph
-    form = FORMS.get(source.form, source.form.replace("_", " "))
+    form = FORM_NAMES.get(source.form, source.form.replace("_", " "))
     return (
-        Entry(
+        SourceEntry(
             loaded.kind,
             nodes=len(graph.node),
             functions=len(graph.library.function),
@@ -75,20 +77,22 @@ def held(source: SourceArgument, options: ReadOptions, loaded: Loaded) -> tuple[
     )
 
 
-def undecided(source: SourceArgument, options: ReadOptions, error: TbGraphError) -> tuple[Entry, ...]:
+def entries_to_choose(source: SourceArgument, options: ReadOptions, error: TbGraphError) -> tuple[SourceEntry, ...]:
     """Return the entries to choose from when no graph could be chosen. Raises the error again if there are none."""
-    from graphviz_tb.read import contents
+    from graphviz_tb.read import list_contents
 
     if not isinstance(error, Ambiguous | NoGraph):
         raise error
-    entries = matching(contents(source.value, ReadOptions(run=options.run, max_bytes=options.max_bytes)), options)
+    entries = matching_entries(
+        list_contents(source.value, ReadOptions(run=options.run, max_bytes=options.max_bytes)), options
+    )
     # A graph without nodes is no choice; statistics without a graph are listed.
     if not entries or (isinstance(error, NoGraph) and all(entry.kind != "profile" for entry in entries)):
         raise error
     return entries
 
 
-def matching(entries: tuple[Entry, ...], options: ReadOptions) -> tuple[Entry, ...]:
+def matching_entries(entries: tuple[SourceEntry, ...], options: ReadOptions) -> tuple[SourceEntry, ...]:
     """Return the entries that match the choices so far."""
     wanted = {"run": options.run, "tag": options.tag, "kind": options.kind, "tag_set": options.tag_set}
     return tuple(
@@ -96,7 +100,7 @@ def matching(entries: tuple[Entry, ...], options: ReadOptions) -> tuple[Entry, .
     )
 
 
-def entry_values(entry: Entry) -> dict[str, Any]:
+def entry_values(entry: SourceEntry) -> dict[str, Any]:
     """Return an entry as plain values."""
     return {**asdict(entry), "signatures": [signature_values(each) for each in entry.signatures]}
 
@@ -105,19 +109,19 @@ def signature_values(signature: Signature) -> dict[str, Any]:
     """Return a signature as plain values: unknown dimensions and shapes are None."""
     values = asdict(signature)
     for spec in (*values["inputs"], *values["outputs"]):
-        spec["dtype"] = DTYPES.get(spec["dtype"], spec["dtype"])
+        spec["dtype"] = SIGNATURE_DTYPES.get(spec["dtype"], spec["dtype"])
         spec["shape"] = None if spec["shape"] is None else [None if dim < 0 else dim for dim in spec["shape"]]
     return values
 
 
-def entry_lines(entries: tuple[Entry, ...], width: int, look: TextStyle) -> list[str]:
+def entry_lines(entries: tuple[SourceEntry, ...], width: int, look: TextStyle) -> list[str]:
     """Return a table of the entries, without empty columns."""
     # Head of the column ─▶ its cells.
     columns = {
         "run": [entry.run or "" for entry in entries],
         "tag": [entry.tag or "" for entry in entries],
         "tag set": [entry.tag_set or "" for entry in entries],
-        "holds": ["variant" if entry.variant else WORDS[entry.kind] for entry in entries],
+        "holds": ["variant" if entry.variant else ENTRY_KIND_WORDS[entry.kind] for entry in entries],
         "nodes": ["" if entry.nodes is None else f"{entry.nodes:,}" for entry in entries],
         "functions": [f"{entry.functions:,}" if entry.functions else "" for entry in entries],
         "size": [format_bytes(entry.bytes) if entry.bytes else "" for entry in entries],
@@ -129,7 +133,7 @@ def entry_lines(entries: tuple[Entry, ...], width: int, look: TextStyle) -> list
     rows = [heads, *([said[head][index] for head in heads] for index in range(len(entries)))]
     gives = [heads.index(head) for head in ("run", "tag", "tag set", "holds") if head in said]
     right = [heads.index(head) for head in ("nodes", "functions", "size") if head in said]
-    return table(rows, width, right, gives, header=True, look=look)
+    return format_table(rows, width, right, gives, header=True, look=look)
 
 
 def signature_lines(signatures: tuple[Signature, ...], width: int, look: TextStyle) -> list[str]:
@@ -143,19 +147,22 @@ def signature_lines(signatures: tuple[Signature, ...], width: int, look: TextSty
             clip_end(f"  {name}", width) + (look.dim(f"  {method}") if 0 < shown_width(method) <= room else "")
         )
         rows = [
-            (way, one_line(spec["key"]), spec["dtype"], shape_word(spec["shape"]))
+            (way, one_line(spec["key"]), spec["dtype"], shape_text(spec["shape"]))
             for way in ("in", "out")
             for spec in values[f"{way}puts"]
         ]
-        lines += table(rows, width, gives=(1, 3), indent=4)
+        lines += format_table(rows, width, gives=(1, 3), indent=4)
     return lines
 
 
-def describe_choice(entries: tuple[Entry, ...]) -> list[str]:
+def describe_choice(entries: tuple[SourceEntry, ...]) -> list[str]:
     """Say how to choose one graph, with an example."""
-    from graphviz_tb.read.holding import describe
+    from graphviz_tb.read.holding import selecting_options
 
     graphs = [entry for entry in entries if entry.kind != "profile"]
     if not graphs:
         return ["No graph, only run statistics: give them with --run-metadata beside the graph."]
-    return [f"{len(graphs):,} graphs; say which one is meant, for example with", f"  {one_line(describe(graphs[0]))}"]
+    return [
+        f"{len(graphs):,} graphs; say which one is meant, for example with",
+        f"  {one_line(selecting_options(graphs[0]))}",
+    ]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from graphviz_tb.annotate.tops import Top, account, bytes_of, time_of
-from graphviz_tb.limits import HOTSPOTS
+from graphviz_tb.annotate.tops import RankedPlace, figures_bytes, figures_time, summarize_stats
+from graphviz_tb.limits import MAX_HOTSPOTS
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.stats import Figures, Stats, rounded
+from graphviz_tb.model.stats import RunFigures, Stats, round_for_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +63,15 @@ class Hotspots:
     scopes_by_bytes: tuple[Hotspot, ...]
 
 
-def hotspots(hierarchy: Hierarchy, stats: Stats) -> Hotspots:
+def find_hotspots(hierarchy: Hierarchy, stats: Stats) -> Hotspots:
     """Sum up statistics that were joined with `hierarchy`."""
-    measured = account(hierarchy, stats, HOTSPOTS)
+    measured = summarize_stats(hierarchy, stats, MAX_HOTSPOTS)
     whole = measured.whole
     return Hotspots(
         steps=measured.steps,
-        compute_us_sum=rounded(whole.time),
-        compute_us_span=rounded(whole.span),
-        bytes=rounded(whole.bytes),
+        compute_us_sum=round_for_json(whole.time),
+        compute_us_span=round_for_json(whole.span),
+        bytes=round_for_json(whole.bytes),
         measured=measured.measured,
         ops=measured.ops,
         # No figure if recursion makes the ops infinite, or without ops.
@@ -79,26 +79,28 @@ def hotspots(hierarchy: Hierarchy, stats: Stats) -> Hotspots:
         joined=measured.joined,
         executions=measured.executions,
         compiled=measured.compiled,
-        devices=tuple(DeviceTime(use.name, use.executions, rounded(use.time), use.counted) for use in measured.devices),
-        ops_by_time=listed(measured.ops_by_time, time_of),
-        scopes_by_time=listed(measured.scopes_by_time, time_of),
-        ops_by_bytes=listed(measured.ops_by_memory, bytes_of),
-        scopes_by_bytes=listed(measured.scopes_by_memory, bytes_of),
+        devices=tuple(
+            DeviceTime(use.name, use.executions, round_for_json(use.time), use.counted) for use in measured.devices
+        ),
+        ops_by_time=hotspot_list(measured.ops_by_time, figures_time),
+        scopes_by_time=hotspot_list(measured.scopes_by_time, figures_time),
+        ops_by_bytes=hotspot_list(measured.ops_by_memory, figures_bytes),
+        scopes_by_bytes=hotspot_list(measured.scopes_by_memory, figures_bytes),
     )
 
 
-def listed(tops: Iterable[Top], value: Callable[[Figures], float]) -> tuple[Hotspot, ...]:
+def hotspot_list(tops: Iterable[RankedPlace], value: Callable[[RunFigures], float]) -> tuple[Hotspot, ...]:
     """Return one list as plain values."""
     return tuple(
         Hotspot(
             top.address,
             top.op,
-            rounded(value(top.figures)),
+            round_for_json(value(top.figures)),
             round(top.share, 4),
             top.figures.measured,
             top.figures.ops,
-            rounded(top.figures.least),
-            rounded(top.figures.most),
+            round_for_json(top.figures.least),
+            round_for_json(top.figures.most),
             top.figures.steps,
         )
         for top in tops

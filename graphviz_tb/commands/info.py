@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphviz_tb.commands.options import collect, fold_options, input_options_with
+from graphviz_tb.commands.options import collect_options, fold_options, input_options_with
 from graphviz_tb.errors import NoGraph, ReadError, TbGraphError
-from graphviz_tb.model.json_values import heading
+from graphviz_tb.model.json_values import document_header
 
 if TYPE_CHECKING:
     from graphviz_tb.commands.holdings import SourceArgument
     from graphviz_tb.commands.report import GraphReport
     from graphviz_tb.model.checkpoint import Checkpoint
-    from graphviz_tb.model.loaded import Entry
+    from graphviz_tb.model.loaded import SourceEntry
     from graphviz_tb.model.logged import Run, Series
     from graphviz_tb.options import Options
 
-EVERY = "\0"  # `--profile` without a name
-SORTS = ("file", "parameters", "flops", "activations", "name")
+UNNAMED_PROFILE = "\0"  # `--profile` without a name
+SCOPE_ORDERS = ("file", "parameters", "flops", "activations", "name")
 
 
 @click.command(epilog="Exit codes: 0 done, 2 request, 3 file, 4 graph, 5 machine.")
@@ -32,7 +32,7 @@ SORTS = ("file", "parameters", "flops", "activations", "name")
 )
 @click.option(
     "--sort",
-    type=click.Choice(SORTS),
+    type=click.Choice(SCOPE_ORDERS),
     default="file",
     metavar="WHAT",
     help="Order of the scopes by cost: file, parameters, flops, activations, name.",
@@ -45,7 +45,7 @@ SORTS = ("file", "parameters", "flops", "activations", "name")
         "--profile",
         metavar="[NAME]",
         is_flag=False,
-        flag_value=EVERY,
+        flag_value=UNNAMED_PROFILE,
         help="Print where the time of traced steps goes, by op, type and group; of several profiles, of NAME.",
     )
 )
@@ -79,102 +79,102 @@ def info(
     tbgraph info saved_model/ --json
     tbgraph info model.ckpt-1000.index
     """
-    from graphviz_tb.output import keep_inputs
-    from graphviz_tb.read.inputs import check_once
+    from graphviz_tb.output import check_inputs_kept
+    from graphviz_tb.read.inputs import check_stdin_once
 
     if model is None:
-        if profile in (None, EVERY):
+        if profile in (None, UNNAMED_PROFILE):
             raise click.UsageError("Missing argument 'MODEL'.")
-        model, profile = profile, EVERY  # "--profile MODEL": the word behind the option is the model
-    if profile not in (None, EVERY):
+        model, profile = profile, UNNAMED_PROFILE  # "--profile MODEL": the word behind the option is the model
+    if profile not in (None, UNNAMED_PROFILE):
         values["profile"] = profile
-    options = collect(values)
-    keep_inputs((model, *options.read.run_metadata), [trace or "-"])
-    check_once((model, *options.read.run_metadata))
+    options = collect_options(values)
+    check_inputs_kept((model, *options.read.run_metadata), [trace or "-"])
+    check_stdin_once((model, *options.read.run_metadata))
     if joins:
         from graphviz_tb.commands.joins_text import print_joins
 
         print_joins(model, options, as_json, quiet)
         return
     if profile is not None or trace is not None:
-        from graphviz_tb.commands.profile import put_profile
+        from graphviz_tb.commands.profile import print_profile
 
-        put_profile(model, options, as_json, profile is not None, trace, top, quiet)
+        print_profile(model, options, as_json, profile is not None, trace, top, quiet)
         return
     print_info(model, options, as_json, sort, top, quiet)
 
 
 def print_info(model: str, options: Options, as_json: bool, sort: str, top: int, quiet: bool) -> None:
     """Print the contents of a source: its graphs or the chosen one, its runs, its checkpoints."""
-    from graphviz_tb.commands.checkpoints import checkpoint_values, held_in
-    from graphviz_tb.commands.holdings import SourceArgument, source_of
+    from graphviz_tb.commands.checkpoints import checkpoint_values, source_checkpoints
+    from graphviz_tb.commands.holdings import SourceArgument, source_argument
     from graphviz_tb.commands.runs_text import run_values
 
-    checkpoints, alone = held_in(model)
-    source = SourceArgument(model, model) if alone else source_of(model, options.read)
-    runs = [] if alone else logged_in(source, options)
+    checkpoints, alone = source_checkpoints(model)
+    source = SourceArgument(model, model) if alone else source_argument(model, options.read)
+    runs = [] if alone else source_runs(source, options)
     try:
-        entries, facts = ((), None) if alone else look_into(source, options, quiet, sort)
+        entries, facts = ((), None) if alone else read_entries_and_graph(source, options, quiet, sort)
     except ReadError as error:
         if not runs and not (checkpoints and isinstance(error, NoGraph)):
             raise
         entries, facts = (), None  # a log without a graph, or checkpoints
     if as_json:
         more = {"runs": run_values(runs), "checkpoints": checkpoint_values(checkpoints)}
-        print(json.dumps({**as_values(source, entries, facts), **more}, indent=1))
+        print(json.dumps({**info_values(source, entries, facts), **more}, indent=1))
     else:
-        print_report(source, entries, facts, top, quiet)
+        print_graph_report(source, entries, facts, top, quiet)
         print_runs(runs, bool(entries or facts))
         print_checkpoints(checkpoints, bool(entries or facts or runs))
 
 
-def logged_in(source: SourceArgument, options: Options) -> list[tuple[Run, list[Series]]]:
+def source_runs(source: SourceArgument, options: Options) -> list[tuple[Run, list[Series]]]:
     """Return the runs of a log with their series; [] for a source that is not a log."""
-    from graphviz_tb.commands.runs_text import log_of, runs_in
+    from graphviz_tb.commands.runs_text import open_run_log, runs_with_scalars
 
-    return runs_in(log_of(source.value) if source.form in ("", "events") else None, options.read.run)
+    return runs_with_scalars(open_run_log(source.value) if source.form in ("", "events") else None, options.read.run)
 
 
 def print_runs(runs: list[tuple[Run, list[Series]]], after: bool) -> None:
     """Print the runs below the graphs."""
     from graphviz_tb.commands.runs_text import run_lines
-    from graphviz_tb.commands.table import clip, columns_of_terminal, style, tell
+    from graphviz_tb.commands.table import clip_middle, output_style, print_lines, terminal_width
 
-    width = columns_of_terminal()
-    lines = run_lines(runs, width, style())
+    width = terminal_width()
+    lines = run_lines(runs, width, output_style())
     if lines:
-        tell([*([""] if after else []), style().head(clip("Runs", width)), *lines])
+        print_lines([*([""] if after else []), output_style().head(clip_middle("Runs", width)), *lines])
 
 
 def print_checkpoints(checkpoints: list[Checkpoint], after: bool) -> None:
     """Print the checkpoints, and the tensors of the latest."""
     from graphviz_tb.commands.checkpoints import checkpoint_lines
-    from graphviz_tb.commands.table import columns_of_terminal, style, tell
+    from graphviz_tb.commands.table import output_style, print_lines, terminal_width
 
-    lines = checkpoint_lines(checkpoints, columns_of_terminal(), style())
+    lines = checkpoint_lines(checkpoints, terminal_width(), output_style())
     if lines:
-        tell([*([""] if after else []), *lines])
+        print_lines([*([""] if after else []), *lines])
 
 
-def look_into(
+def read_entries_and_graph(
     source: SourceArgument, options: Options, quiet: bool, sort: str
-) -> tuple[tuple[Entry, ...], GraphReport | None]:
+) -> tuple[tuple[SourceEntry, ...], GraphReport | None]:
     """Return the entries of the source, and the facts of its one graph; None if none was chosen."""
-    from graphviz_tb.commands.holdings import held, undecided
-    from graphviz_tb.commands.report import facts_of
+    from graphviz_tb.commands.holdings import entries_to_choose, source_entries
+    from graphviz_tb.commands.report import report_on_graph
     from graphviz_tb.commands.session import open_model
 
     try:
         with open_model(source.value, options, quiet=quiet) as session:
-            facts = facts_of(session.model, tuple(session.notices), sort)
+            facts = report_on_graph(session.model, tuple(session.notices), sort)
             session.notices.clear()  # they are part of the report, and not printed on standard error too
             loaded = session.model.loaded
-            return held(source, options.read, loaded) if loaded else (), facts
+            return source_entries(source, options.read, loaded) if loaded else (), facts
     except TbGraphError as error:
-        return undecided(source, options.read, error), None
+        return entries_to_choose(source, options.read, error), None
 
 
-def as_values(source: SourceArgument, entries: tuple[Entry, ...], facts: GraphReport | None) -> dict[str, Any]:
+def info_values(source: SourceArgument, entries: tuple[SourceEntry, ...], facts: GraphReport | None) -> dict[str, Any]:
     """Return the JSON document; `graph` is null if there are several graphs and none was chosen."""
     from graphviz_tb.commands.holdings import entry_values, signature_values
 
@@ -185,7 +185,7 @@ def as_values(source: SourceArgument, entries: tuple[Entry, ...], facts: GraphRe
             "kind": facts.kind,
             **summary,
             # `asdict` has the fields only; `known` is a property.
-            "shapes": {**summary["shapes"], "known": facts.summary.shapes.known},
+            "shapes": {**summary["shapes"], "known": facts.summary.shapes.with_shape},
             "signature": facts.signature,
             "left_out": facts.left_out,
             "signatures": [signature_values(signature) for signature in facts.signatures],
@@ -195,7 +195,7 @@ def as_values(source: SourceArgument, entries: tuple[Entry, ...], facts: GraphRe
             "notices": [asdict(notice) for notice in facts.notices],
         }
     return {
-        **heading("tbgraph-info"),
+        **document_header("tbgraph-info"),
         "source": source.name,
         "label": facts.label if facts else source.name,
         "holds": [entry_values(entry) for entry in entries],
@@ -203,15 +203,15 @@ def as_values(source: SourceArgument, entries: tuple[Entry, ...], facts: GraphRe
     }
 
 
-def print_report(
-    source: SourceArgument, entries: tuple[Entry, ...], facts: GraphReport | None, top: int, quiet: bool
+def print_graph_report(
+    source: SourceArgument, entries: tuple[SourceEntry, ...], facts: GraphReport | None, top: int, quiet: bool
 ) -> None:
     """Print the text: the contents of the source unless it is one graph, then the graph."""
     from graphviz_tb.commands.report import graph_lines, source_lines
-    from graphviz_tb.commands.table import columns_of_terminal, style, tell
+    from graphviz_tb.commands.table import output_style, print_lines, terminal_width
 
-    width, look = columns_of_terminal(), style()
+    width, look = terminal_width(), output_style()
     lines = source_lines(source, entries, facts, width, look)
     if facts is not None:
         lines += graph_lines(facts, top, quiet, width, look)
-    tell(lines)
+    print_lines(lines)

@@ -7,21 +7,21 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from graphviz_tb.commands.runs_text import log_of
+from graphviz_tb.commands.runs_text import open_run_log
 from graphviz_tb.commands.session import open_model
-from graphviz_tb.commands.table import columns_of_terminal, style, table, tell
+from graphviz_tb.commands.table import format_table, output_style, print_lines, terminal_width
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.errors import MissingFacts
-from graphviz_tb.model.joins import Join, JoinRule
-from graphviz_tb.model.json_values import heading
-from graphviz_tb.model.units import plural
+from graphviz_tb.model.joins import JoinRule, TagJoin
+from graphviz_tb.model.json_values import document_header
+from graphviz_tb.model.units import plural_noun
 
 if TYPE_CHECKING:
     from graphviz_tb.options import Options
     from graphviz_tb.pipeline import Model
 
-NODES = 3  # names in a line of text
-RULES = {
+MAX_JOINED_NODES = 3  # names in a line of text
+JOIN_RULE_WORDS = {
     JoinRule.SUMMARY_OP: "summary op",
     JoinRule.SCOPE_ABOVE: "scope above",
     JoinRule.SEVERAL: "several fit: not joined",
@@ -31,7 +31,7 @@ RULES = {
 
 def print_joins(source: str, options: Options, as_json: bool, quiet: bool) -> None:
     """Print the tags of a log with their nodes, as text or JSON. Raises `MissingFacts` without a log."""
-    log = log_of(source)
+    log = open_run_log(source)
     if log is None:
         raise MissingFacts(
             f"{one_line(source)} has no tags to join: nothing was logged there", hint="give a log directory"
@@ -40,15 +40,15 @@ def print_joins(source: str, options: Options, as_json: bool, quiet: bool) -> No
         model = session.model
         joins = model.joins(tag for tag in log.tags() if tag not in log.tags("graph"))
         if as_json:
-            print(json.dumps(join_document(model, joins), indent=1))
+            print(json.dumps(joins_document(model, joins), indent=1))
         else:
-            tell(join_lines(model, joins))
+            print_lines(join_lines(model, joins))
 
 
-def join_document(model: Model, joins: Sequence[Join]) -> dict[str, object]:
+def joins_document(model: Model, joins: Sequence[TagJoin]) -> dict[str, object]:
     """Return the joins for JSON."""
     return {
-        **heading("tbgraph-joins"),
+        **document_header("tbgraph-joins"),
         "label": model.name,
         "joins": [
             {
@@ -63,18 +63,22 @@ def join_document(model: Model, joins: Sequence[Join]) -> dict[str, object]:
     }
 
 
-def join_lines(model: Model, joins: Sequence[Join]) -> list[str]:
+def join_lines(model: Model, joins: Sequence[TagJoin]) -> list[str]:
     """Return a line a tag, and a line of totals."""
     rows = [("tag", "of", "rule", "nodes")]
     for each in joins:
         names = [one_line(model.hierarchy.name[row]) for row in each.rows]
-        said = ", ".join([*names[:NODES], *[f"+{len(names) - NODES} more"] * (len(names) > NODES)])
-        rows.append((one_line(each.tag), each.aspect.value, RULES.get(each.rule, each.rule.value), said))
-    lines = table(rows, columns_of_terminal(), gives=(0, 3), header=True, look=style())
-    counts = Counter(each.rule for each in joins if each.joined)
+        said = ", ".join(
+            [*names[:MAX_JOINED_NODES], *[f"+{len(names) - MAX_JOINED_NODES} more"] * (len(names) > MAX_JOINED_NODES)]
+        )
+        rows.append((one_line(each.tag), each.aspect.value, JOIN_RULE_WORDS.get(each.rule, each.rule.value), said))
+    lines = format_table(rows, terminal_width(), gives=(0, 3), header=True, look=output_style())
+    counts = Counter(each.rule for each in joins if each.is_joined)
     several = sum(each.rule is JoinRule.SEVERAL for each in joins)
-    said = ", ".join(f"{count} by {RULES.get(rule, rule.value)}" for rule in JoinRule if (count := counts[rule]))
-    total = f"{counts.total()} of {len(joins)} {plural(len(joins), 'tag')} joined"
+    said = ", ".join(
+        f"{count} by {JOIN_RULE_WORDS.get(rule, rule.value)}" for rule in JoinRule if (count := counts[rule])
+    )
+    total = f"{counts.total()} of {len(joins)} {plural_noun(len(joins), 'tag')} joined"
     rest = len(joins) - counts.total() - several
     ends = [f"{total}: {said}" if said else total, *[f"{several} fit several nodes"] * bool(several)]
     return [*lines, "", "; ".join([*ends, *[f"{rest} of the run"] * bool(rest)])]

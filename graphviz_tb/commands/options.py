@@ -8,13 +8,13 @@ from typing import Any, TypeVar
 
 import click
 
-from graphviz_tb.commands.words import Listed, directions, presets, themes
+from graphviz_tb.commands.words import WordOption, direction_names, preset_names, theme_names
 from graphviz_tb.options import Options
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def together(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
+def combine_options(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
     """Return several click options as one decorator, listed in this order."""
 
     def apply(function: F) -> F:
@@ -26,7 +26,7 @@ def together(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
     return apply
 
 
-class Scale(click.FloatRange):
+class FiniteRange(click.FloatRange):
     """A number in a range, and not NaN, which click would accept."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
@@ -35,24 +35,24 @@ class Scale(click.FloatRange):
         return number if number == number else self.fail(f"{value!r} is no number", param, ctx)
 
 
-view_options = together(
+view_options = combine_options(
     click.option("--view", metavar="FILE", help="A view file [tbgraph.toml beside MODEL or here]."),
     click.option("--no-view", is_flag=True, help="Look for no view file."),
     click.option("--hide", metavar="PATTERN", multiple=True, help="Leave out this node, or what a query finds."),
 )
 
-facts_options = together(
+facts_options = combine_options(
     click.option("--facts", metavar="FILE", help="Numbers or texts by node (CSV, JSON, node data of Model Explorer)."),
     click.option("--fact", metavar="COLUMN", help="The column of the facts that colours the graph [the first]."),
 )
 
 direction_option = click.option(
-    "--direction", metavar="DIR", cls=Listed, table=directions, help="Where the flow goes: {} [BT]."
+    "--direction", metavar="DIR", cls=WordOption, table=direction_names, help="Where the flow goes: {} [BT]."
 )
-theme_option = click.option("--theme", metavar="NAME", cls=Listed, table=themes, help="{} [light].")
+theme_option = click.option("--theme", metavar="NAME", cls=WordOption, table=theme_names, help="{} [light].")
 
-size_options = together(
-    click.option("--scale", type=Scale(0.05, 20), metavar="X", help="Pixels of a PNG per unit [2]."),
+size_options = combine_options(
+    click.option("--scale", type=FiniteRange(0.05, 20), metavar="X", help="Pixels of a PNG per unit [2]."),
     click.option("--width", type=click.IntRange(16, 100_000), metavar="PX", help="Width of a PNG instead of --scale."),
 )
 
@@ -63,10 +63,10 @@ limit_option = click.option(
 
 def input_options_with(profile: Callable[[Any], Any]) -> Callable[[F], F]:
     """Return the options of reading a source, with a given option for profiles."""
-    return together(*BEFORE_PROFILE, profile, *AFTER_PROFILE)
+    return combine_options(*OPTIONS_BEFORE_PROFILE, profile, *OPTIONS_AFTER_PROFILE)
 
 
-BEFORE_PROFILE = (
+OPTIONS_BEFORE_PROFILE = (
     click.option("--run", metavar="RUN", help="The run of a log directory."),
     click.option("--tag", metavar="TAG", help="The tag in a run that holds several graphs."),
     click.option("--kind", metavar="KIND", help="op (the ops) or conceptual (the Keras layers)."),
@@ -77,24 +77,24 @@ BEFORE_PROFILE = (
     click.option("--run-metadata", metavar="FILE", multiple=True, help="A traced step (RunMetadata) of this graph."),
     click.option("--step", metavar="STEP", help="A traced step of the source itself: its tag, its number, or all."),
 )
-AFTER_PROFILE = (
+OPTIONS_AFTER_PROFILE = (
     click.option("--keep-warm-up", is_flag=True, help="Count a first step that is much slower than the others."),
     limit_option,
     click.option("--strict", is_flag=True, help="Make every notice an error."),
 )
 # Which graph of a source is read, and how; without signatures, statistics and profiles.
-reading_options = together(*BEFORE_PROFILE[:4], *AFTER_PROFILE[1:])
+reading_options = combine_options(*OPTIONS_BEFORE_PROFILE[:4], *OPTIONS_AFTER_PROFILE[1:])
 input_options = input_options_with(
     click.option("--profile", metavar="NAME", help="A profile of several, as info lists them.")
 )
 
-fold_options = together(
+fold_options = combine_options(
     click.option(
         *("--preset",),
         metavar="NAME",
         default="default",
-        cls=Listed,
-        table=presets,
+        cls=WordOption,
+        table=preset_names,
         help="{}: tensorboard folds as TensorBoard.",
     ),
     click.option("--series-min", metavar="N", type=click.IntRange(2), help="Shortest series [5]."),
@@ -110,7 +110,7 @@ fold_options = together(
 )
 
 
-FLAGS = {
+NEGATED_FLAGS = {
     "no_fold": "folds",
     "no_infer": "infer",
     "no_extract": "extract",
@@ -118,10 +118,10 @@ FLAGS = {
     "no_legend": "legend",
     "no_wrap": "wrap",
 }
-UNGROUPED = ("view", "no_view", "hide", "facts", "fact")  # options that are not part of `Options`
+OPTIONS_WITHOUT_GROUP = ("view", "no_view", "hide", "facts", "fact")  # options that are not part of `Options`
 
 
-def asked(values: Mapping[str, Any]) -> dict[str, Any]:
+def given_options(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options set on a command line, by name."""
     # click's values for absent options: None, False for a switch, () for a repeatable one.
     said = {
@@ -129,28 +129,28 @@ def asked(values: Mapping[str, Any]) -> dict[str, Any]:
         for name, value in values.items()
         if value is not None and value is not False and value != ()  # 0 is a given value
     }
-    for name in ("preset", *UNGROUPED):
+    for name in ("preset", *OPTIONS_WITHOUT_GROUP):
         said.pop(name, None)
     # "no_fold" is `folds=False`.
-    return {FLAGS.get(name, name): name not in FLAGS and value for name, value in said.items()}
+    return {NEGATED_FLAGS.get(name, name): name not in NEGATED_FLAGS and value for name, value in said.items()}
 
 
-def spelling(command: click.Command) -> dict[str, str]:
+def option_spellings(command: click.Command) -> dict[str, str]:
     """Return the spelling of each option of a command on its command line, by name.
 
-    >>> spelling(click.Command("x", params=[click.Option(["--no-legend"]), click.Option(["-q", "--quiet"])]))
+    >>> option_spellings(click.Command("x", params=[click.Option(["--no-legend"]), click.Option(["-q", "--quiet"])]))
     {'legend': '--no-legend', 'quiet': '--quiet'}
     """
     options = [param for param in command.params if isinstance(param, click.Option)]
-    return {FLAGS.get(option.name, option.name): max(option.opts, key=len) for option in options if option.name}
+    return {NEGATED_FLAGS.get(option.name, option.name): max(option.opts, key=len) for option in options if option.name}
 
 
-def collect(values: Mapping[str, Any], before: Mapping[str, Any] = MappingProxyType({})) -> Options:
+def collect_options(values: Mapping[str, Any], before: Mapping[str, Any] = MappingProxyType({})) -> Options:
     """Return the options of a command line; the rest is taken from `before`, or keeps its default."""
     from graphviz_tb.choices import with_choices
     from graphviz_tb.errors import RequestError
 
-    given = asked(values)
+    given = given_options(values)
     try:
         return with_choices(Options.preset(values.get("preset", "default")), {**before, **given})
     except RequestError as error:

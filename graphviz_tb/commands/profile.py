@@ -8,38 +8,38 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb import load
-from graphviz_tb.annotate.profile.tables import over_steps
+from graphviz_tb.annotate.profile.tables import median_table
 from graphviz_tb.commands.session import open_model
 from graphviz_tb.commands.table import (
     TextStyle,
-    bar,
+    bar_text,
     bar_width,
-    clip,
-    colored_bars,
-    columns_of_terminal,
-    percent,
-    style,
-    table,
-    tell,
-    wrap,
+    clip_middle,
+    color_bars,
+    format_percent,
+    format_table,
+    output_style,
+    print_lines,
+    terminal_width,
+    wrap_text,
 )
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.errors import MissingFacts, NoGraph
-from graphviz_tb.model.json_values import heading
+from graphviz_tb.model.json_values import document_header
 from graphviz_tb.model.profile import OpTime, Profile
-from graphviz_tb.model.stats import median, rounded
+from graphviz_tb.model.stats import median_with_zeros, round_for_json
 from graphviz_tb.model.units import format_bytes, format_micros
-from graphviz_tb.output import write
-from graphviz_tb.render.trace_json import trace_json
-from graphviz_tb.statistics import NO_GRAPH, profiles_of_each
+from graphviz_tb.output import write_output
+from graphviz_tb.render.trace_json import trace_json_bytes
+from graphviz_tb.statistics import PLACEHOLDER_GRAPH, profiles_by_step
 
 if TYPE_CHECKING:
     from graphviz_tb.options import Options
     from graphviz_tb.pipeline import Model
 
-TABLES = (("Ops", "ops"), ("Op types", "types"), ("Groups", "groups"))
-SHARES = ("compute", "input", "launch", "idle")
-SAID = {
+PROFILE_TABLES = (("Ops", "ops"), ("Op types", "types"), ("Groups", "groups"))
+STEP_SHARES = ("compute", "input", "launch", "idle")
+SHARE_MEANINGS = {
     "compute": "an op that is not of the input pipeline runs",
     "input": "only the input pipeline runs: the step waits for data",
     "launch": "the host only hands kernels to an accelerator",
@@ -47,122 +47,137 @@ SAID = {
 }
 
 
-def put_profile(
+def print_profile(
     source: str, options: Options, as_json: bool, tables: bool, target: str | None, top: int, quiet: bool
 ) -> None:
     """Print the `tables` of the traced steps if wanted, and write their trace to `target`."""
     try:
         with open_model(source, options, quiet=quiet) as session:
-            name, profiles = session.model.name, profiled(source, session.model, options)
+            name, profiles = session.model.name, read_profiles(source, session.model, options)
     except NoGraph as error:
         try:
-            name, profiles = Path(source).name, profiled(source, load(NO_GRAPH), options)
+            name, profiles = Path(source).name, read_profiles(source, load(PLACEHOLDER_GRAPH), options)
         except MissingFacts:
             raise error from None
     if target is not None:
-        write(target, trace_json(profiles))
+        write_output(target, trace_json_bytes(profiles))
     if tables and as_json:
         print(json.dumps(profile_document(name, profiles), indent=1))
     elif tables:
-        tell(profile_lines(name, profiles, top, columns_of_terminal(), style()))
+        print_lines(profile_lines(name, profiles, top, terminal_width(), output_style()))
 
 
-def profiled(source: str, model: Model, options: Options) -> list[Profile]:
+def read_profiles(source: str, model: Model, options: Options) -> list[Profile]:
     """Return the requested profiles. Raises `MissingFacts` if there are none."""
     assert model.loaded is not None  # it was read
-    return [make() for make in profiles_of_each(source, model.loaded, model.hierarchy, options).values()]
+    return [make() for make in profiles_by_step(source, model.loaded, model.hierarchy, options).values()]
 
 
 def profile_document(label: str, profiles: Sequence[Profile]) -> dict[str, Any]:
     """Return the profiles for JSON: times in microseconds, the tables complete."""
-    tables = {field: op_times(profiles, field) for _, field in TABLES}
+    tables = {field: op_times(profiles, field) for _, field in PROFILE_TABLES}
     return {
-        **heading("tbgraph-profile"),
+        **document_header("tbgraph-profile"),
         "label": label,
-        "steps": [step_values(each) for each in profiles],
-        "compute_us_sum": rounded(whole_of(profiles)),
-        **{field: [row_values(row) for row in rows] for field, rows in tables.items()},
+        "steps": [profile_step_values(each) for each in profiles],
+        "compute_us_sum": round_for_json(median_step_us(profiles)),
+        **{field: [op_time_values(row) for row in rows] for field, rows in tables.items()},
     }
 
 
-def step_values(profile: Profile) -> dict[str, Any]:
+def profile_step_values(profile: Profile) -> dict[str, Any]:
     """Return one step: its times in microseconds, its shares, its memory, and the gaps in the trace."""
     return {
         "step": profile.step,
-        "step_us": rounded(profile.shares.length / 1000),
-        "compute_us_sum": rounded(profile.whole / 1000),
-        "outside_us": rounded(profile.outside / 1000),
-        "unmatched_us": rounded(profile.unmatched / 1000),
-        "shares_us": {name: rounded(getattr(profile.shares, name) / 1000) for name in SHARES},
+        "step_us": round_for_json(profile.shares.length / 1000),
+        "compute_us_sum": round_for_json(profile.whole / 1000),
+        "outside_us": round_for_json(profile.outside / 1000),
+        "unmatched_us": round_for_json(profile.unmatched / 1000),
+        "shares_us": {name: round_for_json(getattr(profile.shares, name) / 1000) for name in STEP_SHARES},
         "memory": [{"allocator": each.allocator, "peak_bytes": each.peak} for each in profile.memory],
         "slices": len(profile.timeline),
         "missing": list(profile.missing),
     }
 
 
-def row_values(row: OpTime) -> dict[str, Any]:
+def op_time_values(row: OpTime) -> dict[str, Any]:
     """Return one row of a table."""
-    times = {"self_us": rounded(row.self_time / 1000), "total_us": rounded(row.total / 1000)}
+    times = {"self_us": round_for_json(row.self_time / 1000), "total_us": round_for_json(row.total / 1000)}
     return {"name": row.name, "op": row.op, **times, "count": row.count, "bytes": row.bytes}
 
 
 def op_times(profiles: Sequence[Profile], field: str) -> Sequence[OpTime]:
     """Return the table of one step, or the medians of several."""
     tables: list[Sequence[OpTime]] = [getattr(each, field) for each in profiles]
-    return tables[0] if len(tables) == 1 else over_steps(tables)
+    return tables[0] if len(tables) == 1 else median_table(tables)
 
 
-def whole_of(profiles: Sequence[Profile]) -> float:
+def median_step_us(profiles: Sequence[Profile]) -> float:
     """Return the sum over ops of a step in microseconds, median over several steps: the number in `info`."""
-    return median(each.whole for each in profiles) / 1000
+    return median_with_zeros(each.whole for each in profiles) / 1000
 
 
 def profile_lines(label: str, profiles: Sequence[Profile], top: int, width: int, look: TextStyle) -> list[str]:
     """Return the steps and their shares, then the tables, then the gaps in the traces."""
-    lines = [look.head(clip(one_line(label), width)), "", look.head("Steps"), *step_lines(profiles, top, width, look)]
-    whole = whole_of(profiles)
-    for title, field in TABLES:
+    lines = [
+        look.head(clip_middle(one_line(label), width)),
+        "",
+        look.head("Steps"),
+        *profile_step_lines(profiles, top, width, look),
+    ]
+    whole = median_step_us(profiles)
+    for title, field in PROFILE_TABLES:
         rows = op_times(profiles, field)
         more = f", the first {top:,} of {len(rows):,}" if len(rows) > top else ""
         medians = ", medians over the steps" if len(profiles) > 1 else ""
-        lines += ["", look.head(clip(title + more + medians, width)), *table_lines(rows[:top], whole, width, look)]
+        lines += [
+            "",
+            look.head(clip_middle(title + more + medians, width)),
+            *op_time_lines(rows[:top], whole, width, look),
+        ]
     said = list(dict.fromkeys(line for each in profiles for line in each.missing))
     if said:
         lines += ["", look.head("Partial")]
-        lines += [line for text in said for line in wrap(text, width, 2, 4)]
+        lines += [line for text in said for line in wrap_text(text, width, 2, 4)]
     return lines
 
 
-def step_lines(profiles: Sequence[Profile], top: int, width: int, look: TextStyle) -> list[str]:
+def profile_step_lines(profiles: Sequence[Profile], top: int, width: int, look: TextStyle) -> list[str]:
     """Return a line for each step; for one step also a line for each share."""
     rows: list[tuple[str, ...]] = [
-        ("step", "from first start to last end", "sum over ops", *SHARES[:2], "idle", "peak memory")
+        ("step", "from first start to last end", "sum over ops", *STEP_SHARES[:2], "idle", "peak memory")
     ]
     for each in profiles[:top]:
         shares = each.shares
-        parts = [percent(part / (shares.length or 1)) for part in (shares.compute, shares.input, shares.idle)]
+        parts = [format_percent(part / (shares.length or 1)) for part in (shares.compute, shares.input, shares.idle)]
         peak = " + ".join(format_bytes(curve.peak) for curve in each.memory) or "–"
         times = format_micros(shares.length / 1000), format_micros(each.whole / 1000)
         rows.append((one_line(each.step.rpartition("/")[2].removesuffix(":run")), *times, *parts, peak))
-    lines = table(rows, width, (1, 2, 3, 4, 5), (0, 1), header=True, look=look)
+    lines = format_table(rows, width, (1, 2, 3, 4, 5), (0, 1), header=True, look=look)
     if len(profiles) > top:
         lines.append(f"  … and {len(profiles) - top:,} more")
     if len(profiles) == 1:
         shares = profiles[0].shares
-        spent = [(name, getattr(shares, name)) for name in SHARES]
-        told = [(name, format_micros(time / 1000), SAID[name]) for name, time in spent if time]
-        lines += ["", *table(told, width, (1,), (2,))]
+        spent = [(name, getattr(shares, name)) for name in STEP_SHARES]
+        told = [(name, format_micros(time / 1000), SHARE_MEANINGS[name]) for name, time in spent if time]
+        lines += ["", *format_table(told, width, (1,), (2,))]
     return lines
 
 
-def table_lines(rows: Sequence[OpTime], whole: float, width: int, look: TextStyle) -> list[str]:
+def op_time_lines(rows: Sequence[OpTime], whole: float, width: int, look: TextStyle) -> list[str]:
     """Return one table: self time, its share, time including inner ops, executions."""
     cells: list[tuple[str, ...]] = [("self", "share", "total", "count", "name", "op", "")]
     for row in rows:
         share = row.self_time / 1000 / (whole or 1)
-        times = format_micros(row.self_time / 1000), percent(share), format_micros(row.total / 1000)
+        times = format_micros(row.self_time / 1000), format_percent(share), format_micros(row.total / 1000)
         op = "" if row.op == row.name else one_line(row.op)
         cells.append(
-            (*times, f"{row.count:,}", one_line(row.name) or "(whole graph)", op, bar(share, bar_width(width) // 2))
+            (
+                *times,
+                f"{row.count:,}",
+                one_line(row.name) or "(whole graph)",
+                op,
+                bar_text(share, bar_width(width) // 2),
+            )
         )
-    return colored_bars(table(cells, width, (0, 1, 2, 3), (4, 5), header=True, look=look), look)
+    return color_bars(format_table(cells, width, (0, 1, 2, 3), (4, 5), header=True, look=look), look)

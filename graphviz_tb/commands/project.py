@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphviz_tb.commands.options import theme_option
-from graphviz_tb.model.json_values import heading
+from graphviz_tb.model.json_values import document_header
 
 if TYPE_CHECKING:
     from graphviz_tb.model.embeddings import Embedding, PointColumn, Projection
     from graphviz_tb.model.notice import Notice
     from graphviz_tb.projector import Projector
 
-METHODS = ("pca", "tsne", "umap")
+PROJECT_METHODS = ("pca", "tsne", "umap")
 
 
 @click.command(epilog="Exit codes: 0 done, 2 request, 3 file, 5 machine.")
@@ -23,7 +23,9 @@ METHODS = ("pca", "tsne", "umap")
 @click.option("--tensor", metavar="NAME", help="The embedding to draw; without it the only one, or the first.")
 @click.option("--run", metavar="NAME", help="The folder that it is in.")
 @click.option("--color-by", "color_by", metavar="COLUMN", help="The column of the metadata that gives the colours.")
-@click.option("--method", type=click.Choice(METHODS), default="pca", metavar="WORD", help="pca, tsne or umap [pca].")
+@click.option(
+    "--method", type=click.Choice(PROJECT_METHODS), default="pca", metavar="WORD", help="pca, tsne or umap [pca]."
+)
 @click.option(
     "--near", type=click.IntRange(2, 500), metavar="N", help="Perplexity of t-SNE [30], neighbours of UMAP [15]."
 )
@@ -43,41 +45,44 @@ def project(logdir: str, outputs: tuple[str, ...], as_json: bool, quiet: bool, *
     tbgraph project logdir -o cloud.svg
     tbgraph project logdir --tensor words --color-by label --method tsne -o cloud.png
     """
-    from graphviz_tb.commands.terminal import tell_notices
+    from graphviz_tb.commands.terminal import print_notices
     from graphviz_tb.errors import NoGraph, RequestError
 
     if outputs and as_json:
         raise RequestError("--json and -o cannot be had together")
     if outputs:
-        from graphviz_tb.commands.scalars import check_outputs
+        from graphviz_tb.commands.scalars import check_chart_outputs
 
-        check_outputs(logdir, outputs)
-    projector = opened(logdir)
+        check_chart_outputs(logdir, outputs)
+    projector = open_projector(logdir)
     found = [one for one in projector.embeddings.found if values["run"] in (None, one.run)]
     if not found:
-        raise NoGraph(f"no embedding in '{logdir}'{of_run(projector, values['run'])}", hint=hint_of(projector))
+        raise NoGraph(
+            f"no embedding in '{logdir}'{embedding_runs_clause(projector, values['run'])}",
+            hint=no_embedding_hint(projector),
+        )
     notices = list(projector.embeddings.notices)
     if outputs:
-        notices += draw(projector, found, outputs, values)
+        notices += draw_embedding(projector, found, outputs, values)
     else:
-        show(found, as_json)
+        print_embeddings(found, as_json)
     if not quiet:
-        tell_notices(notices)
+        print_notices(notices)
 
 
-def opened(logdir: str) -> Projector:
+def open_projector(logdir: str) -> Projector:
     """Open the embeddings of a source, also those in event files. Raises ReadError if it cannot be read."""
     from pathlib import Path
 
     from graphviz_tb.errors import TbGraphError
     from graphviz_tb.log import open_log
     from graphviz_tb.projector import Projector
-    from graphviz_tb.read.checkpoint import index_files
-    from graphviz_tb.read.opened import unreadable
+    from graphviz_tb.read.checkpoint import find_index_files
+    from graphviz_tb.read.opened import unreadable_error
 
     path = Path(logdir)
-    if not path.exists() and not index_files(path):
-        raise unreadable(path, FileNotFoundError())
+    if not path.exists() and not find_index_files(path):
+        raise unreadable_error(path, FileNotFoundError())
     try:
         log = open_log(logdir)
     except TbGraphError:  # a folder without event files may still have embeddings
@@ -87,28 +92,28 @@ def opened(logdir: str) -> Projector:
     return projector
 
 
-def of_run(projector: Projector, run: str | None) -> str:
+def embedding_runs_clause(projector: Projector, run: str | None) -> str:
     """Return the end of a sentence that names the folders with embeddings."""
     runs = list(dict.fromkeys(one.run for one in projector.embeddings.found))
     return f" in '{run}'; there are {', '.join(map(repr, runs[:9]))}" if run is not None and runs else ""
 
 
-def hint_of(projector: Projector) -> str:
+def no_embedding_hint(projector: Projector) -> str:
     """Return a hint if nothing is found: the first notice, else how to write an embedding."""
     for notice in projector.embeddings.notices:
         return notice.message
     return "write one with projector_config.pbtxt, with add_embedding of torch, or save a checkpoint"
 
 
-def show(found: Sequence[Embedding], as_json: bool) -> None:
+def print_embeddings(found: Sequence[Embedding], as_json: bool) -> None:
     """Print the list."""
     import json
 
-    from graphviz_tb.commands.table import columns_of_terminal, style, table, tell
+    from graphviz_tb.commands.table import format_table, output_style, print_lines, terminal_width
     from graphviz_tb.commands.terminal import one_line
 
     if as_json:
-        told = {**heading("tbgraph-embeddings"), "embeddings": [entry(one) for one in found]}
+        told = {**document_header("tbgraph-embeddings"), "embeddings": [embedding_values(one) for one in found]}
         print(json.dumps(told, ensure_ascii=True, indent=1))
         return
     rows = [("folder", "tensor", "points", "dims", "from", "metadata", "images")]
@@ -124,10 +129,12 @@ def show(found: Sequence[Embedding], as_json: bool) -> None:
         )
         for one in found
     ]
-    tell(table(rows, columns_of_terminal(), right=(2, 3), gives=(0, 1), indent=0, header=True, look=style()))
+    print_lines(
+        format_table(rows, terminal_width(), right=(2, 3), gives=(0, 1), indent=0, header=True, look=output_style())
+    )
 
 
-def entry(one: Embedding) -> dict[str, Any]:
+def embedding_values(one: Embedding) -> dict[str, Any]:
     """Return one embedding for JSON."""
     return {
         "run": one.run,
@@ -141,19 +148,19 @@ def entry(one: Embedding) -> dict[str, Any]:
     }
 
 
-def draw(
+def draw_embedding(
     projector: Projector, found: Sequence[Embedding], outputs: Sequence[str], values: Mapping[str, Any]
 ) -> list[Notice]:
     """Write the picture of one embedding; return the notices about it."""
     from graphviz_tb.model.notice import Notice
-    from graphviz_tb.output import write_all
-    from graphviz_tb.project import lay_out
+    from graphviz_tb.output import write_outputs
+    from graphviz_tb.project import project_points
 
     one = projector.get(values["run"], values["tensor"]) if values["tensor"] is not None else found[0]
     columns, notices = projector.columns(one)
-    made = lay_out(projector.values(one), values["method"], 2, values["near"])
-    column = chosen(columns, values["color_by"])
-    write_all(pictures(projector, one, made, column, outputs, values["theme"]))
+    made = project_points(projector.values(one), values["method"], 2, values["near"])
+    column = choose_colour_column(columns, values["color_by"])
+    write_outputs(embedding_pictures(projector, one, made, column, outputs, values["theme"]))
     more = [*projector.notices(one), *notices, *made.notices]
     if values["tensor"] is None and len(found) > 1:
         text = f"'{one.name}' is drawn, the first of {len(found):,} embeddings; --tensor NAME draws another"
@@ -161,14 +168,14 @@ def draw(
     return more
 
 
-def chosen(columns: Sequence[PointColumn], name: str | None) -> PointColumn | None:
+def choose_colour_column(columns: Sequence[PointColumn], name: str | None) -> PointColumn | None:
     """Return the column of the colours: the named one, else the first with few distinct texts, else the first numeric
     one; None without metadata. Raises UnknownNode for an unknown name."""
     from graphviz_tb.errors import RequestError, UnknownNode
-    from graphviz_tb.limits import COLOURED_CATEGORIES
+    from graphviz_tb.limits import MAX_COLOURED_CATEGORIES
 
     if name is None:
-        few = [each for each in columns if 1 < len(set(each.texts)) <= COLOURED_CATEGORIES]
+        few = [each for each in columns if 1 < len(set(each.texts)) <= MAX_COLOURED_CATEGORIES]
         return next(iter([*few, *(each for each in columns if each.numeric)]), None)
     if not columns:
         raise RequestError("this embedding has no metadata, so that nothing gives colours", hint="leave --color-by out")
@@ -179,7 +186,7 @@ def chosen(columns: Sequence[PointColumn], name: str | None) -> PointColumn | No
     return found
 
 
-def pictures(
+def embedding_pictures(
     projector: Projector,
     one: Embedding,
     made: Projection,
@@ -189,10 +196,10 @@ def pictures(
 ) -> Iterator[tuple[str, bytes]]:
     """Yield each output with its bytes."""
     from graphviz_tb.chart.cloud import CloudPlot, cloud_sheet
-    from graphviz_tb.commands.charts import written
-    from graphviz_tb.project import NAMES
+    from graphviz_tb.commands.charts import encode_sheet
+    from graphviz_tb.project import METHOD_NAMES
 
-    title = NAMES[made.method]
+    title = METHOD_NAMES[made.method]
     shown = min(made.axes.shape[1], 2)
     axes = made.axes[:, :2] if shown == 2 else made.axes.repeat(2, axis=1)
     share = [f"PC {at + 1} ({100 * made.variance[at]:.1f}%)" for at in range(min(2, len(made.variance)))]
@@ -201,4 +208,4 @@ def pictures(
     if made.variance:
         about += f": both axes explain {100 * sum(made.variance[:2]):.1f}% of the variance"
     sheet = CloudPlot(one.name, about, axes, names, column)
-    yield from written(lambda look: cloud_sheet(sheet, look), outputs, theme)
+    yield from encode_sheet(lambda look: cloud_sheet(sheet, look), outputs, theme)

@@ -8,25 +8,25 @@ from typing import Any, Literal
 import click
 
 from graphviz_tb.commands.options import (
-    asked,
-    collect,
+    collect_options,
+    combine_options,
     direction_option,
     facts_options,
     fold_options,
+    given_options,
     input_options,
+    option_spellings,
     size_options,
-    spelling,
     theme_option,
-    together,
     view_options,
 )
-from graphviz_tb.commands.views import applied, facts_for, view_for
-from graphviz_tb.commands.words import Listed, engines, formats, measures, schemes
-from graphviz_tb.errors import spoken
-from graphviz_tb.options import BY_LOG, MOST, OF_LOGS, Options
+from graphviz_tb.commands.views import facts_of_command, view_of_command, without_choices
+from graphviz_tb.commands.words import WordOption, engine_names, format_names, measure_names, scheme_names
+from graphviz_tb.errors import short_repr
+from graphviz_tb.options import COLOR_BY_LOGGED, LOGGED_COLOR_OPTIONS, MAX_OPTION_INT, Options
 
 
-class Depth(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+class DepthType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     """A whole number from 0, or auto."""
 
     name = "depth"
@@ -35,30 +35,36 @@ class Depth(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         if value == "auto":
             return "auto"
         # `isdigit` alone takes digits of other scripts; more than twenty digits are never meant.
-        if str(value).isascii() and str(value).isdigit() and len(str(value)) < 20 and int(value) <= MOST:
+        if str(value).isascii() and str(value).isdigit() and len(str(value)) < 20 and int(value) <= MAX_OPTION_INT:
             return int(value)
-        return self.fail(f"{spoken(value)} is neither a whole number from 0 to {MOST} nor auto", param, ctx)
+        return self.fail(
+            f"{short_repr(value)} is neither a whole number from 0 to {MAX_OPTION_INT} nor auto", param, ctx
+        )
 
 
-picture_options = together(
+render_options = combine_options(
     click.option("--open", metavar="NAME", multiple=True, help="Open this group (and all around it); * ** ? are wild."),
-    click.option("--depth", type=Depth(), metavar="N", help="Open N levels; 0: all closed [auto: 8 to 40 boxes]."),
+    click.option("--depth", type=DepthType(), metavar="N", help="Open N levels; 0: all closed [auto: 8 to 40 boxes]."),
     click.option("--open-all", is_flag=True, default=None, help="Open everything, up to --max-open."),
     click.option("--all-members", is_flag=True, help="List the members of open stacks, instead of showing one."),
     click.option(
         "--max-open", type=click.IntRange(1), metavar="N", help="Most boxes, unless each is named, up to 10000 [5000]."
     ),
-    click.option("--engine", metavar="NAME", cls=Listed, table=engines, help="{} [layered]; dot is Graphviz's."),
+    click.option(
+        "--engine", metavar="NAME", cls=WordOption, table=engine_names, help="{} [layered]; dot is Graphviz's."
+    ),
     click.option("--no-wrap", is_flag=True, help="Long chains stay in one column."),
     click.option(
         "--color-by",
         metavar="WHAT",
-        cls=Listed,
-        table=schemes,
+        cls=WordOption,
+        table=scheme_names,
         help="{} [structure].",
     ),
     click.option("--logged", metavar="PATTERN", help="Colour by tags of the log: * is any text [gradients, if any]."),
-    click.option("--measure", metavar="M", cls=Listed, table=measures, help="{} [rms of histograms, last of scalars]."),
+    click.option(
+        "--measure", metavar="M", cls=WordOption, table=measure_names, help="{} [rms of histograms, last of scalars]."
+    ),
     click.option("--at", type=click.IntRange(), metavar="STEP", help="The step of what was logged [the last]."),
     click.option("--logged-run", metavar="RUN", help="The run of what was logged [that of the graph]."),
     click.option("--against-run", metavar="RUN", help="Another run: colour by the difference to it."),
@@ -80,11 +86,11 @@ picture_options = together(
 @click.option(
     *("-f", "--format", "format_"),
     metavar="FORMAT",
-    cls=Listed,
-    table=formats,
+    cls=WordOption,
+    table=format_names,
     help="{} [by the suffix of FILE].",
 )
-@picture_options
+@render_options
 @view_options
 @facts_options
 @fold_options
@@ -109,47 +115,47 @@ def render(model: str, outputs: tuple[str, ...], format_: str | None, timing: bo
     """
     from graphviz_tb.commands.session import open_model
     from graphviz_tb.errors import NoGraph, RequestError
-    from graphviz_tb.formats import check_used, format_of
-    from graphviz_tb.output import check_writable, keep_inputs, write_all
+    from graphviz_tb.formats import check_options_used, output_format
+    from graphviz_tb.output import check_inputs_kept, check_outputs_writable, write_outputs
 
-    written = spelling(click.get_current_context().command)
+    written = option_spellings(click.get_current_context().command)
     # --against colours by compute time unless --color-by is given.
     if values["against"] and values["color_by"] is None:
         values["color_by"], written["color_by"] = "compute-time", written["against"]
     # Options of logged values colour by them unless --color-by is given.
-    asked_for = next((name for name in OF_LOGS if values[name] is not None), "")
+    asked_for = next((name for name in LOGGED_COLOR_OPTIONS if values[name] is not None), "")
     if asked_for and values["color_by"] is None:
-        values["color_by"], written["color_by"] = BY_LOG, written[asked_for]
-    view = view_for(model, values)
-    options = collect(values, dict(view.choices) if view else {})
-    facts = facts_for(values)
-    formats = [format_of(target, format_) for target in outputs]
+        values["color_by"], written["color_by"] = COLOR_BY_LOGGED, written[asked_for]
+    view = view_of_command(model, values)
+    options = collect_options(values, dict(view.choices) if view else {})
+    facts = facts_of_command(values)
+    formats = [output_format(target, format_) for target in outputs]
     # Refuse everything that can be refused before the first byte is read.
-    check_used(asked(values), formats, written)
-    if {"depth", "open_all"} <= set(asked(values)):
+    check_options_used(given_options(values), formats, written)
+    if {"depth", "open_all"} <= set(given_options(values)):
         raise RequestError(f"{written['depth']} changes nothing beside {written['open_all']}", hint="leave out one")
-    check_writable(outputs)
+    check_outputs_writable(outputs)
     fonts = filter(os.path.isfile, options.picture.font_files)  # a folder is refused without a walk
-    keep_inputs((model, *options.read.run_metadata, *options.read.against, *fonts), outputs)
+    check_inputs_kept((model, *options.read.run_metadata, *options.read.against, *fonts), outputs)
     try:
-        with open_model(model, options, timing, quiet, applied(view), facts) as session:
-            write_all(zip(outputs, session.encode(formats), strict=True))
+        with open_model(model, options, timing, quiet, without_choices(view), facts) as session:
+            write_outputs(zip(outputs, session.encode_formats(formats), strict=True))
     except NoGraph:
-        pages = log_pages(model, formats, options)
+        pages = render_log_pages(model, formats, options)
         if pages is None:
             raise
-        write_all(zip(outputs, pages, strict=True))
+        write_outputs(zip(outputs, pages, strict=True))
 
 
-def log_pages(source: str, formats: list[str], options: Options) -> list[bytes] | None:
+def render_log_pages(source: str, formats: list[str], options: Options) -> list[bytes] | None:
     """Return the page of a log without a graph, for each output; None if there is no such log, or for other formats."""
     if set(formats) != {"html"}:
         return None
-    from graphviz_tb.page.logged import log_html, log_of, named
+    from graphviz_tb.page.logged import log_page_html, name_of_source, open_source_log
 
-    held = log_of(source)
+    held = open_source_log(source)
     if held is None:
         return None
     title = options.picture.title
-    page = log_html(held, named(source) if title is None else title, int(options.picture.page_max * 1e6))
+    page = log_page_html(held, name_of_source(source) if title is None else title, int(options.picture.page_max * 1e6))
     return [page] * len(formats)

@@ -5,40 +5,40 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from graphviz_tb.algorithms.calls import at_least
+from graphviz_tb.algorithms.calls import lower_bound_sign
 from graphviz_tb.commands.costs import CostReport, cost_report
 from graphviz_tb.commands.costs_text import cost_lines
 from graphviz_tb.commands.holdings import SourceArgument, describe_choice, entry_lines, signature_lines
-from graphviz_tb.commands.hotspots import Hotspots, hotspots
+from graphviz_tb.commands.hotspots import Hotspots, find_hotspots
 from graphviz_tb.commands.statistics_text import statistics_lines
 from graphviz_tb.commands.table import (
     TextStyle,
-    bar,
+    bar_text,
     bar_width,
-    clip,
     clip_end,
-    colored_bars,
-    pad,
-    percent,
+    clip_middle,
+    color_bars,
+    format_percent,
+    format_table,
+    join_fitting,
+    pad_text,
     shown_width,
-    some,
-    table,
-    wrap,
+    wrap_text,
 )
 from graphviz_tb.commands.terminal import one_line
-from graphviz_tb.limits import DEVICES_LISTED, OUTLINE_DEPTH, PARTS_OUTLINED
-from graphviz_tb.model.loaded import Entry, Signature
+from graphviz_tb.limits import MAX_LISTED_DEVICES, MAX_OUTLINE_DEPTH, MAX_OUTLINED_BOXES
+from graphviz_tb.model.loaded import Signature, SourceEntry
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import without_digits
-from graphviz_tb.model.units import counted, format_bytes
-from graphviz_tb.outline import OutlineBox, OutlineGroup, outline
+from graphviz_tb.model.units import format_bytes, format_counted_noun
+from graphviz_tb.outline import OutlineBox, OutlineGroup, outline_model
 from graphviz_tb.pipeline import Model
-from graphviz_tb.summary import Stacks, Summary, summarize
+from graphviz_tb.summary import StackCounts, Summary, summarize
 
-NOTE = 14  # columns below which notes are left out
-MEMBERS_OUTLINED = 3  # of a stack; of a longer one, the first and the last
-NO_DEVICE = "(none)"
-ARGUMENT = "input_arg"  # the op type of an argument of a function
+MIN_NOTE_WIDTH = 14  # columns below which notes are left out
+MAX_MEMBERS_OUTLINED = 3  # of a stack; of a longer one, the first and the last
+NO_DEVICE_WORD = "(none)"
+ARGUMENT_OP_TYPE = "input_arg"  # the op type of an argument of a function
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class GraphReport:
     outline: tuple[OutlineGroup, ...] = ()
 
 
-def facts_of(model: Model, notices: tuple[Notice, ...], sort: str = "file") -> GraphReport:
+def report_on_graph(model: Model, notices: tuple[Notice, ...], sort: str = "file") -> GraphReport:
     """Return the report on a loaded model."""
     loaded, stats = model.loaded, model.facts.stats
     summary = summarize(model.hierarchy, model.facts)
@@ -66,21 +66,21 @@ def facts_of(model: Model, notices: tuple[Notice, ...], sort: str = "file") -> G
         label=loaded.label if loaded else "",
         kind=loaded.kind if loaded else "op",
         summary=summary,
-        hotspots=hotspots(model.hierarchy, stats) if stats is not None else None,
+        hotspots=find_hotspots(model.hierarchy, stats) if stats is not None else None,
         costs=costs,
         signatures=loaded.signatures if loaded else (),
         notices=(*notices, *model.facts.odd()),
         signature=loaded.signature if loaded else None,
         left_out=loaded.left_out if loaded else 0,
-        outline=outline(model),
+        outline=outline_model(model),
     )
 
 
 def source_lines(
-    source: SourceArgument, entries: tuple[Entry, ...], facts: GraphReport | None, width: int, look: TextStyle
+    source: SourceArgument, entries: tuple[SourceEntry, ...], facts: GraphReport | None, width: int, look: TextStyle
 ) -> list[str]:
     """Return the first line, and a table of the contents of the source unless it is a single graph."""
-    lines = [look.head(clip(one_line(source.name), width))]
+    lines = [look.head(clip_middle(one_line(source.name), width))]
     if len(entries) == 1 and facts is not None:
         entry = entries[0]
         kind = ", ".join(filter(None, (entry.format, format_bytes(entry.bytes) if entry.bytes else "")))
@@ -93,7 +93,7 @@ def source_lines(
     lines += [*entry_lines(entries, width, look), ""]
     if facts is None:
         return lines + [clip_end(line, width) for line in describe_choice(entries)]
-    return [*lines, look.head(clip(one_line(facts.label), width))]
+    return [*lines, look.head(clip_middle(one_line(facts.label), width))]
 
 
 def graph_lines(facts: GraphReport, top: int, quiet: bool, width: int, look: TextStyle) -> list[str]:
@@ -115,7 +115,7 @@ def graph_lines(facts: GraphReport, top: int, quiet: bool, width: int, look: Tex
     lines = [*count_lines(facts.summary, width), *left_out_lines(facts, width)]
     for title, body in sections:
         if body:
-            lines += ["", look.head(clip(title.capitalize(), width)), *body]
+            lines += ["", look.head(clip_middle(title.capitalize(), width)), *body]
     return lines
 
 
@@ -126,58 +126,58 @@ def architecture_lines(outline: Sequence[OutlineGroup], width: int) -> list[str]
     stacks = {part.address for line in outline for rank in (*line.ranks, line.loose) for part in rank if part.times > 1}
     for line in outline:
         head = f"{one_line(line.label)}: " if line.label else ""
-        flow = members_words if line.address in stacks else flow_words
+        flow = stack_members_words if line.address in stacks else flow_words
         # Unconnected groups have a separate list, without arrows.
         text = head + "; ".join(filter(None, (flow(line.ranks), flow_words([line.loose]))))
         beside = flow_words([line.beside])
-        indent = 2 * min(line.depth, OUTLINE_DEPTH)
-        lines += wrap(text, width, indent, indent + 4) if line.ranks or line.loose else []
-        lines += wrap(f"beside: {beside}", width, indent, indent + 4) if line.beside else []
+        indent = 2 * min(line.depth, MAX_OUTLINE_DEPTH)
+        lines += wrap_text(text, width, indent, indent + 4) if line.ranks or line.loose else []
+        lines += wrap_text(f"beside: {beside}", width, indent, indent + 4) if line.beside else []
     return lines
 
 
 def flow_words(ranks: Sequence[Sequence[OutlineBox]]) -> str:
-    """Return the boxes of ranks along the flow; beyond `PARTS_OUTLINED`, say how many more there are.
+    """Return the boxes of ranks along the flow; beyond `MAX_OUTLINED_BOXES`, say how many more there are.
 
     >>> stem, head = OutlineBox("stem", "stem", 3), OutlineBox("head", "head", 2)
     >>> flow_words([[stem, stem], [head]]), flow_words([[stem]] * 98 + [[head] * 5])[-27:]
     ('stem · stem → head', ' → head · head · … (3 more)')
     """
     total, shown = sum(map(len, ranks)), []
-    room: int = PARTS_OUTLINED
+    room: int = MAX_OUTLINED_BOXES
     for rank in ranks:
-        words = [part_words(part) for part in rank[:room]]
+        words = [outline_box_words(part) for part in rank[:room]]
         room -= len(words)
-        if not room and total > PARTS_OUTLINED:
-            words.append(f"… ({total - PARTS_OUTLINED:,} more)")
+        if not room and total > MAX_OUTLINED_BOXES:
+            words.append(f"… ({total - MAX_OUTLINED_BOXES:,} more)")
         shown.append(" · ".join(words))
         if not room:
             break
     return " → ".join(shown)
 
 
-def members_words(ranks: Sequence[Sequence[OutlineBox]]) -> str:
+def stack_members_words(ranks: Sequence[Sequence[OutlineBox]]) -> str:
     """Return the members of a stack, in sequence or in parallel; of more than three that differ in numbers alone, the
     first and the last.
 
     >>> blocks = [OutlineBox(f"block_{number}", f"block_{number}", 3) for number in range(12)]
-    >>> members_words([[block] for block in blocks]), members_words([blocks])
+    >>> stack_members_words([[block] for block in blocks]), stack_members_words([blocks])
     ('block_0 → … → block_11', 'block_0 · … · block_11')
-    >>> members_words([[OutlineBox(layer, layer, 1)] for layer in ("flatten", "dense", "dropout", "dense_1")])
+    >>> stack_members_words([[OutlineBox(layer, layer, 1)] for layer in ("flatten", "dense", "dropout", "dense_1")])
     'flatten → dense → dropout → dense_1'
     """
     members = [part for rank in ranks for part in rank]
     alike = len({without_digits(part.label) for part in members}) == 1
-    if not alike or len(members) <= MEMBERS_OUTLINED or 1 < len(ranks) < len(members):
+    if not alike or len(members) <= MAX_MEMBERS_OUTLINED or 1 < len(ranks) < len(members):
         return flow_words(ranks)
     between = " · " if len(ranks) == 1 else " → "
-    return between.join((part_words(members[0]), "…", part_words(members[-1])))
+    return between.join((outline_box_words(members[0]), "…", outline_box_words(members[-1])))
 
 
-def part_words(part: OutlineBox) -> str:
+def outline_box_words(part: OutlineBox) -> str:
     """Return the label of a box of the outline, and the size of a stack.
 
-    >>> part_words(OutlineBox("block_[2-4]", "block_[2-4]", 30, 3))
+    >>> outline_box_words(OutlineBox("block_[2-4]", "block_[2-4]", 30, 3))
     'block_[2-4] ×3'
     """
     return one_line(part.label) + (f" ×{part.times:,}" if part.times > 1 else "")
@@ -187,45 +187,51 @@ def left_out_lines(facts: GraphReport, width: int) -> list[str]:
     """Say how many ops of a saved model are not in the graph, and how to see them."""
     if not facts.left_out:
         return []
-    text = f"left out: {counted(facts.left_out, 'op')} of saving, initialising, assigning and tracing (--whole-file)"
-    return wrap(text, width, 0, 2)
+    text = f"left out: {format_counted_noun(facts.left_out, 'op')} of saving, initialising, assigning and tracing (--whole-file)"
+    return wrap_text(text, width, 0, 2)
 
 
 def count_lines(summary: Summary, width: int) -> list[str]:
     """Return the numbers at the top."""
-    rows = [row for row in counts(summary) if row[1]]
+    rows = [row for row in count_rows(summary) if row[1]]
     # Name, number, note: the columns are aligned.
     heads, values = max(shown_width(row[0]) for row in rows), max(shown_width(row[1]) for row in rows)
     left = heads + 2 + values + 2
     lines: list[str] = []
     for head, value, note in rows:
         # A long note continues below itself.
-        first, *others = wrap(note, width - left, 0, 0) if note and width - left >= NOTE else [""]
-        start = f"{pad(head, heads)}  {pad(value, values, right=True)}  {first}".rstrip()
+        first, *others = wrap_text(note, width - left, 0, 0) if note and width - left >= MIN_NOTE_WIDTH else [""]
+        start = f"{pad_text(head, heads)}  {pad_text(value, values, right=True)}  {first}".rstrip()
         lines += [clip_end(line, width) for line in (start, *(" " * left + other for other in others))]
     return lines
 
 
-def marks_beside(summary: Summary) -> str:
+def mark_count_words(summary: Summary) -> str:
     """Return the words that count constants, weights and summaries, which are drawn next to ops."""
     marks = (
-        counted(summary.constants, "constant") if summary.constants else "",
-        f"{counted(summary.variables, 'weight')} ({counted(summary.weights, 'node')})" if summary.weights else "",
-        counted(summary.summaries, "summary", "summaries") if summary.summaries else "",
+        format_counted_noun(summary.constants, "constant") if summary.constants else "",
+        f"{format_counted_noun(summary.variables, 'weight')} ({format_counted_noun(summary.weights, 'node')})"
+        if summary.weights
+        else "",
+        format_counted_noun(summary.summaries, "summary", "summaries") if summary.summaries else "",
     )
     said = [word for word in marks if word]
     return f"{', '.join(said[:-1])}{' and ' if said[1:] else ''}{said[-1]} beside them" if said else ""
 
 
-def counts(summary: Summary) -> Iterator[tuple[str, str, str]]:
+def count_rows(summary: Summary) -> Iterator[tuple[str, str, str]]:
     """Yield one row for each number: name, value, note."""
     edges, series, folds, structures = summary.edges, summary.series, summary.folds, summary.structures
-    yield "ops", f"{summary.ops:,}", marks_beside(summary)
+    yield "ops", f"{summary.ops:,}", mark_count_words(summary)
     undrawn = f" ({edges.control_into_marks:,} into marks, not drawn)" if edges.control_into_marks else ""
     kinds = ((edges.data, "data"), (edges.control, f"control{undrawn}"), (edges.reference, "of them reference"))
     said = ", ".join(f"{count:,} {word}" for count, word in kinds if count)
     yield "edges", f"{edges.all:,}", said + (f"; {edges.in_functions:,} in functions" if edges.in_functions else "")
-    yield "scopes", f"{summary.scopes:,}", f"up to {counted(summary.levels, 'level')} deep" if summary.scopes else ""
+    yield (
+        "scopes",
+        f"{summary.scopes:,}",
+        f"up to {format_counted_noun(summary.levels, 'level')} deep" if summary.scopes else "",
+    )
     if structures.repeated:
         undecided = f"; {structures.undecided:,} not compared fully" if structures.undecided else ""
         yield (
@@ -233,23 +239,23 @@ def counts(summary: Summary) -> Iterator[tuple[str, str, str]]:
             f"{structures.distinct:,}",
             f"{structures.repeated:,} repeat, in {structures.groups:,} groups{undecided}",
         )
-    yield from stack_count("series", series)
-    yield from stack_count("folds", folds)
+    yield from stack_count_rows("series", series)
+    yield from stack_count_rows("folds", folds)
     if summary.functions:
         ops = summary.ops_through_calls
-        through = "endless, one calls itself" if ops is None else f"{at_least(ops)}{ops:,}"
-        bodies = f"{summary.function_ops:,} ops in their bodies, {counted(summary.calls, 'call')}"
+        through = "endless, one calls itself" if ops is None else f"{lower_bound_sign(ops)}{ops:,}"
+        bodies = f"{summary.function_ops:,} ops in their bodies, {format_counted_noun(summary.calls, 'call')}"
         yield "functions", f"{len(summary.functions):,}", f"{bodies}; ops through calls: {through}"
-    yield "shapes", *shape_count(summary)
+    yield "shapes", *shape_count_words(summary)
 
 
-def stack_count(head: str, stacks: Stacks) -> Iterator[tuple[str, str, str]]:
+def stack_count_rows(head: str, stacks: StackCounts) -> Iterator[tuple[str, str, str]]:
     """Yield the row of series or folds, if there are any."""
     if stacks.count:
-        yield head, f"{stacks.count:,}", f"of {counted(stacks.members, 'member')}"
+        yield head, f"{stacks.count:,}", f"of {format_counted_noun(stacks.members, 'member')}"
 
 
-def shape_count(summary: Summary) -> tuple[str, str]:
+def shape_count_words(summary: Summary) -> tuple[str, str]:
     """Return how many data edges have a shape, and the sources of the shapes."""
     shapes = summary.shapes
     if not shapes.edges:
@@ -261,7 +267,9 @@ def shape_count(summary: Summary) -> tuple[str, str]:
         (shapes.inferred, "inferred"),
     )
     said = ", ".join(f"{count:,} {word}" for count, word in origins if count)
-    return f"{percent(shapes.known / shapes.edges)}", f"of {shapes.edges:,} data edges" + (f": {said}" if said else "")
+    return f"{format_percent(shapes.with_shape / shapes.edges)}", f"of {shapes.edges:,} data edges" + (
+        f": {said}" if said else ""
+    )
 
 
 def op_type_lines(summary: Summary, top: int, width: int, look: TextStyle) -> list[str]:
@@ -269,7 +277,7 @@ def op_type_lines(summary: Summary, top: int, width: int, look: TextStyle) -> li
     together = dict(summary.op_types)
     # Arguments of functions have nodes, but are not ops.
     for op, count in summary.function_op_types.items():
-        if op != ARGUMENT:
+        if op != ARGUMENT_OP_TYPE:
             together[op] = together.get(op, 0) + count
     ranked = sorted(together.items(), key=lambda pair: (-pair[1], pair[0]))
     return bar_lines([(one_line(op) or "(no type)", count) for op, count in ranked], top, width, look)
@@ -283,7 +291,10 @@ def device_lines(summary: Summary, width: int, look: TextStyle) -> list[str]:
     if not any(together):
         return []
     return bar_lines(
-        [(one_line(device) or NO_DEVICE, count) for device, count in together.items()], DEVICES_LISTED, width, look
+        [(one_line(device) or NO_DEVICE_WORD, count) for device, count in together.items()],
+        MAX_LISTED_DEVICES,
+        width,
+        look,
     )
 
 
@@ -292,11 +303,11 @@ def bar_lines(counts: Sequence[tuple[str, int]], top: int, width: int, look: Tex
     if not counts:
         return []
     most, size = max(count for _, count in counts), bar_width(width)
-    rows = [(name, f"{count:,}", bar(count / most, size)) for name, count in counts[:top]]
-    return [*colored_bars(table(rows, width, right=(1,)), look), *rest(len(counts) - top, width, look)]
+    rows = [(name, f"{count:,}", bar_text(count / most, size)) for name, count in counts[:top]]
+    return [*color_bars(format_table(rows, width, right=(1,)), look), *remainder_lines(len(counts) - top, width, look)]
 
 
-def rest(more: int, width: int, look: TextStyle) -> list[str]:
+def remainder_lines(more: int, width: int, look: TextStyle) -> list[str]:
     """Return a last line that counts the entries not listed."""
     return [look.dim(clip_end(f"  and {more:,} more", width))] if more > 0 else []
 
@@ -305,17 +316,20 @@ def structure_lines(summary: Summary, top: int, width: int) -> list[str]:
     """Return the largest structures that occur more than once."""
     largest = summary.structures.largest[:top]
     # Names get the room that the numbers leave.
-    times_and_ops = [(f"{each.times:,} ×", counted(each.ops, "op")) for each in largest]
+    times_and_ops = [(f"{each.times:,} ×", format_counted_noun(each.ops, "op")) for each in largest]
     taken = max((2 + shown_width(times) + 2 for times, _ in times_and_ops), default=0)
     taken += max((shown_width(ops) + 2 for _, ops in times_and_ops), default=0)
-    names = [some([one_line(name) for name in each.names], width - taken, each.times > 3) for each in largest]
-    return table([(*pair, name) for pair, name in zip(times_and_ops, names, strict=True)], width, (0, 1), (2,))
+    names = [join_fitting([one_line(name) for name in each.names], width - taken, each.times > 3) for each in largest]
+    return format_table([(*pair, name) for pair, name in zip(times_and_ops, names, strict=True)], width, (0, 1), (2,))
 
 
-def stack_lines(stacks: Stacks, top: int, width: int) -> list[str]:
+def stack_lines(stacks: StackCounts, top: int, width: int) -> list[str]:
     """Return the largest series or folds."""
-    rows = [(one_line(each.name), f"×{each.members:,}", counted(each.ops, "op")) for each in stacks.largest[:top]]
-    return table(rows, width, right=(1, 2))
+    rows = [
+        (one_line(each.name), f"×{each.members:,}", format_counted_noun(each.ops, "op"))
+        for each in stacks.largest[:top]
+    ]
+    return format_table(rows, width, right=(1, 2))
 
 
 def function_lines(summary: Summary, top: int, width: int, look: TextStyle) -> list[str]:
@@ -326,11 +340,11 @@ def function_lines(summary: Summary, top: int, width: int, look: TextStyle) -> l
     rows = [("name", "ops", "through calls", "called")]
     for each in order[:top]:
         ops = each.ops_through_calls
-        through = "∞" if ops is None else f"{at_least(ops)}{ops:,}"
+        through = "∞" if ops is None else f"{lower_bound_sign(ops)}{ops:,}"
         rows.append((one_line(each.name), f"{each.ops:,}", through, f"{each.calls:,}"))
     return [
-        *table(rows, width, right=(1, 2, 3), header=True, look=look),
-        *rest(len(order) - top, width, look),
+        *format_table(rows, width, right=(1, 2, 3), header=True, look=look),
+        *remainder_lines(len(order) - top, width, look),
     ]
 
 
@@ -338,4 +352,4 @@ def notice_lines(notices: tuple[Notice, ...], width: int) -> list[str]:
     said = [
         f"{one_line(notice.message)}{f' ({notice.count:,} times)' if notice.count > 1 else ''}" for notice in notices
     ]
-    return [line for text in said for line in wrap(text, width)]
+    return [line for text in said for line in wrap_text(text, width)]

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphviz_tb.commands.check import assertion_options, wanted_assertions
-from graphviz_tb.commands.diff_codes import conditions
+from graphviz_tb.commands.check import assertion_options, collect_assertions
+from graphviz_tb.commands.diff_codes import parse_conditions
 from graphviz_tb.commands.options import reading_options, view_options
-from graphviz_tb.commands.review_words import Reviewed
-from graphviz_tb.commands.views import view_for
+from graphviz_tb.commands.review_words import ReviewedModel
+from graphviz_tb.commands.views import view_of_command
 from graphviz_tb.formats import RENDERERS
 
 if TYPE_CHECKING:
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from graphviz_tb.diff.options import DiffOptions
 
 COMMENT_FILE = "comment.md"
-DRAWN = tuple(word for word, row in RENDERERS.items() if row.uses)
+DRAWN_FORMATS = tuple(word for word, row in RENDERERS.items() if row.uses)
 
 
 @click.command(epilog="Exit codes: 0 done, 1 --fail-on or --assert, 2 request, 3 file, 4 graph, 5 machine.")
 @click.argument("models", metavar="MODEL…", nargs=-1, required=True)
 @click.option("--base", metavar="REV", default="HEAD", help="The revision to compare with: origin/main, HEAD~3 [HEAD].")
 @click.option("-o", "--output", metavar="FOLDER", help=f"Write pictures here, and {COMMENT_FILE} for a pull request.")
-@click.option("-f", "--format", "formats", metavar="FORMAT", multiple=True, help=f"{', '.join(DRAWN)} [svg].")
+@click.option("-f", "--format", "formats", metavar="FORMAT", multiple=True, help=f"{', '.join(DRAWN_FORMATS)} [svg].")
 @click.option("--title", metavar="TEXT", default="Model graph", help="The heading of the comment [Model graph].")
 @click.option(
     "--fail-on", metavar="WHAT", default="none", help="Exit with 1 for changes of this kind, as in diff [none]."
@@ -53,101 +53,101 @@ def review(models: tuple[str, ...], base: str, output: str | None, quiet: bool, 
     tbgraph review model/graph.pb --base origin/main -o review
     tbgraph review saved_model/ --base main --fail-on signature --assert 'params < 5M'
     """
-    from graphviz_tb.commands.review_words import comment, terminal_lines
+    from graphviz_tb.commands.review_words import review_comment, review_text
     from graphviz_tb.commands.revision import Revision
-    from graphviz_tb.commands.terminal import print_report, tell_notices
+    from graphviz_tb.commands.terminal import print_notices, print_report
     from graphviz_tb.errors import GraphError, ReadError
-    from graphviz_tb.output import write
+    from graphviz_tb.output import write_output
 
-    formats = drawn_formats(values["formats"], output)
-    conditions(values["fail_on"])
-    wanted = wanted_assertions(values["assertions"], values["assert_file"], optional=True)
-    revision = Revision.of(base)
-    folder = output_folder(output)
-    done: list[Reviewed] = []
+    formats = checked_drawn_formats(values["formats"], output)
+    parse_conditions(values["fail_on"])
+    wanted = collect_assertions(values["assertions"], values["assert_file"], optional=True)
+    revision = Revision.find_revision(base)
+    folder = make_output_folder(output)
+    done: list[ReviewedModel] = []
     for path in dict.fromkeys(models):
-        stem = None if folder is None else folder / free_stem(path, done)
+        stem = None if folder is None else folder / free_file_stem(path, done)
         try:
-            one = reviewed(path, revision, wanted, values)
+            one = review_model(path, revision, wanted, values)
         except (ReadError, GraphError) as error:
             if len(models) == 1:
                 raise
-            one = Reviewed(path, revision.name, "broken", error=error.with_traceback(None))
-        done.append(one if stem is None else replace(one, files=tuple(drawn(one, stem, formats))))
+            one = ReviewedModel(path, revision.name, "broken", error=error.with_traceback(None))
+        done.append(one if stem is None else replace(one, files=tuple(draw_review(one, stem, formats))))
         if not quiet:
-            print_report(terminal_lines(done[-1]))
-            tell_notices(one.model.notices if one.model is not None else ())
+            print_report(review_text(done[-1]))
+            print_notices(one.model.notices if one.model is not None else ())
     if folder is not None:
-        write(folder / COMMENT_FILE, comment(values["title"], done).encode("utf-8", "replace"))
-    return max(one.code(values["fail_on"]) for one in done)
+        write_output(folder / COMMENT_FILE, review_comment(values["title"], done).encode("utf-8", "replace"))
+    return max(one.review_exit_code(values["fail_on"]) for one in done)
 
 
-def drawn_formats(words: tuple[str, ...], output: str | None) -> tuple[str, ...]:
+def checked_drawn_formats(words: tuple[str, ...], output: str | None) -> tuple[str, ...]:
     """Return the formats of pictures. Raises `RequestError` for an unknown one, or if nothing is written."""
     from graphviz_tb.errors import RequestError, UnknownChoice
 
     for word in words:
-        if word not in DRAWN:
-            raise UnknownChoice.among("format", word, DRAWN)
+        if word not in DRAWN_FORMATS:
+            raise UnknownChoice.among("format", word, DRAWN_FORMATS)
     if words and output is None:
         raise RequestError("--format changes nothing: nothing is written", hint="name a folder: -o review")
     return tuple(dict.fromkeys(words)) or ("svg",)
 
 
-def output_folder(output: str | None) -> Path | None:
+def make_output_folder(output: str | None) -> Path | None:
     """Create the folder of the outputs if needed."""
     from graphviz_tb.errors import RequestError
-    from graphviz_tb.output import file_errors
+    from graphviz_tb.output import convert_file_errors
 
     if output is None:
         return None
     if not output:
         raise RequestError("the name of the folder is empty", hint="-o review")
     folder = Path(output)
-    with file_errors(folder):
+    with convert_file_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
-def free_stem(path: str, done: list[Reviewed]) -> str:
+def free_file_stem(path: str, done: list[ReviewedModel]) -> str:
     """Return the file name for pictures of a model: its path in letters that any file system accepts, numbered if
     taken.
 
-    >>> free_stem("model/graph.pb", []), free_stem("$(rm -r)|x", [])
+    >>> free_file_stem("model/graph.pb", []), free_file_stem("$(rm -r)|x", [])
     ('model_graph.pb', 'rm_-r_x')
     """
     stem = re.sub(r"[^A-Za-z0-9.-]+", "_", path).strip("._")[-100:] or "model"
-    taken = sum(free_stem(one.path, []) == stem for one in done)
+    taken = sum(free_file_stem(one.path, []) == stem for one in done)
     return f"{stem}.{taken + 1}" if taken else stem
 
 
-def reviewed(path: str, revision: Revision, wanted: list[str], values: dict[str, Any]) -> Reviewed:
+def review_model(path: str, revision: Revision, wanted: list[str], values: dict[str, Any]) -> ReviewedModel:
     """Compare a model with its version in the base revision."""
     import graphviz_tb
     from graphviz_tb.errors import ReadError, RequestError
 
-    place = revision.inside(path)
+    place = revision.repository_path(path)
     read = {name: values[name] for name in ("run", "tag", "kind", "tag_set", "max_bytes") if values[name] is not None}
     with TemporaryDirectory() as scratch:
         try:
-            before, error = revision.take(place, Path(scratch)), None
+            before, error = revision.extract(place, Path(scratch)), None
         except ReadError as refused:
             before, error = None, refused
         if not Path(path).exists():
             if before is None and error is None:
                 raise RequestError(f"no {path!r} here, nor in {revision.name}", hint="name a file of the repository")
-            return Reviewed(path, revision.name, "removed")
-        model = graphviz_tb.load(path, strict=values["strict"], view=view_for(path, values), **read)
+            return ReviewedModel(path, revision.name, "removed")
+        model = graphviz_tb.load(path, strict=values["strict"], view=view_of_command(path, values), **read)
         checked = model.check(*wanted, ignore_unknown=values["ignore_unknown"]) if wanted else None
-        one = Reviewed(path, revision.name, "new", model, checked=checked)
+        one = ReviewedModel(path, revision.name, "new", model, checked=checked)
         if before is None:
             return one if error is None else replace(one, state="unread", error=error)
-        return compared_with_base(one, before, place, read, values)
+        return compare_with_base(one, before, place, read, values)
 
 
-def compared_with_base(
-    one: Reviewed, before: Path, place: str, read: dict[str, Any], values: dict[str, Any]
-) -> Reviewed:
+def compare_with_base(
+    one: ReviewedModel, before: Path, place: str, read: dict[str, Any], values: dict[str, Any]
+) -> ReviewedModel:
     """Compare a model with its base version: failures are recorded, not raised."""
     from graphviz_tb.diff.options import DiffOptions
     from graphviz_tb.diff.run import run
@@ -162,11 +162,11 @@ def compared_with_base(
     return replace(one, state="same" if changes.same else "changed", changes=changes)
 
 
-def drawn(one: Reviewed, stem: Path, formats: tuple[str, ...]) -> Iterator[str]:
+def draw_review(one: ReviewedModel, stem: Path, formats: tuple[str, ...]) -> Iterator[str]:
     """Write the pictures of a model, and of its changes; yield their names."""
-    from graphviz_tb.commands.diff import encoded
+    from graphviz_tb.commands.diff import encode_diff_output
     from graphviz_tb.diff.picture.both import Both, picture_options
-    from graphviz_tb.output import write_all
+    from graphviz_tb.output import write_outputs
 
     if one.model is None:
         return
@@ -178,6 +178,6 @@ def drawn(one: Reviewed, stem: Path, formats: tuple[str, ...]) -> Iterator[str]:
         outputs.append((f"{stem}{suffix}", one.model.render(word)))
         if both is not None:
             target = f"{stem}.diff{suffix}"
-            outputs.append((target, encoded(both, target, picture_options(view, {}))))
-    write_all(outputs)
+            outputs.append((target, encode_diff_output(both, target, picture_options(view, {}))))
+    write_outputs(outputs)
     yield from (Path(target).name for target, _ in outputs)

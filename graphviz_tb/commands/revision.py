@@ -9,8 +9,8 @@ from pathlib import Path, PurePosixPath
 
 from graphviz_tb.errors import ReadError, RequestError, ToolMissing
 
-LINK, SUBMODULE = "120000", "160000"  # modes of entries of a tree
-KIND = ("cat-file", "-t")
+LINK_MODE, SUBMODULE_MODE = "120000", "160000"  # modes of entries of a tree
+OBJECT_KIND_COMMAND = ("cat-file", "-t")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Revision:
     top: Path
 
     @classmethod
-    def of(cls, name: str) -> Revision:
+    def find_revision(cls, name: str) -> Revision:
         """Return the revision of a name, in the repository of the current folder.
 
         It is the commit where HEAD parted from the named one, so that later changes there do not count as ours; the
@@ -45,7 +45,7 @@ class Revision:
             raise RequestError(f"no revision {name!r} in this repository", hint=hint)
         return cls(name, tree or "", Path(top))
 
-    def inside(self, path: str) -> str:
+    def repository_path(self, path: str) -> str:
         """Return the path of a file below `top`, with slashes. Raises `RequestError` for a file outside the
         repository."""
         # Resolve the folder, not the file: a link in the repository is in the repository.
@@ -58,29 +58,29 @@ class Revision:
                 f"{path!r} is not in the repository {str(self.top)!r}", hint="name a file in it"
             ) from None
 
-    def take(self, path: str, folder: Path) -> Path | None:
+    def extract(self, path: str, folder: Path) -> Path | None:
         """Write a file, or a folder with its contents, into `folder`; return None if the revision does not have it.
 
         Links are replaced by their targets in the revision, submodules by their commits. Raises `ReadError` for
         anything that git cannot give.
         """
-        if (inner := self._submodule(path)) is not None:
+        if (inner := self.find_submodule(path)) is not None:
             revision, rest = inner
-            return revision.take(rest, folder)
-        found, kind = self._found(path)
-        if not found and self.tree and self._entry(path)[0] == LINK:
+            return revision.extract(rest, folder)
+        found, kind = self.find_object(path)
+        if not found and self.tree and self.tree_entry(path)[0] == LINK_MODE:
             hint = "keep the file itself in the repository"
             raise ReadError(f"{path!r} of {self.name} is a link to nothing in the repository", hint=hint)
         target = folder / (PurePosixPath(path).name or self.top.name)
         if kind == "blob":
-            self._write(found, path, target)
+            self.write_object(found, path, target)
         elif kind == "tree":
-            self._write_folder(found, path, target)
+            self.write_tree(found, path, target)
         return target if found else None
 
-    def _write_folder(self, tree: str, path: str, target: Path) -> None:
+    def write_tree(self, tree: str, path: str, target: Path) -> None:
         target.mkdir()
-        listed = self._git("ls-tree", "--full-tree", "-r", "-z", tree).stdout
+        listed = self.run_here("ls-tree", "--full-tree", "-r", "-z", tree).stdout
         for line in filter(None, listed.split(b"\0")):
             head, _, name = os.fsdecode(line).partition("\t")
             mode, kind, found = head.split()
@@ -89,41 +89,46 @@ class Revision:
             below = target.joinpath(*PurePosixPath(name).parts)
             below.parent.mkdir(parents=True, exist_ok=True)
             place = f"{path}/{name}" if path else name
-            if mode == SUBMODULE:
-                self.take(place, below.parent)
+            if mode == SUBMODULE_MODE:
+                self.extract(place, below.parent)
                 continue
-            if mode == LINK:  # it may lead anywhere, even to a folder around it
-                found, kind = self._found(place)
+            if mode == LINK_MODE:  # it may lead anywhere, even to a folder around it
+                found, kind = self.find_object(place)
             if kind == "blob":
-                self._write(found, place, below)
+                self.write_object(found, place, below)
 
-    def _found(self, path: str) -> tuple[str, str]:
+    def find_object(self, path: str) -> tuple[str, str]:
         """Return the object at a path and its kind, following links; "" if there is none."""
         if not self.tree:
             return "", ""
         name = f"{self.tree}:{path}"
         asked_for = os.fsencode(name) + b"\n"
         if "\n" in name:  # a line break would end the question
-            found, kind = (ask_git(*words, name, top=self.top)[0] for words in (("rev-parse", "-q", "--verify"), KIND))
+            found, kind = (
+                ask_git(*words, name, top=self.top)[0]
+                for words in (("rev-parse", "-q", "--verify"), OBJECT_KIND_COMMAND)
+            )
             return found or "", kind or ""
-        said = self._git("cat-file", "--batch-check=%(objectname) %(objecttype)", "--follow-symlinks", given=asked_for)
+        said = self.run_here(
+            "cat-file", "--batch-check=%(objectname) %(objecttype)", "--follow-symlinks", given=asked_for
+        )
         answer = os.fsdecode(said.stdout).splitlines() or [""]
         found, _, kind = answer[0].partition(" ")
         return (found, kind) if kind in ("blob", "tree") else ("", "")
 
-    def _entry(self, path: str) -> tuple[str, str]:
+    def tree_entry(self, path: str) -> tuple[str, str]:
         """Return the mode and the object of a path in the tree, without following links; "" if there is none."""
-        listed = self._git("ls-tree", "--full-tree", "-z", self.tree, f":(literal){path}").stdout
+        listed = self.run_here("ls-tree", "--full-tree", "-z", self.tree, f":(literal){path}").stdout
         mode, _, rest = os.fsdecode(listed).partition("\t")[0].partition(" ")
         return mode, rest.partition(" ")[2]
 
-    def _submodule(self, path: str) -> tuple[Revision, str] | None:
+    def find_submodule(self, path: str) -> tuple[Revision, str] | None:
         """Return the revision of the submodule that contains a path, and the path in it; None outside submodules."""
         parts = PurePosixPath(path).parts
         for many in range(1, len(parts) + 1) if self.tree else ():
             around, rest = "/".join(parts[:many]), "/".join(parts[many:])
-            mode, commit = self._entry(around)
-            if mode != SUBMODULE:
+            mode, commit = self.tree_entry(around)
+            if mode != SUBMODULE_MODE:
                 continue
             top = self.top / around
             if not (top / ".git").exists() or ask_git("cat-file", "-e", commit, top=top)[0] is None:
@@ -132,23 +137,23 @@ class Revision:
             return Revision(self.name, commit, top), rest
         return None
 
-    def _write(self, found: str, path: str, target: Path) -> None:
+    def write_object(self, found: str, path: str, target: Path) -> None:
         # With the filters of the repository: Git LFS keeps large files elsewhere.
-        done = self._git("cat-file", "--filters", f"--path={path}", found)
+        done = self.run_here("cat-file", "--filters", f"--path={path}", found)
         if done.returncode:
-            raise ReadError(f"git cannot give {path!r} of {self.name}: {last_line(done.stderr)}")
-        from graphviz_tb.read.sniff import LFS
+            raise ReadError(f"git cannot give {path!r} of {self.name}: {last_output_line(done.stderr)}")
+        from graphviz_tb.read.sniff import LFS_POINTER
 
-        if done.stdout.startswith(LFS):
+        if done.stdout.startswith(LFS_POINTER):
             hint = "git lfs fetch, or lfs: true of actions/checkout"
             raise ReadError(f"{path!r} of {self.name} is in Git LFS, and was not fetched", hint=hint)
         target.write_bytes(done.stdout)
 
-    def _git(self, *words: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-        return git(*words, top=self.top, given=given)
+    def run_here(self, *words: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+        return run_git(*words, top=self.top, given=given)
 
 
-def git(*words: str, top: Path | None = None, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+def run_git(*words: str, top: Path | None = None, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     """Run git in a repository, or in the current folder. Raises `ToolMissing` if it is not installed."""
     try:
         return subprocess.run(["git", *words], capture_output=True, check=False, input=given, cwd=top)
@@ -158,10 +163,10 @@ def git(*words: str, top: Path | None = None, given: bytes = b"") -> subprocess.
 
 def ask_git(*words: str, top: Path | None = None) -> tuple[str | None, str]:
     """Return the one-line answer of git, None if it fails; and the last line of its errors."""
-    done = git(*words, top=top)
-    return (None if done.returncode else os.fsdecode(done.stdout).rstrip("\n")), last_line(done.stderr)
+    done = run_git(*words, top=top)
+    return (None if done.returncode else os.fsdecode(done.stdout).rstrip("\n")), last_output_line(done.stderr)
 
 
-def last_line(said: bytes) -> str:
+def last_output_line(said: bytes) -> str:
     """Return the last line of the output of a program."""
     return (said.decode("utf-8", "replace").strip().splitlines() or [""])[-1]

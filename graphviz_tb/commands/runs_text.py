@@ -6,25 +6,25 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from graphviz_tb.commands.table import TextStyle, some, table
+from graphviz_tb.commands.table import TextStyle, format_table, join_fitting
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.errors import ReadError
-from graphviz_tb.export import as_value
+from graphviz_tb.export import json_number
 from graphviz_tb.log import Log, open_log
 from graphviz_tb.model.logged import Run, Series
-from graphviz_tb.model.units import number
+from graphviz_tb.model.units import format_number
 
-VALUES = 6  # last values in a line of text
+MAX_LAST_VALUES = 6  # last values in a line of text
 
 
-def log_of(source: object) -> Log | None:
+def open_run_log(source: object) -> Log | None:
     """Return the log at a path; None if there is none, or for a model."""
-    from graphviz_tb.read.saved_model import model_file
+    from graphviz_tb.read.saved_model import saved_model_file
 
     if not isinstance(source, str) or source == "-":
         return None
     path = Path(source)
-    if path.is_dir() and model_file(path) is not None:
+    if path.is_dir() and saved_model_file(path) is not None:
         return None
     try:
         log = open_log(path)
@@ -33,7 +33,7 @@ def log_of(source: object) -> Log | None:
     return log if any(run.points for run in log.logged.runs) else None
 
 
-def runs_in(log: Log | None, name: str | None) -> list[tuple[Run, list[Series]]]:
+def runs_with_scalars(log: Log | None, name: str | None) -> list[tuple[Run, list[Series]]]:
     """Return the runs with data, or the run of a name, each with its scalars."""
     if log is None:
         return []
@@ -43,9 +43,9 @@ def runs_in(log: Log | None, name: str | None) -> list[tuple[Run, list[Series]]]
     ]
 
 
-def last_value(series: Series) -> float:
+def last_scalar_value(series: Series) -> float:
     """Return the value at the last step."""
-    points = series.in_order()
+    points = series.point_order()
     return float(series.value[points[-1]]) if len(points) else float("nan")
 
 
@@ -55,10 +55,10 @@ def run_lines(runs: Sequence[tuple[Run, list[Series]]], width: int, look: TextSt
         return []
     rows = [("run", "points", "last step", "last values")]
     for run, scalars in runs:
-        said = [f"{one_line(each.tag)} {number(last_value(each))}" for each in scalars[:VALUES]]
-        values = some(said, max(20, width // 2), more=len(scalars) > VALUES)
+        said = [f"{one_line(each.tag)} {format_number(last_scalar_value(each))}" for each in scalars[:MAX_LAST_VALUES]]
+        values = join_fitting(said, max(20, width // 2), more=len(scalars) > MAX_LAST_VALUES)
         rows.append((one_line(run.name), f"{run.points:,}", str(run.last_step), values))
-    return table(rows, width, right=(1, 2), gives=(0, 3), header=True, look=look)
+    return format_table(rows, width, right=(1, 2), gives=(0, 3), header=True, look=look)
 
 
 def run_values(runs: Sequence[tuple[Run, list[Series]]]) -> list[dict[str, Any]]:
@@ -71,7 +71,7 @@ def run_values(runs: Sequence[tuple[Run, list[Series]]]) -> list[dict[str, Any]]
             "first_step": run.first_step,
             "last_step": run.last_step,
             "restarts": [restart.step for restart in run.restarts],
-            "last_values": {each.tag: as_value(last_value(each)) for each in scalars},
+            "last_values": {each.tag: json_number(last_scalar_value(each)) for each in scalars},
         }
         for run, scalars in runs
     ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphviz_tb.commands.options import Scale, theme_option
+from graphviz_tb.commands.options import FiniteRange, theme_option
 
 if TYPE_CHECKING:
     from graphviz_tb.log import Log
@@ -41,7 +41,9 @@ class RegexType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 @click.option("--curves", is_flag=True, help="Draw curves in the terminal.")
 @click.option("--watch", is_flag=True, help="Follow runs that are being written: a line a run, until Ctrl-C.")
 @click.option("-o", "--output", "outputs", metavar="FILE", multiple=True, help="Draw a chart: SVG, PNG or PDF.")
-@click.option("--smooth", type=Scale(0, 1), default=0.0, metavar="W", help="Weight of the smoothing of curves [0].")
+@click.option(
+    "--smooth", type=FiniteRange(0, 1), default=0.0, metavar="W", help="Weight of the smoothing of curves [0]."
+)
 @click.option(
     "--axis",
     type=click.Choice(["step", "time", "relative"]),
@@ -73,7 +75,7 @@ def scalars(logdir: str, runs: tuple[re.Pattern[str], ...], tags: tuple[re.Patte
     tbgraph scalars logdir --tag loss -o loss.svg --smooth 0.6
     tbgraph scalars logdir --watch
     """
-    from graphviz_tb.commands.terminal import tell_notices
+    from graphviz_tb.commands.terminal import print_notices
     from graphviz_tb.errors import RequestError
     from graphviz_tb.log import open_log
 
@@ -82,22 +84,22 @@ def scalars(logdir: str, runs: tuple[re.Pattern[str], ...], tags: tuple[re.Patte
         words = {"as_csv": "--csv", "as_json": "--json", "outputs": "-o"}
         raise RequestError(f"{' and '.join(words.get(way, f'--{way}') for way in ways)} cannot be had together")
     if values["outputs"]:
-        check_outputs(logdir, values["outputs"])
+        check_chart_outputs(logdir, values["outputs"])
     log = open_log(logdir, values["restarts"], checksum=values["checksum"])
-    show(ways[0] if ways else "table", log, lambda: matching_series(log, runs, tags), values)
+    show_scalars(ways[0] if ways else "table", log, lambda: matching_series(log, runs, tags), values)
     if not values["quiet"]:
-        tell_notices(notices_of(log, matching_series(log, runs, tags), runs))
+        print_notices(scalar_notices(log, matching_series(log, runs, tags), runs))
 
 
-def check_outputs(logdir: str, outputs: tuple[str, ...]) -> None:
+def check_chart_outputs(logdir: str, outputs: tuple[str, ...]) -> None:
     """Refuse outputs that cannot be written before anything is read."""
-    from graphviz_tb.commands.charts import format_of_chart
-    from graphviz_tb.output import check_writable, keep_inputs
+    from graphviz_tb.commands.charts import chart_suffix
+    from graphviz_tb.output import check_inputs_kept, check_outputs_writable
 
     for output in outputs:
-        format_of_chart(output)
-    check_writable(outputs)
-    keep_inputs((logdir,), outputs)
+        chart_suffix(output)
+    check_outputs_writable(outputs)
+    check_inputs_kept((logdir,), outputs)
 
 
 def matching_series(log: Log, runs: tuple[re.Pattern[str], ...], tags: tuple[re.Pattern[str], ...]) -> list[Series]:
@@ -105,43 +107,43 @@ def matching_series(log: Log, runs: tuple[re.Pattern[str], ...], tags: tuple[re.
     return [
         series
         for series in log.logged.series
-        if series.kind == "scalar" and matches(series.run, runs) and matches(series.tag, tags)
+        if series.kind == "scalar" and matches_any(series.run, runs) and matches_any(series.tag, tags)
     ]
 
 
-def matches(name: str, patterns: tuple[re.Pattern[str], ...]) -> bool:
+def matches_any(name: str, patterns: tuple[re.Pattern[str], ...]) -> bool:
     """Return whether any of the patterns is found in a name; true without patterns."""
     return not patterns or any(pattern.search(name) for pattern in patterns)
 
 
-def show(way: str, log: Log, choose: Any, values: dict[str, Any]) -> None:
+def show_scalars(way: str, log: Log, choose: Any, values: dict[str, Any]) -> None:
     """Print, draw or follow."""
-    from graphviz_tb.commands.table import columns_of_terminal, style, tell
+    from graphviz_tb.commands.table import output_style, print_lines, terminal_width
 
     if way == "watch":
-        from graphviz_tb.commands.watch import watch
+        from graphviz_tb.commands.watch import watch_runs
 
-        watch(log, choose)
+        watch_runs(log, choose)
     elif way == "outputs":
-        from graphviz_tb.commands.charts import draw
-        from graphviz_tb.output import write_all
+        from graphviz_tb.commands.charts import draw_scalars
+        from graphviz_tb.output import write_outputs
 
-        write_all(draw(log, choose(), values))
+        write_outputs(draw_scalars(log, choose(), values))
     elif way in ("as_csv", "as_json"):
         from graphviz_tb import export
 
-        print_parts((export.as_csv if way == "as_csv" else export.as_json)(choose()))
+        print_unchanged((export.scalars_as_csv if way == "as_csv" else export.scalars_as_json)(choose()))
     elif way == "curves":
         from graphviz_tb.commands.curves import curve_lines
 
-        tell(curve_lines(choose(), values, columns_of_terminal(), style()))
+        print_lines(curve_lines(choose(), values, terminal_width(), output_style()))
     else:
-        from graphviz_tb.commands.scalars_text import table_lines
+        from graphviz_tb.commands.scalars_text import scalar_table_lines
 
-        tell(table_lines(choose(), columns_of_terminal(), style()))
+        print_lines(scalar_table_lines(choose(), terminal_width(), output_style()))
 
 
-def print_parts(parts: Iterable[str]) -> None:
+def print_unchanged(parts: Iterable[str]) -> None:
     """Print text as UTF-8 with its own line ends; on a terminal without characters that move its cursor."""
     from graphviz_tb.commands.terminal import one_line
 
@@ -152,11 +154,11 @@ def print_parts(parts: Iterable[str]) -> None:
     sys.stdout.buffer.flush()
 
 
-def notices_of(log: Log, shown: list[Series], runs: tuple[re.Pattern[str], ...]) -> list[Notice]:
+def scalar_notices(log: Log, shown: list[Series], runs: tuple[re.Pattern[str], ...]) -> list[Notice]:
     """Return the notices of the log and of the chosen runs, and one with the reason if nothing is shown."""
     from graphviz_tb.model.notice import Notice
 
-    of_runs = (notice for run in log.logged.runs if matches(run.name, runs) for notice in run.notices)
+    of_runs = (notice for run in log.logged.runs if matches_any(run.name, runs) for notice in run.notices)
     notices = [*log.logged.notices, *of_runs]
     kinds = {series.kind for series in log.logged.series}
     if "scalar" not in kinds:

@@ -8,23 +8,23 @@ from typing import Any
 
 import click
 
-from graphviz_tb.commands.options import Scale, together, view_options
-from graphviz_tb.commands.terminal import say
-from graphviz_tb.commands.views import view_for
+from graphviz_tb.commands.options import FiniteRange, combine_options, view_options
+from graphviz_tb.commands.terminal import print_message
+from graphviz_tb.commands.views import view_of_command
 
 # Options of TensorBoard that are ignored, and why.
-NOT_NEEDED = {
+IGNORED_OPTIONS = {
     "reload_interval": "files are followed as they grow (--poll sets how often to look where the system does not tell)",
     "reload_multifile": "all files of a run are followed",
     "samples_per_plugin": "every point is kept",
     "load_fast": "there is one way to read, and it is fast",
     "purge_orphaned_data": "nothing is deleted; --restarts keep shows what a restarted run wrote again",
 }
-UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
-EXTRA = "pip install 'graphviz_tb[serve]'"
+MEMORY_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+SERVE_EXTRA_HINT = "pip install 'graphviz_tb[serve]'"
 
 
-class Memory(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+class MemoryType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     """An amount of memory: 500M, 2G."""
 
     name = "size"
@@ -32,14 +32,17 @@ class Memory(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return the bytes."""
         found = re.fullmatch(r"(\d{1,9})([kmgt]?)(?:i?b)?", str(value).lower())
-        amount = int(found[1]) * UNITS[found[2]] if found else 0
+        amount = int(found[1]) * MEMORY_UNITS[found[2]] if found else 0
         if not amount:
             self.fail(f"{str(value)[:40]!r} is no amount of memory, such as 500M or 2G", param, ctx)
         return amount
 
 
-unneeded_options = together(
-    *(click.option(f"--{name}", f"--{name.replace('_', '-')}", name, hidden=True, metavar="X") for name in NOT_NEEDED)
+ignored_options = combine_options(
+    *(
+        click.option(f"--{name}", f"--{name.replace('_', '-')}", name, hidden=True, metavar="X")
+        for name in IGNORED_OPTIONS
+    )
 )
 
 
@@ -64,11 +67,11 @@ unneeded_options = together(
     metavar="WHAT",
     help="last: what a restarted run wrote again counts once; keep: all of it does [last].",
 )
-@click.option("--poll", type=Scale(0.1, 3600), metavar="SECONDS", default=1.0, help="Look this often [1].")
-@click.option("--memory", type=Memory(), metavar="SIZE", default="2G", help="For series and graphs together [2G].")
+@click.option("--poll", type=FiniteRange(0.1, 3600), metavar="SECONDS", default=1.0, help="Look this often [1].")
+@click.option("--memory", type=MemoryType(), metavar="SIZE", default="2G", help="For series and graphs together [2G].")
 @click.option("--checksum", is_flag=True, help="Check the payload of every record.")
 @view_options
-@unneeded_options
+@ignored_options
 @click.option("-q", "--quiet", is_flag=True, help="Print the address alone.")
 def serve(path: str | None, logdir: str | None, browser: bool, quiet: bool, **values: Any) -> None:
     """Show PATH in a browser, and follow it while it is written.
@@ -85,24 +88,24 @@ def serve(path: str | None, logdir: str | None, browser: bool, quiet: bool, **va
     from graphviz_tb.errors import RequestError, ToolMissing
 
     try:
-        from graphviz_tb.serve.server import serve as run
+        from graphviz_tb.serve.server import run_server as run
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn", "watchfiles", "anyio", "h11"):
             raise
-        raise ToolMissing(f"tbgraph serve needs the server: {EXTRA}") from None
+        raise ToolMissing(f"tbgraph serve needs the server: {SERVE_EXTRA_HINT}") from None
     given = [each for each in (path, logdir) if each is not None]
     if len(given) != 1:
         raise RequestError("one PATH is needed" if not given else "PATH is given twice", hint="tbgraph serve ./logs")
     if not quiet:
-        for name in NOT_NEEDED:
+        for name in IGNORED_OPTIONS:
             if values[name] is not None:
-                say("note", f"--{name} does nothing here: {NOT_NEEDED[name]}", "yellow")
-    settings = settings_of(given[0], values)
+                print_message("note", f"--{name} does nothing here: {IGNORED_OPTIONS[name]}", "yellow")
+    settings = server_settings(given[0], values)
     shown = 1 if quiet else None
     run(settings, lambda lines: print(*lines[:shown], sep="\n", flush=True), click.launch if browser else None)
 
 
-def settings_of(path: str, values: dict[str, Any]) -> Any:
+def server_settings(path: str, values: dict[str, Any]) -> Any:
     """Return the settings of a command line. Raises `RequestError` or `ReadError`."""
     from graphviz_tb.errors import ReadError, RequestError
     from graphviz_tb.serve.settings import Settings, new_token
@@ -126,12 +129,12 @@ def settings_of(path: str, values: dict[str, Any]) -> Any:
         poll=values["poll"],
         memory=values["memory"],
         checksum=values["checksum"],
-        view=view_for(path, values),
+        view=view_of_command(path, values),
     )
-    if settings.local:
+    if settings.is_local:
         return settings
     if values["no_token"]:
-        say("warning", "everybody who reaches this machine can see all that is logged", "red")
+        print_message("warning", "everybody who reaches this machine can see all that is logged", "red")
         return settings
     from dataclasses import replace
 

@@ -1,6 +1,6 @@
 """Text in terminal columns: widths as displayed, clipping, small bars, tables.
 
-Nothing here prints except `tell`, and only `TextStyle` knows colours.
+Nothing here prints except `print_lines`, and only `TextStyle` knows colours.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from typing import Any
 import click
 import wcwidth
 
-from graphviz_tb.commands.terminal import colored
-from graphviz_tb.limits import TERMINAL_WIDTH
+from graphviz_tb.commands.terminal import takes_colours
+from graphviz_tb.limits import MAX_TERMINAL_WIDTH
 
-BLOCKS = " ▏▎▍▌▋▊▉█"
-PLAINER = str.maketrans(
+BAR_SIGNS = " ▏▎▍▌▋▊▉█"
+ASCII_SUBSTITUTES = str.maketrans(
     "█▉▊▋▌▍▎▏▁▂▃▄▅▆▇…×·─━│├┤└→↑↓−∞", "########_.,-=+*~x---|||`>^v-8"
 )  # for encodings without these signs
-AT_ONCE = 1 << 20  # characters in a printed chunk
-NARROWEST = 6  # least width of a column that shrinks
-BAR = 16  # columns of a bar if there is room
-SHORT_BAR = 10  # columns of a bar in a table with many columns: tenths are readable
+JSON_CHUNK_LETTERS = 1 << 20  # characters in a printed chunk
+MIN_COLUMN_WIDTH = 6  # least width of a column that shrinks
+BAR_WIDTH = 16  # columns of a bar if there is room
+SHORT_BAR_WIDTH = 10  # columns of a bar in a table with many columns: tenths are readable
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +47,16 @@ class TextStyle:
         return click.style(text, fg="cyan") if self.on else text
 
 
-def columns_of_terminal() -> int:
+def terminal_width() -> int:
     """Return the width of a line: COLUMNS, the terminal, else 80."""
-    return max(1, min(TERMINAL_WIDTH, shutil.get_terminal_size((80, 24)).columns))
+    return max(1, min(MAX_TERMINAL_WIDTH, shutil.get_terminal_size((80, 24)).columns))
 
 
-def tell(lines: Iterable[str]) -> None:
+def print_lines(lines: Iterable[str]) -> None:
     """Print lines on standard output, escaping characters that its encoding lacks."""
     encoding = sys.stdout.encoding or "utf-8"
     for line in lines:
-        print(encodable(line, encoding))
+        print(as_encodable(line, encoding))
 
 
 def json_lines(document: Mapping[str, Any]) -> Iterator[str]:
@@ -75,29 +75,29 @@ def json_lines(document: Mapping[str, Any]) -> Iterator[str]:
         pieces.append(piece)
         held += len(piece)
         # Between two items: JSON has no line break within a text.
-        if held > AT_ONCE and piece.startswith(",\n"):
+        if held > JSON_CHUNK_LETTERS and piece.startswith(",\n"):
             pieces.pop()
             yield "".join([*pieces, ","])
             pieces, held = [piece[2:]], 0
     yield "".join(pieces)
 
 
-def encodable(line: str, encoding: str) -> str:
+def as_encodable(line: str, encoding: str) -> str:
     """Return the line with plain substitutes or escapes for characters that `encoding` lacks.
 
-    >>> encodable("├─ ██ 층", "ascii")
+    >>> as_encodable("├─ ██ 층", "ascii")
     '|- ## \\\\uce35'
     """
     try:
         line.encode(encoding)
     except UnicodeEncodeError:
-        return line.translate(PLAINER).encode(encoding, "backslashreplace").decode(encoding)
+        return line.translate(ASCII_SUBSTITUTES).encode(encoding, "backslashreplace").decode(encoding)
     return line
 
 
-def style() -> TextStyle:
+def output_style() -> TextStyle:
     """Return the style for standard output."""
-    return TextStyle(colored(sys.stdout))
+    return TextStyle(takes_colours(sys.stdout))
 
 
 def shown_width(text: str) -> int:
@@ -110,10 +110,15 @@ def shown_width(text: str) -> int:
     return wcwidth.width(text, control_codes="ignore")
 
 
-def clip(text: str, width: int) -> str:
+def clip_middle(text: str, width: int) -> str:
     """Return `text` in at most `width` columns, cut in the middle so that its end is kept.
 
-    >>> clip("encoder/layer_12/output", 14), clip("층층층층", 5), clip("abc", 3), clip("abc", 0)
+    >>> (
+    ...     clip_middle("encoder/layer_12/output", 14),
+    ...     clip_middle("층층층층", 5),
+    ...     clip_middle("abc", 3),
+    ...     clip_middle("abc", 0),
+    ... )
     ('encoder…output', '층…층', 'abc', '')
     """
     if shown_width(text) <= width:
@@ -121,11 +126,11 @@ def clip(text: str, width: int) -> str:
     if width <= 1:
         return "…"[:width]  # room for the sign only
     # The end first: of a path the last segment says most.
-    tail = "".join(reversed(_take(wcwidth.iter_graphemes_reverse(text), (width - 1) // 2)))
-    return "".join(_take(wcwidth.iter_graphemes(text), width - 1 - shown_width(tail))) + "…" + tail
+    tail = "".join(reversed(take_graphemes(wcwidth.iter_graphemes_reverse(text), (width - 1) // 2)))
+    return "".join(take_graphemes(wcwidth.iter_graphemes(text), width - 1 - shown_width(tail))) + "…" + tail
 
 
-def _take(graphemes: Iterable[str], width: int) -> list[str]:
+def take_graphemes(graphemes: Iterable[str], width: int) -> list[str]:
     """Return as many of the first graphemes as fit."""
     taken, room = [], width
     for grapheme in graphemes:
@@ -136,31 +141,31 @@ def _take(graphemes: Iterable[str], width: int) -> list[str]:
     return taken
 
 
-def pad(text: str, width: int, right: bool = False) -> str:
+def pad_text(text: str, width: int, right: bool = False) -> str:
     """Return `text` in exactly `width` columns.
 
-    >>> pad("층", 4) + "|", pad("7", 3, right=True)
+    >>> pad_text("층", 4) + "|", pad_text("7", 3, right=True)
     ('층  |', '  7')
     """
-    text = clip(text, width)
+    text = clip_middle(text, width)
     gap = " " * (width - shown_width(text))
     return gap + text if right else text + gap
 
 
-def bar(share: float, width: int) -> str:
+def bar_text(share: float, width: int) -> str:
     """Return a bar that fills `share` of `width` columns, in eighths; any positive share is visible.
 
-    >>> bar(0.5, 4), bar(0.001, 4), bar(0, 4)
+    >>> bar_text(0.5, 4), bar_text(0.001, 4), bar_text(0, 4)
     ('██', '▏', '')
     """
     eighths = round(min(1.0, max(0.0, share)) * width * 8)  # of a place: BLOCKS has a sign for each
     # A sliver instead of rounding to nothing.
     if not eighths:
         eighths = 1 if share > 0 and width else 0
-    return "█" * (eighths // 8) + BLOCKS[eighths % 8].strip()
+    return "█" * (eighths // 8) + BAR_SIGNS[eighths % 8].strip()
 
 
-def table(
+def format_table(
     rows: Sequence[Sequence[str]],
     width: int,
     right: Sequence[int] = (),
@@ -174,32 +179,34 @@ def table(
     `right` are the right-aligned columns, `gives` the columns that shrink, widest first, if there is no room; with
     `header` the first row is dimmed.
 
-    >>> table([("conv1/weights", "12"), ("fc", "3")], 14, right=(1,))
+    >>> format_table([("conv1/weights", "12"), ("fc", "3")], 14, right=(1,))
     ['  conv…hts  12', '  fc         3']
     """
     if not rows:
         return []
     # Each column is as wide as its widest cell; then the widest ones of `gives` shrink.
     widths = [max(shown_width(row[index]) for row in rows) for index in range(len(rows[0]))]
-    widths = _fit(widths, gives, width - indent - 2 * (len(widths) - 1))
+    widths = shrink_columns(widths, gives, width - indent - 2 * (len(widths) - 1))
     lines = []
     for index, row in enumerate(rows):
-        cells = [pad(cell, widths[column], column in right) for column, cell in enumerate(row)]
+        cells = [pad_text(cell, widths[column], column in right) for column, cell in enumerate(row)]
         line = clip_end(" " * indent + "  ".join(cells).rstrip(), width)
         lines.append(look.dim(line) if header and index == 0 else line)
     return lines
 
 
-def _fit(widths: list[int], gives: Sequence[int], room: int) -> list[int]:
+def shrink_columns(widths: list[int], gives: Sequence[int], room: int) -> list[int]:
     """Shrink the columns in `gives` until all fit in `room`."""
     widths = list(widths)
     while sum(widths) > room:
         widest = max(gives, key=lambda column: widths[column])
-        if widths[widest] <= NARROWEST:
+        if widths[widest] <= MIN_COLUMN_WIDTH:
             break
         # Shrink to the next widest in one step: no loop over single columns.
         others = sorted((widths[column] for column in gives if column != widest), reverse=True)
-        step = widths[widest] - max(NARROWEST, others[0] if others and others[0] < widths[widest] else NARROWEST)
+        step = widths[widest] - max(
+            MIN_COLUMN_WIDTH, others[0] if others and others[0] < widths[widest] else MIN_COLUMN_WIDTH
+        )
         widths[widest] -= max(1, min(step, sum(widths) - room))
     return widths
 
@@ -210,13 +217,15 @@ def clip_end(line: str, width: int) -> str:
     >>> clip_end("abcdef", 4)
     'abc…'
     """
-    return line if shown_width(line) <= width else "".join(_take(wcwidth.iter_graphemes(line), width - 1)) + "…"
+    return (
+        line if shown_width(line) <= width else "".join(take_graphemes(wcwidth.iter_graphemes(line), width - 1)) + "…"
+    )
 
 
-def some(words: Sequence[str], width: int, more: bool = False) -> str:
+def join_fitting(words: Sequence[str], width: int, more: bool = False) -> str:
     """Return as many words as fit, at least the first, and a sign if there are more.
 
-    >>> some(["conv1", "conv2", "conv3"], 15), some(["conv1", "conv2"], 15)
+    >>> join_fitting(["conv1", "conv2", "conv3"], 15), join_fitting(["conv1", "conv2"], 15)
     ('conv1, conv2 …', 'conv1, conv2')
     """
     # Every word takes two columns at least, which limits their number; there may be tens of thousands.
@@ -224,28 +233,28 @@ def some(words: Sequence[str], width: int, more: bool = False) -> str:
         text = ", ".join(words[:count]) + (" …" if more or count < len(words) else "")
         if shown_width(text) <= width:
             return text
-    return clip(words[0], width) if words else ""
+    return clip_middle(words[0], width) if words else ""
 
 
-def wrap(text: str, width: int, indent: int = 2, more: int = 2) -> list[str]:
+def wrap_text(text: str, width: int, indent: int = 2, more: int = 2) -> list[str]:
     """Return `text` in lines at most `width` wide; those after the first are indented by `more`. A word longer than a
     line is cut.
 
-    >>> wrap("an input names no node", 14)
+    >>> wrap_text("an input names no node", 14)
     ['  an input', '    names no', '    node']
     """
     first, others = " " * indent, " " * (indent + more)
-    words = " ".join(clip(word, max(1, width - len(others))) for word in text.split(" "))
+    words = " ".join(clip_middle(word, max(1, width - len(others))) for word in text.split(" "))
     lines = wcwidth.wrap(words, width, initial_indent=first, subsequent_indent=others, break_on_hyphens=False)
     return [clip_end(line, width) for line in lines or [first]]
 
 
 def bar_width(width: int) -> int:
     """Return the width of a bar, smaller on narrow terminals."""
-    return max(4, min(BAR, width // 5))
+    return max(4, min(BAR_WIDTH, width // 5))
 
 
-def colored_bars(lines: list[str], look: TextStyle) -> list[str]:
+def color_bars(lines: list[str], look: TextStyle) -> list[str]:
     """Colour the bar at the end of each line."""
     if not look.on:
         return lines
@@ -254,10 +263,10 @@ def colored_bars(lines: list[str], look: TextStyle) -> list[str]:
     return [line[:start] + look.bar(line[start:]) for line, start in zip(lines, cut, strict=True)]
 
 
-def percent(share: float) -> str:
+def format_percent(share: float) -> str:
     """Format a share; 100 % and 0 % only if exact.
 
-    >>> percent(1.0), percent(0.9999), percent(0.0001), percent(0.123)
+    >>> format_percent(1.0), format_percent(0.9999), format_percent(0.0001), format_percent(0.123)
     ('100 %', '99.9 %', '<0.1 %', '12.3 %')
     """
     if 0 < share < 0.001:

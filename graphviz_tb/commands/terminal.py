@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, TextIO, cast
 
 import click
 
-from graphviz_tb.limits import MESSAGE
-from graphviz_tb.model.measure import cut_middle
+from graphviz_tb.limits import MAX_MESSAGE_LETTERS
+from graphviz_tb.model.measure import truncate_middle
 from graphviz_tb.model.notice import Notice
 
 if TYPE_CHECKING:
-    from graphviz_tb.place.quality import Quality
+    from graphviz_tb.place.quality import SceneQuality
 
 
-def colored(stream: TextIO) -> bool:
+def takes_colours(stream: TextIO) -> bool:
     """Return whether `stream` takes colours: a terminal, unless NO_COLOR is set."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
@@ -35,21 +35,21 @@ def one_line(text: str) -> str:
     return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
-def say(word: str, message: str, color: str, lines: bool = False) -> None:
+def print_message(word: str, message: str, color: str, lines: bool = False) -> None:
     """Print `word: message` on standard error, in one line; with `lines` keep the line breaks of the message."""
-    head = click.style(f"{word}:", fg=color, bold=True) if colored(sys.stderr) else f"{word}:"
+    head = click.style(f"{word}:", fg=color, bold=True) if takes_colours(sys.stderr) else f"{word}:"
     safe = "\n".join(map(one_line, message.split("\n"))) if lines else one_line(message)
-    print(f"{head} {cut_middle(safe, MESSAGE)}", file=sys.stderr)
+    print(f"{head} {truncate_middle(safe, MAX_MESSAGE_LETTERS)}", file=sys.stderr)
 
 
-def tell_notices(notices: Iterable[Notice]) -> None:
+def print_notices(notices: Iterable[Notice]) -> None:
     """Print one line for each kind of notice."""
     for notice in notices:
         more = f" (and {notice.count - 1:,} more)" if notice.count > 1 else ""
-        say("notice", notice.message + more, "yellow")
+        print_message("notice", notice.message + more, "yellow")
 
 
-def tell_times(seconds: Mapping[str, tuple[float, float]]) -> None:
+def print_times(seconds: Mapping[str, tuple[float, float]]) -> None:
     """Print a table of the stages: wall and CPU milliseconds."""
     print(f"{'stage':<10}{'wall ms':>10}{'CPU ms':>10}", file=sys.stderr)
     rows = [*seconds.items(), ("total", tuple(map(sum, zip(*seconds.values(), strict=True))))]
@@ -57,7 +57,7 @@ def tell_times(seconds: Mapping[str, tuple[float, float]]) -> None:
         print(f"{stage:<10}{wall * 1000:>10.1f}{cpu * 1000:>10.1f}", file=sys.stderr)
 
 
-def tell_quality(quality: Quality) -> None:
+def print_quality(quality: SceneQuality) -> None:
     """Print the quality of the arrangement, in the measures of its benchmark."""
     spine = f"{quality.straight} of {quality.steps} steps straight" if quality.steps else "none"
     words = (
@@ -66,7 +66,7 @@ def tell_quality(quality: Quality) -> None:
     print(f"{'drawn':<10}{words}", file=sys.stderr)
 
 
-def open_streams() -> None:
+def replace_closed_streams() -> None:
     """Replace closed standard streams: input is empty, output fails on writing, messages are dropped.
 
     Standard output escapes characters that its encoding lacks.
@@ -78,30 +78,30 @@ def open_streams() -> None:
         # Opened for reading: writing fails, as it should.
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")
     if sys.stderr is None:
-        sys.stderr = Messages(os.fdopen(os.open(os.devnull, os.O_WRONLY), "wb"), "utf-8")
+        sys.stderr = MessageStream(os.fdopen(os.open(os.devnull, os.O_WRONLY), "wb"), "utf-8")
     elif isinstance(sys.stderr, io.TextIOWrapper):
-        sys.stderr = Messages.instead_of(sys.stderr)
+        sys.stderr = MessageStream.wrap_stream(sys.stderr)
     if isinstance(sys.stdout, io.TextIOWrapper):
         if isinstance(sys.stdout.buffer, io.RawIOBase):
-            sys.stdout = with_buffer(sys.stdout)
+            sys.stdout = buffered_stream(sys.stdout)
         if sys.stdout.errors == "strict":
             sys.stdout.reconfigure(errors="backslashreplace")
 
 
-def with_buffer(stream: io.TextIOWrapper) -> io.TextIOWrapper:
+def buffered_stream(stream: io.TextIOWrapper) -> io.TextIOWrapper:
     """Return a stream that writes everything or fails: with PYTHONUNBUFFERED, writes to a full disk would be lost
     silently."""
     encoding, errors = stream.encoding, stream.errors
     return io.TextIOWrapper(io.BufferedWriter(cast(io.RawIOBase, stream.detach())), encoding, errors)
 
 
-class Messages(io.TextIOWrapper):
+class MessageStream(io.TextIOWrapper):
     """Standard error that ignores failed writes, as on a full disk: they change no exit code."""
 
     before: io.TextIOWrapper | None = None  # kept alive: it would close the buffer that both write to
 
     @classmethod
-    def instead_of(cls, stream: io.TextIOWrapper) -> Messages:
+    def wrap_stream(cls, stream: io.TextIOWrapper) -> MessageStream:
         """Wrap a stream so that messages which cannot be written are dropped."""
         made = cls(stream.buffer, stream.encoding, "backslashreplace", line_buffering=True)
         made.before = stream
@@ -119,7 +119,7 @@ class Messages(io.TextIOWrapper):
             super().flush()
 
 
-def hang_up() -> None:
+def detach_stdout() -> None:
     """Redirect standard output to nowhere: unwritten text is dropped."""
     with suppress(OSError, ValueError):  # not a system file, as in tests
         nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -134,7 +134,7 @@ def print_report(text: str) -> None:
         sys.stdout.buffer.write(text.encode("utf-8", "replace"))
         sys.stdout.buffer.flush()
     except BrokenPipeError:
-        hang_up()
+        detach_stdout()
 
 
 class ProgressBar:
@@ -152,12 +152,12 @@ class ProgressBar:
         """Begin a stage. The bar never goes back: an earlier stage within a later one is not shown."""
         if self.stages.index(stage) >= self.stages.index(self.stage):
             self.stage = stage
-            self._draw(0.0)
+            self.draw_bar(0.0)
 
-    def part(self, done: int, total: int | None) -> None:
+    def show_progress(self, done: int, total: int | None) -> None:
         """Show the progress of the stage, in bytes."""
         if total:
-            self._draw(min(1.0, done / total))
+            self.draw_bar(min(1.0, done / total))
 
     def clear(self) -> None:
         """Erase the bar."""
@@ -166,7 +166,7 @@ class ProgressBar:
             self.stream.write("\r\x1b[K")
             self.stream.flush()
 
-    def _draw(self, share: float) -> None:
+    def draw_bar(self, share: float) -> None:
         if not self.shown:
             return
         done = self.stages.index(self.stage)

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphviz_tb.commands.options import collect, fold_options, input_options
-from graphviz_tb.limits import FUNCTIONS_LISTED
-from graphviz_tb.model.json_values import heading
+from graphviz_tb.commands.options import collect_options, fold_options, input_options
+from graphviz_tb.limits import MAX_LISTED_FUNCTIONS
+from graphviz_tb.model.json_values import document_header
 
 if TYPE_CHECKING:
     from graphviz_tb.pipeline import Model
 
-SCREEN, SHORTEST, LONGEST = 40, 20, 80  # lines of a screenful: where there is no terminal, and the bounds
+# lines of a screenful: where there is no terminal, and the bounds
+SCREEN_LINES, MIN_SCREEN_LINES, MAX_SCREEN_LINES = 40, 20, 80
 
 
 @click.command(epilog="Exit codes: 0 done, 2 request, 3 file, 4 graph, 5 machine.")
@@ -52,76 +53,88 @@ def tree(
     tbgraph tree saved_model/ --json
     """
     from graphviz_tb.commands.session import open_model
-    from graphviz_tb.commands.table import json_lines, tell
-    from graphviz_tb.output import keep_inputs
+    from graphviz_tb.commands.table import json_lines, print_lines
+    from graphviz_tb.output import check_inputs_kept
 
     lines: Iterable[str]
-    options = collect(values)
-    keep_inputs((model, *options.read.run_metadata), ["-"])
+    options = collect_options(values)
+    check_inputs_kept((model, *options.read.run_metadata), ["-"])
     with open_model(model, options, quiet=quiet) as session:
         if as_json:
-            lines = json_lines(as_values(session.model, depth, under, ops, by == "flow"))
+            lines = json_lines(tree_values(session.model, depth, under, ops, by == "flow"))
         else:
-            lines = as_lines(session.model, depth, under, ops, by == "flow")
-    tell(lines)
+            lines = tree_lines(session.model, depth, under, ops, by == "flow")
+    print_lines(lines)
 
 
-def as_values(model: Model, depth: int | None, under: str | None, ops: bool, by_flow: bool) -> dict[str, Any]:
+def tree_values(model: Model, depth: int | None, under: str | None, ops: bool, by_flow: bool) -> dict[str, Any]:
     """Return the JSON document: a flat list in preorder, parents before children."""
-    from graphviz_tb.algorithms.calls import OpsThroughCalls
-    from graphviz_tb.commands.branches import branches, open_to_depth, roots_of, values
+    from graphviz_tb.algorithms.calls import OpCounter
+    from graphviz_tb.commands.branches import branch_values, open_to_depth, tree_roots, walk_branches
 
-    hierarchy, roots = model.hierarchy, roots_of(model, under)
+    hierarchy, roots = model.hierarchy, tree_roots(model, under)
     # No tree is deeper than it has rows.
     opened = open_to_depth(hierarchy, roots, len(hierarchy) if depth is None else depth)
-    through = OpsThroughCalls(hierarchy)
+    through = OpCounter(hierarchy)
     nodes = [
-        values(hierarchy, branch, through)
+        branch_values(hierarchy, branch, through)
         for root in roots
-        for branch in branches(hierarchy, root, opened, ops, by_flow)
+        for branch in walk_branches(hierarchy, root, opened, ops, by_flow)
         if not branch.loose
     ]
-    return {**heading("tbgraph-tree"), "label": label_of(model), "nodes": nodes}
+    return {**document_header("tbgraph-tree"), "label": source_label(model), "nodes": nodes}
 
 
-def label_of(model: Model) -> str:
+def source_label(model: Model) -> str:
     """Return the name of the source that was opened."""
     return model.loaded.label if model.loaded else ""
 
 
-def screenful() -> int:
+def lines_of_screen() -> int:
     """Return the number of lines of a screen."""
     if not sys.stdout.isatty():
-        return SCREEN
-    return max(SHORTEST, min(LONGEST, shutil.get_terminal_size((80, SCREEN)).lines - 2))
+        return SCREEN_LINES
+    return max(MIN_SCREEN_LINES, min(MAX_SCREEN_LINES, shutil.get_terminal_size((80, SCREEN_LINES)).lines - 2))
 
 
-def as_lines(model: Model, depth: int | None, under: str | None, ops: bool, by_flow: bool) -> list[str]:
+def tree_lines(model: Model, depth: int | None, under: str | None, ops: bool, by_flow: bool) -> list[str]:
     """Return the text: one tree for each root; without a depth about a screenful, and functions closed."""
-    from graphviz_tb.commands.branches import branches, open_a_screenful, open_the_flow, open_to_depth, roots_of
-    from graphviz_tb.commands.table import columns_of_terminal, style
-    from graphviz_tb.commands.tree_text import Page
+    from graphviz_tb.commands.branches import (
+        open_distinct_structures,
+        open_screenful,
+        open_to_depth,
+        tree_roots,
+        walk_branches,
+    )
+    from graphviz_tb.commands.table import output_style, terminal_width
+    from graphviz_tb.commands.tree_text import TreeWriter
 
-    hierarchy, roots = model.hierarchy, roots_of(model, under)
+    hierarchy, roots = model.hierarchy, tree_roots(model, under)
     first, others = roots[0], roots[1:]
-    lines = screenful()
+    lines = lines_of_screen()
     if depth is not None:
         opened = open_to_depth(hierarchy, roots, depth)
     elif by_flow:
-        opened = open_the_flow(hierarchy, roots)
+        opened = open_distinct_structures(hierarchy, roots)
     else:
-        opened = open_a_screenful(hierarchy, first, lines)
+        opened = open_screenful(hierarchy, first, lines)
     # An explicit request is shown completely; the default is limited to two screens.
     cut = depth is None and not by_flow
-    shown = list(branches(hierarchy, first, opened, ops, by_flow))
+    shown = list(walk_branches(hierarchy, first, opened, ops, by_flow))
     most = 2 * lines if cut else len(shown)
-    room = max(FUNCTIONS_LISTED, lines - len(shown)) if cut else len(others)
-    page = Page(hierarchy, columns_of_terminal(), style(), label_of(model))
+    room = max(MAX_LISTED_FUNCTIONS, lines - len(shown)) if cut else len(others)
+    page = TreeWriter(hierarchy, terminal_width(), output_style(), source_label(model))
     # One scale: the bars of functions compare with those of the main graph.
-    page.scale(roots)
-    text = [*page.tree(shown[:most], opened), *page.rest(len(shown) - most, "more lines; --depth 1 lists all")]
+    page.set_scale(roots)
+    text = [
+        *page.branch_lines(shown[:most], opened),
+        *page.remainder_line(len(shown) - most, "more lines; --depth 1 lists all"),
+    ]
     if others and under is None:
-        text += ["", *page.heading(f"Functions ({len(others):,})")]
+        text += ["", *page.heading_lines(f"Functions ({len(others):,})")]
     for root in others[:room]:
-        text += page.tree(list(branches(hierarchy, root, opened, ops, by_flow)), opened)
-    return [*text, *page.rest(len(others) - room, f"more{' functions' * (under is None)}; --depth 0 lists all")]
+        text += page.branch_lines(list(walk_branches(hierarchy, root, opened, ops, by_flow)), opened)
+    return [
+        *text,
+        *page.remainder_line(len(others) - room, f"more{' functions' * (under is None)}; --depth 0 lists all"),
+    ]

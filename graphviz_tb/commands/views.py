@@ -8,15 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from graphviz_tb.commands.options import asked
+from graphviz_tb.commands.options import given_options
 
 if TYPE_CHECKING:
     from graphviz_tb.model.saved_view import SavedView
 
-NAME, PROJECT, TABLE = "tbgraph.toml", "pyproject.toml", b"[tool.tbgraph"
+VIEW_FILE_NAME, PROJECT_FILE_NAME, VIEW_TABLE_HEAD = "tbgraph.toml", "pyproject.toml", b"[tool.tbgraph"
 
 
-def view_for(source: str, values: Mapping[str, Any]) -> SavedView | None:
+def view_of_command(source: str, values: Mapping[str, Any]) -> SavedView | None:
     """Return the view of a command line, without the settings that its options replace; None for none."""
     from graphviz_tb.errors import RequestError
 
@@ -25,44 +25,44 @@ def view_for(source: str, values: Mapping[str, Any]) -> SavedView | None:
     file = values["view"]
     if file is None and not values["no_view"]:
         with suppress(OSError, ValueError):  # not a possible file name: reading will refuse it
-            file = found(source)
+            file = find_view_file(source)
     if file is None and not values.get("hide"):
         return None
     # Imported here: most command lines have no view.
     from graphviz_tb.model.saved_view import SavedView
-    from graphviz_tb.view_file import read_view, without
+    from graphviz_tb.view_file import read_view_file, without_overridden
 
-    view = SavedView() if file is None else read_view(file)
-    said = {**asked(values), **({"hide": values["hide"]} if values.get("hide") else {})}
-    return without(view, said)
+    view = SavedView() if file is None else read_view_file(file)
+    said = {**given_options(values), **({"hide": values["hide"]} if values.get("hide") else {})}
+    return without_overridden(view, said)
 
 
-def found(source: str) -> Path | None:
+def find_view_file(source: str) -> Path | None:
     """Return the view file of a source: in its folder, else in the current one; None for none."""
     beside = Path(source)
     folders = [] if source == "-" else [beside, beside.parent] if beside.is_dir() else [beside.parent]
     for folder in (*folders, Path()):
-        if (folder / NAME).is_file():
-            return folder / NAME
-        if (folder / PROJECT).is_file() and has_table(folder / PROJECT):
-            return folder / PROJECT
+        if (folder / VIEW_FILE_NAME).is_file():
+            return folder / VIEW_FILE_NAME
+        if (folder / PROJECT_FILE_NAME).is_file() and has_view_table(folder / PROJECT_FILE_NAME):
+            return folder / PROJECT_FILE_NAME
     return None
 
 
-def has_table(project: Path) -> bool:
+def has_view_table(project: Path) -> bool:
     """Return whether a pyproject.toml has a table for this program."""
     try:
-        return TABLE in project.read_bytes()
+        return VIEW_TABLE_HEAD in project.read_bytes()
     except OSError:
         return False
 
 
-def applied(view: SavedView | None) -> SavedView | None:
+def without_choices(view: SavedView | None) -> SavedView | None:
     """Return a view without its options, which were applied before."""
     return None if view is None else replace(view, choices=())
 
 
-def facts_for(values: Mapping[str, Any]) -> FactsAsked | None:
+def facts_of_command(values: Mapping[str, Any]) -> FactsRequest | None:
     """Return the facts of a command line; None for none."""
     from graphviz_tb.errors import RequestError
 
@@ -70,10 +70,10 @@ def facts_for(values: Mapping[str, Any]) -> FactsAsked | None:
         raise RequestError("--fact names a column, and no facts are given", hint="--facts FILE.csv")
     if values["facts"] is None:
         return None
-    return FactsAsked(values["facts"], values["fact"], values["color_by"] is None)
+    return FactsRequest(values["facts"], values["fact"], values["color_by"] is None)
 
 
-class FactsAsked(NamedTuple):
+class FactsRequest(NamedTuple):
     """A file of facts, the column for the colours (None: the first), and whether to colour by it: unless --color-by is
     given."""
 

@@ -7,31 +7,31 @@ import time
 from collections.abc import Callable, Sequence
 
 from graphviz_tb.commands.scalars_text import sparkline
-from graphviz_tb.commands.table import clip_end, columns_of_terminal, encodable
+from graphviz_tb.commands.table import as_encodable, clip_end, terminal_width
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.log import Log
 from graphviz_tb.model.logged import Series
-from graphviz_tb.model.units import number
+from graphviz_tb.model.units import format_number
 
-SOONEST, LATEST = 1.0, 5.0  # seconds between two looks: longer while nothing changes
-SPARK = 8  # places of the curve of each tag
+MIN_WATCH_SECONDS, MAX_WATCH_SECONDS = 1.0, 5.0  # seconds between two looks: longer while nothing changes
+WATCH_SPARK_WIDTH = 8  # places of the curve of each tag
 
 
-def watch(log: Log, choose: Callable[[], Sequence[Series]]) -> None:
+def watch_runs(log: Log, choose: Callable[[], Sequence[Series]]) -> None:
     """Print the present values, then new ones as they are written, until Ctrl-C."""
     live = sys.stdout.isatty()
-    printed = rewrite_lines(lines_of(choose(), live), 0, live)
-    wait = SOONEST
+    printed = rewrite_lines(run_status_lines(choose(), live), 0, live)
+    wait = MIN_WATCH_SECONDS
     while True:
         time.sleep(wait)
         changes = log.refresh()
         if not changes:
-            wait = min(LATEST, wait * 1.5)
+            wait = min(MAX_WATCH_SECONDS, wait * 1.5)
             continue
-        wait = SOONEST
+        wait = MIN_WATCH_SECONDS
         changed = {run for run, _ in (*changes.points, *changes.again)}
         series = [each for each in choose() if live or each.run in changed]
-        printed = rewrite_lines(lines_of(series, live), printed, live)
+        printed = rewrite_lines(run_status_lines(series, live), printed, live)
 
 
 def rewrite_lines(lines: list[str], before: int, live: bool) -> int:
@@ -40,29 +40,29 @@ def rewrite_lines(lines: list[str], before: int, live: bool) -> int:
     if live and before:
         sys.stdout.write(f"\x1b[{before}F\x1b[J")  # up to the first of them, and clear the rest
     for line in lines:
-        print(encodable(line, encoding))
+        print(as_encodable(line, encoding))
     sys.stdout.flush()
     return len(lines)
 
 
-def lines_of(series: Sequence[Series], live: bool) -> list[str]:
+def run_status_lines(series: Sequence[Series], live: bool) -> list[str]:
     """Return a line a run: its name, its last step, the last value of each tag."""
     runs: dict[str, list[Series]] = {}
     for each in series:
         runs.setdefault(each.run, []).append(each)
-    width = columns_of_terminal()
+    width = terminal_width()
     lines = []
     for run, held in runs.items():
         last = max((int(each.step[-1]) for each in held if len(each)), default=0)
-        line = "  ".join([one_line(run), f"step {last}", *(_value(each, live) for each in held)])
+        line = "  ".join([one_line(run), f"step {last}", *(series_status(each, live) for each in held)])
         lines.append(clip_end(line, width) if live else line)
     return lines
 
 
-def _value(series: Series, live: bool) -> str:
-    points = series.in_order()
+def series_status(series: Series, live: bool) -> str:
+    points = series.point_order()
     if not len(points):
         return one_line(series.tag)
     values = series.value[points].astype(float)
-    curve = f" {sparkline(values, SPARK)}" if live else ""
-    return f"{one_line(series.tag)} {number(float(values[-1]))}{curve}"
+    curve = f" {sparkline(values, WATCH_SPARK_WIDTH)}" if live else ""
+    return f"{one_line(series.tag)} {format_number(float(values[-1]))}{curve}"

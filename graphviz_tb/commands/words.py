@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
-class Listed(click.Option):
+class WordOption(click.Option):
     """An option that takes one word of a table; `{}` in its help becomes the words."""
 
     def __init__(self, *args: Any, table: Callable[[], Iterable[str]], **kwargs: Any) -> None:
@@ -27,66 +27,66 @@ class Listed(click.Option):
     @property
     def help(self) -> str:
         """The help with the words in it."""
-        return self.template.format(one_of(self.table()))
+        return self.template.format(choice_words(self.table()))
 
     @help.setter
     def help(self, template: str | None) -> None:
         self.template = template or ""
 
 
-def one_of(words: Iterable[str]) -> str:
+def choice_words(words: Iterable[str]) -> str:
     """Return words as a choice.
 
-    >>> one_of(["svg"]), one_of(["BT", "TB", "LR"])
+    >>> choice_words(["svg"]), choice_words(["BT", "TB", "LR"])
     ('svg', 'BT, TB or LR')
     """
     *first, last = words
     return f"{', '.join(first)} or {last}" if first else last
 
 
-def schemes() -> Iterable[str]:
+def scheme_names() -> Iterable[str]:
     """Return the names of the colourings."""
     from graphviz_tb.color import SCHEMES
 
     return SCHEMES
 
 
-def measures() -> Iterable[str]:
+def measure_names() -> Iterable[str]:
     """Return the measures of logged values."""
     from graphviz_tb.chart.measures import MEASURES
 
     return MEASURES
 
 
-def engines() -> Iterable[str]:
+def engine_names() -> Iterable[str]:
     """Return the layout engines."""
     from graphviz_tb.arrange import ENGINES
 
     return ENGINES
 
 
-def formats() -> Iterable[str]:
+def format_names() -> Iterable[str]:
     """Return the formats of pictures."""
     from graphviz_tb.formats import RENDERERS
 
     return RENDERERS
 
 
-def directions() -> Iterable[str]:
+def direction_names() -> Iterable[str]:
     """Return the directions of the flow."""
     from graphviz_tb.model.scene import DIRECTIONS
 
     return DIRECTIONS
 
 
-def themes() -> Iterable[str]:
+def theme_names() -> Iterable[str]:
     """Return the themes."""
     from graphviz_tb.model.theme import THEMES
 
     return THEMES
 
 
-def presets() -> Iterable[str]:
+def preset_names() -> Iterable[str]:
     """Return the presets of folding."""
     from graphviz_tb.options import PRESETS
 

@@ -38,9 +38,9 @@ def diff(old: Any, new: Any, include: Iterable[str] = (), options: DiffOptions |
     """
     from graphviz_tb.diff.options import DiffOptions
     from graphviz_tb.diff.run import run
-    from graphviz_tb.errors import demand
+    from graphviz_tb.errors import require_type
 
-    demand("options", options, DiffOptions, type(None))
+    require_type("options", options, DiffOptions, type(None))
     return run(old, new, options or DiffOptions.including(include), read)
 
 

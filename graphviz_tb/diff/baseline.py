@@ -17,12 +17,12 @@ from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.diff.run import run
 from graphviz_tb.errors import RequestError
-from graphviz_tb.limits import NUMBERS_OF_SETTING
-from graphviz_tb.model.folded import Folded
-from graphviz_tb.model.loaded import Loaded
+from graphviz_tb.limits import MAX_SETTING_NUMBERS
+from graphviz_tb.model.folded import FoldedGraph
+from graphviz_tb.model.loaded import LoadedGraph
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, TensorProto
-from graphviz_tb.read import read
+from graphviz_tb.read import read_source
 
 KEPT = ("dtype", "tensor_shape", "version_number")  # of a tensor that is too large to be a setting
 
@@ -35,12 +35,12 @@ def baseline(source: Any, **choices: Any) -> tuple[bytes, str]:
     >>> baseline(b'node { name: "x" op: "Relu" }')[0]
     b'{\\n "node": [\\n  {\\n   "name": "x",\\n   "op": "Relu"\\n  }\\n ]\\n}\\n'
     """
-    loaded = source.loaded if isinstance(source, Folded) else None
-    loaded = loaded or read(source, ReadOptions(**choices))
+    loaded = source.loaded if isinstance(source, FoldedGraph) else None
+    loaded = loaded or read_source(source, ReadOptions(**choices))
     return as_bytes(document(loaded)), loaded.label
 
 
-def document(loaded: Loaded) -> dict[str, Any]:
+def document(loaded: LoadedGraph) -> dict[str, Any]:
     """What a baseline holds, as plain values."""
     if loaded.kind != "conceptual":
         values: dict[str, Any] = MessageToDict(without_numbers(loaded.graph_def))
@@ -74,7 +74,7 @@ def without_numbers(graph_def: GraphDef) -> GraphDef:
 
 def empty(tensor: TensorProto) -> None:
     """Take the numbers out of a tensor that has more than a setting may have."""
-    if prod(dim.size for dim in tensor.tensor_shape.dim) > NUMBERS_OF_SETTING:
+    if prod(dim.size for dim in tensor.tensor_shape.dim) > MAX_SETTING_NUMBERS:
         for field, _ in tensor.ListFields():
             if field.name not in KEPT:
                 tensor.ClearField(field.name)

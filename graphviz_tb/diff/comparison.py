@@ -8,8 +8,17 @@ from dataclasses import dataclass, field, replace
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Self
 
-from graphviz_tb.errors import demand
-from graphviz_tb.model.change import KINDS, QUANTITIES, SEVERITIES, Change, ChangeKind, ValuePair, as_dicts, by_severity
+from graphviz_tb.errors import require_type
+from graphviz_tb.model.change import (
+    CHANGE_KINDS,
+    CHANGE_QUANTITIES,
+    SEVERITIES,
+    Change,
+    ChangeKind,
+    ValuePair,
+    sort_by_severity,
+    value_pairs_to_json,
+)
 from graphviz_tb.model.notice import Notice
 
 if TYPE_CHECKING:
@@ -66,12 +75,12 @@ class Comparison:
     def kinds(self) -> dict[ChangeKind, int]:
         """How many changes of each kind."""
         counts = Counter(change.kind for change in self.items)
-        return {kind: counts[kind] for kind in KINDS if kind in counts}
+        return {kind: counts[kind] for kind in CHANGE_KINDS if kind in counts}
 
     @property
     def numbers(self) -> dict[str, ValuePair]:
         """Before and after, of the whole: `ops`, `parameters`, `flops`; None where a number is not known."""
-        return self.source.numbers.whole if self.source is not None else dict.fromkeys(QUANTITIES, (None, None))
+        return self.source.numbers.whole if self.source is not None else dict.fromkeys(CHANGE_QUANTITIES, (None, None))
 
     @property
     def at_least(self) -> frozenset[str]:
@@ -87,12 +96,12 @@ class Comparison:
 
     def numbers_of(self, change: Change) -> dict[str, ValuePair]:
         """Before and after, of the layers that a change and its consequences concern: the quantities that differ."""
-        demand("change", change, Change)
+        require_type("change", change, Change)
         return self.source.numbers.of(change, self.found == 1) if self.source is not None else {}
 
     def layers_of(self, change: Change) -> dict[str, list[dict[str, str]]]:
         """The layers that a change is about, with their classes: `{"old": [{"name", "class"}], "new": [...]}`."""
-        demand("change", change, Change)
+        require_type("change", change, Change)
         return self.source.layers_of(change) if self.source is not None else {"old": [], "new": []}
 
     @property
@@ -104,7 +113,7 @@ class Comparison:
             "severities": {
                 word: count for word in SEVERITIES if (count := sum(change.severity == word for change in self.items))
             },
-            **as_dicts(self.numbers),
+            **value_pairs_to_json(self.numbers),
             **({"at_least": sorted(self.at_least)} if self.at_least else {}),
             "matched": self.matched,
             "renumbered": self.renumbered,
@@ -115,7 +124,7 @@ class Comparison:
     def filter(self, kind: str | None = None, severity: str | None = None, under: str | None = None) -> Self:
         """Only changes of a kind, of a severity, at or below a name."""
         for what, value in (("kind", kind), ("severity", severity), ("under", under)):
-            demand(what, value, str, NoneType)
+            require_type(what, value, str, NoneType)
         kept = [
             change
             for change in self.items
@@ -128,10 +137,10 @@ class Comparison:
     def inverted(self) -> Self:
         """The changes from the new graph to the old one."""
         source = self.source.inverted() if self.source is not None else None
-        items = (change.inverted() for change in self.items)
+        items = (change.inverse() for change in self.items)
         return replace(
             self,
-            items=by_severity(items) if source is None else source.in_order(items),
+            items=sort_by_severity(items) if source is None else source.in_order(items),
             old_name=self.new_name,
             new_name=self.old_name,
             source=source,

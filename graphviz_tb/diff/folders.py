@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath, PurePosixPath
 
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.read.walk import UNREAD, Below, files_below
+from graphviz_tb.read.walk import UNREAD_FOLDER_CODE, FolderListing, list_files_below
 
 SUFFIXES = frozenset({".pb", ".pbtxt", ".keras", ".meta", ".json", ".h5", ".graphdef", ".prototxt"})
 SAVED_MODEL = ("saved_model.pb", "saved_model.pbtxt")
@@ -46,7 +46,7 @@ def collections(old: str, new: str) -> tuple[Collection, Collection] | None:
 
 def collection(folder: Path) -> Collection | None:
     """A folder of models, which may hold none; None where it is a single source."""
-    below = files_below(folder)
+    below = list_files_below(folder)
     # A folder of runs is one source: `--run` says which of them is compared.
     if any(EVENTS in file.name for _, file in below.files):
         return None
@@ -54,13 +54,13 @@ def collection(folder: Path) -> Collection | None:
     unread = {
         os.path.relpath(notice.where, folder).replace(os.sep, "/"): notice.message
         for notice in below.notices
-        if notice.code == UNREAD
+        if notice.code == UNREAD_FOLDER_CODE
     }
-    odd = tuple(notice for notice in below.notices if notice.code != UNREAD)
+    odd = tuple(notice for notice in below.notices if notice.code != UNREAD_FOLDER_CODE)
     return None if "." in found else Collection(folder, frozenset(found), unread, odd)
 
 
-def models(below: Below) -> set[str]:
+def models(below: FolderListing) -> set[str]:
     """The paths of all models in a folder; a SavedModel is one, as a whole."""
     files = [(PurePath(place), path) for place, path in below.files]
     saved = {place for place, path in files if path.name in SAVED_MODEL}

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Literal, get_args
 
-from graphviz_tb.errors import UnknownChoice, WrongType, demand, spoken
+from graphviz_tb.errors import UnknownChoice, WrongType, require_type, short_repr
 
 ReportStyle = Literal["text", "json", "markdown"]
 STYLES: tuple[ReportStyle, ...] = get_args(ReportStyle)
@@ -35,14 +35,14 @@ class DiffOptions:
         DiffOptions(shapes=True, devices=True, colocation=False, versions=False, constants=False)
         """
         words = (words,) if isinstance(words, str) else words
-        demand("include", words, Iterable)
+        require_type("include", words, Iterable)
         try:
             words = tuple(words)
         except TypeError:  # an array without dimensions says that it is iterable
-            raise WrongType(f"include is {spoken(words)}; it takes words") from None
+            raise WrongType(f"include is {short_repr(words)}; it takes words") from None
         chosen = []
         for word in words:
-            demand("include", word, str)
+            require_type("include", word, str)
             parts = [part.strip() for part in word.split(",")]
             chosen += [part for part in parts if part] or [word]  # an empty word is no class either
         for word in chosen:

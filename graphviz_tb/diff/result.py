@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.diff.comparison import Comparison
 from graphviz_tb.diff.options import REPORTS, ReportStyle
-from graphviz_tb.errors import demand
+from graphviz_tb.errors import require_type
 
 if TYPE_CHECKING:
     from graphviz_tb.picture import Picture
@@ -36,13 +36,13 @@ class Changes(Comparison):
     def picture(self, view: Any = None, **choices: Any) -> Picture:
         """One picture of both graphs, as a `Picture`; `choices` are options of a picture (`theme`, `open`, …), and
         `view` is a view file, of which hiding, titles and the like count."""
-        from graphviz_tb.choices import check_picture
+        from graphviz_tb.choices import validate_picture_options
         from graphviz_tb.diff.picture.both import Both, picture_options
-        from graphviz_tb.view_file import view_of
+        from graphviz_tb.view_file import as_saved_view
 
-        saved = view_of(view)
+        saved = as_saved_view(view)
         wanted = picture_options(saved, choices)
-        check_picture(wanted)
+        validate_picture_options(wanted)
         return Both(self, saved).picture(wanted)
 
     def _repr_svg_(self) -> str:
@@ -50,20 +50,20 @@ class Changes(Comparison):
 
     def save(self, target: str | PathLike[str], **choices: Any) -> None:
         """Write a picture (`.svg`, `.png`, …), or the report (`.json`, `.md`, `.txt`)."""
-        from graphviz_tb.output import keep_inputs, write
+        from graphviz_tb.output import check_inputs_kept, write_output
 
-        keep_inputs(self.inputs, [target])
+        check_inputs_kept(self.inputs, [target])
         # Suffixes of reports come first: `.json` of a diff is its changes, not a picture of both graphs.
         style = REPORTS.get(PurePath(target).suffix.lower())
         if style is None:
             self.picture(**choices).save(target)
         else:
-            write(target, self.explain(style, None).encode("utf-8", "replace"))
+            write_output(target, self.explain(style, None).encode("utf-8", "replace"))
 
     def explain(self, style: ReportStyle = "text", limit: int | None = 40, colour: bool = False) -> str:
         """The changes in words: "text", "json" or "markdown". `limit` is the number of changes listed in text."""
         from graphviz_tb.diff.report.explain import explain
 
-        demand("style", style, str)
-        demand("limit", limit, int, NoneType)
+        require_type("style", style, str)
+        require_type("limit", limit, int, NoneType)
         return explain(self, style, limit, colour)

@@ -26,14 +26,14 @@ from graphviz_tb.diff.traced import modules
 from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.flatten import flatten
 from graphviz_tb.interpret import interpret
-from graphviz_tb.model.folded import Folded
+from graphviz_tb.model.folded import FoldedGraph
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.loaded import Signature
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.model.sources import lasting, plain_files
+from graphviz_tb.model.sources import absolute_sources, regular_file_stats
 from graphviz_tb.options import FlattenOptions, ReadOptions
-from graphviz_tb.read import read
-from graphviz_tb.read.inputs import check_once, local
+from graphviz_tb.read import read_source
+from graphviz_tb.read.inputs import check_stdin_once, localize_source
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,8 @@ class DiffInput:
 
 def run(old: Any, new: Any, options: DiffOptions, choices: dict[str, Any]) -> Changes:
     """Load both, match in one orientation, compare, turn back."""
-    old, new = local(old), local(new)
-    check_once((old, new))
+    old, new = localize_source(old), localize_source(new)
+    check_stdin_once((old, new))
     before, after = load_flat(old, choices, 0), load_flat(new, choices, 1)
     if {before.kind, after.kind} == {"op", "conceptual"}:
         raise RequestError(
@@ -62,7 +62,9 @@ def run(old: Any, new: Any, options: DiffOptions, choices: dict[str, Any]) -> Ch
 
 def inputs(source: Any) -> tuple[Any, ...]:
     """Return the input files of a source, which no output may overwrite."""
-    given = source.files if isinstance(source, Folded) else (lasting(source), *plain_files((source,)))
+    given = (
+        source.files if isinstance(source, FoldedGraph) else (absolute_sources(source), *regular_file_stats((source,)))
+    )
     return tuple(each for each in given if isinstance(each, str | os.PathLike | os.stat_result))
 
 
@@ -107,11 +109,11 @@ def load_flat(source: Any, choices: dict[str, Any], side: int) -> DiffInput:
     """Read and flatten; a Model is taken as it is. A choice may be a pair, one for each side."""
     if isinstance(source, DiffInput):
         return source
-    if isinstance(source, Folded):
+    if isinstance(source, FoldedGraph):
         options = source.options.flatten
         graph = source.hierarchy.graph
         graph = interpret(flatten(graph.graph_def)) if options.tensorboard else graph
-        graph = interpret(flatten(modules(graph))) if graph.of_pytorch else graph
+        graph = interpret(flatten(modules(graph))) if graph.is_pytorch else graph
         if source.loaded and source.loaded.layers:
             graph = replace(graph, layers=source.loaded.layers)
         known = source.loaded
@@ -122,9 +124,9 @@ def load_flat(source: Any, choices: dict[str, Any], side: int) -> DiffInput:
     if strange := sorted(set(choices) - set(legal)):
         raise UnknownChoice.among("option of reading", strange[0], legal)
     asked = ReadOptions(**{name: of_side(name, value, side) for name, value in choices.items()})
-    loaded = read(source, asked)
+    loaded = read_source(source, asked)
     graph = interpret(flatten(loaded.graph, FlattenOptions(strict=asked.strict), loaded.layers))
-    graph = interpret(flatten(modules(graph))) if graph.of_pytorch else graph
+    graph = interpret(flatten(modules(graph))) if graph.is_pytorch else graph
     return DiffInput(graph, loaded.label, loaded.signatures, loaded.notices, loaded.kind)
 
 

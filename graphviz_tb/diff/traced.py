@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphviz_tb.algorithms.topological import depths
-from graphviz_tb.interpret.pytorch import CONSTANT, PARAMETER, PORT, is_module, label_of
+from graphviz_tb.algorithms.topological import node_depths
+from graphviz_tb.interpret.pytorch import CONSTANT_OP, PARAMETER_OP, PORT_OP, is_pytorch_module, pytorch_label
 from graphviz_tb.model.graph import Graph, Mark
-from graphviz_tb.model.paths import last_segment, natural
-from graphviz_tb.ops.inputs import setting_name
+from graphviz_tb.model.paths import last_segment, natural_name_key
+from graphviz_tb.ops.inputs import setting_input_name
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import GraphDef
@@ -36,7 +36,7 @@ def modules(graph: Graph) -> GraphDef:
     """Before: a trace whose marks are known. After: its ops alone, each with its arguments as attributes."""
     from graphviz_tb.proto import GraphDef
 
-    plumbing = (graph.mark == Mark.CONSTANT) | graph.of_types((CONSTANT, PARAMETER).__contains__)
+    plumbing = (graph.mark == Mark.CONSTANT) | graph.nodes_of_types((CONSTANT_OP, PARAMETER_OP).__contains__)
     work = np.flatnonzero(~plumbing).tolist()
     names = names_of(graph, work)
     made = GraphDef()
@@ -61,14 +61,14 @@ def argument(graph: Graph, node: int, slot: int, source: int) -> Iterator[tuple[
     """What an op is given at an input that is no tensor: the name of the argument and its value; of a parameter whose
     it is."""
     label = graph.labels.get(source, "")
-    if graph.op_types[graph.op[source]] == PARAMETER:
+    if graph.op_types[graph.op[source]] == PARAMETER_OP:
         owner = posixpath.dirname(posixpath.dirname(graph.name[source]))
         user = posixpath.dirname(graph.name[node])
         # A module is listed below its container, and called without it: the last segment says which it is.
-        own = last_segment(owner) == last_segment(user) or not is_module(last_segment(owner))
+        own = last_segment(owner) == last_segment(user) or not is_pytorch_module(last_segment(owner))
         yield label, OWN if own else f"{SHARED}{owner}"
     elif label != NOT_GIVEN:
-        key = setting_name(graph.op_types[graph.op[node]], slot) or f"argument {slot}"
+        key = setting_input_name(graph.op_types[graph.op[node]], slot) or f"argument {slot}"
         value = implied(graph, node, key, label)
         if value:
             yield key, value
@@ -105,15 +105,15 @@ def names_of(graph: Graph, work: Sequence[int]) -> dict[int, str]:
         add_parents(around, scope)
     names: dict[int, str] = {}
     for scope, nodes in below.items():
-        alone = len(nodes) == 1 and is_module(last_segment(scope)) and scope not in around
+        alone = len(nodes) == 1 and is_pytorch_module(last_segment(scope)) and scope not in around
         counts: dict[str, int] = defaultdict(int)
         for node in nodes:
             definition = graph.graph_def.node[node]
             # Outside of all modules there is nothing but the name of the value.
-            if definition.op == PORT or "::" not in definition.op or not scope:
+            if definition.op == PORT_OP or "::" not in definition.op or not scope:
                 names[node] = graph.name[node]
                 continue
-            kind = label_of(definition, []) or definition.op
+            kind = pytorch_label(definition, []) or definition.op
             number = counts[kind]
             counts[kind] += 1
             own = f"{kind}_{number}" if number else kind
@@ -129,5 +129,5 @@ def add_parents(around: set[str], scope: str) -> None:
 
 def in_flow(graph: Graph, work: Sequence[int]) -> list[int]:
     """Ops in the order of flow, the same whatever the order of the file."""
-    depth = depths(graph)
-    return sorted(work, key=lambda node: (depth[node], natural(graph.name[node])))
+    depth = node_depths(graph)
+    return sorted(work, key=lambda node: (depth[node], natural_name_key(graph.name[node])))

@@ -10,26 +10,32 @@ from threading import RLock
 
 import numpy as np
 
-from graphviz_tb.algorithms.called_again import called_again
-from graphviz_tb.expand.annotations import ChildMark, MarkFiles, handed_constants, list_annotations
-from graphviz_tb.expand.bridges import EdgeFiles, crossings_inside, fileable, find_bridges
+from graphviz_tb.algorithms.called_again import repeatedly_called_scopes
+from graphviz_tb.expand.annotations import ChildMark, MarksByHost, call_constants, list_annotations
+from graphviz_tb.expand.bridges import EdgeIndex, crossings_fit_memory, find_bridges, open_group_crossings
 from graphviz_tb.expand.bundling import find_metaedges
 from graphviz_tb.expand.drawable import decide_drawable
-from graphviz_tb.expand.extract import ExtractInput, comes_back, decide, decide_circling, on_rings
+from graphviz_tb.expand.extract import (
+    ExtractInput,
+    choose_extracted,
+    choose_extracted_cycles,
+    is_on_cycle,
+    on_cycles_through,
+)
 from graphviz_tb.expand.filed import LevelForms, LevelLines
-from graphviz_tb.expand.loops import back_edges, loop_bodies
-from graphviz_tb.model.columns import Bools, Bytes, distinct
+from graphviz_tb.expand.loops import loop_back_edges, loop_bodies
+from graphviz_tb.model.columns import Bools, Bytes, distinct_values
 from graphviz_tb.model.facts import Facts
-from graphviz_tb.model.graph import SUMMARY
-from graphviz_tb.model.hierarchy import SCOPE, STACKS, TRAINING, Hierarchy
-from graphviz_tb.model.metagraph import Bridge, LevelForm, Mask, Metaedge, Metagraph
-from graphviz_tb.model.paths import Path, child_path, content_rows, last_segment, owner_row, parent_path
+from graphviz_tb.model.graph import SUMMARY_MARK
+from graphviz_tb.model.hierarchy import SCOPE_ROW, STACK_KINDS, TRAINING_ORIGIN, Hierarchy
+from graphviz_tb.model.metagraph import Bridge, DrawingMask, LevelForm, Metaedge, Metagraph
+from graphviz_tb.model.paths import RowPath, child_path, content_rows, last_segment, owner_row, parent_path
 from graphviz_tb.options import ExpandOptions
 
-__all__ = ["Expander", "Path", "child_path", "parent_path"]
+__all__ = ["Expander", "RowPath", "child_path", "parent_path"]
 
-NO_SIDE: frozenset[str] = frozenset()
-UNITS = (4, 2, 3, 3, 4)  # nominal widths in half units, by `Kind`: scope, op, series, fold, function
+NO_SIDES: frozenset[str] = frozenset()
+NOMINAL_HALF_WIDTHS = (4, 2, 3, 3, 4)  # nominal widths in half units, by `Kind`: scope, op, series, fold, function
 
 
 class Expander:
@@ -52,24 +58,24 @@ class Expander:
         self.options = options
         # Caches of `drawable`, by open group: the order of its children and the continuations of their lines; by group
         # and neighbour their places.
-        self.orders: dict[Path, dict[int, int | None]] = {}
-        self.places: dict[tuple[Path, int], tuple[int | None, int | None]] = {}
-        self.going_on: dict[Path, dict[int, set[tuple[int, bool]]]] = {}
-        self._cache: dict[Path, Metagraph] = {}
+        self.orders: dict[RowPath, dict[int, int | None]] = {}
+        self.places: dict[tuple[RowPath, int], tuple[int | None, int | None]] = {}
+        self.going_on: dict[RowPath, dict[int, set[tuple[int, bool]]]] = {}
+        self._cache: dict[RowPath, Metagraph] = {}
         self._lock = RLock()  # threads may draw one model at once
         # Tables over the whole file, each made when the first group needs it.
-        self._edges: EdgeFiles | None = None
+        self._edges: EdgeIndex | None = None
         self._filed: LevelLines | None = None
-        self._marks: MarkFiles | None = None
+        self._marks: MarksByHost | None = None
         self._forms: LevelForms | None = None
         self._main = frozenset(options.main)
         self._aux = frozenset(options.aux)
 
-    def metagraph(self, path: Path) -> Metagraph:
+    def metagraph(self, path: RowPath) -> Metagraph:
         """Return the metagraph of the group at `path`. The groups around it are opened first, from the outside in."""
         # A group's bridges depend on what the group around it draws: from the outside in, without recursion.
-        chain: list[Path] = []
-        ancestor: Path | None = path
+        chain: list[RowPath] = []
+        ancestor: RowPath | None = path
         while ancestor is not None and ancestor not in self._cache:
             chain.append(ancestor)
             ancestor = parent_path(self.hierarchy, ancestor)
@@ -80,14 +86,14 @@ class Expander:
                         self._cache[group] = self._open(group)
         return self._cache[path]
 
-    def expect_all(self) -> None:
+    def bundle_all_levels(self) -> None:
         """Bundle the lines of all groups in one pass, if they fit into memory; call it before opening every group."""
         with self._lock:
-            if self._filed is None and fileable(self.hierarchy):
+            if self._filed is None and crossings_fit_memory(self.hierarchy):
                 # There is one main graph: once it is open, its lines are not needed again.
                 self._filed = LevelLines(self.hierarchy, self.facts, first=int((0,) in self._cache))
 
-    def form(self, row: int) -> tuple[LevelForm, list[int]] | None:
+    def level_form(self, row: int) -> tuple[LevelForm, list[int]] | None:
         """Return what the level of a group shares with levels equal but for their rows, and its own rows: children,
         then marks and neighbours. None if it is unique, or before `expect_all`."""
         with self._lock:
@@ -95,27 +101,27 @@ class Expander:
                 changed = self.hidden is not None or self.options.tensorboard or self._main or self._aux
                 if self._filed is None or changed:
                     return None
-                self._forms = LevelForms(self, self._filed, list(self._bodies))
-            return self._forms.of(row)
+                self._forms = LevelForms(self, self._filed, list(self._loop_bodies))
+            return self._forms.form_of_level(row)
 
     def with_options(self, options: ExpandOptions) -> Expander:
         """Return an expander of the same hierarchy with other options."""
         return Expander(self.hierarchy, self.facts, options, self.hidden)
 
-    def box_of(self, path: Path) -> Path:
+    def box_path(self, path: RowPath) -> RowPath:
         """Return the group whose box shows the content of the group at `path`: itself."""
         return path
 
-    def stacks(self, path: Path) -> list[tuple[Path, Path]]:
+    def stacks_around(self, path: RowPath) -> list[tuple[RowPath, RowPath]]:
         """Return the stacks around `path` that show one member, outermost first, each with the member that holds
         `path`."""
         return []
 
-    def known(self, path: Path) -> Metagraph | None:
+    def cached_metagraph(self, path: RowPath) -> Metagraph | None:
         """Return the metagraph of a group that was opened before."""
         return self._cache.get(path)
 
-    def _open(self, path: Path) -> Metagraph:
+    def _open(self, path: RowPath) -> Metagraph:
         hierarchy = self.hierarchy
         rows = content_rows(hierarchy, path)
         if self._filed is not None:
@@ -124,16 +130,16 @@ class Expander:
         else:
             edges, loops = find_metaedges(hierarchy, self.facts, path, rows)
         if self._marks is None:
-            self._marks = MarkFiles(hierarchy)
-        marks = self._marks.of_level(rows) + handed_constants(hierarchy, path, rows)
-        around = self._level(path, rows, edges, marks)
-        automatic, mask = self._masks(path, rows, around)
+            self._marks = MarksByHost(hierarchy)
+        marks = self._marks.marks_of_level(rows) + call_constants(hierarchy, path, rows)
+        around = self._extract_input(path, rows, edges, marks)
+        automatic, mask = self._extraction_masks(path, rows, around)
         # A child keeps its bridges where either mask has it in the core: see `decide_drawable`.
-        bridges = self._bridges(path, rows, automatic.extracted & mask.extracted)
+        bridges = self._level_bridges(path, rows, automatic.extracted_children & mask.extracted_children)
         level = Metagraph(
             row=path[-1],
             children=tuple(rows),
-            units=tuple([UNITS[self._kinds[row]] for row in rows]),
+            units=tuple([NOMINAL_HALF_WIDTHS[self._kinds[row]] for row in rows]),
             edges=(*edges, *self._back_edges(path, rows)),
             bridges=tuple(bridges),
             mask=mask,
@@ -144,37 +150,39 @@ class Expander:
         )
         if self.hidden is None:
             return level
-        from graphviz_tb.expand.hidden import without  # most levels hide nothing
+        from graphviz_tb.expand.hidden import drop_hidden_children  # most levels hide nothing
 
-        return without(level, self.hidden)
+        return drop_hidden_children(level, self.hidden)
 
-    def _back_edges(self, path: Path, rows: list[int]) -> list[Metaedge]:
+    def _back_edges(self, path: RowPath, rows: list[int]) -> list[Metaedge]:
         """Return edges that close the loop in the body of a While; TensorBoard draws none."""
-        function = self._bodies.get(path[-1])
-        return [] if function is None else back_edges(self.hierarchy, self.facts, function, rows)
+        function = self._loop_bodies.get(path[-1])
+        return [] if function is None else loop_back_edges(self.hierarchy, self.facts, function, rows)
 
-    def _level(self, path: Path, rows: list[int], edges: list[Metaedge], marks: list[ChildMark]) -> ExtractInput:
-        sides: list[frozenset[str]] = [NO_SIDE] * len(rows)
+    def _extract_input(
+        self, path: RowPath, rows: list[int], edges: list[Metaedge], marks: list[ChildMark]
+    ) -> ExtractInput:
+        sides: list[frozenset[str]] = [NO_SIDES] * len(rows)
         for mark in marks:
             # TensorBoard counts a constant as a neighbour: an op with one constant and no edge is put away.
             if self.options.tensorboard or mark.kind not in ("constant", "weight"):
                 sides[mark.child] |= {mark.side}
-        sinks = self._sunk if self.options.tensorboard or not edges else self._sunk_or_left_over
+        sinks = self._sink_rows if self.options.tensorboard or not edges else self._sink_or_summary_rows
         return ExtractInput(
             count=len(rows),
             edges=edges,
             sink=[row in sinks for row in rows],
             marked=sides,
-            unseen=self._unseen(path) if self.options.tensorboard else 0,
-            circling=frozenset() if self.options.tensorboard else self._circling(rows, edges),
+            unseen=self._unshown_node_count(path) if self.options.tensorboard else 0,
+            circling=frozenset() if self.options.tensorboard else self._children_on_cycles(rows, edges),
         )
 
-    def _circling(self, rows: list[int], edges: list[Metaedge]) -> frozenset[int]:
+    def _children_on_cycles(self, rows: list[int], edges: list[Metaedge]) -> frozenset[int]:
         """Return the stacks and folds on a cycle of two with a larger scope, training groups on any cycle, and scopes
         that are called again and again: their calls lead through stacks back to them."""
         hierarchy = self.hierarchy
-        trains = [at for at, row in enumerate(rows) if row in self._training]
-        stacks = {at for at, row in enumerate(rows) if self._kinds[row] in STACKS}
+        trains = [at for at, row in enumerate(rows) if row in self._training_rows]
+        stacks = {at for at, row in enumerate(rows) if self._kinds[row] in STACK_KINDS}
         if not trains and not stacks:
             return frozenset()
         # Pairs of children that data leads from and to.
@@ -186,24 +194,24 @@ class Expander:
             if source in stacks and (target, source) in pairs and self._is_smaller_stack(rows[source], rows[target])
         }
         # The smallest first, without those that are out already: putting one aside may break the cycle of the next.
-        for train in sorted(trains, key=lambda train: hierarchy.ops(rows[train])):
-            if comes_back(train, [pair for pair in data if not reversed_pairs.intersection(pair)]):
+        for train in sorted(trains, key=lambda train: hierarchy.op_count(rows[train])):
+            if is_on_cycle(train, [pair for pair in data if not reversed_pairs.intersection(pair)]):
                 reversed_pairs.add(train)
-        scopes = {at for at, row in enumerate(rows) if hierarchy.kind[row] == SCOPE}
+        scopes = {at for at, row in enumerate(rows) if hierarchy.kind[row] == SCOPE_ROW}
         left = [pair for pair in data if reversed_pairs.isdisjoint(pair)]
-        if ringed := on_rings(left, scopes, stacks - reversed_pairs):
-            called = called_again(hierarchy, int(hierarchy.parent[rows[0]]))
+        if ringed := on_cycles_through(left, scopes, stacks - reversed_pairs):
+            called = repeatedly_called_scopes(hierarchy, int(hierarchy.parent[rows[0]]))
             reversed_pairs |= {at for at in ringed if rows[at] in called}
         return frozenset(reversed_pairs)
 
     def _is_smaller_stack(self, row: int, scope: int) -> bool:
         """Return whether `row`, a stack or fold, trains nothing and `scope` is a larger scope."""
         hierarchy = self.hierarchy
-        if hierarchy.how[row] == TRAINING:
+        if hierarchy.how[row] == TRAINING_ORIGIN:
             return False
-        return bool(hierarchy.kind[scope] == SCOPE) and hierarchy.ops(row) < hierarchy.ops(scope)
+        return bool(hierarchy.kind[scope] == SCOPE_ROW) and hierarchy.op_count(row) < hierarchy.op_count(scope)
 
-    def _unseen(self, path: Path) -> int:
+    def _unshown_node_count(self, path: RowPath) -> int:
         """Count the nodes that TensorBoard counts and we do not show: the functions in the root, one op for each
         function."""
         if path == (0,):
@@ -213,7 +221,7 @@ class Expander:
     def _is_sink(self, row: int) -> bool:
         """Return whether a row is an op of a sink type, or a scope whose root op (`name/(name)`) is one."""
         hierarchy = self.hierarchy
-        if hierarchy.kind[row] == SCOPE:
+        if hierarchy.kind[row] == SCOPE_ROW:
             leaf = last_segment(hierarchy.name[row])
             root = f"{hierarchy.name[row]}/({leaf})"
             row = next((child for child in hierarchy.children(row).tolist() if hierarchy.name[child] == root), row)
@@ -221,18 +229,18 @@ class Expander:
         return node >= 0 and hierarchy.graph.op_types[hierarchy.graph.op[node]] in self.options.sink_types
 
     @cached_property
-    def _bodies(self) -> dict[int, int]:
+    def _loop_bodies(self) -> dict[int, int]:
         return {} if self.options.tensorboard else loop_bodies(self.hierarchy)
 
     @cached_property
-    def _training(self) -> frozenset[int]:
-        return frozenset(np.flatnonzero(self.hierarchy.how == TRAINING).tolist())
+    def _training_rows(self) -> frozenset[int]:
+        return frozenset(np.flatnonzero(self.hierarchy.how == TRAINING_ORIGIN).tolist())
 
-    def asked_of_rows(self) -> tuple[Bools | Bytes, ...]:
+    def level_row_columns(self) -> tuple[Bools | Bytes, ...]:
         """Columns of rows that decide a level besides its structure: if they agree, equal groups have equal levels."""
         hierarchy = self.hierarchy
         hidden = self.hidden if self.hidden is not None else np.zeros(len(hierarchy), bool)
-        return hierarchy.kind, hierarchy.how, hierarchy.connected, hidden, self._sinks, self._left_over
+        return hierarchy.kind, hierarchy.how, hierarchy.connected, hidden, self._sink_mask, self._summary_rows
 
     @cached_property
     def _kinds(self) -> list[int]:
@@ -240,19 +248,19 @@ class Expander:
         return kinds
 
     @cached_property
-    def _sunk(self) -> frozenset[int]:
-        return frozenset(np.flatnonzero(self._sinks).tolist())
+    def _sink_rows(self) -> frozenset[int]:
+        return frozenset(np.flatnonzero(self._sink_mask).tolist())
 
     @cached_property
-    def _sunk_or_left_over(self) -> frozenset[int]:
-        return frozenset(np.flatnonzero(self._sinks | self._left_over).tolist())
+    def _sink_or_summary_rows(self) -> frozenset[int]:
+        return frozenset(np.flatnonzero(self._sink_mask | self._summary_rows).tolist())
 
     @cached_property
-    def _left_over(self) -> Bools:
-        return left_over(self.hierarchy)
+    def _summary_rows(self) -> Bools:
+        return summary_only_rows(self.hierarchy)
 
     @cached_property
-    def _sinks(self) -> Bools:
+    def _sink_mask(self) -> Bools:
         """Mark the rows that are an op of a sink type, or a scope whose root op is one."""
         hierarchy, types = self.hierarchy, self.options.sink_types
         sinks = np.zeros(len(hierarchy), bool)
@@ -261,31 +269,31 @@ class Expander:
         sinks[ops] = kinds[hierarchy.graph.op[hierarchy.node[ops]]]
         # Only an op called `…/(leaf)` can be the root op of a scope: other scopes need no check.
         roots = [row for row in np.flatnonzero(sinks).tolist() if hierarchy.name[row].endswith(")")]
-        around = distinct(hierarchy.parent[roots])
-        for row in around[hierarchy.kind[around] == SCOPE].tolist():
+        around = distinct_values(hierarchy.parent[roots])
+        for row in around[hierarchy.kind[around] == SCOPE_ROW].tolist():
             sinks[row] = self._is_sink(row)
         return sinks
 
-    def _masks(self, path: Path, rows: list[int], level: ExtractInput) -> tuple[Mask, Mask]:
+    def _extraction_masks(self, path: RowPath, rows: list[int], level: ExtractInput) -> tuple[DrawingMask, DrawingMask]:
         """Return the automatic mask, and the one in effect after `--main` and `--aux`."""
         # TensorBoard extracts nothing inside a series; our folds are series of another kind.
-        if self.hierarchy.kind[path[-1]] in STACKS:
-            automatic = mask = decide_circling(level)
+        if self.hierarchy.kind[path[-1]] in STACK_KINDS:
+            automatic = mask = choose_extracted_cycles(level)
         else:
-            automatic = mask = decide(level, self.options)
+            automatic = mask = choose_extracted(level, self.options)
         if self._main or self._aux:
             names = [self.hierarchy.name[row] for row in rows]
             # `--main` decides again, with these children exempt; `--aux` only takes its children out of the result.
             included = frozenset(index for index, name in enumerate(names) if name in self._main)
             if included:
-                mask = decide(replace(level, included=included), self.options)
-            away = mask.extracted
-            mask = put_away(
+                mask = choose_extracted(replace(level, included=included), self.options)
+            away = mask.extracted_children
+            mask = extract_by_hand(
                 mask, level, [index for index, name in enumerate(names) if name in self._aux and index not in away]
             )
         return automatic, mask
 
-    def _bridges(self, path: Path, rows: list[int], away: frozenset[int]) -> list[Bridge]:
+    def _level_bridges(self, path: RowPath, rows: list[int], away: frozenset[int]) -> list[Bridge]:
         parent = parent_path(self.hierarchy, path)
         # The root has no outside.
         if parent is None:
@@ -294,16 +302,16 @@ class Expander:
         if self._filed is not None and len(path) == 1 and path[0] not in self.hierarchy.calls:
             return decide_drawable(self, path, self._filed.bridges(path[0]), away, self.options)
         if self._edges is None:
-            self._edges = EdgeFiles(self.hierarchy)
-        across = crossings_inside(self.hierarchy, self._edges, path)
+            self._edges = EdgeIndex(self.hierarchy)
+        across = open_group_crossings(self.hierarchy, self._edges, path)
         bridges = find_bridges(self.hierarchy, self.facts, across, rows, self._edges.known)
         return decide_drawable(self, path, bridges, away, self.options)
 
 
-def left_over(hierarchy: Hierarchy) -> Bools:
+def summary_only_rows(hierarchy: Hierarchy) -> Bools:
     """Mark the rows that hold, or are, one op that only summaries touch, such as MergeSummary."""
     graph = hierarchy.graph
-    summaries = (graph.mark[graph.source] == SUMMARY) | (graph.mark[graph.target] == SUMMARY)
+    summaries = (graph.mark[graph.source] == SUMMARY_MARK) | (graph.mark[graph.target] == SUMMARY_MARK)
     if not summaries.any():
         return np.zeros(len(hierarchy), bool)
     alone = np.zeros(len(graph), bool)
@@ -313,12 +321,12 @@ def left_over(hierarchy: Hierarchy) -> Bools:
     plain = (hierarchy.node >= 0) & (hierarchy.mark == 0)
     plain[plain] = ~alone[hierarchy.node[plain]]
     busy = np.concatenate(([0], np.cumsum(plain)))
-    single = hierarchy.op_total[hierarchy.end] - hierarchy.op_total[:-1] == 1
+    single = hierarchy.op_prefix_sum[hierarchy.end] - hierarchy.op_prefix_sum[:-1] == 1
     kept: Bools = single & (busy[hierarchy.end] == busy[:-1])
     return kept
 
 
-def put_away(mask: Mask, level: ExtractInput, nodes: Sequence[int]) -> Mask:
+def extract_by_hand(mask: DrawingMask, level: ExtractInput, nodes: Sequence[int]) -> DrawingMask:
     """Move children to the auxiliary area by hand: with more edges out than in, to the right column (sources)."""
     # One pass over the edges, however many children move.
     out, into = Counter(edge.source for edge in level.edges), Counter(edge.target for edge in level.edges)
@@ -327,4 +335,4 @@ def put_away(mask: Mask, level: ExtractInput, nodes: Sequence[int]) -> Mask:
     # TensorBoard's rule for what a user removes from the main graph.
     sources = [node for node in nodes if out[node] > into[node]]
     others = [node for node in nodes if out[node] <= into[node]]
-    return Mask((*mask.in_extract, *others), (*mask.out_extract, *sources), mask.stubbed.union(touched))
+    return DrawingMask((*mask.in_extract, *others), (*mask.out_extract, *sources), mask.stubbed.union(touched))

@@ -7,15 +7,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphviz_tb.expand.calls import constants_inside
-from graphviz_tb.model.columns import Longs, positions
+from graphviz_tb.expand.calls import constants_into_call
+from graphviz_tb.model.columns import Longs, positions_of_rows
 from graphviz_tb.model.graph import Mark
-from graphviz_tb.model.hierarchy import FUNCTION, Hierarchy
-from graphviz_tb.model.metagraph import Annotation, Bridge, Mask, Metaedge, Side, StubKind
-from graphviz_tb.model.paths import Path
+from graphviz_tb.model.hierarchy import FUNCTION_ROW, Hierarchy
+from graphviz_tb.model.metagraph import Annotation, Bridge, DrawingMask, Metaedge, Side, StubKind
+from graphviz_tb.model.paths import RowPath
 
-SIGNS: dict[Mark, StubKind] = {Mark.CONSTANT: "constant", Mark.SUMMARY: "summary", Mark.WEIGHT: "weight"}
-ORDER: dict[StubKind, int] = {"weight": 0, "constant": 1, "summary": 2, "shortcut": 3}  # next to an op, from the top
+STUB_KIND_BY_MARK: dict[Mark, StubKind] = {Mark.CONSTANT: "constant", Mark.SUMMARY: "summary", Mark.WEIGHT: "weight"}
+# next to an op, from the top
+STUB_ORDER: dict[StubKind, int] = {"weight": 0, "constant": 1, "summary": 2, "shortcut": 3}
 
 
 class ChildMark(NamedTuple):
@@ -28,7 +29,7 @@ class ChildMark(NamedTuple):
     edges: int
 
 
-class MarkFiles:
+class MarksByHost:
     """Marks by the row of the op next to which they are drawn."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
@@ -40,36 +41,36 @@ class MarkFiles:
         self.hosting = frozenset(rows.tolist())
         self.hierarchy = hierarchy
 
-    def of_level(self, rows: Sequence[int]) -> list[ChildMark]:
+    def marks_of_level(self, rows: Sequence[int]) -> list[ChildMark]:
         """Return the marks of the ops among `rows`, weights first for each op."""
         hosts = [(child, row) for child, row in enumerate(rows) if row in self.hosting]
-        return [mark for child, row in hosts for mark in self.of_child(child, row)]
+        return [mark for child, row in hosts for mark in self.marks_of_child(child, row)]
 
-    def of_child(self, child: int, row: int) -> list[ChildMark]:
+    def marks_of_child(self, child: int, row: int) -> list[ChildMark]:
         """Return the marks of the op at `row`, weights first."""
         start, stop = self.start[row], self.start[row + 1]
         graph, marks = self.hierarchy.graph, []
         for position in self.order[start:stop].tolist():
             mark = int(graph.beside.mark[position])
-            kind = SIGNS[Mark(graph.mark[mark])]
+            kind = STUB_KIND_BY_MARK[Mark(graph.mark[mark])]
             side: Side = "in" if graph.beside.inward[position] else "out"
             edges = int(graph.beside.edges[position])
             marks.append(ChildMark(child, int(self.hierarchy.row_of_node[mark]), side, kind, edges))
-        return sorted(marks, key=lambda mark: ORDER[mark.kind])
+        return sorted(marks, key=lambda mark: STUB_ORDER[mark.kind])
 
 
-def handed_constants(hierarchy: Hierarchy, path: Path, rows: Sequence[int]) -> list[ChildMark]:
+def call_constants(hierarchy: Hierarchy, path: RowPath, rows: Sequence[int]) -> list[ChildMark]:
     """Return the constants that a call is given: drawn next to its arguments when open, next to itself when closed."""
     # A call of several functions shows each of them as a child: the arguments are in one.
-    one = len(path) > 1 and hierarchy.kind[path[-1]] == FUNCTION
+    one = len(path) > 1 and hierarchy.kind[path[-1]] == FUNCTION_ROW
     call = path[-2] if one else path[-1]
     if call not in hierarchy.calls:
         return []
-    pairs = constants_inside(hierarchy, call, path[-1] if one else None)
-    children = positions(rows, np.array([inner for _, inner in pairs], np.int64)) if pairs else ()
+    pairs = constants_into_call(hierarchy, call, path[-1] if one else None)
+    children = positions_of_rows(rows, np.array([inner for _, inner in pairs], np.int64)) if pairs else ()
     # An argument that is drawn as a mark itself, a weight, is in no child.
     return [
-        ChildMark(int(child), mark, "in", SIGNS[Mark(hierarchy.mark[mark])], 1)
+        ChildMark(int(child), mark, "in", STUB_KIND_BY_MARK[Mark(hierarchy.mark[mark])], 1)
         for (mark, inner), child in zip(pairs, children, strict=True)
         if rows[child] <= inner < hierarchy.end[rows[child]]
     ]
@@ -78,7 +79,7 @@ def handed_constants(hierarchy: Hierarchy, path: Path, rows: Sequence[int]) -> l
 def list_annotations(
     marks: Iterable[ChildMark],
     edges: Sequence[Metaedge],
-    mask: Mask,
+    mask: DrawingMask,
     bridges: Sequence[Bridge],
     rows: Sequence[int],
 ) -> tuple[Annotation, ...]:
@@ -102,7 +103,7 @@ def list_annotations(
         count, control = edge.tensors + edge.control, not edge.tensors
         push(edge.source, "out", rows[edge.target], "shortcut", count, control)
         push(edge.target, "in", rows[edge.source], "shortcut", count, control)
-    away = mask.extracted
+    away = mask.extracted_children
     for bridge in bridges:
         if not bridge.drawable or bridge.child in away:
             count = bridge.tensors + bridge.control

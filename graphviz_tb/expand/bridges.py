@@ -1,7 +1,7 @@
 """Edges that leave a group, as the levels around it see their other end.
 
 An edge crosses the border of every group from its end up to the level that owns it. Each group finds its crossings
-among the edges filed by row (`EdgeFiles`); after many groups, the borders of all are filed at once (`Borders`).
+among the edges filed by row (`EdgeIndex`); after many groups, the borders of all are filed at once (`BorderIndex`).
 """
 
 from __future__ import annotations
@@ -10,22 +10,22 @@ from functools import cached_property
 
 import numpy as np
 
-from graphviz_tb.expand.bundling import lines_between, outward
-from graphviz_tb.expand.calls import through_call
-from graphviz_tb.limits import CROSSINGS_FILED, REMEMBERED_CALLS
-from graphviz_tb.model.bundles import Outputs
-from graphviz_tb.model.columns import Bools, Ints, Longs, positions, span
+from graphviz_tb.expand.bundling import build_bridges, bundle_level
+from graphviz_tb.expand.calls import follow_into_call
+from graphviz_tb.limits import FREE_FILED_CROSSINGS, MAX_CACHED_CALLS
+from graphviz_tb.model.bundles import OutputPairs
+from graphviz_tb.model.columns import Bools, Ints, Longs, positions_of_rows, sorted_value_range
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.hierarchy import FUNCTION, OP, Hierarchy
+from graphviz_tb.model.hierarchy import FUNCTION_ROW, OP_ROW, Hierarchy
 from graphviz_tb.model.metagraph import Bridge
-from graphviz_tb.model.paths import Path
-from graphviz_tb.model.tensors import Carried
+from graphviz_tb.model.paths import RowPath
+from graphviz_tb.model.tensors import CarriedTensors
 
-MANY = 1_000  # after so many opened groups it pays to file the borders of all at once
+GROUPS_BEFORE_FILING = 1_000  # after so many opened groups it pays to file the borders of all at once
 # Crossings (100 bytes each) filed at once: a base amount and so many for each edge. Beyond that (thousands of edges
 # through thousands of nested groups) each group finds its own.
-OF_EACH = 10
+FILED_CROSSINGS_PER_EDGE = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +48,7 @@ class Crossings:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Handed:
+class SortedCrossings:
     """Crossings indexed by the row inside: positions `by_inner` sorted by that row, and the sorted `rows`.
 
     These are the edges of a call inside its functions, or of a stack inside a member.
@@ -58,19 +58,19 @@ class Handed:
     by_inner: Longs
     rows: Ints
 
-    def below(self, start: int, end: int) -> Crossings:
+    def touching_rows(self, start: int, end: int) -> Crossings:
         """Return the crossings that touch one of the rows `start … end-1`, in the original order."""
-        first, stop = span(self.rows, start, end)
+        first, stop = sorted_value_range(self.rows, start, end)
         return self.edges.pick(np.sort(self.by_inner[first:stop]))
 
 
-def sorted_once(edges: Crossings) -> Handed:
+def sort_crossings(edges: Crossings) -> SortedCrossings:
     """Index crossings by the row inside, so that each of many groups finds its own."""
     by_inner = np.argsort(edges.inner, kind="stable")
-    return Handed(edges, by_inner, edges.inner[by_inner])
+    return SortedCrossings(edges, by_inner, edges.inner[by_inner])
 
 
-class EdgeFiles:
+class EdgeIndex:
     """Edges between ordinary ops, filed by the row of either end; made once."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
@@ -82,34 +82,34 @@ class EdgeFiles:
         by_source, by_target = np.argsort(out_row, kind="stable"), np.argsort(in_row, kind="stable")
         self.out_rows, self.out_edges = out_row[by_source], plain[by_source]
         self.in_rows, self.in_edges = in_row[by_target], plain[by_target]
-        self.calls: dict[Path, Crossings] = {}  # crossings of the calls opened so far
-        self._handed: dict[Path, Handed] = {}  # the same edges inside the functions of those calls
+        self.calls: dict[RowPath, Crossings] = {}  # crossings of the calls opened so far
+        self._handed: dict[RowPath, SortedCrossings] = {}  # the same edges inside the functions of those calls
         # By call, wherever it is opened: its crossings within its body, and those last passed into its functions.
         self._own: dict[int, Crossings] = {}
-        self._entered: dict[int, tuple[Crossings, Handed]] = {}
+        self._entered: dict[int, tuple[Crossings, SortedCrossings]] = {}
         self.hierarchy = hierarchy
         self.key_number = {key: number for number, key in enumerate(graph.keys)}
         self.asked = 0
-        self.known: dict[Outputs, Carried] = {}  # edges into nested groups carry equal tensors
+        self.known: dict[OutputPairs, CarriedTensors] = {}  # edges into nested groups carry equal tensors
 
-    def expect_all(self) -> None:
+    def file_all_borders(self) -> None:
         """File the borders of all groups at the first request."""
-        self.asked = MANY
+        self.asked = GROUPS_BEFORE_FILING
 
     @cached_property
-    def fileable(self) -> bool:
+    def borders_fit_memory(self) -> bool:
         """Return whether `borders` fits into memory."""
-        return fileable(self.hierarchy)
+        return crossings_fit_memory(self.hierarchy)
 
     @cached_property
-    def borders(self) -> Borders:
+    def borders(self) -> BorderIndex:
         """Edges across the border of every group, made once."""
-        return Borders(self.hierarchy)
+        return BorderIndex(self.hierarchy)
 
-    def around(self, path: Path) -> int:
+    def count_known_calls(self, path: RowPath) -> int:
         """Return how many of the calls on `path`, outermost first, are known already."""
         # Emptied as a whole: the few calls on the next path are found again.
-        if max(len(self.calls), len(self._own)) > REMEMBERED_CALLS:
+        if max(len(self.calls), len(self._own)) > MAX_CACHED_CALLS:
             for kept in (self.calls, self._handed, self._own, self._entered):
                 kept.clear()
         length = len(path)
@@ -117,51 +117,51 @@ class EdgeFiles:
             length -= 1
         return length
 
-    def handed(self, path: Path) -> Handed:
+    def function_crossings_at(self, path: RowPath) -> SortedCrossings:
         """Return the edges that a call passes to its functions, sorted once: each of them takes a part."""
         if path not in self._handed:
-            self._handed[path] = self.entered(self.calls[path], path[-1])
+            self._handed[path] = self.function_crossings(self.calls[path], path[-1])
         return self._handed[path]
 
-    def entered(self, outer: Crossings, call: int) -> Handed:
+    def function_crossings(self, outer: Crossings, call: int) -> SortedCrossings:
         """Return the edges of a call inside its functions. A call may be opened in thousands of places with equal
         crossings."""
         known = self._entered.get(call)
         if known is None or known[0] is not outer:
-            known = self._entered[call] = outer, sorted_once(handed_in(self, outer, call))
+            known = self._entered[call] = outer, sort_crossings(pass_into_call(self, outer, call))
         return known[1]
 
-    def own(self, row: int) -> Crossings:
+    def own_body_crossings(self, row: int) -> Crossings:
         """Return the edges within one body that have one end below `row`; those of calls are cached."""
         if row not in self.hierarchy.calls:
-            return inside_body(self.hierarchy, self, row)
+            return find_body_crossings(self.hierarchy, self, row)
         if row not in self._own:
-            self._own[row] = inside_body(self.hierarchy, self, row)
+            self._own[row] = find_body_crossings(self.hierarchy, self, row)
         return self._own[row]
 
-    def leaving(self, start: int, end: int) -> Ints:
+    def edges_from_rows(self, start: int, end: int) -> Ints:
         """Return the edges whose source row is one of `start … end-1`."""
-        a, b = span(self.out_rows, start, end)
+        a, b = sorted_value_range(self.out_rows, start, end)
         edges: Ints = self.out_edges[a:b]
         return edges
 
-    def arriving(self, start: int, end: int) -> Ints:
+    def edges_to_rows(self, start: int, end: int) -> Ints:
         """Return the edges whose target row is one of `start … end-1`."""
-        a, b = span(self.in_rows, start, end)
+        a, b = sorted_value_range(self.in_rows, start, end)
         edges: Ints = self.in_edges[a:b]
         return edges
 
 
-def fileable(hierarchy: Hierarchy) -> bool:
+def crossings_fit_memory(hierarchy: Hierarchy) -> bool:
     """Return whether the edges cross so few borders in total that all can be filed at once."""
     graph, edges, depth = hierarchy.graph, hierarchy.edge_order, hierarchy.depth.astype(np.int64)
     crossed = 0
     for node, top in ((graph.source, hierarchy.edge_from), (graph.target, hierarchy.edge_to)):
         crossed += int((depth[hierarchy.row_of_node[node[edges]]] - depth[top[edges]]).sum())
-    return crossed <= CROSSINGS_FILED + OF_EACH * len(edges)
+    return crossed <= FREE_FILED_CROSSINGS + FILED_CROSSINGS_PER_EDGE * len(edges)
 
 
-class Borders:
+class BorderIndex:
     """Edges of a body across the border of each of its groups, filed by group, then in file order."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
@@ -170,21 +170,21 @@ class Borders:
         # Both ends under one child of the owner: an op that feeds itself, which crosses no border.
         plain, start, stop = plain[start != stop], start[start != stop], stop[start != stop]
         source, target = hierarchy.row_of_node[graph.source[plain]], hierarchy.row_of_node[graph.target[plain]]
-        into = climbed(hierarchy, plain, target, stop, start, graph.slot[plain])
-        out = climbed(hierarchy, plain, source, start, stop, graph.key[plain])
+        into = climb_borders(hierarchy, plain, target, stop, start, graph.slot[plain])
+        out = climb_borders(hierarchy, plain, source, start, stop, graph.key[plain])
         group, edge = (np.concatenate((into[column], out[column])) for column in (0, 1))
         order = np.lexsort((edge, group))
         inner, other, slot = (np.concatenate((into[column], out[column]))[order] for column in (2, 3, 4))
         inbound = (np.arange(len(group)) < len(into[0]))[order]
         self.groups, self.all = group[order], Crossings(edge[order], inner, other, inbound, slot)
 
-    def of(self, row: int) -> Crossings:
+    def crossings_of_group(self, row: int) -> Crossings:
         """Return the crossings of one group."""
-        first, stop = span(self.groups, row, row + 1)
+        first, stop = sorted_value_range(self.groups, row, row + 1)
         return self.all.pick(slice(first, stop))
 
 
-def climbed(
+def climb_borders(
     hierarchy: Hierarchy, edge: Ints, inner: Ints, top: Ints, other: Ints, slot: Ints
 ) -> tuple[Ints, Ints, Ints, Ints, Ints]:
     """Return one row for each border that an edge crosses between its `inner` end and `top`: the group, and the four
@@ -201,40 +201,40 @@ def climbed(
     return group, edge, inner, other, slot
 
 
-def crossings(hierarchy: Hierarchy, files: EdgeFiles, path: Path) -> Crossings:
+def path_crossings(hierarchy: Hierarchy, files: EdgeIndex, path: RowPath) -> Crossings:
     """Return the edges that cross the border of group or op `path` in file order, including those through calls around
     it.
 
     Calls on the path are followed from the outermost inwards; their crossings are cached for later paths.
     """
-    across = nothing()
-    known = files.around(path[:-1])  # only saves time
+    across = no_crossings()
+    known = files.count_known_calls(path[:-1])  # only saves time
     for length in range(known + 1, len(path) + 1):
         row = path[length - 1]
         outer = files.calls[path[: length - 1]] if length > 1 else across
         # A function has no outside but its calls: no edge of its body leaves it.
-        across = nothing() if hierarchy.kind[row] == FUNCTION else files.own(row)
+        across = no_crossings() if hierarchy.kind[row] == FUNCTION_ROW else files.own_body_crossings(row)
         if len(outer.edge):
-            passed = files.handed(path[: length - 1]).below(row, int(hierarchy.end[row]))
-            across = join(across, passed) if len(passed.edge) else across
+            passed = files.function_crossings_at(path[: length - 1]).touching_rows(row, int(hierarchy.end[row]))
+            across = merge_crossings(across, passed) if len(passed.edge) else across
         if length < len(path):
             files.calls[path[:length]] = across
     return across
 
 
-def crossings_inside(hierarchy: Hierarchy, files: EdgeFiles, path: Path) -> Crossings:
+def open_group_crossings(hierarchy: Hierarchy, files: EdgeIndex, path: RowPath) -> Crossings:
     """Return the edges that cross the border of group `path`, by the rows that it shows when open.
 
     The edges of a call go on to the arguments and results of its functions; control edges end at the call.
     """
-    across = crossings(hierarchy, files, path)
-    return files.entered(across, path[-1]).edges if path[-1] in hierarchy.calls else across
+    across = path_crossings(hierarchy, files, path)
+    return files.function_crossings(across, path[-1]).edges if path[-1] in hierarchy.calls else across
 
 
-def handed_in(files: EdgeFiles, outer: Crossings, call: int) -> Crossings:
+def pass_into_call(files: EdgeIndex, outer: Crossings, call: int) -> Crossings:
     """Return the edges of `call` as they go on inside its functions."""
     # `entry`: which crossing, the row inside, the output or input position there.
-    passed = through_call(files.hierarchy, files.key_number, call, outer.edge, outer.slot, outer.inbound)
+    passed = follow_into_call(files.hierarchy, files.key_number, call, outer.edge, outer.slot, outer.inbound)
     rows = np.array([entry[0] for entry in passed], np.int64)
     return Crossings(
         outer.edge[rows],
@@ -245,19 +245,19 @@ def handed_in(files: EdgeFiles, outer: Crossings, call: int) -> Crossings:
     )
 
 
-def inside_body(hierarchy: Hierarchy, files: EdgeFiles, row: int) -> Crossings:
+def find_body_crossings(hierarchy: Hierarchy, files: EdgeIndex, row: int) -> Crossings:
     """Return the edges within one body that have one end below `row`."""
     graph = hierarchy.graph
     files.asked += 1
-    if files.asked > MANY and files.fileable and hierarchy.kind[row] != OP:
-        return files.borders.of(row)
+    if files.asked > GROUPS_BEFORE_FILING and files.borders_fit_memory and hierarchy.kind[row] != OP_ROW:
+        return files.borders.crossings_of_group(row)
     start, end = row, int(hierarchy.end[row])
-    out, into = files.leaving(start, end), files.arriving(start, end)
+    out, into = files.edges_from_rows(start, end), files.edges_to_rows(start, end)
     target, source = hierarchy.row_of_node[graph.target[out]], hierarchy.row_of_node[graph.source[into]]
     # Drop edges with both ends inside; ids are in file order.
     out = np.sort(out[(target < start) | (target >= end)])
     into = np.sort(into[(source < start) | (source >= end)])
-    return join(
+    return merge_crossings(
         Crossings(
             into, hierarchy.row_of_node[graph.target[into]], hierarchy.edge_from[into],
             np.ones(len(into), bool), graph.slot[into],
@@ -269,13 +269,13 @@ def inside_body(hierarchy: Hierarchy, files: EdgeFiles, row: int) -> Crossings:
     )  # fmt: skip
 
 
-def nothing() -> Crossings:
+def no_crossings() -> Crossings:
     """Return empty crossings."""
     none = np.zeros(0, np.int32)
     return Crossings(none, none, none, np.zeros(0, bool), none)
 
 
-def in_a_row(*some: Crossings) -> Crossings:
+def concatenate_crossings(*some: Crossings) -> Crossings:
     """Concatenate crossings."""
     return Crossings(
         np.concatenate([each.edge for each in some]),
@@ -286,21 +286,21 @@ def in_a_row(*some: Crossings) -> Crossings:
     )
 
 
-def join(a: Crossings, b: Crossings) -> Crossings:
+def merge_crossings(a: Crossings, b: Crossings) -> Crossings:
     """Merge two sets of crossings in the order of the flat edges."""
-    both = in_a_row(a, b)
+    both = concatenate_crossings(a, b)
     return both.pick(np.argsort(both.edge, kind="stable"))
 
 
 def find_bridges(
-    hierarchy: Hierarchy, facts: Facts, across: Crossings, children: list[int], known: dict[Outputs, Carried]
+    hierarchy: Hierarchy, facts: Facts, across: Crossings, children: list[int], known: dict[OutputPairs, CarriedTensors]
 ) -> list[Bridge]:
     """Bundle crossings by child, neighbour and direction. `known` caches what edges carry; `drawable` is decided
     later."""
     if not children or not len(across.edge):
         return []
     # Rows are in preorder: the child that holds `inner` is the last one that begins at or before it.
-    position = positions(children, across.inner)
+    position = positions_of_rows(children, across.inner)
     other = across.other.astype(np.int64) << 1 | across.inbound  # rows fit 31 bits
-    bundles, columns = lines_between(hierarchy.graph, facts, across.edge, (position, other), known)
-    return outward(bundles, columns, 0, len(columns[0]))
+    bundles, columns = bundle_level(hierarchy.graph, facts, across.edge, (position, other), known)
+    return build_bridges(bundles, columns, 0, len(columns[0]))

@@ -9,14 +9,14 @@ from operator import itemgetter
 
 import numpy as np
 
-from graphviz_tb.limits import RESULTS_JOINED
-from graphviz_tb.model.columns import Bools, Ints, span
+from graphviz_tb.limits import MAX_JOINED_RESULTS
+from graphviz_tb.model.columns import Bools, Ints, sorted_value_range
 from graphviz_tb.model.graph import Function, Graph
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.wiring import CallWiring, output_number, wiring
+from graphviz_tb.model.wiring import CallWiring, parse_output_number, wiring_of_call
 
 
-def through_call(
+def follow_into_call(
     hierarchy: Hierarchy, key_number: Mapping[str, int], call: int, edges: Ints, slots: Ints, inbound: Bools
 ) -> list[tuple[int, int, int]]:
     """Follow the edges of a call into its functions; `key_number` is the id of each output key of the graph.
@@ -29,17 +29,21 @@ def through_call(
     data = ~graph.control[edges]
     # `slot` is an output key for an edge that leaves the call, and an input position for one that enters. Control
     # edges into the call reach no argument.
-    into, out = by_slot(slots, inbound & data), by_slot(slots, ~inbound & data)
-    leaving = sorted((output_number(graph.keys[key].rpartition(":")[2]), key) for key in out)
+    into, out = positions_by_slot(slots, inbound & data), positions_by_slot(slots, ~inbound & data)
+    leaving = sorted((parse_output_number(graph.keys[key].rpartition(":")[2]), key) for key in out)
     joined_ends: list[tuple[int, int, int]] = []
-    room: int = RESULTS_JOINED
-    for attr, body in first_of_each(hierarchy.calls[call]):
+    room: int = MAX_JOINED_RESULTS
+    for attr, body in distinct_bodies(hierarchy.calls[call]):
         # `function_rows` ascends, and function f of the graph has the row `function_rows[f]`.
         function = graph.functions[bisect_left(hierarchy.function_rows, body)]
-        joined = joined_to(graph, node, attr, function)
-        ends = [(index, function.args[to], "0") for slot, to in joined.arguments() for index in into.get(slot, ())]
-        keys = asked(joined, function, leaving)
-        made = zip(keys, joined.results(function, [graph.keys[key] for key in keys]), strict=True)
+        joined = call_wiring(graph, node, attr, function)
+        ends = [
+            (index, function.args[to], "0")
+            for slot, to in joined.input_argument_pairs()
+            for index in into.get(slot, ())
+        ]
+        keys = reachable_output_keys(joined, function, leaving)
+        made = zip(keys, joined.result_sources(function, [graph.keys[key] for key in keys]), strict=True)
         results = ((index, *end) for key, given in made for index in out[key] for end in given)
         given = list(islice(results, room))
         room -= len(given)
@@ -51,7 +55,7 @@ def through_call(
     return joined_ends
 
 
-def by_slot(slots: Ints, chosen: Bools) -> dict[int, list[int]]:
+def positions_by_slot(slots: Ints, chosen: Bools) -> dict[int, list[int]]:
     """Return the chosen positions by slot: a function looks up its own arguments only, not all inputs."""
     positions: dict[int, list[int]] = {}
     for index in np.flatnonzero(chosen).tolist():
@@ -59,38 +63,38 @@ def by_slot(slots: Ints, chosen: Bools) -> dict[int, list[int]]:
     return positions
 
 
-def asked(joined: CallWiring, function: Function, leaving: list[tuple[int, int]]) -> list[int]:
+def reachable_output_keys(joined: CallWiring, function: Function, leaving: list[tuple[int, int]]) -> list[int]:
     """Return the keys of those outputs (number, key), sorted by number, that results of a function can lead to."""
     if joined.gives == "each" and not joined.named:
         leaving = leaving[: bisect_left(leaving, (len(function.returns),))]
     return [key for _, key in leaving]
 
 
-def constants_inside(hierarchy: Hierarchy, call: int, body: int | None = None) -> list[tuple[int, int]]:
+def constants_into_call(hierarchy: Hierarchy, call: int, body: int | None = None) -> list[tuple[int, int]]:
     """Return the constants passed to a call, each with the argument it leads to in one or all of its functions: `(row
     of mark, row inside)`."""
     graph, node = hierarchy.graph, int(hierarchy.node[call])
-    into = slice(*span(graph.target, node, node + 1))
+    into = slice(*sorted_value_range(graph.target, node, node + 1))
     # Edges from marks are not in `edge_order` and cross no border.
     from_marks = (graph.mark[graph.source[into]] != 0) & ~graph.control[into]
-    slots = by_slot(graph.slot[into], from_marks)
+    slots = positions_by_slot(graph.slot[into], from_marks)
     if not slots:
         return []
     marks = hierarchy.row_of_node[graph.source[into]].tolist()
     pairs: dict[tuple[int, int], None] = {}
-    bodies = [(attr, row) for attr, row in first_of_each(hierarchy.calls[call]) if body in (None, row)]
+    bodies = [(attr, row) for attr, row in distinct_bodies(hierarchy.calls[call]) if body in (None, row)]
     for attr, row in bodies:
         function = graph.functions[bisect_left(hierarchy.function_rows, row)]
-        for slot, to in joined_to(graph, node, attr, function).arguments():
+        for slot, to in call_wiring(graph, node, attr, function).input_argument_pairs():
             end = int(hierarchy.row_of_node[function.args[to]])
             pairs.update(((marks[index], end), None) for index in slots.get(slot, ()))
     return [(mark, end) for mark, end in pairs if mark >= 0 and end >= 0]
 
 
-def first_of_each(bodies: tuple[tuple[str, int], ...]) -> list[tuple[str, int]]:
+def distinct_bodies(bodies: tuple[tuple[str, int], ...]) -> list[tuple[str, int]]:
     """Return each function of a call once, though two attributes may name it.
 
-    >>> first_of_each((("then_branch", 7), ("else_branch", 7)))
+    >>> distinct_bodies((("then_branch", 7), ("else_branch", 7)))
     [('then_branch', 7)]
     """
     attr_of: dict[int, str] = {}
@@ -101,6 +105,6 @@ def first_of_each(bodies: tuple[tuple[str, int], ...]) -> list[tuple[str, int]]:
     return [(attr, body) for body, attr in attr_of.items()]
 
 
-def joined_to(graph: Graph, node: int, attr: str, function: Function) -> CallWiring:
+def call_wiring(graph: Graph, node: int, attr: str, function: Function) -> CallWiring:
     """Return how `node` is wired to a function that it calls."""
-    return wiring(graph.op_types[graph.op[node]], graph.node_def(node), attr, len(function.args))
+    return wiring_of_call(graph.op_types[graph.op[node]], graph.node_def(node), attr, len(function.args))

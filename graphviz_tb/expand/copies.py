@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.expand.annotations import MarkFiles
+from graphviz_tb.expand.annotations import MarksByHost
 from graphviz_tb.expand.members import MemberExpander
-from graphviz_tb.model.columns import Ints, Longs, span
+from graphviz_tb.model.columns import Ints, Longs, sorted_value_range
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.stacks import is_stack, usual_member
 from graphviz_tb.model.tensors import Tensor
 
 MemberColumns = tuple[NDArray[Any], ...]
-OUTSIDE = 1 << 32  # added to rows outside of a member; rows inside are offsets from the member
+OUTSIDE_OFFSET = 1 << 32  # added to rows outside of a member; rows inside are offsets from the member
 
 
 @dataclass(frozen=True, slots=True)
-class Copy:
+class MemberCopy:
     """A stack member with the same content as the `usual` one.
 
     Rows inside are offset by `member - usual`; `marks` maps outside rows of the usual member to those of this one.
@@ -31,7 +31,7 @@ class Copy:
     marks: Mapping[int, int]
 
 
-class Copies:
+class MemberCopies:
     """Finds the copies among the members of a stack, on request.
 
     A copy holds equal rows, edges, marks and tensors in equal order, and equal lines lead out of it: its levels are
@@ -41,12 +41,12 @@ class Copies:
     def __init__(self, levels: MemberExpander) -> None:
         hierarchy = levels.hierarchy
         self._levels, self._hierarchy = levels, hierarchy
-        self._marks = MarkFiles(hierarchy)
+        self._marks = MarksByHost(hierarchy)
         self._calls = np.array(sorted(hierarchy.calls), np.int64)
-        self._rows = levels.asked_of_rows()
+        self._rows = levels.level_row_columns()
         self._numbers: dict[Tensor, int] = {}
 
-    def of(self, stack: int) -> list[Copy]:
+    def copies_in_stack(self, stack: int) -> list[MemberCopy]:
         """Return the copies in a stack of the main graph or of a function; empty for other rows."""
         hierarchy = self._hierarchy
         if not is_stack(hierarchy, stack):
@@ -54,54 +54,54 @@ class Copies:
         usual, members = usual_member(hierarchy, stack), hierarchy.children(stack).tolist()
         first, found = None, []
         for member in members:
-            if member == usual or not self._levels.alike.copies(usual, member) or self._opens_calls(member):
+            if member == usual or not self._levels.alike.are_copies(usual, member) or self._has_calls(member):
                 continue
-            marks = self._marks_of(usual, member)
+            marks = self._corresponding_marks(usual, member)
             if marks is None:
                 continue
-            first = first or list(self._columns(stack, usual))
+            first = first or list(self._level_columns(stack, usual))
             # Cheap columns first, tensors last: most differences show in the first columns.
-            if all(map(np.array_equal, first, self._columns(stack, member))):
-                found.append(Copy(member, usual, marks))
+            if all(map(np.array_equal, first, self._level_columns(stack, member))):
+                found.append(MemberCopy(member, usual, marks))
         return found
 
-    def _opens_calls(self, member: int) -> bool:
-        first, stop = span(self._calls, member, int(self._hierarchy.end[member]))
+    def _has_calls(self, member: int) -> bool:
+        first, stop = sorted_value_range(self._calls, member, int(self._hierarchy.end[member]))
         return first < stop
 
-    def _columns(self, stack: int, member: int) -> Iterator[NDArray[Any]]:
+    def _level_columns(self, stack: int, member: int) -> Iterator[NDArray[Any]]:
         """Yield all columns that the levels of a member depend on besides structure and marks, as offsets from the
         member."""
         stop = int(self._hierarchy.end[member])
         for column in self._rows:
             yield column[member:stop]
-        yield from self._edges(stack, member, stop)
+        yield from self._edge_columns(stack, member, stop)
 
-    def _edges(self, stack: int, member: int, stop: int) -> Iterator[NDArray[Any]]:
+    def _edge_columns(self, stack: int, member: int, stop: int) -> Iterator[NDArray[Any]]:
         """Yield the edges that touch a member, as they are bundled: their ends, outputs and tensors."""
         hierarchy, graph = self._hierarchy, self._hierarchy.graph
         inner = np.sort(hierarchy.edge_order[hierarchy.owner_start[member] : hierarchy.owner_start[stop]])
-        across = self._levels.shown_as((member,))
+        across = self._levels.member_crossings((member,))
         edge = np.concatenate((inner, across.edge))
         source, target = (hierarchy.row_of_node[ends[inner]] for ends in (graph.source, graph.target))
         # An edge to another member has no counterpart in the next member.
         between = (across.other > stack) & (across.other < hierarchy.end[stack])
-        other = across.other + np.where(between, member * OUTSIDE, OUTSIDE)
+        other = across.other + np.where(between, member * OUTSIDE_OFFSET, OUTSIDE_OFFSET)
         yield np.concatenate((target - member, other))
         yield np.concatenate((source - member, across.inner - member))
         yield np.concatenate((np.zeros(len(inner), bool), across.inbound))
         yield from (graph.control[edge], graph.reference[edge])
-        yield self._outputs(edge, np.concatenate((np.full(len(inner), -1), other * 2 + across.inbound)))
-        yield self._tensors(edge)
+        yield self._output_numbers(edge, np.concatenate((np.full(len(inner), -1), other * 2 + across.inbound)))
+        yield self._tensor_numbers(edge)
 
-    def _outputs(self, edge: Ints, lines: Longs) -> Longs:
+    def _output_numbers(self, edge: Ints, lines: Longs) -> Longs:
         """Number the outputs that edges of one line carry, in the order of first appearance."""
         numbers: dict[tuple[int, int, int], int] = {}
         graph = self._hierarchy.graph
         carried = zip(lines.tolist(), graph.source[edge].tolist(), graph.key[edge].tolist(), strict=True)
         return np.array([numbers.setdefault(each, len(numbers)) for each in carried], np.int64)
 
-    def _tensors(self, edge: Ints) -> Longs:
+    def _tensor_numbers(self, edge: Ints) -> Longs:
         """Number the tensor of each edge, equal ones alike; -1 for control edges."""
         graph, tensor, numbers = self._hierarchy.graph, self._levels.facts.tensor, self._numbers
         data = ~graph.control[edge]
@@ -110,9 +110,9 @@ class Copies:
         found[data] = [numbers.setdefault(tensor(node, key), len(numbers)) for node, key in pairs]
         return found
 
-    def _marks_of(self, usual: int, member: int) -> dict[int, int] | None:
+    def _corresponding_marks(self, usual: int, member: int) -> dict[int, int] | None:
         """Map the outside marks of the usual member to those of `member`; None if they do not correspond."""
-        (ours, *first), (theirs, *second) = self._beside(usual), self._beside(member)
+        (ours, *first), (theirs, *second) = self._mark_columns(usual), self._mark_columns(member)
         if not all(map(np.array_equal, first, second)):
             return None
         stop = int(self._hierarchy.end[usual])
@@ -123,7 +123,7 @@ class Copies:
             return None
         return {mark: other for mark, other in pairs.items() if mark != other and mark not in inside}
 
-    def _beside(self, member: int) -> MemberColumns:
+    def _mark_columns(self, member: int) -> MemberColumns:
         """Return the marks next to the ops of a member, and everything drawn of them."""
         hierarchy, beside = self._hierarchy, self._hierarchy.graph.beside
         at = self._marks.order[self._marks.start[member] : self._marks.start[hierarchy.end[member]]]

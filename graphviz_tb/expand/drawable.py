@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 
 from graphviz_tb.expand.order import data_order, tensorboard_order
 from graphviz_tb.model.metagraph import Bridge
-from graphviz_tb.model.paths import Path, parent_path
+from graphviz_tb.model.paths import RowPath, parent_path
 from graphviz_tb.options import ExpandOptions
 
 if TYPE_CHECKING:
     from graphviz_tb.expand import Expander
 
 
-ChildPair = tuple[int | None, int | None]
-NOWHERE: set[tuple[int, bool]] = set()
+PlacePair = tuple[int | None, int | None]
+NO_CONTINUATIONS: set[tuple[int, bool]] = set()
 
 
 def decide_drawable(
-    expander: Expander, path: Path, bridges: list[Bridge], away: Set[int], options: ExpandOptions
+    expander: Expander, path: RowPath, bridges: list[Bridge], away: Set[int], options: ExpandOptions
 ) -> list[Bridge]:
     """Mark the bridges that cannot be drawn.
 
@@ -29,13 +29,13 @@ def decide_drawable(
     group; a control edge against the data order is not. A child moved by hand keeps its bridges, so that the drawing
     order does not change.
     """
-    box = expander.box_of(path)
+    box = expander.box_path(path)
     parent = parent_path(expander.hierarchy, box)
     if parent is None or not bridges:
         return bridges
-    goes_on = continuations(expander, parent).get(box[-1], NOWHERE)
+    goes_on = continuations(expander, parent).get(box[-1], NO_CONTINUATIONS)
     # maxBridgePathDegree: a neighbour that feeds more children than that would be a fan of lines from one port.
-    sides, controls = crowded(bridges, options.max_bridge_degree)
+    sides, controls = crowded_neighbours(bridges, options.max_bridge_degree)
     decided = []
     for bridge in bridges:
         drawn = (
@@ -43,13 +43,13 @@ def decide_drawable(
             and (bridge.other, bridge.inbound) in goes_on
             and (bridge.other, bridge.inbound) not in sides
             and (bridge.tensors > 0 or bridge.other not in controls)
-            and (bridge.tensors > 0 or not backwards(expander, path, bridge.other, bridge.inbound, options))
+            and (bridge.tensors > 0 or not runs_backwards(expander, path, bridge.other, bridge.inbound, options))
         )
-        decided.append(bridge if drawn else bridge.undrawn())
+        decided.append(bridge if drawn else bridge.as_stub())
     return decided
 
 
-def crowded(bridges: list[Bridge], limit: int) -> tuple[set[tuple[int, bool]], set[int]]:
+def crowded_neighbours(bridges: list[Bridge], limit: int) -> tuple[set[tuple[int, bool]], set[int]]:
     """Return the neighbours with more than `limit` bridges: of data on one side, of control alone on any side."""
     # Fewer bridges than the limit: no neighbour can have more.
     if len(bridges) <= limit:
@@ -60,7 +60,7 @@ def crowded(bridges: list[Bridge], limit: int) -> tuple[set[tuple[int, bool]], s
     return sides, {other for other, count in control.items() if count > limit}
 
 
-def continuations(expander: Expander, parent: Path) -> dict[int, set[tuple[int, bool]]]:
+def continuations(expander: Expander, parent: RowPath) -> dict[int, set[tuple[int, bool]]]:
     """Return, for each row of a child of `parent` that opens, the neighbours (row, inbound) whose edge is drawn there;
     cached."""
     known = expander.going_on.get(parent)
@@ -68,7 +68,7 @@ def continuations(expander: Expander, parent: Path) -> dict[int, set[tuple[int, 
         return known
     around = expander.metagraph(parent)
     rows, continued = around.children, expander.going_on.setdefault(parent, {})
-    opens = list(map(expander.hierarchy.opens, rows))
+    opens = list(map(expander.hierarchy.can_open, rows))
     for index in around.core_edges():
         edge = around.edges[index]
         source, target = rows[edge.source], rows[edge.target]
@@ -85,27 +85,27 @@ def continuations(expander: Expander, parent: Path) -> dict[int, set[tuple[int, 
     return continued
 
 
-def backwards(expander: Expander, path: Path, other: int, inbound: bool, options: ExpandOptions) -> bool:
+def runs_backwards(expander: Expander, path: RowPath, other: int, inbound: bool, options: ExpandOptions) -> bool:
     """Return whether a control bridge to a neighbour runs against the data order at the level that shows both its
     ends."""
-    inner, outer = places(expander, path, other, options)
+    inner, outer = places_of_ends(expander, path, other, options)
     if inner is None or outer is None:
         return False
     return outer > inner if inbound else inner > outer
 
 
-def places(expander: Expander, path: Path, other: int, options: ExpandOptions) -> ChildPair:
+def places_of_ends(expander: Expander, path: RowPath, other: int, options: ExpandOptions) -> PlacePair:
     """Return the positions of a group, or of one around it, and of a neighbour in the order of the level that shows
     both."""
     known = expander.places
-    found: ChildPair = (None, None)
+    found: PlacePair = (None, None)
     ancestor = path
     while (parent := parent_path(expander.hierarchy, ancestor)) is not None:
         # The groups around are opened first, so that a line through thousands of them is looked up once.
         if (ancestor, other) in known:
             found = known[ancestor, other]
             break
-        order = order_of(expander, parent, options)
+        order = level_order(expander, parent, options)
         if other in order:
             found = order.get(ancestor[-1]), order[other]  # a hidden group has no place
             break
@@ -114,7 +114,7 @@ def places(expander: Expander, path: Path, other: int, options: ExpandOptions) -
     return found
 
 
-def order_of(expander: Expander, path: Path, options: ExpandOptions) -> dict[int, int | None]:
+def level_order(expander: Expander, path: RowPath, options: ExpandOptions) -> dict[int, int | None]:
     """Return the position of each child (by row) of group `path` in data order, None for those without one; cached."""
     order = expander.orders.get(path)
     if order is None:

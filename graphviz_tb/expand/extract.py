@@ -13,14 +13,14 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import field
 
 from graphviz_tb.algorithms.components import strong_components
-from graphviz_tb.algorithms.reached import reached
+from graphviz_tb.algorithms.reached import reachable_from
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.metagraph import Mask, Metaedge
+from graphviz_tb.model.metagraph import DrawingMask, Metaedge
 from graphviz_tb.options import ExpandOptions
 
-READABLE = 40  # children of a level that is drawn whole: hubs are part of the flow there
-QUARTILES = 3  # fewer numbers have no outliers
-FEW = 8  # children of a level that keeps all its control edges
+MAX_READABLE_CHILDREN = 40  # children of a level that is drawn whole: hubs are part of the flow there
+MIN_QUARTILE_VALUES = 3  # fewer numbers have no outliers
+MAX_CHILDREN_KEEPING_CONTROL = 8  # children of a level that keeps all its control edges
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,46 +57,50 @@ class ExtractState:
     stub_out: set[int] = field(default_factory=set)
 
 
-def decide(level: ExtractInput, options: ExpandOptions) -> Mask:
+def choose_extracted(level: ExtractInput, options: ExpandOptions) -> DrawingMask:
     """Choose the children and metaedges that leave the main drawing, by TensorBoard's rules in their order.
 
     If nothing would be left in the core, return an empty mask (except for TensorBoard's preset).
     """
     if not options.extract or not level.count:
-        return Mask()
-    hubs = options.auto_extract and (options.tensorboard or level.count > READABLE)
+        return DrawingMask()
+    hubs = options.auto_extract and (options.tensorboard or level.count > MAX_READABLE_CHILDREN)
     # The number of edges: a bound that nothing exceeds.
-    most_control = len(level.edges) if level.count <= FEW and not options.tensorboard else options.max_control_degree
-    if not hubs and nothing_moves(level):
-        return Mask()
-    work = begin(level)
-    take_sinks(work, options)
-    take_circling(work)
+    most_control = (
+        len(level.edges)
+        if level.count <= MAX_CHILDREN_KEEPING_CONTROL and not options.tensorboard
+        else options.max_control_degree
+    )
+    if not hubs and keeps_all_children(level):
+        return DrawingMask()
+    work = start_extraction(level)
+    extract_sinks(work, options)
+    extract_cycles(work)
     if hubs:
-        take_high_degrees(work, options)
-    cut_control(work, most_control)
-    take_isolated(work)
+        extract_hubs(work, options)
+    cut_excess_control(work, most_control)
+    extract_isolated(work)
     # e.g. a hub and nothing but its inputs: TensorBoard leaves the main drawing empty.
     if not work.core and not options.tensorboard:
-        return Mask()
-    return mask_of(work)
+        return DrawingMask()
+    return extraction_mask(work)
 
 
-def decide_circling(level: ExtractInput) -> Mask:
+def choose_extracted_cycles(level: ExtractInput) -> DrawingMask:
     """Return the mask of a stack or fold: only children on a cycle with a scope leave the drawing."""
     if not level.circling:
-        return Mask()
-    work = begin(level)
-    take_circling(work)
-    return mask_of(work)
+        return DrawingMask()
+    work = start_extraction(level)
+    extract_cycles(work)
+    return extraction_mask(work)
 
 
-def mask_of(work: ExtractState) -> Mask:
+def extraction_mask(work: ExtractState) -> DrawingMask:
     """Return the mask of the children and metaedges taken out of the core."""
-    return Mask(tuple(work.in_extract), tuple(work.out_extract), frozenset(work.stubbed))
+    return DrawingMask(tuple(work.in_extract), tuple(work.out_extract), frozenset(work.stubbed))
 
 
-def nothing_moves(level: ExtractInput) -> bool:
+def keeps_all_children(level: ExtractInput) -> bool:
     """Return whether nothing can move: no sinks, cycles or control edges, and no marks next to isolated children."""
     if level.circling or any(level.sink) or not all(edge.tensors for edge in level.edges):
         return False
@@ -106,7 +110,7 @@ def nothing_moves(level: ExtractInput) -> bool:
     return all(node in joined for node, sides in enumerate(level.marked) if sides)
 
 
-def begin(level: ExtractInput) -> ExtractState:
+def start_extraction(level: ExtractInput) -> ExtractState:
     """Return a state with all children in the core."""
     links_out: list[dict[int, int]] = [{} for _ in range(level.count)]
     links_in: list[dict[int, int]] = [{} for _ in range(level.count)]
@@ -127,10 +131,10 @@ def turn_into_stubs(work: ExtractState, source: int, target: int) -> None:
     work.stub_in.add(target)
 
 
-def take(work: ExtractState, node: int, side: str) -> None:
+def extract_child(work: ExtractState, node: int, side: str) -> None:
     """Cut all edges of a node, and move it to the auxiliary area if it has no neighbours left."""
     work.flag.setdefault(node, side)
-    both = [("in", sorted_links(work.links_in[node])), ("out", sorted_links(work.links_out[node]))]
+    both = [("in", linked_nodes(work.links_in[node])), ("out", linked_nodes(work.links_out[node]))]
     for direction, others in both:
         for other in others:
             if direction == "in":
@@ -139,53 +143,53 @@ def take(work: ExtractState, node: int, side: str) -> None:
                 turn_into_stubs(work, node, other)
     # With an edge to a requested child the node stays in the core.
     if not work.links_in[node] and not work.links_out[node]:
-        move(work, node, side)
+        move_to_auxiliary(work, node, side)
 
 
-def sorted_links(links: dict[int, int]) -> list[int]:
+def linked_nodes(links: dict[int, int]) -> list[int]:
     """Return a copy that does not change while links are cut."""
     return list(links)
 
 
-def move(work: ExtractState, node: int, side: str) -> None:
+def move_to_auxiliary(work: ExtractState, node: int, side: str) -> None:
     """Move a node from the core into one of the two columns."""
     del work.core[node]
     (work.in_extract if side == "in" else work.out_extract).append(node)
 
 
-def take_sinks(work: ExtractState, options: ExpandOptions) -> None:
+def extract_sinks(work: ExtractState, options: ExpandOptions) -> None:
     """Extract sink types (NoOp), and scopes whose root op is one."""
     # A scope whose root op is a NoOp but which feeds data to others is no sink.
     handing = set() if options.tensorboard else {edge.source for edge in work.level.edges if edge.tensors}
     staying = work.level.included | handing
     for node in range(work.level.count):
         if work.level.sink[node] and node not in staying and node in work.core:
-            take(work, node, "out")
+            extract_child(work, node, "out")
 
 
-def take_circling(work: ExtractState) -> None:
+def extract_cycles(work: ExtractState) -> None:
     """Extract children on cycles, such as sums between the gradients of one scope: only scopes make a cycle of them."""
     for node in sorted(work.level.circling - work.level.included):
-        take(work, node, "out")
+        extract_child(work, node, "out")
 
 
-def comes_back(node: int, data: Iterable[tuple[int, int]]) -> bool:
+def is_on_cycle(node: int, data: Iterable[tuple[int, int]]) -> bool:
     """Return whether the pairs lead from a node back to itself.
 
-    >>> comes_back(1, [(0, 1), (1, 2), (2, 1)]), comes_back(0, [(0, 1), (1, 2), (2, 1)])
+    >>> is_on_cycle(1, [(0, 1), (1, 2), (2, 1)]), is_on_cycle(0, [(0, 1), (1, 2), (2, 1)])
     (True, False)
     """
     after: dict[int, list[int]] = {}
     for source, target in data:
         after.setdefault(source, []).append(target)
-    return node in reached(after.get(node, ()), after)
+    return node in reachable_from(after.get(node, ()), after)
 
 
-def on_rings(data: Iterable[tuple[int, int]], wanted: Set[int], through: Set[int]) -> set[int]:
+def on_cycles_through(data: Iterable[tuple[int, int]], wanted: Set[int], through: Set[int]) -> set[int]:
     """Return the members of `wanted` that share a cycle with one of `through`.
 
     >>> pairs = [(0, 1), (1, 2), (2, 1)]
-    >>> on_rings(pairs, {1}, {2}), on_rings(pairs, {1}, {0})
+    >>> on_cycles_through(pairs, {1}, {2}), on_cycles_through(pairs, {1}, {0})
     ({1}, set())
     """
     after: list[list[int]] = [[] for _ in range(1 + max(map(max, data), default=-1))]
@@ -197,46 +201,46 @@ def on_rings(data: Iterable[tuple[int, int]], wanted: Set[int], through: Set[int
     return {end for end in wanted if end < len(after) and component[end] in rings}
 
 
-def take_high_degrees(work: ExtractState, options: ExpandOptions) -> None:
+def extract_hubs(work: ExtractState, options: ExpandOptions) -> None:
     """Extract children of an outlying degree: above the upper fence of the quartiles, and at least four."""
     level = work.level
     nodes = [node for node in work.core if not options.tensorboard or node not in level.included]
     # TensorBoard counts nodes without edges too: they pull the quartiles down.
     total = len(nodes) + level.unseen
-    if total < max(QUARTILES, options.min_nodes):
+    if total < max(MIN_QUARTILE_VALUES, options.min_nodes):
         return
-    into = {node: degree(work.links_in[node], level.edges) for node in nodes}
-    out = {node: degree(work.links_out[node], level.edges) for node in nodes}
+    into = {node: data_degree(work.links_in[node], level.edges) for node in nodes}
+    out = {node: data_degree(work.links_out[node], level.edges) for node in nodes}
     # Degrees above the bound are extracted: `min_degree` is, one less is not.
     floor = options.min_degree - 1
-    in_bound = fence([*into.values(), *[0] * level.unseen], 1, floor)
-    out_bound = fence([*out.values(), *[0] * level.unseen], 4, floor)
+    in_bound = degree_fence([*into.values(), *[0] * level.unseen], 1, floor)
+    out_bound = degree_fence([*out.values(), *[0] * level.unseen], 4, floor)
     # Degrees are those before anything was cut, also for the second loop.
-    for node in highest(into, in_bound):
+    for node in nodes_above_bound(into, in_bound):
         if node not in level.included:
-            take(work, node, "in")
-    for node in highest(out, out_bound):
+            extract_child(work, node, "in")
+    for node in nodes_above_bound(out, out_bound):
         if node not in level.included and node in work.core and work.flag.get(node) != "in":
-            take(work, node, "out")
+            extract_child(work, node, "out")
 
 
-def degree(links: dict[int, int], edges: Sequence[Metaedge]) -> int:
+def data_degree(links: dict[int, int], edges: Sequence[Metaedge]) -> int:
     """Count the neighbours with a data edge; if there are none, all neighbours.
 
     >>> data, control = Metaedge(0, 1, 3, 0, 0), Metaedge(0, 2, 0, 1, 0)
-    >>> degree({1: 0, 2: 1}, [data, control]), degree({1: 1, 2: 1}, [data, control])
+    >>> data_degree({1: 0, 2: 1}, [data, control]), data_degree({1: 1, 2: 1}, [data, control])
     (1, 2)
     """
     return sum(1 for index in links.values() if edges[index].tensors) or len(links)
 
 
-def fence(degrees: Iterable[int], factor: int, floor: int) -> int:
+def degree_fence(degrees: Iterable[int], factor: int, floor: int) -> int:
     """Return the third quartile plus `factor` times the interquartile range (positions rounded half up), at least
     `floor`.
 
-    >>> fence([1] * 15 + [2] * 4 + [12], 1, 4)
+    >>> degree_fence([1] * 15 + [2] * 4 + [12], 1, 4)
     4
-    >>> fence(range(1, 9), 1, 4), fence(range(1, 9), 4, 4)  # quartiles 3 and 7
+    >>> degree_fence(range(1, 9), 1, 4), degree_fence(range(1, 9), 4, 4)  # quartiles 3 and 7
     (11, 23)
     """
     ordered = sorted(degrees)
@@ -246,12 +250,12 @@ def fence(degrees: Iterable[int], factor: int, floor: int) -> int:
     return max(floor, third + factor * (third - first))
 
 
-def highest(degrees: dict[int, int], bound: int) -> list[int]:
+def nodes_above_bound(degrees: dict[int, int], bound: int) -> list[int]:
     """Return the nodes above the bound, highest first, and the later one first among equals."""
     return [node for node in sorted(degrees, key=degrees.__getitem__)[::-1] if degrees[node] > bound]
 
 
-def cut_control(work: ExtractState, most: int) -> None:
+def cut_excess_control(work: ExtractState, most: int) -> None:
     """Cut all control-only metaedges of a child that has more than `most`."""
     edges = work.level.edges
     for node in list(work.core):
@@ -263,7 +267,7 @@ def cut_control(work: ExtractState, most: int) -> None:
                     turn_into_stubs(work, source, target)
 
 
-def take_isolated(work: ExtractState) -> None:
+def extract_isolated(work: ExtractState) -> None:
     """Extract children without drawn edges to the side of their stubs: only outgoing stubs in, only incoming stubs
     out."""
     level = work.level
@@ -274,4 +278,4 @@ def take_isolated(work: ExtractState) -> None:
         out = node in work.stub_out or "out" in level.marked[node]
         side = work.flag.get(node) or ("in" if out and not into else "out" if into and not out else None)
         if side:
-            move(work, node, side)
+            move_to_auxiliary(work, node, side)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from graphviz_tb.model.columns import Bools
-from graphviz_tb.model.metagraph import Mask, Metagraph
+from graphviz_tb.model.metagraph import DrawingMask, Metagraph
 
 
-def without(level: Metagraph, hidden: Bools) -> Metagraph:
+def drop_hidden_children(level: Metagraph, hidden: Bools) -> Metagraph:
     """Return the level without hidden children, and without all lines, stubs and marks that lead to one, here or
     elsewhere.
 
@@ -19,8 +19,8 @@ def without(level: Metagraph, hidden: Bools) -> Metagraph:
     edges = [at for at, edge in enumerate(level.edges) if edge.source in place and edge.target in place]
     number = {old: new for new, old in enumerate(edges)}
 
-    def renumber_mask(mask: Mask) -> Mask:
-        return Mask(
+    def renumber_mask(mask: DrawingMask) -> DrawingMask:
+        return DrawingMask(
             tuple(place[at] for at in mask.in_extract if at in place),
             tuple(place[at] for at in mask.out_extract if at in place),
             frozenset(number[at] for at in mask.stubbed if at in number),

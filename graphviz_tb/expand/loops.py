@@ -5,22 +5,22 @@ from __future__ import annotations
 from bisect import bisect_right
 
 from graphviz_tb.model.bundles import SingleBundle
-from graphviz_tb.model.columns import ints
+from graphviz_tb.model.columns import int32_column
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metaedge
-from graphviz_tb.model.tensors import Carried
-from graphviz_tb.ops.roles import LOOPS
+from graphviz_tb.model.tensors import CarriedTensors
+from graphviz_tb.ops.roles import LOOP_OPS
 
 
 def loop_bodies(hierarchy: Hierarchy) -> dict[int, int]:
     """Return the functions that are bodies of loops: their row, and their index in the library."""
     graph, places = hierarchy.graph, {row: index for index, row in enumerate(hierarchy.function_rows)}
-    loops = (row for row in hierarchy.calls if graph.op_types[graph.op[hierarchy.node[row]]] in LOOPS)
+    loops = (row for row in hierarchy.calls if graph.op_types[graph.op[hierarchy.node[row]]] in LOOP_OPS)
     return {body: places[body] for row in loops for attr, body in hierarchy.calls[row] if attr == "body"}
 
 
-def back_edges(hierarchy: Hierarchy, facts: Facts, function: int, rows: list[int]) -> list[Metaedge]:
+def loop_back_edges(hierarchy: Hierarchy, facts: Facts, function: int, rows: list[int]) -> list[Metaedge]:
     """Return edges from the children that produce the results of a body to those that hold the arguments of the same
     index.
 
@@ -44,5 +44,5 @@ def back_edges(hierarchy: Hierarchy, facts: Facts, function: int, rows: list[int
         ends = holder(node), holder(argument)
         if min(ends) >= 0 and ends[0] != ends[1]:
             pairs.setdefault(ends, []).append((node, graph.keys.index(key)))
-    given = [(ends, SingleBundle(Carried(made, facts.tensor), ints([]))) for ends, made in pairs.items()]
+    given = [(ends, SingleBundle(CarriedTensors(made, facts.tensor), int32_column([]))) for ends, made in pairs.items()]
     return [Metaedge(*ends, 0, 0, 0, carried, back=True) for ends, carried in given]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 
-from graphviz_tb.algorithms.topological import longest_paths, topological
+from graphviz_tb.algorithms.topological import longest_path_lengths, topological_order
 from graphviz_tb.model.metagraph import Metaedge
 
 
@@ -48,6 +48,6 @@ def data_order(edges: Sequence[Metaedge]) -> dict[int, int]:
     after: list[list[int]] = [[] for _ in nodes]
     for edge in data:
         after[index[edge.source]].append(index[edge.target])
-    order = topological(after)
-    depth = longest_paths(after, order)
+    order = topological_order(after)
+    depth = longest_path_lengths(after, order)
     return {nodes[number]: depth[number] for number in order}

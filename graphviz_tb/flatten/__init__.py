@@ -7,11 +7,11 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from graphviz_tb.flatten.build import assemble
-from graphviz_tb.flatten.edges import resolve
-from graphviz_tb.flatten.embedding import embed
-from graphviz_tb.flatten.functions import find_calls, missing_functions, result_nodes
-from graphviz_tb.flatten.nodes import duplicates, list_nodes
+from graphviz_tb.flatten.build import build_graph
+from graphviz_tb.flatten.edges import resolve_inputs
+from graphviz_tb.flatten.embedding import embed_marks
+from graphviz_tb.flatten.functions import find_calls, list_functions, missing_function_notices
+from graphviz_tb.flatten.nodes import find_duplicates, list_nodes
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.options import FlattenOptions
@@ -38,11 +38,11 @@ def flatten(
     """
     # Names and inputs as lists, then inputs as numbers of nodes.
     nodes = list_nodes(graph_def)
-    twice = tuple(duplicates(nodes, graph_def, options.strict))
-    edges = resolve(nodes, options)
+    twice = tuple(find_duplicates(nodes, graph_def, options.strict))
+    edges = resolve_inputs(nodes, options)
     calls, missing = find_calls(nodes, graph_def)
-    functions = result_nodes(nodes, graph_def)
-    graph = assemble(
-        graph_def, nodes, edges, functions, calls, layers, embed(nodes, edges) if options.tensorboard else None
+    functions = list_functions(nodes, graph_def)
+    graph = build_graph(
+        graph_def, nodes, edges, functions, calls, layers, embed_marks(nodes, edges) if options.tensorboard else None
     )
-    return replace(graph, missing=missing, notices=(*twice, *graph.notices, *missing_functions(nodes, missing)))
+    return replace(graph, missing=missing, notices=(*twice, *graph.notices, *missing_function_notices(nodes, missing)))

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphviz_tb.algorithms.node_columns import Nodes
-from graphviz_tb.flatten.edges import Edges
-from graphviz_tb.flatten.embedding import Embedded
-from graphviz_tb.model.columns import freeze, ints
+from graphviz_tb.algorithms.node_columns import NodeColumns
+from graphviz_tb.flatten.edges import EdgeColumns
+from graphviz_tb.flatten.embedding import EmbeddedMarks
+from graphviz_tb.model.columns import freeze_array, int32_column
 from graphviz_tb.model.graph import Call, Function, Graph, MarkPairs
 from graphviz_tb.model.layers import Layer
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from graphviz_tb.model.loaded import GraphSource
 
 
-def assemble(
+def build_graph(
     graph_def: GraphSource,
-    nodes: Nodes,
-    edges: Edges,
+    nodes: NodeColumns,
+    edges: EdgeColumns,
     functions: tuple[Function, ...],
     calls: tuple[Call, ...],
     layers: Mapping[str, Layer],
-    embedded: Embedded | None,
+    embedded: EmbeddedMarks | None,
 ) -> Graph:
     """Freeze all columns into a `Graph`; only TensorBoard's preset has marks at this point."""
     none = np.zeros(0, np.int32)
@@ -37,17 +37,17 @@ def assemble(
     if embedded:
         mark, kept, beside, edges = embedded.mark, embedded.kept, embedded.beside, embedded.edges
     for column in (edges.source, edges.target, edges.key, edges.slot, edges.control, edges.reference):
-        freeze(column)
+        freeze_array(column)
     return Graph(
         name=nodes.name,
         op=nodes.op_id,
         op_types=nodes.op_types,
-        device=ints(np.array(nodes.device, np.int32)),
+        device=int32_column(np.array(nodes.device, np.int32)),
         devices=tuple(nodes.device_numbers),
         function=nodes.function_column(),
-        mark=freeze(mark),
-        definition=freeze(np.concatenate(nodes.definition)),
-        kept=freeze(kept),
+        mark=freeze_array(mark),
+        definition=freeze_array(np.concatenate(nodes.definition)),
+        kept=freeze_array(kept),
         source=edges.source,
         target=edges.target,
         key=edges.key,

@@ -9,22 +9,22 @@ from itertools import chain
 
 import numpy as np
 
-from graphviz_tb.algorithms.node_columns import Nodes
+from graphviz_tb.algorithms.node_columns import NodeColumns
 from graphviz_tb.errors import UnknownInput
-from graphviz_tb.model.columns import Bools, Ints, runs
+from graphviz_tb.model.columns import Bools, Ints, run_bounds
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.ops.roles import REFERENCES
+from graphviz_tb.ops.roles import REFERENCE_OPS
 from graphviz_tb.options import FlattenOptions
 
 # An input is ^name, name, name:index or, inside functions, name:output:index.
-INPUT = re.compile(r"([^:]+):((?:\w*:)?\d+)", re.ASCII)
+INPUT_PATTERN = re.compile(r"([^:]+):((?:\w*:)?\d+)", re.ASCII)
 
-PARAMETER = "prim::GetAttr"  # of PyTorch
+PYTORCH_PARAMETER = "prim::GetAttr"  # of PyTorch
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Edges:
+class EdgeColumns:
     """Edge columns, sorted by target in file order and by slot; `keys[key]` is the output of the source."""
 
     source: Ints
@@ -36,9 +36,9 @@ class Edges:
     reference: Bools
     notices: tuple[Notice, ...] = ()
 
-    def pick(self, rows: np.ndarray) -> Edges:
+    def select_edges(self, rows: np.ndarray) -> EdgeColumns:
         """Return a table with only `rows` (a mask or a list of positions)."""
-        return Edges(
+        return EdgeColumns(
             self.source[rows], self.target[rows], self.key[rows], self.keys, self.slot[rows],
             self.control[rows], self.reference[rows], self.notices,
         )  # fmt: skip
@@ -57,11 +57,11 @@ def split_input(text: str) -> tuple[str, str, bool]:
     if ":" not in text:
         return text, "0", control
     # A colon without a position after it is part of the name.
-    match = INPUT.fullmatch(text)
+    match = INPUT_PATTERN.fullmatch(text)
     return (match[1], match[2], control) if match else (text, "0", control)
 
 
-def resolve(nodes: Nodes, options: FlattenOptions) -> Edges:
+def resolve_inputs(nodes: NodeColumns, options: FlattenOptions) -> EdgeColumns:
     """Return one edge for each input that names a node of the same graph or function body.
 
     `nodes` has the sources of inputs that are plain names, and the texts of all other inputs. With
@@ -69,7 +69,9 @@ def resolve(nodes: Nodes, options: FlattenOptions) -> Edges:
     """
     keys = {"0": 0}
     found = [
-        each for index, texts in zip(nodes.index, nodes.others, strict=True) for each in look_up(keys, index, texts)
+        each
+        for index, texts in zip(nodes.index, nodes.others, strict=True)
+        for each in look_up_inputs(keys, index, texts)
     ]
     unknown = [text for text, each in zip(chain(*nodes.others), found, strict=True) if each[0] < 0]
     source = np.array(nodes.source, np.int32)
@@ -81,7 +83,7 @@ def resolve(nodes: Nodes, options: FlattenOptions) -> Edges:
     return make_edges(nodes, source, key, control, tuple(keys), unknown, options)
 
 
-def look_up(keys: dict[str, int], index: dict[str, int], inputs: list[str]) -> Iterator[tuple[int, int, bool]]:
+def look_up_inputs(keys: dict[str, int], index: dict[str, int], inputs: list[str]) -> Iterator[tuple[int, int, bool]]:
     """Yield the source of each input (-1: none), its output's number in `keys`, and whether it is a control input."""
     # Many nodes may take one output: each text is split once.
     split: dict[str, tuple[int, int, bool]] = {}
@@ -93,34 +95,34 @@ def look_up(keys: dict[str, int], index: dict[str, int], inputs: list[str]) -> I
 
 
 def make_edges(
-    nodes: Nodes,
+    nodes: NodeColumns,
     source: Ints,
     key: Ints,
     control: Bools,
     keys: tuple[str, ...],
     unknown: list[str],
     options: FlattenOptions,
-) -> Edges:
+) -> EdgeColumns:
     """Assemble the columns and drop inputs that name no node."""
     fan_in = np.array(nodes.fan_in, np.int64)
     target = np.repeat(np.arange(len(nodes), dtype=np.int32), fan_in)
     # Position in the whole list minus the position of the first input of its node.
     slot = (np.arange(len(source)) - np.repeat(np.cumsum(fan_in) - fan_in, fan_in)).astype(np.int32)
-    modifies = np.array([op in REFERENCES for op in nodes.op_types], bool)[nodes.op_id]
+    modifies = np.array([op in REFERENCE_OPS for op in nodes.op_types], bool)[nodes.op_id]
     # TensorBoard takes the first input of any kind; a control input carries no reference.
     first = (slot == 0) & ~control if options.tensorboard else first_data_inputs(target, control)
     reference = modifies[target] & first
-    edges = Edges(source, target, key, keys, slot, control, reference)
-    notices = unknown_inputs(truly_unknown(nodes, edges, unknown), options)
-    return replace(edges.pick(wanted(edges, options)), notices=notices)
+    edges = EdgeColumns(source, target, key, keys, slot, control, reference)
+    notices = report_unknown_inputs(unexpected_inputs(nodes, edges, unknown), options)
+    return replace(edges.select_edges(edge_mask(edges, options)), notices=notices)
 
 
-def truly_unknown(nodes: Nodes, edges: Edges, unknown: list[str]) -> list[str]:
+def unexpected_inputs(nodes: NodeColumns, edges: EdgeColumns, unknown: list[str]) -> list[str]:
     """Return the inputs that name no node but should."""
     if not unknown:
         return []
     # `unknown` lists the inputs without a source in the order of `edges`.
-    fine = expected(nodes, edges)[edges.source < 0].tolist()
+    fine = expected_missing(nodes, edges)[edges.source < 0].tolist()
     return [text for text, well in zip(unknown, fine, strict=True) if not well]
 
 
@@ -132,11 +134,11 @@ def first_data_inputs(target: Ints, control: Bools) -> Bools:
     """
     data = np.flatnonzero(~control)
     first = np.zeros(len(target), bool)
-    first[data[runs(target[data])[:-1]]] = True
+    first[data[run_bounds(target[data])[:-1]]] = True
     return first
 
 
-def wanted(edges: Edges, options: FlattenOptions) -> Bools:
+def edge_mask(edges: EdgeColumns, options: FlattenOptions) -> Bools:
     """Mask the inputs that become edges."""
     known: Bools = edges.source >= 0
     if options.tensorboard and len(known) > 1:
@@ -146,7 +148,7 @@ def wanted(edges: Edges, options: FlattenOptions) -> Bools:
     return known
 
 
-def unknown_inputs(unknown: list[str], options: FlattenOptions) -> tuple[Notice, ...]:
+def report_unknown_inputs(unknown: list[str], options: FlattenOptions) -> tuple[Notice, ...]:
     """Return a notice for inputs that name no node. Raises UnknownInput with `options.strict`."""
     if not unknown:
         return ()
@@ -156,8 +158,8 @@ def unknown_inputs(unknown: list[str], options: FlattenOptions) -> tuple[Notice,
     return (Notice("unknown-input", message, unknown[0], len(unknown)),)
 
 
-def expected(nodes: Nodes, edges: Edges) -> Bools:
+def expected_missing(nodes: NodeColumns, edges: EdgeColumns) -> Bools:
     """Mask inputs that rightly name no node: the module of a PyTorch parameter."""
-    parameter = np.array([op == PARAMETER for op in nodes.op_types], bool)[nodes.op_id]
+    parameter = np.array([op == PYTORCH_PARAMETER for op in nodes.op_types], bool)[nodes.op_id]
     missing: Bools = (edges.source < 0) & parameter[edges.target]
     return missing

@@ -13,64 +13,64 @@ from dataclasses import replace
 
 import numpy as np
 
-from graphviz_tb.algorithms.node_columns import Nodes
-from graphviz_tb.flatten.edges import Edges
-from graphviz_tb.limits import EDGES_LED
+from graphviz_tb.algorithms.node_columns import NodeColumns
+from graphviz_tb.flatten.edges import EdgeColumns
+from graphviz_tb.limits import FREE_BYPASS_EDGES
 from graphviz_tb.model.columns import Bools, Bytes, Ints
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.graph import Mark, MarkPairs, unique_pairs
+from graphviz_tb.model.graph import Mark, MarkPairs, count_mark_pairs
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import last_segment
 
 # Edges through marks per edge of the graph, beyond those that any graph may have: a constant with a thousand inputs and
 # users would make a million.
-LED_OF_EDGE = 10
+BYPASSES_PER_EDGE = 10
 
 
-SUMMARY = re.compile(r"[a-zA-Z]+Summary")
+SUMMARY_TYPE = re.compile(r"[a-zA-Z]+Summary")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Embedded:
+class EmbeddedMarks:
     """The mark of each node, the nodes that are kept, the remaining edges, and the marks next to nodes."""
 
     mark: Bytes
     kept: Bools
-    edges: Edges
+    edges: EdgeColumns
     beside: MarkPairs
 
 
-def embed(nodes: Nodes, edges: Edges) -> Embedded:
+def embed_marks(nodes: NodeColumns, edges: EdgeColumns) -> EmbeddedMarks:
     """Replace every edge that touches a mark.
 
     Afterwards edges join ordinary nodes only, without self edges. Of nodes with one strict name the last is kept and
     gets the edges of all; a mark without a kept host is dropped.
     """
     mark: Bytes = np.array([mark_of(op) for op in nodes.op_types], np.uint8)[nodes.op_id]
-    last = last_of_name(nodes, mark)
+    last = last_definitions(nodes, mark)
     kept = (mark == Mark.NONE) & (last == np.arange(len(mark)))
-    beside = hosts(mark, edges)
-    beside = pick(beside, kept[beside.host])
+    beside = mark_hosts(mark, edges)
+    beside = select_pairs(beside, kept[beside.host])
     kept[beside.mark] = True
-    led = lead_on(mark, edges)
+    led = bypass_marks(mark, edges)
     led = replace(led, source=last[led.source], target=last[led.target])
     # Edges from mark to mark are not followed further; self edges, also from merged strict names, are dropped.
-    return Embedded(mark, kept, led.pick((mark[led.source] == 0) & (led.source != led.target)), beside)
+    return EmbeddedMarks(mark, kept, led.select_edges((mark[led.source] == 0) & (led.source != led.target)), beside)
 
 
 def mark_of(op: str) -> Mark:
     """Return the mark that TensorBoard draws for an op type."""
     if "Const" in op:
         return Mark.CONSTANT
-    return Mark.SUMMARY if SUMMARY.fullmatch(op) else Mark.NONE
+    return Mark.SUMMARY if SUMMARY_TYPE.fullmatch(op) else Mark.NONE
 
 
-def pick(beside: MarkPairs, rows: Bools) -> MarkPairs:
+def select_pairs(beside: MarkPairs, rows: Bools) -> MarkPairs:
     """Return some of the pairs."""
     return MarkPairs(beside.mark[rows], beside.host[rows], beside.inward[rows], beside.edges[rows])
 
 
-def last_of_name(nodes: Nodes, mark: Bytes) -> Ints:
+def last_definitions(nodes: NodeColumns, mark: Bytes) -> Ints:
     """Return for each ordinary node the last node with the same strict name."""
     last = np.arange(len(nodes), dtype=np.int32)
     for block, index in enumerate(nodes.index):
@@ -82,7 +82,7 @@ def last_of_name(nodes: Nodes, mark: Bytes) -> Ints:
         if not clashes:
             continue
         listed = sorted(scopes)
-        final = {node: strict(nodes.name[node], listed) for node in plain}
+        final = {node: tensorboard_strict_name(nodes.name[node], listed) for node in plain}
         # The later of two replaces the earlier, as in TensorBoard's map of names.
         owner = {name: node for node, name in final.items()}
         for node, name in final.items():
@@ -90,10 +90,14 @@ def last_of_name(nodes: Nodes, mark: Bytes) -> Ints:
     return last
 
 
-def strict(name: str, scopes: Sequence[str]) -> str:
+def tensorboard_strict_name(name: str, scopes: Sequence[str]) -> str:
     """Return the name of an op, moved inside the scope of that name if one of `scopes` (sorted) is or is below it.
 
-    >>> strict("a", ["a/b"]), strict("a/b", ["a/b"]), strict("b", ["a/b", "bc"])
+    >>> (
+    ...     tensorboard_strict_name("a", ["a/b"]),
+    ...     tensorboard_strict_name("a/b", ["a/b"]),
+    ...     tensorboard_strict_name("b", ["a/b", "bc"]),
+    ... )
     ('a/(a)', 'a/b/(b)', 'b')
     """
     # Sorted, so scopes inside a scope are adjacent. Listing all parents of each would be quadratic in the depth.
@@ -103,18 +107,18 @@ def strict(name: str, scopes: Sequence[str]) -> str:
     return f"{name}/({last_segment(name)})" if within else name
 
 
-def hosts(mark: Bytes, edges: Edges) -> MarkPairs:
+def mark_hosts(mark: Bytes, edges: EdgeColumns) -> MarkPairs:
     """Pair each constant with its ordinary users, and each summary with its ordinary inputs."""
     into = np.flatnonzero((mark[edges.source] == Mark.CONSTANT) & (mark[edges.target] == 0))
     out = np.flatnonzero((mark[edges.source] == 0) & (mark[edges.target] == Mark.SUMMARY))
-    return unique_pairs(
+    return count_mark_pairs(
         np.concatenate((edges.source[into], edges.target[out])),
         np.concatenate((edges.target[into], edges.source[out])),
         np.concatenate((np.ones(len(into), bool), np.zeros(len(out), bool))),
     )
 
 
-def lead_on(mark: Bytes, edges: Edges) -> Edges:
+def bypass_marks(mark: Bytes, edges: EdgeColumns) -> EdgeColumns:
     """Return the edges between ordinary nodes, direct or through one mark, in the order of the file."""
     # Edges are sorted by target: the inputs of a mark are the run start ... stop.
     #
@@ -123,7 +127,7 @@ def lead_on(mark: Bytes, edges: Edges) -> Edges:
     user = np.flatnonzero((mark[edges.source] > 0) & (mark[edges.target] == 0))
     start = np.searchsorted(edges.target, edges.source[user], side="left")
     stop = np.searchsorted(edges.target, edges.source[user], side="right")
-    fits = np.cumsum(stop - start) <= EDGES_LED + LED_OF_EDGE * len(edges.source)
+    fits = np.cumsum(stop - start) <= FREE_BYPASS_EDGES + BYPASSES_PER_EDGE * len(edges.source)
     beyond = int(np.count_nonzero(~fits))
     user, start, stop = user[fits], start[fits], stop[fits]
     repeat = stop - start
@@ -138,7 +142,7 @@ def lead_on(mark: Bytes, edges: Edges) -> Edges:
     flags = np.where(constant, inner, outer)
     control = np.concatenate((edges.control[plain], edges.control[flags]))[order]
     reference = np.concatenate((edges.reference[plain], edges.reference[outer]))[order]
-    return Edges(
+    return EdgeColumns(
         np.concatenate((edges.source[plain], edges.source[inner]))[order],
         np.concatenate((edges.target[plain], edges.target[outer]))[order],
         np.concatenate((edges.key[plain], edges.key[flags]))[order],
@@ -146,11 +150,11 @@ def lead_on(mark: Bytes, edges: Edges) -> Edges:
         np.concatenate((edges.slot[plain], edges.slot[outer]))[order],
         control,
         reference & ~control,  # an output of a constant may be a reference, its control inputs may not
-        (*edges.notices, *led_limit(beyond)),
+        (*edges.notices, *bypass_limit_notices(beyond)),
     )
 
 
-def led_limit(beyond: int) -> tuple[Notice, ...]:
+def bypass_limit_notices(beyond: int) -> tuple[Notice, ...]:
     """Return a notice for uses of marks that exceed the limit."""
     if not beyond:
         return ()

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphviz_tb.algorithms.node_columns import Nodes
+from graphviz_tb.algorithms.node_columns import NodeColumns
 from graphviz_tb.flatten.edges import split_input
 from graphviz_tb.model.graph import Call, Function
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.ops.table import row
+from graphviz_tb.ops.table import op_row
 
 if TYPE_CHECKING:
     from graphviz_tb.model.loaded import GraphSource
     from graphviz_tb.proto import NodeDef
 
 # Types that call functions, even if the first node of the type names none.
-ALWAYS_LOOK = re.compile(r"Call|While|If$|Case|For$|Dataset|Launch|Defun|Function|Gradient")
+CALL_LIKE_TYPE = re.compile(r"Call|While|If$|Case|For$|Dataset|Launch|Defun|Function|Gradient")
 
 
-def find_calls(nodes: Nodes, graph_def: GraphSource) -> tuple[tuple[Call, ...], dict[int, str]]:
+def find_calls(nodes: NodeColumns, graph_def: GraphSource) -> tuple[tuple[Call, ...], dict[int, str]]:
     """Return all function-valued attributes that name a function of the library, in node order, and for each node the
     first function that it names and the library lacks.
 
@@ -33,7 +33,7 @@ def find_calls(nodes: Nodes, graph_def: GraphSource) -> tuple[tuple[Call, ...], 
     calling: dict[str, bool] = {}
     calls: list[Call] = []
     missing: dict[int, str] = {}
-    for node, op in callers(nodes, bool(names)):
+    for node, op in possible_callers(nodes, bool(names)):
         # A direct call: the op type is the name of the function, as TensorFlow 1 wrote calls of a `Defun`.
         if op in names:
             calls.append(Call(node, "", names[op], 1))
@@ -41,34 +41,38 @@ def find_calls(nodes: Nodes, graph_def: GraphSource) -> tuple[tuple[Call, ...], 
         # None is a type that was not seen yet.
         if calling.get(op) is False:
             continue
-        definition = node_def(nodes, graph_def, node)
-        named = [] if definition is None else function_attrs(definition)
-        calling.setdefault(op, bool(named) or bool(ALWAYS_LOOK.search(op)))
+        definition = node_message(nodes, graph_def, node)
+        named = [] if definition is None else function_attributes(definition)
+        calling.setdefault(op, bool(named) or bool(CALL_LIKE_TYPE.search(op)))
         known = [
-            (attr, callee) for attr, name in named if (callee := look_up(names, name, nodes, graph_def, node)) >= 0
+            (attr, callee)
+            for attr, name in named
+            if (callee := library_index(names, name, nodes, graph_def, node)) >= 0
         ]
         calls.extend(Call(node, attr, function, len(known)) for attr, function in known)
         if len(known) < len(named):
-            lacking = [name for _, name in named if lacks(names, name, nodes, graph_def, node)]
+            lacking = [name for _, name in named if is_missing_function(names, name, nodes, graph_def, node)]
             if lacking:
                 missing[node] = lacking[0]
     return tuple(calls), missing
 
 
-def callers(nodes: Nodes, library: bool) -> Iterator[tuple[int, str]]:
+def possible_callers(nodes: NodeColumns, library: bool) -> Iterator[tuple[int, str]]:
     """Return nodes that may call a function, with their op types; without a library only those named like a call."""
     if library:
         return enumerate(map(nodes.op_types.__getitem__, nodes.op))
-    types = np.array([bool(ALWAYS_LOOK.search(op)) for op in nodes.op_types], bool)
+    types = np.array([bool(CALL_LIKE_TYPE.search(op)) for op in nodes.op_types], bool)
     return ((node, nodes.op_types[nodes.op_id[node]]) for node in np.flatnonzero(types[nodes.op_id]).tolist())
 
 
-def lacks(names: dict[str, int], name: str, nodes: Nodes, graph_def: GraphSource, node: int) -> bool:
+def is_missing_function(
+    names: dict[str, int], name: str, nodes: NodeColumns, graph_def: GraphSource, node: int
+) -> bool:
     """Return whether a name is neither a function of the library nor an op type, which is also allowed."""
-    return bool(name) and look_up(names, name, nodes, graph_def, node) < 0 and row(name) is None
+    return bool(name) and library_index(names, name, nodes, graph_def, node) < 0 and op_row(name) is None
 
 
-def missing_functions(nodes: Nodes, missing: dict[int, str]) -> tuple[Notice, ...]:
+def missing_function_notices(nodes: NodeColumns, missing: dict[int, str]) -> tuple[Notice, ...]:
     """Return a notice for calls of functions that the file lacks."""
     if not missing:
         return ()
@@ -78,25 +82,25 @@ def missing_functions(nodes: Nodes, missing: dict[int, str]) -> tuple[Notice, ..
 
 
 # TensorBoard merges graphs under such names, but renames only some of the references to functions.
-MERGED = re.compile(r"graph_\d+(?=[/_])")
+MERGED_PREFIX = re.compile(r"graph_\d+(?=[/_])")
 
 
-def look_up(names: dict[str, int], name: str, nodes: Nodes, graph_def: GraphSource, node: int) -> int:
+def library_index(names: dict[str, int], name: str, nodes: NodeColumns, graph_def: GraphSource, node: int) -> int:
     """Return the position of a function in the library, -1 if there is none.
 
     A graph that TensorBoard merged names `f` for the library's `graph_1_f`.
     """
     if name in names:
         return names[name]
-    block = _block_of(nodes, node)
+    block = _block_of_node(nodes, node)
     around = nodes.name[node] if block == 0 else graph_def.library.function[block - 1].signature.name
-    merged = MERGED.match(around)
+    merged = MERGED_PREFIX.match(around)
     return names.get(f"{merged[0]}_{name}", -1) if merged else -1
 
 
-def node_def(nodes: Nodes, graph_def: GraphSource, node: int) -> NodeDef | None:
+def node_message(nodes: NodeColumns, graph_def: GraphSource, node: int) -> NodeDef | None:
     """Return the message of a node; None for an argument."""
-    block = _block_of(nodes, node)
+    block = _block_of_node(nodes, node)
     position = int(nodes.definition[block][node - nodes.starts[block]])
     if position < 0:
         return None
@@ -104,18 +108,18 @@ def node_def(nodes: Nodes, graph_def: GraphSource, node: int) -> NodeDef | None:
     return block_nodes[position]
 
 
-def _block_of(nodes: Nodes, node: int) -> int:
+def _block_of_node(nodes: NodeColumns, node: int) -> int:
     from bisect import bisect_right
 
     return bisect_right(nodes.starts, node) - 1
 
 
-def function_attrs(definition: NodeDef) -> list[tuple[str, str]]:
+def function_attributes(definition: NodeDef) -> list[tuple[str, str]]:
     """Return `(attribute, function name)` for each function that a node's attributes name.
 
     >>> from graphviz_tb.proto import NodeDef
     >>> node = NodeDef(attr={"cond": {"func": {"name": "f"}}, "T": {"type": 1}})
-    >>> function_attrs(node)
+    >>> function_attributes(node)
     [('cond', 'f')]
     """
     attrs: list[tuple[str, str]] = []
@@ -129,7 +133,7 @@ def function_attrs(definition: NodeDef) -> list[tuple[str, str]]:
     return attrs
 
 
-def result_nodes(nodes: Nodes, graph_def: GraphSource) -> tuple[Function, ...]:
+def list_functions(nodes: NodeColumns, graph_def: GraphSource) -> tuple[Function, ...]:
     """Return every function with its argument nodes and the nodes that make its results."""
     functions = []
     for index, function in enumerate(graph_def.library.function):

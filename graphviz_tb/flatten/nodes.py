@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from graphviz_tb.algorithms.node_columns import Nodes, add_block
+from graphviz_tb.algorithms.node_columns import NodeColumns, append_graph_nodes
 from graphviz_tb.errors import DuplicateNode
 from graphviz_tb.model.notice import Notice
 
@@ -13,28 +13,28 @@ if TYPE_CHECKING:
     from graphviz_tb.model.loaded import GraphSource
 
 
-def list_nodes(graph: GraphSource) -> Nodes:
+def list_nodes(graph: GraphSource) -> NodeColumns:
     """List the nodes of the main graph and of every function body, arguments before bodies."""
-    read: Nodes | None = getattr(graph, "columns", None)  # columns that the reader made already
+    read: NodeColumns | None = getattr(graph, "columns", None)  # columns that the reader made already
     if read is not None:
         return read
-    nodes = Nodes()
-    add_block(nodes, graph.node)
+    nodes = NodeColumns()
+    append_graph_nodes(nodes, graph.node)
     for function in graph.library.function:
-        add_block(nodes, function.node_def, [arg.name for arg in function.signature.input_arg])
+        append_graph_nodes(nodes, function.node_def, [arg.name for arg in function.signature.input_arg])
     return nodes
 
 
-def duplicates(nodes: Nodes, graph: GraphSource, strict: bool) -> Iterator[Notice]:
+def find_duplicates(nodes: NodeColumns, graph: GraphSource, strict: bool) -> Iterator[Notice]:
     """Yield a notice for each graph or function with duplicate names. Raises DuplicateNode if `strict`."""
     for block, index in enumerate(nodes.index):
         names = nodes.name[nodes.starts[block] : nodes.starts[block + 1]]
         if len(index) < len(names):
             function = graph.library.function[block - 1].signature.name if block else ""
-            yield duplicate(names, strict, f" in function {function!r}" if function else "")
+            yield duplicate_notice(names, strict, f" in function {function!r}" if function else "")
 
 
-def duplicate(names: Sequence[str], strict: bool, where: str) -> Notice:
+def duplicate_notice(names: Sequence[str], strict: bool, where: str) -> Notice:
     """Return the notice for duplicate names. Raises DuplicateNode if `strict`."""
     # Reversed, so that the first position of a name wins.
     first = {name: position for position, name in reversed(list(enumerate(names)))}

@@ -1,28 +1,28 @@
-"""Stage `group`: from names to the hierarchy of scopes, templates, series and folds."""
+"""Stage `fold_graph`: from names to the hierarchy of scopes, templates, series and folds."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from graphviz_tb.algorithms.preorder import number
-from graphviz_tb.group.build import build
+from graphviz_tb.algorithms.preorder import number_tree
+from graphviz_tb.group.build import build_hierarchy
 from graphviz_tb.group.flow import fold_by_flow
-from graphviz_tb.group.in_code import names_in_code
-from graphviz_tb.group.insert import NewGroup, insert
-from graphviz_tb.group.scopes import build_scopes, numbered_nodes
-from graphviz_tb.group.series import SeriesRun, asked_series, find_series
+from graphviz_tb.group.in_code import find_code_names
+from graphviz_tb.group.insert import NewGroup, insert_groups
+from graphviz_tb.group.scopes import build_scope_tree, find_numbered_nodes
+from graphviz_tb.group.series import SeriesRun, find_series, requested_series
 from graphviz_tb.group.templates import find_templates
 from graphviz_tb.group.ungroup import Regrouping
-from graphviz_tb.limits import ROWS_OF_LARGE
+from graphviz_tb.limits import LARGE_PAGE_ROWS
 from graphviz_tb.model.graph import Graph
-from graphviz_tb.model.hierarchy import Grouping, Hierarchy, RowKind
+from graphviz_tb.model.hierarchy import Hierarchy, RepeatableGrouping, RowKind
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import GroupOptions
 
-__all__ = ["Regrouping", "group", "regrouping"]
+__all__ = ["Regrouping", "fold_graph", "make_regrouping"]
 
 
-def group(graph: Graph, options: GroupOptions = GroupOptions()) -> Hierarchy:  # noqa: B008
+def fold_graph(graph: Graph, options: GroupOptions = GroupOptions()) -> Hierarchy:  # noqa: B008
     """Fold the flat graph into a hierarchy.
 
     After: every node is a row below the scopes of its name. Templates are computed on the raw scopes; then numbered
@@ -32,47 +32,49 @@ def group(graph: Graph, options: GroupOptions = GroupOptions()) -> Hierarchy:  #
     >>> from graphviz_tb.interpret import interpret
     >>> from graphviz_tb.proto import GraphDef
     >>> graph = interpret(flatten(GraphDef(node=[{"name": f"layer/x{i}", "op": "Relu"} for i in range(6)])))
-    >>> group(graph).name[:3]
+    >>> fold_graph(graph).name[:3]
     ['', 'layer', 'layer/x[0-5]']
     """
-    folded, odd = new_groups(graph, options)
-    whole = folded.without(())
+    folded, odd = find_new_groups(graph, options)
+    whole = folded.without_series(())
     whole = replace(whole, notices=whole.notices + odd) if odd else whole
     # TensorBoard gives series no template; if nothing was inserted (`whole is folded.raw`), no group lacks one.
-    whole = whole if options.tensorboard or whole is folded.raw else with_templates(whole)
-    return replace(whole, grouping=folded) if len(whole) <= ROWS_OF_LARGE else whole
+    whole = whole if options.tensorboard or whole is folded.raw else add_missing_templates(whole)
+    return replace(whole, grouping=folded) if len(whole) <= LARGE_PAGE_ROWS else whole
 
 
-def regrouping(hierarchy: Hierarchy, options: GroupOptions) -> Grouping:
+def make_regrouping(hierarchy: Hierarchy, options: GroupOptions) -> RepeatableGrouping:
     """Return an object that rebuilds the hierarchy with some series ungrouped; its groups have no templates."""
     kept = hierarchy.grouping
-    return new_groups(hierarchy.graph, options)[0] if kept is None else kept
+    return find_new_groups(hierarchy.graph, options)[0] if kept is None else kept
 
 
-def new_groups(graph: Graph, options: GroupOptions) -> tuple[Regrouping, tuple[Notice, ...]]:
+def find_new_groups(graph: Graph, options: GroupOptions) -> tuple[Regrouping, tuple[Notice, ...]]:
     """Return the raw hierarchy with the series and folds to insert, and notices."""
-    raw = raw_hierarchy(graph, options)
+    raw = build_raw_hierarchy(graph, options)
     # Series requested by the user come before all folding: no fold may break one up.
-    raw = insert(raw, as_groups(asked_series(raw, options)), last=options.tensorboard)
+    raw = insert_groups(raw, series_as_groups(requested_series(raw, options)), last=options.tensorboard)
     series = find_series(raw, options)
-    groups, odd = fold_by_flow(raw, series, options) if options.folds else (as_groups(series), ())
+    groups, odd = fold_by_flow(raw, series, options) if options.folds else (series_as_groups(series), ())
     return Regrouping(raw, groups, options), odd
 
 
-def with_templates(hierarchy: Hierarchy) -> Hierarchy:
+def add_missing_templates(hierarchy: Hierarchy) -> Hierarchy:
     """Compute templates for all groups without one, so that equal regions share a template as equal scopes do."""
     template, notices = find_templates(hierarchy)
     return replace(hierarchy, template=template, notices=hierarchy.notices + notices)
 
 
-def as_groups(series: list[SeriesRun]) -> list[NewGroup]:
+def series_as_groups(series: list[SeriesRun]) -> list[NewGroup]:
     """Return series as new groups."""
     return [NewGroup(RowKind.SERIES, run.parent, run.name, run.members) for run in series]
 
 
-def raw_hierarchy(graph: Graph, options: GroupOptions) -> Hierarchy:
+def build_raw_hierarchy(graph: Graph, options: GroupOptions) -> Hierarchy:
     """Build scopes, their names in the program and templates, before series and folds."""
-    numbered = [] if options.tensorboard else numbered_nodes(graph)
-    tree, functions, odd = build_scopes(graph, numbered, options)
-    built = build(graph, tree, number(tree.parent, tree.key), functions, notices=(*graph.notices, *odd))
-    return with_templates(built if options.tensorboard else replace(built, labels=names_in_code(built, numbered)))
+    numbered = [] if options.tensorboard else find_numbered_nodes(graph)
+    tree, functions, odd = build_scope_tree(graph, numbered, options)
+    built = build_hierarchy(graph, tree, number_tree(tree.parent, tree.key), functions, notices=(*graph.notices, *odd))
+    return add_missing_templates(
+        built if options.tensorboard else replace(built, labels=find_code_names(built, numbered))
+    )

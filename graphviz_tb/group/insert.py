@@ -7,12 +7,12 @@ from itertools import chain
 
 import numpy as np
 
-from graphviz_tb.algorithms.preorder import number
-from graphviz_tb.group.build import build
-from graphviz_tb.group.tree import Tree
-from graphviz_tb.model.columns import Bytes, freeze, ints
+from graphviz_tb.algorithms.preorder import number_tree
+from graphviz_tb.group.build import build_hierarchy
+from graphviz_tb.group.tree import HierarchyTree
+from graphviz_tb.model.columns import Bytes, freeze_array, int32_column
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.hierarchy import Hierarchy, How, RowKind
+from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy, RowKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +26,11 @@ class NewGroup:
     parent: int
     name: str
     members: tuple[int, ...]
-    how: How = How.NAME
+    how: GroupOrigin = GroupOrigin.NAME
     label: str = ""
 
 
-def insert(hierarchy: Hierarchy, groups: list[NewGroup], last: bool = False) -> Hierarchy:
+def insert_groups(hierarchy: Hierarchy, groups: list[NewGroup], last: bool = False) -> Hierarchy:
     """Return the hierarchy with `groups` inserted, renumbered.
 
     Before: each row is a member of at most one new group; a member that is a new group comes earlier in the list.
@@ -53,30 +53,32 @@ def insert(hierarchy: Hierarchy, groups: list[NewGroup], last: bool = False) -> 
     names = np.empty(old + new, object)
     names[:old] = hierarchy.name
     names[old:] = [group.name for group in groups]
-    tree = Tree(
+    tree = HierarchyTree(
         np.concatenate((hierarchy.kind, np.array([group.kind for group in groups], np.uint8))),
         parent,
         np.concatenate((hierarchy.node.astype(np.int64), np.full(new, -1))),
         names,
         key,
     )
-    numbered = number(tree.parent, tree.key)
+    numbered = number_tree(tree.parent, tree.key)
     template = np.concatenate((hierarchy.template, np.full(new, -1, np.int32)))[numbered.order]
     how = np.concatenate((hierarchy.how, np.array([group.how for group in groups], np.uint8)))[numbered.order]
     functions = list(hierarchy.function_rows)
     ends = hierarchy.edge_from, hierarchy.edge_to  # most are still siblings
-    built = build(hierarchy.graph, tree, numbered, functions, ints(template), None, hierarchy.notices, ends)
+    built = build_hierarchy(
+        hierarchy.graph, tree, numbered, functions, int32_column(template), None, hierarchy.notices, ends
+    )
     row_of = numbered.row_of
     labels = {int(row_of[row]): label for row, label in hierarchy.labels.items()}
     labels |= {int(row_of[old + index]): group.label for index, group in enumerate(groups) if group.label}
-    return with_connected(replace(built, how=freeze(how), labels=labels))
+    return mark_connected_groups(replace(built, how=freeze_array(how), labels=labels))
 
 
-def with_connected(hierarchy: Hierarchy) -> Hierarchy:
+def mark_connected_groups(hierarchy: Hierarchy) -> Hierarchy:
     """Mark the series and folds with data edges inside."""
     data = ~hierarchy.graph.control[hierarchy.edge_order]
     before = np.concatenate(([0], np.cumsum(data)))  # data edges before each place of `edge_order`
     inside = before[hierarchy.owner_start[1:]] > before[hierarchy.owner_start[:-1]]
     stacks = (hierarchy.kind == RowKind.SERIES) | (hierarchy.kind == RowKind.FOLD)
     connected: Bytes = (inside & stacks).astype(np.uint8)
-    return replace(hierarchy, connected=freeze(connected))
+    return replace(hierarchy, connected=freeze_array(connected))

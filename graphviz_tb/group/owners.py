@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphviz_tb.model.columns import Ints, Longs, filed, ints
+from graphviz_tb.model.columns import Ints, Longs, group_by_key, int32_column
 
 
-def meet(parent: Ints, depth: Ints, source: Ints, target: Ints) -> tuple[Ints, Ints, Ints]:
+def lowest_common_owners(parent: Ints, depth: Ints, source: Ints, target: Ints) -> tuple[Ints, Ints, Ints]:
     """Return, for each pair of leaf rows, the owner and the owner's children that hold the two ends.
 
     Equal ends are owned by their parent. Both ends climb in jumps of 2ᵏ levels (binary lifting): one by one, thousands
@@ -18,7 +18,7 @@ def meet(parent: Ints, depth: Ints, source: Ints, target: Ints) -> tuple[Ints, I
     if not len(active):
         return parent[source], source, target
     s, t = source[active], target[active]
-    jumps = jumps_of(parent, int(max(np.max(depth[s]), np.max(depth[t]))))
+    jumps = ancestor_jumps(parent, int(max(np.max(depth[s]), np.max(depth[t]))))
     # The deeper end climbs to the depth of the other.
     for levels, up in jumps:
         gap = depth[s] - depth[t]
@@ -32,10 +32,10 @@ def meet(parent: Ints, depth: Ints, source: Ints, target: Ints) -> tuple[Ints, I
     return parent[source], source, target
 
 
-def jumps_of(parent: Ints, deepest: int) -> list[tuple[int, Ints]]:
+def ancestor_jumps(parent: Ints, deepest: int) -> list[tuple[int, Ints]]:
     """Return, for each power of two from the largest up to `deepest` down to 1, the ancestors that many levels up.
 
-    >>> [(levels, up.tolist()) for levels, up in jumps_of(np.array([-1, 0, 1, 2]), 3)]
+    >>> [(levels, up.tolist()) for levels, up in ancestor_jumps(np.array([-1, 0, 1, 2]), 3)]
     [(2, [0, 0, 0, 1]), (1, [0, 0, 1, 2])]
     """
     # Roots are their own ancestors.
@@ -46,8 +46,8 @@ def jumps_of(parent: Ints, deepest: int) -> list[tuple[int, Ints]]:
     return jumps[::-1]
 
 
-def file_by_owner(owner: Ints, rows: int) -> tuple[Ints, Longs]:
+def file_edges_by_owner(owner: Ints, rows: int) -> tuple[Ints, Longs]:
     """Return edge ids sorted by owner row (unowned ones, -1, left out), and where each row's run starts."""
     held = np.flatnonzero(owner >= 0)
-    order, start = filed(owner[held], rows)
-    return ints(held[order]), start
+    order, start = group_by_key(owner[held], rows)
+    return int32_column(held[order]), start

@@ -11,7 +11,7 @@ from operator import contains
 
 import numpy as np
 
-from graphviz_tb.group.tree import Tree
+from graphviz_tb.group.tree import HierarchyTree
 from graphviz_tb.model.columns import Bools, Ints, Longs
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import RowKind
@@ -20,12 +20,12 @@ from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.room import ScopeNameBudget
 from graphviz_tb.options import GroupOptions
 
-PORT = "IO Node"  # op type of inputs and outputs of a module in `torch.utils.tensorboard`
-INTEGER = re.compile(r"0|[1-9][0-9]*")
+MODULE_PORT_OP = "IO Node"  # op type of inputs and outputs of a module in `torch.utils.tensorboard`
+INTEGER_NAME = re.compile(r"0|[1-9][0-9]*")
 
 
 @dataclass(slots=True, eq=False)
-class Growing:
+class GrowingTree:
     """The tree while nodes are read: groups on one side, leaves on the other. Leaves get the ids after all groups.
 
     The sort key of a leaf is twice its node plus one, that of a scope twice the first node below it.
@@ -44,14 +44,14 @@ class Growing:
     longest: int = 0  # letters of the longest name of a scope
     room: ScopeNameBudget = field(default_factory=ScopeNameBudget)
 
-    def root(self, name: str, key: int) -> int:
+    def add_root(self, name: str, key: int) -> int:
         """Add the root of the main graph or of a function and return its id."""
         self.parent.append(-1)
         self.name.append(name)
         self.key.append(key)
         return len(self.key) - 1
 
-    def tree(self, graph: Graph) -> Tree:
+    def to_tree(self, graph: Graph) -> HierarchyTree:
         """Return groups and leaves as one tree."""
         leaves = slice(None) if graph.kept.all() else np.flatnonzero(graph.kept)
         groups, nodes = len(self.key), np.arange(len(graph))
@@ -61,7 +61,7 @@ class Growing:
         kind = np.full(groups + len(nodes[leaves]), RowKind.OP, np.uint8)
         kind[:groups] = RowKind.SCOPE
         kind[self.functions] = RowKind.FUNCTION
-        return Tree(
+        return HierarchyTree(
             kind,
             np.concatenate((np.array(self.parent, np.int64), self.leaf_parent[leaves])),
             np.concatenate((np.full(groups, -1), nodes[leaves])),
@@ -70,34 +70,34 @@ class Growing:
         )
 
 
-def build_scopes(
+def build_scope_tree(
     graph: Graph, numbered: Iterable[int], options: GroupOptions
-) -> tuple[Tree, list[int], tuple[Notice, ...]]:
+) -> tuple[HierarchyTree, list[int], tuple[Notice, ...]]:
     """Return the tree of scopes and ops, the tree id of each function, and notices.
 
     Before: `numbered` from `find_numbered_nodes`. After: every kept node is a leaf below the scopes of its name; op N
     that is also a scope is named `N/(last)` inside it; marks and PyTorch's inputs and outputs make no scopes, they go
     below the nearest existing one.
     """
-    port = graph.op_types.index(PORT) if PORT in graph.op_types and not options.tensorboard else -1
-    ordinary, scopes = (graph.mark == 0) & (graph.op != port), graph.scopes
-    alone = {node: scope for node, scope in looked_up_alone(graph, numbered) if ordinary[node]}
+    port = graph.op_types.index(MODULE_PORT_OP) if MODULE_PORT_OP in graph.op_types and not options.tensorboard else -1
+    ordinary, scopes = (graph.mark == 0) & (graph.op != port), graph.node_scopes
+    alone = {node: scope for node, scope in separate_scopes(graph, numbered) if ordinary[node]}
     scope = scopes.number.copy()
     scope[list(alone)] = np.arange(len(alone)) + len(scopes.names)
-    growing = Growing(ordinary, scope, [*scopes.names, *alone.values()], np.zeros(len(graph), np.int64))
+    growing = GrowingTree(ordinary, scope, [*scopes.names, *alone.values()], np.zeros(len(graph), np.int64))
     starts = graph.block_starts()
     for block in range(len(starts) - 1):
         main = block == 0
         name = "" if main else graph.functions[block - 1].name
         # "+ block": a function without nodes starts at the same node as the next one.
-        root = growing.root(name, 2 * starts[block] + block)
+        root = growing.add_root(name, 2 * starts[block] + block)
         if not main:
             growing.functions.append(root)
-        add_block(growing, graph, root, starts[block], starts[block + 1], options)
-    return growing.tree(graph), growing.functions, too_deep(growing.room.cut)
+        add_graph_scopes(growing, graph, root, starts[block], starts[block + 1], options)
+    return growing.to_tree(graph), growing.functions, deep_name_notices(growing.room.cut)
 
 
-def too_deep(count: int) -> tuple[Notice, ...]:
+def deep_name_notices(count: int) -> tuple[Notice, ...]:
     """Return a notice if `count` names are in fewer scopes than they have segments."""
     if not count:
         return ()
@@ -105,9 +105,9 @@ def too_deep(count: int) -> tuple[Notice, ...]:
     return (Notice("deep-names", text, count=count),)
 
 
-def looked_up_alone(graph: Graph, numbered: Iterable[int]) -> Iterator[tuple[int, str | None]]:
+def separate_scopes(graph: Graph, numbered: Iterable[int]) -> Iterator[tuple[int, str | None]]:
     """Yield nodes whose scope is not determined by their name up to the last slash, with that scope."""
-    if "" in graph.scopes.names:
+    if "" in graph.node_scopes.names:
         # In scope "" once some name has created it.
         yield from ((node, "") for node, name in enumerate(graph.name) if name.rfind("/") == 0)
     for node in numbered:
@@ -115,25 +115,27 @@ def looked_up_alone(graph: Graph, numbered: Iterable[int]) -> Iterator[tuple[int
         yield node, around if slash else None
 
 
-def add_block(growing: Growing, graph: Graph, root: int, start: int, stop: int, options: GroupOptions) -> None:
+def add_graph_scopes(
+    growing: GrowingTree, graph: Graph, root: int, start: int, stop: int, options: GroupOptions
+) -> None:
     """Add one graph or function body below `root`."""
     scopes: dict[str, int] = {}
     ordinary = growing.ordinary[start:stop]
     nodes, marks = start + np.flatnonzero(ordinary), start + np.flatnonzero(~ordinary & graph.kept[start:stop])
-    parent = add_scopes(growing, scopes, root, nodes)
+    parent = add_node_scopes(growing, scopes, root, nodes)
     if options.tensorboard:
         kept = graph.kept[nodes]  # scopes of dropped nodes stay
         nodes, parent = nodes[kept], parent[kept]
         if start == 0:
-            integers_first(growing, graph, nodes[parent == root].tolist())
+            sort_integer_names_first(growing, graph, nodes[parent == root].tolist())
     is_scope = np.fromiter(map(scopes.__contains__, graph.name[start:stop]), bool, stop - start)
     inside = is_scope[nodes - start]
-    parent[inside] = move_into_scopes(growing, graph, scopes, nodes[inside].tolist(), options)
+    parent[inside] = move_ops_into_scopes(growing, graph, scopes, nodes[inside].tolist(), options)
     growing.leaf_parent[nodes] = parent
-    growing.leaf_parent[marks] = add_marks(growing, graph, scopes, root, marks, is_scope[marks - start], options)
+    growing.leaf_parent[marks] = hang_marks(growing, graph, scopes, root, marks, is_scope[marks - start], options)
 
 
-def add_scopes(growing: Growing, scopes: dict[str, int], root: int, nodes: Longs) -> Longs:
+def add_node_scopes(growing: GrowingTree, scopes: dict[str, int], root: int, nodes: Longs) -> Longs:
     """Add the scopes of some nodes of a block, in file order, and return the scope of each node."""
 
     def scope_of(node: int, name: str | None) -> int:
@@ -158,26 +160,26 @@ def add_scopes(growing: Growing, scopes: dict[str, int], root: int, nodes: Longs
     return parent
 
 
-def is_numbered(name: str, op: str) -> bool:
+def is_type_and_number(name: str, op: str) -> bool:
     """Return whether a name is only its op type and a number, as in data pipelines: the part before the number is no
     scope.
 
-    >>> is_numbered("BatchDatasetV2/_9", "BatchDatasetV2"), is_numbered("net/dense/_9", "MatMul")
+    >>> is_type_and_number("BatchDatasetV2/_9", "BatchDatasetV2"), is_type_and_number("net/dense/_9", "MatMul")
     (True, False)
     """
     around, _, number = name.rpartition("/_")
     return number.isdigit() and last_segment(around) == op
 
 
-def numbered_nodes(graph: Graph) -> list[int]:
+def find_numbered_nodes(graph: Graph) -> list[int]:
     """Return the nodes named only by op type and number."""
     nodes = compress(range(len(graph)), map(contains, graph.name, repeat("/_")))
-    return [node for node in nodes if is_numbered(graph.name[node], graph.op_types[graph.op[node]])]
+    return [node for node in nodes if is_type_and_number(graph.name[node], graph.op_types[graph.op[node]])]
 
 
-def add_scope(growing: Growing, scopes: dict[str, int], root: int, name: str, key: int) -> int:
+def add_scope(growing: GrowingTree, scopes: dict[str, int], root: int, name: str, key: int) -> int:
     """Add scope `name` and missing scopes around it, outermost first."""
-    name = growing.room.within(name)
+    name = growing.room.truncate(name)
     if name in scopes or not name:
         return scopes.get(name, root)
     # From the inside out to the first known scope, or else the root.
@@ -188,7 +190,7 @@ def add_scope(growing: Growing, scopes: dict[str, int], root: int, name: str, ke
     parent = scopes[around] if cut >= 0 else root
     if len(name) > growing.longest:
         growing.longest = len(name)
-    growing.room.take(name, missing)
+    growing.room.spend(name, missing)
     for scope in reversed(missing):
         growing.parent.append(parent)
         growing.name.append(scope)
@@ -197,9 +199,9 @@ def add_scope(growing: Growing, scopes: dict[str, int], root: int, name: str, ke
     return parent
 
 
-def integers_first(growing: Growing, graph: Graph, nodes: list[int]) -> None:
+def sort_integer_names_first(growing: GrowingTree, graph: Graph, nodes: list[int]) -> None:
     """Sort nodes with names like "7" before all other nodes, ascending, as TensorBoard does."""
-    whole = [node for node in nodes if INTEGER.fullmatch(graph.name[node])]
+    whole = [node for node in nodes if INTEGER_NAME.fullmatch(graph.name[node])]
     # No name begins with 0, so more digits mean a larger number.
     whole.sort(key=lambda node: (len(graph.name[node]), graph.name[node]))
     # Keys of all other nodes are 0 or more.
@@ -215,8 +217,8 @@ def strict_name(name: str) -> str:
     return f"{name}/({last_segment(name)})"
 
 
-def move_into_scopes(
-    growing: Growing, graph: Graph, scopes: dict[str, int], nodes: list[int], options: GroupOptions
+def move_ops_into_scopes(
+    growing: GrowingTree, graph: Graph, scopes: dict[str, int], nodes: list[int], options: GroupOptions
 ) -> list[int]:
     """Give ops that are also scopes their strict name, with further brackets if that name is taken (not in
     TensorBoard's preset). Return their scopes, which come where their first node does."""
@@ -236,8 +238,8 @@ def move_into_scopes(
     return [scopes[graph.name[node]] for node in nodes]
 
 
-def add_marks(
-    growing: Growing,
+def hang_marks(
+    growing: GrowingTree,
     graph: Graph,
     scopes: dict[str, int],
     root: int,
@@ -262,7 +264,7 @@ def add_marks(
     number, same_as = np.unique(growing.scope[marks], return_inverse=True)
     parent = np.array([nearest(growing.scopes[each]) for each in number.tolist()], np.int64)[same_as]
     # Last: marks go below scopes made by ordinary nodes.
-    skipped = unseen_scopes(graph, marks.tolist()) if options.tensorboard and len(marks) else frozenset()
+    skipped = scopes_unseen_by_tensorboard(graph, marks.tolist()) if options.tensorboard and len(marks) else frozenset()
     for place in np.flatnonzero(is_scope).tolist():
         node = int(marks[place])
         if (name := graph.name[node]) not in skipped:
@@ -270,7 +272,7 @@ def add_marks(
     return parent
 
 
-def unseen_scopes(graph: Graph, marks: list[int]) -> frozenset[str]:
+def scopes_unseen_by_tensorboard(graph: Graph, marks: list[int]) -> frozenset[str]:
     """Return the scopes that TensorBoard overlooks when it names marks: it stops one short of the last name.
 
     Names are ordered by UTF-16 code units, function bodies under their prefix.
@@ -278,10 +280,10 @@ def unseen_scopes(graph: Graph, marks: list[int]) -> frozenset[str]:
     nodes = np.flatnonzero((graph.mark == 0) & graph.kept).tolist()
     if not nodes:
         return frozenset()
-    full = partial(full_name, graph)
+    full = partial(tensorboard_name, graph)
     # The last of each body by short name: thousands of full names would each repeat the function's.
     bodies = groupby(nodes, key=graph.function.__getitem__)
-    last = max((full(max(body, key=lambda node: utf_16(graph.name[node]))) for _, body in bodies), key=utf_16)
+    last = max((full(max(body, key=lambda node: utf_16_key(graph.name[node]))) for _, body in bodies), key=utf_16_key)
     # From the outside in: a name in a scope is also in the scopes around it.
     scopes = sorted({name for name in map(full, marks) if last.startswith(f"{name}/")}, key=len)
     seen = 0
@@ -293,12 +295,12 @@ def unseen_scopes(graph: Graph, marks: list[int]) -> frozenset[str]:
     return frozenset(scopes[seen:])
 
 
-def utf_16(name: str) -> bytes:
+def utf_16_key(name: str) -> bytes:
     """Return the key by which JavaScript compares strings."""
     return name.encode("utf-16-be", "surrogatepass")
 
 
-def full_name(graph: Graph, node: int) -> str:
+def tensorboard_name(graph: Graph, node: int) -> str:
     """Return a node's name as in TensorBoard: function bodies under `__function_library__` and the function's name."""
     function = int(graph.function[node])
     prefix = "" if function < 0 else f"__function_library__{graph.functions[function].name}/"

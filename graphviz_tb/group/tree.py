@@ -9,7 +9,7 @@ from graphviz_tb.model.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tree:
+class HierarchyTree:
     """Columns by id: `kind`, `parent` (-1 for the root and for functions), `node` (-1 for groups), `name`, and `key`,
     the order among siblings."""
 

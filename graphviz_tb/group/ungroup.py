@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from graphviz_tb.errors import UnknownNode
-from graphviz_tb.group.insert import NewGroup, insert
+from graphviz_tb.group.insert import NewGroup, insert_groups
 from graphviz_tb.group.short_names import ShortLabels
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy, RowKind
-from graphviz_tb.model.paths import joined_address, meant
+from graphviz_tb.model.paths import join_address, possible_node_names
 from graphviz_tb.options import GroupOptions
 
 
@@ -23,21 +23,21 @@ class Regrouping:
     groups: Sequence[NewGroup]
     options: GroupOptions
 
-    def without(self, names: Sequence[str]) -> Hierarchy:
+    def without_series(self, names: Sequence[str]) -> Hierarchy:
         """Return the hierarchy without the series in `names` and in `options.ungroup`."""
-        kept = without_ungrouped(
-            self.raw, self.groups, (*self.options.ungroup, *(joined_address([name]) for name in names))
+        kept = remove_ungrouped_series(
+            self.raw, self.groups, (*self.options.ungroup, *(join_address([name]) for name in names))
         )
-        built = insert(self.raw, kept, last=self.options.tensorboard)
+        built = insert_groups(self.raw, kept, last=self.options.tensorboard)
         return built if self.options.tensorboard else replace(built, short=ShortLabels(built))
 
-    def names(self) -> set[str]:
+    def series_names(self) -> set[str]:
         """Return the names that identify exactly one series."""
         counts = Counter(group.name for group in self.groups if group.kind == RowKind.SERIES)
         return {name for name, count in counts.items() if count == 1}
 
 
-def without_ungrouped(hierarchy: Hierarchy, groups: Sequence[NewGroup], names: Sequence[str]) -> list[NewGroup]:
+def remove_ungrouped_series(hierarchy: Hierarchy, groups: Sequence[NewGroup], names: Sequence[str]) -> list[NewGroup]:
     """Remove the series that `--ungroup NAME` names, by its own name or that of a member.
 
     Before: inner groups come before the groups around them, and stay so. After: members of a removed series are members
@@ -49,12 +49,12 @@ def without_ungrouped(hierarchy: Hierarchy, groups: Sequence[NewGroup], names: S
     series = {group.name: index for index, group in reversed(list(enumerate(groups))) if group.kind == RowKind.SERIES}
     stop: set[int] = set()
     for name in names:
-        named = next((series[each] for each in meant(name) if each in series), None)
-        stop.add(of_member(hierarchy, groups, name) if named is None else named)
+        named = next((series[each] for each in possible_node_names(name) if each in series), None)
+        stop.add(find_series_of_member(hierarchy, groups, name) if named is None else named)
     renumbered: dict[int, int] = {}
     kept: list[NewGroup] = []
     for index, group in enumerate(groups):
-        members = expanded(groups, group.members, stop)
+        members = expand_members(groups, group.members, stop)
         if index not in stop:
             # Members that are new groups come earlier: their new numbers are known.
             renumbered[-1 - index] = -1 - len(kept)
@@ -62,7 +62,7 @@ def without_ungrouped(hierarchy: Hierarchy, groups: Sequence[NewGroup], names: S
     return kept
 
 
-def expanded(groups: Sequence[NewGroup], members: Sequence[int], stop: set[int]) -> list[int]:
+def expand_members(groups: Sequence[NewGroup], members: Sequence[int], stop: set[int]) -> list[int]:
     """Replace removed series in `members` by their members."""
     rows: list[int] = []
     todo = list(reversed(members))
@@ -75,12 +75,12 @@ def expanded(groups: Sequence[NewGroup], members: Sequence[int], stop: set[int])
     return rows
 
 
-def of_member(hierarchy: Hierarchy, groups: Sequence[NewGroup], name: str) -> int:
+def find_series_of_member(hierarchy: Hierarchy, groups: Sequence[NewGroup], name: str) -> int:
     """Return the index of the series with a member of this name."""
     series = [index for index, group in enumerate(groups) if group.kind == RowKind.SERIES]
     names = [*hierarchy.name, *(group.name for group in reversed(groups))]  # -1 - i is the name of new group i
-    for each in meant(name):
+    for each in possible_node_names(name):
         for index in series:
             if any(names[member] == each for member in groups[index].members):
                 return index
-    raise UnknownNode.among(name, [joined_address([groups[index].name]) for index in series], "series")
+    raise UnknownNode.among(name, [join_address([groups[index].name]) for index in series], "series")

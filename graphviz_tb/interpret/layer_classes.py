@@ -5,28 +5,28 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
-from graphviz_tb.model.columns import span
+from graphviz_tb.model.columns import sorted_value_range
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.ops.roles import (
-    BATCH_PRODUCTS,
-    CONSTANTS,
-    CONVOLUTIONS,
-    DEPTHWISE,
-    EMBEDDING,
-    PRODUCTS,
+    BATCH_PRODUCT_OPS,
+    CONSTANT_OPS,
+    CONVOLUTION_OPS,
+    DEPTHWISE_OPS,
+    EMBEDDING_OPS,
+    MATRIX_PRODUCT_OPS,
     Role,
     has_role,
 )
 
-SPREAD = frozenset({"SquaredDifference", "Sub", "Neg"})  # subtract the mean before squaring
-ROOTS = frozenset({"Rsqrt", "Sqrt"})
-DENSE = (PRODUCTS - BATCH_PRODUCTS) | {"Einsum"}
-REPEATS = (Role.LOOP, Role.COUNTED_LOOP, Role.FRAME_NEXT, Role.CALL)  # steps of a recurrent layer
-GATES = {3: "GRU", 4: "LSTM"}  # by number of gates, one matrix each
-ACTIVATIONS = ("Relu", "Relu6", "Elu", "Selu", "LeakyRelu", "Tanh", "Sigmoid", "Softplus", "Softsign", "Softmax")
+MEAN_REMOVING_OPS = frozenset({"SquaredDifference", "Sub", "Neg"})  # subtract the mean before squaring
+ROOT_OPS = frozenset({"Rsqrt", "Sqrt"})
+DENSE_OPS = (MATRIX_PRODUCT_OPS - BATCH_PRODUCT_OPS) | {"Einsum"}
+RECURRENT_ROLES = (Role.LOOP, Role.COUNTED_LOOP, Role.FRAME_NEXT, Role.CALL)  # steps of a recurrent layer
+CLASS_BY_GATE_COUNT = {3: "GRU", 4: "LSTM"}  # by number of gates, one matrix each
+ACTIVATION_OPS = ("Relu", "Relu6", "Elu", "Selu", "LeakyRelu", "Tanh", "Sigmoid", "Softplus", "Softsign", "Softmax")
 # Activations that TensorFlow writes as several ops.
-TOGETHER = {
+COMPOSED_ACTIVATIONS = {
     frozenset({"Sigmoid", "Mul"}): "Silu",
     frozenset({"Softplus", "Tanh", "Mul"}): "Mish",
     frozenset({"Erfc", "Mul", "Neg"}): "Gelu",
@@ -37,15 +37,17 @@ TOGETHER = {
 }
 
 
-def class_of_nodes(graph: Graph, nodes: Sequence[int]) -> str:
+def infer_layer_class(graph: Graph, nodes: Sequence[int]) -> str:
     """Return the layer class of some nodes together, "" if unknown."""
     types = {graph.op_types[graph.op[node]] for node in nodes}
-    if any(has_role(op, *REPEATS) for op in types):
+    if any(has_role(op, *RECURRENT_ROLES) for op in types):
         weights = (graph.meaning.weights.get(node) for node in nodes)
         shapes = [sizes for weight in weights if weight is not None and (sizes := known_sizes(weight.shape))]
-        if units := recurrent_units(shapes):
-            return GATES[next(shape[1] for shape in shapes if len(shape) == 2 and shape[0] == units) // units]
-    return layer_class(types, axes_of_mean(graph, nodes))
+        if units := infer_recurrent_units(shapes):
+            return CLASS_BY_GATE_COUNT[
+                next(shape[1] for shape in shapes if len(shape) == 2 and shape[0] == units) // units
+            ]
+    return layer_class_of_types(types, count_mean_axes(graph, nodes))
 
 
 def known_sizes(shape: Shape) -> tuple[int, ...]:
@@ -58,12 +60,16 @@ def known_sizes(shape: Shape) -> tuple[int, ...]:
     return sizes if shape is not None and len(sizes) == len(shape) else ()
 
 
-def recurrent_units(shapes: Iterable[Sequence[int]]) -> int:
+def infer_recurrent_units(shapes: Iterable[Sequence[int]]) -> int:
     """Infer the units of a recurrent layer from the shapes of its weights, 0 for none.
 
     One matrix has units × gates·units elements, and at least one more has as many columns.
 
-    >>> recurrent_units([(16, 48), (16, 48), (2, 48)]), recurrent_units([(9, 64), (16, 64)]), recurrent_units([(4, 12)])
+    >>> (
+    ...     infer_recurrent_units([(16, 48), (16, 48), (2, 48)]),
+    ...     infer_recurrent_units([(9, 64), (16, 64)]),
+    ...     infer_recurrent_units([(4, 12)]),
+    ... )
     (16, 16, 0)
     """
     matrices = [shape for shape in shapes if len(shape) == 2]
@@ -72,66 +78,73 @@ def recurrent_units(shapes: Iterable[Sequence[int]]) -> int:
     return next(found, 0)
 
 
-def activation(types: Collection[str]) -> str:
+def find_activation(types: Collection[str]) -> str:
     """Return the activation among ops of these types, as Keras writes it; "" for none.
 
-    >>> activation(["MatMul", "BiasAdd", "Relu"]), activation(["MatMul", "Sigmoid", "Mul"]), activation(["MatMul"])
+    >>> (
+    ...     find_activation(["MatMul", "BiasAdd", "Relu"]),
+    ...     find_activation(["MatMul", "Sigmoid", "Mul"]),
+    ...     find_activation(["MatMul"]),
+    ... )
     ('relu', 'silu', '')
     """
     types = frozenset(types)
-    for parts, word in sorted(TOGETHER.items(), key=lambda pair: -len(pair[0])):
+    for parts, word in sorted(COMPOSED_ACTIVATIONS.items(), key=lambda pair: -len(pair[0])):
         if parts <= types:
             return word.lower()
-    return next((word.lower() for word in ACTIVATIONS if word in types), "")
+    return next((word.lower() for word in ACTIVATION_OPS if word in types), "")
 
 
-def axes_of_mean(graph: Graph, nodes: Sequence[int]) -> int:
+def count_mean_axes(graph: Graph, nodes: Sequence[int]) -> int:
     """Return the number of dimensions over which the first mean among some nodes is taken."""
     for node in nodes:
         if graph.op_types[graph.op[node]] == "Mean":
-            for source in graph.source[slice(*span(graph.target, node, node + 1))].tolist():
+            for source in graph.source[slice(*sorted_value_range(graph.target, node, node + 1))].tolist():
                 definition = graph.node_def(source)
-                if definition is not None and definition.op in CONSTANTS:
+                if definition is not None and definition.op in CONSTANT_OPS:
                     dims = definition.attr["value"].tensor.tensor_shape.dim
                     return max(1, *(int(dim.size) for dim in dims)) if dims else 1
     return 1
 
 
-def layer_class(types: Collection[str], axes: int = 1) -> str:
+def layer_class_of_types(types: Collection[str], axes: int = 1) -> str:
     """Return the layer class of ops of these types, "" if unknown; `axes` is the number of dimensions of their mean.
 
-    >>> layer_class(["MatMul", "BiasAdd", "Relu"]), layer_class(["Mul", "AddV2"])
+    >>> layer_class_of_types(["MatMul", "BiasAdd", "Relu"]), layer_class_of_types(["Mul", "AddV2"])
     ('Dense', '')
-    >>> layer_class(["Mean", "SquaredDifference", "Rsqrt", "Mul"]), layer_class(["Square", "Mean", "Rsqrt", "Mul"])
+    >>> (
+    ...     layer_class_of_types(["Mean", "SquaredDifference", "Rsqrt", "Mul"]),
+    ...     layer_class_of_types(["Square", "Mean", "Rsqrt", "Mul"]),
+    ... )
     ('LayerNormalization', 'RMSNormalization')
     """
     types = frozenset(types)
     if any(has_role(op, Role.NORMALIZATION) for op in types):
         return "BatchNormalization"
-    if types & CONVOLUTIONS:
-        return convolution(types)
-    if types & ROOTS and "Mul" in types:
-        return normalization(types, axes)
-    if types & DENSE:
+    if types & CONVOLUTION_OPS:
+        return convolution_class(types)
+    if types & ROOT_OPS and "Mul" in types:
+        return normalization_class(types, axes)
+    if types & DENSE_OPS:
         return "Dense"
-    if types & EMBEDDING:
+    if types & EMBEDDING_OPS:
         return "Embedding"
     drawn = any(op.startswith(("StatelessRandom", "RandomUniform")) for op in types)
     return "Dropout" if drawn and types & {"SelectV2", "Mul"} else ""
 
 
-def convolution(types: Collection[str]) -> str:
+def convolution_class(types: Collection[str]) -> str:
     """Return the class of a layer with convolutions."""
-    wide = sorted(op for op in types if op in CONVOLUTIONS - DEPTHWISE)
+    wide = sorted(op for op in types if op in CONVOLUTION_OPS - DEPTHWISE_OPS)
     if not wide:
         return "DepthwiseConv2D"
-    return "SeparableConv2D" if any(op in DEPTHWISE for op in types) else wide[0]
+    return "SeparableConv2D" if any(op in DEPTHWISE_OPS for op in types) else wide[0]
 
 
-def normalization(types: Collection[str], axes: int) -> str:
+def normalization_class(types: Collection[str], axes: int) -> str:
     """Return the class of a layer that divides by a root, by the moments it computes or keeps."""
     if "Mean" not in types or any(has_role(op, Role.ASSIGN) for op in types):
         return "BatchNormalization" if "Mean" in types or "Sub" in types else ""
-    if not SPREAD & frozenset(types):
+    if not MEAN_REMOVING_OPS & frozenset(types):
         return "RMSNormalization"
     return "GroupNormalization" if axes > 1 else "LayerNormalization"

@@ -8,10 +8,10 @@ from typing import Any, Generic, TypeVar
 LazyValue = TypeVar("LazyValue")
 
 
-class Lazily(Mapping[int, LazyValue], Generic[LazyValue]):
+class LazyMapping(Mapping[int, LazyValue], Generic[LazyValue]):
     """Values by number: the keys are known, `tell` is called once per key, on first access.
 
-    >>> squares = Lazily(range(3), lambda number: number * number)
+    >>> squares = LazyMapping(range(3), lambda number: number * number)
     >>> squares[2], squares.get(3), len(squares)
     (4, None, 3)
     """

@@ -7,14 +7,14 @@ from collections import defaultdict
 
 import numpy as np
 
-from graphviz_tb.interpret.pytorch import mark_plumbing
-from graphviz_tb.limits import MARKS_DEEP
+from graphviz_tb.interpret.pytorch import mark_pytorch_plumbing
+from graphviz_tb.limits import MAX_CHAINED_MARKS
 from graphviz_tb.model.columns import Bools, Bytes, Ints
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.graph import Graph, Mark, MarkPairs, unique_pairs
-from graphviz_tb.ops.roles import CONSTANTS, Role, has_role
+from graphviz_tb.model.graph import Graph, Mark, MarkPairs, count_mark_pairs
+from graphviz_tb.ops.roles import CONSTANT_OPS, Role, has_role
 
-SUMMARY = re.compile(r".*Summary(V2)?", re.DOTALL)
+SUMMARY_OP_TYPE = re.compile(r".*Summary(V2)?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,48 +26,48 @@ class Marks:
     within: dict[int, tuple[int, ...]]
 
 
-def mark_of(op: str) -> Mark:
+def mark_of_op_type(op: str) -> Mark:
     """Return the mark that an op type is drawn as.
 
-    >>> mark_of("Const").name, mark_of("ScalarSummary").name, mark_of("MergeSummary").name
+    >>> mark_of_op_type("Const").name, mark_of_op_type("ScalarSummary").name, mark_of_op_type("MergeSummary").name
     ('CONSTANT', 'SUMMARY', 'NONE')
     """
-    if op in CONSTANTS:
+    if op in CONSTANT_OPS:
         return Mark.CONSTANT
-    return Mark.SUMMARY if not has_role(op, Role.SUMMARY_MERGE) and SUMMARY.fullmatch(op) else Mark.NONE
+    return Mark.SUMMARY if not has_role(op, Role.SUMMARY_MERGE) and SUMMARY_OP_TYPE.fullmatch(op) else Mark.NONE
 
 
-def settle_marks(graph: Graph, weights: Bools | None, handed: Bools | None) -> Marks:
+def decide_marks(graph: Graph, weights: Bools | None, handed: Bools | None) -> Marks:
     """Decide which constants, weights and summaries are drawn as marks, and next to which nodes.
 
     `weights` carry a weight; `handed` are constants to the program although their op type does not say so. After: each
     mark is drawn next to an ordinary node, or belongs to marks that are; a mark that nobody uses is an ordinary node.
     """
-    kinds = np.array([mark_of(op) for op in graph.op_types], np.uint8)
+    kinds = np.array([mark_of_op_type(op) for op in graph.op_types], np.uint8)
     mark: Bytes = kinds[graph.op]
-    if graph.of_pytorch:
-        mark = mark_plumbing(graph, mark)
+    if graph.is_pytorch:
+        mark = mark_pytorch_plumbing(graph, mark)
     if handed is not None:
         mark = np.where(handed, np.uint8(Mark.CONSTANT), mark)
     if weights is not None:
         mark = np.where(weights, np.uint8(Mark.WEIGHT), mark)
-    mark = keep_lonely_ordinary(mark, graph)
-    return Marks(mark, place_beside(mark, graph), belong(mark, graph))
+    mark = unmark_isolated_nodes(mark, graph)
+    return Marks(mark, mark_host_pairs(mark, graph), owner_marks(mark, graph))
 
 
-def keep_lonely_ordinary(mark: Bytes, graph: Graph) -> Bytes:
+def unmark_isolated_nodes(mark: Bytes, graph: Graph) -> Bytes:
     """Unmark nodes that touch no ordinary node, not even through other marks."""
     mark = mark.copy()
     has_user = np.zeros(len(mark), bool)
     has_user[graph.source[graph.source != graph.target]] = True
-    stray = ~reached(mark, graph)
+    stray = ~anchored_nodes(mark, graph)
     mark[stray & ((mark == Mark.SUMMARY) | ~has_user)] = Mark.NONE
     # All users of a remaining node remain too: they lead into cycles, and one node of each becomes ordinary.
-    mark[one_of_each_circle(np.flatnonzero(stray & ~reached(mark, graph)).tolist(), graph)] = Mark.NONE
+    mark[one_node_per_cycle(np.flatnonzero(stray & ~anchored_nodes(mark, graph)).tolist(), graph)] = Mark.NONE
     return mark
 
 
-def one_of_each_circle(stray: list[int], graph: Graph) -> list[int]:
+def one_node_per_cycle(stray: list[int], graph: Graph) -> list[int]:
     """Return the first of `stray`, then the first of those that do not lead to it, and so on. Linear in edges."""
     inputs: dict[int, list[int]] = {node: [] for node in stray}
     for source, target in zip(graph.source.tolist(), graph.target.tolist(), strict=True) if inputs else ():
@@ -88,22 +88,22 @@ def one_of_each_circle(stray: list[int], graph: Graph) -> list[int]:
     return chosen
 
 
-def reached(mark: Bytes, graph: Graph) -> Bools:
+def anchored_nodes(mark: Bytes, graph: Graph) -> Bools:
     """Return which nodes are ordinary, or connected to an ordinary one through marks."""
     tied = np.flatnonzero((mark[graph.source] > 0) | (mark[graph.target] > 0))  # only saves time
     source, target = graph.source[tied], graph.target[tied]
     done: Bools = mark == Mark.NONE
-    hangs = (mark[target] == Mark.SUMMARY) | (unused(mark, graph)[target] & (mark[source] == Mark.WEIGHT))
-    for _ in range(MARKS_DEEP):
+    hangs = (mark[target] == Mark.SUMMARY) | (unused_weights(mark, graph)[target] & (mark[source] == Mark.WEIGHT))
+    for _ in range(MAX_CHAINED_MARKS):
         count = int(done.sum())
         done[source[done[target]]] = True
         done[target[done[source] & hangs]] = True
         if int(done.sum()) == count:
             return done
-    return reached_far(hangs, source, target, done)
+    return anchor_along_chains(hangs, source, target, done)
 
 
-def unused(mark: Bytes, graph: Graph) -> Bools:
+def unused_weights(mark: Bytes, graph: Graph) -> Bools:
     """Return which weights nobody uses: an unused read belongs to its variable, as a summary to its input."""
     used = np.zeros(len(mark), bool)
     used[graph.source] = True
@@ -111,7 +111,7 @@ def unused(mark: Bytes, graph: Graph) -> Bools:
     return idle
 
 
-def reached_far(hangs: Bools, source: Ints, target: Ints, done: Bools) -> Bools:
+def anchor_along_chains(hangs: Bools, source: Ints, target: Ints, done: Bools) -> Bools:
     """Continue `anchored_nodes` along long chains of marks, each edge once."""
     beyond: dict[int, list[int]] = defaultdict(list)
     for here, there, hanging in zip(source.tolist(), target.tolist(), hangs.tolist(), strict=True):
@@ -127,7 +127,7 @@ def reached_far(hangs: Bools, source: Ints, target: Ints, done: Bools) -> Bools:
     return done
 
 
-def place_beside(mark: Bytes, graph: Graph) -> MarkPairs:
+def mark_host_pairs(mark: Bytes, graph: Graph) -> MarkPairs:
     """Return each mark with the ordinary nodes it is drawn next to.
 
     A constant has its users; a weight the users of its value, not those that only wait for it; a summary its input.
@@ -143,10 +143,10 @@ def place_beside(mark: Bytes, graph: Graph) -> MarkPairs:
     marks = np.concatenate((graph.source[into], graph.target[out]))
     hosts = np.concatenate((graph.target[into], graph.source[out]))
     inward = np.concatenate((np.ones(len(into), bool), np.zeros(len(out), bool)))
-    return unique_pairs(marks, hosts, inward)
+    return count_mark_pairs(marks, hosts, inward)
 
 
-def belong(mark: Bytes, graph: Graph) -> dict[int, tuple[int, ...]]:
+def owner_marks(mark: Bytes, graph: Graph) -> dict[int, tuple[int, ...]]:
     """Return, for each mark that touches no ordinary node, the marks that it touches."""
     marks = mark > 0
     anchored = np.zeros(len(mark), bool)
@@ -154,7 +154,7 @@ def belong(mark: Bytes, graph: Graph) -> dict[int, tuple[int, ...]]:
     anchored[graph.source[marks[graph.source] & ~marks[graph.target]]] = True
     anchored[graph.target[(mark[graph.target] == Mark.SUMMARY) & ~marks[graph.source]]] = True
     owners: dict[int, dict[int, None]] = defaultdict(dict)
-    idle = unused(mark, graph)
+    idle = unused_weights(mark, graph)
     both = np.flatnonzero(marks[graph.source] & marks[graph.target] & (graph.source != graph.target))
     sources, targets = graph.source[both], graph.target[both]
     onward = ~anchored[sources] & ~idle[targets]

@@ -15,32 +15,32 @@ import re
 
 import numpy as np
 
-from graphviz_tb.algorithms.reached import spread_from
-from graphviz_tb.model.columns import Bools, Bytes, begins
+from graphviz_tb.algorithms.reached import reachable_mask
+from graphviz_tb.model.columns import Bools, Bytes, key_starts
 from graphviz_tb.model.graph import Graph
-from graphviz_tb.model.interpretation import Flow, Part
+from graphviz_tb.model.interpretation import GradientFlow, Part
 from graphviz_tb.ops.roles import (
-    CONSTANTS,
-    CONVOLUTIONS,
-    FRAME_MERGES,
-    FRAME_SWITCHES,
-    GROUPS,
-    NEXT_ELEMENTS,
-    PRODUCTS,
-    VARIABLES,
+    CONSTANT_OPS,
+    CONVOLUTION_OPS,
+    FRAME_MERGE_OPS,
+    FRAME_SWITCH_OPS,
+    GROUP_OPS,
+    MATRIX_PRODUCT_OPS,
+    NEXT_ELEMENT_OPS,
+    VARIABLE_OPS,
     Role,
     has_role,
 )
 
-RESULT = re.compile(r"Identity(_\d+)?")  # name of the results of a traced function
+RESULT_NAME = re.compile(r"Identity(_\d+)?")  # name of the results of a traced function
 # Ops that change, save or check a variable, or only wait: they lead to no result.
-SINKS = (Role.ASSIGN, Role.UPDATE, Role.SCATTER, Role.SAVE, Role.RESTORE, Role.VARIABLE_CHECK, Role.GROUP)
-INITIALISES = re.compile(r"Initialize.*|(Lookup)?TableI(nit|mport).*|MergeV2Checkpoints|ShardedFilename")
-PIPELINE = re.compile(r".*(Dataset|Iterator|Queue|Reader|RecordInput|Stage).*", re.DOTALL)
-SUMMARIES = re.compile(r"WriteSummary.*|Write\w+Summary|SummaryWriter")
+SINK_ROLES = (Role.ASSIGN, Role.UPDATE, Role.SCATTER, Role.SAVE, Role.RESTORE, Role.VARIABLE_CHECK, Role.GROUP)
+INITIALIZER_OP = re.compile(r"Initialize.*|(Lookup)?TableI(nit|mport).*|MergeV2Checkpoints|ShardedFilename")
+INPUT_PIPELINE_OP = re.compile(r".*(Dataset|Iterator|Queue|Reader|RecordInput|Stage).*", re.DOTALL)
+SUMMARY_WRITER_OP = re.compile(r"WriteSummary.*|Write\w+Summary|SummaryWriter")
 
 
-def parts_of(graph: Graph, uses_weight: Bools) -> Bytes:
+def find_program_parts(graph: Graph, uses_weight: Bools) -> Bytes:
     """Return the `Part` of each node. Before: `uses_weight` marks ops that use a weight of the model."""
     flow = graph.meaning.flow()
     part = np.full(len(graph), Part.BOOKKEEPING, np.uint8)
@@ -48,60 +48,62 @@ def parts_of(graph: Graph, uses_weight: Bools) -> Bytes:
     part[model] = Part.MODEL
     part[flow.between] = Part.GRADIENT
     updates = flow.behind & ~flow.between
-    updates |= from_slots(graph, updates, model | flow.behind)
-    part[updates | (serving(graph, updates) & ~model & ~flow.behind)] = Part.UPDATE
-    pipeline = graph.of_types(lambda op: op in NEXT_ELEMENTS or PIPELINE.fullmatch(op)) & ~flow.behind
-    part[pipeline | (serving(graph, pipeline) & ~model & ~flow.behind)] = Part.INPUT
+    updates |= ops_computed_from_slots(graph, updates, model | flow.behind)
+    part[updates | (nodes_serving_only(graph, updates) & ~model & ~flow.behind)] = Part.UPDATE
+    pipeline = graph.nodes_of_types(lambda op: op in NEXT_ELEMENT_OPS or INPUT_PIPELINE_OP.fullmatch(op)) & ~flow.behind
+    part[pipeline | (nodes_serving_only(graph, pipeline) & ~model & ~flow.behind)] = Part.INPUT
     if flow.gradient.any():
         data = ~graph.control
         uses = uses_weight & flow.forward
-        weighed = spread_from(uses, graph.source[data], graph.target[data])
-        before = spread_from(uses, graph.target[data], graph.source[data])
+        weighed = reachable_mask(uses, graph.source[data], graph.target[data])
+        before = reachable_mask(uses, graph.target[data], graph.source[data])
         part[flow.forward & weighed & ~before] = Part.LOSS
         part[graph.meaning.copies()] = Part.COPY
     part.setflags(write=False)
     return part
 
 
-def model_nodes(graph: Graph, flow: Flow) -> Bools:
+def find_model_nodes(graph: Graph, flow: GradientFlow) -> Bools:
     """Return the nodes that lead to a result, or feed a gradient or a summary; every node if none does."""
-    sink = graph.of_types(lambda op: has_role(op, *SINKS) or INITIALISES.match(op) or op in GROUPS)
-    summary = graph.of_types(lambda op: has_role(op, Role.SUMMARY) or SUMMARIES.match(op))
-    given = graph.of_types(lambda op: op in VARIABLES or op in CONSTANTS or op == "Placeholder") | read_alone(graph)
+    sink = graph.nodes_of_types(lambda op: has_role(op, *SINK_ROLES) or INITIALIZER_OP.match(op) or op in GROUP_OPS)
+    summary = graph.nodes_of_types(lambda op: has_role(op, Role.SUMMARY) or SUMMARY_WRITER_OP.match(op))
+    given = graph.nodes_of_types(
+        lambda op: op in VARIABLE_OPS or op in CONSTANT_OPS or op == "Placeholder"
+    ) | variable_read_nodes(graph)
     data = ~graph.control
     source, target = graph.source[data], graph.target[data]
     # The model: backwards from unused ops, and from those that feed a gradient or a summary.
     ends = np.ones(len(graph), bool)
     ends[source] = False
     ends[source[flow.between[target] | summary[target]]] = True
-    ends[left_over(graph)] = False
+    ends[unused_non_results(graph)] = False
     ends &= ~flow.behind & ~sink & ~summary & ~given
     open_edges = ~flow.behind[source]
-    model = spread_from(ends, target[open_edges], source[open_edges])
+    model = reachable_mask(ends, target[open_edges], source[open_edges])
     model &= ~flow.named  # lists that loops of the model fill for their gradients
     return model if model.any() else np.ones(len(graph), bool)
 
 
-def read_alone(graph: Graph) -> Bools:
+def variable_read_nodes(graph: Graph) -> Bools:
     """Return which nodes read a variable directly; an unused read is not an end of the model."""
-    read = graph.of_types(lambda op: op in ("ReadVariableOp", "Identity"))
-    variable = graph.of_types(VARIABLES.__contains__)
+    read = graph.nodes_of_types(lambda op: op in ("ReadVariableOp", "Identity"))
+    variable = graph.nodes_of_types(VARIABLE_OPS.__contains__)
     alone = np.zeros(len(graph), bool)
     alone[graph.target[variable[graph.source] & read[graph.target]]] = True
     return alone
 
 
-def left_over(graph: Graph) -> list[int]:
+def unused_non_results(graph: Graph) -> list[int]:
     """Return the unused ops of the main graph that are no results, if a trace names its results."""
     used = np.zeros(len(graph), bool)
     used[graph.source[~graph.control]] = True
     loose = np.flatnonzero(~used & (graph.function < 0)).tolist()
-    identity = graph.of_types("Identity".__eq__)
-    results = {node for node in loose if identity[node] and RESULT.fullmatch(graph.name[node])}
+    identity = graph.nodes_of_types("Identity".__eq__)
+    results = {node for node in loose if identity[node] and RESULT_NAME.fullmatch(graph.name[node])}
     return [node for node in loose if node not in results] if results else []
 
 
-def serving(graph: Graph, users: Bools) -> Bools:
+def nodes_serving_only(graph: Graph, users: Bools) -> Bools:
     """Return the nodes used by nothing but `users`, directly or through such nodes."""
     found = np.zeros(len(graph), bool)
     if not users.any():
@@ -109,7 +111,7 @@ def serving(graph: Graph, users: Bools) -> Bools:
     data = ~graph.control
     source, target = graph.source[data], graph.target[data]
     left = np.bincount(source, minlength=len(graph)).tolist()  # users not accounted for yet
-    first, sources = begins(target, len(graph)).tolist(), source.tolist()  # edges are sorted by target
+    first, sources = key_starts(target, len(graph)).tolist(), source.tolist()  # edges are sorted by target
     todo, known = np.flatnonzero(users).tolist(), users.tolist()
     while todo:
         node = todo.pop()
@@ -121,7 +123,7 @@ def serving(graph: Graph, users: Bools) -> Bools:
     return found
 
 
-def from_slots(graph: Graph, updates: Bools, others: Bools) -> Bools:
+def ops_computed_from_slots(graph: Graph, updates: Bools, others: Bools) -> Bools:
     """Return what is computed from variables that `updates` write and `others` do not read, on the way to a variable.
 
     Keras 3 writes the mean of gradients to a slot, reads it again, and computes the step from it.
@@ -139,11 +141,11 @@ def from_slots(graph: Graph, updates: Bools, others: Bools) -> Bools:
     free = ~others[target]
     reads = np.zeros(len(graph), bool)
     reads[target[held & free & slot[made]]] = True
-    ahead = spread_from(reads, source[free], target[free])
-    return ahead & spread_from(ahead & writes, target, source) & ~others
+    ahead = reachable_mask(reads, source[free], target[free])
+    return ahead & reachable_mask(ahead & writes, target, source) & ~others
 
 
-def shared(graph: Graph, uses: Bools) -> Bools:
+def users_of_same_weights(graph: Graph, uses: Bools) -> Bools:
     """Return which nodes take the value of a weight that ops of `uses` take too; not a metric's counter."""
     origin = graph.meaning.origin
     taken = (origin[graph.source] >= 0) & ~graph.control
@@ -154,7 +156,7 @@ def shared(graph: Graph, uses: Bools) -> Bools:
     return users
 
 
-def copies(graph: Graph, uses_weight: Bools) -> Bools:
+def find_evaluation_copies(graph: Graph, uses_weight: Bools) -> Bools:
     """Return the evaluation copies: connected ops of the model that no gradient reaches, that multiply with trained
     weights and take no result of the trained model.
 
@@ -163,20 +165,24 @@ def copies(graph: Graph, uses_weight: Bools) -> Bools:
     flow = graph.meaning.flow()
     uses = uses_weight & flow.forward
     others = ~flow.forward & ~flow.behind & (graph.mark == 0)
-    layers = graph.of_types(lambda op: op in CONVOLUTIONS or op in PRODUCTS) & others & shared(graph, uses)
+    layers = (
+        graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS or op in MATRIX_PRODUCT_OPS)
+        & others
+        & users_of_same_weights(graph, uses)
+    )
     # Most graphs have none: do not compute their model.
     others &= layers.any() and graph.meaning.model()
     if not (layers & others).any():
         return np.zeros(len(graph), bool)
     data = ~graph.control
     source, target = graph.source[data], graph.target[data]
-    forward = spread_from(uses, source, target) & flow.forward
+    forward = reachable_mask(uses, source, target) & flow.forward
     inner = others[source] & others[target]
     # Both directions, for connectivity.
     ends = np.concatenate((source[inner], target[inner])), np.concatenate((target[inner], source[inner]))
     fed = np.zeros(len(graph), bool)
     fed[target[forward[source] & others[target]]] = True
     fed[source[others[source] & graph.meaning.writes[target]]] = True
-    fed |= others & graph.of_types(lambda op: op in FRAME_SWITCHES or op in FRAME_MERGES)
-    copied: Bools = spread_from(others & layers, *ends) & ~spread_from(fed, *ends)
+    fed |= others & graph.nodes_of_types(lambda op: op in FRAME_SWITCH_OPS or op in FRAME_MERGE_OPS)
+    copied: Bools = reachable_mask(others & layers, *ends) & ~reachable_mask(fed, *ends)
     return copied

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.joins import Aspect
+from graphviz_tb.model.joins import MeasuredAspect
 
-BEHIND = re.compile(r"(?:/histogram|/(?:image|audio)(?:/\d+)?|[/._](?:grad|gradient)s?|:0)$")
-IN_FRONT = frozenset(
+TAG_SUFFIX = re.compile(r"(?:/histogram|/(?:image|audio)(?:/\d+)?|[/._](?:grad|gradient)s?|:0)$")
+TAG_PREFIXES = frozenset(
     (
         *("grad", "grads", "gradient", "gradients", "grad_norm", "grad_norms", "norm", "norms"),
         *("weight", "weights", "param", "params", "parameter", "parameters", "activation", "activations"),
@@ -20,12 +20,14 @@ IN_FRONT = frozenset(
         *("test", "eval", "evaluation"),
     )
 )
-PARTS = re.compile(r"[/.]")
-GRADIENT = re.compile(r"(?:l\d_)?grad(?:ient)?s?(?:_.*)?|.*_grad(?:ient)?s?(?:_norm)?", re.DOTALL)
-ASPECTS = {
-    **dict.fromkeys(("activation", "activations", "output", "outputs"), Aspect.ACTIVATION),
-    **dict.fromkeys(("weight", "weights", "param", "params", "parameter", "parameters"), Aspect.WEIGHT),
-    **dict.fromkeys(("kernel", "bias", "biases", "gamma", "beta", "moving_mean", "moving_variance"), Aspect.WEIGHT),
+TAG_SEPARATOR = re.compile(r"[/.]")
+GRADIENT_WORD = re.compile(r"(?:l\d_)?grad(?:ient)?s?(?:_.*)?|.*_grad(?:ient)?s?(?:_norm)?", re.DOTALL)
+ASPECT_BY_WORD = {
+    **dict.fromkeys(("activation", "activations", "output", "outputs"), MeasuredAspect.ACTIVATION),
+    **dict.fromkeys(("weight", "weights", "param", "params", "parameter", "parameters"), MeasuredAspect.WEIGHT),
+    **dict.fromkeys(
+        ("kernel", "bias", "biases", "gamma", "beta", "moving_mean", "moving_variance"), MeasuredAspect.WEIGHT
+    ),
 }
 
 
@@ -37,37 +39,41 @@ class LookedUpTag:
     name: str
     forms: tuple[str, ...]
     core: str
-    aspect: Aspect | None
+    aspect: MeasuredAspect | None
 
 
-def tag_of(name: str) -> LookedUpTag:
+def parse_tag(name: str) -> LookedUpTag:
     """Split a tag into the forms for its look-up.
 
-    >>> tag_of("grad/fc.weight").forms, tag_of("dense/kernel_0/histogram").forms
+    >>> parse_tag("grad/fc.weight").forms, parse_tag("dense/kernel_0/histogram").forms
     (('grad/fc.weight', 'fc.weight'), ('dense/kernel_0/histogram', 'dense/kernel_0'))
     """
     forms = [name]
     core = name
-    while found := BEHIND.search(core):
+    while found := TAG_SUFFIX.search(core):
         core = core[: found.start()]
     if core and core != name:
         forms.append(core)
     whole = forms[-1]
-    while (split := PARTS.search(core)) and core[: split.start()] in IN_FRONT and core[split.end() :]:
+    while (split := TAG_SEPARATOR.search(core)) and core[: split.start()] in TAG_PREFIXES and core[split.end() :]:
         core = core[split.end() :]
         forms.append(core)
-    return LookedUpTag(name, tuple(forms), whole, aspect_of(name))
+    return LookedUpTag(name, tuple(forms), whole, aspect_in_words(name))
 
 
-def aspect_of(name: str) -> Aspect | None:
+def aspect_in_words(name: str) -> MeasuredAspect | None:
     """Return the aspect that the words of a tag state; None for none.
 
-    >>> aspect_of("grad_norm/fc/bias").value, aspect_of("layer1/weights_1").value, aspect_of("val/loss").value
+    >>> (
+    ...     aspect_in_words("grad_norm/fc/bias").value,
+    ...     aspect_in_words("layer1/weights_1").value,
+    ...     aspect_in_words("val/loss").value,
+    ... )
     ('gradient', 'weight', 'loss')
     """
-    parts = PARTS.split(name)
-    if any(GRADIENT.fullmatch(part) for part in parts):
-        return Aspect.GRADIENT
+    parts = TAG_SEPARATOR.split(name)
+    if any(GRADIENT_WORD.fullmatch(part) for part in parts):
+        return MeasuredAspect.GRADIENT
     words = [re.sub(r"_\d+$", "", part) for part in reversed(parts)]
-    found = next((ASPECTS[word] for word in words if word in ASPECTS), None)
-    return Aspect.LOSS if found is None and "loss" in words[0].lower() else found
+    found = next((ASPECT_BY_WORD[word] for word in words if word in ASPECT_BY_WORD), None)
+    return MeasuredAspect.LOSS if found is None and "loss" in words[0].lower() else found

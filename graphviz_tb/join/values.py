@@ -18,11 +18,11 @@ import numpy as np
 
 from graphviz_tb.model.columns import Bytes
 from graphviz_tb.model.hierarchy import RowTree
-from graphviz_tb.model.joins import Aspect
+from graphviz_tb.model.joins import MeasuredAspect
 from graphviz_tb.model.logged import Doubles
-from graphviz_tb.model.measured_tags import Condition, GatherRule, RowValue, TagValues
+from graphviz_tb.model.measured_tags import GatherRule, RowValue, TagValues, ValueCondition
 
-VANISHED, EXPLODED = 1e-7, 1e3  # relative to the median
+VANISHED_RATIO, EXPLODED_RATIO = 1e-7, 1e3  # relative to the median
 
 
 @dataclass(slots=True)
@@ -33,7 +33,7 @@ class GatheredSums:
     layers: set[int] = field(default_factory=set)
 
 
-def values_at(
+def row_values_at(
     hierarchy: RowTree,
     tags: Sequence[TagValues],
     step: int,
@@ -54,7 +54,7 @@ def values_at(
             own[row].append((tag, point))
         for up in {each for row in tag.join.rows for each in above(row)}:
             gathered[up].points.append((tag, point))
-    states = {row: state_and_size(points, median, gather) for row, points in own.items()}
+    states = {row: condition_and_value(points, median, gather) for row, points in own.items()}
     for row in own:
         for up in above(row):
             gathered[up].layers.add(row)
@@ -65,19 +65,19 @@ def values_at(
     return {row: row_value(sums, states, of[row], gather) for row, sums in sorted(gathered.items())}
 
 
-def state_and_size(
+def condition_and_value(
     points: Sequence[tuple[TagValues, int]], median: float, gather: GatherRule
-) -> tuple[Condition, int, float]:
+) -> tuple[ValueCondition, int, float]:
     """Return the condition of a row, the step since when, and its own value."""
-    return *state_of(judged(points, gather), median), gathered_value(with_numbers(points), gather)
+    return *row_condition(condition_points(points, gather), median), gather_values(point_values(points), gather)
 
 
 def row_value(
-    sums: GatheredSums, states: Mapping[int, tuple[Condition, int, float]], of: int, gather: GatherRule
+    sums: GatheredSums, states: Mapping[int, tuple[ValueCondition, int, float]], of: int, gather: GatherRule
 ) -> RowValue:
     """Return the value, condition and spread that a row shows."""
-    value = gathered_value(with_numbers(sums.points), gather)
-    worst = max((states[row][0] for row in sums.layers), default=Condition.NONE)
+    value = gather_values(point_values(sums.points), gather)
+    worst = max((states[row][0] for row in sums.layers), default=ValueCondition.NONE)
     since = [since for row in sums.layers if states[row][0] is worst for since in (states[row][1],)]
     step = max(int(tag.step[at]) for tag, at in sums.points)
     exact = all(tag.exact for tag, _ in sums.points)
@@ -87,24 +87,24 @@ def row_value(
     return RowValue(value, step, len(sums.layers), of, *spread, worst, hit, min(since) if worst else 0, exact)
 
 
-def judged(points: Sequence[tuple[TagValues, int]], gather: GatherRule) -> Sequence[tuple[TagValues, int]]:
+def condition_points(points: Sequence[tuple[TagValues, int]], gather: GatherRule) -> Sequence[tuple[TagValues, int]]:
     """Return the points that determine the condition of a row: for a ratio only gradients."""
-    return [each for each in points if gather != "ratio" or each[0].join.aspect is Aspect.GRADIENT]
+    return [each for each in points if gather != "ratio" or each[0].join.aspect is MeasuredAspect.GRADIENT]
 
 
-def with_numbers(points: Sequence[tuple[TagValues, int]]) -> list[tuple[TagValues, float, float]]:
+def point_values(points: Sequence[tuple[TagValues, int]]) -> list[tuple[TagValues, float, float]]:
     """Return value and number of elements of each point."""
     return [(tag, float(tag.value[at]), float(tag.number[at])) for tag, at in points]
 
 
-def gathered_value(points: Sequence[tuple[TagValues, float, float]], gather: GatherRule) -> float:
+def gather_values(points: Sequence[tuple[TagValues, float, float]], gather: GatherRule) -> float:
     """Combine the values of several tags, ignoring those that are not finite; NaN if none is."""
     finite = [each for each in points if isfinite(each[1])]
     if not finite:
         return nan
     if gather == "ratio":
-        gradient = [value for tag, value, _ in finite if tag.join.aspect is Aspect.GRADIENT]
-        weight = [value for tag, value, _ in finite if tag.join.aspect is Aspect.WEIGHT]
+        gradient = [value for tag, value, _ in finite if tag.join.aspect is MeasuredAspect.GRADIENT]
+        weight = [value for tag, value, _ in finite if tag.join.aspect is MeasuredAspect.WEIGHT]
         below = root_of_squares(weight)
         return root_of_squares(gradient) / below if gradient and below else nan
     if gather == "root of squares":
@@ -124,13 +124,13 @@ def root_of_squares(values: Sequence[float]) -> float:
     return sqrt(sum(value * value for value in values))
 
 
-def state_of(points: Sequence[tuple[TagValues, int]], median: float) -> tuple[Condition, int]:
+def row_condition(points: Sequence[tuple[TagValues, int]], median: float) -> tuple[ValueCondition, int]:
     """Return the condition of a row and the step since when: NaN, then exploded, if any of its tags is; zero or
     vanished only if all are."""
     if not points:
-        return Condition.NONE, 0
-    states = [state_since(tag, point, median) for tag, point in points]
-    grave = [state for state in states if state[0] >= Condition.EXPLODED]
+        return ValueCondition.NONE, 0
+    states = [condition_since(tag, point, median) for tag, point in points]
+    grave = [state for state in states if state[0] >= ValueCondition.EXPLODED]
     if grave:
         worst = max(condition for condition, _ in grave)
         return worst, min(since for condition, since in grave if condition is worst)
@@ -138,30 +138,30 @@ def state_of(points: Sequence[tuple[TagValues, int]], median: float) -> tuple[Co
     return least, max(since for _, since in states) if least else 0
 
 
-def state_since(tag: TagValues, point: int, median: float) -> tuple[Condition, int]:
+def condition_since(tag: TagValues, point: int, median: float) -> tuple[ValueCondition, int]:
     """Return the condition of a tag at a point, and the step since when."""
-    now = conditions(tag.value[: point + 1], median)
+    now = classify_values(tag.value[: point + 1], median)
     other = np.flatnonzero(now != now[-1])
-    return Condition(int(now[-1])), int(tag.step[other[-1] + 1 if len(other) else 0])
+    return ValueCondition(int(now[-1])), int(tag.step[other[-1] + 1 if len(other) else 0])
 
 
-def conditions(values: Doubles, median: float) -> Bytes:
+def classify_values(values: Doubles, median: float) -> Bytes:
     """Return the condition of each value of a tag, in step order. An exploded value must also have grown: if gradients
     fade from layer to layer, the last layer is always far above the median.
 
-    >>> conditions(np.array([1.0, 0.0, 1e-9, 2e4, np.nan]), 1.0).tolist()
+    >>> classify_values(np.array([1.0, 0.0, 1e-9, 2e4, np.nan]), 1.0).tolist()
     [0, 1, 2, 3, 4]
-    >>> conditions(np.array([2e4, 2e4]), 1.0).tolist()
+    >>> classify_values(np.array([2e4, 2e4]), 1.0).tolist()
     [0, 0]
     """
     size = np.abs(values)
     out = np.zeros(len(values), np.uint8)
-    out[~np.isfinite(values)] = Condition.NAN
+    out[~np.isfinite(values)] = ValueCondition.NAN
     if median > 0:
         least = np.minimum.accumulate(np.where(np.isfinite(size) & (size > 0), size, np.inf))
-        out[size == 0] = Condition.ZERO
-        out[(size > 0) & (size < VANISHED * median)] = Condition.VANISHED
-        out[np.isfinite(size) & (size > EXPLODED * np.maximum(median, least))] = Condition.EXPLODED
+        out[size == 0] = ValueCondition.ZERO
+        out[(size > 0) & (size < VANISHED_RATIO * median)] = ValueCondition.VANISHED
+        out[np.isfinite(size) & (size > EXPLODED_RATIO * np.maximum(median, least))] = ValueCondition.EXPLODED
     return out
 
 

@@ -10,18 +10,18 @@ import numpy as np
 
 from graphviz_tb.model.columns import Ints, Longs
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.tensors import Carried, Tensor, carry
+from graphviz_tb.model.tensors import CarriedTensors, Tensor, carry_tensors
 
-Outputs = tuple[tuple[int, int], ...]
+OutputPairs = tuple[tuple[int, int], ...]
 
 
-class Bundled(Protocol):
+class EdgeBundles(Protocol):
     """Bundles of lines, by number."""
 
-    def carried(self, number: int) -> Carried:
+    def carried_tensors(self, number: int) -> CarriedTensors:
         """Return the distinct tensors of line `number`."""
 
-    def edges(self, number: int) -> Ints | None:
+    def flat_edges(self, number: int) -> Ints | None:
         """Return the ids of the flat edges of line `number`, in file order; None if they are unknown."""
 
 
@@ -40,42 +40,42 @@ class Bundles:
     key: Ints
     held: Longs
     decode: Callable[[int, int], Tensor]
-    known: dict[Outputs, Carried] = field(default_factory=dict)
-    asked: dict[int, Carried] = field(default_factory=dict)
+    known: dict[OutputPairs, CarriedTensors] = field(default_factory=dict)
+    asked: dict[int, CarriedTensors] = field(default_factory=dict)
 
-    def carried(self, number: int) -> Carried:
+    def carried_tensors(self, number: int) -> CarriedTensors:
         """Return the distinct tensors of line `number`. Lines that carry equal tensors share one value."""
         carried = self.asked.get(number)
         if carried is None:
             first, stop = self.held.item(number), self.held.item(number + 1)
-            outputs: Outputs
+            outputs: OutputPairs
             if stop == first + 1:  # nearly always; to slice columns takes three times as long
                 outputs = ((self.node.item(first), self.key.item(first)),)
             else:
                 outputs = tuple(zip(self.node[first:stop].tolist(), self.key[first:stop].tolist(), strict=True))
             carried = self.known.get(outputs)
             if carried is None:
-                carried = self.known[outputs] = Carried(outputs, self.decode)
+                carried = self.known[outputs] = CarriedTensors(outputs, self.decode)
             self.asked[number] = carried
         return carried
 
-    def edges(self, number: int) -> Ints:
+    def flat_edges(self, number: int) -> Ints:
         """Return the flat edges of a bundle."""
         return self.edge[self.start[number] : self.start[number + 1]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FewBundles:
+class SmallLevelBundles:
     """The bundles of a level with few lines: the flat edges and the tensors of each."""
 
     flat: Sequence[Sequence[int]]
-    tensors: Sequence[Carried]
+    tensors: Sequence[CarriedTensors]
 
-    def carried(self, number: int) -> Carried:
+    def carried_tensors(self, number: int) -> CarriedTensors:
         """Return the distinct tensors of line `number`."""
         return self.tensors[number]
 
-    def edges(self, number: int) -> Ints:
+    def flat_edges(self, number: int) -> Ints:
         """Return the flat edges of a bundle."""
         return np.array(self.flat[number], np.int32)
 
@@ -84,21 +84,21 @@ class FewBundles:
 class SingleBundle:
     """The bundle of a single line, its tensors already decoded."""
 
-    tensors: Carried = field(default_factory=carry)
+    tensors: CarriedTensors = field(default_factory=carry_tensors)
     flat: Ints | None = None
 
-    def carried(self, number: int) -> Carried:
+    def carried_tensors(self, number: int) -> CarriedTensors:
         """Return the tensors of the line, for any number."""
         return self.tensors
 
-    def edges(self, number: int) -> Ints | None:
+    def flat_edges(self, number: int) -> Ints | None:
         """Return the flat edges of the line, for any number."""
         return self.flat
 
 
-NOTHING = SingleBundle()
+EMPTY_BUNDLE = SingleBundle()
 
 
-def bundle_of(*tensors: Tensor) -> SingleBundle:
+def bundle_of_tensors(*tensors: Tensor) -> SingleBundle:
     """Make the bundle of a line that carries these tensors."""
-    return SingleBundle(carry(*tensors))
+    return SingleBundle(carry_tensors(*tensors))

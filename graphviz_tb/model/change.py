@@ -12,25 +12,25 @@ from itertools import chain, groupby
 from typing import Any, Literal
 
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.json_values import finite
+from graphviz_tb.model.json_values import replace_non_finite
 
 ChangeKind = Literal[
     "added", "removed", "renamed", "moved", "changed", "rewired", "function-changed", "signature-changed"
 ]
-INVERSE: dict[ChangeKind, ChangeKind] = {"added": "removed", "removed": "added"}
+INVERSE_CHANGE_KINDS: dict[ChangeKind, ChangeKind] = {"added": "removed", "removed": "added"}
 Severity = Literal["signature", "op", "attribute", "wiring", "rename", "cosmetic"]
 
-KINDS: tuple[ChangeKind, ...] = (
+CHANGE_KINDS: tuple[ChangeKind, ...] = (
     "signature-changed", "removed", "added", "changed", "function-changed", "rewired", "moved", "renamed",
 )  # fmt: skip
 SEVERITIES: tuple[Severity, ...] = ("signature", "op", "attribute", "wiring", "rename", "cosmetic")
-QUANTITIES = ("ops", "parameters", "flops")
+CHANGE_QUANTITIES = ("ops", "parameters", "flops")
 ValuePair = tuple[int | None, int | None]  # a quantity before and after; None where it is not known
 NamePair = tuple[str | None, str | None]  # the name in the old graph, the name in the new one
 
 
 @dataclass(frozen=True, slots=True)
-class Edits:
+class NodeEdits:
     """Node-level edits, enough to make the new graph from the old one.
 
     Node ids and scope rows; pairs are (old, new). `added` are new nodes, `removed` old nodes, `scopes` and `nodes`
@@ -51,16 +51,16 @@ class Edits:
     removed_functions: tuple[int, ...] = ()
     versions: bool = False
 
-    def __add__(self, other: Edits) -> Edits:
-        return united((self, other))
+    def __add__(self, other: NodeEdits) -> NodeEdits:
+        return concat_node_edits((self, other))
 
-    def inverted(self) -> Edits:
+    def inverse(self) -> NodeEdits:
         """Return the edits that turn the new graph into the old one."""
 
         def back(pairs: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
             return tuple((new, old) for old, new in pairs)
 
-        return Edits(
+        return NodeEdits(
             self.removed, self.added, back(self.scopes), back(self.nodes), back(self.ops),
             tuple((new, old, key) for old, new, key in self.attributes), back(self.inputs), back(self.functions),
             self.removed_functions, self.added_functions, self.versions,
@@ -85,34 +85,34 @@ class Change:
     also: tuple[NamePair, ...] = ()
     inside: tuple[Change, ...] = ()
     consequences: tuple[Change, ...] = ()
-    edits: Edits = field(default_factory=Edits, compare=False, repr=False)
+    edits: NodeEdits = field(default_factory=NodeEdits, compare=False, repr=False)
 
     @property
     def name(self) -> str:
         """The place of the change: the new name, or the old name of a removed node."""
         return self.new if self.new is not None else self.old or ""
 
-    def all_edits(self) -> Edits:
+    def all_edits(self) -> NodeEdits:
         """Return its own edits and those of its consequences."""
-        return united([self.edits, *(change.all_edits() for change in self.consequences)])
+        return concat_node_edits([self.edits, *(change.all_edits() for change in self.consequences)])
 
     @property
-    def places(self) -> int:
+    def place_count(self) -> int:
         """The number of places with this change."""
         return 1 + len(self.also)
 
-    def inverted(self) -> Change:
+    def inverse(self) -> Change:
         """Return the change as seen from the new graph: old and new exchanged."""
         return replace(
             self,
-            kind=INVERSE.get(self.kind, self.kind),
+            kind=INVERSE_CHANGE_KINDS.get(self.kind, self.kind),
             old=self.new,
             new=self.old,
-            detail=swapped(self.detail),
+            detail=swap_old_and_new(self.detail),
             also=tuple((new, old) for old, new in self.also),
-            inside=by_severity(change.inverted() for change in self.inside),
-            consequences=by_severity(change.inverted() for change in self.consequences),
-            edits=self.edits.inverted(),
+            inside=sort_by_severity(change.inverse() for change in self.inside),
+            consequences=sort_by_severity(change.inverse() for change in self.consequences),
+            edits=self.edits.inverse(),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -123,7 +123,7 @@ class Change:
             "old": self.old,
             "new": self.new,
             "ops": self.ops,
-            "detail": finite(dict(self.detail)),
+            "detail": replace_non_finite(dict(self.detail)),
             "also": [{"old": old, "new": new} for old, new in self.also],
         }
         if self.inside:
@@ -133,37 +133,37 @@ class Change:
         return entry
 
 
-def united(edits: Iterable[Edits]) -> Edits:
+def concat_node_edits(edits: Iterable[NodeEdits]) -> NodeEdits:
     """Concatenate edits. Adding them one by one would copy all earlier ones each time.
 
-    >>> united([Edits(added=(3,)), Edits(added=(5,))]).added
+    >>> concat_node_edits([NodeEdits(added=(3,)), NodeEdits(added=(5,))]).added
     (3, 5)
     """
     parts = list(edits)
-    names = [field.name for field in fields(Edits) if field.name != "versions"]  # the only field that is no tuple
+    names = [field.name for field in fields(NodeEdits) if field.name != "versions"]  # the only field that is no tuple
     merged = {name: tuple(chain.from_iterable(getattr(part, name) for part in parts)) for name in names}
-    return Edits(**merged, versions=any(part.versions for part in parts))
+    return NodeEdits(**merged, versions=any(part.versions for part in parts))
 
 
-def swapped(value: Any) -> Any:
+def swap_old_and_new(value: Any) -> Any:
     """Exchange "old" and "new" in plain values, at any depth.
 
-    >>> swapped({"key": "T", "old": 1, "new": 2})
+    >>> swap_old_and_new({"key": "T", "old": 1, "new": 2})
     {'key': 'T', 'old': 2, 'new': 1}
     """
     if isinstance(value, Mapping):
         turn = {"old": "new", "new": "old"}
-        return {key: swapped(value.get(turn.get(key, key))) for key in value}
+        return {key: swap_old_and_new(value.get(turn.get(key, key))) for key in value}
     if isinstance(value, (list, tuple)):
-        return [swapped(part) for part in value]
+        return [swap_old_and_new(part) for part in value]
     return value
 
 
-def by_severity(changes: Iterable[Change]) -> tuple[Change, ...]:
+def sort_by_severity(changes: Iterable[Change]) -> tuple[Change, ...]:
     """Sort changes by severity, the most severe first; among equals by kind, name and then every other field."""
 
     def severity_key(change: Change) -> tuple[int, int, str, str]:
-        return SEVERITIES.index(change.severity), KINDS.index(change.kind), change.name, change.old or ""
+        return SEVERITIES.index(change.severity), CHANGE_KINDS.index(change.kind), change.name, change.old or ""
 
     def detail_text(change: Change) -> str:
         return str(sorted(change.detail.items(), key=lambda pair: pair[0]))
@@ -175,10 +175,10 @@ def by_severity(changes: Iterable[Change]) -> tuple[Change, ...]:
     return tuple(ordered)
 
 
-def as_dicts(numbers: Mapping[str, ValuePair]) -> dict[str, dict[str, int | None]]:
+def value_pairs_to_json(numbers: Mapping[str, ValuePair]) -> dict[str, dict[str, int | None]]:
     """Convert pairs of numbers to plain values.
 
-    >>> as_dicts({"ops": (3, 4)})
+    >>> value_pairs_to_json({"ops": (3, 4)})
     {'ops': {'old': 3, 'new': 4}}
     """
     return {word: {"old": old, "new": new} for word, (old, new) in numbers.items()}

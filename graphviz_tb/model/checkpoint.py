@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
-from graphviz_tb.model.dtypes import SIZES
+from graphviz_tb.model.dtypes import ELEMENT_SIZES
 from graphviz_tb.model.frozen import dataclass
 
 
@@ -19,9 +19,9 @@ class StoredTensor:
     slices: int = 0
 
     @property
-    def numbers(self) -> int:
+    def element_count(self) -> int:
         """The number of elements; 0 for types that hold no numbers, such as strings."""
-        return prod(self.shape) if SIZES.get(self.dtype) else 0
+        return prod(self.shape) if ELEMENT_SIZES.get(self.dtype) else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +33,9 @@ class Checkpoint:
     tensors: tuple[StoredTensor, ...]
 
     @property
-    def numbers(self) -> int:
+    def element_count(self) -> int:
         """The number of elements of all tensors."""
-        return sum(tensor.numbers for tensor in self.tensors)
+        return sum(tensor.element_count for tensor in self.tensors)
 
     @property
     def bytes(self) -> int:

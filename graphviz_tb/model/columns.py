@@ -15,39 +15,39 @@ Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 
 
-def freeze(array: NDArray[Any]) -> NDArray[Any]:
+def freeze_array(array: NDArray[Any]) -> NDArray[Any]:
     """Make `array` read-only and return it.
 
-    >>> freeze(np.zeros(2, np.int32)).flags.writeable
+    >>> freeze_array(np.zeros(2, np.int32)).flags.writeable
     False
     """
     array.setflags(write=False)
     return array
 
 
-def ints(values: Iterable[int] | NDArray[Any]) -> Ints:
+def int32_column(values: Iterable[int] | NDArray[Any]) -> Ints:
     """Return a read-only int32 column."""
     array = values.astype(np.int32) if isinstance(values, np.ndarray) else np.fromiter(values, np.int32)
     array.setflags(write=False)
     return array
 
 
-def span(column: NDArray[Any], first: int, stop: int) -> tuple[int, int]:
+def sorted_value_range(column: NDArray[Any], first: int, stop: int) -> tuple[int, int]:
     """Return the bounds of the values in [`first`, `stop`) in a sorted column.
 
     The bounds are converted to the column's type first; otherwise numpy would convert the whole column on every call.
 
-    >>> span(np.array([1, 3, 3, 7], np.int32), 3, 7)
+    >>> sorted_value_range(np.array([1, 3, 3, 7], np.int32), 3, 7)
     (1, 3)
     """
     a, b = np.searchsorted(column, np.array((first, stop), column.dtype)).tolist()
     return a, b
 
 
-def runs(sorted_keys: NDArray[Any]) -> NDArray[np.int64]:
+def run_bounds(sorted_keys: NDArray[Any]) -> NDArray[np.int64]:
     """Return the start of each run of equal keys, followed by the length.
 
-    >>> runs(np.array([3, 3, 5, 9, 9])).tolist()
+    >>> run_bounds(np.array([3, 3, 5, 9, 9])).tolist()
     [0, 2, 3, 5]
     """
     if not len(sorted_keys):
@@ -56,44 +56,44 @@ def runs(sorted_keys: NDArray[Any]) -> NDArray[np.int64]:
     return np.concatenate(([0], cuts, [len(sorted_keys)])).astype(np.int64)
 
 
-def filed(keys: NDArray[Any], count: int) -> tuple[Longs, Longs]:
+def group_by_key(keys: NDArray[Any], count: int) -> tuple[Longs, Longs]:
     """Sort positions by key. Return them and the start of each key 0 … `count - 1` in them: `count + 1` numbers.
 
-    >>> order, start = filed(np.array([2, 0, 2]), 3)
+    >>> order, start = group_by_key(np.array([2, 0, 2]), 3)
     >>> order.tolist(), start.tolist()
     ([1, 0, 2], [0, 1, 1, 3])
     """
     # Pack the key above the position, 32 bits each: sorting such numbers takes a quarter of the time of a stable sort.
     order = np.sort(keys.astype(np.int64) << 32 | np.arange(len(keys))) & 0xFFFFFFFF
-    return order, begins(keys, count)
+    return order, key_starts(keys, count)
 
 
-def begins(keys: NDArray[Any], count: int) -> Longs:
+def key_starts(keys: NDArray[Any], count: int) -> Longs:
     """Return the start of each key 0 … `count - 1` among the sorted keys (-1 and up), and the end of the last.
 
-    >>> begins(np.array([2, -1, 2]), 3).tolist()
+    >>> key_starts(np.array([2, -1, 2]), 3).tolist()
     [1, 1, 1, 3]
     """
     return np.cumsum(np.bincount(keys + 1, minlength=count + 1)[: count + 1])
 
 
-def distinct(values: NDArray[Any]) -> NDArray[Any]:
+def distinct_values(values: NDArray[Any]) -> NDArray[Any]:
     """Return the values that occur, in ascending order.
 
     `np.unique` gives equal results, but importing masked arrays for it takes longer than drawing a small picture.
 
-    >>> distinct(np.array([5, 3, 5])).tolist()
+    >>> distinct_values(np.array([5, 3, 5])).tolist()
     [3, 5]
     """
     ordered = np.sort(values, axis=None)
-    return ordered[runs(ordered)[:-1]]  # the first of each run of equals
+    return ordered[run_bounds(ordered)[:-1]]  # the first of each run of equals
 
 
-def positions(rows: Sequence[int], column: NDArray[Any]) -> Longs:
+def positions_of_rows(rows: Sequence[int], column: NDArray[Any]) -> Longs:
     """Return the position of each value of a column in a list of distinct rows; if it is not listed, that of the
     nearest smaller row.
 
-    >>> positions([7, 2, 4], np.array([2, 7, 5], np.int32)).tolist()
+    >>> positions_of_rows([7, 2, 4], np.array([2, 7, 5], np.int32)).tolist()
     [1, 0, 2]
     """
     places = np.array(rows, np.int64)
@@ -102,7 +102,7 @@ def positions(rows: Sequence[int], column: NDArray[Any]) -> Longs:
     return found
 
 
-def scramble(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def mix_bits(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Spread the bits (the finaliser of splitmix64, Steele, Lea & Flood 2014)."""
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)  # only saves time: values decide
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)  # only saves time

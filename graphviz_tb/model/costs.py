@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from graphviz_tb.errors import RequestError, UnknownChoice, demand
-from graphviz_tb.limits import MOST_OF_QUANTITY
+from graphviz_tb.errors import RequestError, UnknownChoice, require_type
+from graphviz_tb.limits import MAX_QUANTITY
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.frozen import dataclass
 
-ROLES = ("forward", "gradient", "optimizer")
+COST_ROLES = ("forward", "gradient", "optimizer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Cost:
     rounds), `unshaped` ops with such a size, or an unknown rank, in an output. `non_trainable` parameters are kept and
     not trained; for `undecided` weights the file does not say.
 
-    After: no quantity is above `MOST_OF_QUANTITY`.
+    After: no quantity is above `MAX_QUANTITY`.
     """
 
     parameters: int = 0
@@ -49,38 +49,38 @@ class Cost:
 
     def __post_init__(self) -> None:
         # Rare: only then a loop over the names.
-        if max(self.parameters, self.macs, self.flops, self.activation_bytes, self.weight_bytes) > MOST_OF_QUANTITY:
-            for name in QUANTITIES:
-                object.__setattr__(self, name, min(MOST_OF_QUANTITY, getattr(self, name)))
+        if max(self.parameters, self.macs, self.flops, self.activation_bytes, self.weight_bytes) > MAX_QUANTITY:
+            for name in COST_QUANTITIES:
+                object.__setattr__(self, name, min(MAX_QUANTITY, getattr(self, name)))
 
     def __add__(self, other: Cost) -> Cost:
-        return Cost(*map(add, VALUES(self), VALUES(other)))
+        return Cost(*map(add, COST_VALUES(self), COST_VALUES(other)))
 
     def __bool__(self) -> bool:
-        return any(getattr(self, name) for name in QUANTITIES)
+        return any(getattr(self, name) for name in COST_QUANTITIES)
 
     def as_dict(self) -> dict[str, int]:
         """Return the quantities by name."""
-        return {name: getattr(self, name) for name in QUANTITIES}
+        return {name: getattr(self, name) for name in COST_QUANTITIES}
 
-    def repeated(self, times: int) -> Cost:
+    def repeat(self, times: int) -> Cost:
         """Return the cost of running `times` times; weights count once.
 
-        >>> cost = Cost(parameters=7, flops=3, uncounted=1).repeated(20)
+        >>> cost = Cost(parameters=7, flops=3, uncounted=1).repeat(20)
         >>> cost.parameters, cost.flops, cost.uncounted
         (7, 60, 1)
         """
         done = (times * self.macs, times * self.flops, times * self.activation_bytes)
-        return Cost(self.parameters, *done, *VALUES(self)[4:])
+        return Cost(self.parameters, *done, *COST_VALUES(self)[4:])
 
-    def missing(self, quantity: str) -> dict[str, int]:
+    def gap_counts(self, quantity: str) -> dict[str, int]:
         """Return the counts of missing or guessed parts of a quantity, by name of the count.
 
-        >>> Cost(uncounted=2).missing("flops")
+        >>> Cost(uncounted=2).gap_counts("flops")
         {'uncounted': 2, 'guessed': 0, 'partial': 0}
         """
-        counts = {*LACKS[quantity], *(() if quantity in OF_WEIGHTS else ("guessed",))}
-        return {name: getattr(self, name) for name in FIELDS if name in counts}
+        counts = {*GAPS_OF_QUANTITY[quantity], *(() if quantity in WEIGHT_QUANTITIES else ("guessed",))}
+        return {name: getattr(self, name) for name in COST_FIELDS if name in counts}
 
     def lower_bounds(self) -> tuple[str, ...]:
         """Return the quantities that are only lower bounds.
@@ -88,19 +88,19 @@ class Cost:
         >>> Cost(flops=12, uncounted=1).lower_bounds(), Cost(parameters=7).lower_bounds()
         (('macs', 'flops'), ())
         """
-        return tuple(name for name in QUANTITIES if self.lacks(name))
+        return tuple(name for name in COST_QUANTITIES if self.is_lower_bound(name))
 
-    def lacks(self, quantity: str) -> bool:
+    def is_lower_bound(self, quantity: str) -> bool:
         """Return whether a quantity, or `non_trainable`, is only a lower bound."""
-        return any(getattr(self, count) for count in LACKS[quantity])
+        return any(getattr(self, count) for count in GAPS_OF_QUANTITY[quantity])
 
 
-FIELDS = tuple(each.name for each in fields(Cost))
-QUANTITIES = FIELDS[:5]
-VALUES = attrgetter(*FIELDS)
-NOTHING = Cost()
+COST_FIELDS = tuple(each.name for each in fields(Cost))
+COST_QUANTITIES = COST_FIELDS[:5]
+COST_VALUES = attrgetter(*COST_FIELDS)
+NO_COST = Cost()
 # Quantity → the counts of its missing parts; an unknown batch counts as `--batch`.
-LACKS = {
+GAPS_OF_QUANTITY = {
     "parameters": ("unsized",),
     "macs": ("uncounted", "partial"),
     "flops": ("uncounted", "partial"),
@@ -108,7 +108,7 @@ LACKS = {
     "weight_bytes": ("unsized",),
     "non_trainable": ("undecided",),
 }
-OF_WEIGHTS = ("parameters", "weight_bytes", "non_trainable")  # the batch is not in them
+WEIGHT_QUANTITIES = ("parameters", "weight_bytes", "non_trainable")  # the batch is not in them
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,7 +117,7 @@ class Costs:
 
     `own[row]` is the cost of an op; that of a call is the cost of its functions with its arguments. `counted[row]` is
     the value that sums use: the weights of a variable count at the op that uses it. `uncounted` maps op types without a
-    cost rule to their number of ops. `role[row]` is an index into `ROLES`.
+    cost rule to their number of ops. `role[row]` is an index into `COST_ROLES`.
     """
 
     own: Sequence[Cost]
@@ -134,21 +134,21 @@ class Costs:
 
         Raises `RequestError` if there is no such row or role.
         """
-        demand("row", row, Integral)
+        require_type("row", row, Integral)
         if not 0 <= row < len(self.end):
             raise RequestError(f"no such row; the last is {len(self.end) - 1}")
         if role is not None:
-            demand("role", role, str)
-            if role not in ROLES:
-                raise UnknownChoice.among("role", role, ROLES)
+            require_type("role", role, str)
+            if role not in COST_ROLES:
+                raise UnknownChoice.among("role", role, COST_ROLES)
         stop = self.end[row]
-        totals = self._totals(-1 if role is None else ROLES.index(role))
+        totals = self._running_totals(-1 if role is None else COST_ROLES.index(role))
         return Cost(*(totals[stop] - totals[row]).tolist())
 
-    def distinct(self, count: int) -> tuple[list[Cost], list[int]]:
+    def distinct_totals(self, count: int) -> tuple[list[Cost], list[int]]:
         """Return the distinct sums under the first `count` rows, and for each row the index of its sum."""
         if count not in self._distinct:
-            totals, numbers, known = self._totals(-1), dict[Cost, int](), dict[tuple[int, ...], int]()
+            totals, numbers, known = self._running_totals(-1), dict[Cost, int](), dict[tuple[int, ...], int]()
             sums = list(map(tuple, (totals[np.array(self.end[:count], int)] - totals[:count]).tolist()))
             for each in sums:
                 if each not in known:
@@ -156,7 +156,7 @@ class Costs:
             self._distinct[count] = list(numbers), [known[each] for each in sums]
         return self._distinct[count]
 
-    def _totals(self, role: int) -> Ints:
+    def _running_totals(self, role: int) -> Ints:
         """Running totals of all quantities over the ops of a role, one line per row; over all ops for role -1."""
         sums = self._sums.get(role)
         if sums is None:
@@ -164,22 +164,22 @@ class Costs:
             costs = {id(cost): cost for cost in self.counted}
             place = {number: index for index, number in enumerate(costs)}
             which = np.array([place[id(cost)] for cost in self.counted], int)
-            values = list(map(VALUES, costs.values()))
+            values = list(map(COST_VALUES, costs.values()))
             many = np.bincount(which).tolist()
             most = max((sum(map(mul, column, many)) for column in zip(*values, strict=True)), default=0)
             # Python's integers where sums pass 2^63.
-            own = np.array(values, np.int64 if most <= MOST_OF_QUANTITY else object).reshape(-1, len(FIELDS))[which]
+            own = np.array(values, np.int64 if most <= MAX_QUANTITY else object).reshape(-1, len(COST_FIELDS))[which]
             if role >= 0:
                 own[np.array(self.role) != role] = 0
-            sums = self._sums[role] = np.zeros((len(own) + 1, len(FIELDS)), own.dtype)
+            sums = self._sums[role] = np.zeros((len(own) + 1, len(COST_FIELDS)), own.dtype)
             np.cumsum(own, axis=0, out=sums[1:])
         return sums
 
-    def entry(self, row: int) -> dict[str, Any]:
+    def json_entry(self, row: int) -> dict[str, Any]:
         """Return the `"cost"` of a node in the JSON document; `at_least` names quantities that are lower bounds."""
-        distinct, which = self.distinct(len(self.end))
+        distinct, which = self.distinct_totals(len(self.end))
         cost = distinct[which[row]]
         bounds = cost.lower_bounds()
-        bounds += ("non_trainable",) if cost.non_trainable and cost.lacks("non_trainable") else ()
+        bounds += ("non_trainable",) if cost.non_trainable and cost.is_lower_bound("non_trainable") else ()
         kept = {"non_trainable": cost.non_trainable} if cost.non_trainable else {}
         return {**cost.as_dict(), **kept, **({"at_least": list(bounds)} if bounds else {})}

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from graphviz_tb.model.frozen import dataclass
 
 
-class Margin(NamedTuple):
+class MarginLine(NamedTuple):
     """A line with a band around it: the tags of the line and of its two borders."""
 
     value: str
@@ -21,7 +21,7 @@ class CustomChart:
 
     title: str
     tags: tuple[str, ...] = ()
-    margins: tuple[Margin, ...] = ()
+    margins: tuple[MarginLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

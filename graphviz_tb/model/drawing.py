@@ -12,7 +12,7 @@ from typing import Literal
 
 from graphviz_tb.model.frozen import dataclass
 
-Position = tuple[float, float]
+DrawingPoint = tuple[float, float]
 # One step of an outline, as SVG names them: M start, L line, H and V line to an x or a y, Q and C curve (one or two
 # control points, its end), Z close; but A is a quarter of a circle, turned clockwise (its radius, its end).
 PathStep = tuple[Literal["M", "L", "H", "V", "Q", "C", "A", "Z"], tuple[float, ...]]
@@ -72,7 +72,7 @@ class Curve:
     steps: tuple[PathStep, ...]
     fill: str | None = None
     pen: Pen | None = None
-    at: Position = (0, 0)
+    at: DrawingPoint = (0, 0)
     scale: float = 1
 
 
@@ -110,7 +110,7 @@ class Group:
     address: str | None = None
     tooltip: str = ""
     data: tuple[tuple[str, str], ...] = ()
-    at: Position = (0, 0)
+    at: DrawingPoint = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class Section:
     """The title row, the graph itself, or the legend, its origin at `at`; `groups` in drawing order."""
 
     name: Literal["title", "graph", "legend"]
-    at: Position
+    at: DrawingPoint
     groups: tuple[Group, ...]
 
 
@@ -137,7 +137,7 @@ class Drawing:
         """Return every primitive in drawing order, in the coordinates of its group."""
         return tuple(shape for part in self.parts for group in part.groups for shape in group.shapes)
 
-    def mapped(self, change: Callable[[Primitive], tuple[Primitive, ...]]) -> Drawing:
+    def replace_shapes(self, change: Callable[[Primitive], tuple[Primitive, ...]]) -> Drawing:
         """Return a copy in which `change` replaces each primitive by any number of primitives."""
         parts = []
         for part in self.parts:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
 
-ADDED = re.compile(r"/\.ATTRIBUTES/VARIABLE_VALUE$|:\d{5}$| \(logged\)$")  # suffixes of variable names
+VARIABLE_SUFFIX = re.compile(r"/\.ATTRIBUTES/VARIABLE_VALUE$|:\d{5}$| \(logged\)$")  # suffixes of variable names
 Points = NDArray[np.float32]  # [points, dimensions]
 DistanceMetric = Literal["cosine", "euclidean"]
 
@@ -56,13 +56,13 @@ class Embedding:
     full_name: str = ""
 
     @property
-    def variable(self) -> str:
+    def variable_name(self) -> str:
         """The name of its variable as a graph may have it, without the suffixes that checkpoints and torch add.
 
-        >>> Embedding(".", "words:00003", EmbeddingForm.TEXT, 9, 2).variable
+        >>> Embedding(".", "words:00003", EmbeddingForm.TEXT, 9, 2).variable_name
         'words'
         """
-        return ADDED.sub("", self.full_name or self.name)
+        return VARIABLE_SUFFIX.sub("", self.full_name or self.name)
 
     @property
     def key(self) -> tuple[str, str]:

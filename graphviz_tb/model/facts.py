@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from graphviz_tb.limits import REMEMBERED_TENSORS
+from graphviz_tb.limits import MAX_CACHED_TENSORS
 from graphviz_tb.model.costs import Costs
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Graph
@@ -15,9 +15,9 @@ from graphviz_tb.model.stats import Stats
 from graphviz_tb.model.tensors import Tensor
 
 if TYPE_CHECKING:
-    from graphviz_tb.model.given import GivenFacts
+    from graphviz_tb.model.given import UserFacts
     from graphviz_tb.model.measured_tags import LoggedValues
-    from graphviz_tb.model.saved_view import Painted
+    from graphviz_tb.model.saved_view import PatternColours
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,8 +41,8 @@ class Facts:
     stats: Stats | None = None
     before: Stats | None = None
     logged: LoggedValues | None = None
-    painted: Painted | None = None
-    given: GivenFacts | None = None
+    painted: PatternColours | None = None
+    given: UserFacts | None = None
     notes: Mapping[str, str] = field(default_factory=dict)
     odd: Callable[[], tuple[Notice, ...]] = tuple
     cost: Callable[[], Costs] | None = None
@@ -53,7 +53,7 @@ class Facts:
         tensor = self.known.get(number)
         if tensor is None:
             tensor = self.decode(node)(self.graph.keys[key])
-            if len(self.known) < REMEMBERED_TENSORS:  # bounded memory, however many lines are shown
+            if len(self.known) < MAX_CACHED_TENSORS:  # bounded memory, however many lines are shown
                 # Most tensors are equal to many other tensors.
                 tensor = self.known[number] = self.alike.setdefault(tensor, tensor)
         return tensor

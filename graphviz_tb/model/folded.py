@@ -8,20 +8,25 @@ from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.loaded import Loaded
+from graphviz_tb.model.loaded import LoadedGraph
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.model.sources import ADDRESS, lasting, plain_files
-from graphviz_tb.model.units import counted
+from graphviz_tb.model.sources import URL_SEPARATOR, absolute_sources, regular_file_stats
+from graphviz_tb.model.units import format_counted_noun
 
 if TYPE_CHECKING:
     from graphviz_tb.options import Options
 
 
-class Folded:
+class FoldedGraph:
     """The tree of groups over a flat graph, its facts, and the source of both."""
 
     def __init__(
-        self, hierarchy: Hierarchy, facts: Facts, options: Options, loaded: Loaded | None = None, source: Any = None
+        self,
+        hierarchy: Hierarchy,
+        facts: Facts,
+        options: Options,
+        loaded: LoadedGraph | None = None,
+        source: Any = None,
     ) -> None:
         self.hierarchy = hierarchy
         self.facts = facts
@@ -30,18 +35,18 @@ class Folded:
         self.source = source
         given = source, *options.read.run_metadata, *options.read.against
         # Absolute: files that are read later, and that no output may overwrite, under any of their names.
-        self.files: tuple[Any, ...] = (*lasting(given), *plain_files(given))
+        self.files: tuple[Any, ...] = (*absolute_sources(given), *regular_file_stats(given))
 
     def __repr__(self) -> str:
-        ops, edges = self.hierarchy.ops(0), self.hierarchy.graph.edge_count
-        return f"<{type(self).__name__}: {counted(ops, 'op')}, {counted(edges, 'edge')}>"
+        ops, edges = self.hierarchy.op_count(0), self.hierarchy.graph.edge_count
+        return f"<{type(self).__name__}: {format_counted_noun(ops, 'op')}, {format_counted_noun(edges, 'edge')}>"
 
     @property
     def name(self) -> str:
         """The name of the source without its folders, so that it does not depend on where the file is."""
         label = self.loaded.label if self.loaded else ""
         source = PurePath(self.source) if isinstance(self.source, str | os.PathLike) else PurePath()
-        if ADDRESS in label:  # a remote source
+        if URL_SEPARATOR in label:  # a remote source
             whole, dot, part = label.partition(" · ")
             return PurePath(whole).name + dot + part
         inside = source.name and label.startswith(str(source))

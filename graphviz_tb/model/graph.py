@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphviz_tb.model.columns import Bools, Bytes, Ints, ints
+from graphviz_tb.model.columns import Bools, Bytes, Ints, int32_column
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.interpretation import UNKNOWN, Interpretation
+from graphviz_tb.model.interpretation import NO_INTERPRETATION, Interpretation
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.notice import Notice
 
@@ -32,9 +32,9 @@ class Mark(IntEnum):
     WEIGHT = 3
 
 
-COLOCATION = "_class"  # the attribute that lists ops on whose device a node is placed
-INPUT_ARG = "input_arg"  # the op type of an argument of a function
-SUMMARY, WEIGHT = int(Mark.SUMMARY), int(Mark.WEIGHT)  # see `RowKind`
+COLOCATION_ATTR = "_class"  # the attribute that lists ops on whose device a node is placed
+INPUT_ARG_OP = "input_arg"  # the op type of an argument of a function
+SUMMARY_MARK, WEIGHT_MARK = int(Mark.SUMMARY), int(Mark.WEIGHT)  # see `RowKind`
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Function:
     returns: tuple[tuple[int, str], ...]
     result_names: tuple[str, ...]
 
-    def place(self, argument: int) -> int:
+    def argument_position(self, argument: int) -> int:
         """Return the position of an argument node among the arguments."""
         return argument - self.args[0]
 
@@ -142,24 +142,24 @@ class Graph:
     labels: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     missing: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     layers: Mapping[str, Layer] = field(default_factory=lambda: MappingProxyType({}), repr=False)
-    meaning: Interpretation = field(default=UNKNOWN, repr=False)
+    meaning: Interpretation = field(default=NO_INTERPRETATION, repr=False)
     _scopes: list[NodeScopes] = field(default_factory=list, init=False, repr=False)  # cache of `scopes`
 
     def __len__(self) -> int:
         return len(self.name)
 
     @property
-    def of_pytorch(self) -> bool:
+    def is_pytorch(self) -> bool:
         """Return whether PyTorch wrote the graph: its op types have a namespace, those of TensorFlow never do."""
         return any(op.startswith(("aten::", "prim::")) for op in self.op_types)
 
-    def of_types(self, wanted: Callable[[str], object]) -> Bools:
+    def nodes_of_types(self, wanted: Callable[[str], object]) -> Bools:
         """Return a mask of the nodes whose op type satisfies `wanted`, which is called once per type."""
         types: Bools = np.array([bool(wanted(op)) for op in self.op_types], bool)
         return types[self.op]
 
     @property
-    def scopes(self) -> NodeScopes:
+    def node_scopes(self) -> NodeScopes:
         """The scopes in the names of all nodes, computed once."""
         if not self._scopes:
             names: list[str | None] = []
@@ -170,7 +170,7 @@ class Graph:
                     known[name[:cut] if (cut := name.rfind("/")) >= 0 else None] for name in self.name[start:stop]
                 ]
                 names += known
-            self._scopes.append(NodeScopes(ints(np.array(number, np.int32)), names))
+            self._scopes.append(NodeScopes(int32_column(np.array(number, np.int32)), names))
         return self._scopes[0]
 
     def block_starts(self) -> list[int]:
@@ -198,7 +198,7 @@ class Graph:
         return definition
 
 
-def unique_pairs(marks: Ints, hosts: Ints, inward: Bools) -> MarkPairs:
+def count_mark_pairs(marks: Ints, hosts: Ints, inward: Bools) -> MarkPairs:
     """Merge equal (mark, host, side) rows, ordered by host and then by first appearance."""
     # 32 bits for the mark, one for the side.
     key = (hosts.astype(np.int64) << 33) + (marks.astype(np.int64) << 1) + inward

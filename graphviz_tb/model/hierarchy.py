@@ -17,7 +17,7 @@ from typing import Protocol
 
 import numpy as np
 
-from graphviz_tb.model.columns import Bools, Bytes, Ints, Longs, begins, filed
+from graphviz_tb.model.columns import Bools, Bytes, Ints, Longs, group_by_key, key_starts
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.notice import Notice
 
@@ -33,12 +33,12 @@ class RowKind(IntEnum):
 
 
 # Plain ints: comparing a numpy number with a member of an enumeration takes fifty times as long.
-SCOPE, OP, FUNCTION = int(RowKind.SCOPE), int(RowKind.OP), int(RowKind.FUNCTION)
-SERIES, FOLD = int(RowKind.SERIES), int(RowKind.FOLD)
-STACKS = frozenset((SERIES, FOLD))
+SCOPE_ROW, OP_ROW, FUNCTION_ROW = int(RowKind.SCOPE), int(RowKind.OP), int(RowKind.FUNCTION)
+SERIES_ROW, FOLD_ROW = int(RowKind.SERIES), int(RowKind.FOLD)
+STACK_KINDS = frozenset((SERIES_ROW, FOLD_ROW))
 
 
-class How(IntEnum):
+class GroupOrigin(IntEnum):
     """Origin of a group that is neither a scope nor a function."""
 
     NONE = 0
@@ -54,7 +54,7 @@ class How(IntEnum):
     INDEX = 10  # ops that compute a mask, positions or a shape for one consumer
 
 
-SEGMENT, TRAINING = int(How.SEGMENT), int(How.TRAINING)
+SEGMENT_ORIGIN, TRAINING_ORIGIN = int(GroupOrigin.SEGMENT), int(GroupOrigin.TRAINING)
 
 
 class RowTree(Protocol):
@@ -69,13 +69,13 @@ class RowTree(Protocol):
     def children(self, row: int) -> Ints: ...
 
 
-class Grouping(Protocol):
+class RepeatableGrouping(Protocol):
     """A grouping that can be repeated with some series ungrouped."""
 
-    def without(self, names: Sequence[str]) -> Hierarchy:
+    def without_series(self, names: Sequence[str]) -> Hierarchy:
         """Return the hierarchy with some series ungrouped."""
 
-    def names(self) -> set[str]:
+    def series_names(self) -> set[str]:
         """Return the names that each mean one series."""
 
 
@@ -87,7 +87,7 @@ class Hierarchy:
     (0 for the root and for functions), `node` (id in the graph, -1 for groups), `name` (full strict name; inside a
     function the name in its body), `template` (same integer exactly for groups of equal structure, -1 for ops),
     `row_of_node` (-1 for a node that is left out), `connected` (1 for a series or fold with data edges inside),
-    `how` (a `How`: the origin of a series or fold).
+    `how` (a `GroupOrigin`: the origin of a series or fold).
 
     Edges, filed by the group that owns them (the lowest common ancestor): `edge_order` lists edge ids sorted by
     owner row, `owner_start[r]:owner_start[r+1]` is the run of row r; `edge_from`, `edge_to` (by edge id) are the
@@ -123,7 +123,7 @@ class Hierarchy:
     notices: tuple[Notice, ...] = ()
     labels: Mapping[int, str] = field(default_factory=dict)
     short: Mapping[int, str] = field(default_factory=dict)
-    grouping: Grouping | None = field(default=None, repr=False)
+    grouping: RepeatableGrouping | None = field(default=None, repr=False)
     ops_of_function: dict[int, int | None] = field(default_factory=dict, init=False, repr=False)
     stack_inside: dict[int, int] = field(default_factory=dict, init=False, repr=False)
     called_again: dict[int, frozenset[int]] = field(default_factory=dict, init=False, repr=False)
@@ -141,39 +141,39 @@ class Hierarchy:
         return marks
 
     @cached_property
-    def stacks(self) -> Bools:
+    def is_stack_row(self) -> Bools:
         """A mask of the rows that are series or folds."""
-        stacks: Bools = (self.kind == SERIES) | (self.kind == FOLD)
+        stacks: Bools = (self.kind == SERIES_ROW) | (self.kind == FOLD_ROW)
         return stacks
 
     @cached_property
-    def ordinary(self) -> Bools:
+    def is_ordinary_op(self) -> Bools:
         """A mask of the rows that are ordinary ops: no groups, no marks."""
-        ordinary: Bools = (self.kind == OP) & (self.mark == 0)
+        ordinary: Bools = (self.kind == OP_ROW) & (self.mark == 0)
         return ordinary
 
     @cached_property
-    def op_total(self) -> Longs:
+    def op_prefix_sum(self) -> Longs:
         """Prefix sum of ordinary ops: row r contains (or is) `op_total[end[r]] - op_total[r]` of them."""
-        return np.concatenate(([0], np.cumsum(self.ordinary))).astype(np.int64)
+        return np.concatenate(([0], np.cumsum(self.is_ordinary_op))).astype(np.int64)
 
     @cached_property
-    def first_input(self) -> Longs:
+    def first_input_edge(self) -> Longs:
         """The first edge into each node: edges are sorted by target."""
-        return begins(self.graph.target, len(self.graph))
+        return key_starts(self.graph.target, len(self.graph))
 
     @cached_property
-    def outputs(self) -> tuple[Longs, Longs]:
+    def edges_by_source(self) -> tuple[Longs, Longs]:
         """The edges sorted by source, and the start of each node's edges."""
-        return filed(self.graph.source, len(self.graph))
+        return group_by_key(self.graph.source, len(self.graph))
 
     @cached_property
-    def attr_of(self) -> dict[tuple[int, int], str]:
+    def call_attributes(self) -> dict[tuple[int, int], str]:
         """The attribute by which a call names a function, by the rows of both; the first if there are several."""
         return {(call, body): attr for call, bodies in self.calls.items() for attr, body in reversed(bodies)}
 
     @cached_property
-    def shadowed(self) -> frozenset[int]:
+    def shadowed_functions(self) -> frozenset[int]:
         """Rows of functions that share their name with a row of the main graph."""
         rows = {self.name[row]: row for row in self.function_rows}
         if not rows:
@@ -181,9 +181,9 @@ class Hierarchy:
         main = islice(self.name, int(self.end[0]))
         return frozenset(rows[name] for name in main if name in rows)
 
-    def ops(self, row: int) -> int:
+    def op_count(self, row: int) -> int:
         """Return the number of ops in `row` (1 for an op); marks are not counted."""
-        return int(self.op_total[self.end[row]] - self.op_total[row])
+        return int(self.op_prefix_sum[self.end[row]] - self.op_prefix_sum[row])
 
     def children(self, row: int) -> Ints:
         """Return the rows directly below `row`, in file order, without marks."""
@@ -192,20 +192,20 @@ class Hierarchy:
         return children
 
     @cached_property
-    def _filed_children(self) -> tuple[Ints, Longs]:
-        return filed_children(self.parent, self.mark)
+    def _children_by_parent(self) -> tuple[Ints, Longs]:
+        return sort_children_by_parent(self.parent, self.mark)
 
     @property
     def child_order(self) -> Ints:
         """Child rows sorted by parent row."""
-        return self._filed_children[0]
+        return self._children_by_parent[0]
 
     @property
     def child_start(self) -> Longs:
         """The start of the children of each row in `child_order`."""
-        return self._filed_children[1]
+        return self._children_by_parent[1]
 
-    def owned(self, row: int) -> Ints:
+    def owned_edges(self, row: int) -> Ints:
         """Return the ids of edges between two different children of `row`."""
         edges: Ints = self.edge_order[self.owner_start[row] : self.owner_start[row + 1]]
         return edges
@@ -217,41 +217,41 @@ class Hierarchy:
             groups.append(row)
         return groups[::-1]
 
-    def leaf(self, row: int) -> str:
+    def display_label(self, row: int) -> str:
         """Return the row's label, never empty: the graph's label, else the last segment of its name."""
-        return self.segment(row) or self.name[row]
+        return self.short_label(row) or self.name[row]
 
-    def segment(self, row: int) -> str:
+    def short_label(self, row: int) -> str:
         """Return the row's short label, maybe "": `//a` is in two scopes whose last segment is empty."""
         label = self.short.get(row)
-        return self.called(row) if label is None else label
+        return self.full_label(row) if label is None else label
 
-    def called(self, row: int) -> str:
+    def full_label(self, row: int) -> str:
         """Return the row's label without shortening, maybe ""."""
         if (label := self.labels.get(row)) is not None:
             return label
         if (label := self.graph.labels.get(int(self.node[row]))) is not None:
             return label
-        return self.written(row)
+        return self.name_segment(row)
 
-    def written(self, row: int) -> str:
+    def name_segment(self, row: int) -> str:
         """Return the last segment of the name itself, ignoring labels."""
         name = self.name[row]
         parent = int(self.parent[row])
         # Names do not contain series and folds: their members are named below the enclosing scope.
-        while parent > 0 and self.kind[parent] in STACKS:
+        while parent > 0 and self.kind[parent] in STACK_KINDS:
             parent = int(self.parent[parent])
-        if parent > 0 and self.kind[parent] == SCOPE and name.startswith(self.name[parent] + "/"):
+        if parent > 0 and self.kind[parent] == SCOPE_ROW and name.startswith(self.name[parent] + "/"):
             return name[len(self.name[parent]) + 1 :]
-        return name if parent <= 0 or self.kind[parent] == FUNCTION else name.rpartition("/")[2]
+        return name if parent <= 0 or self.kind[parent] == FUNCTION_ROW else name.rpartition("/")[2]
 
-    def opens(self, row: int) -> bool:
+    def can_open(self, row: int) -> bool:
         """Return whether the row is a group or a call."""
-        return bool(self.kind[row] != OP) or row in self.calls
+        return bool(self.kind[row] != OP_ROW) or row in self.calls
 
 
-def filed_children(parent: Ints, mark: Bytes | Ints) -> tuple[Ints, Longs]:
+def sort_children_by_parent(parent: Ints, mark: Bytes | Ints) -> tuple[Ints, Longs]:
     """Sort child rows by parent, without marks; return them and the start of each row's children."""
     rows = np.flatnonzero((parent >= 0) & (mark == 0))
-    order, start = filed(parent[rows], len(parent))
+    order, start = group_by_key(parent[rows], len(parent))
     return rows[order].astype(np.int32), start

@@ -13,7 +13,7 @@ StatusWord = Literal["unknown", "success", "failure", "running"]
 HParamSetting = str | bool | float | None
 
 
-class Interval(NamedTuple):
+class HParamInterval(NamedTuple):
     """All numbers from `least` to `greatest`."""
 
     least: float
@@ -28,7 +28,7 @@ class HParam:
     title: str = ""
     about: str = ""
     type: HParamWord = ""
-    domain: tuple[HParamSetting, ...] | Interval | None = None
+    domain: tuple[HParamSetting, ...] | HParamInterval | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from graphviz_tb.model.columns import Bools, Bytes, Ints
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.later import Later, made
+from graphviz_tb.model.later import Lazy, lazy_constant
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.model.weights import Variable, Weight
 
@@ -27,11 +27,11 @@ class Part(IntEnum):
     BOOKKEEPING = 6  # savers, initialisers, counters
 
 
-OF_MODEL = (Part.MODEL, Part.COPY, Part.LOSS)  # forward computation
+COMPUTING_PARTS = (Part.MODEL, Part.COPY, Part.LOSS)  # forward computation
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Flow:
+class GradientFlow:
     """Node masks of a graph that trains; all false if nothing does.
 
     `gradient`: computes gradients, by its type, scope or function. `behind`: such an op, or downstream of one:
@@ -66,28 +66,28 @@ class Interpretation:
     writes: Bools
     stores: Bools
     sizes: Bools
-    flow: Later[Flow]
-    indexes: Later[Bools]
-    model: Later[Bools]
-    copies: Later[Bools]
-    part: Later[Bytes]
-    variables: Later[tuple[Variable, ...]]
-    shapes: Later[Mapping[int, Shape]]
+    flow: Lazy[GradientFlow]
+    indexes: Lazy[Bools]
+    model: Lazy[Bools]
+    copies: Lazy[Bools]
+    part: Lazy[Bytes]
+    variables: Lazy[tuple[Variable, ...]]
+    shapes: Lazy[Mapping[int, Shape]]
 
 
-NO = np.zeros(0, bool)
-UNKNOWN = Interpretation(  # of a graph that is not interpreted yet
+NO_NODES = np.zeros(0, bool)
+NO_INTERPRETATION = Interpretation(  # of a graph that is not interpreted yet
     np.zeros(0, np.int32),
     MappingProxyType({}),
-    NO,
-    NO,
-    NO,
-    NO,
-    made(Flow(NO, NO, NO, NO, NO)),
-    made(NO),
-    made(NO),
-    made(NO),
-    made(np.zeros(0, np.uint8)),
-    made(()),
-    made(MappingProxyType({})),
+    NO_NODES,
+    NO_NODES,
+    NO_NODES,
+    NO_NODES,
+    lazy_constant(GradientFlow(NO_NODES, NO_NODES, NO_NODES, NO_NODES, NO_NODES)),
+    lazy_constant(NO_NODES),
+    lazy_constant(NO_NODES),
+    lazy_constant(NO_NODES),
+    lazy_constant(np.zeros(0, np.uint8)),
+    lazy_constant(()),
+    lazy_constant(MappingProxyType({})),
 )

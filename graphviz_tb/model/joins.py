@@ -21,7 +21,7 @@ class JoinRule(StrEnum):
     RUN = "run"  # no row fits: the tag belongs to the run
 
 
-class Aspect(StrEnum):
+class MeasuredAspect(StrEnum):
     """The measured property of a row."""
 
     GRADIENT = "gradient"
@@ -32,31 +32,31 @@ class Aspect(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Join:
+class TagJoin:
     """A tag and its rows: the rows of all calls of its layer; or, for the rule `SEVERAL`, equally good candidates,
     which are not joined."""
 
     tag: str
     rule: JoinRule
     rows: tuple[int, ...] = ()
-    aspect: Aspect = Aspect.OTHER
+    aspect: MeasuredAspect = MeasuredAspect.OTHER
 
     @property
-    def joined(self) -> bool:
+    def is_joined(self) -> bool:
         """Return whether the tag is joined to its rows."""
         return self.rule not in (JoinRule.SEVERAL, JoinRule.RUN)
 
 
 @dataclass(frozen=True, slots=True)
-class FoundRows:
+class RuleMatch:
     """Rows found for a tag by one rule; `several` if they are equally good candidates, which are not joined."""
 
     rows: tuple[int, ...]
-    aspect: Aspect | None = None
+    aspect: MeasuredAspect | None = None
     several: bool = False
 
 
-def drawn_row(hierarchy: Hierarchy, row: int) -> int:
+def nearest_box_row(hierarchy: Hierarchy, row: int) -> int:
     """Return the nearest row that is drawn as a box: the row itself, or the group that contains a mark. A mark outside
     of all groups is shown as a separate box."""
     box = row
@@ -65,7 +65,7 @@ def drawn_row(hierarchy: Hierarchy, row: int) -> int:
     return box if box > 0 else row
 
 
-def rows_of_nodes(hierarchy: Hierarchy, nodes: Iterable[int]) -> tuple[int, ...]:
+def box_rows_of_nodes(hierarchy: Hierarchy, nodes: Iterable[int]) -> tuple[int, ...]:
     """Return the rows at which nodes are shown, without duplicates, in hierarchy order."""
-    rows = {drawn_row(hierarchy, int(hierarchy.row_of_node[node])) for node in nodes}
+    rows = {nearest_box_row(hierarchy, int(hierarchy.row_of_node[node])) for node in nodes}
     return tuple(sorted(row for row in rows if row > 0))

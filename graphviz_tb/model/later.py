@@ -8,15 +8,15 @@ from importlib import import_module
 from threading import Lock
 from typing import Any, Generic, TypeVar
 
-LaterValue = TypeVar("LaterValue")
-Value = TypeVar("Value")
+LazyResult = TypeVar("LazyResult")
+CachedValue = TypeVar("CachedValue")
 
 
-def imported(module: str, name: str) -> Callable[..., Any]:
+def import_on_call(module: str, name: str) -> Callable[..., Any]:
     """Return a function that imports its module when it is called: the modules of a table take longer to import than
     most pictures to draw.
 
-    >>> imported("operator", "add")(1, 2)
+    >>> import_on_call("operator", "add")(1, 2)
     3
     """
 
@@ -27,46 +27,46 @@ def imported(module: str, name: str) -> Callable[..., Any]:
     return call
 
 
-class Later(Generic[LaterValue]):
+class Lazy(Generic[LazyResult]):
     """A value that is computed at the first call.
 
-    >>> Later(lambda: 6 * 7)()
+    >>> Lazy(lambda: 6 * 7)()
     42
     """
 
-    def __init__(self, make: Callable[[], LaterValue]) -> None:
+    def __init__(self, make: Callable[[], LazyResult]) -> None:
         self._make = make
-        self._made: list[LaterValue] = []
+        self._made: list[LazyResult] = []
 
-    def __call__(self) -> LaterValue:
+    def __call__(self) -> LazyResult:
         if not self._made:
             self._made.append(self._make())
         return self._made[0]
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the value, since the function that makes it may not be picklable."""
-        return made, (self(),)
+        return lazy_constant, (self(),)
 
 
-def made(value: LaterValue) -> Later[LaterValue]:
+def lazy_constant(value: LazyResult) -> Lazy[LazyResult]:
     """Return a lazy value that is already computed."""
-    later: Later[LaterValue] = Later(lambda: value)
+    later: Lazy[LazyResult] = Lazy(lambda: value)
     return later
 
 
-class KeptValues(Generic[Value]):
+class BoundedCache(Generic[CachedValue]):
     """A least-recently-used cache of `room` bytes, or of `room` values if no `size` function is given. Thread-safe.
 
     A `stamp` captures everything a value depends on that changes over time: a value with a different stamp is outdated.
     """
 
-    def __init__(self, room: int, size: Callable[[Value], int] = lambda value: 1) -> None:
+    def __init__(self, room: int, size: Callable[[CachedValue], int] = lambda value: 1) -> None:
         self.room, self.taken = room, 0
         self._size = size
-        self._values: OrderedDict[Hashable, tuple[Hashable, Value]] = OrderedDict()
+        self._values: OrderedDict[Hashable, tuple[Hashable, CachedValue]] = OrderedDict()
         self._lock = Lock()  # threads make values
 
-    def get(self, key: Hashable, stamp: Hashable) -> Value | None:
+    def get(self, key: Hashable, stamp: Hashable) -> CachedValue | None:
         """Return the cached value; None if there is none with this stamp."""
         with self._lock:
             kept = self._values.get(key)
@@ -75,7 +75,7 @@ class KeptValues(Generic[Value]):
             self._values.move_to_end(key)
             return kept[1]
 
-    def put(self, key: Hashable, stamp: Hashable, value: Value) -> Value:
+    def store(self, key: Hashable, stamp: Hashable, value: CachedValue) -> CachedValue:
         """Store a value if there is room for it, and return it."""
         with self._lock:
             if key in self._values:

@@ -9,14 +9,14 @@ from types import MappingProxyType
 from typing import Any
 
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.measure import cut
-from graphviz_tb.model.tensors import Shape, shape_word
+from graphviz_tb.model.measure import truncate_text
+from graphviz_tb.model.tensors import Shape, shape_text
 
-TENSORS = "tensors"  # key in `Layer.arguments`: the arguments that are tensors
-LONGEST_ACCOUNT = 800  # characters of a tooltip about a layer
-Config = Mapping[str, Any]  # a layer's `get_config()`
-MODULES = frozenset({"keras", "tf_keras", "tensorflow"})  # the modules of Keras's classes: Keras 3, Keras 2
-MOST_INSIDE = 1000  # layers in layers
+TENSOR_ARGUMENTS = "tensors"  # key in `Layer.arguments`: the arguments that are tensors
+MAX_LAYER_TOOLTIP_CHARS = 800  # characters of a tooltip about a layer
+LayerConfig = Mapping[str, Any]  # a layer's `get_config()`
+KERAS_MODULES = frozenset({"keras", "tf_keras", "tensorflow"})  # the modules of Keras's classes: Keras 3, Keras 2
+MAX_NESTED_LAYERS = 1000  # layers in layers
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,8 @@ class Layer:
     (None: unknown), `non_trainable` how many of these it only keeps. `parts` is the number of layers of a model, 0 for
     a plain layer; `results` are the paths of the layers that make its outputs. `calls` are the calls in its own model,
     each run `times` times by the models and steps around it (None: unknown); `arguments` has the non-tensor values of
-    each call, by name or position, and under `TENSORS` the arguments that are tensors. `custom` marks a class from
+    each call, by name or position, and under `TENSOR_ARGUMENTS` the arguments that are tensors. `custom` marks a class
+    from
     outside Keras, whose computation only its code defines.
     """
 
@@ -55,57 +56,59 @@ class Layer:
     custom: bool = False
 
     @property
-    def line(self) -> str:
+    def one_line(self) -> str:
         """Class and configuration on one line.
 
-        >>> Layer("Conv2D", telling="32 · 3×3").line, Layer("Flatten").line
+        >>> Layer("Conv2D", telling="32 · 3×3").one_line, Layer("Flatten").one_line
         ('Conv2D · 32 · 3×3', 'Flatten')
         """
         return " · ".join(part for part in (self.class_name, self.telling) if part)
 
     @property
-    def account(self) -> str:
+    def tooltip_text(self) -> str:
         """Further facts for a tooltip: parameters, shapes of the outputs, the whole configuration."""
         # Scalars and unknown shapes are left out.
-        shapes = [shape_word(shape) for shape in self.outputs if shape]
+        shapes = [shape_text(shape) for shape in self.outputs if shape]
         only_kept = f", {self.non_trainable:,} of them not trainable" if self.non_trainable else ""
         parts = [f"{self.parameters:,} parameters{only_kept}"] if self.parameters is not None else []
         parts += [f"gives {', '.join(shapes)}"] if shapes else []
         parts += [
-            f"{key}: {json.dumps(value, sort_keys=True)}" for key, value in self.config.items() if is_shown(value)
+            f"{key}: {json.dumps(value, sort_keys=True)}"
+            for key, value in self.config.items()
+            if is_shown_option(value)
         ]
-        return cut(" · ".join(parts), LONGEST_ACCOUNT)
+        return truncate_text(" · ".join(parts), MAX_LAYER_TOOLTIP_CHARS)
 
 
-def is_shown(value: Any) -> bool:
+def is_shown_option(value: Any) -> bool:
     """Return whether an option is shown: it is set, and has no nested configuration."""
     return value is not None and not isinstance(value, dict)
 
 
-def is_custom(json: Mapping[str, Any]) -> bool:
+def is_custom_class(json: Mapping[str, Any]) -> bool:
     """Return whether a class is registered by a package, or comes from a module, outside of Keras.
 
-    >>> is_custom({"class_name": "Dense", "module": "keras.layers"}), is_custom({"class_name": "lm>Block"})
+    >>> is_custom_class({"class_name": "Dense", "module": "keras.layers"}), is_custom_class({"class_name": "lm>Block"})
     (False, True)
-    >>> is_custom({"class_name": "Block", "module": None}), is_custom({"class_name": "Block"})
+    >>> is_custom_class({"class_name": "Block", "module": None}), is_custom_class({"class_name": "Block"})
     (True, False)
     """
     names = (json.get("registered_name"), json.get("class_name"))
     if any(isinstance(name, str) and ">" in name for name in names):
         return True
     module = json.get("module", "keras")
-    return not isinstance(module, str) or MODULES.isdisjoint(module.split(".", 2)[:2])
+    return not isinstance(module, str) or KERAS_MODULES.isdisjoint(module.split(".", 2)[:2])
 
 
-def inside_of(config: Config) -> Iterator[Mapping[str, Any]]:
+def nested_layer_configs(config: LayerConfig) -> Iterator[Mapping[str, Any]]:
     """Yield the layers and cells in a layer's configuration, recursively, as JSON values.
 
     >>> recurrent = {"class_name": "RNN", "config": {"cell": {"class_name": "Mine"}}}
-    >>> [each["class_name"] for each in inside_of({"layer": recurrent})]
+    >>> [each["class_name"] for each in nested_layer_configs({"layer": recurrent})]
     ['RNN', 'Mine']
     """
     todo = [config]
-    for _ in range(MOST_INSIDE):
+    for _ in range(MAX_NESTED_LAYERS):
         if not todo:
             return
         held = todo.pop(0)
@@ -116,13 +119,15 @@ def inside_of(config: Config) -> Iterator[Mapping[str, Any]]:
                 todo += [each["config"]] if isinstance(each.get("config"), Mapping) else []
 
 
-def cells_of(config: Config) -> list[tuple[str, Config]]:
+def recurrent_cells(config: LayerConfig) -> list[tuple[str, LayerConfig]]:
     """Return the cells that a recurrent layer runs in sequence: for each the class of the corresponding layer ("" for a
     custom cell) and the configuration.
 
-    >>> cells_of({"cell": {"class_name": "GRUCell", "config": {"units": 3}}})
+    >>> recurrent_cells({"cell": {"class_name": "GRUCell", "config": {"units": 3}}})
     [('GRU', {'units': 3})]
     """
     cell = config["cell"]
-    cells = cell["config"]["cells"] if cell["class_name"] == "StackedRNNCells" and not is_custom(cell) else [cell]
-    return [("" if is_custom(each) else each["class_name"].removesuffix("Cell"), each["config"]) for each in cells]
+    cells = cell["config"]["cells"] if cell["class_name"] == "StackedRNNCells" and not is_custom_class(cell) else [cell]
+    return [
+        ("" if is_custom_class(each) else each["class_name"].removesuffix("Cell"), each["config"]) for each in cells
+    ]

@@ -11,7 +11,7 @@ GapMargins = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Gaps:
+class LevelGaps:
     """Minimum distances, in pixels.
 
     `siblings`: between boxes of a rank; `ranks`: between ranks, `most` if lines run far sideways, `labelled` if an edge
@@ -39,7 +39,7 @@ class Gaps:
 
 
 @dataclass(frozen=True, slots=True)
-class Stroke:
+class WireStroke:
     """The style of one wire: `thick` is its thickness in tenths of a pixel, `tip` the end with the arrow head (0
     source, 1 target, -1 if it continues inside an open child), `label` the size of its label ((0, 0): none), `room` the
     extra space that it needs in the gaps at its ends."""

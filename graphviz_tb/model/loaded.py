@@ -59,7 +59,7 @@ class Signature:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SourceEntry:
     """One item of a source: a graph, or only the profile of a run (`kind` "profile").
 
     `variant` marks a second form of a graph that is listed, but read only if its tag is requested.
@@ -80,7 +80,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedGraph:
     """A graph, as chosen from a source. `run_metadata` decodes a profile when it is looked up.
 
     `signature` names the signature whose body the graph is (None: the graph is as in the file), `left_out` is the
@@ -102,10 +102,10 @@ class Loaded:
     @property
     def graph_def(self) -> GraphDef:
         """The whole message; for a large file it is built on request."""
-        return whole_message(self.graph)
+        return as_graph_def(self.graph)
 
 
-def whole_message(graph: GraphSource) -> GraphDef:
+def as_graph_def(graph: GraphSource) -> GraphDef:
     """Return the whole message of a graph; that of a packed graph is built."""
-    whole: Any = getattr(graph, "whole", lambda: graph)
+    whole: Any = getattr(graph, "whole_message", lambda: graph)
     return whole()  # type: ignore[no-any-return]

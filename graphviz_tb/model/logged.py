@@ -19,16 +19,16 @@ from graphviz_tb.model.notice import Notice
 
 Doubles = NDArray[np.float64]
 Floats32 = NDArray[np.float32]
-Kind = Literal[
+SeriesKind = Literal[
     "scalar", "histogram", "image", "audio", "text", "tensor", "pr_curve", "hparams", "mesh", "layout", "graph"
 ]
 LogState = Literal["reading", "ready", "gone"]
 RunTag = tuple[str, str]  # the name of a run, and a tag in it: a series
-Restarts = Literal["last", "keep"]  # overlapping points of a restarted run: keep only the later ones, or both
+RestartMode = Literal["last", "keep"]  # overlapping points of a restarted run: keep only the later ones, or both
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class TagMetadata:
     """The metadata of a tag, taken from its first point.
 
     `plugin` is the name of TensorBoard's plugin ("" if none is named), `content` the plugin's own message, undecoded:
@@ -41,7 +41,7 @@ class About:
     content: bytes = b""
 
 
-class Place(NamedTuple):
+class FileRange(NamedTuple):
     """A byte range on disk: `file` is an index into `Run.files`."""
 
     file: int
@@ -50,7 +50,7 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Histograms:
+class HistogramPoints:
     """Histograms, one per point: the buckets of point i are `left`, `right` and `count` from `start[i]` to
     `start[i+1]`.
 
@@ -71,7 +71,7 @@ class Histograms:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Blobs:
+class BlobPoints:
     """Encoded values on disk: the samples of point i are `file`, `offset` and `length` from `start[i]` to `start[i+1]`.
 
     `shape` has one number per point, an index into `shapes`. Samples are the images of a point, its sounds, or the
@@ -90,11 +90,11 @@ class Blobs:
     rate: Doubles
     frames: Longs
 
-    def places(self, point: int) -> list[Place]:
+    def sample_ranges(self, point: int) -> list[FileRange]:
         """Return the byte ranges of the samples of a point."""
         first, stop = self.start[point : point + 2].tolist()
         columns = (self.file[first:stop], self.offset[first:stop], self.length[first:stop])
-        return [Place(*each) for each in zip(*(column.tolist() for column in columns), strict=True)]
+        return [FileRange(*each) for each in zip(*(column.tolist() for column in columns), strict=True)]
 
 
 class TensorForm(NamedTuple):
@@ -116,13 +116,13 @@ class TensorPoints:
     form: Ints
     forms: tuple[TensorForm, ...]
 
-    def place(self, point: int) -> Place:
+    def event_range(self, point: int) -> FileRange:
         """Return the byte range of the event with the tensor of a point."""
-        return Place(int(self.file[point]), int(self.offset[point]), int(self.length[point]))
+        return FileRange(int(self.file[point]), int(self.offset[point]), int(self.length[point]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Curves:
+class CurvePoints:
     """Precision and recall, one curve per point: one value per threshold, from `start[i]` to `start[i+1]`."""
 
     start: Longs
@@ -134,7 +134,7 @@ class Curves:
     recall: Floats32
 
 
-SeriesData = Histograms | Blobs | TensorPoints | Curves
+SeriesData = HistogramPoints | BlobPoints | TensorPoints | CurvePoints
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ class SeriesExtent:
     odd: int
     last: tuple[int, float, float] | None
 
-    def with_more(self, later: SeriesExtent) -> SeriesExtent:
+    def extended_by(self, later: SeriesExtent) -> SeriesExtent:
         """Return the extent of these points and of later ones, none of which supersedes any of these."""
         both = [each for each in (later.last, self.last) if each is not None]
         return SeriesExtent(
@@ -177,8 +177,8 @@ class Series:
 
     run: str
     tag: str
-    kind: Kind
-    about: About
+    kind: SeriesKind
+    about: TagMetadata
     step: Longs
     wall: Doubles
     superseded: Bools
@@ -195,7 +195,7 @@ class Series:
         """Return the summary of the points; None if there are none."""
         if self.dropped is not None or not len(self.step):
             return self.dropped
-        points = self.in_order()
+        points = self.point_order()
         last = int(points[-1]) if len(points) and len(self.value) else None
         return SeriesExtent(
             len(self),
@@ -207,7 +207,7 @@ class Series:
             None if last is None else (int(self.step[last]), float(self.wall[last]), float(self.value[last])),
         )
 
-    def in_order(self, superseded: bool = False) -> Longs:
+    def point_order(self, superseded: bool = False) -> Longs:
         """Return the numbers of the points in drawing order: by step, then time, then place in the file.
 
         Superseded points are left out unless requested.
@@ -258,7 +258,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Logged:
+class LogContents:
     """The contents of a source at its last reading: runs and series sorted by name.
 
     `generation` increases with each reading that finds something new.

@@ -13,20 +13,21 @@ from collections import Counter
 from functools import cache, lru_cache
 from pkgutil import get_data
 
-EM = 2048  # units of the font, Arimo
-OTHER = EM * 3 // 4  # for characters that the font lacks; wider than most letters of any script
-PICTURE = EM * 5 // 4  # emoji faces draw wider than one em
+UNITS_PER_EM = 2048  # units of the font, Arimo
+# for characters that the font lacks; wider than most letters of any script
+MISSING_GLYPH_ADVANCE = UNITS_PER_EM * 3 // 4
+EMOJI_ADVANCE = UNITS_PER_EM * 5 // 4  # emoji faces draw wider than one em
 ELLIPSIS = "…"
-NODE_SIZE, OP_SIZE, SMALL_SIZE = 12, 11, 10  # px: names of groups, names of ops, all other text
-LONG = 500  # above this many letters, counting equal letters is faster
-LAST_NUMBER = re.compile(r"(\[\d+-\d+\]|[_-]?\d{1,8}|_\(\d+\))$")  # "[1-5]", "_12", "-3", "_(2)"
+NODE_FONT_PX, OP_FONT_PX, SMALL_FONT_PX = 12, 11, 10  # px: names of groups, names of ops, all other text
+LONG_TEXT_LETTERS = 500  # above this many letters, counting equal letters is faster
+TRAILING_NUMBER = re.compile(r"(\[\d+-\d+\]|[_-]?\d{1,8}|_\(\d+\))$")  # "[1-5]", "_12", "-3", "_(2)"
 # Never drawn, whatever a file contains: control characters, line ends, reversed text, halves of a surrogate pair.
-NEVER_SHOWN = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff"
-UNSAFE = re.compile(f"[\x00-\x1f\x7f-\x9f\u2028\u2029{NEVER_SHOWN}]")
+DANGEROUS_CHARACTERS = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff"
+UNSAFE_PATTERN = re.compile(f"[\x00-\x1f\x7f-\x9f\u2028\u2029{DANGEROUS_CHARACTERS}]")
 
 
 @cache
-def sections() -> dict[str, str]:
+def advance_tables() -> dict[str, str]:
     """Return the tables of `advances.txt`, by name."""
     text = (get_data(__name__, "advances.txt") or b"").decode()
     parts = (part.partition("]\n") for part in text.split("\n[")[1:])
@@ -34,11 +35,11 @@ def sections() -> dict[str, str]:
 
 
 @cache
-def table(semibold: bool) -> dict[str, int]:
+def font_advances(semibold: bool) -> dict[str, int]:
     """Return the advance of each character of the font, in 1/2048 em."""
     advance_of: dict[str, int] = {}
     # A line: the first code point in hexadecimal, then an advance for it and for each one after it.
-    lines = sections()["SEMIBOLD" if semibold else "REGULAR"].replace("\n ", " ").splitlines()
+    lines = advance_tables()["SEMIBOLD" if semibold else "REGULAR"].replace("\n ", " ").splitlines()
     for line in lines:
         first, *widths = line.split()
         code = int(first, 16)
@@ -48,18 +49,18 @@ def table(semibold: bool) -> dict[str, int]:
 
 
 @cache
-def _ranges(name: str) -> tuple[list[int], list[int]]:
-    pairs = [word.split("-") for word in sections()[name].split()]
+def _code_ranges(name: str) -> tuple[list[int], list[int]]:
+    pairs = [word.split("-") for word in advance_tables()[name].split()]
     return [int(first, 16) for first, _ in pairs], [int(last, 16) for _, last in pairs]
 
 
-def within(name: str, code: int) -> bool:
+def is_in_code_range(name: str, code: int) -> bool:
     """Return whether a code point is in one of the ranges "WIDE" or "NARROW".
 
-    >>> within("WIDE", ord("한")), within("NARROW", 0x301), within("WIDE", ord("a"))
+    >>> is_in_code_range("WIDE", ord("한")), is_in_code_range("NARROW", 0x301), is_in_code_range("WIDE", ord("a"))
     (True, True, False)
     """
-    firsts, lasts = _ranges(name)
+    firsts, lasts = _code_ranges(name)
     index = bisect_right(firsts, code) - 1  # the last range that begins at or before it
     return index >= 0 and code <= lasts[index]
 
@@ -67,80 +68,80 @@ def within(name: str, code: int) -> bool:
 @lru_cache(maxsize=65536)
 def _advance(char: str, semibold: bool) -> int:
     code = ord(char)
-    if within("NARROW", code):
+    if is_in_code_range("NARROW", code):
         return 0
-    known = table(semibold).get(char)
+    known = font_advances(semibold).get(char)
     if known is not None:
         return known
     if 0x1F000 <= code < 0x1FB00:
-        return PICTURE
-    return EM if within("WIDE", code) else OTHER
+        return EMOJI_ADVANCE
+    return UNITS_PER_EM if is_in_code_range("WIDE", code) else MISSING_GLYPH_ADVANCE
 
 
 @lru_cache(maxsize=65536)
-def width(text: str, size: int, semibold: bool = False) -> int:
+def text_width(text: str, size: int, semibold: bool = False) -> int:
     """Return the width of `text` at `size`, in pixels, rounded up.
 
-    >>> width("conv1", 12), width("conv1", 12, semibold=True), width("합성곱", 12)
+    >>> text_width("conv1", 12), text_width("conv1", 12, semibold=True), text_width("합성곱", 12)
     (33, 34, 36)
     """
-    if len(text) > LONG:  # each letter is looked up once: names may have a million
-        return -(-sum(times * _advance(char, semibold) for char, times in Counter(text).items()) * size // EM)
-    return -(-sum(_advance(char, semibold) for char in text) * size // EM)
+    if len(text) > LONG_TEXT_LETTERS:  # each letter is looked up once: names may have a million
+        return -(-sum(times * _advance(char, semibold) for char, times in Counter(text).items()) * size // UNITS_PER_EM)
+    return -(-sum(_advance(char, semibold) for char in text) * size // UNITS_PER_EM)
 
 
-def known(text: str) -> bool:
+def has_all_glyphs(text: str) -> bool:
     """Return whether the font has a glyph for every character of `text` that needs one.
 
-    >>> known("conv_1…"), known("층")
+    >>> has_all_glyphs("conv_1…"), has_all_glyphs("층")
     (True, False)
     """
-    glyphs = table(False)
-    return all(char in glyphs or within("NARROW", ord(char)) for char in text)
+    glyphs = font_advances(False)
+    return all(char in glyphs or is_in_code_range("NARROW", ord(char)) for char in text)
 
 
-def clean(text: str) -> str:
+def replace_unsafe_characters(text: str) -> str:
     """Return `text` as one drawable line: control and direction characters become U+FFFD.
 
-    >>> clean("a\\nb\\x00")
+    >>> replace_unsafe_characters("a\\nb\\x00")
     'a�b�'
     """
-    return UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text)
+    return UNSAFE_PATTERN.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def cut(text: str, most: int) -> str:
+def truncate_text(text: str, most: int) -> str:
     """Truncate `text` to at most `most` characters, with an ellipsis at the end.
 
-    >>> cut("abcdef", 6), cut("abcdefg", 6)
+    >>> truncate_text("abcdef", 6), truncate_text("abcdefg", 6)
     ('abcdef', 'abcde…')
     """
     return text if len(text) <= most else text[: most - 1] + ELLIPSIS
 
 
-def cut_middle(text: str, most: int) -> str:
+def truncate_middle(text: str, most: int) -> str:
     """Truncate `text` to at most `most` characters, with an ellipsis between head and tail.
 
-    >>> cut_middle("abcdef", 6), cut_middle("abcdefg", 6), cut_middle("abcdefg", 5)
+    >>> truncate_middle("abcdef", 6), truncate_middle("abcdefg", 6), truncate_middle("abcdefg", 5)
     ('abcdef', 'abc…fg', 'ab…fg')
     """
     return text if len(text) <= most else f"{text[: most // 2]}{ELLIPSIS}{text[len(text) - (most - 1) // 2 :]}"
 
 
 @lru_cache(maxsize=65536)
-def elide(text: str, limit: int, size: int, semibold: bool = False) -> str:
+def elide_text(text: str, limit: int, size: int, semibold: bool = False) -> str:
     """Truncate `text` to at most `limit` pixels, with an ellipsis between head and tail.
 
     The number at the end stays: it distinguishes `conv2d_bias_1` from `conv2d_bias_12`.
 
-    >>> elide("batch_normalization_12", 100, 12)
+    >>> elide_text("batch_normalization_12", 100, 12)
     'batch_no…ion_12'
-    >>> elide("conv1", 100, 12)
+    >>> elide_text("conv1", 100, 12)
     'conv1'
     """
-    if width(text, size, semibold) <= limit:
+    if text_width(text, size, semibold) <= limit:
         return text
-    room = limit * EM // size - _advance(ELLIPSIS, semibold)
-    number = LAST_NUMBER.search(text)
+    room = limit * UNITS_PER_EM // size - _advance(ELLIPSIS, semibold)
+    number = TRAILING_NUMBER.search(text)
     last = number.group() if number else ""
     kept = sum(_advance(char, semibold) for char in last)
     if kept * 2 > room:  # a number that takes more than half leaves no name
@@ -152,17 +153,17 @@ def elide(text: str, limit: int, size: int, semibold: bool = False) -> str:
     return f"{head}{ELLIPSIS}{tail}{last}"
 
 
-def elide_around(text: str, head: int, tail: int, limit: int, size: int) -> str:
+def elide_ends(text: str, head: int, tail: int, limit: int, size: int) -> str:
     """Shorten only the first `head` and the last `tail` characters, so that `text` takes at most `limit` pixels.
 
-    >>> elide_around("while_pushback_2_while_cond_2_accumulator", 15, 12, 130, 11)
+    >>> elide_ends("while_pushback_2_while_cond_2_accumulator", 15, 12, 130, 11)
     'whil…2_while_cond_2…r'
     """
     kept = text[head : len(text) - tail]
-    room = limit * EM // size - sum(_advance(char, False) for char in kept)
+    room = limit * UNITS_PER_EM // size - sum(_advance(char, False) for char in kept)
     room -= _advance(ELLIPSIS, False) * ((head > 0) + (tail > 0))
     if room < 0:
-        return elide(f"{ELLIPSIS}{kept}" if head else kept, limit, size)
+        return elide_text(f"{ELLIPSIS}{kept}" if head else kept, limit, size)
     end = _tail(text[len(text) - tail :], room // 4, False)
     begin = _head(text[:head], room - sum(_advance(char, False) for char in end), False)
     return begin + (ELLIPSIS if head > len(begin) else "") + kept + (ELLIPSIS if tail > len(end) else "") + end
@@ -176,7 +177,7 @@ def _head(text: str, room: int, semibold: bool) -> str:
         if room < 0:
             break
         stop += 1
-    while 0 < stop < len(text) and joins(text, stop):
+    while 0 < stop < len(text) and joins_previous_character(text, stop):
         stop -= 1
     return text[:stop]
 
@@ -186,24 +187,24 @@ def _tail(text: str, room: int, semibold: bool) -> str:
     start = len(text)
     while start and (room := room - _advance(text[start - 1], semibold)) >= 0:
         start -= 1
-    while start < len(text) and joins(text, start):
+    while start < len(text) and joins_previous_character(text, start):
         start += 1
     return text[start:]
 
 
-def joins(text: str, index: int) -> bool:
+def joins_previous_character(text: str, index: int) -> bool:
     """Return whether the character at `index` combines with, or is joined to, the one before it.
 
-    >>> joins("e\\u0301", 1), joins("ab", 1)
+    >>> joins_previous_character("e\\u0301", 1), joins_previous_character("ab", 1)
     (True, False)
     """
-    return within("NARROW", ord(text[index])) or text[index - 1] == "\N{ZERO WIDTH JOINER}"
+    return is_in_code_range("NARROW", ord(text[index])) or text[index - 1] == "\N{ZERO WIDTH JOINER}"
 
 
-def thousands(number: int) -> str:
+def group_thousands(number: int) -> str:
     """Format a count with thin spaces between its thousands.
 
-    >>> thousands(12670), thousands(999)
+    >>> group_thousands(12670), group_thousands(999)
     ('12\\u2009670', '999')
     """
     return f"{number:,}".replace(",", "\N{THIN SPACE}")

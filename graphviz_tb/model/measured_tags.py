@@ -9,13 +9,13 @@ from typing import Literal
 
 from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.joins import Join
+from graphviz_tb.model.joins import TagJoin
 from graphviz_tb.model.logged import Doubles
 
 GatherRule = Literal["root of squares", "root of mean squares", "mean", "largest", "ratio"]
 
 
-class Condition(IntEnum):
+class ValueCondition(IntEnum):
     """Ways in which a value is abnormal, the most severe last."""
 
     NONE = 0
@@ -33,7 +33,7 @@ class TagValues:
     `exact` is false if the value was estimated from buckets, or is only a bound.
     """
 
-    join: Join
+    join: TagJoin
     step: Longs
     value: Doubles
     number: Doubles
@@ -55,7 +55,7 @@ class RowValue:
     of: int
     least: float = nan
     most: float = nan
-    condition: Condition = Condition.NONE
+    condition: ValueCondition = ValueCondition.NONE
     hit: int = 0
     since: int = 0
     exact: bool = True

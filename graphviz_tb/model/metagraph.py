@@ -6,36 +6,36 @@ from collections.abc import Sequence
 from dataclasses import field
 from typing import Literal
 
-from graphviz_tb.model.bundles import NOTHING, Bundled
+from graphviz_tb.model.bundles import EMPTY_BUNDLE, EdgeBundles
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.tensors import Carried
+from graphviz_tb.model.tensors import CarriedTensors
 
 Side = Literal["in", "out"]
 StubKind = Literal["shortcut", "constant", "summary", "weight"]
 EdgeKind = Literal["data", "control", "reference"]
 
 
-class Bundle:
+class BundledLine:
     """A bundle of flat edges: bundle `number` of `bundles`."""
 
     __slots__ = ()
-    bundles: Bundled
+    bundles: EdgeBundles
     number: int
 
     @property
-    def carried(self) -> Carried:
+    def carried_tensors(self) -> CarriedTensors:
         """Distinct tensors carried by the edges."""
-        return self.bundles.carried(self.number)
+        return self.bundles.carried_tensors(self.number)
 
     @property
-    def edges(self) -> Ints | None:
+    def flat_edges(self) -> Ints | None:
         """The ids of the flat edges."""
-        return self.bundles.edges(self.number)
+        return self.bundles.flat_edges(self.number)
 
 
 @dataclass(frozen=True, slots=True)
-class Metaedge(Bundle):
+class Metaedge(BundledLine):
     """All edges between two children of one group, in one direction.
 
     `source`, `target` are positions in `Metagraph.children`; `tensors`, `control`, `reference` count data, control
@@ -48,7 +48,7 @@ class Metaedge(Bundle):
     tensors: int
     control: int
     reference: int
-    bundles: Bundled = field(default=NOTHING, compare=False, repr=False)
+    bundles: EdgeBundles = field(default=EMPTY_BUNDLE, compare=False, repr=False)
     number: int = field(default=0, compare=False, repr=False)
     back: bool = False
 
@@ -59,7 +59,7 @@ class Metaedge(Bundle):
 
 
 @dataclass(frozen=True, slots=True)
-class Bridge(Bundle):
+class Bridge(BundledLine):
     """All edges between one child and one outside neighbour, as the parent level sees that neighbour.
 
     `child` is a position in `Metagraph.children`, `other` the neighbour's row, `inbound` true when the child is the
@@ -75,21 +75,21 @@ class Bridge(Bundle):
     control: int
     reference: int
     drawable: bool = True
-    bundles: Bundled = field(default=NOTHING, compare=False, repr=False)
+    bundles: EdgeBundles = field(default=EMPTY_BUNDLE, compare=False, repr=False)
     number: int = field(default=0, compare=False, repr=False)
     members: tuple[int, int] = (0, 0)
 
-    def beside(self, other: int) -> Bridge:
+    def with_neighbour_row(self, other: int) -> Bridge:
         """Return the same bridge with a different row for its neighbour."""
         counts, bundle = (self.tensors, self.control, self.reference), (self.bundles, self.number)
         return Bridge(self.child, other, self.inbound, *counts, self.drawable, *bundle, self.members)
 
-    def undrawn(self) -> Bridge:
+    def as_stub(self) -> Bridge:
         """Return the same bridge as a stub, not drawn as a line."""
         counts, bundle = (self.tensors, self.control, self.reference), (self.bundles, self.number)
         return Bridge(self.child, self.other, self.inbound, *counts, False, *bundle, self.members)
 
-    def of_members(self, share: tuple[int, int]) -> Bridge:
+    def with_member_share(self, share: tuple[int, int]) -> Bridge:
         """Return the same bridge with `members` set to `share`."""
         counts, bundle = (self.tensors, self.control, self.reference), (self.bundles, self.number)
         return Bridge(self.child, self.other, self.inbound, *counts, self.drawable, *bundle, share)
@@ -115,13 +115,13 @@ class Annotation:
     edges: int = 1
     control: bool = False
 
-    def beside(self, other: int) -> Annotation:
+    def with_represented_row(self, other: int) -> Annotation:
         """Return the same stub with a different represented row."""
         return Annotation(self.child, self.side, other, self.kind, self.edges, self.control)
 
 
 @dataclass(frozen=True, slots=True)
-class Mask:
+class DrawingMask:
     """Items not drawn in the core: extracted children (positions) and metaedges replaced by stubs (indices)."""
 
     in_extract: tuple[int, ...] = ()
@@ -129,7 +129,7 @@ class Mask:
     stubbed: frozenset[int] = frozenset()
 
     @property
-    def extracted(self) -> frozenset[int]:
+    def extracted_children(self) -> frozenset[int]:
         """Positions of all extracted children."""
         return frozenset(self.in_extract) | frozenset(self.out_extract)
 
@@ -150,8 +150,8 @@ class Metagraph:
     units: tuple[int, ...]
     edges: tuple[Metaedge, ...]
     bridges: tuple[Bridge, ...]
-    mask: Mask = Mask()
-    automatic: Mask = Mask()
+    mask: DrawingMask = DrawingMask()
+    automatic: DrawingMask = DrawingMask()
     annotations: tuple[Annotation, ...] = ()
     functions: tuple[int, ...] = ()
     loops: tuple[tuple[int, int], ...] = ()
@@ -160,14 +160,14 @@ class Metagraph:
         """Return indices of the metaedges that are drawn as lines."""
         return [index for index in range(len(self.edges)) if index not in self.mask.stubbed]
 
-    def core(self) -> list[int]:
+    def core_children(self) -> list[int]:
         """Return positions of the children in the main area."""
-        away = self.mask.extracted
+        away = self.mask.extracted_children
         return [position for position in range(len(self.children)) if position not in away]
 
     def core_bridges(self) -> list[int]:
         """Return indices of the bridges that are drawn as lines, not as stubs."""
-        away = self.mask.extracted
+        away = self.mask.extracted_children
         return [index for index, bridge in enumerate(self.bridges) if bridge.drawable and bridge.child not in away]
 
 
@@ -185,4 +185,4 @@ class LevelForm:
     order: Sequence[int | None] = field(default=(), compare=False)
 
 
-Line = Metaedge | Bridge
+MetagraphLine = Metaedge | Bridge

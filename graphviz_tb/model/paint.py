@@ -10,7 +10,7 @@ from graphviz_tb.model.theme import Theme
 
 
 @dataclass(frozen=True, slots=True)
-class Fill:
+class RowFill:
     """The fill of one row.
 
     `text` and `second` are the colours of its first and second line; `bands` are colours side by side with their shares
@@ -35,13 +35,13 @@ class LegendRow:
     """One colour of the legend, with its meaning. `shape` is the drawing of its sample, `more` a second line."""
 
     label: str
-    fill: Fill
+    fill: RowFill
     shape: Literal["box", "ramp", "rest"] = "box"
     more: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Tint:
+class LineTint:
     """The `colour` and `dashes` of a line. `sign` is its change between two graphs (+ − ~ or nothing); `whole` is false
     if only a part of what it represents changed."""
 
@@ -52,14 +52,14 @@ class Tint:
 
 
 @dataclass(frozen=True, slots=True)
-class Tints:
+class LineTints:
     """The colour of each route and each stub of a scene, in their order; None for the default."""
 
-    routes: tuple[Tint | None, ...]
-    stubs: tuple[Tint | None, ...]
+    routes: tuple[LineTint | None, ...]
+    stubs: tuple[LineTint | None, ...]
 
     @classmethod
-    def none(cls, scene: Scene) -> Tints:
+    def untinted(cls, scene: Scene) -> LineTints:
         """Return default colours for every line."""
         return cls((None,) * len(scene.routes), (None,) * len(scene.stubs))
 
@@ -75,10 +75,10 @@ class Paint:
     theme: Theme
     scheme: str
     heading: str
-    boxes: tuple[Fill, ...]
+    boxes: tuple[RowFill, ...]
     accounts: tuple[str, ...]
-    stubs: tuple[Fill | None, ...]
-    tints: Tints
+    stubs: tuple[RowFill | None, ...]
+    tints: LineTints
     legend: tuple[LegendRow, ...]
 
 

@@ -11,15 +11,15 @@ from bisect import bisect_right
 from itertools import pairwise
 from numbers import Integral
 
-from graphviz_tb.model.hierarchy import FUNCTION, Hierarchy
+from graphviz_tb.model.hierarchy import FUNCTION_ROW, Hierarchy
 
-Path = tuple[int, ...]
+RowPath = tuple[int, ...]
 
-BORDER = LIBRARY = "::"  # between a call and its contents; before the name of a function
-GUARD = "\\"
-GUARDED = (":", GUARD)
-COLONS = re.compile(r"::+")
-NUMBERS = re.compile(r"([0-9]+)")
+CALL_BORDER = LIBRARY_PREFIX = "::"  # between a call and its contents; before the name of a function
+NAME_ESCAPE = "\\"
+ESCAPED_CHARACTERS = (":", NAME_ESCAPE)
+COLON_RUN = re.compile(r"::+")
+DIGIT_RUN = re.compile(r"([0-9]+)")
 
 
 def without_digits(name: str) -> str:
@@ -28,16 +28,16 @@ def without_digits(name: str) -> str:
     >>> without_digits("net/block12_conv1")
     'net/block_conv'
     """
-    return "".join(NUMBERS.split(name)[::2])
+    return "".join(DIGIT_RUN.split(name)[::2])
 
 
-def natural(name: str) -> tuple[tuple[int, int, str, str], ...]:
+def natural_name_key(name: str) -> tuple[tuple[int, int, str, str], ...]:
     """Return a sort key that orders numbers in names by value, after text.
 
-    >>> sorted(["a10", "a2", "b", "a", "2"], key=natural)
+    >>> sorted(["a10", "a2", "b", "a", "2"], key=natural_name_key)
     ['a', 'a2', 'a10', 'b', '2']
     """
-    parts = enumerate(NUMBERS.split(name))
+    parts = enumerate(DIGIT_RUN.split(name))
     # Numbers compare by length, then by digits: no conversion that a hostile file could make too long.
     keys = ((at % 2, part.lstrip("0") if at % 2 else "", part) for at, part in parts if part)
     return tuple((number, len(digits), digits, part) for number, digits, part in keys)
@@ -52,7 +52,7 @@ def last_segment(name: str) -> str:
     return name.rsplit("/", 1)[-1]
 
 
-def content_rows(hierarchy: Hierarchy, path: Path) -> list[int]:
+def content_rows(hierarchy: Hierarchy, path: RowPath) -> list[int]:
     """Return the rows that group `path` shows when it is open, in file order.
 
     A call of one function shows the function's children, a call of several functions shows these functions.
@@ -65,7 +65,7 @@ def content_rows(hierarchy: Hierarchy, path: Path) -> list[int]:
     return rows
 
 
-def owner_row(hierarchy: Hierarchy, path: Path) -> int:
+def owner_row(hierarchy: Hierarchy, path: RowPath) -> int:
     """Return the row that owns the edges between the children of `path`; -1 for none."""
     bodies = hierarchy.calls.get(path[-1])
     if bodies is None:
@@ -73,42 +73,42 @@ def owner_row(hierarchy: Hierarchy, path: Path) -> int:
     return bodies[0][1] if len(bodies) == 1 else -1
 
 
-def child_path(hierarchy: Hierarchy, path: Path, child: int) -> Path:
+def child_path(hierarchy: Hierarchy, path: RowPath, child: int) -> RowPath:
     """Return the path of a child of group `path`."""
     # A path lists only the calls, not the scopes between them.
     return (*path, child) if path[-1] in hierarchy.calls else (*path[:-1], child)
 
 
-def parent_path(hierarchy: Hierarchy, path: Path) -> Path | None:
+def parent_path(hierarchy: Hierarchy, path: RowPath) -> RowPath | None:
     """Return the path of the enclosing group; None for the root and for a function shown outside of its calls."""
     row = path[-1]
     parent = int(hierarchy.parent[row])
     if len(path) == 1:
         return None if parent < 0 else (parent,)
     call = path[-2]
-    if hierarchy.kind[row] == FUNCTION:
+    if hierarchy.kind[row] == FUNCTION_ROW:
         return path[:-1]
-    if parent >= 0 and hierarchy.kind[parent] != FUNCTION:  # in a scope of a function's body
+    if parent >= 0 and hierarchy.kind[parent] != FUNCTION_ROW:  # in a scope of a function's body
         return (*path[:-1], parent)
     return path[:-1] if len(hierarchy.calls[call]) == 1 else (*path[:-1], parent)
 
 
-def neighbour_path(hierarchy: Hierarchy, path: Path, row: int, inside: bool) -> Path:
+def neighbour_path(hierarchy: Hierarchy, path: RowPath, row: int, inside: bool) -> RowPath:
     """Return the path of a row at the end of a line of open group `path`.
 
     The row is in the function of the group, or of an enclosing call: the nearest such call counts, and the content of
     the group itself first if the row may be `inside` it.
     """
-    home = function_of(hierarchy, row)
-    if inside and (path[-1], home) in hierarchy.attr_of:
+    home = function_row_of(hierarchy, row)
+    if inside and (path[-1], home) in hierarchy.call_attributes:
         return (*path, row)
     for depth in range(len(path) - 1, -1, -1):  # from the inside out: a function may call itself
-        if function_of(hierarchy, path[depth]) == home:
+        if function_row_of(hierarchy, path[depth]) == home:
             return (*path[:depth], row)
     return (row,)
 
 
-def address(hierarchy: Hierarchy, path: Path) -> str:
+def path_address(hierarchy: Hierarchy, path: RowPath) -> str:
     """Return the path as text: `call::body/inner/op`, with the attribute's name if a call has several bodies.
 
     A literal `::` in a name is doubled. In a function that is shown outside of its calls the address begins with the
@@ -117,51 +117,60 @@ def address(hierarchy: Hierarchy, path: Path) -> str:
     if path == (0,):
         return ""
     words: list[str] = []
-    around = function_of(hierarchy, path[0])
+    around = function_row_of(hierarchy, path[0])
     if path[0] != around and around:
         words.append(hierarchy.name[around])
     for depth, row in enumerate(path):
         name = hierarchy.name[row]
         if depth and len(hierarchy.calls[path[depth - 1]]) > 1:
-            function = function_of(hierarchy, row)
-            attr = hierarchy.attr_of[path[depth - 1], function]
+            function = function_row_of(hierarchy, row)
+            attr = hierarchy.call_attributes[path[depth - 1], function]
             name = attr if row == function else f"{attr}/{name}"
         words.append(name)
-    return LIBRARY + BORDER.join(map(guarded, words)) if around in hierarchy.shadowed else joined_address(words)
+    return (
+        LIBRARY_PREFIX + CALL_BORDER.join(map(escape_address_part, words))
+        if around in hierarchy.shadowed_functions
+        else join_address(words)
+    )
 
 
-def joined_address(names: list[str]) -> str:
+def join_address(names: list[str]) -> str:
     """Join names along calls to one address. A literal `::` is doubled; a colon or backslash at the edge of a name,
     next to a border, is escaped by a backslash outside of it, and an empty name is a backslash. A single name is
     escaped only if it is empty or all backslashes.
 
-    >>> joined_address(["call", "body/x"]), joined_address(["a::b"]), joined_address(["a:", ":b", ""])
+    >>> join_address(["call", "body/x"]), join_address(["a::b"]), join_address(["a:", ":b", ""])
     ('call::body/x', 'a::::b', 'a:\\\\::\\\\:b::\\\\')
-    >>> joined_address([""]), joined_address(["\\\\"]), joined_address(["\\\\a"])
+    >>> join_address([""]), join_address(["\\\\"]), join_address(["\\\\a"])
     ('\\\\', '\\\\\\\\\\\\', '\\\\a')
     """
-    if len(names) == 1 and names[0].strip(GUARD):
+    if len(names) == 1 and names[0].strip(NAME_ESCAPE):
         return names[0].replace("::", "::::")
-    return BORDER.join(map(guarded, names))
+    return CALL_BORDER.join(map(escape_address_part, names))
 
 
-def guarded(name: str) -> str:
+def escape_address_part(name: str) -> str:
     """Escape a name as one part of an address."""
     text = name.replace("::", "::::")
-    before = "" if text and text[0] not in GUARDED else GUARD
-    return before + text + (GUARD if text and text[-1] in GUARDED else "")
+    before = "" if text and text[0] not in ESCAPED_CHARACTERS else NAME_ESCAPE
+    return before + text + (NAME_ESCAPE if text and text[-1] in ESCAPED_CHARACTERS else "")
 
 
-def bare(part: str) -> str:
+def unescape_address_part(part: str) -> str:
     """Unescape one part of an address, whose literal `::` are already single.
 
-    >>> bare(":\\\\"), bare("\\\\:b"), bare("\\\\"), bare("x")
+    >>> (
+    ...     unescape_address_part(":\\\\"),
+    ...     unescape_address_part("\\\\:b"),
+    ...     unescape_address_part("\\\\"),
+    ...     unescape_address_part("x"),
+    ... )
     (':', ':b', '', 'x')
     """
-    if part == GUARD * 2:  # one escapes the empty name, three escape a single backslash
+    if part == NAME_ESCAPE * 2:  # one escapes the empty name, three escape a single backslash
         return part
-    part = part.removeprefix(GUARD)
-    return part.removesuffix(GUARD)
+    part = part.removeprefix(NAME_ESCAPE)
+    return part.removesuffix(NAME_ESCAPE)
 
 
 def split_address(text: str) -> list[str]:
@@ -175,37 +184,37 @@ def split_address(text: str) -> list[str]:
     ([''], ['\\\\'], ['\\\\a'])
     """
     parts, last = [""], 0
-    for colons in COLONS.finditer(text):
+    for colons in COLON_RUN.finditer(text):
         pairs, rest = divmod(len(colons[0]), 4)  # four are an escaped pair, two more are the border of a call
         parts[-1] += text[last : colons.start()] + "::" * pairs + ":" * (rest % 2)
         parts += [""] * (rest > 1)
         last = colons.end()
     parts[-1] += text[last:]
     # A single name is guarded only where it is empty or all backslashes.
-    return parts if len(parts) == 1 and text.strip(GUARD) else list(map(bare, parts))
+    return parts if len(parts) == 1 and text.strip(NAME_ESCAPE) else list(map(unescape_address_part, parts))
 
 
-def meant(text: str) -> tuple[str, ...]:
+def possible_node_names(text: str) -> tuple[str, ...]:
     """Return the names of the main graph that a text may mean: unescaped as an address, then unchanged.
 
-    >>> meant("a::::b"), meant("a::b"), meant("a")
+    >>> possible_node_names("a::::b"), possible_node_names("a::b"), possible_node_names("a")
     (('a::b', 'a::::b'), ('a::b',), ('a',))
     """
     parts = split_address(text)
     return (parts[0], text) if len(parts) == 1 and parts[0] != text else (text,)
 
 
-def function_of(hierarchy: Hierarchy, row: int) -> int:
+def function_row_of(hierarchy: Hierarchy, row: int) -> int:
     """Return the root row of the function that `row` is in; 0 for the main graph."""
     rows = hierarchy.function_rows
     following = bisect_right(rows, row)  # function rows ascend, and follow the main graph
     return rows[following - 1] if following else 0
 
 
-def is_place(hierarchy: Hierarchy, path: Path) -> bool:
+def is_valid_path(hierarchy: Hierarchy, path: RowPath) -> bool:
     """Return whether a path is valid: it leads to a row, each step but the last through a call to its function."""
     rows = len(hierarchy)
     # An `int` is an Integral too; checking for it first halves the time.
     if not path or not all(isinstance(row, int | Integral) and 0 <= row < rows for row in path):
         return False
-    return all((call, function_of(hierarchy, row)) in hierarchy.attr_of for call, row in pairwise(path))
+    return all((call, function_row_of(hierarchy, row)) in hierarchy.call_attributes for call, row in pairwise(path))

@@ -15,7 +15,7 @@ import numpy as np
 
 from graphviz_tb.model.columns import Bytes, Ints, Longs
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.paths import Path
+from graphviz_tb.model.paths import RowPath
 
 
 class SliceKind(IntEnum):
@@ -33,8 +33,8 @@ class SliceKind(IntEnum):
     """An op on a stream, from its first kernel to its last: the kernels count."""
 
 
-COUNTED = (SliceKind.COMPUTE, SliceKind.INPUT)  # their durations add up to the time of the step's ops
-MEASURED = (*COUNTED, SliceKind.LAUNCH, SliceKind.CALL)  # executions in the trace
+COUNTED_SLICES = (SliceKind.COMPUTE, SliceKind.INPUT)  # their durations add up to the time of the step's ops
+MEASURED_SLICES = (*COUNTED_SLICES, SliceKind.LAUNCH, SliceKind.CALL)  # executions in the trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Timeline:
 
     lanes: tuple[Lane, ...]
     names: tuple[str, ...] = field(repr=False)
-    nodes: tuple[Path, ...] = field(repr=False)
+    nodes: tuple[RowPath, ...] = field(repr=False)
     addresses: tuple[str, ...] = field(repr=False)
     lane: Ints = field(repr=False)
     level: Ints = field(repr=False)
@@ -76,7 +76,7 @@ class Timeline:
         return len(self.start)
 
     @property
-    def end(self) -> int:
+    def end_time(self) -> int:
         """The end of the last slice, in nanoseconds since `origin`."""
         return int(np.max(self.start + self.duration)) if len(self) else 0
 
@@ -88,7 +88,7 @@ class OpTime:
 
     name: str
     op: str
-    path: Path
+    path: RowPath
     self_time: int
     total: int
     count: int

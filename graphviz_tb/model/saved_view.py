@@ -32,7 +32,7 @@ class SavedView:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Painted:
+class PatternColours:
     """`category` by row, -1 for none; the patterns `names` and their colours `tones` (`#RRGGBB`) by category."""
 
     category: Ints

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.metagraph import EdgeKind
-from graphviz_tb.model.paths import Path
+from graphviz_tb.model.paths import RowPath
 
 Point = tuple[int, int]
 Size = tuple[int, int]  # width, height
@@ -22,7 +22,7 @@ IdentityKind = Literal["edge", "bridge", "loop", "annotation"]
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class LineIdentity:
     """The edge represented by a line: entry `index` of the metagraph of an open group.
 
     `group` is the address of that group; `kind` names the list that `index` counts in: `edges`, `bridges`, `loops` or
@@ -35,7 +35,7 @@ class Identity:
     index: int = -1
     source: str = ""
     target: str = ""
-    path: Path = (0,)
+    path: RowPath = (0,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Text:
     semibold: bool = False
     box: int = -1
     inside: bool = False
-    identities: tuple[Identity, ...] = ()
+    identities: tuple[LineIdentity, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class Route:
     arrow: bool = True
     frame: int = -1
     title: str = ""
-    identity: Identity = Identity()
+    identity: LineIdentity = LineIdentity()
     source_port: int = -1
     target_port: int = -1
     main: bool = False
@@ -166,7 +166,7 @@ class Stub:
     points: tuple[Point, ...]
     control: bool = False
     title: str = ""
-    identities: tuple[Identity, ...] = ()
+    identities: tuple[LineIdentity, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-ADDRESS = "://"  # in the name of a remote source
+URL_SEPARATOR = "://"  # in the name of a remote source
 
 
-def plain_files(source: Any) -> tuple[os.stat_result, ...]:
+def regular_file_stats(source: Any) -> tuple[os.stat_result, ...]:
     """Return the stat results of regular files among several sources, to recognise them under another name."""
     found = []
     for each in source:
@@ -21,15 +21,15 @@ def plain_files(source: Any) -> tuple[os.stat_result, ...]:
     return tuple(status for status in found if stat.S_ISREG(status.st_mode))
 
 
-def lasting(source: Any) -> Any:
+def absolute_sources(source: Any) -> Any:
     """Make the path of a source (or of each in a tuple) absolute, since a program may change the current folder. "-"
     (standard input) and sources that are not paths are returned unchanged.
 
-    >>> lasting("-"), lasting(b"node {}"), lasting((None,))
+    >>> absolute_sources("-"), absolute_sources(b"node {}"), absolute_sources((None,))
     ('-', b'node {}', (None,))
     """
     if isinstance(source, tuple):
-        return tuple(map(lasting, source))
+        return tuple(map(absolute_sources, source))
     if isinstance(source, str | os.PathLike) and os.fspath(source) not in ("-", ""):
         with suppress(OSError, TypeError):  # the current folder is gone; a path may be bytes
             return Path.cwd() / source

@@ -6,19 +6,19 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import takewhile
 
-from graphviz_tb.model.hierarchy import FOLD, OP, SCOPE, SEGMENT, SERIES, Hierarchy
-from graphviz_tb.model.paths import Path, parent_path
+from graphviz_tb.model.hierarchy import FOLD_ROW, OP_ROW, SCOPE_ROW, SEGMENT_ORIGIN, SERIES_ROW, Hierarchy
+from graphviz_tb.model.paths import RowPath, parent_path
 
 
 def is_stack(hierarchy: Hierarchy, row: int) -> bool:
     """Return whether a row is a series of groups. A series of calls is none, as calls are ops."""
-    return bool(hierarchy.kind[row] == SERIES) and bool(hierarchy.kind[hierarchy.children(row)[0]] != OP)
+    return bool(hierarchy.kind[row] == SERIES_ROW) and bool(hierarchy.kind[hierarchy.children(row)[0]] != OP_ROW)
 
 
-def stack_in(hierarchy: Hierarchy, row: int) -> int:
+def sole_stack(hierarchy: Hierarchy, row: int) -> int:
     """Return the row itself if it is a stack, else the stack that is its only content; -1 if neither."""
     known, way = hierarchy.stack_inside, []
-    while row > 0 and row not in known and hierarchy.kind[row] in (SCOPE, FOLD):
+    while row > 0 and row not in known and hierarchy.kind[row] in (SCOPE_ROW, FOLD_ROW):
         way.append(row)
         children = hierarchy.children(row)
         row = int(children[0]) if len(children) == 1 else -1
@@ -27,17 +27,17 @@ def stack_in(hierarchy: Hierarchy, row: int) -> int:
     return found
 
 
-def stack_of(hierarchy: Hierarchy, path: Path) -> Path | None:
+def stack_around(hierarchy: Hierarchy, path: RowPath) -> RowPath | None:
     """Return the stack of which a path is a member; None if there is none."""
     around = parent_path(hierarchy, path)
     return around if around is not None and is_stack(hierarchy, around[-1]) else None
 
 
-def boxes_of(hierarchy: Hierarchy, stack: Path) -> list[Path]:
+def stack_boxes(hierarchy: Hierarchy, stack: RowPath) -> list[RowPath]:
     """Return a stack and the enclosing groups that contain nothing else, from the inside out: all are drawn as one box.
     Members of another stack are excluded: they are drawn as that stack."""
     found = [stack]
-    while (row := int(hierarchy.parent[found[-1][-1]])) > 0 and stack_in(hierarchy, row) == stack[-1]:
+    while (row := int(hierarchy.parent[found[-1][-1]])) > 0 and sole_stack(hierarchy, row) == stack[-1]:
         if is_stack(hierarchy, int(hierarchy.parent[row])):
             break
         found.append((*stack[:-1], row))
@@ -52,58 +52,58 @@ def usual_member(hierarchy: Hierarchy, stack: int) -> int:
     return int(members[templates.index(max(counts, key=lambda template: counts[template]))])  # a tie: the first
 
 
-def usual_paths(hierarchy: Hierarchy, path: Path) -> list[Path]:
+def paths_to_usual_member(hierarchy: Hierarchy, path: RowPath) -> list[RowPath]:
     """Return the groups that open together with a stack, or with a group that contains only a stack: the groups in
     between, and the usual member.
 
     Empty for any other group.
     """
-    stack = stack_in(hierarchy, path[-1])
+    stack = sole_stack(hierarchy, path[-1])
     if stack < 0:
         return []
-    inner = [*takewhile(lambda box: box != path, boxes_of(hierarchy, (*path[:-1], stack)))][::-1]
+    inner = [*takewhile(lambda box: box != path, stack_boxes(hierarchy, (*path[:-1], stack)))][::-1]
     return [*inner, (*path[:-1], usual_member(hierarchy, stack))]
 
 
-def shown_members(hierarchy: Hierarchy, opened: Iterable[Path]) -> dict[Path, Path] | None:
+def sole_open_members(hierarchy: Hierarchy, opened: Iterable[RowPath]) -> dict[RowPath, RowPath] | None:
     """Return the only open member of each open stack, by the path of the stack and of the groups that contain nothing
     else.
 
     None if two members of one stack are open: then each open stack lists its members.
     """
-    members: dict[Path, Path] = {}
+    members: dict[RowPath, RowPath] = {}
     for path in opened:
-        stack = stack_of(hierarchy, path)
+        stack = stack_around(hierarchy, path)
         if stack is not None:
             if stack in members:
                 return None
-            members.update(dict.fromkeys(boxes_of(hierarchy, stack), path))
+            members.update(dict.fromkeys(stack_boxes(hierarchy, stack), path))
     return members
 
 
-def drawn_as(hierarchy: Hierarchy, path: Path, members: Mapping[Path, Path]) -> Path:
+def box_of_path(hierarchy: Hierarchy, path: RowPath, members: Mapping[RowPath, RowPath]) -> RowPath:
     """Return the group whose box represents a path while open stacks show `members`: the stack for its shown member,
     and for a stack the outermost group that contains nothing else."""
-    around = stack_of(hierarchy, path)
+    around = stack_around(hierarchy, path)
     shown = around if around is not None and members.get(around) == path else path
-    stack = stack_in(hierarchy, shown[-1])
-    return boxes_of(hierarchy, (*shown[:-1], stack))[-1] if stack >= 0 else shown
+    stack = sole_stack(hierarchy, shown[-1])
+    return stack_boxes(hierarchy, (*shown[:-1], stack))[-1] if stack >= 0 else shown
 
 
-def repetitions(hierarchy: Hierarchy, row: int) -> int:
+def repetition_count(hierarchy: Hierarchy, row: int) -> int:
     """Return the number of members of a series, or of children of a fold."""
-    return len(repeated(hierarchy, row))
+    return len(repeated_rows(hierarchy, row))
 
 
-def repeated(hierarchy: Hierarchy, row: int) -> list[int]:
+def repeated_rows(hierarchy: Hierarchy, row: int) -> list[int]:
     """Return the members of a series, through its ranges if it has any; the children of a fold."""
-    if hierarchy.kind[row] != SERIES:
+    if hierarchy.kind[row] != SERIES_ROW:
         return [*hierarchy.children(row).tolist()]
     found: list[int] = []
     todo = [row]
     while todo:
         held = hierarchy.children(todo.pop())
-        ranges = (hierarchy.kind[held] == FOLD) & (hierarchy.how[held] == SEGMENT)
+        ranges = (hierarchy.kind[held] == FOLD_ROW) & (hierarchy.how[held] == SEGMENT_ORIGIN)
         if ranges.all():
             todo += held.tolist()
         else:

@@ -20,11 +20,11 @@ from graphviz_tb.model.samples import Sample, Samples
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.model.units import format_bytes, format_micros
 
-COMPILED = "compiled"  # label of executions of compiled code without an op name
+COMPILED_LABEL = "compiled"  # label of executions of compiled code without an op name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Measure:
+class StepMeasure:
     """One quantity of every row over the steps; a step that did not measure a row counts as 0."""
 
     mean: Floats
@@ -34,7 +34,7 @@ class Measure:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class RunFigures:
     """Statistics of one shown node, medians over the steps.
 
     `time`: sum of all executions in microseconds (`cpu` + `accelerator`). `span`: from the first start to the last end.
@@ -57,7 +57,7 @@ class Figures:
     most: float = 0.0
     steps: int = 0
 
-    def of(self, quantity: str) -> float:
+    def quantity(self, quantity: str) -> float:
         """Return the "time" or the "bytes"."""
         return {"time": self.time, "bytes": self.bytes}[quantity]
 
@@ -94,9 +94,9 @@ class Stats:
     """
 
     steps: tuple[str, ...]
-    time: Measure
-    span: Measure
-    bytes: Measure
+    time: StepMeasure
+    span: StepMeasure
+    bytes: StepMeasure
     cpu: Floats
     accelerator: Floats
     enqueue: Floats
@@ -114,19 +114,20 @@ class Stats:
     compiled: int = 0
     warm_up: str = ""
     _samples: list[Samples] = field(default_factory=list, repr=False)  # samples of `inside`, sorted once
-    _known: dict[tuple[int, int, int], Figures] = field(default_factory=dict, repr=False)  # figures by run of samples
+    # figures by run of samples
+    _known: dict[tuple[int, int, int], RunFigures] = field(default_factory=dict, repr=False)
 
-    def column(self, quantity: str) -> Measure:
+    def quantity_column(self, quantity: str) -> StepMeasure:
         """Return the "time" or the "bytes" of every row."""
         return {"time": self.time, "bytes": self.bytes}[quantity]
 
-    def paths_inside(self) -> list[tuple[int, ...]]:
+    def measured_call_paths(self) -> list[tuple[int, ...]]:
         """Return every path inside functions that was measured in any step, sorted."""
         return sorted({path for step in self.inside for path in step})
 
-    def figures(self, row: int) -> Figures:
+    def figures(self, row: int) -> RunFigures:
         """Return the figures under a row, over all places where it is shown."""
-        return Figures(
+        return RunFigures(
             time=float(self.time.median[row]),
             span=float(self.span.median[row]),
             bytes=float(self.bytes.median[row]),
@@ -142,45 +143,45 @@ class Stats:
             steps=int(self.counts[row]),
         )
 
-    def at(self, path: tuple[int, ...]) -> Figures:
+    def figures_at(self, path: tuple[int, ...]) -> RunFigures:
         """Return the figures of the node at `path`, in this call.
 
         Figures of all calls of the function if the trace does not distinguish them.
         """
-        sums, row = self.sums_at(path), path[-1]
+        sums, row = self.sums_at_path(path), path[-1]
         return replace(sums, ops=int(self.ops[row]), shapes=self.shapes.get(row, ())) if len(path) > 1 else sums
 
-    def sums_at(self, path: tuple[int, ...]) -> Figures:
+    def sums_at_path(self, path: tuple[int, ...]) -> RunFigures:
         """Return the sums of `at(path)`; inside a call without the number of ops and the shapes."""
         row, place = path[-1], len(path) - 1
         if not place:
             return self.figures(row)
-        samples, end = self._filed(), int(self.end[row])
-        if not (run := samples.under(row, end, path[:-1])):
-            run, place = samples.under(row, end, ()), 0
+        samples, end = self._sample_columns(), int(self.end[row])
+        if not (run := samples.run_below(row, end, path[:-1])):
+            run, place = samples.run_below(row, end, ()), 0
         # Nested scopes with a single child share their samples, as do calls that the trace does not distinguish.
         key = (run.start, run.stop, place) if run else (0, 0, 0)
         if key not in self._known:
-            self._known[key] = self._of_samples(place, run)
+            self._known[key] = self._figures_of_run(place, run)
         return self._known[key]
 
-    def _filed(self) -> Samples:
+    def _sample_columns(self) -> Samples:
         if not self._samples:
             self._samples.append(Samples(self.inside))  # a single append: threads may share statistics
         return self._samples[0]
 
-    def _of_samples(self, place: int, run: range) -> Figures:
-        sums, count = self._filed().sums(run), len(self.inside)
+    def _figures_of_run(self, place: int, run: range) -> RunFigures:
+        sums, count = self._sample_columns().step_sums(run), len(self.inside)
         times = [time / 1000 for time in sums.time]  # nanoseconds to microseconds
-        return Figures(
-            time=median(sums.time, count) / 1000,
-            span=median(sums.span, count) / 1000,
-            bytes=median(sums.bytes, count),
-            cpu=median(sums.cpu, count) / 1000,
-            accelerator=median(sums.accelerator, count) / 1000,
-            enqueue=median(sums.enqueue, count) / 1000,
+        return RunFigures(
+            time=median_with_zeros(sums.time, count) / 1000,
+            span=median_with_zeros(sums.span, count) / 1000,
+            bytes=median_with_zeros(sums.bytes, count),
+            cpu=median_with_zeros(sums.cpu, count) / 1000,
+            accelerator=median_with_zeros(sums.accelerator, count) / 1000,
+            enqueue=median_with_zeros(sums.enqueue, count) / 1000,
             # 0 for marks, which are not ops.
-            measured=int(np.count_nonzero(self.ops[self._filed().rows(run, place)])),
+            measured=int(np.count_nonzero(self.ops[self._sample_columns().rows_at_depth(run, place)])),
             ops=0,
             known=bool(times),
             least=min(times) if times and len(times) == count else 0.0,
@@ -190,43 +191,43 @@ class Stats:
 
     def format_time_and_memory(self, path: tuple[int, ...]) -> str | None:
         """Format time and bytes of the node at `path`; None if nothing was measured."""
-        figures = self.at(path)
+        figures = self.figures_at(path)
         if not figures.known:
             return None
         time = format_micros(figures.time)
         return f"{time} · {format_bytes(figures.bytes)}" if figures.bytes else time
 
-    def entry(self, row: int) -> dict[str, Any]:
+    def json_entry(self, row: int) -> dict[str, Any]:
         """Return the `"stats"` of a node in the JSON document; times and bytes are null if nothing was measured."""
         known = bool(self.known[row])
         shapes = self.shapes.get(row)
         figures = self.figures(row)
-        several = {"steps": self.over_steps(row)} if len(self.steps) > 1 else {}
+        several = {"steps": self.json_over_steps(row)} if len(self.steps) > 1 else {}
         return {
-            "compute_us_sum": rounded(figures.time) if known else None,
-            "compute_us_span": rounded(figures.span) if known else None,
-            "bytes": rounded(figures.bytes) if known else None,
+            "compute_us_sum": round_for_json(figures.time) if known else None,
+            "compute_us_span": round_for_json(figures.span) if known else None,
+            "bytes": round_for_json(figures.bytes) if known else None,
             "output_shapes": None if shapes is None else [None if shape is None else list(shape) for shape in shapes],
             "coverage": round(figures.coverage, 4),
             **several,
         }
 
-    def over_steps(self, row: int) -> dict[str, Any]:
+    def json_over_steps(self, row: int) -> dict[str, Any]:
         """Return the number of steps that measured a row, and the least, median and greatest time and bytes."""
         count = int(self.counts[row])
         entry: dict[str, Any] = {"count": count}
         for name, measure in (("compute_us", self.time), ("bytes", self.bytes)):
             for word, column in (("least", measure.least), ("median", measure.median), ("greatest", measure.most)):
-                entry[f"{name}_{word}"] = rounded(float(column[row])) if count else None
+                entry[f"{name}_{word}"] = round_for_json(float(column[row])) if count else None
         return entry
 
-    def spread(self, path: tuple[int, ...]) -> str:
+    def spread_text(self, path: tuple[int, ...]) -> str:
         """Describe the times of the node at `path` over several steps, for a tooltip; "" for one step, or if nothing is
         known.
 
         The least is 0 if a step did not run it.
         """
-        figures = self.at(path)
+        figures = self.figures_at(path)
         if len(self.steps) < 2 or not figures.known:
             return ""
         least, middle, most = map(format_micros, (figures.least, figures.time, figures.most))
@@ -244,10 +245,16 @@ class Stats:
         return f"median of {len(names)} steps, {names[0]} … {names[-1]}"
 
 
-def median(values: Iterable[float], count: int = 0) -> float:
+def median_with_zeros(values: Iterable[float], count: int = 0) -> float:
     """Return the median of the values, padded with zeros to `count`; 0 for no value. No value may be negative.
 
-    >>> median([5, 1, 2]), median([4, 2]), median([]), median([4, 2], 3), median([4], 3)
+    >>> (
+    ...     median_with_zeros([5, 1, 2]),
+    ...     median_with_zeros([4, 2]),
+    ...     median_with_zeros([]),
+    ...     median_with_zeros([4, 2], 3),
+    ...     median_with_zeros([4], 3),
+    ... )
     (2, 3.0, 0, 2, 0)
     """
     each = sorted(values)
@@ -259,10 +266,10 @@ def median(values: Iterable[float], count: int = 0) -> float:
     return upper if count % 2 else (lower + upper) / 2
 
 
-def rounded(value: float) -> int | float:
+def round_for_json(value: float) -> int | float:
     """Round to an int if it is whole, else to three decimals.
 
-    >>> rounded(3.0), rounded(2.66666)
+    >>> round_for_json(3.0), round_for_json(2.66666)
     (3, 2.667)
     """
     return int(value) if value == int(value) else round(value, 3)

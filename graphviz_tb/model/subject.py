@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from graphviz_tb.model.hierarchy import Hierarchy
     from graphviz_tb.model.metagraph import Metagraph
     from graphviz_tb.model.paint import Caption, Paint
-    from graphviz_tb.model.paths import Path
+    from graphviz_tb.model.paths import RowPath
     from graphviz_tb.model.scene import Scene
     from graphviz_tb.model.skeleton import Skeleton
     from graphviz_tb.model.view import View
@@ -21,7 +21,7 @@ class PictureStages(Protocol):
     """One picture, at every stage at which it may be written."""
 
     @property
-    def opened(self) -> dict[Path, None]:
+    def opened(self) -> dict[RowPath, None]:
         """The open groups, each after its enclosing group."""
 
     @property
@@ -45,14 +45,14 @@ class PictureStages(Protocol):
         """The whole sheet as primitives."""
 
 
-class Encoded(Protocol):
+class EncodableDocument(Protocol):
     """A document that can be written."""
 
-    def encode(self) -> bytes:
+    def encode_formats(self) -> bytes:
         """Return its text as UTF-8."""
 
 
-class Subject(Protocol):
+class DrawableGraph(Protocol):
     """A folded graph that is opened and drawn on request."""
 
     @property
@@ -63,14 +63,14 @@ class Subject(Protocol):
     def facts(self) -> Facts:
         """The facts of nodes and tensors."""
 
-    def metagraph(self, path: Path = (0,)) -> Metagraph:
+    def metagraph(self, path: RowPath = (0,)) -> Metagraph:
         """Return the metagraph of the group at `path`."""
 
-    def skeleton(self, path: Path = (0,), engine: str = "layered") -> Skeleton:
+    def skeleton(self, path: RowPath = (0,), engine: str = "layered") -> Skeleton:
         """Return the drawing order of the group at `path`."""
 
     def picture(self, options: PictureOptions | None = None) -> PictureStages:
         """Return a picture; equal options give the same picture."""
 
-    def document(self) -> Encoded:
+    def document(self) -> EncodableDocument:
         """Return the whole folded graph, ready to be written as JSON."""

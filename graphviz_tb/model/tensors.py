@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal
 
-from graphviz_tb.model.dtypes import INDEXING
+from graphviz_tb.model.dtypes import INDEX_DTYPES
 from graphviz_tb.model.frozen import dataclass
 
 Shape = tuple[int | None, ...] | None
-Origin = Literal["declared", "stated", "signature", "inferred", ""]
+ShapeOrigin = Literal["declared", "stated", "signature", "inferred", ""]
 TakenBranch = Literal["true", "false", ""]
-COUNTED_ELEMENTS = 2**63 - 1  # the largest element count
-MOST_OUTPUTS = 4096  # a number in the file may claim no more: lists kept for each op would fill memory
-MOST_DIMENSIONS = 254  # of a tensor, as TensorFlow has it
+MAX_COUNTED_ELEMENTS = 2**63 - 1  # the largest element count
+MAX_OUTPUTS = 4096  # a number in the file may claim no more: lists kept for each op would fill memory
+MAX_DIMENSIONS = 254  # of a tensor, as TensorFlow has it
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,17 +27,17 @@ class Tensor:
 
     shape: Shape = None
     dtype: str = ""
-    origin: Origin = ""
+    origin: ShapeOrigin = ""
     branch: TakenBranch = ""
 
 
-class Carried:
+class CarriedTensors:
     """Distinct tensors carried by a set of edges, in file order.
 
     `outputs` are pairs `(node, key)`; `decode` makes the tensor of one, when it is needed.
 
-    >>> two = carry(Tensor((2, None)), Tensor((3,)))
-    >>> len(two), two.size(), two.known
+    >>> two = carry_tensors(Tensor((2, None)), Tensor((3,)))
+    >>> len(two), two.element_count(), two.has_known_shape
     (2, 5, True)
     """
 
@@ -65,7 +65,7 @@ class Carried:
         return self._decode(*self._outputs[index])
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Carried) and len(self) == len(other) and list(self) == list(other)
+        return isinstance(other, CarriedTensors) and len(self) == len(other) and list(self) == list(other)
 
     def __hash__(self) -> int:
         return hash(len(self))  # decodes nothing
@@ -74,55 +74,58 @@ class Carried:
         return f"Carried({len(self)} tensors)"
 
     @property
-    def known(self) -> bool:
+    def has_known_shape(self) -> bool:
         """Return whether any shape is known."""
         if self._known is None:
             self._known = any(tensor.shape is not None for tensor in self)
         return self._known
 
     @property
-    def indexing(self) -> bool:
+    def is_indexing(self) -> bool:
         """Return whether all dtypes are those of indices, sizes and masks."""
         if self._indexing is None:
-            self._indexing = len(self) > 0 and all(tensor.dtype in INDEXING for tensor in self)
+            self._indexing = len(self) > 0 and all(tensor.dtype in INDEX_DTYPES for tensor in self)
         return self._indexing
 
-    def size(self, enough: int | None = None) -> int:
+    def element_count(self, enough: int | None = None) -> int:
         """Return the elements of all tensors (unknown dimension = 1); counting stops once it reaches `enough`."""
         if self._counted is not None and self._counted[0] == enough:  # a bounded count differs from a full one
             return self._counted[1]
         total = 0
         for tensor in self:
-            total += elements(tensor.shape)
+            total += count_elements(tensor.shape)
             if enough is not None and total >= enough:
                 break
         self._counted = enough, total
         return total
 
 
-def carry(*tensors: Tensor) -> Carried:
+def carry_tensors(*tensors: Tensor) -> CarriedTensors:
     """Bundle tensors that are already decoded."""
-    return Carried([(index, 0) for index in range(len(tensors))], lambda index, _: tensors[index])
+    return CarriedTensors([(index, 0) for index in range(len(tensors))], lambda index, _: tensors[index])
 
 
-def shape_of(message: Any) -> Shape:
+def shape_from_proto(message: Any) -> Shape:
     """Convert a shape message to a tuple; a dimension of -1 becomes None. None for an unknown rank, and for more
     dimensions than a tensor can have.
 
     >>> from graphviz_tb.proto import TensorShapeProto
-    >>> shape_of(TensorShapeProto(dim=[{"size": -1}, {"size": 28}])), shape_of(TensorShapeProto(unknown_rank=True))
+    >>> (
+    ...     shape_from_proto(TensorShapeProto(dim=[{"size": -1}, {"size": 28}])),
+    ...     shape_from_proto(TensorShapeProto(unknown_rank=True)),
+    ... )
     ((None, 28), None)
     """
-    if message.unknown_rank or len(message.dim) > MOST_DIMENSIONS:
+    if message.unknown_rank or len(message.dim) > MAX_DIMENSIONS:
         return None
     sizes = [dim.size for dim in message.dim]
     return tuple([None if size < 0 else size for size in sizes])
 
 
-def shape_word(shape: Iterable[int | None] | None) -> str:
+def shape_text(shape: Iterable[int | None] | None) -> str:
     """Format a shape for people; an unknown dimension is None or negative.
 
-    >>> shape_word((None, 28, -1)), shape_word(()), shape_word(None)
+    >>> shape_text((None, 28, -1)), shape_text(()), shape_text(None)
     ('?×28×?', 'scalar', 'unknown rank')
     """
     if shape is None:
@@ -130,18 +133,18 @@ def shape_word(shape: Iterable[int | None] | None) -> str:
     return "×".join("?" if size is None or size < 0 else str(size) for size in shape) or "scalar"
 
 
-def message_word(message: Any, most: int | None = None) -> str:
+def shape_proto_text(message: Any, most: int | None = None) -> str:
     """Format a shape message for people, at most its first `most` dimensions."""
-    return "unknown rank" if message.unknown_rank else shape_word([dim.size for dim in message.dim[:most]])
+    return "unknown rank" if message.unknown_rank else shape_text([dim.size for dim in message.dim[:most]])
 
 
-def elements(shape: Shape) -> int:
-    """Count elements; an unknown dimension or rank counts as 1; at most `COUNTED_ELEMENTS`.
+def count_elements(shape: Shape) -> int:
+    """Count elements; an unknown dimension or rank counts as 1; at most `MAX_COUNTED_ELEMENTS`.
 
-    >>> elements((4, None, 2)), elements(()), elements(None), elements((0, 3))
+    >>> count_elements((4, None, 2)), count_elements(()), count_elements(None), count_elements((0, 3))
     (8, 1, 1, 0)
     """
     count = 1
     for size in shape or ():
-        count = min(count * (1 if size is None else size), COUNTED_ELEMENTS)
+        count = min(count * (1 if size is None else size), MAX_COUNTED_ELEMENTS)
     return count

@@ -33,17 +33,17 @@ class Theme:
     rule: str
     hues: tuple[str, ...]
 
-    def frame(self, depth: int) -> str:
+    def frame_fill(self, depth: int) -> str:
         """Return the fill of an open group inside `depth` open groups.
 
-        >>> [LIGHT.frame(depth) for depth in range(4)]
+        >>> [LIGHT_THEME.frame_fill(depth) for depth in range(4)]
         ['#FFFFFF', '#F6F8FA', '#EFF2F5', '#F6F8FA']
         """
         first, *rest = self.frames
         return first if depth == 0 else rest[(depth - 1) % len(rest)]
 
 
-LIGHT = Theme(
+LIGHT_THEME = Theme(
     name="light",
     text="#1F2328",
     secondary="#57606A",
@@ -63,7 +63,7 @@ LIGHT = Theme(
     hues=("#77AADD", "#EE8866", "#44BB99", "#FFAABB", "#EEDD88", "#99DDFF", "#BBCC33"),
 )
 
-DARK = Theme(
+DARK_THEME = Theme(
     name="dark",
     text="#F0F3F6",
     secondary="#8B949E",
@@ -83,4 +83,4 @@ DARK = Theme(
     hues=("#0B2DC2", "#9C5E4E", "#143F31", "#A92E65", "#7B6708", "#316EA0", "#434912"),
 )
 
-THEMES = {"light": LIGHT, "dark": DARK}
+THEMES = {"light": LIGHT_THEME, "dark": DARK_THEME}

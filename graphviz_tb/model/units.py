@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import isfinite
 
 # Powers of 1024 under the short names that TensorBoard gives them.
-BYTES = (("B", 1), ("KB", 1024), ("MB", 1024**2), ("GB", 1024**3), ("TB", 1024**4), ("PB", 1024**5))
-MICROS = (
+BYTE_UNITS = (("B", 1), ("KB", 1024), ("MB", 1024**2), ("GB", 1024**3), ("TB", 1024**4), ("PB", 1024**5))
+MICROSECOND_UNITS = (
     ("µs", 1),
     ("ms", 1000),
     ("s", 1_000_000),
@@ -17,7 +17,7 @@ MICROS = (
 
 
 # Powers of 1000, with the prefixes of SI.
-COUNTS = (("", 1), ("k", 10**3), ("M", 10**6), ("G", 10**9), ("T", 10**12), ("P", 10**15), ("E", 10**18))
+COUNT_UNITS = (("", 1), ("k", 10**3), ("M", 10**6), ("G", 10**9), ("T", 10**12), ("P", 10**15), ("E", 10**18))
 
 
 def format_count(count: float) -> str:
@@ -26,7 +26,7 @@ def format_count(count: float) -> str:
     >>> format_count(999), format_count(25_636_712), format_count(0)
     ('999', '25.6 M', '0')
     """
-    return _scaled(count, COUNTS).strip()
+    return _format_scaled(count, COUNT_UNITS).strip()
 
 
 def format_bytes(count: float) -> str:
@@ -35,7 +35,7 @@ def format_bytes(count: float) -> str:
     >>> format_bytes(1023), format_bytes(10**12), format_bytes(157 * 1024)
     ('1020 B', '931 GB', '157 KB')
     """
-    return _scaled(count, BYTES)
+    return _format_scaled(count, BYTE_UNITS)
 
 
 def format_micros(micros: float) -> str:
@@ -44,19 +44,19 @@ def format_micros(micros: float) -> str:
     >>> format_micros(61_000_000), format_micros(3200), format_micros(12)
     ('1.02 min', '3.2 ms', '12 µs')
     """
-    return _scaled(micros, MICROS)
+    return _format_scaled(micros, MICROSECOND_UNITS)
 
 
-def _scaled(value: float, units: tuple[tuple[str, int], ...]) -> str:
+def _format_scaled(value: float, units: tuple[tuple[str, int], ...]) -> str:
     """Format three significant digits and the largest unit that fits."""
     unit, factor = next((pair for pair in reversed(units) if abs(value) >= pair[1]), units[0])
-    return f"{significant(value / factor)} {unit}"
+    return f"{format_significant(value / factor)} {unit}"
 
 
-def significant(value: float) -> str:
+def format_significant(value: float) -> str:
     """Format three significant digits without trailing zeros, never with an exponent.
 
-    >>> significant(1023.4), significant(0.04567), significant(2.0), significant(0)
+    >>> format_significant(1023.4), format_significant(0.04567), format_significant(2.0), format_significant(0)
     ('1020', '0.0457', '2', '0')
     """
     if not value:
@@ -65,10 +65,10 @@ def significant(value: float) -> str:
     return f"{rounded:.12f}".rstrip("0").rstrip(".")
 
 
-def number(value: float, digits: int = 4) -> str:
+def format_number(value: float, digits: int = 4) -> str:
     """Format a number in few letters.
 
-    >>> [number(value) for value in (0.0, 0.25, 1234.5678, 1e6, 2.5e-7, float("nan"), float("-inf"))]
+    >>> [format_number(value) for value in (0.0, 0.25, 1234.5678, 1e6, 2.5e-7, float("nan"), float("-inf"))]
     ['0', '0.25', '1235', '1M', '2.5e-7', 'NaN', '−∞']
     """
     if not isfinite(value):
@@ -85,19 +85,19 @@ def number(value: float, digits: int = 4) -> str:
     return text
 
 
-def plural(count: int, noun: str, nouns: str = "") -> str:
+def plural_noun(count: int, noun: str, nouns: str = "") -> str:
     """Return the noun in the form that fits a count.
 
-    >>> plural(1, "op"), plural(2, "op"), plural(0, "entry", "entries")
+    >>> plural_noun(1, "op"), plural_noun(2, "op"), plural_noun(0, "entry", "entries")
     ('op', 'ops', 'entries')
     """
     return noun if count == 1 else nouns or f"{noun}s"
 
 
-def counted(count: int, noun: str, nouns: str = "") -> str:
+def format_counted_noun(count: int, noun: str, nouns: str = "") -> str:
     """Format a count with its noun (pictures use thin spaces between thousands, see `view/labels.py`).
 
-    >>> counted(1, "op"), counted(2300, "entry", "entries")
+    >>> format_counted_noun(1, "op"), format_counted_noun(2300, "entry", "entries")
     ('1 op', '2,300 entries')
     """
-    return f"{count:,} {plural(count, noun, nouns)}"
+    return f"{count:,} {plural_noun(count, noun, nouns)}"

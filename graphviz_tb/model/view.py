@@ -8,7 +8,7 @@ from typing import Literal
 
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.metagraph import Bridge, Metaedge, Metagraph, StubKind
-from graphviz_tb.model.paths import Path
+from graphviz_tb.model.paths import RowPath
 from graphviz_tb.model.scene import BoxKind
 from graphviz_tb.model.skeleton import Skeleton
 
@@ -59,7 +59,7 @@ class StubWords:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class LevelNote:
     """One line about a level: its words, the full account, and the annotations it represents."""
 
     content: str
@@ -80,7 +80,7 @@ class LevelWords:
     titles: tuple[str, ...] = ()
     incoming: tuple[tuple[StubWords, ...], ...] = ()
     outgoing: tuple[tuple[StubWords, ...], ...] = ()
-    notes: tuple[Note, ...] = ()
+    notes: tuple[LevelNote, ...] = ()
     lines: Mapping[int, LineWords] = field(default_factory=dict)
     loops: Mapping[int, str] = field(default_factory=dict)
     ports: tuple[str, ...] = ()
@@ -98,7 +98,7 @@ class View:
     """
 
     address: str
-    path: Path
+    path: RowPath
     metagraph: Metagraph
     skeleton: Skeleton
     node_labels: tuple[NodeLabel, ...]
@@ -109,19 +109,19 @@ class View:
     functions: tuple[NodeLabel, ...] = ()
     words: LevelWords = LevelWords()
 
-    def drawn(self) -> dict[int, Metaedge | Bridge]:
+    def drawn_lines(self) -> dict[int, Metaedge | Bridge]:
         """Return the wires that are drawn one by one: none if the level is too large for a layout."""
-        return {} if self.skeleton.plain else {wire: self.line(wire) for wire in self.wires()}
+        return {} if self.skeleton.plain else {wire: self.line_of_wire(wire) for wire in self.drawn_wires()}
 
-    def line(self, wire: int) -> Metaedge | Bridge:
+    def line_of_wire(self, wire: int) -> Metaedge | Bridge:
         """Return the metaedge or bridge of a wire."""
         edge, bridge = self.skeleton.wires[wire].edge, self.skeleton.wires[wire].bridge
         return self.metagraph.edges[edge] if edge >= 0 else self.metagraph.bridges[bridge]
 
-    def wires(self) -> list[int]:
+    def drawn_wires(self) -> list[int]:
         """Return the wires that are drawn, one by one or together."""
         metagraph = self.metagraph
-        away, stubbed = metagraph.mask.extracted, metagraph.mask.stubbed
+        away, stubbed = metagraph.mask.extracted_children, metagraph.mask.stubbed
         drawn = []
         for index, wire in enumerate(self.skeleton.wires):
             if {wire.chain[0], wire.chain[-1]} & away:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.tensors import Shape, shape_word
+from graphviz_tb.model.tensors import Shape, shape_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Weight:
         ('kernel 784×128', 'w')
         """
         word = self.role or self.variable.removesuffix(":0").rpartition("/")[2] or self.variable
-        dims = shape_word(self.shape) if self.shape else ""
+        dims = shape_text(self.shape) if self.shape else ""
         shared = f"({self.uses} uses)" if self.uses > 1 else ""
         return " ".join(part for part in (word, dims, shared) if part)
 
@@ -61,6 +61,6 @@ class Variable:
     users: tuple[int, ...]
     trainable: bool | None = None
 
-    def used_as(self, use: VariableUse) -> Variable:
+    def with_use(self, use: VariableUse) -> Variable:
         """Return a copy with another use."""
         return Variable(self.node, self.name, self.dtype, self.shape, use, self.users, self.trainable)

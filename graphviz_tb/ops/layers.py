@@ -17,7 +17,7 @@ from functools import cache
 from pkgutil import get_data
 from typing import Any, NamedTuple
 
-from graphviz_tb.ops.table import read
+from graphviz_tb.ops.table import read_table
 
 
 class LayerRow(NamedTuple):
@@ -39,8 +39,8 @@ class LayerRole(StrEnum):
     COMMON = "common"
 
 
-LAYER_CLASSES = read((get_data(__name__, "layers.tsv") or b"").decode())
-UNKNOWN = LayerRow()
+LAYER_CLASSES = read_table((get_data(__name__, "layers.tsv") or b"").decode())
+UNKNOWN_LAYER_ROW = LayerRow()
 
 
 def layer_row(kind: str) -> LayerRow:
@@ -50,28 +50,28 @@ def layer_row(kind: str) -> LayerRow:
     ('dense', '')
     """
     line = LAYER_CLASSES.get(kind)
-    return UNKNOWN if line is None else LayerRow(*line.split("\t"))
+    return UNKNOWN_LAYER_ROW if line is None else LayerRow(*line.split("\t"))
 
 
-def is_layer(kind: str, role: LayerRole) -> bool:
+def has_layer_role(kind: str, role: LayerRole) -> bool:
     """Return whether a class has a role.
 
-    >>> is_layer("InputLayer", LayerRole.INPUT), is_layer("Dense", LayerRole.INPUT)
+    >>> has_layer_role("InputLayer", LayerRole.INPUT), has_layer_role("Dense", LayerRole.INPUT)
     (True, False)
     """
     return role in layer_row(kind).roles.split()
 
 
-def classes_of(role: LayerRole) -> frozenset[str]:
+def classes_with_role(role: LayerRole) -> frozenset[str]:
     """Return the classes that have a role."""
-    return frozenset(kind for kind in LAYER_CLASSES if is_layer(kind, role))
+    return frozenset(kind for kind in LAYER_CLASSES if has_layer_role(kind, role))
 
 
 @cache
-def usual_config(kind: str) -> Mapping[str, Any]:
+def class_defaults(kind: str) -> Mapping[str, Any]:
     """Return the defaults that are special to a class.
 
-    >>> usual_config("UpSampling2D"), usual_config("Dense")
+    >>> class_defaults("UpSampling2D"), class_defaults("Dense")
     ({'size': 2}, {})
     """
     text = layer_row(kind).defaults

@@ -10,13 +10,13 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from graphviz_tb.ops.roles import Role, has_role
-from graphviz_tb.ops.table import row
+from graphviz_tb.ops.table import op_row
 
-STATED = re.compile(r"(?:attr|tensor)\((\w+)\)")
-LISTED = "attrs(output_shapes)"
+SHAPE_ATTRIBUTE_PATTERN = re.compile(r"(?:attr|tensor)\((\w+)\)")
+OUTPUT_SHAPES_SIGNATURE = "attrs(output_shapes)"
 
 
-class Output(NamedTuple):
+class OutputDef(NamedTuple):
     """One output, or a list of them.
 
     `dtype` is fixed, or else that of the attribute `attr`; `counted_by` is the attribute with the length of a list of
@@ -33,7 +33,7 @@ class Output(NamedTuple):
 class OpDef(NamedTuple):
     """The outputs of an op in order, and the defaults of its attributes."""
 
-    outputs: tuple[Output, ...]
+    outputs: tuple[OutputDef, ...]
     defaults: Mapping[str, Any]
 
 
@@ -46,16 +46,16 @@ def op_def(op: str) -> OpDef | None:
     >>> op_def("MatMul").defaults["transpose_a"], op_def("MyOp"), op_def("prim::Constant")
     (False, None, None)
     """
-    line = row(op)
+    line = op_row(op)
     if line is None or line.outputs == "?":
         return None
     return OpDef(
-        tuple(read_output(text) for text in line.outputs.split()),
+        tuple(parse_output(text) for text in line.outputs.split()),
         MappingProxyType(json.loads(line.defaults) if line.defaults else {}),
     )
 
 
-def gives_truth(op: str) -> bool:
+def gives_bool(op: str) -> bool:
     """Return whether an op has a boolean output for any inputs."""
     known = op_def(op)
     return known is not None and any(output.dtype == "bool" for output in known.outputs)
@@ -67,8 +67,8 @@ def shape_attribute(op: str) -> str:
     >>> shape_attribute("Placeholder"), shape_attribute("Const"), shape_attribute("Relu")
     ('shape', 'value', '')
     """
-    line = row(op)
-    match = STATED.fullmatch(line.shape) if line is not None else None
+    line = op_row(op)
+    match = SHAPE_ATTRIBUTE_PATTERN.fullmatch(line.shape) if line is not None else None
     return match[1] if match is not None else ""
 
 
@@ -78,20 +78,20 @@ def lists_shapes(op: str) -> bool:
     >>> lists_shapes("IteratorGetNext"), lists_shapes("While"), lists_shapes("MapDataset")
     (True, True, False)
     """
-    line = row(op)
-    return has_role(op, Role.LOOP, Role.BRANCH) or (line is not None and line.shape == LISTED)
+    line = op_row(op)
+    return has_role(op, Role.LOOP, Role.BRANCH) or (line is not None and line.shape == OUTPUT_SHAPES_SIGNATURE)
 
 
-def read_output(text: str) -> Output:
+def parse_output(text: str) -> OutputDef:
     """Parse one output of the table.
 
-    >>> read_output("output:$T*num_split").counted_by, read_output("idx:int32").dtype, read_output("y:*Tout").several
+    >>> parse_output("output:$T*num_split").counted_by, parse_output("idx:int32").dtype, parse_output("y:*Tout").several
     ('num_split', 'int32', True)
     """
     name, _, dtype = text.partition(":")
     if dtype.startswith("*"):
-        return Output(name, attr=dtype[1:], several=True)
+        return OutputDef(name, attr=dtype[1:], several=True)
     dtype, _, count = dtype.partition("*")
     if dtype.startswith("$"):
-        return Output(name, attr=dtype[1:], counted_by=count)
-    return Output(name, dtype, counted_by=count)
+        return OutputDef(name, attr=dtype[1:], counted_by=count)
+    return OutputDef(name, dtype, counted_by=count)

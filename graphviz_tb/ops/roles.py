@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from functools import lru_cache
 
-from graphviz_tb.ops.table import LINES, line_of
+from graphviz_tb.ops.table import OP_LINES, op_line
 
 
 class Role(StrEnum):
@@ -87,13 +87,13 @@ class Role(StrEnum):
 
 
 @lru_cache(maxsize=4096)  # a hostile file has a million types
-def roles(op: str) -> frozenset[str]:
+def roles_of_op(op: str) -> frozenset[str]:
     """Return the roles of an op type; of an unlisted type, those of the name pattern that it matches.
 
-    >>> sorted(roles("AssignAdd")), sorted(roles("MyOpGrad")), sorted(roles("MyOp"))
+    >>> sorted(roles_of_op("AssignAdd")), sorted(roles_of_op("MyOpGrad")), sorted(roles_of_op("MyOp"))
     (['alias', 'assign', 'reference'], ['gradient'], [])
     """
-    return frozenset(line_of(op).partition("\t")[0].split())
+    return frozenset(op_line(op).partition("\t")[0].split())
 
 
 def has_role(op: str, *wanted: Role) -> bool:
@@ -102,115 +102,115 @@ def has_role(op: str, *wanted: Role) -> bool:
     >>> has_role("ScalarSummary", Role.SUMMARY), has_role("Relu", Role.SUMMARY, Role.SAVE)
     (True, False)
     """
-    return not roles(op).isdisjoint(wanted)
+    return not roles_of_op(op).isdisjoint(wanted)
 
 
-def _types() -> dict[str, frozenset[str]]:
+def _group_ops_by_role() -> dict[str, frozenset[str]]:
     # One pass over the lines for all roles.
     types: dict[str, set[str]] = {role: set() for role in Role}
-    for op, line in LINES.items():
+    for op, line in OP_LINES.items():
         for role in line.partition("\t")[0].split() if line[:1] != "\t" else ():
             types[role].add(op)
     return {role: frozenset(ops) for role, ops in types.items()}
 
 
-TYPES = _types()
+OPS_BY_ROLE = _group_ops_by_role()
 
-VARIABLES = TYPES[Role.VARIABLE]
+VARIABLE_OPS = OPS_BY_ROLE[Role.VARIABLE]
 """Store a value between runs, by reference or by handle; not `TemporaryVariable`, which lives for one step."""
-HANDLES = TYPES[Role.HANDLE]
+HANDLE_OPS = OPS_BY_ROLE[Role.HANDLE]
 """Return the handle of a variable, table, queue, iterator, reader or generator."""
-TABLES = TYPES[Role.TABLE]
+LOOKUP_TABLE_OPS = OPS_BY_ROLE[Role.TABLE]
 """Return the handle of a lookup table."""
-READS = TYPES[Role.READ]
+VARIABLE_READ_OPS = OPS_BY_ROLE[Role.READ]
 """Return the value of the variable whose handle is input 0."""
-ROW_READS = TYPES[Role.READ_ROWS]
+ROW_READ_OPS = OPS_BY_ROLE[Role.READ_ROWS]
 """Return rows of the variable whose handle is input 0."""
-ASSIGNS = TYPES[Role.ASSIGN]
+ASSIGN_OPS = OPS_BY_ROLE[Role.ASSIGN]
 """Set a whole variable; only ops that TensorFlow registers."""
-RESOURCE_ASSIGNS = frozenset(op for op in ASSIGNS if op.endswith("VariableOp"))
+RESOURCE_ASSIGN_OPS = frozenset(op for op in ASSIGN_OPS if op.endswith("VariableOp"))
 """The assignments that take the handle of a variable."""
-CONSTANTS = TYPES[Role.CONSTANT]
+CONSTANT_OPS = OPS_BY_ROLE[Role.CONSTANT]
 """Return a tensor stored in the file, constant over all runs."""
-FILLED = TYPES[Role.FILL] | {"ZerosLike", "OnesLike", "Const"}
+FILL_OPS = OPS_BY_ROLE[Role.FILL] | {"ZerosLike", "OnesLike", "Const"}
 """Return a stated tensor, or one filled with one number, for which sizes are needed."""
-UNSTATED = frozenset({"Placeholder"})
+UNKNOWN_AS_SCALAR_OPS = frozenset({"Placeholder"})
 """State the shape of a scalar for an unknown shape in graphs of old producers."""
-INPUTS = TYPES[Role.INPUT]
+INPUT_OPS = OPS_BY_ROLE[Role.INPUT]
 """Return a value that is fed from outside or passed to a function."""
-ARGUMENTS = TYPES[Role.ARGUMENT]
+FUNCTION_ARGUMENT_OPS = OPS_BY_ROLE[Role.ARGUMENT]
 """The inputs of functions."""
-RESULTS = TYPES[Role.RESULT]
+RESULT_OPS = OPS_BY_ROLE[Role.RESULT]
 """Take a result of a function."""
-OPTIONAL_VALUES = TYPES[Role.OPTIONAL_VALUE]
+OPTIONAL_VALUE_OPS = OPS_BY_ROLE[Role.OPTIONAL_VALUE]
 """Unwrap the optional element of an iterator in a loop over a dataset."""
-NEXT_ELEMENTS = TYPES[Role.NEXT_ELEMENT]
+NEXT_ELEMENT_OPS = OPS_BY_ROLE[Role.NEXT_ELEMENT]
 """Return the next element of a dataset."""
-INPUT_PIPELINE = TYPES[Role.INPUT_PIPELINE]
+INPUT_PIPELINE_OPS = OPS_BY_ROLE[Role.INPUT_PIPELINE]
 """Fetch, read, decode or wait for the data of a step: iterators, datasets, queues, infeeds, readers, decoders."""
-PASS_THROUGH = TYPES[Role.PASS]
+IDENTITY_OPS = OPS_BY_ROLE[Role.PASS]
 """Output 0 is input 0: identities and copies."""
-TRACED_RESULTS = TYPES[Role.TRACED_RESULT]
+TRACED_RESULT_OPS = OPS_BY_ROLE[Role.TRACED_RESULT]
 """Tracing ends each result of a function in one of these, named by type and number."""
-PASS_EACH = TYPES[Role.PASS_EACH]
+PASS_EACH_OPS = OPS_BY_ROLE[Role.PASS_EACH]
 """The outputs are the inputs."""
-CASTS = TYPES[Role.CAST]
+CAST_OPS = OPS_BY_ROLE[Role.CAST]
 """The elements of input 0 in another dtype."""
-UNIT_AXES = TYPES[Role.UNIT_AXES]
+UNIT_AXES_OPS = OPS_BY_ROLE[Role.UNIT_AXES]
 """Add or drop dimensions of size 1."""
-REARRANGES = TYPES[Role.REARRANGE]
+REARRANGE_OPS = OPS_BY_ROLE[Role.REARRANGE]
 """The elements of input 0 in another shape or order of dimensions."""
-ALIASES = TYPES[Role.ALIAS]
+ALIAS_OPS = OPS_BY_ROLE[Role.ALIAS]
 """Take no memory for their output: it is an input, or is stored elsewhere."""
-GROUPS = TYPES[Role.GROUP]
+GROUP_OPS = OPS_BY_ROLE[Role.GROUP]
 """Compute nothing; control edges wait for them."""
-CALLS = TYPES[Role.CALL]
+CALL_OPS = OPS_BY_ROLE[Role.CALL]
 """Run the function of attribute `f` with all inputs."""
-LAUNCHES = TYPES[Role.LAUNCH]
+LAUNCH_OPS = OPS_BY_ROLE[Role.LAUNCH]
 """Run the function of attribute `function` with all inputs, compiled."""
-BRANCHES = TYPES[Role.BRANCH]
+BRANCH_OPS = OPS_BY_ROLE[Role.BRANCH]
 """Run one of several functions, chosen by input 0."""
-LOOPS = TYPES[Role.LOOP]
+LOOP_OPS = OPS_BY_ROLE[Role.LOOP]
 """Run a function repeatedly."""
-FRAME_ENTERS = TYPES[Role.FRAME_ENTER]
+FRAME_ENTER_OPS = OPS_BY_ROLE[Role.FRAME_ENTER]
 """Pass a value into a loop of control flow v1."""
-FRAME_EXITS = TYPES[Role.FRAME_EXIT]
+FRAME_EXIT_OPS = OPS_BY_ROLE[Role.FRAME_EXIT]
 """Pass a value out of such a loop."""
-FRAME_MERGES = TYPES[Role.FRAME_MERGE]
+FRAME_MERGE_OPS = OPS_BY_ROLE[Role.FRAME_MERGE]
 """Return the one available input: first from outside of the loop, then from the last iteration."""
-FRAME_SWITCHES = TYPES[Role.FRAME_SWITCH]
+FRAME_SWITCH_OPS = OPS_BY_ROLE[Role.FRAME_SWITCH]
 """Pass input 0 to one of two outputs."""
-FRAME_NEXTS = TYPES[Role.FRAME_NEXT]
+FRAME_NEXT_OPS = OPS_BY_ROLE[Role.FRAME_NEXT]
 """Pass a value to the next iteration of a loop."""
-FRAME_CONDITIONS = TYPES[Role.FRAME_CONDITION]
+FRAME_CONDITION_OPS = OPS_BY_ROLE[Role.FRAME_CONDITION]
 """Decide whether a loop continues."""
-CONVOLUTIONS = TYPES[Role.CONVOLUTION]
+CONVOLUTION_OPS = OPS_BY_ROLE[Role.CONVOLUTION]
 """Convolutions and similar ops that slide a filter."""
-DEPTHWISE = TYPES[Role.DEPTHWISE]
+DEPTHWISE_OPS = OPS_BY_ROLE[Role.DEPTHWISE]
 """The convolutions that keep channels separate."""
-PRODUCTS = TYPES[Role.PRODUCT]
+MATRIX_PRODUCT_OPS = OPS_BY_ROLE[Role.PRODUCT]
 """Products of matrices."""
-BATCH_PRODUCTS = TYPES[Role.BATCH_PRODUCT]
+BATCH_PRODUCT_OPS = OPS_BY_ROLE[Role.BATCH_PRODUCT]
 """Products along dimensions of two tensors, as of the queries and keys of an attention."""
-LOOKUPS = TYPES[Role.LOOKUP]
+EMBEDDING_LOOKUP_OPS = OPS_BY_ROLE[Role.LOOKUP]
 """Select rows of an embedding table by number."""
-EMBEDDING = LOOKUPS | ROW_READS
+EMBEDDING_OPS = EMBEDDING_LOOKUP_OPS | ROW_READ_OPS
 """Embeddings: select rows of a table, of a variable or of its value."""
-SIZES = TYPES[Role.SIZE]
+SIZE_OPS = OPS_BY_ROLE[Role.SIZE]
 """Return the shape, rank or number of elements of an input."""
-COUNTS = TYPES[Role.COUNT]
+SIZE_ARITHMETIC_OPS = OPS_BY_ROLE[Role.COUNT]
 """Arithmetic by which programs compute sizes: a whole number among their inputs is one."""
-ADDS = TYPES[Role.ADD]
+ADD_OPS = OPS_BY_ROLE[Role.ADD]
 """Add two tensors."""
-INDEXES = TYPES[Role.INDEX]
+INDEX_OPS = OPS_BY_ROLE[Role.INDEX]
 """Further ops that compute sizes if their values are whole numbers."""
-RANGES = TYPES[Role.RANGE]
+RANGE_OPS = OPS_BY_ROLE[Role.RANGE]
 """Count from one number to another."""
-SELECTS = TYPES[Role.SELECT]
+SELECT_OPS = OPS_BY_ROLE[Role.SELECT]
 """Select elements of one of two inputs by truth values."""
-COMMON = TYPES[Role.COMMON]
+COMMON_OPS = OPS_BY_ROLE[Role.COMMON]
 """Occur in every part of a network, so no group is named after them."""
-LISTS = TYPES[Role.LIST]
+LIST_OPS = OPS_BY_ROLE[Role.LIST]
 """Make a list or a stack that loops fill."""
-REFERENCES = TYPES[Role.REFERENCE]
+REFERENCE_OPS = OPS_BY_ROLE[Role.REFERENCE]
 """Modify the variable that is their first input."""

@@ -21,7 +21,7 @@ from pkgutil import get_data
 from typing import NamedTuple
 
 
-class TableRow(NamedTuple):
+class OpRow(NamedTuple):
     """One line of the table, every column as text."""
 
     roles: str = ""
@@ -32,37 +32,37 @@ class TableRow(NamedTuple):
     defaults: str = ""
 
 
-def read(text: str) -> dict[str, str]:
+def read_table(text: str) -> dict[str, str]:
     r"""Return the lines of a table by op type, not split into columns: of 1,800 ops a graph has some dozens.
 
-    >>> read("# op\troles\nMyOp\tread\t0:handle\n")
+    >>> read_table("# op\troles\nMyOp\tread\t0:handle\n")
     {'MyOp': 'read\t0:handle'}
     """
     lines = (line.partition("\t") for line in text.split("\n"))
     return {op: rest for op, _, rest in lines if op and op[0] != "#"}
 
 
-LINES = read((get_data(__name__, "ops.tsv") or b"").decode())
+OP_LINES = read_table((get_data(__name__, "ops.tsv") or b"").decode())
 
 
-def row(op: str) -> TableRow | None:
+def op_row(op: str) -> OpRow | None:
     """Return the row of an op type under its exact name; None if the table has no such line.
 
-    >>> row("ReadVariableOp").outputs, row("MyOp")
+    >>> op_row("ReadVariableOp").outputs, op_row("MyOp")
     ('value:$dtype', None)
     """
-    line = LINES.get(op)
-    return None if line is None else TableRow(*line.split("\t"))
+    line = OP_LINES.get(op)
+    return None if line is None else OpRow(*line.split("\t"))
 
 
-def line_of(op: str) -> str:
+def op_line(op: str) -> str:
     """Return the line of an op type, else that of the first pattern that it matches, else ""."""
-    if op in LINES:
-        return LINES[op]
-    return next((LINES[name] for name, pattern in patterns().items() if pattern.fullmatch(op)), "")
+    if op in OP_LINES:
+        return OP_LINES[op]
+    return next((OP_LINES[name] for name, pattern in op_patterns().items() if pattern.fullmatch(op)), "")
 
 
 @cache
-def patterns() -> dict[str, re.Pattern[str]]:
+def op_patterns() -> dict[str, re.Pattern[str]]:
     """Return the patterns of lines for several types, in the order of the table."""
-    return {name: re.compile(re.escape(name).replace(r"\*", ".*"), re.DOTALL) for name in LINES if "*" in name}
+    return {name: re.compile(re.escape(name).replace(r"\*", ".*"), re.DOTALL) for name in OP_LINES if "*" in name}

@@ -12,33 +12,37 @@ import re
 from functools import cache
 from pkgutil import get_data
 
-from graphviz_tb.ops.table import read
+from graphviz_tb.ops.table import read_table
 
-VERSION = re.compile(r"V\d+$")
+OP_VERSION = re.compile(r"V\d+$")
 
 
 @cache
-def _lines() -> dict[str, tuple[str, ...]]:
+def _description_lines() -> dict[str, tuple[str, ...]]:
     """Read the lines by name; only pages show them, so not at import."""
-    table = read((get_data(__name__, "words.tsv") or b"").decode())
+    table = read_table((get_data(__name__, "words.tsv") or b"").decode())
     return {name: tuple(line.split("\t")) for name, line in table.items()}
 
 
-def op_words(op: str) -> tuple[str, ...]:
+def op_description(op: str) -> tuple[str, ...]:
     """Return the description of an op type or a Keras class in each language; () if there is none.
 
-    >>> op_words("onnx::Relu") == op_words("Relu"), op_words("AddV2") == op_words("Add"), op_words("Mine")
+    >>> (
+    ...     op_description("onnx::Relu") == op_description("Relu"),
+    ...     op_description("AddV2") == op_description("Add"),
+    ...     op_description("Mine"),
+    ... )
     (True, True, ())
     """
-    lines = _lines()
+    lines = _description_lines()
     own = op.rpartition("::")[2]
-    return next((lines[name] for name in (op, own, VERSION.sub("", own)) if name in lines), ())
+    return next((lines[name] for name in (op, own, OP_VERSION.sub("", own)) if name in lines), ())
 
 
-def attribute_meaning(name: str) -> tuple[str, ...]:
+def attribute_description(name: str) -> tuple[str, ...]:
     """Return the description of an attribute in each language; () if there is none.
 
-    >>> attribute_meaning("padding")[0][:8], attribute_meaning("mine")
+    >>> attribute_description("padding")[0][:8], attribute_description("mine")
     ('How the ', ())
     """
-    return _lines().get(f"@{name}", ())
+    return _description_lines().get(f"@{name}", ())

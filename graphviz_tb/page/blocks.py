@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-INTS = "<i4"  # whole numbers in a page
-SYSTEM, UNKNOWN = 9, 255  # the byte of the operating system in a gzip header; some Pythons write "unknown"
-LEVEL = 6  # of gzip: 9 takes twice as long and saves one per cent
+INT_DTYPE = "<i4"  # whole numbers in a page
+# the byte of the operating system in a gzip header; some Pythons write "unknown"
+GZIP_SYSTEM_BYTE, GZIP_UNKNOWN_SYSTEM = 9, 255
+GZIP_LEVEL = 6  # of gzip: 9 takes twice as long and saves one per cent
 
 
 @dataclass(frozen=True)
@@ -28,14 +29,14 @@ class DataBlock:
     data: bytes | bytearray
 
     @cached_property
-    def packed(self) -> str:
+    def base64_text(self) -> str:
         """Return the block as it is in the page: gzip, then base64."""
-        return b64encode(self.gzipped()).decode("ascii")
+        return b64encode(self.gzip_bytes()).decode("ascii")
 
-    def gzipped(self) -> bytes:
+    def gzip_bytes(self) -> bytes:
         """Return the block as a server sends it."""
-        packed = bytearray(gzip.compress(self.data, LEVEL, mtime=0))  # no clock: the same bytes each time
-        packed[SYSTEM] = UNKNOWN
+        packed = bytearray(gzip.compress(self.data, GZIP_LEVEL, mtime=0))  # no clock: the same bytes each time
+        packed[GZIP_SYSTEM_BYTE] = GZIP_UNKNOWN_SYSTEM
         return bytes(packed)
 
     def digest(self) -> str:
@@ -43,24 +44,24 @@ class DataBlock:
         return sha256(self.data).hexdigest()[:32]
 
 
-def ints(name: str, numbers: Iterable[int] | NDArray[Any]) -> DataBlock:
+def ints_block(name: str, numbers: Iterable[int] | NDArray[Any]) -> DataBlock:
     """Return a block of whole numbers.
 
-    >>> ints("a", [1, -1]).data
+    >>> ints_block("a", [1, -1]).data
     b'\\x01\\x00\\x00\\x00\\xff\\xff\\xff\\xff'
     """
     column = numbers if isinstance(numbers, np.ndarray) else np.fromiter(numbers, np.int64)
-    return DataBlock(name, "ints", column.astype(INTS, copy=False).tobytes())
+    return DataBlock(name, "ints", column.astype(INT_DTYPE, copy=False).tobytes())
 
 
-def words(name: str, value: Any) -> DataBlock:
+def json_block(name: str, value: Any) -> DataBlock:
     """Return a block of JSON."""
     if isinstance(value, list):
-        return listed_texts(name, map(json_text, value))
-    return DataBlock(name, "json", json_text(value))
+        return json_list_block(name, map(compact_json, value))
+    return DataBlock(name, "json", compact_json(value))
 
 
-def listed_texts(name: str, texts: Iterable[bytes]) -> DataBlock:
+def json_list_block(name: str, texts: Iterable[bytes]) -> DataBlock:
     """Return a block with a list of JSON values."""
     # One by one: the names of a deep graph take hundreds of megabytes, which must not be copied.
     data = bytearray(b"[")
@@ -70,7 +71,7 @@ def listed_texts(name: str, texts: Iterable[bytes]) -> DataBlock:
     return DataBlock(name, "json", data)
 
 
-def json_text(value: Any) -> bytes:
+def compact_json(value: Any) -> bytes:
     """Return a value as JSON in one line."""
     # ASCII holds lone surrogates too, as escapes.
     return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode("ascii")
@@ -86,6 +87,6 @@ class TextTable:
         """Return the number of a text, adding it if it is new."""
         return self.number.setdefault(text, len(self.number))
 
-    def listed(self) -> list[str]:
+    def numbered_texts(self) -> list[str]:
         """Return all texts by their numbers."""
         return list(self.number)

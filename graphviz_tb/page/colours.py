@@ -13,32 +13,32 @@ from typing import Any
 
 import numpy as np
 
-from graphviz_tb.algorithms.colours import mixed
-from graphviz_tb.color import SCHEMES, Colouring, colour
-from graphviz_tb.color.colouring import ByNumber, ColourValues
-from graphviz_tb.color.measured import FADED
-from graphviz_tb.color.with_stats import with_stats
+from graphviz_tb.algorithms.colours import mix_colours
+from graphviz_tb.color import SCHEMES, Colouring, make_colouring
+from graphviz_tb.color.colouring import ColourValues, NumberColouring
+from graphviz_tb.color.measured import FADED_PERCENT
+from graphviz_tb.color.with_stats import stats_colouring
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.paint import Fill, LegendRow
-from graphviz_tb.model.paths import Path
+from graphviz_tb.model.paint import LegendRow, RowFill
+from graphviz_tb.model.paths import RowPath
 from graphviz_tb.model.stats import Stats
 from graphviz_tb.model.theme import THEMES, Theme
-from graphviz_tb.options import BY_LOG
-from graphviz_tb.page.blocks import DataBlock, TextTable, ints, words
+from graphviz_tb.options import COLOR_BY_LOGGED
+from graphviz_tb.page.blocks import DataBlock, TextTable, ints_block, json_block
 
 # Units of the colourings by a number.
-UNITS = {
+COLOURING_UNITS = {
     "compute-time": "micros", "memory": "bytes", "flops": "flops", "parameters": "parameters", "activations": "bytes",
 }  # fmt: skip
-FILL = attrgetter(*(field.name for field in fields(Fill)))
-STEPS = 300  # fills along a ramp, each one per cent of the way between two colours
+FILL_VALUES = attrgetter(*(field.name for field in fields(RowFill)))
+RAMP_STEPS = 300  # fills along a ramp, each one per cent of the way between two colours
 
 
-def colourings(
-    hierarchy: Hierarchy, facts: Facts, inside: list[Path], table: TextTable, stats: bool = False
+def colouring_blocks(
+    hierarchy: Hierarchy, facts: Facts, inside: list[RowPath], table: TextTable, stats: bool = False
 ) -> Iterator[DataBlock]:
     """Yield two blocks for each colouring: its fills and legend, and its columns by row.
 
@@ -46,32 +46,35 @@ def colourings(
     """
     for scheme in SCHEMES:
         try:
-            painters = in_all_themes(hierarchy, facts, scheme)
+            painters = colour_in_all_themes(hierarchy, facts, scheme)
         except MissingFacts:
             continue
-        numeric = by_number(painters)
+        numeric = numeric_colourings(painters)
         if numeric:
-            yield from ramp(numeric, inside, table, scheme)
+            yield from ramp_blocks(numeric, inside, table, scheme)
         else:
-            yield from named(
-                hierarchy, [with_stats(painter, facts.stats) if stats else painter for painter in painters], table
+            yield from row_colouring_blocks(
+                hierarchy, [stats_colouring(painter, facts.stats) if stats else painter for painter in painters], table
             )
 
 
-def in_all_themes(hierarchy: Hierarchy, facts: Facts, scheme: str) -> list[Colouring]:
+def colour_in_all_themes(hierarchy: Hierarchy, facts: Facts, scheme: str) -> list[Colouring]:
     """Return a colouring in each theme."""
     first, *others = THEMES
-    painter = colour(hierarchy, facts, scheme, first)
-    return [painter, *(painter.in_theme(THEMES[theme]) or colour(hierarchy, facts, scheme, theme) for theme in others)]
+    painter = make_colouring(hierarchy, facts, scheme, first)
+    return [
+        painter,
+        *(painter.in_theme(THEMES[theme]) or make_colouring(hierarchy, facts, scheme, theme) for theme in others),
+    ]
 
 
-def by_number(painters: Sequence[Colouring]) -> list[ByNumber]:
+def numeric_colourings(painters: Sequence[Colouring]) -> list[NumberColouring]:
     """Return the colourings as colourings by a number; [] if they are not."""
-    return [numeric for painter in painters if (numeric := painter.by_number()) is not None]
+    return [numeric for painter in painters if (numeric := painter.as_number_colouring()) is not None]
 
 
-def step_by_step(
-    hierarchy: Hierarchy, facts: Facts, each: Iterable[Callable[[], Stats]], inside: list[Path], table: TextTable
+def step_colouring_blocks(
+    hierarchy: Hierarchy, facts: Facts, each: Iterable[Callable[[], Stats]], inside: list[RowPath], table: TextTable
 ) -> Iterator[DataBlock]:
     """Yield the measured colourings of each single step, named by its number; the fills are written for the first step
     only."""
@@ -79,47 +82,49 @@ def step_by_step(
         alone = replace(facts, stats=stats(), before=None)
         for scheme in SCHEMES:
             if SCHEMES[scheme].measured:
-                painters = [colour(hierarchy, alone, scheme, theme) for theme in THEMES]
+                painters = [make_colouring(hierarchy, alone, scheme, theme) for theme in THEMES]
                 fills = f"colour/{scheme}@0" if number else None
-                yield from ramp(by_number(painters), inside, table, f"{scheme}@{number}", fills)
+                yield from ramp_blocks(numeric_colourings(painters), inside, table, f"{scheme}@{number}", fills)
 
 
-def logged_by_step(hierarchy: Hierarchy, each: Iterable[Facts], table: TextTable) -> Iterator[DataBlock]:
+def logged_colouring_blocks(hierarchy: Hierarchy, each: Iterable[Facts], table: TextTable) -> Iterator[DataBlock]:
     """Yield the colouring by logged values of each step, named by the number of the step."""
     for number, facts in enumerate(each):
-        painters = in_all_themes(hierarchy, facts, BY_LOG)
-        yield from named(hierarchy, [replace(painter, scheme=f"logged@{number}") for painter in painters], table)
+        painters = colour_in_all_themes(hierarchy, facts, COLOR_BY_LOGGED)
+        yield from row_colouring_blocks(
+            hierarchy, [replace(painter, scheme=f"logged@{number}") for painter in painters], table
+        )
 
 
-def named(hierarchy: Hierarchy, painters: list[Colouring], table: TextTable) -> Iterator[DataBlock]:
+def row_colouring_blocks(hierarchy: Hierarchy, painters: list[Colouring], table: TextTable) -> Iterator[DataBlock]:
     """Yield the blocks of a colouring whose fills do not depend on the rows shown."""
-    told, columns = looks(painters, table, range(len(hierarchy)))
+    told, columns = row_looks(painters, table, range(len(hierarchy)))
     scheme = painters[0].scheme
-    yield words(f"colour/{scheme}", told)
-    yield ints(f"colour/{scheme}/rows", np.concatenate(columns))
+    yield json_block(f"colour/{scheme}", told)
+    yield ints_block(f"colour/{scheme}/rows", np.concatenate(columns))
 
 
-def looks(
+def row_looks(
     painters: Sequence[Colouring], table: TextTable, rows: Sequence[int]
 ) -> tuple[dict[str, Any], tuple[Longs, ...]]:
     """Return fills, legend rows with their order, and the heading; and for the given rows five columns: fill, second
     line (0: the usual one), account, where the legend rows of a row begin, and these legend rows."""
-    fills: dict[tuple[Fill, ...], int] = {}
+    fills: dict[tuple[RowFill, ...], int] = {}
     legend: dict[tuple[str, int], int] = {}
-    known: dict[tuple[Fill, str | None, str], tuple[int, list[int]]] = {}
+    known: dict[tuple[RowFill, str | None, str], tuple[int, list[int]]] = {}
 
-    def number(*looks: Fill) -> int:
+    def number(*looks: RowFill) -> int:
         return fills.setdefault(looks, len(fills))
 
-    def look(row: int, first: Fill) -> tuple[int, list[int]]:
-        legends = zip(*(legend_of(painter, row) for painter in painters), strict=True)
+    def look(row: int, first: RowFill) -> tuple[int, list[int]]:
+        legends = zip(*(row_legend(painter, row) for painter in painters), strict=True)
         keys = [(rows[0].label, number(*(entry.fill for entry in rows))) for rows in legends]
-        drawn = number(first, *(painter.fill((row,)) for painter in painters[1:]))  # one number in all themes
+        drawn = number(first, *(painter.fill_of((row,)) for painter in painters[1:]))  # one number in all themes
         return drawn, [legend.setdefault(key, len(legend)) for key in keys]
 
     def ask(row: int) -> tuple[int, list[int], int, int]:
         path = (row,)
-        said = light.fill(path), light.second(path), light.account(path)
+        said = light.fill_of(path), light.second_line(path), light.tooltip_text(path)
         if said not in known:  # equal looks and words: equal legend rows
             known[said] = look(row, said[0])
         return *known[said], 0 if said[1] is None else 1 + table(said[1]), table(said[2])
@@ -128,7 +133,7 @@ def looks(
     asked: dict[Hashable, int] = {}
     answers: list[tuple[int, list[int], int, int]] = []
     which = []  # the answer of each row: computed once for rows that the colouring cannot distinguish
-    for row, key in zip(rows, light.keys(rows), strict=True):
+    for row, key in zip(rows, light.look_keys(rows), strict=True):
         if key not in asked:
             asked[key] = len(answers)
             answers.append(ask(row))
@@ -136,10 +141,10 @@ def looks(
     fill, entries, second, account = zip(*answers, strict=True) if answers else ((), (), (), ())
     by_row = np.array(which, np.int64)
     columns = [np.array(column, np.int64)[by_row] for column in (fill, second, account)]
-    columns += together(entries, by_row)
-    order = in_order([key[1] for key in legend], list(fills), [painter.theme.hues for painter in painters])
+    columns += concatenate_lists(entries, by_row)
+    order = legend_ranks([key[1] for key in legend], list(fills), [painter.theme.hues for painter in painters])
     told = {
-        "fills": [plain_fills(pair) for pair in fills],
+        "fills": [theme_fill_values(pair) for pair in fills],
         "legend": list(legend),
         "order": order,
         "heading": painters[0].heading,
@@ -147,10 +152,10 @@ def looks(
     return told, tuple(columns)
 
 
-def together(lists: Sequence[Sequence[int]], which: Longs) -> tuple[Longs, Longs]:
+def concatenate_lists(lists: Sequence[Sequence[int]], which: Longs) -> tuple[Longs, Longs]:
     """Return where the list of each row begins, with the end of the last, and all lists concatenated.
 
-    >>> [column.tolist() for column in together([[7, 8], [9]], np.array([1, 0, 1]))]
+    >>> [column.tolist() for column in concatenate_lists([[7, 8], [9]], np.array([1, 0, 1]))]
     [[0, 1, 3, 4], [9, 7, 8, 9]]
     """
     held = np.fromiter(chain.from_iterable(lists), np.int64)
@@ -160,12 +165,12 @@ def together(lists: Sequence[Sequence[int]], which: Longs) -> tuple[Longs, Longs
     return start, held[np.repeat(begin - start[:-1], size) + np.arange(start[-1])]
 
 
-def legend_of(painter: Colouring, row: int) -> list[LegendRow]:
+def row_legend(painter: Colouring, row: int) -> list[LegendRow]:
     """Return the entries of the legend for one row."""
-    return [entry for entry in painter.legend([(row,)]) if entry.shape != "rest"]
+    return [entry for entry in painter.legend_rows([(row,)]) if entry.shape != "rest"]
 
 
-def in_order(numbers: list[int], fills: list[tuple[Fill, ...]], hues: list[tuple[str, ...]]) -> list[int]:
+def legend_ranks(numbers: list[int], fills: list[tuple[RowFill, ...]], hues: list[tuple[str, ...]]) -> list[int]:
     """Return the rank of each legend row: the order in which letters and hues are assigned."""
 
     def key(number: int) -> tuple[int, int, str, int]:
@@ -180,44 +185,44 @@ def in_order(numbers: list[int], fills: list[tuple[Fill, ...]], hues: list[tuple
     return rank
 
 
-def ramp(
-    painters: list[ByNumber], inside: list[Path], table: TextTable, name: str, fills: str | None = None
+def ramp_blocks(
+    painters: list[NumberColouring], inside: list[RowPath], table: TextTable, name: str, fills: str | None = None
 ) -> Iterator[DataBlock]:
     """Yield the blocks of a colouring by a number: the value and text of each row, and the fills or the name of another
     block with the same fills."""
     light = painters[0]
-    numbers = light.numbers(inside)
-    rows = 0, first_op(light.hierarchy)
-    unknown = [[painter.unknown(row) for painter in painters] for row in rows]  # for a group and for an op
-    yield words(
+    numbers = light.number_values(inside)
+    rows = 0, first_op_row(light.hierarchy)
+    unknown = [[painter.unknown_fill(row) for painter in painters] for row in rows]  # for a group and for an op
+    yield json_block(
         f"colour/{name}",
         {
-            "fills": fills or along(painters, numbers.signed),
-            "unknown": [plain_fills(tuple(pair)) for pair in unknown],
+            "fills": fills or ramp_fills(painters, numbers.signed),
+            "unknown": [theme_fill_values(tuple(pair)) for pair in unknown],
             "heading": light.heading,
-            "measured": UNITS[light.scheme],
+            "measured": COLOURING_UNITS[light.scheme],
             "inside": [".".join(map(str, path)) for path in inside] if numbers.missing else [],
-            "rest": [row.label for row in light.legend([]) if row.shape == "rest"],
+            "rest": [row.label for row in light.legend_rows([]) if row.shape == "rest"],
             "values": [None if value is None else round(value, 3) for value in numbers.values],
-            **dict(details(numbers, painters, table)),
+            **dict(ramp_details(numbers, painters, table)),
         },
     )
-    yield ints(f"colour/{name}/rows", [table(text) for text in numbers.words])
+    yield ints_block(f"colour/{name}/rows", [table(text) for text in numbers.words])
 
 
-def along(painters: list[ByNumber], signed: bool) -> list[Any]:
+def ramp_fills(painters: list[NumberColouring], signed: bool) -> list[Any]:
     """Return the fills from zero, or from the largest loss if values may be negative, to the largest value."""
-    sides = [painter.to_one() for painter in painters]
+    sides = [painter.scaled_to_one() for painter in painters]
     # `shade` takes the square root of a share: (step / STEPS)² is step / STEPS along the ramp.
-    shares = [step * abs(step) / STEPS**2 for step in range(-STEPS if signed else 0, STEPS + 1)]
-    return [plain_fills(tuple(side.shade(share) for side in sides)) for share in shares]
+    shares = [step * abs(step) / RAMP_STEPS**2 for step in range(-RAMP_STEPS if signed else 0, RAMP_STEPS + 1)]
+    return [theme_fill_values(tuple(side.shade_of(share) for side in sides)) for share in shares]
 
 
-def details(numbers: ColourValues, painters: Sequence[Colouring], table: TextTable) -> Iterator[tuple[str, Any]]:
+def ramp_details(numbers: ColourValues, painters: Sequence[Colouring], table: TextTable) -> Iterator[tuple[str, Any]]:
     """Yield the fields that only some colourings by a number have."""
     if numbers.missing:
         kinds = ("data", "control", "reference")
-        yield "faint", {kind: [faint(kind, painter.theme) for painter in painters] for kind in kinds}
+        yield "faint", {kind: [faint_line_colour(kind, painter.theme) for painter in painters] for kind in kinds}
         yield "missing", numbers.missing
     if numbers.signed:
         yield "signed", True
@@ -227,17 +232,17 @@ def details(numbers: ColourValues, painters: Sequence[Colouring], table: TextTab
         yield from (("whole", True), ("batch", numbers.batch), ("lacks", dict(numbers.lacks)))
 
 
-def faint(kind: str, theme: Theme) -> str:
+def faint_line_colour(kind: str, theme: Theme) -> str:
     """Return the colour of a line to a box without a value."""
-    return mixed(theme.reference if kind == "reference" else theme.data, theme.background, FADED)
+    return mix_colours(theme.reference if kind == "reference" else theme.data, theme.background, FADED_PERCENT)
 
 
-def first_op(hierarchy: Hierarchy) -> int:
+def first_op_row(hierarchy: Hierarchy) -> int:
     """Return the first row that is an op; 0 if there is none."""
     ops = (hierarchy.node >= 0).nonzero()[0]
     return int(ops[0]) if len(ops) else 0
 
 
-def plain_fills(pair: tuple[Fill, ...]) -> list[Any]:
+def theme_fill_values(pair: tuple[RowFill, ...]) -> list[Any]:
     """Return a fill in each theme, as plain values."""
-    return [list(FILL(fill)) for fill in pair]
+    return [list(FILL_VALUES(fill)) for fill in pair]

@@ -8,7 +8,7 @@ from typing import Any
 from graphviz_tb.model.custom import CustomCategory
 
 
-def custom_told(categories: Iterable[CustomCategory]) -> dict[str, Any]:
+def custom_charts_values(categories: Iterable[CustomCategory]) -> dict[str, Any]:
     """Return `categories`, each with `title`, `closed` and `charts`; a chart has `title`, `tags` and `margins`."""
     return {
         "categories": [

@@ -11,19 +11,19 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TypeAlias
 
-from graphviz_tb.model.bundles import bundle_of
+from graphviz_tb.model.bundles import bundle_of_tensors
 from graphviz_tb.model.metagraph import Annotation, Bridge, Metaedge, Metagraph
 from graphviz_tb.model.skeleton import Skeleton
-from graphviz_tb.model.thickness import thickness
+from graphviz_tb.model.thickness import line_thickness
 from graphviz_tb.model.view import NodeLabel
 from graphviz_tb.page.blocks import TextTable
-from graphviz_tb.view.labels import contents, shown
+from graphviz_tb.view.labels import describe_contents, drawn_label
 
-KINDS = ("scope", "op", "series", "fold", "call", "function")
-AT_ONCE = 1 << 12  # rows transposed in one go
+BOX_KINDS = ("scope", "op", "series", "fold", "call", "function")
+ROWS_TRANSPOSED_AT_ONCE = 1 << 12  # rows transposed in one go
 IntArray: TypeAlias = "array[int]"  # of the type "i": a list takes eight times the memory
 LabelNumbers: TypeAlias = "tuple[int, int, int, int, int]"
-SIDES, STUBS = ("in", "out"), ("shortcut", "constant", "summary", "weight")
+STUB_SIDES, STUB_KINDS = ("in", "out"), ("shortcut", "constant", "summary", "weight")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,55 +35,61 @@ class PageLevel:
     node_labels: Sequence[LabelNumbers]
 
 
-def label_numbers(node: NodeLabel, words: TextTable) -> LabelNumbers:
+def encode_label(node: NodeLabel, words: TextTable) -> LabelNumbers:
     """Encode the label of a box: the numbers of its texts, and its kind as bits."""
-    return words(node.label), words(node.second), words(node.badge), words(node.about), flags(node)
+    return words(node.label), words(node.second), words(node.badge), words(node.about), box_flags(node)
 
 
-def level(held: PageLevel, say: LineTable) -> IntArray:
+def encode_level(held: PageLevel, say: LineTable) -> IntArray:
     """Encode one level."""
     graph = held.metagraph
     out = array("i", [graph.row])
-    out.extend(prefixed(graph.children))
-    out.extend(prefixed(graph.functions))
+    out.extend(length_prefixed(graph.children))
+    out.extend(length_prefixed(graph.functions))
     for node in held.node_labels:
         out.extend(node)
-    put_rows(out, edges(graph.edges, say))
-    put_rows(out, bridges(graph.bridges, say))
+    append_columns(out, encode_edges(graph.edges, say))
+    append_columns(out, encode_bridges(graph.bridges, say))
     for mask in (graph.mask, graph.automatic):
-        out.extend((*prefixed(mask.in_extract), *prefixed(mask.out_extract), *prefixed(sorted(mask.stubbed))))
-    put_rows(out, stubs(graph.annotations))
-    put_rows(out, graph.loops)
-    put_skeleton(out, held.skeleton)
+        out.extend(
+            (
+                *length_prefixed(mask.in_extract),
+                *length_prefixed(mask.out_extract),
+                *length_prefixed(sorted(mask.stubbed)),
+            )
+        )
+    append_columns(out, encode_stubs(graph.annotations))
+    append_columns(out, graph.loops)
+    append_skeleton(out, held.skeleton)
     return out
 
 
-def flags(node: NodeLabel) -> int:
+def box_flags(node: NodeLabel) -> int:
     # Bits: 0 openable, 1 connected, 2-4 kind, 5-7 member.
-    return node.openable | node.connected << 1 | KINDS.index(node.kind) << 2 | KINDS.index(node.member) << 5
+    return node.openable | node.connected << 1 | BOX_KINDS.index(node.kind) << 2 | BOX_KINDS.index(node.member) << 5
 
 
-def prefixed(items: Iterable[int]) -> list[int]:
+def length_prefixed(items: Iterable[int]) -> list[int]:
     """Return a list with its length before it.
 
-    >>> prefixed([7, 8])
+    >>> length_prefixed([7, 8])
     [2, 7, 8]
     """
     values = list(items)
     return [len(values), *values]
 
 
-def put_rows(out: IntArray, items: Iterable[Sequence[int]]) -> None:
+def append_columns(out: IntArray, items: Iterable[Sequence[int]]) -> None:
     """Append rows of equal length column by column: equal values next to each other compress well.
 
     >>> out = array("i", [9])
-    >>> put_rows(out, [(1, 5), (2, 6)])
+    >>> append_columns(out, [(1, 5), (2, 6)])
     >>> out.tolist()
     [9, 2, 1, 2, 5, 6]
     """
     source = iter(items)
-    some = list(islice(source, AT_ONCE))
-    if len(some) < AT_ONCE:  # nearly all levels
+    some = list(islice(source, ROWS_TRANSPOSED_AT_ONCE))
+    if len(some) < ROWS_TRANSPOSED_AT_ONCE:  # nearly all levels
         out.append(len(some))
         for values in zip(*some, strict=True):
             out.extend(values)
@@ -93,7 +99,7 @@ def put_rows(out: IntArray, items: Iterable[Sequence[int]]) -> None:
     while some:
         for column, more in zip(columns, zip(*some, strict=True), strict=True):
             column.extend(more)
-        some = list(islice(source, AT_ONCE))
+        some = list(islice(source, ROWS_TRANSPOSED_AT_ONCE))
     out.append(len(columns[0]))
     for column in columns:
         out += column
@@ -112,65 +118,70 @@ class LineTable:
         """Return the numbers of one line."""
         members = line.members if isinstance(line, Bridge) else (0, 0)
         counts = line.tensors, line.control, line.reference, line.kind, members
-        key = line.carried.outputs, *counts  # two steps: by outputs, which needs no decoding, then by their tensors
+        # two steps: by outputs, which needs no decoding, then by their tensors
+        key = line.carried_tensors.outputs, *counts
         said = self.known.get(key)
         if said is None:
-            said = self.known[key] = self.numbers(counts, line)
+            said = self.known[key] = self.encode_line(counts, line)
         return said
 
-    def numbers(self, counts: tuple[object, ...], line: Metaedge | Bridge) -> tuple[int, int, int]:
+    def encode_line(self, counts: tuple[object, ...], line: Metaedge | Bridge) -> tuple[int, int, int]:
         """Return the numbers of a line by its tensors, each of which is decoded once."""
-        tensors = tuple(line.carried)
+        tensors = tuple(line.carried_tensors)
         key = *counts, tensors
         if key not in self.alike:
-            self.alike[key] = said(replace(line, bundles=bundle_of(*tensors)), self.words)
+            self.alike[key] = encode_line_words(replace(line, bundles=bundle_of_tensors(*tensors)), self.words)
         return self.alike[key]
 
 
-def edges(metaedges: Iterable[Metaedge], say: LineTable) -> Iterator[tuple[int, ...]]:
+def encode_edges(metaedges: Iterable[Metaedge], say: LineTable) -> Iterator[tuple[int, ...]]:
     for edge in metaedges:
         yield edge.source, edge.target, edge.tensors, edge.control, edge.reference, int(edge.back), *say(edge)
 
 
-def bridges(listed_bridges: Iterable[Bridge], say: LineTable) -> Iterator[tuple[int, ...]]:
+def encode_bridges(listed_bridges: Iterable[Bridge], say: LineTable) -> Iterator[tuple[int, ...]]:
     for bridge in listed_bridges:
         seen = bridge.inbound | bridge.drawable << 1
         counts = bridge.tensors, bridge.control, bridge.reference
         yield bridge.child, bridge.other, seen, *counts, *bridge.members, *say(bridge)
 
 
-def stubs(annotations: Iterable[Annotation]) -> Iterator[tuple[int, ...]]:
+def encode_stubs(annotations: Iterable[Annotation]) -> Iterator[tuple[int, ...]]:
     for note in annotations:
         # Bits: 0 side, 1 control, 2-3 kind.
-        kind = SIDES.index(note.side) | note.control << 1 | STUBS.index(note.kind) << 2
+        kind = STUB_SIDES.index(note.side) | note.control << 1 | STUB_KINDS.index(note.kind) << 2
         yield note.child, note.other, kind, note.edges
 
 
-def said(line: Metaedge | Bridge, words: TextTable) -> tuple[int, int, int]:
+def encode_line_words(line: Metaedge | Bridge, words: TextTable) -> tuple[int, int, int]:
     """Return the numbers of a line's label, of its thickness (the last bit marks lines of indices, sizes and masks
     only), and of its full tensors."""
-    return words(shown(line)), thickness(line) << 1 | line.carried.indexing, words(contents(line))
+    return (
+        words(drawn_label(line)),
+        line_thickness(line) << 1 | line.carried_tensors.is_indexing,
+        words(describe_contents(line)),
+    )
 
 
-def put_skeleton(out: IntArray, order: Skeleton) -> None:
+def append_skeleton(out: IntArray, order: Skeleton) -> None:
     """Append a drawing order."""
     out.append(len(order.ports))
     for port in order.ports:
         out.append(int(port.first))
-        put_rows(out, ((row, int(inbound)) for row, inbound in port.others))
-    put_rows(out, ((wire.edge, wire.bridge, int(wire.turned)) for wire in order.wires))
+        append_columns(out, ((row, int(inbound)) for row, inbound in port.others))
+    append_columns(out, ((wire.edge, wire.bridge, int(wire.turned)) for wire in order.wires))
     for wire in order.wires:
-        out.extend(prefixed(wire.chain))
-    out.extend(prefixed(order.waypoint))
+        out.extend(length_prefixed(wire.chain))
+    out.extend(length_prefixed(order.waypoint))
     out.append(len(order.parts))
     for part in order.parts:
         out.append(len(part))
         for row in part:
-            out.extend(prefixed(row))
+            out.extend(length_prefixed(row))
     out.append(len(order.shelves))
     for shelf in order.shelves:
-        out.extend(prefixed(shelf))
-    out.extend((order.main, *prefixed(order.spine), len(order.breaks)))
+        out.extend(length_prefixed(shelf))
+    out.extend((order.main, *length_prefixed(order.spine), len(order.breaks)))
     for broken in order.breaks:
-        out.extend(prefixed(broken))
+        out.extend(length_prefixed(broken))
     out.append(int(order.plain))

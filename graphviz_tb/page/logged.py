@@ -14,34 +14,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.chart.decimate import decimated
-from graphviz_tb.chart.order import HUES, LineStyle, groups, styles
+from graphviz_tb.chart.decimate import decimate_series
+from graphviz_tb.chart.order import RUN_HUES, LineStyle, group_tags, run_styles
 from graphviz_tb.errors import TbGraphError
 from graphviz_tb.log import Log, open_log
 from graphviz_tb.model.embeddings import Embedding
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.joins import Join
-from graphviz_tb.model.json_values import finite, whole
-from graphviz_tb.model.logged import Histograms, Kind, Logged, Place, Run, Series
+from graphviz_tb.model.joins import TagJoin
+from graphviz_tb.model.json_values import json_integer, replace_non_finite
+from graphviz_tb.model.logged import FileRange, HistogramPoints, LogContents, Run, Series, SeriesKind
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.page.blocks import DataBlock, words
-from graphviz_tb.page.clouds import belongs, cloud_blocks, clouds_told
-from graphviz_tb.page.columns import packed
-from graphviz_tb.page.custom import custom_told
+from graphviz_tb.page.blocks import DataBlock, json_block
+from graphviz_tb.page.clouds import embedding_blocks, embedding_list_block, is_shown_in_page
+from graphviz_tb.page.columns import pack_columns
+from graphviz_tb.page.custom import custom_charts_values
 from graphviz_tb.page.hparams import trials_table
-from graphviz_tb.page.joined import clouds_joined, joins_told
-from graphviz_tb.page.points import USUAL_STEPS, histogram_columns, point_of, samples_of
-from graphviz_tb.projector import Projector, projector_of
-from graphviz_tb.read.logged.layouts import custom_charts
-from graphviz_tb.render.html import document
+from graphviz_tb.page.joined import embedding_joins, joins_by_tag
+from graphviz_tb.page.points import DEFAULT_HISTOGRAM_STEPS, describe_point, histogram_columns, shown_samples
+from graphviz_tb.projector import Projector, find_projector
+from graphviz_tb.read.logged.layouts import read_custom_charts
+from graphviz_tb.render.html import page_bytes
 
-PIXELS = 1000  # columns of pixels to which the points of a page are thinned
-LAST_POINTS = 10  # of images, sounds, texts, curves and tensors
-LONGEST_CELLS = 100_000  # bytes of the texts of one point
+THINNED_WIDTH_PX = 1000  # columns of pixels to which the points of a page are thinned
+MAX_LAST_POINTS = 10  # of images, sounds, texts, curves and tensors
+MAX_CELL_BYTES = 100_000  # bytes of the texts of one point
 # Kinds of tags in a page, in the order in which room is given: the largest last.
-KINDS: tuple[Kind, ...] = ("scalar", "histogram", "pr_curve", "tensor", "text", "image", "audio")
+PAGE_TAG_KINDS: tuple[SeriesKind, ...] = ("scalar", "histogram", "pr_curve", "tensor", "text", "image", "audio")
 TagKind = tuple[str, str]  # tag, kind
-JoinTags = Callable[[Iterable[str]], Iterable[Join]]
+JoinTags = Callable[[Iterable[str]], Iterable[TagJoin]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +53,19 @@ class LogPart:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldLog:
+class SourceLog:
     """A log and embeddings found in a source, each if present."""
 
     log: Log | None
     projector: Projector | None
 
     @property
-    def logged(self) -> Logged:
+    def all_logged(self) -> LogContents:
         """Return everything that was logged."""
-        return Logged((), ()) if self.log is None else self.log.logged
+        return LogContents((), ()) if self.log is None else self.log.logged
 
 
-def log_of(source: Any) -> HeldLog | None:
+def open_source_log(source: Any) -> SourceLog | None:
     """Open the log and the embeddings of a source; None if it has nothing to show in the pages of a log."""
     if not isinstance(source, str | os.PathLike) or str(source) == "-":
         return None
@@ -73,31 +73,31 @@ def log_of(source: Any) -> HeldLog | None:
         log = open_log(source)
     except TbGraphError:
         log = None
-    projector = projector_of(source, log) if Path(source).is_dir() else None
-    if projector is not None and not any(map(belongs, projector.embeddings.found)):
+    projector = find_projector(source, log) if Path(source).is_dir() else None
+    if projector is not None and not any(map(is_shown_in_page, projector.embeddings.found)):
         projector = None
-    shown = log is not None and any(series.kind in KINDS for series in log.logged.series)
-    return HeldLog(log, projector) if shown or projector is not None else None
+    shown = log is not None and any(series.kind in PAGE_TAG_KINDS for series in log.logged.series)
+    return SourceLog(log, projector) if shown or projector is not None else None
 
 
-def log_html(held: HeldLog, title: str, room: int) -> bytes:
+def log_page_html(held: SourceLog, title: str, room: int) -> bytes:
     """Return a page of a log without a graph, with at most `room` bytes of points."""
-    part = log_part(held, title, room)
-    return document({"format": "tbgraph page", "title": title, "log": True, "bare": True}, part.blocks, title)
+    part = pack_log(held, title, room)
+    return page_bytes({"format": "tbgraph page", "title": title, "log": True, "bare": True}, part.blocks, title)
 
 
-def no_log(title: str, profiles: int) -> LogPart:
+def empty_log_part(title: str, profiles: int) -> LogPart:
     """Return the blocks of a page with `profiles` and no log."""
     state = {**log_state((), ()), "title": title, "left": 0, "kinds": {"profile": profiles}}
-    return LogPart((words("log", {"state": state, "tags": []}),), 0)
+    return LogPart((json_block("log", {"state": state, "tags": []}),), 0)
 
 
-def log_part(held: HeldLog, title: str, room: int, join: JoinTags | None = None, profiles: int = 0) -> LogPart:
+def pack_log(held: SourceLog, title: str, room: int, join: JoinTags | None = None, profiles: int = 0) -> LogPart:
     """Return the blocks of a log with as many tags as fit: scalars first, the largest kinds last, then the embeddings.
     `join` finds the nodes of tags in the graph of the page, which has `profiles`."""
-    logged = held.logged
+    logged = held.all_logged
     runs = {run.name: number for number, run in enumerate(logged.runs)}
-    every = [series for kind in KINDS for series in logged.series if series.kind == kind]
+    every = [series for kind in PAGE_TAG_KINDS for series in logged.series if series.kind == kind]
     numbers = {(series.run, series.tag): number for number, series in enumerate(every)}
     tag_ids: dict[TagKind, int] = {}
     tags = tag_entries(
@@ -106,32 +106,34 @@ def log_part(held: HeldLog, title: str, room: int, join: JoinTags | None = None,
         runs.__getitem__,
         lambda one: numbers[one.run, one.tag],
     )
-    tags.sort(key=lambda entry: KINDS.index(entry["kind"]))  # stable: groups stay in their order
+    tags.sort(key=lambda entry: PAGE_TAG_KINDS.index(entry["kind"]))  # stable: groups stay in their order
     packer, kept = LogPacker(held.log, room), []
     for entry in tags:
-        if packer.put(entry["id"], entry["kind"], {one[1]: every[one[1]] for one in entry["runs"]}):
+        if packer.pack_tag(entry["id"], entry["kind"], {one[1]: every[one[1]] for one in entry["runs"]}):
             kept.append(entry)
     left = len(tags) - len(kept)
     state = {**log_state(enumerate(logged.runs), logged.series), "title": title, "left": left}
     kinds = Counter(entry["kind"] for entry in kept)
     table = trials_table(logged)
-    if packer.put_trials({**table, "rows": [{**row, "run": runs[row["run"]]} for row in table["rows"]]}):
+    if packer.pack_trials({**table, "rows": [{**row, "run": runs[row["run"]]} for row in table["rows"]]}):
         kinds["hparams"] += 1
-    if packer.put_custom(logged):
+    if packer.pack_custom_charts(logged):
         kinds["layout"] += 1
     clouds = {}
     if held.projector is not None:
-        clouds = packer.put_clouds(held.projector, runs)
+        clouds = packer.pack_embeddings(held.projector, runs)
         kinds["projector"] += max(1, len(clouds))  # if none fits, the page says so
     if profiles:
         kinds["profile"] = profiles
     state["kinds"] = kinds
-    blocks = [words("log", {"state": state, "tags": kept}), *packer.blocks]
+    blocks = [json_block("log", {"state": state, "tags": kept}), *packer.blocks]
     if join is not None:
         names = {entry["id"]: entry["name"] for entry in kept}
-        variables = {number: one.variable for number, one in clouds.items()}
+        variables = {number: one.variable_name for number, one in clouds.items()}
         joins = {each.tag: each for each in join(dict.fromkeys((*names.values(), *variables.values())))}
-        blocks.append(words("log/joins", {**joins_told(names, joins), "clouds": clouds_joined(variables, joins)}))
+        blocks.append(
+            json_block("log/joins", {**joins_by_tag(names, joins), "clouds": embedding_joins(variables, joins)})
+        )
     return LogPart(tuple(blocks), left)
 
 
@@ -141,67 +143,67 @@ class LogPacker:
     def __init__(self, log: Log | None, room: int) -> None:
         self.log, self.room = log, room
         self.blocks: list[DataBlock] = []
-        self._blobs: dict[tuple[str, Place], int] = {}
+        self._blobs: dict[tuple[str, FileRange], int] = {}
 
-    def put(self, number: int, kind: Kind, each: Mapping[int, Series]) -> bool:
+    def pack_tag(self, number: int, kind: SeriesKind, each: Mapping[int, Series]) -> bool:
         """Pack one tag, its series by their ids; return whether it fitted. The first tag always fits."""
         if kind == "scalar":
             block = points_block(number, list(each.values()), list(each))
         elif kind == "histogram":
             block = histograms_block(number, each)
         else:
-            return self._put_points(number, each)
-        return self._fits(block)
+            return self.pack_last_points(number, each)
+        return self.add_if_fitting(block)
 
-    def put_trials(self, table: dict[str, Any]) -> bool:
+    def pack_trials(self, table: dict[str, Any]) -> bool:
         """Pack the table of hyperparameters and metrics; return whether there is one that fitted."""
-        return bool(table["rows"]) and self._fits(words("log/hparams", table))
+        return bool(table["rows"]) and self.add_if_fitting(json_block("log/hparams", table))
 
-    def put_custom(self, logged: Logged) -> bool:
+    def pack_custom_charts(self, logged: LogContents) -> bool:
         """Pack the charts laid out by runs; return whether there are any that fitted."""
-        charts = custom_charts(logged, self.log.read) if self.log is not None else ()
-        return bool(charts) and self._fits(words("log/custom", custom_told(charts)))
+        charts = read_custom_charts(logged, self.log.read) if self.log is not None else ()
+        return bool(charts) and self.add_if_fitting(json_block("log/custom", custom_charts_values(charts)))
 
-    def put_clouds(self, projector: Projector, runs: Mapping[str, int]) -> dict[int, Embedding]:
+    def pack_embeddings(self, projector: Projector, runs: Mapping[str, int]) -> dict[int, Embedding]:
         """Pack the embeddings that fit, and their list; return those packed, by number."""
         held: dict[int, Embedding] = {}
         left: list[Notice] = []
-        found = [one for one in projector.embeddings.found if belongs(one)]
+        found = [one for one in projector.embeddings.found if is_shown_in_page(one)]
         if others := len(projector.embeddings.found) - len(found):
             text = f"{others:,} variables of checkpoints are not in this file: tbgraph serve shows them"
             left.append(Notice("embedding", text))
         for number, one in enumerate(found):
             try:
-                blocks = tuple(cloud_blocks(projector, one, number))
+                blocks = tuple(embedding_blocks(projector, one, number))
             except TbGraphError as error:
                 left.append(Notice("embedding", str(error), one.name))
                 continue
-            if self._fits(*blocks, strict=True):
+            if self.add_if_fitting(*blocks, strict=True):
                 held[number] = one
             else:
                 text = f"'{one.name[:80]}' is not in this file: write it with a larger --page-max"
                 left.append(Notice("embedding", text, one.name))
-        self.blocks.append(clouds_told(projector, held, left, runs))
+        self.blocks.append(embedding_list_block(projector, held, left, runs))
         return held
 
-    def _fits(self, *blocks: DataBlock, strict: bool = False) -> bool:
-        size = sum(len(block.packed) for block in blocks)
+    def add_if_fitting(self, *blocks: DataBlock, strict: bool = False) -> bool:
+        size = sum(len(block.base64_text) for block in blocks)
         if (self.blocks or strict) and size > self.room:
             return False
         self.room -= size
         self.blocks += blocks
         return True
 
-    def _put_points(self, number: int, each: Mapping[int, Series]) -> bool:
+    def pack_last_points(self, number: int, each: Mapping[int, Series]) -> bool:
         """Pack the last points of each series, with the bytes of their images and sounds, as far as they fit."""
         told, fits = {}, False
         for key, series in each.items():
-            order = series.in_order()
+            order = series.point_order()
             points: list[int] = []
             made: list[Any] = []
-            for point in reversed(order[-LAST_POINTS:].tolist()):
+            for point in reversed(order[-MAX_LAST_POINTS:].tolist()):
                 try:
-                    one = self._point(series, point)
+                    one = self.pack_point(series, point)
                 except TbGraphError:  # its file is missing or damaged
                     continue
                 if one is None:
@@ -209,46 +211,51 @@ class LogPacker:
                 points.insert(0, point)
                 made.insert(0, one)
             steps, walls = series.step[points].tolist(), series.wall[points].tolist()
-            told[str(key)] = {"n": len(order), "step": steps, "wall": [finite(each) for each in walls], "points": made}
+            told[str(key)] = {
+                "n": len(order),
+                "step": steps,
+                "wall": [replace_non_finite(each) for each in walls],
+                "points": made,
+            }
             fits |= bool(points)
-        return fits and self._fits(words(f"log/{number}", told))
+        return fits and self.add_if_fitting(json_block(f"log/{number}", told))
 
-    def _point(self, series: Series, point: int) -> Any:
+    def pack_point(self, series: Series, point: int) -> Any:
         """Return one point after packing its samples; None if they do not fit."""
         if self.log is None:
             return None
-        new = [key for place in samples_of(series, point) if (key := (series.run, place)) not in self._blobs]
+        new = [key for place in shown_samples(series, point) if (key := (series.run, place)) not in self._blobs]
         if sum(place.length for _, place in new) > self.room:
             return None
         first = len(self._blobs)
         blocks = [DataBlock(f"log/blob/{first + at}", "columns", self.log.read(*key)) for at, key in enumerate(new)]
-        if not self._fits(*blocks):
+        if not self.add_if_fitting(*blocks):
             return None
         self._blobs.update({key: first + at for at, key in enumerate(new)})
-        return point_of(self.log, series, point, lambda place: self._blobs[series.run, place], LONGEST_CELLS)
+        return describe_point(self.log, series, point, lambda place: self._blobs[series.run, place], MAX_CELL_BYTES)
 
 
 def histograms_block(number: int, each: Mapping[int, Series]) -> DataBlock:
     """Pack the histograms of some steps of one tag: on common bins and as percentiles."""
     columns: list[tuple[str, NDArray[Any]]] = []
     for key, series in each.items():
-        if isinstance(series.data, Histograms):
-            columns += histogram_columns(key, series, series.data, ("ridges", "bands"), USUAL_STEPS)
-    return DataBlock(f"log/{number}", "columns", packed(len(each), columns))
+        if isinstance(series.data, HistogramPoints):
+            columns += histogram_columns(key, series, series.data, ("ridges", "bands"), DEFAULT_HISTOGRAM_STEPS)
+    return DataBlock(f"log/{number}", "columns", pack_columns(len(each), columns))
 
 
 def points_block(number: int, each: Sequence[Series], ids: Sequence[int]) -> DataBlock:
-    """Pack the points of one tag, thinned to `PIXELS` columns of pixels along its steps."""
+    """Pack the points of one tag, thinned to `THINNED_WIDTH_PX` columns of pixels along its steps."""
     columns, counts = [], {}
     for one, key in zip(each, ids, strict=True):
-        points = one.in_order(superseded=True)
+        points = one.point_order(superseded=True)
         step, value = one.step[points], one.value[points]
-        points = points[decimated(step.astype(np.float64), value.astype(np.float64), PIXELS)]
+        points = points[decimate_series(step.astype(np.float64), value.astype(np.float64), THINNED_WIDTH_PX)]
         names = ("step", "wall", "value", "superseded")
         made = (one.step[points], one.wall[points], one.value[points], one.superseded[points])
         columns += [(f"{key}.{name}", column) for name, column in zip(names, made, strict=True)]
         counts[str(key)] = {"points": len(one)}
-    return DataBlock(f"log/{number}", "columns", packed(len(counts), columns, {"series": counts}))
+    return DataBlock(f"log/{number}", "columns", pack_columns(len(counts), columns, {"series": counts}))
 
 
 def log_state(runs: Iterable[tuple[int, Run]], every: Iterable[Series]) -> dict[str, Any]:
@@ -257,23 +264,25 @@ def log_state(runs: Iterable[tuple[int, Run]], every: Iterable[Series]) -> dict[
     for series in every:
         kinds[series.kind] += 1
         each[series.run] += 1
-    looks = styles({run.name: run.first_wall or 0.0 for _, run in numbered})
+    looks = run_styles({run.name: run.first_wall or 0.0 for _, run in numbered})
     entries = [run_entry(run, number, each[run.name], looks[run.name]) for number, run in numbered]
-    return {"generation": "", "runs": entries, "kinds": dict(kinds), "hues": HUES, "graphs": [], "notices": []}
+    return {"generation": "", "runs": entries, "kinds": dict(kinds), "hues": RUN_HUES, "graphs": [], "notices": []}
 
 
 def run_entry(run: Run, number: int, series: int, look: LineStyle) -> dict[str, Any]:
     return {
         "id": number,
         "name": run.name,
-        "first": finite(run.first_wall),
-        "last": finite(run.last_wall),
-        "firstStep": whole(run.first_step),
-        "lastStep": whole(run.last_step),
+        "first": replace_non_finite(run.first_wall),
+        "last": replace_non_finite(run.last_wall),
+        "firstStep": json_integer(run.first_step),
+        "lastStep": json_integer(run.last_step),
         "series": series,
         "points": run.points,
         "superseded": run.superseded,
-        "restarts": [{"step": whole(one.step), "points": one.points, "marked": one.marked} for one in run.restarts],
+        "restarts": [
+            {"step": json_integer(one.step), "points": one.points, "marked": one.marked} for one in run.restarts
+        ],
         "state": run.state,
         "style": [look.hue, look.dashes],
         "notices": [notice_entry(one) for one in run.notices],
@@ -292,11 +301,11 @@ def tag_entries(
     extent_of: Callable[[Series], list[Any]] | None = None,
 ) -> list[dict[str, Any]]:
     """Return the tags in the order of their groups, one entry per tag and kind, with the series of each run."""
-    told = extent_of or extent
+    told = extent_of or series_extent
     found: dict[TagKind, list[Series]] = {}
     for series in every:
         found.setdefault((series.tag, series.kind), []).append(series)
-    group_of = {tag: group for group, inner in groups({tag for tag, _ in found}) for tag in inner}
+    group_of = {tag: group for group, inner in group_tags({tag for tag, _ in found}) for tag in inner}
     place = {tag: at for at, tag in enumerate(group_of)}
     ordered = sorted(found, key=lambda key: (place[key[0]], key[1]))
     return [
@@ -314,17 +323,17 @@ def tag_entries(
     ]
 
 
-def extent(series: Series) -> list[Any]:
+def series_extent(series: Series) -> list[Any]:
     """Return the number of points, first and last step, first and last time, and the number of values that are not
     finite."""
     known = series.extent()
     if known is None:
         return [0, None, None, None, None, 0]
-    steps = whole(known.first_step), whole(known.last_step)
-    return [known.points, *steps, finite(known.first_wall), finite(known.last_wall), known.odd]
+    steps = json_integer(known.first_step), json_integer(known.last_step)
+    return [known.points, *steps, replace_non_finite(known.first_wall), replace_non_finite(known.last_wall), known.odd]
 
 
-def named(source: str | os.PathLike[str]) -> str:
+def name_of_source(source: str | os.PathLike[str]) -> str:
     """Return the name of a source, also of "." and the like."""
     path = Path(source)
     return path.name if path.name not in ("", "..") else path.resolve().name or str(path)

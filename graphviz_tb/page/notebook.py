@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from html import escape
 
-from graphviz_tb.errors import RequestError, demand, spoken
-from graphviz_tb.limits import NOTEBOOK_HEIGHT
+from graphviz_tb.errors import RequestError, require_type, short_repr
+from graphviz_tb.limits import MAX_NOTEBOOK_HEIGHT_PX
 
-MAY = "allow-scripts allow-downloads"  # no allow-same-origin: the page cannot reach the notebook or its server
+# no allow-same-origin: the page cannot reach the notebook or its server
+FRAME_PERMISSIONS = "allow-scripts allow-downloads"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +24,11 @@ class NotebookFrame:
     height: int = 640
 
     def __post_init__(self) -> None:
-        demand("height", self.height, int)
-        if not 1 <= self.height <= NOTEBOOK_HEIGHT:
-            raise RequestError(f"height is {spoken(self.height)}; it takes 1 to {NOTEBOOK_HEIGHT:,} pixels")
+        require_type("height", self.height, int)
+        if not 1 <= self.height <= MAX_NOTEBOOK_HEIGHT_PX:
+            raise RequestError(f"height is {short_repr(self.height)}; it takes 1 to {MAX_NOTEBOOK_HEIGHT_PX:,} pixels")
 
     def _repr_html_(self) -> str:
         held = escape(self.page.decode(), quote=True)
         size = f'width="100%" height="{self.height}" style="border:0"'
-        return f'<iframe sandbox="{MAY}" srcdoc="{held}" {size}></iframe>'
+        return f'<iframe sandbox="{FRAME_PERMISSIONS}" srcdoc="{held}" {size}></iframe>'

@@ -10,22 +10,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.chart.decimate import decimated
-from graphviz_tb.chart.slices import slice_rows, thinned
-from graphviz_tb.model.columns import Bools, distinct
+from graphviz_tb.chart.decimate import decimate_series
+from graphviz_tb.chart.slices import slice_rows, thin_slices
+from graphviz_tb.model.columns import Bools, distinct_values
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.measure import cut_middle
+from graphviz_tb.model.measure import truncate_middle
 from graphviz_tb.model.profile import MemoryCurve, OpTime, Profile, Timeline
-from graphviz_tb.page.blocks import DataBlock, words
-from graphviz_tb.page.columns import Blocks, packed
+from graphviz_tb.page.blocks import DataBlock, json_block
+from graphviz_tb.page.columns import NamedColumns, pack_columns
 
-MOST_ROWS = 20_000  # of a table
-MOST_MARKS = 1_000  # slices that are marked one by one
-MEMORY_PIXELS = 1_000  # columns of a chart of memory
-MOST_PROFILES = 20  # traced steps in a file
-WHOLE_SLICES = 60_000  # of a step in a file; a longer step is thinned to
-FILE_PIXELS = 10_000  # columns of pixels
-LONGEST_NAME = 1_000  # letters of the name of a slice; longer names are cut in the middle
+MAX_OP_TIME_ROWS = 20_000  # of a table
+MAX_MARKED_SLICES = 1_000  # slices that are marked one by one
+MEMORY_CHART_PX = 1_000  # columns of a chart of memory
+MAX_PAGE_PROFILES = 20  # traced steps in a file
+MAX_WHOLE_SLICES = 60_000  # of a step in a file; a longer step is thinned to
+THINNED_SLICES_PX = 10_000  # columns of pixels
+MAX_SLICE_NAME_LETTERS = 1_000  # letters of the name of a slice; longer names are cut in the middle
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,24 +38,24 @@ class ProfilePart:
     left: int
 
 
-def profile_part(profiles: Mapping[str, Callable[[], Profile]], room: int) -> ProfilePart:
+def pack_profiles(profiles: Mapping[str, Callable[[], Profile]], room: int) -> ProfilePart:
     """Pack as many traced steps as fit in `room` bytes; slices of a long step are thinned, and its table says to how
     many."""
     listed: list[dict[str, Any]] = []
     blocks: list[DataBlock] = []
-    for name, make in islice(profiles.items(), MOST_PROFILES):
+    for name, make in islice(profiles.items(), MAX_PAGE_PROFILES):
         profile = make()
         timeline = profile.timeline
-        whole = len(timeline) <= WHOLE_SLICES
-        pixels = max(1, timeline.end) if whole else FILE_PIXELS
-        slices = slices_columns(timeline, 0, max(1, timeline.end), pixels)
+        whole = len(timeline) <= MAX_WHOLE_SLICES
+        pixels = max(1, timeline.end_time) if whole else THINNED_SLICES_PX
+        slices = slice_columns(timeline, 0, max(1, timeline.end_time), pixels)
         number = len(listed)
-        thin = {} if whole else {"thinned": int(columns_count(slices))}
+        thin = {} if whole else {"thinned": int(count_column_rows(slices))}
         held = [
-            words(f"log/profile/{number}", {**profile_table(profile), **thin}),
+            json_block(f"log/profile/{number}", {**profile_table(profile), **thin}),
             DataBlock(f"log/profile/{number}/slices", "columns", slices),
         ]
-        size = sum(len(block.packed) for block in held)
+        size = sum(len(block.base64_text) for block in held)
         if size > room:
             break
         room -= size
@@ -63,7 +63,7 @@ def profile_part(profiles: Mapping[str, Callable[[], Profile]], room: int) -> Pr
         tag = name.rpartition("/")[2].removesuffix(":run")
         listed.append({"id": str(number), "run": None, "tag": tag, "step": None, "graph": None})
     left = len(profiles) - len(listed)
-    return ProfilePart((words("log/profile", {"profiles": listed, "left": left}), *blocks), len(listed), left)
+    return ProfilePart((json_block("log/profile", {"profiles": listed, "left": left}), *blocks), len(listed), left)
 
 
 def profile_table(profile: Profile) -> dict[str, Any]:
@@ -80,14 +80,18 @@ def profile_table(profile: Profile) -> dict[str, Any]:
         "missing": list(profile.missing),
         "slices": len(profile.timeline),
         "lanes": [[lane.device, lane.thread, lane.accelerator, lane.levels] for lane in profile.timeline.lanes],
-        "memory": [curve_told(curve) for curve in profile.memory],
-        "tables": {"ops": told(profile.ops), "types": told(profile.types), "groups": told(profile.groups)},
+        "memory": [memory_curve_values(curve) for curve in profile.memory],
+        "tables": {
+            "ops": op_time_columns(profile.ops),
+            "types": op_time_columns(profile.types),
+            "groups": op_time_columns(profile.groups),
+        },
     }
 
 
-def told(rows: Sequence[OpTime]) -> dict[str, Any]:
+def op_time_columns(rows: Sequence[OpTime]) -> dict[str, Any]:
     """Return a table as columns, the rows with the most self time; `left` counts the rest, `leftSelf` is their time."""
-    shown, left = rows[:MOST_ROWS], rows[MOST_ROWS:]
+    shown, left = rows[:MAX_OP_TIME_ROWS], rows[MAX_OP_TIME_ROWS:]
     return {
         "name": [row.name for row in shown],
         "op": [row.op for row in shown],
@@ -100,24 +104,24 @@ def told(rows: Sequence[OpTime]) -> dict[str, Any]:
     }
 
 
-def curve_told(curve: MemoryCurve) -> dict[str, Any]:
+def memory_curve_values(curve: MemoryCurve) -> dict[str, Any]:
     """Return a memory curve thinned to the resolution of a chart; its peak stays."""
-    kept = decimated(curve.time.astype(np.float64), curve.bytes.astype(np.float64), MEMORY_PIXELS)
+    kept = decimate_series(curve.time.astype(np.float64), curve.bytes.astype(np.float64), MEMORY_CHART_PX)
     points = {"time": curve.time[kept].tolist(), "bytes": curve.bytes[kept].tolist()}
     return {"allocator": curve.allocator, "peak": curve.peak, **points}
 
 
-def slices_columns(
+def slice_columns(
     timeline: Timeline, first: int, last: int, pixels: int, match: str = "", node: str | None = None
 ) -> bytes:
     """Return the slices in view. `match` and `node` mark slices: those with this text in name or address, those of this
     node or inside it."""
-    marked = marks_of(timeline, match, node)
-    found = thinned(timeline, first, last, pixels, marked)
+    marked = marked_slices(timeline, match, node)
+    found = thin_slices(timeline, first, last, pixels, marked)
     row = slice_rows(timeline)
-    names, name = renumbered(timeline.name[found.slice])
-    nodes, number = renumbered(timeline.node[found.slice])
-    blocks: Blocks = [
+    names, name = compact_numbers(timeline.name[found.slice])
+    nodes, number = compact_numbers(timeline.node[found.slice])
+    blocks: NamedColumns = [
         ("row", row[found.slice]),
         ("start", found.start),
         ("duration", found.duration),
@@ -130,39 +134,39 @@ def slices_columns(
         ("waited", timeline.waited[found.slice]),
     ]
     head: dict[str, Any] = {
-        "names": [cut_middle(timeline.names[each], LONGEST_NAME) for each in names.tolist()],
+        "names": [truncate_middle(timeline.names[each], MAX_SLICE_NAME_LETTERS) for each in names.tolist()],
         "nodes": [timeline.addresses[each] if each >= 0 else None for each in nodes.tolist()],
     }
     if marked is not None:
         places = np.flatnonzero(marked)
-        order = places[np.argsort(timeline.start[places], kind="stable")][:MOST_MARKS]
+        order = places[np.argsort(timeline.start[places], kind="stable")][:MAX_MARKED_SLICES]
         listed = (row[order], timeline.start[order], timeline.duration[order])
         head |= {"hits": len(places), "busyHits": int(np.sum(timeline.duration[places]))}
         head["marks"] = [list(each) for each in zip(*(column.tolist() for column in listed), strict=True)]
-    return packed(len(found.start), blocks, head)
+    return pack_columns(len(found.start), blocks, head)
 
 
-def columns_count(data: bytes) -> int:
+def count_column_rows(data: bytes) -> int:
     """Return the number of rows in packed columns, read from their head."""
     size = int.from_bytes(data[:4], "little")
     count: int = json.loads(data[4 : 4 + size])["n"]
     return count
 
 
-def renumbered(numbers: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def compact_numbers(numbers: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the distinct numbers, and the position of each number among them."""
-    each = distinct(numbers)
+    each = distinct_values(numbers)
     return each, np.searchsorted(each, numbers)
 
 
-def marks_of(timeline: Timeline, match: str, node: str | None) -> Bools | None:
+def marked_slices(timeline: Timeline, match: str, node: str | None) -> Bools | None:
     """Return a mask of the slices to mark; None if nothing is searched."""
     if not match and node is None:
         return None
     wanted = match.casefold()
     by_name = [bool(match) and wanted in name.casefold() for name in timeline.names]
     by_node = [
-        (bool(match) and wanted in address.casefold()) or (node is not None and lies_in(address, node))
+        (bool(match) and wanted in address.casefold()) or (node is not None and is_address_within(address, node))
         for address in timeline.addresses
     ]
     # One more at the end, for -1: slices without a node.
@@ -171,10 +175,15 @@ def marks_of(timeline: Timeline, match: str, node: str | None) -> Bools | None:
     return marked
 
 
-def lies_in(address: str, node: str) -> bool:
+def is_address_within(address: str, node: str) -> bool:
     """Return whether an address is that of a node or inside it.
 
-    >>> lies_in("a/b", "a"), lies_in("a::b/c", "a"), lies_in("ab", "a"), lies_in("a", "")
+    >>> (
+    ...     is_address_within("a/b", "a"),
+    ...     is_address_within("a::b/c", "a"),
+    ...     is_address_within("ab", "a"),
+    ...     is_address_within("a", ""),
+    ... )
     (True, True, False, True)
     """
     return address == node or not node or address.startswith((f"{node}/", f"{node}::"))

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from graphviz_tb.model.embeddings import Embedding, PointColumn, Points, Projection
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.page.blobs import UNKNOWN, kind_of
-from graphviz_tb.page.columns import packed
+from graphviz_tb.page.blobs import UNKNOWN_MEDIA_TYPE, media_type
+from graphviz_tb.page.columns import pack_columns
 
-AXES_SENT = 10  # of a projection
+MAX_AXES_SENT = 10  # of a projection
 
 
 def embedding_entry(one: Embedding, number: int, run: int | None) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def embedding_entry(one: Embedding, number: int, run: int | None) -> dict[str, A
 def projection_columns(made: Projection, more: Iterable[Notice] = (), values: Points | None = None) -> bytes:
     """Return points on the axes of a projection, a block each: "axis.0", …; with `values` the points themselves, by
     rows."""
-    axes = made.axes[:, :AXES_SENT]
+    axes = made.axes[:, :MAX_AXES_SENT]
     blocks: list[tuple[str, NDArray[Any]]] = [
         (f"axis.{at}", np.ascontiguousarray(axes[:, at])) for at in range(axes.shape[1])
     ]
@@ -47,32 +47,32 @@ def projection_columns(made: Projection, more: Iterable[Notice] = (), values: Po
         "variance": [round(share, 6) for share in made.variance],
         "fitted": made.fitted,
         "settings": dict(made.settings),
-        "notices": notices_told((*more, *made.notices)),
+        "notices": notice_values((*more, *made.notices)),
     }
-    return packed(len(axes), blocks, head)
+    return pack_columns(len(axes), blocks, head)
 
 
-def metadata_told(columns: Iterable[PointColumn], notices: Iterable[Notice]) -> dict[str, Any]:
+def metadata_values(columns: Iterable[PointColumn], notices: Iterable[Notice]) -> dict[str, Any]:
     """Return the metadata of points: for each column a table of texts, and the text number of each point."""
-    return {"columns": [column_told(one) for one in columns], "notices": notices_told(notices)}
+    return {"columns": [metadata_column(one) for one in columns], "notices": notice_values(notices)}
 
 
-def column_told(one: PointColumn) -> Mapping[str, Any]:
+def metadata_column(one: PointColumn) -> Mapping[str, Any]:
     """Return one column; texts are numbered by first occurrence."""
     numbers: dict[str, int] = {}
     at = [numbers.setdefault(text, len(numbers)) for text in one.texts]
     return {"name": one.name, "numeric": one.numeric, "texts": list(numbers), "at": at}
 
 
-def notices_told(notices: Iterable[Notice]) -> list[dict[str, Any]]:
+def notice_values(notices: Iterable[Notice]) -> list[dict[str, Any]]:
     return [{"code": one.code, "text": one.message} for one in notices]
 
 
-def image_kind(data: bytes) -> str:
+def shown_image_type(data: bytes) -> str:
     """Return the media type of an image that a browser may show; "" for anything else.
 
-    >>> image_kind(b"GIF89a"), image_kind(b"<svg>")
+    >>> shown_image_type(b"GIF89a"), shown_image_type(b"<svg>")
     ('image/gif', '')
     """
-    kind = kind_of(data)
-    return kind if kind != UNKNOWN and kind.startswith("image/") else ""
+    kind = media_type(data)
+    return kind if kind != UNKNOWN_MEDIA_TYPE and kind.startswith("image/") else ""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphviz_tb.algorithms.calls import OpsThroughCalls
+from graphviz_tb.algorithms.calls import OpCounter
 from graphviz_tb.model.columns import Longs
-from graphviz_tb.model.hierarchy import SCOPE, Hierarchy
+from graphviz_tb.model.hierarchy import SCOPE_ROW, Hierarchy
 from graphviz_tb.page.blocks import TextTable
 
-COLUMNS = ("kind", "parent", "end", "name", "ops", "op", "device", "mark", "node", "template")
+ROW_COLUMNS = ("kind", "parent", "end", "name", "ops", "op", "device", "mark", "node", "template")
 
 
-def columns(hierarchy: Hierarchy, words: TextTable) -> Longs:
+def row_columns(hierarchy: Hierarchy, words: TextTable) -> Longs:
     """Return the columns one after the other, each with one number per row.
 
     `name` is twice the number of a text, plus 1 if the text continues the name of the enclosing scope; `ops` counts
@@ -21,7 +21,7 @@ def columns(hierarchy: Hierarchy, words: TextTable) -> Longs:
     graph, rows = hierarchy.graph, range(len(hierarchy))
     # One more for rows that are not ops: their number is -1, the last.
     types, devices = (np.array([*map(words, texts), 0], np.int64) for texts in (graph.op_types, graph.devices))
-    through = OpsThroughCalls(hierarchy)
+    through = OpCounter(hierarchy)
     op, device = (np.append(column, -1)[hierarchy.node] for column in (graph.op, graph.device))
     counted = np.fromiter((-1 if (count := through(row)) is None else count for row in rows), np.int64, len(rows))
     return np.concatenate(
@@ -29,7 +29,7 @@ def columns(hierarchy: Hierarchy, words: TextTable) -> Longs:
             hierarchy.kind,
             hierarchy.parent,
             hierarchy.end,
-            np.array(names(hierarchy, words), np.int64),
+            np.array(shortened_names(hierarchy, words), np.int64),
             counted,
             types[op],
             devices[device],
@@ -40,7 +40,7 @@ def columns(hierarchy: Hierarchy, words: TextTable) -> Longs:
     )
 
 
-def names(hierarchy: Hierarchy, words: TextTable) -> list[int]:
+def shortened_names(hierarchy: Hierarchy, words: TextTable) -> list[int]:
     """Return the name of each row, without the part that the enclosing scope has."""
     parent, kind, name = hierarchy.parent.tolist(), hierarchy.kind.tolist(), hierarchy.name
     # Rows are in preorder: an enclosing row comes first.
@@ -48,13 +48,13 @@ def names(hierarchy: Hierarchy, words: TextTable) -> list[int]:
     names = []
     for row, above in enumerate(parent):
         if above > 0:
-            base[row] = above if kind[above] == SCOPE else base[above]
+            base[row] = above if kind[above] == SCOPE_ROW else base[above]
         scope = base[row]
         inside = scope > 0 and name[row].startswith(name[scope] + "/")
         names.append(2 * words(name[row][len(name[scope]) + 1 :]) + 1 if inside else 2 * words(name[row]))
     return names
 
 
-def calls(hierarchy: Hierarchy) -> list[list[object]]:
+def call_entries(hierarchy: Hierarchy) -> list[list[object]]:
     """Return each row that opens to functions, with the attributes that name them and their rows."""
     return [[row, [[attr, body] for attr, body in bodies]] for row, bodies in sorted(hierarchy.calls.items())]

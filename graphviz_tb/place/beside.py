@@ -10,24 +10,24 @@ from collections.abc import Sequence
 from typing import Literal
 
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.measure import SMALL_SIZE, width
+from graphviz_tb.model.measure import SMALL_FONT_PX, text_width
 from graphviz_tb.model.metagraph import Side
-from graphviz_tb.model.scene import Identity, Point, Stub, Text
+from graphviz_tb.model.scene import LineIdentity, Point, Stub, Text
 from graphviz_tb.model.view import StubWords
-from graphviz_tb.place.sizes import BASELINE
+from graphviz_tb.place.sizes import BASELINE_OFFSET
 
-ROW = 14  # from one stub to the next
-LABEL_GAP = 4  # px between a stub and its label
-LEAD = 18  # the line between a stub and its box
-RAIL = 10  # from the rail to the first stub, horizontal flow
-EXTENT: dict[str, tuple[int, int]] = {
+STUB_ROW = 14  # from one stub to the next
+STUB_LABEL_GAP = 4  # px between a stub and its label
+STUB_LEAD = 18  # the line between a stub and its box
+RAIL_GAP = 10  # from the rail to the first stub, horizontal flow
+STUB_SIZES: dict[str, tuple[int, int]] = {
     "shortcut": (18, 10),
     "constant": (10, 10),
     "summary": (12, 12),
     "weight": (10, 10),
     "more": (0, 10),
 }
-GAP = 4  # px after a label
+STUB_GAP = 4  # px after a label
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,66 +40,76 @@ class StubColumn:
 
 def stub_width(stub: StubWords) -> int:
     """Return the width of a stub with its label."""
-    return EXTENT[stub.kind][0] + (LABEL_GAP if stub.kind != "more" else 0) + width(stub.label, SMALL_SIZE)
+    return (
+        STUB_SIZES[stub.kind][0]
+        + (STUB_LABEL_GAP if stub.kind != "more" else 0)
+        + text_width(stub.label, SMALL_FONT_PX)
+    )
 
 
-def column_width(column: Sequence[StubWords]) -> int:
+def stub_column_width(column: Sequence[StubWords]) -> int:
     """Return the width of a column of stubs, including its lines."""
-    return max((stub_width(stub) for stub in column), default=-LEAD) + LEAD
+    return max((stub_width(stub) for stub in column), default=-STUB_LEAD) + STUB_LEAD
 
 
-def column(words: Sequence[StubWords], side: Side, middle: int, edge: int, reach: int, off: int) -> StubColumn:
+def stub_column(words: Sequence[StubWords], side: Side, middle: int, edge: int, reach: int, off: int) -> StubColumn:
     """Lay out a column of stubs around the height `middle`, outwards from `edge` (the x of the box's side) plus `off`.
 
     The lines meet the side within `reach` of the middle.
     """
-    top = middle - ROW * (len(words) - 1) // 2  # the y of the first stub's middle
+    top = middle - STUB_ROW * (len(words) - 1) // 2  # the y of the first stub's middle
     sign = -1 if side == "in" else 1  # outwards: inputs to the left
     stubs, texts = [], []
     for index, stub in enumerate(words):
-        y = top + ROW * index
-        meet = _spread(index, len(words), middle, min(reach, ROW * (len(words) - 1) // 2))
-        near = edge + sign * (LEAD + off)
-        stubs.append(_stub(stub, side, near if sign > 0 else near - EXTENT[stub.kind][0], y, ((near, y), (edge, meet))))
-        far = near + sign * (EXTENT[stub.kind][0] + (LABEL_GAP if stub.kind != "more" else 0))
-        texts.append(_label(stub, far, y, "start" if sign > 0 else "end"))
+        y = top + STUB_ROW * index
+        meet = stub_meeting_point(index, len(words), middle, min(reach, STUB_ROW * (len(words) - 1) // 2))
+        near = edge + sign * (STUB_LEAD + off)
+        stubs.append(
+            stub_shape(stub, side, near if sign > 0 else near - STUB_SIZES[stub.kind][0], y, ((near, y), (edge, meet)))
+        )
+        far = near + sign * (STUB_SIZES[stub.kind][0] + (STUB_LABEL_GAP if stub.kind != "more" else 0))
+        texts.append(stub_text(stub, far, y, "start" if sign > 0 else "end"))
     return StubColumn(tuple(stubs), tuple(texts))
 
 
-def rows_height(words: Sequence[StubWords]) -> int:
+def stub_rows_height(words: Sequence[StubWords]) -> int:
     """Return the height of the stubs above or below a box."""
-    return ROW * len(words) + LABEL_GAP if words else 0
+    return STUB_ROW * len(words) + STUB_LABEL_GAP if words else 0
 
 
-def rail(words: Sequence[StubWords], side: Side, box: tuple[int, int], x: int) -> StubColumn:
+def stub_rail(words: Sequence[StubWords], side: Side, box: tuple[int, int], x: int) -> StubColumn:
     """Lay out stubs above (in) or below (out) a box, each joined to a rail at `x` that meets the box."""
     stubs, texts = [], []
     border = 0 if side == "in" else box[1]
     for index, stub in enumerate(words):
-        away = LABEL_GAP + ROW * (len(words) - 1 - index if side == "in" else index) + ROW // 2
+        away = STUB_LABEL_GAP + STUB_ROW * (len(words) - 1 - index if side == "in" else index) + STUB_ROW // 2
         y = border - away if side == "in" else border + away
-        left = x + RAIL
-        stubs.append(_stub(stub, side, left, y, ((left, y), (x, y), (x, border))))
-        texts.append(_label(stub, left + EXTENT[stub.kind][0] + (LABEL_GAP if stub.kind != "more" else 0), y, "start"))
+        left = x + RAIL_GAP
+        stubs.append(stub_shape(stub, side, left, y, ((left, y), (x, y), (x, border))))
+        texts.append(
+            stub_text(
+                stub, left + STUB_SIZES[stub.kind][0] + (STUB_LABEL_GAP if stub.kind != "more" else 0), y, "start"
+            )
+        )
     return StubColumn(tuple(stubs), tuple(texts))
 
 
-def _stub(stub: StubWords, side: Side, left: int, middle: int, line: tuple[Point, ...]) -> Stub:
+def stub_shape(stub: StubWords, side: Side, left: int, middle: int, line: tuple[Point, ...]) -> Stub:
     """Return a stub. `line` goes from the stub to the box and is reversed for an outgoing edge."""
-    across, along = EXTENT[stub.kind]
+    across, along = STUB_SIZES[stub.kind]
     points = line if side == "in" else line[::-1]
     top = middle - along // 2
-    notes = tuple(Identity(kind="annotation", index=index) for index in stub.notes)
+    notes = tuple(LineIdentity(kind="annotation", index=index) for index in stub.notes)
     return Stub(left, top, across, along, stub.kind, side, -1, stub.other, points, stub.control, stub.title, notes)
 
 
-def _label(stub: StubWords, x: int, middle: int, anchor: Literal["start", "end"]) -> Text:
-    wide = width(stub.label, SMALL_SIZE)
-    y = middle + BASELINE[SMALL_SIZE]
-    return Text(x, y, stub.label, stub.title, SMALL_SIZE, wide, "stub", anchor)
+def stub_text(stub: StubWords, x: int, middle: int, anchor: Literal["start", "end"]) -> Text:
+    wide = text_width(stub.label, SMALL_FONT_PX)
+    y = middle + BASELINE_OFFSET[SMALL_FONT_PX]
+    return Text(x, y, stub.label, stub.title, SMALL_FONT_PX, wide, "stub", anchor)
 
 
-def _spread(index: int, count: int, middle: int, reach: int) -> int:
+def stub_meeting_point(index: int, count: int, middle: int, reach: int) -> int:
     """Return where the line of one stub meets the side of the box."""
     if count < 2:
         return middle

@@ -13,16 +13,16 @@ from graphviz_tb.model.scene import Point
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.place.funnel import Band
 
-STEP = 12  # px between neighbouring lines of a gap between columns; lines are up to 6 px thick
-BESIDE = 20  # px from a column to the nearest line
-TURN = 26  # px for a turn below a column, and for one above with its arrow head
+COLUMN_LINE_STEP = 12  # px between neighbouring lines of a gap between columns; lines are up to 6 px thick
+COLUMN_LINE_MARGIN = 20  # px from a column to the nearest line
+COLUMN_TURN = 26  # px for a turn below a column, and for one above with its arrow head
 
-Joint = tuple[int, int]  # wire, and the step of its chain that leads to the next column
+ColumnJoint = tuple[int, int]  # wire, and the step of its chain that leads to the next column
 
 
-def joints(skeleton: Skeleton, chains: Sequence[Sequence[int]]) -> list[list[list[Joint]]]:
+def column_joints(skeleton: Skeleton, chains: Sequence[Sequence[int]]) -> list[list[list[ColumnJoint]]]:
     """Return by part and break the lines that lead from one column to the next."""
-    passing: list[list[list[Joint]]] = [[[] for _ in broken] for broken in skeleton.breaks]
+    passing: list[list[list[ColumnJoint]]] = [[[] for _ in broken] for broken in skeleton.breaks]
     if not passing:
         return []
     place = {item: (p, r) for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
@@ -34,12 +34,12 @@ def joints(skeleton: Skeleton, chains: Sequence[Sequence[int]]) -> list[list[lis
     return passing
 
 
-def side_by_side(
+def place_columns(
     skeleton: Skeleton,
     layers: Sequence[Sequence[Band]],
     lefts: list[int],
     widths: Sequence[int],
-    between: Sequence[Sequence[Sequence[Joint]]],
+    between: Sequence[Sequence[Sequence[ColumnJoint]]],
 ) -> list[int]:
     """Move the columns of each broken part to their places; return the height of every part.
 
@@ -58,34 +58,36 @@ def side_by_side(
                 for item in row:
                     lefts[item] += left - low
             for r in range(first, last):
-                layers[p][r].move(head - top)
+                layers[p][r].move_down(head - top)
             if number < len(passing):
                 lines = len(passing[number])
-                left += high - low + 2 * BESIDE + (lines - 1) * STEP
-                head = TURN + lines * STEP  # room for the turns above the next column
-    return [height(bands, p, skeleton, between) for p, bands in enumerate(layers)]
+                left += high - low + 2 * COLUMN_LINE_MARGIN + (lines - 1) * COLUMN_LINE_STEP
+                head = COLUMN_TURN + lines * COLUMN_LINE_STEP  # room for the turns above the next column
+    return [part_height(bands, p, skeleton, between) for p, bands in enumerate(layers)]
 
 
-def height(bands: Sequence[Band], part: int, skeleton: Skeleton, between: Sequence[Sequence[Sequence[Joint]]]) -> int:
+def part_height(
+    bands: Sequence[Band], part: int, skeleton: Skeleton, between: Sequence[Sequence[Sequence[ColumnJoint]]]
+) -> int:
     """Return the height of a part in pixels, with the lines that turn below its columns."""
     tall = bands[-1].bottom if bands else 0
     if between:
         for number, break_ in enumerate(skeleton.breaks[part]):
-            tall = max(tall, bands[break_ - 1].bottom + TURN + len(between[part][number]) * STEP)
+            tall = max(tall, bands[break_ - 1].bottom + COLUMN_TURN + len(between[part][number]) * COLUMN_LINE_STEP)
     return tall
 
 
-def detours(
+def column_detours(
     skeleton: Skeleton,
     chains: Sequence[Sequence[int]],
     ends: Sequence[Point],
     layers: Sequence[Sequence[Band]],
     lefts: Sequence[int],
     widths: Sequence[int],
-    between: Sequence[Sequence[Sequence[Joint]]],
-) -> dict[Joint, tuple[Point, ...]]:
+    between: Sequence[Sequence[Sequence[ColumnJoint]]],
+) -> dict[ColumnJoint, tuple[Point, ...]]:
     """Return the four bends of each line from column to column."""
-    around: dict[Joint, tuple[Point, ...]] = {}
+    around: dict[ColumnJoint, tuple[Point, ...]] = {}
     for p, passing in enumerate(between):
         starts = [0, *skeleton.breaks[p]]
         for number, lines in enumerate(passing):
@@ -96,18 +98,23 @@ def detours(
             #        │        │          ▼ next column
             #        └─ foot ─┘
             #        x      lane       goal
-            leave = [(across(joint, 0, chains, ends, lefts), joint) for joint in lines]
+            leave = [(joint_x(joint, 0, chains, ends, lefts), joint) for joint in lines]
             leave.sort()
             # From the right: the first turns nearest to the foot and to the column.
             for turn, (x, joint) in enumerate(leave[::-1]):
-                foot = layers[p][break_ - 1].bottom + TURN + turn * STEP
-                head = layers[p][break_].top - TURN - (len(lines) - 1 - turn) * STEP
-                lane, goal = right + BESIDE + turn * STEP, across(joint, 1, chains, ends, lefts)
+                foot = layers[p][break_ - 1].bottom + COLUMN_TURN + turn * COLUMN_LINE_STEP
+                head = layers[p][break_].top - COLUMN_TURN - (len(lines) - 1 - turn) * COLUMN_LINE_STEP
+                lane, goal = (
+                    right + COLUMN_LINE_MARGIN + turn * COLUMN_LINE_STEP,
+                    joint_x(joint, 1, chains, ends, lefts),
+                )
                 around[joint] = (x, foot), (lane, foot), (lane, head), (goal, head)
     return around
 
 
-def across(joint: Joint, end: int, chains: Sequence[Sequence[int]], ends: Sequence[Point], lefts: Sequence[int]) -> int:
+def joint_x(
+    joint: ColumnJoint, end: int, chains: Sequence[Sequence[int]], ends: Sequence[Point], lefts: Sequence[int]
+) -> int:
     """Return the x at which a line leaves a column (`end` 0), or enters the next (1)."""
     wire, step = joint
     chain = chains[wire]

@@ -14,13 +14,13 @@ Alignment = tuple[int, int, int]  # neighbour, best offset of the left edge from
 WeightedPlace = tuple[int, int]  # place, weight
 Alignments = Sequence[Sequence[Alignment]]
 
-ROUNDS = 1  # alternating passes: a second round moves a line by a pixel or two
-LARGE = 150_000  # parts of more items get one round
-POOL = 64  # more wishes are replaced by one for their median
-FAR = 1 << 40  # beyond any coordinate
+SETTLE_ROUNDS = 1  # alternating passes: a second round moves a line by a pixel or two
+LARGE_PART_ITEMS = 150_000  # parts of more items get one round
+MAX_POOL_WISHES = 64  # more wishes are replaced by one for their median
+UNBOUNDED_X = 1 << 40  # beyond any coordinate
 
 
-def columns(
+def align_columns(
     parts: Sequence[Sequence[Sequence[int]]],
     widths: Sequence[int],
     between: Sequence[Sequence[Sequence[int]]],
@@ -39,30 +39,30 @@ def columns(
     # Down, up, then with both neighbouring ranks; long edges are straightened before and after the last step.
     both = [[*up, *down] for up, down in zip(above, below, strict=True)]
     for ranks, distances in zip(parts, between, strict=True):
-        starts = pack(ranks, widths, distances, x)
+        starts = pack_ranks(ranks, widths, distances, x)
         if len(ranks) < 2:
             continue
-        room.enter(ranks, distances)
+        room.add_part(ranks, distances)
         down, up = range(len(ranks)), range(len(ranks) - 2, -1, -1)
-        large = sum(map(len, ranks)) > LARGE
-        for _ in range(1 if large else ROUNDS):
+        large = sum(map(len, ranks)) > LARGE_PART_ITEMS
+        for _ in range(1 if large else SETTLE_ROUNDS):
             for r in down[1:]:
-                settle(ranks[r], starts[r], x, above)
+                settle_rank(ranks[r], starts[r], x, above)
             for r in up:
-                settle(ranks[r], starts[r], x, below)
+                settle_rank(ranks[r], starts[r], x, below)
         paths = [path for path in straight_paths(ranks, above, below) if not any(item in lane for item in path)]
         for path in paths:
-            straighten(path, x, above, below, room)
+            straighten_path(path, x, above, below, room)
         if large:
             continue
         for r in (*down, *up):
-            settle(ranks[r], starts[r], x, both)
+            settle_rank(ranks[r], starts[r], x, both)
         for path in paths:
-            straighten(path, x, above, below, room)
+            straighten_path(path, x, above, below, room)
     return x
 
 
-def pack(
+def pack_ranks(
     ranks: Sequence[Sequence[int]], widths: Sequence[int], between: Sequence[Sequence[int]], x: list[int]
 ) -> list[list[int]]:
     """Pack each rank tightly around 0; return the distances from its first item."""
@@ -85,7 +85,7 @@ class RankNeighbours:
         self.left, self.right = [-1] * count, [-1] * count
         self.before, self.after = [0] * count, [0] * count
 
-    def enter(self, ranks: Sequence[Sequence[int]], between: Sequence[Sequence[int]]) -> None:
+    def add_part(self, ranks: Sequence[Sequence[int]], between: Sequence[Sequence[int]]) -> None:
         """Record the neighbours in one part."""
         for row, steps in zip(ranks, between, strict=True):
             last = row[0]
@@ -101,28 +101,30 @@ def straight_paths(ranks: Sequence[Sequence[int]], above: Alignments, below: Ali
     for row in ranks:
         for item in row:
             up = above[item]
-            if len(up) > 1 or len(below[item]) > 1 or (up and thin(up[0][0], above, below)):
+            if len(up) > 1 or len(below[item]) > 1 or (up and is_thin(up[0][0], above, below)):
                 continue
             path = [item]
-            while below[path[-1]] and thin(below[path[-1]][0][0], above, below):
+            while below[path[-1]] and is_thin(below[path[-1]][0][0], above, below):
                 path.append(below[path[-1]][0][0])
             if up or below[item]:  # an item without links has nothing to align with
                 paths.append(path)
     return paths
 
 
-def thin(item: int, above: Alignments, below: Alignments) -> bool:
+def is_thin(item: int, above: Alignments, below: Alignments) -> bool:
     """Return whether an item has at most one link up and one down."""
     return len(above[item]) < 2 and len(below[item]) < 2
 
 
-def straighten(path: Sequence[int], x: list[int], above: Alignments, below: Alignments, room: RankNeighbours) -> None:
+def straighten_path(
+    path: Sequence[int], x: list[int], above: Alignments, below: Alignments, room: RankNeighbours
+) -> None:
     """Lay a path along as few verticals as its neighbours leave room for.
 
     Each run continues as near as possible to the previous one; the last one aligns with the path's end.
     """
     # `low` … `high`: where all items of the run so far have room; `offset`: distance of an item from the first.
-    low, high, offset = -FAR, FAR, 0
+    low, high, offset = -UNBOUNDED_X, UNBOUNDED_X, 0
     run: list[tuple[int, int]] = []
     up, down = above[path[0]], below[path[-1]]
     goal = x[up[0][0]] + up[0][1] if up else None
@@ -130,11 +132,11 @@ def straighten(path: Sequence[int], x: list[int], above: Alignments, below: Alig
         if run:
             offset += above[item][0][1]
         left, right = room.left[item], room.right[item]
-        least = x[left] + room.before[item] - offset if left >= 0 else -FAR
-        most = x[right] - room.after[item] - offset if right >= 0 else FAR
+        least = x[left] + room.before[item] - offset if left >= 0 else -UNBOUNDED_X
+        most = x[right] - room.after[item] - offset if right >= 0 else UNBOUNDED_X
         if least > high or most < low:  # no common vertical: start a new run
-            goal = put(run, goal if goal is not None else x[run[-1][0]] - run[-1][1], low, high, x)
-            run, low, high = [], -FAR, FAR
+            goal = place_run(run, goal if goal is not None else x[run[-1][0]] - run[-1][1], low, high, x)
+            run, low, high = [], -UNBOUNDED_X, UNBOUNDED_X
         if least > low:
             low = least
         if most < high:
@@ -146,10 +148,10 @@ def straighten(path: Sequence[int], x: list[int], above: Alignments, below: Alig
             goal = end
     elif goal is None:
         goal = x[run[-1][0]] - offset
-    put(run, goal, low, high, x)
+    place_run(run, goal, low, high, x)
 
 
-def put(run: Sequence[tuple[int, int]], goal: int, low: int, high: int, x: list[int]) -> int:
+def place_run(run: Sequence[tuple[int, int]], goal: int, low: int, high: int, x: list[int]) -> int:
     """Place a run as near to its goal as there is room."""
     goal = min(max(goal, low), high)
     for item, offset in run:
@@ -157,7 +159,7 @@ def put(run: Sequence[tuple[int, int]], goal: int, low: int, high: int, x: list[
     return goal
 
 
-def settle(row: Sequence[int], start: Sequence[int], x: list[int], links: Alignments) -> None:
+def settle_rank(row: Sequence[int], start: Sequence[int], x: list[int], links: Alignments) -> None:
     """Move the items of one rank to their best places with all others fixed."""
     first: list[int] = []  # of each pool: first item, wishes, place
     wishes: list[list[WeightedPlace]] = []
@@ -166,7 +168,7 @@ def settle(row: Sequence[int], start: Sequence[int], x: list[int], links: Alignm
         # Subtracting `start` turns the minimum distances into a monotony constraint: an isotonic regression.
         shift = start[number]
         if links[item]:
-            place, wish = wished(links[item], x, shift)
+            place, wish = own_wishes(links[item], x, shift)
         else:
             place = x[item] - shift
             wish = [(place, 1)]
@@ -177,8 +179,8 @@ def settle(row: Sequence[int], start: Sequence[int], x: list[int], links: Alignm
             places.pop()
             wish += wishes.pop()
             wish.sort()
-            place = median(wish)
-            if len(wish) > POOL:
+            place = weighted_median(wish)
+            if len(wish) > MAX_POOL_WISHES:
                 wish = [(place, sum([weight for _, weight in wish]))]
         first.append(begin)
         wishes.append(wish)
@@ -189,7 +191,7 @@ def settle(row: Sequence[int], start: Sequence[int], x: list[int], links: Alignm
             x[row[number]] = place + start[number]  # packed within the pool
 
 
-def wished(near: Sequence[Alignment], x: Sequence[int], shift: int) -> tuple[int, list[WeightedPlace]]:
+def own_wishes(near: Sequence[Alignment], x: Sequence[int], shift: int) -> tuple[int, list[WeightedPlace]]:
     """Return the best place of an item on its own, and the wish of each of its links, sorted."""
     if len(near) == 1:
         other, offset, weight = near[0]
@@ -202,13 +204,13 @@ def wished(near: Sequence[Alignment], x: Sequence[int], shift: int) -> tuple[int
         return (place + end) // 2 if weight == heavy else end if heavy > weight else place, wish
     wish = [(x[other] + offset - shift, weight) for other, offset, weight in near]
     wish.sort()
-    return median(wish), wish
+    return weighted_median(wish), wish
 
 
-def median(wishes: Sequence[WeightedPlace]) -> int:
+def weighted_median(wishes: Sequence[WeightedPlace]) -> int:
     """Return the weighted median of sorted wishes; between two of them the middle, rounded down.
 
-    >>> median([(0, 1), (10, 1)]), median([(0, 1), (10, 2)])
+    >>> weighted_median([(0, 1), (10, 1)]), weighted_median([(0, 1), (10, 2)])
     (5, 10)
     """
     half = sum([weight for _, weight in wishes])

@@ -11,29 +11,30 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from graphviz_tb.model.level import Gaps, LevelLayout, Stroke
+from graphviz_tb.model.level import LevelGaps, LevelLayout, WireStroke
 from graphviz_tb.model.scene import Size
 from graphviz_tb.model.skeleton import Skeleton
-from graphviz_tb.place.attach import attach, downward
-from graphviz_tb.place.breaks import detours, joints, side_by_side
-from graphviz_tb.place.columns import Alignment, columns
-from graphviz_tb.place.funnel import Band, Corridors, beside
-from graphviz_tb.place.routes import routes
-from graphviz_tb.place.strips import ranks_of, strips
-from graphviz_tb.place.tracks import Hop, give_tracks
+from graphviz_tb.place.attach import attach_lines, downward_chains
+from graphviz_tb.place.breaks import column_detours, column_joints, place_columns
+from graphviz_tb.place.columns import Alignment, align_columns
+from graphviz_tb.place.funnel import Band, Corridors, line_clearance
+from graphviz_tb.place.routes import wire_routes
+from graphviz_tb.place.strips import item_ranks, level_bands
+from graphviz_tb.place.tracks import RankHop, assign_tracks
 
-PLAIN = Stroke()
-LANE = 11  # weight of the main path, against 1 for a link between boxes, and 2 and 8 for long lines; 16 would
+PLAIN_STROKE = WireStroke()
+# weight of the main path, against 1 for a link between boxes, and 2 and 8 for long lines; 16 would
+MAIN_PATH_WEIGHT = 11
 # straighten four more of 570 steps in pictures one level deep, and lengthen all lines by 3 %
 
 
-def coordinates(
+def place_level(
     skeleton: Skeleton,
     sizes: Sequence[Size],
-    gaps: Gaps | None = None,
+    gaps: LevelGaps | None = None,
     *,
     anchors: Mapping[tuple[int, int], int] | None = None,
-    strokes: Mapping[int, Stroke] | None = None,
+    strokes: Mapping[int, WireStroke] | None = None,
 ) -> LevelLayout:
     """Place one level, its flow running down.
 
@@ -44,32 +45,32 @@ def coordinates(
 
     >>> from graphviz_tb.model.skeleton import Skeleton, Wire
     >>> chain = Skeleton(2, (), (Wire(0, -1, (0, 1)),), (), (((0,), (1,)),), ((0,),))
-    >>> level = coordinates(chain, [(80, 24), (60, 24)])
+    >>> level = place_level(chain, [(80, 24), (60, 24)])
     >>> level.positions, level.routes
     (((0, 0), (10, 52)), (((40, 24), (40, 52)),))
     """
-    gaps = gaps or Gaps()
-    drawn = [(strokes or {}).get(wire, PLAIN) for wire in range(len(skeleton.wires))]
-    chains = downward(skeleton)
-    ends = attach(skeleton, chains, sizes, gaps) if anchors is None else anchored(skeleton, anchors)
+    gaps = gaps or LevelGaps()
+    drawn = [(strokes or {}).get(wire, PLAIN_STROKE) for wire in range(len(skeleton.wires))]
+    chains = downward_chains(skeleton)
+    ends = attach_lines(skeleton, chains, sizes, gaps) if anchors is None else anchored_ends(skeleton, anchors)
     # From here on by item: children, then ports, then waypoints.
-    widths, heights = extents(skeleton, sizes)
-    thick = thicknesses(skeleton, drawn)
-    above, below = links(skeleton, chains, ends, len(widths))
-    steps = [[distances(row, skeleton, widths, thick, gaps) for row in part] for part in skeleton.parts]
-    lefts = columns(skeleton.parts, widths, steps, above, below, lane(skeleton))
-    flush_left(skeleton, lefts)
-    wires, passing = hops_of(skeleton, chains, ends, lefts, drawn)
-    # Each part begins at (0, 0) until `shelve` moves it.
-    layers = strips(skeleton, chains, heights, passing, drawn, gaps)
-    between = joints(skeleton, chains)
-    tall = side_by_side(skeleton, layers, lefts, widths, between)
-    width, height = shelve(skeleton, layers, lefts, widths, tall, gaps)
-    around = detours(skeleton, chains, ends, layers, lefts, widths, between)
+    widths, heights = item_sizes(skeleton, sizes)
+    thick = item_thicknesses(skeleton, drawn)
+    above, below = item_alignments(skeleton, chains, ends, len(widths))
+    steps = [[rank_distances(row, skeleton, widths, thick, gaps) for row in part] for part in skeleton.parts]
+    lefts = align_columns(skeleton.parts, widths, steps, above, below, main_path_items(skeleton))
+    flush_parts_left(skeleton, lefts)
+    wires, passing = find_hops(skeleton, chains, ends, lefts, drawn)
+    # Each part begins at (0, 0) until `shelve_parts` moves it.
+    layers = level_bands(skeleton, chains, heights, passing, drawn, gaps)
+    between = column_joints(skeleton, chains)
+    tall = place_columns(skeleton, layers, lefts, widths, between)
+    width, height = shelve_parts(skeleton, layers, lefts, widths, tall, gaps)
+    around = column_detours(skeleton, chains, ends, layers, lefts, widths, between)
     band = {item: layers[p][r] for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
-    tops = centred(band, heights)
+    tops = centred_tops(band, heights)
     corridors = Corridors(skeleton, lefts, widths, thick, gaps)
-    lines = routes(skeleton, chains, ends, wires, drawn, corridors, tops, heights, band, around)
+    lines = wire_routes(skeleton, chains, ends, wires, drawn, corridors, tops, heights, band, around)
     return LevelLayout(
         tuple((lefts[child], tops[child]) for child in range(skeleton.children)),
         tuple(lefts[skeleton.children : skeleton.first_waypoint]),
@@ -79,18 +80,18 @@ def coordinates(
     )
 
 
-def centred(band: Mapping[int, Band], heights: Sequence[int]) -> list[int]:
+def centred_tops(band: Mapping[int, Band], heights: Sequence[int]) -> list[int]:
     """Return the top of each item, centred on the middle of its rank; 0 for items on none."""
     return [band[item].middle - height // 2 if item in band else 0 for item, height in enumerate(heights)]
 
 
-def anchored(skeleton: Skeleton, anchors: Mapping[tuple[int, int], int]) -> list[tuple[int, int]]:
+def anchored_ends(skeleton: Skeleton, anchors: Mapping[tuple[int, int], int]) -> list[tuple[int, int]]:
     """Return where each wire touches its upper and its lower item; a port, in its middle."""
     ends = [(anchors.get((wire, 0), 0), anchors.get((wire, 1), 0)) for wire in range(len(skeleton.wires))]
     return [end[::-1] if wire.turned else end for wire, end in zip(skeleton.wires, ends, strict=True)]
 
 
-def thicknesses(skeleton: Skeleton, strokes: Sequence[Stroke]) -> list[int]:
+def item_thicknesses(skeleton: Skeleton, strokes: Sequence[WireStroke]) -> list[int]:
     """Return the thickness of the line through each item, in tenths of a pixel; 0 for children."""
     thick = [0] * (skeleton.first_waypoint + len(skeleton.waypoint))
     for wire, stroke in zip(skeleton.wires, strokes, strict=True):
@@ -100,12 +101,12 @@ def thicknesses(skeleton: Skeleton, strokes: Sequence[Stroke]) -> list[int]:
     return thick
 
 
-def lane(skeleton: Skeleton) -> set[int]:
+def main_path_items(skeleton: Skeleton) -> set[int]:
     """Return the items on the main paths."""
     return {item for wire in skeleton.spine for item in skeleton.wires[wire].chain}
 
 
-def flush_left(skeleton: Skeleton, lefts: list[int]) -> None:
+def flush_parts_left(skeleton: Skeleton, lefts: list[int]) -> None:
     """Let every part begin at 0."""
     for part in skeleton.parts:
         least = min((lefts[row[0]] for row in part), default=0)
@@ -114,18 +115,18 @@ def flush_left(skeleton: Skeleton, lefts: list[int]) -> None:
                 lefts[item] -= least
 
 
-def hops_of(
+def find_hops(
     skeleton: Skeleton,
     chains: Sequence[tuple[int, ...]],
     ends: Sequence[tuple[int, int]],
     lefts: Sequence[int],
-    strokes: Sequence[Stroke],
-) -> tuple[list[list[Hop]], list[list[list[Hop]]]]:
+    strokes: Sequence[WireStroke],
+) -> tuple[list[list[RankHop]], list[list[list[RankHop]]]]:
     """Return the hops of each wire from rank to rank with their tracks: by wire, and by part and gap."""
-    place = ranks_of(skeleton)
-    known: dict[tuple[int, int, int, int], Hop] = {}  # equal hops share one track
-    wires: list[list[Hop]] = []
-    passing: list[list[list[Hop]]] = [[[] for _ in part[1:]] for part in skeleton.parts]
+    place = item_ranks(skeleton)
+    known: dict[tuple[int, int, int, int], RankHop] = {}  # equal hops share one track
+    wires: list[list[RankHop]] = []
+    passing: list[list[list[RankHop]]] = [[[] for _ in part[1:]] for part in skeleton.parts]
     for wire, chain in enumerate(chains):
         wires.append([])
         part, rank = place[chain[0]]
@@ -135,35 +136,37 @@ def hops_of(
             end = lefts[lower] + (ends[wire][1] if step == len(chain) - 2 else 0)
             key = (upper, lower, start, end)  # wires of a bus share a hop as thick as the thickest
             if key not in known:
-                known[key] = Hop(wire, step, start, end, strokes[wire].thick)
+                known[key] = RankHop(wire, step, start, end, strokes[wire].thick)
                 passing[part][rank + step].append(known[key])
             known[key].thick = max(known[key].thick, strokes[wire].thick)
             wires[wire].append(known[key])
     for part_gaps in passing:
         for hops in part_gaps:
-            give_tracks(hops)
+            assign_tracks(hops)
     return wires, passing
 
 
-def extents(skeleton: Skeleton, sizes: Sequence[Size]) -> tuple[list[int], list[int]]:
+def item_sizes(skeleton: Skeleton, sizes: Sequence[Size]) -> tuple[list[int], list[int]]:
     """Return the width and the height of each item; those of ports and waypoints are 0."""
     none = [0] * (len(skeleton.ports) + len(skeleton.waypoint))
     return [width for width, _ in sizes] + none, [height for _, height in sizes] + none
 
 
-def distances(
-    row: Sequence[int], skeleton: Skeleton, widths: Sequence[int], thick: Sequence[int], gaps: Gaps
+def rank_distances(
+    row: Sequence[int], skeleton: Skeleton, widths: Sequence[int], thick: Sequence[int], gaps: LevelGaps
 ) -> list[int]:
     """Return the least distances between the left edges of neighbours in one rank."""
     first = skeleton.first_waypoint
     result = []
     for left, right in pairwise(row):
         lines = (left >= first) + (right >= first)
-        result.append(widths[left] + (beside(lines, thick[left] + thick[right], gaps) if lines else gaps.siblings))
+        result.append(
+            widths[left] + (line_clearance(lines, thick[left] + thick[right], gaps) if lines else gaps.siblings)
+        )
     return result
 
 
-def links(
+def item_alignments(
     skeleton: Skeleton, chains: Sequence[tuple[int, ...]], ends: Sequence[tuple[int, int]], count: int
 ) -> tuple[list[list[Alignment]], list[list[Alignment]]]:
     """Return for each item those above and below with which it should be straight, weighted as by Gansner et al."""
@@ -184,19 +187,19 @@ def links(
                 trunks.add((upper, lower))
             shift = (start if not number else 0) - (end if number == final else 0)
             # By the number of ends that are waypoints.
-            weight = LANE if wire in main else (1, 2, 8)[(upper >= first) + (lower >= first)]
+            weight = MAIN_PATH_WEIGHT if wire in main else (1, 2, 8)[(upper >= first) + (lower >= first)]
             above[lower].append((upper, shift, weight))
             below[upper].append((lower, -shift, weight))
     return above, below
 
 
-def shelve(
+def shelve_parts(
     skeleton: Skeleton,
     layers: list[list[Band]],
     lefts: list[int],
     widths: Sequence[int],
     tall: Sequence[int],
-    gaps: Gaps,
+    gaps: LevelGaps,
 ) -> tuple[int, int]:
     """Move the parts of heights `tall` to their places: the one with ports at the left, the others on shelves to its
     right."""
@@ -217,7 +220,7 @@ def shelve(
                 for item in row:
                     lefts[item] += left
             for band in layers[part]:
-                band.move(top)
+                band.move_down(top)
             left += spans[part][0] + gaps.parts
             deep = max(deep, spans[part][1])
         width = max(width, left - gaps.parts)
@@ -225,5 +228,5 @@ def shelve(
         top += deep + gaps.parts
     # Ports of the last side are on the frame, below everything.
     if skeleton.main >= 0 and skeleton.ports and not skeleton.ports[-1].first:
-        layers[skeleton.main][-1].move(height - layers[skeleton.main][-1].top)
+        layers[skeleton.main][-1].move_down(height - layers[skeleton.main][-1].top)
     return width, height

@@ -9,46 +9,46 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.level import GapMargins, Gaps, LevelLayout, Stroke
-from graphviz_tb.model.measure import SMALL_SIZE, width
-from graphviz_tb.model.metagraph import Line
+from graphviz_tb.model.level import GapMargins, LevelGaps, LevelLayout, WireStroke
+from graphviz_tb.model.measure import SMALL_FONT_PX, text_width
+from graphviz_tb.model.metagraph import MetagraphLine
 from graphviz_tb.model.scene import Direction, Point
 from graphviz_tb.model.skyline import Skyline
-from graphviz_tb.model.thickness import thickness
+from graphviz_tb.model.thickness import line_thickness
 from graphviz_tb.model.view import View
-from graphviz_tb.place.attachment import Gates, anchors, border, gate_of
-from graphviz_tb.place.coordinates import coordinates
-from graphviz_tb.place.label_places import LineLabel, overhang, place_labels
-from graphviz_tb.place.loose import loose, without_loose
-from graphviz_tb.place.names import names_of
-from graphviz_tb.place.own import own_parts
-from graphviz_tb.place.parting import parted
-from graphviz_tb.place.pieces import Piece, framed, piece
-from graphviz_tb.place.rows import in_rows
-from graphviz_tb.place.strips import ASLANT
-from graphviz_tb.place.titles import BAR
-from graphviz_tb.place.turn import Turn, across_along, top_side, vertical
+from graphviz_tb.place.attachment import Gates, border_point, line_anchors, port_at_end
+from graphviz_tb.place.coordinates import place_level
+from graphviz_tb.place.label_places import LineLabel, label_overhang, place_labels
+from graphviz_tb.place.loose import drop_loose_parts, loose_boxes
+from graphviz_tb.place.names import box_names
+from graphviz_tb.place.own import unshared_parts
+from graphviz_tb.place.parting import separate_at_ports
+from graphviz_tb.place.pieces import Piece, closed_piece, open_piece
+from graphviz_tb.place.rows import place_plain_rows
+from graphviz_tb.place.strips import SLANTED_LABEL_ROOM
+from graphviz_tb.place.titles import TITLE_BAR_HEIGHT
+from graphviz_tb.place.turn import FlowTurn, flow_size, is_vertical, upper_flow_side
 
-GAPS = Gaps()
-LABEL_HEIGHT = 12  # px: a line in the small font
-LABEL_ROOM = 8  # px above and below a label in a gap between two ranks
-WIDENED = (
+LEVEL_GAPS = LevelGaps()
+LINE_LABEL_HEIGHT = 12  # px: a line in the small font
+GAP_LABEL_ROOM = 8  # px above and below a label in a gap between two ranks
+WIDENING_STEPS = (
     (0, 1, 0, 0),
     (1, 0, 0, 0),
     (0, 0, 1, 0),
     (0, 0, 0, 1),
 )  # ways to widen a gap (see `GapMargins`), in lengths of a label
-EVERYWHERE = (1, 1, 1, 1)
-MANY = 300  # levels with more lines are laid out once, even if labels of the main path are missing
-NO_ROOM = (0, 0, 0, 0)
-OUTSIDE = 9  # px by which a label may reach into the border of a frame
+WIDEN_ALL = (1, 1, 1, 1)
+MAX_LINES_TO_WIDEN = 300  # levels with more lines are laid out once, even if labels of the main path are missing
+NO_MARGINS = (0, 0, 0, 0)
+FRAME_OVERLAP = 9  # px by which a label may reach into the border of a frame
 
 Slot = tuple[Piece, Point]
-Outside = Mapping[tuple[int, bool], str]  # labels of edges to a neighbour outside, by row and inbound
+OutsideLabels = Mapping[tuple[int, bool], str]  # labels of edges to a neighbour outside, by row and inbound
 
 
 @dataclass(frozen=True, slots=True)
-class Inner:
+class InnerPorts:
     """The ports of the open children: by position the port of each neighbour, and the place of each port."""
 
     gates: Gates
@@ -56,7 +56,7 @@ class Inner:
 
 
 @dataclass(frozen=True, slots=True)
-class Core:
+class CoreDrawing:
     """The drawing of one level at its own origin.
 
     `slots` are the children in the main area with the corner of their slot; `ports` the place of each port of the
@@ -87,38 +87,40 @@ class Core:
         return sky
 
 
-def core_of(
+def draw_core(
     view: View,
     pieces: Sequence[Piece],
-    lines: Mapping[int, Line],
+    lines: Mapping[int, MetagraphLine],
     said: Mapping[int, LineLabel],
-    inner: Inner,
+    inner: InnerPorts,
     direction: Direction,
-) -> Core:
+) -> CoreDrawing:
     """Lay out and draw the level.
 
     Labels of the main path that stick out at the sides count in its size. If such a label finds no place, try to give
     its line more room, in one way after the other.
     """
 
-    def with_rooms(rooms: Mapping[int, GapMargins]) -> Core:
-        return drawn(view, pieces, lines, said, direction, laid_out(view, pieces, lines, said, inner, direction, rooms))
+    def with_rooms(rooms: Mapping[int, GapMargins]) -> CoreDrawing:
+        return draw_level(
+            view, pieces, lines, said, direction, lay_out_level(view, pieces, lines, said, inner, direction, rooms)
+        )
 
     def wider(silent: Sequence[int], shares: GapMargins) -> dict[int, GapMargins]:
-        return {wire: room_for(across_along(direction, said[wire].size), shares) for wire in silent}
+        return {wire: label_margins(flow_size(direction, said[wire].size), shares) for wire in silent}
 
     rooms: dict[int, GapMargins] = {}
     core = with_rooms(rooms)
-    silent = unlabelled(said, core)
-    if not silent or view.skeleton.plain or len(lines) > MANY:
+    silent = unlabelled_main_lines(said, core)
+    if not silent or view.skeleton.plain or len(lines) > MAX_LINES_TO_WIDEN:
         return core
     # If room everywhere helps none of them, room in one place does not help either.
-    if len(unlabelled(said, with_rooms(wider(silent, EVERYWHERE)))) == len(silent):
+    if len(unlabelled_main_lines(said, with_rooms(wider(silent, WIDEN_ALL)))) == len(silent):
         return core
-    for shares in WIDENED:
+    for shares in WIDENING_STEPS:
         more = rooms | wider(silent, shares)
         other = with_rooms(more)
-        left = unlabelled(said, other)
+        left = unlabelled_main_lines(said, other)
         if len(left) < len(silent):
             core, rooms, silent = other, more, left
         if not silent:
@@ -126,73 +128,76 @@ def core_of(
     return core
 
 
-def unlabelled(said: Mapping[int, LineLabel], core: Core) -> list[int]:
+def unlabelled_main_lines(said: Mapping[int, LineLabel], core: CoreDrawing) -> list[int]:
     """Return the lines of the main path whose label has no place."""
     return [wire for wire, label in said.items() if label.main and wire not in core.labels]
 
 
-def room_for(label: tuple[int, int], shares: GapMargins) -> GapMargins:
+def label_margins(label: tuple[int, int], shares: GapMargins) -> GapMargins:
     """Return the extra room of a gap for a label (its size across and along), in pixels."""
-    more = label[1] + (ASLANT if label[1] > label[0] else LABEL_ROOM)
+    more = label[1] + (SLANTED_LABEL_ROOM if label[1] > label[0] else GAP_LABEL_ROOM)
     return shares[0] * more, shares[1] * more, shares[2] * more, shares[3] * more
 
 
-def drawn(
+def draw_level(
     view: View,
     pieces: Sequence[Piece],
-    lines: Mapping[int, Line],
+    lines: Mapping[int, MetagraphLine],
     said: Mapping[int, LineLabel],
     direction: Direction,
     level: LevelLayout,
-) -> Core:
+) -> CoreDrawing:
     """Turn a laid-out level to the screen, extend its lines to the boxes, and label them."""
-    aside = set(loose(view.skeleton))
-    turn = Turn(direction, level.width, level.height)
+    aside = set(loose_boxes(view.skeleton))
+    turn = FlowTurn(direction, level.width, level.height)
     slots = {
-        position: (pieces[position], turn.corner(level.positions[position], _size(pieces[position])))
-        for position in view.metagraph.core()
+        position: (pieces[position], turn.corner_on_screen(level.positions[position], piece_size(pieces[position])))
+        for position in view.metagraph.core_children()
         if position not in aside
     }
     routes = {
-        wire: reach(view, wire, [turn.point(point) for point in level.routes[wire]], slots, turn) for wire in lines
+        wire: extend_to_boxes(view, wire, [turn.to_screen(point) for point in level.routes[wire]], slots, turn)
+        for wire in lines
     }
-    axis = 0 if turn.vertical else 1
+    axis = 0 if turn.runs_vertically else 1
     # Labels of the main path may stick out at the sides: the level grows, and its content moves by `before`.
-    before, after = overhang(routes, said, turn.size[axis], axis)
+    before, after = label_overhang(routes, said, turn.screen_size[axis], axis)
     left, top = (0, before) if axis else (before, 0)
-    wide, tall = turn.size
+    wide, tall = turn.screen_size
     size = (wide, tall + before + after) if axis else (wide + before + after, tall)
     slots = {position: (child, (x + left, y + top)) for position, (child, (x, y)) in slots.items()}
     routes = {wire: tuple((x + left, y + top) for x, y in points) for wire, points in routes.items()}
     ports = [
-        turn.point((x, 0 if slot.first else level.height))
+        turn.to_screen((x, 0 if slot.first else level.height))
         for slot, x in zip(view.skeleton.ports, level.ports, strict=True)
     ]
     taken = [(x, y, x + child.width, y + child.height) for child, (x, y) in slots.values()]
-    out = OUTSIDE if view.path != (0,) else -1  # the picture itself has no frame to overlap
-    own = own_parts(view.skeleton, routes, tuple(said))
-    thick = {wire: thickness(line) for wire, line in lines.items()}
+    out = FRAME_OVERLAP if view.path != (0,) else -1  # the picture itself has no frame to overlap
+    own = unshared_parts(view.skeleton, routes, tuple(said))
+    thick = {wire: line_thickness(line) for wire, line in lines.items()}
     bounds = (-out, 1, size[0] + out, size[1] - 1)
     labels = place_labels(routes, said, taken, bounds, own, thick)
-    return Core(*size, slots, tuple((x + left, y + top) for x, y in ports), routes, labels)
+    return CoreDrawing(*size, slots, tuple((x + left, y + top) for x, y in ports), routes, labels)
 
 
-def _size(child: Piece) -> tuple[int, int]:
+def piece_size(child: Piece) -> tuple[int, int]:
     return child.width, child.height
 
 
-def children(view: View, below: Mapping[int, tuple[int, int]], direction: Direction) -> list[Piece]:
+def child_pieces(view: View, below: Mapping[int, tuple[int, int]], direction: Direction) -> list[Piece]:
     """Return the piece of every child, then of every function; `below` are the sizes of the open ones."""
-    upright = vertical(direction)
+    upright = is_vertical(direction)
     nodes = (*view.node_labels, *view.functions)
-    names, words = names_of(nodes), view.words
+    names, words = box_names(nodes), view.words
     return [
-        framed(below[position], node) if position in below else piece(node, names[position], words, position, upright)
+        open_piece(below[position], node)
+        if position in below
+        else closed_piece(node, names[position], words, position, upright)
         for position, node in enumerate(nodes)
     ]
 
 
-def label_sizes(view: View, lines: Mapping[int, Line], outside: Outside) -> dict[int, LineLabel]:
+def line_label_sizes(view: View, lines: Mapping[int, MetagraphLine], outside: OutsideLabels) -> dict[int, LineLabel]:
     """Return the label of each wire that has one, without labels repeated from the level outside."""
     main = set(view.skeleton.spine)
     labels = {}
@@ -205,16 +210,18 @@ def label_sizes(view: View, lines: Mapping[int, Line], outside: Outside) -> dict
             if outside.get((crossing.other, crossing.inbound)) == text:
                 continue
         if text:
-            labels[wire] = LineLabel((width(text, SMALL_SIZE), LABEL_HEIGHT), thickness(line), telling)
+            labels[wire] = LineLabel(
+                (text_width(text, SMALL_FONT_PX), LINE_LABEL_HEIGHT), line_thickness(line), telling
+            )
     return labels
 
 
-def laid_out(
+def lay_out_level(
     view: View,
     pieces: Sequence[Piece],
-    lines: Mapping[int, Line],
+    lines: Mapping[int, MetagraphLine],
     said: Mapping[int, LineLabel],
-    inner: Inner,
+    inner: InnerPorts,
     direction: Direction,
     rooms: Mapping[int, GapMargins],
 ) -> LevelLayout:
@@ -222,50 +229,52 @@ def laid_out(
 
     Lines in `rooms` get extra room in the gaps below their upper and above their lower end.
     """
-    main = set(view.metagraph.core())
+    main = set(view.metagraph.core_children())
     count = len(view.metagraph.children)
     # (across, along) the flow.
-    sizes = [across_along(direction, _size(pieces[i])) if i in main else (0, 0) for i in range(count)]
+    sizes = [flow_size(direction, piece_size(pieces[i])) if i in main else (0, 0) for i in range(count)]
     if view.skeleton.plain:
-        return in_rows(view.skeleton, sizes, GAPS)
-    fixed = anchors(view, pieces, inner.gates, inner.ports, direction, GAPS)
+        return place_plain_rows(view.skeleton, sizes, LEVEL_GAPS)
+    fixed = line_anchors(view, pieces, inner.gates, inner.ports, direction, LEVEL_GAPS)
     strokes = {}
     for wire, line in lines.items():
         size = said[wire].size if wire in said else (0, 0)
-        head = tip(view, wire, line, inner.gates)
-        strokes[wire] = Stroke(thickness(line), head, across_along(direction, size), rooms.get(wire, NO_ROOM))
+        head = arrow_end(view, wire, line, inner.gates)
+        strokes[wire] = WireStroke(line_thickness(line), head, flow_size(direction, size), rooms.get(wire, NO_MARGINS))
     longest = max((stroke.label[1] for stroke in strokes.values()), default=0)
-    labelled, upward = max(GAPS.labelled, longest + 2 * LABEL_ROOM), direction in ("BT", "RL")
-    gaps = replace(GAPS, labelled=labelled, bar=bars(direction), upward=upward)
-    ways = parted(view, inner.gates, inner.ports, 0 if vertical(direction) else 1)
-    return coordinates(without_loose(ways), sizes, gaps, anchors=fixed, strokes=strokes)
+    labelled, upward = max(LEVEL_GAPS.labelled, longest + 2 * GAP_LABEL_ROOM), direction in ("BT", "RL")
+    gaps = replace(LEVEL_GAPS, labelled=labelled, bar=bar_heights(direction), upward=upward)
+    ways = separate_at_ports(view, inner.gates, inner.ports, 0 if is_vertical(direction) else 1)
+    return place_level(drop_loose_parts(ways), sizes, gaps, anchors=fixed, strokes=strokes)
 
 
-def bars(direction: Direction) -> tuple[int, int]:
+def bar_heights(direction: Direction) -> tuple[int, int]:
     """Return the pixels that the title bar takes on the first and on the last side of a frame.
 
-    >>> bars("BT"), bars("LR")
+    >>> bar_heights("BT"), bar_heights("LR")
     ((0, 24), (0, 0))
     """
-    first = top_side(direction)
-    return (BAR if first else 0, BAR if first is False else 0)
+    first = upper_flow_side(direction)
+    return (TITLE_BAR_HEIGHT if first else 0, TITLE_BAR_HEIGHT if first is False else 0)
 
 
-def tip(view: View, wire: int, line: Line, inner: Gates) -> int:
+def arrow_end(view: View, wire: int, line: MetagraphLine, inner: Gates) -> int:
     """Return the end of a wire with its arrow head (the source for a reference edge); -1 if the line continues in an
     open child or outside."""
     end = 0 if line.kind == "reference" else 1
     item = view.skeleton.wires[wire].chain[-1 if end else 0]
-    return -1 if item >= view.skeleton.children or gate_of(view, wire, end, inner) is not None else end
+    return -1 if item >= view.skeleton.children or port_at_end(view, wire, end, inner) is not None else end
 
 
-def reach(view: View, wire: int, points: list[Point], slots: Mapping[int, Slot], turn: Turn) -> tuple[Point, ...]:
+def extend_to_boxes(
+    view: View, wire: int, points: list[Point], slots: Mapping[int, Slot], turn: FlowTurn
+) -> tuple[Point, ...]:
     """Extend the polyline of a wire from the edge of a slot to the box in it."""
     chain = view.skeleton.wires[wire].chain
     if chain[0] in slots:
-        goal = border(*slots[chain[0]], points[0], turn.vertical)
+        goal = border_point(*slots[chain[0]], points[0], turn.runs_vertically)
         points = points if goal == points[0] else [goal, *points]
     if chain[-1] in slots:
-        goal = border(*slots[chain[-1]], points[-1], turn.vertical)
+        goal = border_point(*slots[chain[-1]], points[-1], turn.runs_vertically)
         points = points if goal == points[-1] else [*points, goal]
     return tuple(points)

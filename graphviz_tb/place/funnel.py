@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from graphviz_tb.model.level import Gaps
+from graphviz_tb.model.level import LevelGaps
 from graphviz_tb.model.scene import Point
 from graphviz_tb.model.skeleton import Skeleton
 
 Portal = tuple[int, int, int]  # y, least x, greatest x
-FAR = 1 << 40  # beyond any coordinate
+OPEN_SIDE = 1 << 40  # beyond any coordinate
 
 
 @dataclass(slots=True)
@@ -34,7 +34,7 @@ class Band:
         """The line on which the boxes are centred."""
         return (self.top + self.bottom) // 2
 
-    def move(self, down: int) -> None:
+    def move_down(self, down: int) -> None:
         """Shift the strip."""
         self.top += down
         self.bottom += down
@@ -44,7 +44,7 @@ class Corridors:
     """The place of each item at the top and at the bottom of its band, and its neighbours on both sides."""
 
     def __init__(
-        self, skeleton: Skeleton, lefts: Sequence[int], widths: Sequence[int], thick: Sequence[int], gaps: Gaps
+        self, skeleton: Skeleton, lefts: Sequence[int], widths: Sequence[int], thick: Sequence[int], gaps: LevelGaps
     ) -> None:
         self.first, self.widths, self.thick, self.gaps = skeleton.first_waypoint, widths, thick, gaps
         self.at = list(lefts), list(lefts)
@@ -56,24 +56,24 @@ class Corridors:
         users = Counter(item for wire in skeleton.wires for item in wire.chain[1:-1])
         self.shared = {item for item, count in users.items() if count > 1}
 
-    def window(self, item: int, side: int, y: int) -> Portal:
+    def waypoint_window(self, item: int, side: int, y: int) -> Portal:
         """Return the room of a waypoint at the top (0) or at the bottom (1) of its band, at height `y`."""
         x = self.at[side]
         here, left, right = x[item], self.left[item], self.right[item]
         if item in self.shared:  # the lines of a bus stay together
             return y, here, here
-        low, high = -FAR, FAR
+        low, high = -OPEN_SIDE, OPEN_SIDE
         if left >= 0:
-            low = min(here, x[left] + self.widths[left] + self.apart(left, item))
+            low = min(here, x[left] + self.widths[left] + self.clearance(left, item))
         if right >= 0:
-            high = max(here, x[right] - self.apart(right, item))
+            high = max(here, x[right] - self.clearance(right, item))
         return y, low, high
 
-    def apart(self, other: int, item: int) -> int:
+    def clearance(self, other: int, item: int) -> int:
         """Return the distance of a line from a box or another line."""
-        return beside(1 + (other >= self.first), self.thick[other] + self.thick[item], self.gaps)
+        return line_clearance(1 + (other >= self.first), self.thick[other] + self.thick[item], self.gaps)
 
-    def keep(self, waypoints: Sequence[int], windows: Sequence[Portal], bends: Sequence[Point]) -> None:
+    def record_bends(self, waypoints: Sequence[int], windows: Sequence[Portal], bends: Sequence[Point]) -> None:
         """Record where a line passes its waypoints, two windows each."""
         # Windows and bends both run down: one pass over each, by straight lines between bends.
         number = 1
@@ -84,25 +84,25 @@ class Corridors:
             self.at[index % 2][waypoints[index // 2]] = start + (end - start) * (y - top) // (bottom - top)
 
 
-def beside(lines: int, thick: int, gaps: Gaps) -> int:
+def line_clearance(lines: int, thick: int, gaps: LevelGaps) -> int:
     """Return the distance of the middle of a line from a box (`lines` = 1) or from the middle of another line (2).
 
     `thick` is the sum of their thicknesses, in tenths of a pixel.
 
-    >>> beside(1, 10, Gaps()), beside(2, 20, Gaps()), beside(2, 120, Gaps())
+    >>> line_clearance(1, 10, LevelGaps()), line_clearance(2, 20, LevelGaps()), line_clearance(2, 120, LevelGaps())
     (10, 6, 11)
     """
     return (gaps.box if lines == 1 else gaps.edge) + (thick + 19) // 20  # half of tenths of a pixel, rounded up
 
 
-def exits(
+def exit_ranges(
     chains: Sequence[Sequence[int]], ends: Sequence[tuple[int, int]], widths: Sequence[int]
 ) -> list[tuple[int, int]]:
     """Return for each wire how far left and right it may be below its upper box, from that box's left edge.
 
     The range is within the box, and lines of one box do not overtake each other.
 
-    >>> exits([(0, 1), (0, 2)], [(20, 5), (30, 5)], [60, 10, 10])
+    >>> exit_ranges([(0, 1), (0, 2)], [(20, 5), (30, 5)], [60, 10, 10])
     [(0, 25), (25, 60)]
     """
     starts: dict[int, set[int]] = {}
@@ -118,14 +118,14 @@ def exits(
     return [room[chain[0], start] for chain, (start, _) in zip(chains, ends, strict=True)]
 
 
-def funnel(windows: Sequence[Portal]) -> list[Point]:
+def funnel_bends(windows: Sequence[Portal]) -> list[Point]:
     """Return the bends of the shortest path through windows, by the funnel of Lee & Preparata 1984.
 
     Each window is below the previous one; the first and the last are points.
 
-    >>> funnel([(0, 5, 5), (10, 0, 9), (20, 0, 1), (30, 0, 0)])
+    >>> funnel_bends([(0, 5, 5), (10, 0, 9), (20, 0, 1), (30, 0, 0)])
     [(5, 0), (1, 20), (0, 30)]
-    >>> funnel([(0, 5, 5), (10, 0, 9), (20, 0, 9), (30, 8, 8)])
+    >>> funnel_bends([(0, 5, 5), (10, 0, 9), (20, 0, 9), (30, 8, 8)])
     [(5, 0), (8, 30)]
     """
     top, x, _ = windows[0]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.metagraph import Bridge
 from graphviz_tb.model.view import NodeLabel, View
-from graphviz_tb.place.core import Outside
+from graphviz_tb.place.core import OutsideLabels
 
 Heading = tuple[NodeLabel, str]  # label of an open group, and second line of its title bar
 
@@ -20,7 +20,7 @@ class OpenGroup:
     view: View
     heading: Heading | None
     below: Mapping[int, int]
-    outside: Outside
+    outside: OutsideLabels
 
     @property
     def node_labels(self) -> tuple[NodeLabel, ...]:
@@ -28,10 +28,10 @@ class OpenGroup:
         return (*self.view.node_labels, *self.view.functions)
 
 
-def groups_in_order(view: View) -> list[OpenGroup]:
+def list_open_groups(view: View) -> list[OpenGroup]:
     """Return the open groups, parents before children."""
     groups: list[OpenGroup] = []
-    todo: list[tuple[View, Heading | None, Outside, dict[int, int], int]] = [(view, None, {}, {}, -1)]
+    todo: list[tuple[View, Heading | None, OutsideLabels, dict[int, int], int]] = [(view, None, {}, {}, -1)]
     while todo:
         current, heading, outside, above, position = todo.pop()
         above[position] = len(groups)  # the parent refers to this group by its number
@@ -39,11 +39,11 @@ def groups_in_order(view: View) -> list[OpenGroup]:
         groups.append(OpenGroup(current, heading, below, outside))
         node_labels = (*current.node_labels, *current.functions)
         shown = {
-            *current.metagraph.core(),
-            *current.metagraph.mask.extracted,
+            *current.metagraph.core_children(),
+            *current.metagraph.mask.extracted_children,
             *range(len(current.node_labels), len(node_labels)),
         }
-        labels = line_labels(current) if current.opened else {}
+        labels = outside_line_labels(current) if current.opened else {}
         for child, inner in sorted(current.opened.items(), reverse=True):  # a stack: the first child is popped first
             if child in shown:
                 todo.append(
@@ -52,10 +52,10 @@ def groups_in_order(view: View) -> list[OpenGroup]:
     return groups
 
 
-def line_labels(view: View) -> dict[int, dict[tuple[int, bool], str]]:
+def outside_line_labels(view: View) -> dict[int, dict[tuple[int, bool], str]]:
     """Return the labels of a level's lines, by the child they touch and the neighbour that child sees."""
     texts: dict[int, dict[tuple[int, bool], str]] = {}
-    for wire, line in view.drawn().items():
+    for wire, line in view.drawn_lines().items():
         text = view.words.lines[wire].label
         if isinstance(line, Bridge):
             texts.setdefault(line.child, {})[line.other, line.inbound] = text

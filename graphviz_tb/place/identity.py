@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from graphviz_tb.model.metagraph import Annotation, Side
-from graphviz_tb.model.scene import Identity, IdentityKind
+from graphviz_tb.model.scene import IdentityKind, LineIdentity
 from graphviz_tb.model.view import View
 
 StubKey = tuple[Side, int]  # side, row of the neighbour
 
 
-def of_wire(view: View, index: int) -> Identity:
+def wire_identity(view: View, index: int) -> LineIdentity:
     """Return the metaedge or bridge that wire `index` of the skeleton represents."""
     wire = view.skeleton.wires[index]
     if wire.edge >= 0:
         edge = view.metagraph.edges[wire.edge]
-        return Identity(
+        return LineIdentity(
             view.address,
             "edge",
             wire.edge,
@@ -25,21 +25,21 @@ def of_wire(view: View, index: int) -> Identity:
     bridge = view.metagraph.bridges[wire.bridge]
     # In outgoing order; reversed if inbound.
     ends = view.node_labels[bridge.child].address, view.addresses.get(bridge.other, "")
-    return Identity(view.address, "bridge", wire.bridge, *(ends[::-1] if bridge.inbound else ends), view.path)
+    return LineIdentity(view.address, "bridge", wire.bridge, *(ends[::-1] if bridge.inbound else ends), view.path)
 
 
-def loop_numbers(view: View) -> dict[int, int]:
+def loop_index_by_child(view: View) -> dict[int, int]:
     """Return, by child with edges to itself, their index in `Metagraph.loops`."""
     return {child: index for index, (child, _) in enumerate(view.metagraph.loops)}
 
 
-def of_loop(view: View, position: int, index: int) -> Identity:
+def loop_identity(view: View, position: int, index: int) -> LineIdentity:
     """Return the identity of the edges from a child to itself; `index` counts in `Metagraph.loops`."""
     address = view.node_labels[position].address
-    return Identity(view.address, "loop", index, address, address, view.path)
+    return LineIdentity(view.address, "loop", index, address, address, view.path)
 
 
-class Undrawn:
+class StubIdentities:
     """The metaedges and bridges of one group that stubs represent."""
 
     def __init__(self, view: View) -> None:
@@ -59,17 +59,19 @@ class Undrawn:
         self.child = -1  # child of the last request: stubs of a box are requested one after the other
         self.entries: dict[StubKey, tuple[IdentityKind, int]] = {}
 
-    def of_annotation(self, index: int) -> Identity:
+    def annotation_identity(self, index: int) -> LineIdentity:
         """Return the edge behind annotation `index`; the annotation itself for constants and summaries, which have
         none."""
         note: Annotation = self.view.metagraph.annotations[index]
         if note.child != self.child:
-            self.child, self.entries = note.child, self.beside(note.child)
+            self.child, self.entries = note.child, self.stub_entries(note.child)
         entry, number = self.entries.get((note.side, note.other), ("annotation", index))
         ends = self.view.addresses.get(note.other, ""), self.view.node_labels[note.child].address
-        return Identity(self.view.address, entry, number, *(ends if note.side == "in" else ends[::-1]), self.view.path)
+        return LineIdentity(
+            self.view.address, entry, number, *(ends if note.side == "in" else ends[::-1]), self.view.path
+        )
 
-    def beside(self, child: int) -> dict[StubKey, tuple[IdentityKind, int]]:
+    def stub_entries(self, child: int) -> dict[StubKey, tuple[IdentityKind, int]]:
         """Return the edges, bridges and annotations that the stubs of a child represent."""
         level = self.view.metagraph
         entries: dict[StubKey, tuple[IdentityKind, int]] = {}

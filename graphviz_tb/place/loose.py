@@ -6,23 +6,23 @@ from dataclasses import replace
 
 from graphviz_tb.model.skeleton import Skeleton
 
-FEW = 6  # more stay on the shelves
+MAX_LOOSE_BOXES = 6  # more stay on the shelves
 
 
-def loose(skeleton: Skeleton) -> list[int]:
+def loose_boxes(skeleton: Skeleton) -> list[int]:
     """Return the boxes without a line in the order of their parts; none if they are many, or half of the level.
 
     >>> from graphviz_tb.model.skeleton import Wire
     >>> parts = (((0,), (1,)), ((2,),))
-    >>> loose(Skeleton(3, (), (Wire(0, -1, (0, 1)),), (), parts, ((0, 1),)))
+    >>> loose_boxes(Skeleton(3, (), (Wire(0, -1, (0, 1)),), (), parts, ((0, 1),)))
     [2]
     """
-    lonely = [skeleton.parts[part][0][0] for part in single_parts(skeleton)]
+    lonely = [skeleton.parts[part][0][0] for part in single_box_parts(skeleton)]
     boxes = sum(item < skeleton.children for part in skeleton.parts for row in part for item in row)
-    return lonely if len(lonely) <= FEW and 2 * len(lonely) < boxes else []
+    return lonely if len(lonely) <= MAX_LOOSE_BOXES and 2 * len(lonely) < boxes else []
 
 
-def single_parts(skeleton: Skeleton) -> list[int]:
+def single_box_parts(skeleton: Skeleton) -> list[int]:
     """Return the parts of one box each."""
     return [
         number
@@ -31,10 +31,10 @@ def single_parts(skeleton: Skeleton) -> list[int]:
     ]
 
 
-def without_loose(skeleton: Skeleton) -> Skeleton:
+def drop_loose_parts(skeleton: Skeleton) -> Skeleton:
     """Return the skeleton without the parts of loose boxes on its shelves."""
-    if not loose(skeleton):
+    if not loose_boxes(skeleton):
         return skeleton
-    gone = set(single_parts(skeleton))
+    gone = set(single_box_parts(skeleton))
     shelves = [tuple(part for part in shelf if part not in gone) for shelf in skeleton.shelves]
     return replace(skeleton, shelves=tuple(shelf for shelf in shelves if shelf))

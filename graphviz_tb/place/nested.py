@@ -10,18 +10,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.paths import Path
+from graphviz_tb.model.paths import RowPath
 from graphviz_tb.model.scene import Point, Scene
 from graphviz_tb.model.view import View
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.place.frames import GroupLayout, frame
-from graphviz_tb.place.groups import OpenGroup, groups_in_order
-from graphviz_tb.place.sketch import Sketch
-from graphviz_tb.place.spine import lead_through
+from graphviz_tb.place.frames import GroupLayout, lay_out_frame
+from graphviz_tb.place.groups import OpenGroup, list_open_groups
+from graphviz_tb.place.sketch import SceneSketch
+from graphviz_tb.place.spine import lead_main_path
 
 
 @dataclass(frozen=True, slots=True)
-class KnownFrame:
+class CachedFrame:
     """The frame of an open group, with its inputs: the group, its level before the picture's main path was led through
     it, and the frames in it."""
 
@@ -35,7 +35,7 @@ class FrameCache:
     """The frames of the pictures of one graph in one direction: an unchanged group reuses its frame."""
 
     def __init__(self) -> None:
-        self.known: dict[Path, KnownFrame] = {}
+        self.known: dict[RowPath, CachedFrame] = {}
 
 
 def place(view: View, options: PictureOptions, cache: FrameCache | None = None) -> Scene:
@@ -45,31 +45,31 @@ def place(view: View, options: PictureOptions, cache: FrameCache | None = None) 
     it met it. Unchanged groups take their frame from `cache`; the others are stored there.
     """
     known = (cache or FrameCache()).known
-    levels = groups_in_order(view)
-    groups = lead_through(levels)
+    levels = list_open_groups(view)
+    groups = lead_main_path(levels)
     frames: dict[int, GroupLayout] = {}
     for number in range(len(groups) - 1, -1, -1):  # the size of a frame depends on the frames in it
         group = groups[number]
         below = {position: frames[child] for position, child in group.below.items()}
         last = known.get(group.view.path)
-        if last is not None and is_as_before(last, group, levels[number].view, below):
+        if last is not None and is_frame_unchanged(last, group, levels[number].view, below):
             frames[number] = last.frame
             continue
-        frames[number] = frame(group.view, group.heading, below, group.outside, options.direction)
-        known[group.view.path] = KnownFrame(group, levels[number].view, below, frames[number])
-    sketch = Sketch(groups, frames)
+        frames[number] = lay_out_frame(group.view, group.heading, below, group.outside, options.direction)
+        known[group.view.path] = CachedFrame(group, levels[number].view, below, frames[number])
+    sketch = SceneSketch(groups, frames)
     where: dict[int, tuple[int, int, Point]] = {0: (-1, 0, (0, 0))}  # of each group: its box, depth and corner
     for number, group in enumerate(groups):
         box, depth, (x, y) = where[number]
-        numbers = sketch.group(number, box, depth, (x, y))
+        numbers = sketch.draw_group(number, box, depth, (x, y))
         for position, child in group.below.items():
             slot = frames[number].slots[position]
             assert slot is not None
             where[child] = (numbers[position], depth + 1, (slot[1][0] + x, slot[1][1] + y))
-    return sketch.scene(options.direction)
+    return sketch.to_scene(options.direction)
 
 
-def is_as_before(last: KnownFrame, group: OpenGroup, level: View, below: Mapping[int, GroupLayout]) -> bool:
+def is_frame_unchanged(last: CachedFrame, group: OpenGroup, level: View, below: Mapping[int, GroupLayout]) -> bool:
     """Return whether a group is laid out as before: equal level and labels, and identical frames in it."""
     was = last.level
     return (

@@ -13,22 +13,22 @@ from graphviz_tb.model.skeleton import Skeleton
 Track = tuple[int, int, int]  # a directed straight line: its smallest step (dx, dy), and dx * y - dy * x
 
 
-def own_parts(
+def unshared_parts(
     skeleton: Skeleton, routes: Mapping[int, Sequence[Point]], wanted: Iterable[int]
 ) -> dict[int, Sequence[Point]]:
     """Return each of the lines `wanted` from its source up to where it runs along another of its bus."""
     own: dict[int, Sequence[Point]] = {wire: routes[wire] for wire in wanted}
     if not own:
         return own
-    for wires in buses(skeleton, routes):
-        shared = together([routes[wire] for wire in wires])
+    for wires in lines_sharing_waypoints(skeleton, routes):
+        shared = shared_stretches([routes[wire] for wire in wires])
         for wire in wires:
             if wire in own:
-                own[wire] = until(routes[wire], shared)
+                own[wire] = up_to_shared(routes[wire], shared)
     return own
 
 
-def buses(skeleton: Skeleton, routes: Mapping[int, Sequence[Point]]) -> list[list[int]]:
+def lines_sharing_waypoints(skeleton: Skeleton, routes: Mapping[int, Sequence[Point]]) -> list[list[int]]:
     """Return the lines to each box that share waypoints with others."""
     users: dict[tuple[int, int], list[int]] = {}
     for wire in routes:
@@ -42,17 +42,17 @@ def buses(skeleton: Skeleton, routes: Mapping[int, Sequence[Point]]) -> list[lis
     return [sorted(wires) for wires in sharing.values()]
 
 
-def together(lines: Sequence[Sequence[Point]]) -> dict[Track, list[int]]:
+def shared_stretches(lines: Sequence[Sequence[Point]]) -> dict[Track, list[int]]:
     """Return where two or more lines run in one direction on one track: begin, end, begin, end, …
 
-    >>> together([[(0, 0), (0, 60)], [(9, 20), (0, 30), (0, 90)]])[0, 1, 0]
+    >>> shared_stretches([[(0, 0), (0, 60)], [(9, 20), (0, 30), (0, 90)]])[0, 1, 0]
     [30, 60]
     """
     changes: dict[Track, list[tuple[int, int]]] = {}
     for points in lines:
         for start, stop in pairwise(points):
             if start != stop:
-                track = track_of(start, stop)
+                track = run_track(start, stop)
                 changes.setdefault(track, []).extend(
                     [(distance_along(track, start), 1), (distance_along(track, stop), -1)]
                 )
@@ -67,16 +67,16 @@ def together(lines: Sequence[Sequence[Point]]) -> dict[Track, list[int]]:
     return ending
 
 
-def until(points: Sequence[Point], shared: Mapping[Track, Sequence[int]]) -> Sequence[Point]:
+def up_to_shared(points: Sequence[Point], shared: Mapping[Track, Sequence[int]]) -> Sequence[Point]:
     """Return a line up to the first stretch that it shares; all of it if it shares its start.
 
-    >>> until([(0, 0), (0, 60), (9, 80)], {(0, 1, 0): [30, 60]})
+    >>> up_to_shared([(0, 0), (0, 60), (9, 80)], {(0, 1, 0): [30, 60]})
     [(0, 0), (0, 30)]
     """
     kept = [points[0]]
     for start, stop in pairwise(points):
         if start != stop:
-            track = track_of(start, stop)
+            track = run_track(start, stop)
             bounds, here = shared.get(track, ()), distance_along(track, start)
             following = bisect_right(bounds, here)  # odd: `here` is within a shared stretch
             begins = (
@@ -91,7 +91,7 @@ def until(points: Sequence[Point], shared: Mapping[Track, Sequence[int]]) -> Seq
     return kept
 
 
-def track_of(start: Point, stop: Point) -> Track:
+def run_track(start: Point, stop: Point) -> Track:
     """Return the track of a run of nonzero length."""
     dx, dy = stop[0] - start[0], stop[1] - start[1]
     common = gcd(dx, dy)

@@ -8,10 +8,10 @@ from dataclasses import replace
 from graphviz_tb.model.scene import Point
 from graphviz_tb.model.skeleton import Skeleton, Wire
 from graphviz_tb.model.view import View
-from graphviz_tb.place.attachment import Gates, gate_of
+from graphviz_tb.place.attachment import Gates, port_at_end
 
 
-def parted(view: View, gates: Gates, ports: Mapping[int, Sequence[Point]], axis: int) -> Skeleton:
+def separate_at_ports(view: View, gates: Gates, ports: Mapping[int, Sequence[Point]], axis: int) -> Skeleton:
     """Return the skeleton with separate waypoints for lines to several ports of an open child.
 
     `ports` are the places of the ports of each open child, `axis` the coordinate across the flow. The order of
@@ -22,8 +22,8 @@ def parted(view: View, gates: Gates, ports: Mapping[int, Sequence[Point]], axis:
     waypoint = list(skeleton.waypoint)
     beside: dict[int, list[int]] = {}
     # A bus ends in one box: if that is open, its lines continue to ports that may be far apart.
-    for item, wires in sharers(skeleton).items() if gates else ():
-        ways = by_port(view, wires, gates, ports, axis)
+    for item, wires in wires_by_waypoint(skeleton).items() if gates else ():
+        ways = wires_by_port(view, wires, gates, ports, axis)
         beside[item] = []
         for place in sorted(ways)[1:]:  # the first keeps the waypoint, the others get new ones to its right
             fresh = skeleton.first_waypoint + len(waypoint)
@@ -52,7 +52,7 @@ def parted(view: View, gates: Gates, ports: Mapping[int, Sequence[Point]], axis:
     )
 
 
-def sharers(skeleton: Skeleton) -> dict[int, list[int]]:
+def wires_by_waypoint(skeleton: Skeleton) -> dict[int, list[int]]:
     """Return the wires that share a waypoint, by waypoint."""
     users: dict[int, list[int]] = {}
     for number, wire in enumerate(skeleton.wires):
@@ -61,7 +61,7 @@ def sharers(skeleton: Skeleton) -> dict[int, list[int]]:
     return {item: wires for item, wires in users.items() if len(wires) > 1}
 
 
-def by_port(
+def wires_by_port(
     view: View, wires: Sequence[int], gates: Gates, ports: Mapping[int, Sequence[Point]], axis: int
 ) -> dict[int, list[int]]:
     """Return wires that have an end in common, by the place of their port, if the box there is open."""
@@ -71,7 +71,7 @@ def by_port(
         if all(box in (chain[0], chain[-1]) for chain in chains):
             found: dict[int, list[int]] = {}
             for wire, chain in zip(wires, chains, strict=True):
-                gate = gate_of(view, wire, 1 if chain[-1] == box else 0, gates)
+                gate = port_at_end(view, wire, 1 if chain[-1] == box else 0, gates)
                 if gate is not None:
                     found.setdefault(ports[box][gate][axis], []).append(wire)
             if found:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from itertools import combinations, pairwise
 
-from graphviz_tb.algorithms.polylines import straightened
+from graphviz_tb.algorithms.polylines import straighten_polyline
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.scene import Point, Route, Scene
-from graphviz_tb.place.label_places import Segment, squares_passed
+from graphviz_tb.place.label_places import Segment, cells_of_run
 
 
 @dataclass(frozen=True, slots=True)
-class Quality:
-    """`crossings` of lines, `bends` (corners of lines), `straight` of the `steps` of all main paths, `width` and
+class SceneQuality:
+    """`count_line_crossings` of lines, `count_bends` (corners of lines), `straight` of the `steps` of all main paths,
+    `width` and
     `height` of the drawing in pixels."""
 
     crossings: int
@@ -24,19 +25,19 @@ class Quality:
     height: int
 
 
-def quality(scene: Scene) -> Quality:
+def measure_quality(scene: Scene) -> SceneQuality:
     """Measure a scene.
 
     >>> from graphviz_tb.model.scene import Route
     >>> cross = (Route(((0, 0), (9, 9)), "data", 0, 1, 10), Route(((9, 0), (0, 9)), "data", 2, 3, 10, main=True))
-    >>> quality(Scene(9, 9, "BT", (), cross, (), (), ()))
-    Quality(crossings=1, bends=0, straight=0, steps=1, width=9, height=9)
+    >>> measure_quality(Scene(9, 9, "BT", (), cross, (), (), ()))
+    SceneQuality(crossings=1, bends=0, straight=0, steps=1, width=9, height=9)
     """
     main = [route for route in scene.routes if route.main]
     across = 0 if scene.direction in ("BT", "TB") else 1
-    return Quality(
-        crossings(scene.routes),
-        sum(bends(route.points) for route in scene.routes),
+    return SceneQuality(
+        count_line_crossings(scene.routes),
+        sum(count_bends(route.points) for route in scene.routes),
         sum(len({point[across] for point in route.points}) == 1 for route in main),
         len(main),
         scene.width,
@@ -44,35 +45,35 @@ def quality(scene: Scene) -> Quality:
     )
 
 
-def bends(points: tuple[Point, ...]) -> int:
+def count_bends(points: tuple[Point, ...]) -> int:
     """Count the corners of a polyline; points on a straight run do not count."""
-    return max(0, len(straightened(points)) - 2)
+    return max(0, len(straighten_polyline(points)) - 2)
 
 
-def crossings(routes: tuple[Route, ...]) -> int:
+def count_line_crossings(routes: tuple[Route, ...]) -> int:
     """Count the pairs of lines that cross; each stretch is compared with those that touch the same cells of the
     plane."""
     # By cell of the plane: only stretches that touch one cell can cross.
     filed: dict[tuple[int, int], list[tuple[int, Segment]]] = defaultdict(list)
     for number, route in enumerate(routes):
         for run in pairwise(route.points):
-            for cell in squares_passed(run):
+            for cell in cells_of_run(run):
                 filed[cell].append((number, run))
     crossed: set[tuple[int, int]] = set()
     for inside in filed.values():
         for (first, run), (second, other) in combinations(inside, 2):
-            if first != second and (first, second) not in crossed and cross(run, other):
+            if first != second and (first, second) not in crossed and runs_cross(run, other):
                 crossed.add((first, second))
     return len(crossed)
 
 
-def cross(first: Segment, second: Segment) -> bool:
+def runs_cross(first: Segment, second: Segment) -> bool:
     """Return whether two stretches cross in a point inside both."""
     (a, b), (c, d) = first, second
-    return side(a, b, c) * side(a, b, d) < 0 and side(c, d, a) * side(c, d, b) < 0
+    return side_of_line(a, b, c) * side_of_line(a, b, d) < 0 and side_of_line(c, d, a) * side_of_line(c, d, b) < 0
 
 
-def side(a: Point, b: Point, c: Point) -> int:
+def side_of_line(a: Point, b: Point, c: Point) -> int:
     """Return the side of the line from a to b on which c is: the sign of twice the triangle's area."""
     turn = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
     return (turn > 0) - (turn < 0)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from graphviz_tb.model.level import Gaps, LevelLayout
+from graphviz_tb.model.level import LevelGaps, LevelLayout
 from graphviz_tb.model.metagraph import EdgeKind
 from graphviz_tb.model.scene import Point, Web
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.view import View
 
 
-def in_rows(skeleton: Skeleton, sizes: Sequence[tuple[int, int]], gaps: Gaps) -> LevelLayout:
+def place_plain_rows(skeleton: Skeleton, sizes: Sequence[tuple[int, int]], gaps: LevelGaps) -> LevelLayout:
     """Centre each row, and set the ports of a side at equal distances; no line is laid out.
 
     >>> from graphviz_tb.model.skeleton import Skeleton
-    >>> level = in_rows(Skeleton(3, (), (), (), (((0, 1), (2,)),), ((0,),), plain=True), [(40, 20)] * 3, Gaps())
+    >>> level = place_plain_rows(
+    ...     Skeleton(3, (), (), (), (((0, 1), (2,)),), ((0,),), plain=True), [(40, 20)] * 3, LevelGaps()
+    ... )
     >>> level.positions, level.width, level.height
     (((0, 0), (56, 0), (28, 46)), 96, 66)
     """
@@ -31,10 +33,10 @@ def in_rows(skeleton: Skeleton, sizes: Sequence[tuple[int, int]], gaps: Gaps) ->
             positions[box] = (left, top + (deep - sizes[box][1]) // 2)
             left += sizes[box][0] + gaps.siblings
         top += deep + gaps.ranks
-    return LevelLayout(tuple(positions), tuple(port_places(skeleton, width)), (), width, max(0, top - gaps.ranks))
+    return LevelLayout(tuple(positions), tuple(spread_ports(skeleton, width)), (), width, max(0, top - gaps.ranks))
 
 
-def port_places(skeleton: Skeleton, width: int) -> list[int]:
+def spread_ports(skeleton: Skeleton, width: int) -> list[int]:
     """Return where the ports are across the flow."""
     first = sum([slot.first for slot in skeleton.ports])
     places = []
@@ -44,16 +46,18 @@ def port_places(skeleton: Skeleton, width: int) -> list[int]:
     return places
 
 
-def webs(view: View, frame: int, boxes: Mapping[int, int], ports: Mapping[int, int]) -> list[Web]:
+def level_webs(view: View, frame: int, boxes: Mapping[int, int], ports: Mapping[int, int]) -> list[Web]:
     """Return the lines of a level by kind.
 
     `boxes` are numbers of boxes by position, `ports` those of ports by their index in the skeleton.
     """
     count = view.skeleton.children
     ends_of: dict[EdgeKind, tuple[list[int], list[int]]] = {}
-    for wire in view.wires():
+    for wire in view.drawn_wires():
         chain = view.skeleton.wires[wire].chain
         # -1 - p represents port p.
-        for ends, item in zip(ends_of.setdefault(view.line(wire).kind, ([], [])), (chain[0], chain[-1]), strict=True):
+        for ends, item in zip(
+            ends_of.setdefault(view.line_of_wire(wire).kind, ([], [])), (chain[0], chain[-1]), strict=True
+        ):
             ends.append(boxes[item] if item < count else -1 - ports[item - count])
     return [Web(kind, frame, tuple(ends[0]), tuple(ends[1])) for kind, ends in ends_of.items()]

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.measure import SMALL_SIZE, clean, elide, width
+from graphviz_tb.model.measure import SMALL_FONT_PX, elide_text, replace_unsafe_characters, text_width
 from graphviz_tb.model.scene import BoxKind, Text, TextRole
 from graphviz_tb.model.view import NodeLabel
-from graphviz_tb.place.names import OP_MOST, SCOPE_MOST, Name, drawn_as
+from graphviz_tb.place.names import MAX_OP_WIDTH, MAX_SCOPE_WIDTH, BoxName, outline_kind
 
 # px: two lines of text fit the height; the minimum width keeps short names clickable.
-SCOPE_HEIGHT, SCOPE_LEAST = 32, 72
-OP_HEIGHT, OP_LEAST = 24, 48
-SHEET = 4  # px between the sheets of a stack
+SCOPE_HEIGHT, MIN_SCOPE_WIDTH = 32, 72
+OP_HEIGHT, MIN_OP_WIDTH = 24, 48
+SHEET_OFFSET = 4  # px between the sheets of a stack
 BADGE_ROOM = 16  # px for the letter of a structure, in every box that may have one
-BASELINE = {12: 4, 11: 4, 10: 3}  # from the middle of a line down to its baseline
+BASELINE_OFFSET = {12: 4, 11: 4, 10: 3}  # from the middle of a line down to its baseline
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,52 +33,60 @@ class ClosedBox:
         return (self.height + self.top) // 2
 
 
-def closed(node: NodeLabel, name: Name, second: str) -> ClosedBox:
+def closed_box(node: NodeLabel, name: BoxName, second: str) -> ClosedBox:
     """Return the box of a closed child; `name` is the name on it, `second` its second line.
 
     >>> from graphviz_tb.model.view import NodeLabel
-    >>> from graphviz_tb.place.names import name_of
+    >>> from graphviz_tb.place.names import box_name
     >>> scope = NodeLabel(1, "conv1", "scope", "conv1", "conv1", openable=True)
     >>> op = NodeLabel(2, "Relu", "op", "Relu", "Relu")
-    >>> shape = closed(scope, name_of(scope), "12 ops")
+    >>> shape = closed_box(scope, box_name(scope), "12 ops")
     >>> shape.width, shape.height, [text.content for text in shape.texts]
     (73, 32, ['conv1', '12 ops'])
-    >>> closed(op, name_of(op), "").height
+    >>> closed_box(op, box_name(op), "").height
     24
     """
-    kind = drawn_as(node)
+    kind = outline_kind(node)
     stack = node.kind in ("series", "fold")
     two_lines = bool(second) or kind != "op"
-    inner, height, texts = _front(node, name, kind, clean(second), two_lines)
+    inner, height, texts = front_sheet(node, name, kind, replace_unsafe_characters(second), two_lines)
     if not stack:
         return ClosedBox(inner, height, 0, texts)
     if not node.connected:
-        return ClosedBox(inner + 2 * SHEET, height, 2, texts)
-    return ClosedBox(inner, height + 2 * SHEET, 2, tuple(moved(text, 0, 2 * SHEET) for text in texts), 2 * SHEET)
+        return ClosedBox(inner + 2 * SHEET_OFFSET, height, 2, texts)
+    return ClosedBox(
+        inner,
+        height + 2 * SHEET_OFFSET,
+        2,
+        tuple(move_text(text, 0, 2 * SHEET_OFFSET) for text in texts),
+        2 * SHEET_OFFSET,
+    )
 
 
-def _front(
-    node: NodeLabel, name: Name, kind: BoxKind, second: str, two_lines: bool
+def front_sheet(
+    node: NodeLabel, name: BoxName, kind: BoxKind, second: str, two_lines: bool
 ) -> tuple[int, int, tuple[Text, ...]]:
     """Return width, height and texts of the front sheet."""
-    least, most = (OP_LEAST, OP_MOST) if kind == "op" else (SCOPE_LEAST, SCOPE_MOST)
+    least, most = (MIN_OP_WIDTH, MAX_OP_WIDTH) if kind == "op" else (MIN_SCOPE_WIDTH, MAX_SCOPE_WIDTH)
     label, size, side = name.label, name.size, name.side
-    second = elide(second, most - 2 * BADGE_ROOM, SMALL_SIZE)
-    wanted = max(width(label, size) + 2 * side, width(second, SMALL_SIZE) + 2 * BADGE_ROOM if second else 0)
+    second = elide_text(second, most - 2 * BADGE_ROOM, SMALL_FONT_PX)
+    wanted = max(
+        text_width(label, size) + 2 * side, text_width(second, SMALL_FONT_PX) + 2 * BADGE_ROOM if second else 0
+    )
     total = max(least, wanted)
     height = SCOPE_HEIGHT if two_lines else OP_HEIGHT
     if not second:
-        return total, height, (_line(total // 2, height // 2, label, node.full, size, "label"),)
-    first = _line(total // 2, 10, label, node.full, size, "label")
-    return total, height, (first, _line(total // 2, 23, second, second, SMALL_SIZE, "second"))
+        return total, height, (centred_line(total // 2, height // 2, label, node.full, size, "label"),)
+    first = centred_line(total // 2, 10, label, node.full, size, "label")
+    return total, height, (first, centred_line(total // 2, 23, second, second, SMALL_FONT_PX, "second"))
 
 
-def _line(middle: int, centre: int, content: str, full: str, size: int, role: TextRole) -> Text:
-    baseline = centre + BASELINE[size]
-    return Text(middle, baseline, content, full, size, width(content, size), role, "middle", inside=True)
+def centred_line(middle: int, centre: int, content: str, full: str, size: int, role: TextRole) -> Text:
+    baseline = centre + BASELINE_OFFSET[size]
+    return Text(middle, baseline, content, full, size, text_width(content, size), role, "middle", inside=True)
 
 
-def moved(text: Text, x: int, y: int, box: int | None = None) -> Text:
+def move_text(text: Text, x: int, y: int, box: int | None = None) -> Text:
     """Return `text` moved by (x, y), belonging to `box` if one is given."""
     return Text(
         text.x + x,

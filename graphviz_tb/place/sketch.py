@@ -6,24 +6,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from graphviz_tb.model.measure import SMALL_SIZE, width
+from graphviz_tb.model.measure import SMALL_FONT_PX, text_width
 from graphviz_tb.model.metagraph import EdgeKind
 from graphviz_tb.model.scene import Box, Direction, Point, Port, Route, Scene, Separator, Stub, Text, Web
-from graphviz_tb.model.thickness import THIN, thickness
+from graphviz_tb.model.thickness import THINNEST_TENTHS, line_thickness
 from graphviz_tb.model.view import LineWords, NodeLabel, View
-from graphviz_tb.place.attachment import Gate, gate_of
+from graphviz_tb.place.attachment import Gate, port_at_end
 from graphviz_tb.place.core import Slot
 from graphviz_tb.place.frames import GroupLayout
 from graphviz_tb.place.groups import OpenGroup
-from graphviz_tb.place.identity import Undrawn, loop_numbers, of_loop, of_wire
-from graphviz_tb.place.rows import webs
-from graphviz_tb.place.sizes import BASELINE, moved
+from graphviz_tb.place.identity import StubIdentities, loop_identity, loop_index_by_child, wire_identity
+from graphviz_tb.place.rows import level_webs
+from graphviz_tb.place.sizes import BASELINE_OFFSET, move_text
 
 AreaName = Literal["main", "in_extract", "out_extract", "functions"]
 PortKey = tuple[int, int]  # group, and port in its skeleton
 
 
-class Sketch:
+class SceneSketch:
     """The scene while it is drawn. Groups are added in order, parents before children."""
 
     def __init__(self, groups: Sequence[OpenGroup], frames: Mapping[int, GroupLayout]) -> None:
@@ -36,27 +36,29 @@ class Sketch:
         self.rules: list[Separator] = []
         self.webs: list[Web] = []
         # Number ports before anything is drawn: lines outside refer to ports of groups drawn later.
-        touched = [(number, port) for number in range(len(groups)) for port in sorted(self.touched(number))]
+        touched = [(number, port) for number in range(len(groups)) for port in sorted(self.touched_ports(number))]
         self.port_number: dict[PortKey, int] = {key: index for index, key in enumerate(touched)}
 
-    def group(self, number: int, box: int, depth: int, origin: Point) -> dict[int, int]:
+    def draw_group(self, number: int, box: int, depth: int, origin: Point) -> dict[int, int]:
         """Draw one group inside box `box` (-1: the picture) with its frame's corner at `origin`; return the box number
         of each position."""
         made = self.frames[number]
-        self.texts += [moved(text, *origin, box) for text in made.texts]
-        self.rules += [Separator(*_add((r.x1, r.y1), origin), *_add((r.x2, r.y2), origin)) for r in made.rules]
-        numbers = self._boxes(number, box, depth, origin)
+        self.texts += [move_text(text, *origin, box) for text in made.texts]
+        self.rules += [
+            Separator(*point_sum((r.x1, r.y1), origin), *point_sum((r.x2, r.y2), origin)) for r in made.rules
+        ]
+        numbers = self._draw_boxes(number, box, depth, origin)
         if self.groups[number].view.skeleton.plain:
-            self._webs(number, numbers, box)
+            self._draw_webs(number, numbers, box)
         gates = {position: self.frames[child].gates for position, child in self.groups[number].below.items()}
         main = set(self.groups[number].view.skeleton.spine)
         for index in made.lines:
-            self._line(number, index, numbers, box, origin, gates, index in main)
-        for port, wires in sorted(self.touched(number).items()):
-            self._port(number, port, wires, box, origin)
+            self._draw_line(number, index, numbers, box, origin, gates, index in main)
+        for port, wires in sorted(self.touched_ports(number).items()):
+            self._draw_port(number, port, wires, box, origin)
         return numbers
 
-    def scene(self, direction: Direction) -> Scene:
+    def to_scene(self, direction: Direction) -> Scene:
         """Return everything that was drawn."""
         return Scene(
             self.frames[0].width,
@@ -71,7 +73,7 @@ class Sketch:
             tuple(self.webs),
         )
 
-    def touched(self, number: int) -> dict[int, list[int]]:
+    def touched_ports(self, number: int) -> dict[int, list[int]]:
         """Return the ports of a group that drawn lines touch, with these lines."""
         skeleton = self.groups[number].view.skeleton
         # A plain level draws its lines as webs, not one by one: all its ports are touched.
@@ -83,37 +85,37 @@ class Sketch:
                     lines.setdefault(end - skeleton.children, []).append(index)
         return lines
 
-    def _boxes(self, number: int, parent: int, depth: int, origin: Point) -> dict[int, int]:
+    def _draw_boxes(self, number: int, parent: int, depth: int, origin: Point) -> dict[int, int]:
         """Draw the children of one group with their texts and stubs."""
         group, made = self.groups[number], self.frames[number]
         numbers: dict[int, int] = {}
-        areas, undrawn, loops = areas_of(group.view), Undrawn(group.view), loop_numbers(group.view)
+        areas, undrawn, loops = child_areas(group.view), StubIdentities(group.view), loop_index_by_child(group.view)
         node_labels, words = group.node_labels, group.view.words
         for position, slot in enumerate(made.slots):
             if slot is None:
                 continue
             node = node_labels[position]
             box = numbers[position] = len(self.boxes)
-            corner = _add(_add(slot[1], (slot[0].x, slot[0].y)), origin)
+            corner = point_sum(point_sum(slot[1], (slot[0].x, slot[0].y)), origin)
             opened = position in group.below
             area, title = areas.get(position, "main"), words.titles[position]
-            self.boxes.append(_box(node, slot, corner, parent, depth, opened, area, title))
-            self.texts += [moved(text, *corner, box) for text in slot[0].texts]
-            self.stubs += [_stub(stub, corner, box, undrawn) for stub in slot[0].stubs]
+            self.boxes.append(scene_box(node, slot, corner, parent, depth, opened, area, title))
+            self.texts += [move_text(text, *corner, box) for text in slot[0].texts]
+            self.stubs += [scene_stub(stub, corner, box, undrawn) for stub in slot[0].stubs]
             if slot[0].loop:
-                points = tuple(_add(point, corner) for point in slot[0].loop)
-                identity = of_loop(group.view, position, loops[position])
-                loop = Route(points, "data", box, box, THIN, title=words.loops[position], identity=identity)
+                points = tuple(point_sum(point, corner) for point in slot[0].loop)
+                identity = loop_identity(group.view, position, loops[position])
+                loop = Route(points, "data", box, box, THINNEST_TENTHS, title=words.loops[position], identity=identity)
                 self.routes.append(loop)
         return numbers
 
-    def _webs(self, number: int, numbers: Mapping[int, int], box: int) -> None:
+    def _draw_webs(self, number: int, numbers: Mapping[int, int], box: int) -> None:
         """Draw all lines of a level too large to be laid out."""
         view = self.groups[number].view
         ports = {port: self.port_number[number, port] for port in range(len(view.skeleton.ports))}
-        self.webs += webs(view, box, numbers, ports)
+        self.webs += level_webs(view, box, numbers, ports)
 
-    def _line(
+    def _draw_line(
         self,
         number: int,
         index: int,
@@ -130,28 +132,29 @@ class Sketch:
         source, target = (numbers[end] if end < count else -1 for end in ends)  # -1: a port of the frame
         # Draw an arrow head where a line ends, not where it crosses a frame.
         goes_on = [
-            end >= count or gate_of(view, index, end_number, gates) is not None for end_number, end in enumerate(ends)
+            end >= count or port_at_end(view, index, end_number, gates) is not None
+            for end_number, end in enumerate(ends)
         ]
         route = Route(
-            tuple(_add(point, origin) for point in made.routes[index]),
+            tuple(point_sum(point, origin) for point in made.routes[index]),
             line.kind,
             source,
             target,
-            thickness(line),
+            line_thickness(line),
             back=wire.turned,
             arrow=not goes_on[0 if line.kind == "reference" else 1],
             frame=box if source < 0 or target < 0 else -1,
             title=view.words.lines[index].title,
-            identity=of_wire(view, index),
-            source_port=self.port_at(number, index, 0),
-            target_port=self.port_at(number, index, 1),
+            identity=wire_identity(view, index),
+            source_port=self.port_of_end(number, index, 0),
+            target_port=self.port_of_end(number, index, 1),
             main=main,
         )
         self.routes.append(route)
         if index in made.labels:
-            self.texts.append(_label(view.words.lines[index], _add(made.labels[index], origin), box))
+            self.texts.append(edge_label(view.words.lines[index], point_sum(made.labels[index], origin), box))
 
-    def port_at(self, number: int, index: int, end: int) -> int:
+    def port_of_end(self, number: int, index: int, end: int) -> int:
         """Return the port at which an end (0 source, 1 target) of a line crosses a frame; -1 if it crosses none."""
         group = self.groups[number]
         item = group.view.skeleton.wires[index].chain[-1 if end else 0]
@@ -160,26 +163,26 @@ class Sketch:
         if item not in group.below:
             return -1
         child = group.below[item]
-        port = gate_of(group.view, index, end, {item: self.frames[child].gates})
+        port = port_at_end(group.view, index, end, {item: self.frames[child].gates})
         return -1 if port is None else self.port_number.get((child, port), -1)
 
-    def _port(self, number: int, port: int, wires: Sequence[int], box: int, origin: Point) -> None:
+    def _draw_port(self, number: int, port: int, wires: Sequence[int], box: int, origin: Point) -> None:
         """Draw the dot of one port in the colour of the strongest kind that passes."""
         made, view = self.frames[number], self.groups[number].view
         kinds = {made.lines[index].kind for index in wires}
         kind: EdgeKind = "reference" if "reference" in kinds else "data" if "data" in kinds or not kinds else "control"
         slot = view.skeleton.ports[port]
-        point = _add(made.ports[port], origin)
+        point = point_sum(made.ports[port], origin)
         others = tuple(view.addresses.get(row, "") for row, _ in slot.others)
         title = view.words.ports[port]
         self.ports.append(Port(*point, box, kind, len(slot.others), title, view.address, port, slot.first, others))
 
 
-def _add(point: Point, shift: Point) -> Point:
+def point_sum(point: Point, shift: Point) -> Point:
     return point[0] + shift[0], point[1] + shift[1]
 
 
-def areas_of(view: View) -> dict[int, AreaName]:
+def child_areas(view: View) -> dict[int, AreaName]:
     """Return the areas of children that are not in the main area."""
     mask, count = view.metagraph.mask, len(view.node_labels)
     areas: dict[int, AreaName] = dict.fromkeys(mask.in_extract, "in_extract")
@@ -188,7 +191,7 @@ def areas_of(view: View) -> dict[int, AreaName]:
     return areas
 
 
-def _box(
+def scene_box(
     node: NodeLabel, slot: Slot, corner: Point, parent: int, depth: int, opened: bool, area: AreaName, title: str
 ) -> Box:
     return Box(
@@ -209,13 +212,15 @@ def _box(
     )
 
 
-def _stub(stub: Stub, corner: Point, number: int, undrawn: Undrawn) -> Stub:
+def scene_stub(stub: Stub, corner: Point, number: int, undrawn: StubIdentities) -> Stub:
     """Return a stub in its place, with the edges behind its annotations."""
-    points = tuple(_add(point, corner) for point in stub.points)
-    identities = tuple(undrawn.of_annotation(identity.index) for identity in stub.identities)
+    points = tuple(point_sum(point, corner) for point in stub.points)
+    identities = tuple(undrawn.annotation_identity(identity.index) for identity in stub.identities)
     return replace(stub, x=stub.x + corner[0], y=stub.y + corner[1], box=number, points=points, identities=identities)
 
 
-def _label(words: LineWords, middle: Point, box: int) -> Text:
-    y = middle[1] + BASELINE[SMALL_SIZE]
-    return Text(middle[0], y, words.label, words.title, SMALL_SIZE, width(words.label, SMALL_SIZE), "edge", box=box)
+def edge_label(words: LineWords, middle: Point, box: int) -> Text:
+    y = middle[1] + BASELINE_OFFSET[SMALL_FONT_PX]
+    return Text(
+        middle[0], y, words.label, words.title, SMALL_FONT_PX, text_width(words.label, SMALL_FONT_PX), "edge", box=box
+    )

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from graphviz_tb.algorithms.topological import topological
+from graphviz_tb.algorithms.topological import topological_order
 from graphviz_tb.model.skeleton import Skeleton
-from graphviz_tb.model.thickness import load
-from graphviz_tb.place.attachment import Gate, gate_of, gates_of
+from graphviz_tb.model.thickness import main_path_weight
+from graphviz_tb.place.attachment import Gate, port_at_end, port_gates
 from graphviz_tb.place.groups import OpenGroup
 
 SpineNode = tuple[int, int]  # group, and an item of its skeleton: a child, or a port on the frame
@@ -21,7 +21,7 @@ SpineWire = tuple[int, int]  # group, and a wire of its skeleton
 
 
 @dataclass(slots=True)
-class Paths:
+class DataPaths:
     """The data lines of a picture: by node the steps from it, with the node that each leads to."""
 
     numbers: dict[SpineNode, int] = field(default_factory=dict)
@@ -29,7 +29,7 @@ class Paths:
     steps: list[list[tuple[SpineWire, int, int]]] = field(default_factory=list)  # wire, target, load
     below: list[list[int]] = field(default_factory=list)
 
-    def node(self, node: SpineNode, box: int) -> int:
+    def node_number(self, node: SpineNode, box: int) -> int:
         """Return the number of a node; add it if it is new."""
         if node not in self.numbers:
             self.numbers[node] = len(self.boxes)
@@ -39,25 +39,27 @@ class Paths:
         return self.numbers[node]
 
 
-def lead_through(groups: Sequence[OpenGroup]) -> list[OpenGroup]:
+def lead_main_path(groups: Sequence[OpenGroup]) -> list[OpenGroup]:
     """Make the longest path of the picture the main path of the levels it passes. Parents come before children."""
     if len(groups) == 1:
         return [*groups]
     wires: dict[int, list[int]] = {}
-    for number, wire in longest(paths_of(groups), groups):
+    for number, wire in longest_path(data_paths(groups), groups):
         wires.setdefault(number, []).append(wire)
-    return [led(group, wires.get(number, [])) for number, group in enumerate(groups)]
+    return [with_main_path(group, wires.get(number, [])) for number, group in enumerate(groups)]
 
 
-def led(group: OpenGroup, wires: Sequence[int]) -> OpenGroup:
+def with_main_path(group: OpenGroup, wires: Sequence[int]) -> OpenGroup:
     """Return a group whose level the path passes along `wires`."""
     if not wires:
         return group
     skeleton = group.view.skeleton
-    return replace(group, view=replace(group.view, skeleton=replace(skeleton, spine=spine_with(skeleton, wires))))
+    return replace(
+        group, view=replace(group.view, skeleton=replace(skeleton, spine=extended_main_path(skeleton, wires)))
+    )
 
 
-def spine_with(skeleton: Skeleton, wires: Sequence[int]) -> tuple[int, ...]:
+def extended_main_path(skeleton: Skeleton, wires: Sequence[int]) -> tuple[int, ...]:
     """Return the main paths of a level when that of its part leads along `wires`: extended by the old one at both ends;
     other parts keep theirs."""
     part_of = {item: p for p, part in enumerate(skeleton.parts) for row in part for item in row}
@@ -74,22 +76,22 @@ def spine_with(skeleton: Skeleton, wires: Sequence[int]) -> tuple[int, ...]:
     return (*path, *(wire for wire in skeleton.spine if part_of[chains[wire][0]] != part))
 
 
-def paths_of(groups: Sequence[OpenGroup]) -> Paths:
+def data_paths(groups: Sequence[OpenGroup]) -> DataPaths:
     """Return all data lines that run with the flow."""
-    paths = Paths()
-    gates = [gates_of(group.view) for group in groups]
+    paths = DataPaths()
+    gates = [port_gates(group.view) for group in groups]
     for number, group in enumerate(groups):
         inner = {position: gates[child] for position, child in group.below.items()}
-        for index, line in group.view.drawn().items():
+        for index, line in group.view.drawn_lines().items():
             if line.kind == "data" and not group.view.skeleton.wires[index].turned:
-                source, target = (end_of(paths, groups, number, index, end, inner) for end in (0, 1))
-                paths.steps[source].append(((number, index), target, load(line)))
+                source, target = (end_node(paths, groups, number, index, end, inner) for end in (0, 1))
+                paths.steps[source].append(((number, index), target, main_path_weight(line)))
                 paths.below[source].append(target)
     return paths
 
 
-def end_of(
-    paths: Paths,
+def end_node(
+    paths: DataPaths,
     groups: Sequence[OpenGroup],
     number: int,
     index: int,
@@ -102,14 +104,14 @@ def end_of(
     view = group.view
     item = view.skeleton.wires[index].chain[-1 if end else 0]
     if item in group.below:
-        port = gate_of(view, index, end, inner)
+        port = port_at_end(view, index, end, inner)
         if port is not None:
             child = group.below[item]
-            return paths.node((child, groups[child].view.skeleton.children + port), 0)
-    return paths.node((number, item), 1 if item < view.skeleton.children and item not in group.below else 0)
+            return paths.node_number((child, groups[child].view.skeleton.children + port), 0)
+    return paths.node_number((number, item), 1 if item < view.skeleton.children and item not in group.below else 0)
 
 
-def longest(paths: Paths, groups: Sequence[OpenGroup]) -> list[SpineWire]:
+def longest_path(paths: DataPaths, groups: Sequence[OpenGroup]) -> list[SpineWire]:
     """Return the path through the most boxes whose results are data, minus those that compute indices of data; then
     through the most boxes; then with the greatest load; then along the main paths of the levels; then the first."""
     own = [set(group.view.skeleton.spine) for group in groups]
@@ -119,7 +121,7 @@ def longest(paths: Paths, groups: Sequence[OpenGroup]) -> list[SpineWire]:
     onward: list[tuple[SpineWire, int] | None] = [None] * count
     # Backwards from the ends: by node the best of all paths from it, (boxes with data results, boxes, load, wires on
     # main paths of levels).
-    for node in reversed(topological(paths.below)):
+    for node in reversed(topological_order(paths.below)):
         box = paths.boxes[node]
         for (number, wire), target, carries in paths.steps[node]:
             data, boxes, carried, kept = best[target]

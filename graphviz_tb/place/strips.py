@@ -6,48 +6,48 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from graphviz_tb.model.level import Gaps, Stroke
+from graphviz_tb.model.level import LevelGaps, WireStroke
 from graphviz_tb.model.scene import Size
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.place.funnel import Band
-from graphviz_tb.place.routes import bands, head_length
+from graphviz_tb.place.routes import arrow_head_length, rank_bands
 from graphviz_tb.place.steep import cross_steeply
-from graphviz_tb.place.tracks import FLAT, Hop, is_crossed, is_shut_in
+from graphviz_tb.place.tracks import FLAT_LINE_PX, RankHop, is_label_shut_in, is_wire_crossed
 
-ASLANT = 24  # px along a labelled line taken by a line that crosses or joins it
+SLANTED_LABEL_ROOM = 24  # px along a labelled line taken by a line that crosses or joins it
 
 
-def strips(
+def level_bands(
     skeleton: Skeleton,
     chains: Sequence[tuple[int, ...]],
     heights: Sequence[int],
-    passing: Sequence[Sequence[Sequence[Hop]]],
-    strokes: Sequence[Stroke],
-    gaps: Gaps,
+    passing: Sequence[Sequence[Sequence[RankHop]]],
+    strokes: Sequence[WireStroke],
+    gaps: LevelGaps,
 ) -> list[list[Band]]:
     """Return the bands of each part, with hops that cross steeply."""
-    place = ranks_of(skeleton)
-    labelled = rooms_for_labels(skeleton, chains, place, passing, strokes)
-    straight = straight_ends(skeleton, chains, place, passing, strokes, gaps)
+    place = item_ranks(skeleton)
+    labelled = label_rooms(skeleton, chains, place, passing, strokes)
+    straight = straight_margins(skeleton, chains, place, passing, strokes, gaps)
     made = []
     for p, part_rows in enumerate(skeleton.parts):
         ends = [
             (0, 0) if skeleton.children <= row[0] < skeleton.first_waypoint else straight[p][r]
             for r, row in enumerate(part_rows)
         ]
-        strip = bands(part_rows, heights, ends, passing[p], labelled[p], gaps)
+        strip = rank_bands(part_rows, heights, ends, passing[p], labelled[p], gaps)
         for hops, (band, following) in zip(passing[p], pairwise(strip), strict=True):
             cross_steeply(hops, following.top - following.before - band.bottom - band.after)
         made.append(strip)
     return made
 
 
-def rooms_for_labels(
+def label_rooms(
     skeleton: Skeleton,
     chains: Sequence[tuple[int, ...]],
     place: Mapping[int, tuple[int, int]],
-    passing: Sequence[Sequence[Sequence[Hop]]],
-    strokes: Sequence[Stroke],
+    passing: Sequence[Sequence[Sequence[RankHop]]],
+    strokes: Sequence[WireStroke],
 ) -> list[dict[int, int]]:
     """Return for each part the ranks with a label below, with the room it needs in addition."""
     labelled: list[dict[int, int]] = [{} for _ in skeleton.parts]
@@ -56,7 +56,7 @@ def rooms_for_labels(
         stroke = strokes[wire]
         part, rank = place[chain[0]]
         if len(chain) == 2 and stroke.label[1]:  # a longer line has room next to boxes
-            more = beside_main(wire, stroke.label, passing[part][rank]) if wire in main else 0
+            more = main_label_room(wire, stroke.label, passing[part][rank]) if wire in main else 0
             labelled[part][rank] = max(labelled[part].get(rank, 0), more)
         slants = stroke.room[1]
         if slants:
@@ -64,13 +64,13 @@ def rooms_for_labels(
     return labelled
 
 
-def straight_ends(
+def straight_margins(
     skeleton: Skeleton,
     chains: Sequence[tuple[int, ...]],
     place: Mapping[int, tuple[int, int]],
-    passing: Sequence[Sequence[Sequence[Hop]]],
-    strokes: Sequence[Stroke],
-    gaps: Gaps,
+    passing: Sequence[Sequence[Sequence[RankHop]]],
+    strokes: Sequence[WireStroke],
+    gaps: LevelGaps,
 ) -> list[list[tuple[int, int]]]:
     """Return for each rank of each part how much of the gaps above and below is kept straight: for arrow heads, for
     lines that go far aside, and for labels."""
@@ -89,10 +89,10 @@ def straight_ends(
             upper = stroke.tip == skeleton.wires[wire].turned
             room = heads[part][rank if upper else rank + len(chain) - 1]
             # [0]: above the rank, [1]: below it.
-            room[upper] = max(room[upper], head_length(stroke.thick) + gaps.straight)
+            room[upper] = max(room[upper], arrow_head_length(stroke.thick) + gaps.straight)
     for p, part_gaps in enumerate(passing):
         for r, hops in enumerate(part_gaps):
-            if any(hop.aside > FLAT for hop in hops):
+            if any(hop.sideways > FLAT_LINE_PX for hop in hops):
                 heads[p][r][1] = max(heads[p][r][1], gaps.start)
     return [
         [(head[0] + run[0], head[1] + run[1]) for head, run in zip(part_heads, runs, strict=True)]
@@ -100,16 +100,16 @@ def straight_ends(
     ]
 
 
-def beside_main(wire: int, label: Size, hops: Sequence[Hop]) -> int:
+def main_label_room(wire: int, label: Size, hops: Sequence[RankHop]) -> int:
     """Return the additional room a gap needs for the label of a main path; a label along its line fits before or behind
     close lines."""
     across, along = label
     lies = along > across
-    if is_shut_in(wire, hops, across) or (lies and is_crossed(wire, hops)):
-        return along + (ASLANT if lies else 0)
+    if is_label_shut_in(wire, hops, across) or (lies and is_wire_crossed(wire, hops)):
+        return along + (SLANTED_LABEL_ROOM if lies else 0)
     return 0
 
 
-def ranks_of(skeleton: Skeleton) -> dict[int, tuple[int, int]]:
+def item_ranks(skeleton: Skeleton) -> dict[int, tuple[int, int]]:
     """Return the part and the rank of each item."""
     return {item: (p, r) for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}

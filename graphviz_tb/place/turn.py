@@ -7,10 +7,14 @@ from graphviz_tb.model.scene import Direction, Point
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class FlowTurn:
     """Turns points of a level of `width` × `height` (across × along the flow) to the screen.
 
-    >>> Turn("BT", 100, 60).point((10, 0)), Turn("LR", 100, 60).point((10, 0)), Turn("RL", 100, 60).point((10, 0))
+    >>> (
+    ...     FlowTurn("BT", 100, 60).to_screen((10, 0)),
+    ...     FlowTurn("LR", 100, 60).to_screen((10, 0)),
+    ...     FlowTurn("RL", 100, 60).to_screen((10, 0)),
+    ... )
     ((10, 60), (0, 10), (60, 10))
     """
 
@@ -19,46 +23,46 @@ class Turn:
     height: int
 
     @property
-    def vertical(self) -> bool:
+    def runs_vertically(self) -> bool:
         """Return whether the flow runs up or down."""
         return self.direction in ("BT", "TB")
 
     @property
-    def size(self) -> tuple[int, int]:
+    def screen_size(self) -> tuple[int, int]:
         """Width and height on the screen."""
-        return (self.width, self.height) if self.vertical else (self.height, self.width)
+        return (self.width, self.height) if self.runs_vertically else (self.height, self.width)
 
-    def point(self, point: Point) -> Point:
+    def to_screen(self, point: Point) -> Point:
         """Return a point on the screen."""
         across, along = point
         if self.direction in ("BT", "RL"):
             along = self.height - along
-        return (across, along) if self.vertical else (along, across)
+        return (across, along) if self.runs_vertically else (along, across)
 
-    def corner(self, point: Point, size: tuple[int, int]) -> Point:
+    def corner_on_screen(self, point: Point, size: tuple[int, int]) -> Point:
         """Return the upper left corner on the screen of a rectangle with upper left corner `point` and `size` on the
         screen."""
-        along = size[1] if self.vertical else size[0]
+        along = size[1] if self.runs_vertically else size[0]
         # In a reversed flow the far edge of the rectangle becomes the near one.
         if self.direction in ("BT", "RL"):
-            return self.point((point[0], point[1] + along))
-        return self.point(point)
+            return self.to_screen((point[0], point[1] + along))
+        return self.to_screen(point)
 
 
-def vertical(direction: Direction) -> bool:
+def is_vertical(direction: Direction) -> bool:
     """Return whether the flow runs up or down."""
     return direction in ("BT", "TB")
 
 
-def across_along(direction: Direction, size: tuple[int, int]) -> tuple[int, int]:
+def flow_size(direction: Direction, size: tuple[int, int]) -> tuple[int, int]:
     """Return a size on the screen as (across, along)."""
-    return size if vertical(direction) else size[::-1]
+    return size if is_vertical(direction) else size[::-1]
 
 
-def top_side(direction: Direction) -> bool | None:
+def upper_flow_side(direction: Direction) -> bool | None:
     """Return which flow side of a frame is its upper one: the first (True), the last (False), or neither (None).
 
-    >>> top_side("TB"), top_side("BT"), top_side("LR")
+    >>> upper_flow_side("TB"), upper_flow_side("BT"), upper_flow_side("LR")
     (True, False, None)
     """
     return {"TB": True, "BT": False}.get(direction)

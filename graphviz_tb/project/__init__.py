@@ -5,19 +5,27 @@ PCA and exact neighbours (cosine or Euclidean) need only numpy; t-SNE and UMAP n
 
 from __future__ import annotations
 
-from graphviz_tb.project.manifold import METHODS, NAMES, lay_out, missing, placed, positions, usable_points
-from graphviz_tb.project.neighbours import METRICS, nearest
-from graphviz_tb.project.pca import pca
+from graphviz_tb.project.manifold import (
+    METHOD_NAMES,
+    PROJECTION_METHODS,
+    compute_positions,
+    layout_points,
+    missing_library,
+    project_points,
+    projection_of_positions,
+)
+from graphviz_tb.project.neighbours import DISTANCE_METRICS, nearest_points
+from graphviz_tb.project.pca import project_by_pca
 
 __all__ = [
-    "METHODS",
-    "METRICS",
-    "NAMES",
-    "lay_out",
-    "missing",
-    "nearest",
-    "pca",
-    "placed",
-    "positions",
-    "usable_points",
+    "DISTANCE_METRICS",
+    "METHOD_NAMES",
+    "PROJECTION_METHODS",
+    "compute_positions",
+    "layout_points",
+    "missing_library",
+    "nearest_points",
+    "project_by_pca",
+    "project_points",
+    "projection_of_positions",
 ]

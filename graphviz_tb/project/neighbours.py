@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphviz_tb.errors import RequestError, UnknownChoice
-from graphviz_tb.limits import NEIGHBOURS
+from graphviz_tb.limits import MAX_NEIGHBOURS
 from graphviz_tb.model.embeddings import DistanceMetric, Points
 from graphviz_tb.project.pca import row_blocks
 
-METRICS: tuple[DistanceMetric, ...] = get_args(DistanceMetric)
+DISTANCE_METRICS: tuple[DistanceMetric, ...] = get_args(DistanceMetric)
 
 
-def nearest(
+def nearest_points(
     values: Points, row: int, count: int, metric: DistanceMetric
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Return the rows of the `count` points nearest to point `row`, nearest first, and their distances; ties by row.
@@ -23,16 +23,16 @@ def nearest(
     The cosine distance is 1 - cosine, and 1 to or from the origin. Points with values that are not finite are no
     neighbours. Raises RequestError for a row or count out of range, UnknownChoice for an unknown metric.
 
-    >>> nearest(np.array([[1, 0], [2, 0], [0, 1]], np.float32), 0, 2, "cosine")[0].tolist()
+    >>> nearest_points(np.array([[1, 0], [2, 0], [0, 1]], np.float32), 0, 2, "cosine")[0].tolist()
     [1, 2]
     """
-    if metric not in METRICS:
-        raise UnknownChoice.among("metric", metric, METRICS)
+    if metric not in DISTANCE_METRICS:
+        raise UnknownChoice.among("metric", metric, DISTANCE_METRICS)
     if not 0 <= row < len(values):
         raise RequestError(f"there are {len(values):,} points; none has the number {row}")
-    if not 1 <= count <= NEIGHBOURS:
-        raise RequestError(f"{count:,} neighbours; from 1 to {NEIGHBOURS:,} can be asked for")
-    far = distances(values, row, metric)
+    if not 1 <= count <= MAX_NEIGHBOURS:
+        raise RequestError(f"{count:,} neighbours; from 1 to {MAX_NEIGHBOURS:,} can be asked for")
+    far = distances_to(values, row, metric)
     far[row] = np.inf
     there = np.flatnonzero(np.isfinite(far))
     if len(there) > count:
@@ -42,7 +42,7 @@ def nearest(
     return order, far[order]
 
 
-def distances(values: Points, row: int, metric: DistanceMetric) -> NDArray[np.float64]:
+def distances_to(values: Points, row: int, metric: DistanceMetric) -> NDArray[np.float64]:
     """Return the distance of a point to every point; not finite if undefined."""
     own = values[row].astype(np.float64)
     out = np.empty(len(values))

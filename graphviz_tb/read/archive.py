@@ -8,43 +8,45 @@ from contextlib import ExitStack
 from functools import partial
 
 from graphviz_tb.errors import UnknownFormat
-from graphviz_tb.limits import CONFIG_BYTES, MOST_BYTES
-from graphviz_tb.model.loaded import Entry
+from graphviz_tb.limits import MAX_CONFIG_BYTES, MAX_GRAPH_BYTES
+from graphviz_tb.model.loaded import SourceEntry
 from graphviz_tb.options import ReadOptions
-from graphviz_tb.read.holding import Holding, SourceItem
-from graphviz_tb.read.keras.weights_file import kept
+from graphviz_tb.read.holding import SourceContents, SourceItem
+from graphviz_tb.read.keras.weights_file import archive_weights
 from graphviz_tb.read.keras_model import conceptual_graph
-from graphviz_tb.read.opened import Opened
-from graphviz_tb.read.zipped import BROKEN, blocks
+from graphviz_tb.read.opened import OpenedSource
+from graphviz_tb.read.zipped import ARCHIVE_ERRORS, member_blocks
 
-CONFIG = "config.json"
+KERAS_CONFIG_NAME = "config.json"
 
 
-def read_archive(opened: Opened, options: ReadOptions) -> Holding:
+def read_archive(opened: OpenedSource, options: ReadOptions) -> SourceContents:
     """Read the Keras model in a zip file as a conceptual graph."""
     with ExitStack() as closing:
         # Faults in the model's JSON are reported as such: only unpacking may find the archive broken.
         try:
             # A file is read part by part; only data from a pipe is in memory.
             archive = closing.enter_context(zipfile.ZipFile(opened.path or io.BytesIO(opened.data())))
-            data, on_disk = _config(archive, opened)
-        except BROKEN as error:
+            data, on_disk = read_archive_config(archive, opened)
+        except ARCHIVE_ERRORS as error:
             raise UnknownFormat(f"{opened.name}: a broken zip archive: {error}") from None
-        content = conceptual_graph(data, opened.name, partial(kept, archive, opened), on_disk)
-    entry = Entry("conceptual", bytes=len(data), format="Keras archive")
-    return Holding((SourceItem(entry, lambda: content),), what=opened.name)
+        content = conceptual_graph(data, opened.name, partial(archive_weights, archive, opened), on_disk)
+    entry = SourceEntry("conceptual", bytes=len(data), format="Keras archive")
+    return SourceContents((SourceItem(entry, lambda: content),), what=opened.name)
 
 
-def _config(archive: zipfile.ZipFile, opened: Opened) -> tuple[bytes, int | None]:
+def read_archive_config(archive: zipfile.ZipFile, opened: OpenedSource) -> tuple[bytes, int | None]:
     """Return the model's JSON, and its compressed size if that limits the source."""
     names = set(archive.namelist())
-    if CONFIG not in names:
-        raise _refused(opened.name, names)
-    data = b"".join(blocks(archive, CONFIG, opened, CONFIG_BYTES if opened.bounded else MOST_BYTES))
-    return data, archive.getinfo(CONFIG).compress_size if opened.bounded else None
+    if KERAS_CONFIG_NAME not in names:
+        raise unknown_archive_error(opened.name, names)
+    data = b"".join(
+        member_blocks(archive, KERAS_CONFIG_NAME, opened, MAX_CONFIG_BYTES if opened.bounded else MAX_GRAPH_BYTES)
+    )
+    return data, archive.getinfo(KERAS_CONFIG_NAME).compress_size if opened.bounded else None
 
 
-def _refused(name: str, names: set[str]) -> UnknownFormat:
+def unknown_archive_error(name: str, names: set[str]) -> UnknownFormat:
     """Return an error that says what the archive is and what to do."""
     ends = {each.rpartition("/")[2] for each in names}
     if "constants.pkl" in ends or "data.pkl" in ends:

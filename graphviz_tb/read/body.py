@@ -15,31 +15,33 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 
-from graphviz_tb.limits import CALLS_IN_CALLS, NODES_WALKED
+from graphviz_tb.limits import FREE_WALKED_NODES, MAX_NESTED_CALLS
 from graphviz_tb.model.loaded import Signature
-from graphviz_tb.model.wiring import output_number
+from graphviz_tb.model.wiring import parse_output_number
 from graphviz_tb.proto import AttrValue, FunctionDef, GraphDef, NodeDef, OpDef
 from graphviz_tb.read.block import (
-    Block,
-    BlockNode,
-    Body,
-    OpeningBudget,
+    GraphBody,
+    InlinedBlock,
+    InlinedNode,
+    InliningBudget,
+    added_letters,
+    append_block_nodes,
     body_of_function,
     body_of_nodes,
-    growth,
-    reached_from,
-    write,
+    nodes_needed_by,
 )
-from graphviz_tb.read.inline import VARIABLE_NAME_ATTR, data_inputs, free_names, node_of, tensors
-from graphviz_tb.read.opening import Opening
+from graphviz_tb.read.inline import VARIABLE_NAME_ATTR, input_node, tensor_inputs, unused_names, without_control_inputs
+from graphviz_tb.read.opening import CallInliner
 
-HANDLES = frozenset({"VarHandleOp", "VariableV2", "Variable", "ReadVariableOp", "HashTableV2", "MutableHashTableV2"})
-NO_CONTENT = HANDLES | {"Placeholder", "PlaceholderWithDefault", "Const", "Identity", "NoOp"}
+VARIABLE_NODE_OPS = frozenset(
+    {"VarHandleOp", "VariableV2", "Variable", "ReadVariableOp", "HashTableV2", "MutableHashTableV2"}
+)
+CONTENTLESS_OPS = VARIABLE_NODE_OPS | {"Placeholder", "PlaceholderWithDefault", "Const", "Identity", "NoOp"}
 # Budget of nodes: a constant, and a multiple of the file's nodes.
-WALKS = 4
+NODES_WALKED_FACTOR = 4
 
 
-class Program:
+class MetaGraphProgram:
     """A MetaGraph's graph and functions, each read once for all signatures."""
 
     def __init__(self, whole: GraphDef) -> None:
@@ -47,124 +49,132 @@ class Program:
         self.walked = 0  # nodes visited so far, over all signatures
         self.library = {function.signature.name: function for function in whole.library.function}
         self._tidied: dict[str, FunctionDef] = {}
-        self._bodies: dict[str, Body] = {}
+        self._bodies: dict[str, GraphBody] = {}
         self._called: dict[str, list[str]] = {}
 
     @cached_property
-    def main(self) -> Body:
+    def main_body(self) -> GraphBody:
         """The main graph."""
         return body_of_nodes(self.whole.node)
 
     @property
-    def tired(self) -> bool:
+    def walk_budget_spent(self) -> bool:
         """Return whether choosing between signatures has used up its budget of nodes."""
         count = len(self.whole.node) + sum(len(function.node_def) for function in self.whole.library.function)
-        return self.walked > NODES_WALKED + WALKS * count
+        return self.walked > FREE_WALKED_NODES + NODES_WALKED_FACTOR * count
 
-    def function(self, name: str) -> FunctionDef:
+    def tidied_function(self, name: str) -> FunctionDef:
         """Return a library function without its barriers."""
         if name not in self._tidied:
-            self._tidied[name] = tidied(self.library[name])
+            self._tidied[name] = without_function_barriers(self.library[name])
         return self._tidied[name]
 
-    def body(self, name: str) -> Body:
+    def function_body(self, name: str) -> GraphBody:
         """Return the body of a library function, without its barriers."""
         if name not in self._bodies:
-            self._bodies[name] = body_of_function(self.function(name))
+            self._bodies[name] = body_of_function(self.tidied_function(name))
         return self._bodies[name]
 
-    def reached(self, nodes: Iterable[NodeDef]) -> set[str]:
+    def reachable_functions(self, nodes: Iterable[NodeDef]) -> set[str]:
         """Return the functions that nodes call, directly or not."""
-        waiting = {name for node in nodes for name in functions_of(node, self.library)}
+        waiting = {name for node in nodes for name in functions_named_by(node, self.library)}
         reached = set(waiting)
         while waiting:
             name = waiting.pop()
             if name not in self._called:
-                named = (each for node in self.library[name].node_def for each in functions_of(node, self.library))
+                named = (
+                    each for node in self.library[name].node_def for each in functions_named_by(node, self.library)
+                )
                 self._called[name] = list(dict.fromkeys(named))
             waiting |= {each for each in self._called[name] if each not in reached}
             reached.update(self._called[name])
         return reached
 
 
-def body_of(
-    program: Program, signature: Signature, captured: Mapping[str, tuple[str, ...]], ops: Iterable[OpDef] = ()
+def signature_body(
+    program: MetaGraphProgram, signature: Signature, captured: Mapping[str, tuple[str, ...]], ops: Iterable[OpDef] = ()
 ) -> GraphDef:
     """Return the body of a signature as a main graph.
 
     `captured` names the variables that functions capture (`objects.captured_names`); `ops` are the op definitions in
     the file, if any.
     """
-    block = block_of(program, signature, captured, ops)
+    block = signature_block(program, signature, captured, ops)
     made = GraphDef(versions=program.whole.versions)
-    write(block, made.node)
-    called = program.reached(made.node)
-    made.library.function.extend(program.function(name) for name in program.library if name in called)
+    append_block_nodes(block, made.node)
+    called = program.reachable_functions(made.node)
+    made.library.function.extend(program.tidied_function(name) for name in program.library if name in called)
     return made
 
 
-def size_of_body(program: Program, signature: Signature) -> int:
+def signature_body_size(program: MetaGraphProgram, signature: Signature) -> int:
     """Return the number of nodes in a signature's body and its library."""
-    nodes = block_of(program, signature, {}).nodes
-    called = program.reached(placed.node for placed in nodes.values())
-    return len(nodes) + sum(len(program.function(name).node_def) for name in called)
+    nodes = signature_block(program, signature, {}).nodes
+    called = program.reachable_functions(placed.node for placed in nodes.values())
+    return len(nodes) + sum(len(program.tidied_function(name).node_def) for name in called)
 
 
-def block_of(
-    program: Program, signature: Signature, captured: Mapping[str, tuple[str, ...]], ops: Iterable[OpDef] = ()
-) -> Block:
+def signature_block(
+    program: MetaGraphProgram, signature: Signature, captured: Mapping[str, tuple[str, ...]], ops: Iterable[OpDef] = ()
+) -> InlinedBlock:
     """Return the body of a signature as a block; not inlined if its names would fill memory."""
-    main = replace(program.main, results=tuple(spec.tensor for spec in signature.outputs))
-    opening = Opening(main, NO_CONTENT, pruned=True)
-    room = OpeningBudget()
+    main = replace(program.main_body, results=tuple(spec.tensor for spec in signature.outputs))
+    opening = CallInliner(main, CONTENTLESS_OPS, pruned=True)
+    room = InliningBudget()
     opened: set[str] = set()
     # Each round inlines one call. A function seen before calls itself and is not inlined.
-    while len(opened) < CALLS_IN_CALLS and (call := opening.call) is not None:
+    while len(opened) < MAX_NESTED_CALLS and (call := opening.next_call) is not None:
         name = call.attr["f"].func.name
         if name not in program.library or name in opened:
             break
         # Each node that waits for the call will wait for every effect.
-        if not room.for_waits(opening.waiting * len(program.function(name).control_ret)):
+        if not room.spend_waits(opening.waiting_count * len(program.tidied_function(name).control_ret)):
             break
         opened.add(name)
-        name_variables(opening, captured.get(name, ()), room)
-        opening.open(program.body(name))
+        name_captured_handles(opening, captured.get(name, ()), room)
+        opening.inline_call(program.function_body(name))
     program.walked += sum(len(frame.body.nodes) for frame in opening.frames)
-    block = opening.block()
-    if not opened or not room.for_letters(growth(block)):
-        return Opening(main, NO_CONTENT, pruned=True).block()
+    block = opening.inlined_block()
+    if not opened or not room.spend_letters(added_letters(block)):
+        return CallInliner(main, CONTENTLESS_OPS, pruned=True).inlined_block()
     # Inlined nodes name outputs as function bodies do.
-    block = plain_outputs(block, {op.name: op for op in ops})
-    inputs = {node_of(spec.tensor): spec.key for spec in signature.inputs}
-    block = called(through_identities(block), inputs, [spec.key for spec in signature.outputs])
-    return block if room.for_letters(growth(block)) else Opening(main, NO_CONTENT, pruned=True).block()
+    block = plain_output_names(block, {op.name: op for op in ops})
+    inputs = {input_node(spec.tensor): spec.key for spec in signature.inputs}
+    block = apply_signature_names(skip_result_identities(block), inputs, [spec.key for spec in signature.outputs])
+    return (
+        block
+        if room.spend_letters(added_letters(block))
+        else CallInliner(main, CONTENTLESS_OPS, pruned=True).inlined_block()
+    )
 
 
-def needed(block: Block) -> Block:
+def keep_needed_nodes(block: InlinedBlock) -> InlinedBlock:
     """Keep the nodes that results and effects need, in the order of the file."""
-    ends = [*map(node_of, block.results), *block.effects]
-    kept = reached_from({name: placed.inputs for name, placed in block.nodes.items()}, ends)
-    return Block({name: placed for name, placed in block.nodes.items() if name in kept}, block.results, block.effects)
+    ends = [*map(input_node, block.results), *block.effects]
+    kept = nodes_needed_by({name: placed.inputs for name, placed in block.nodes.items()}, ends)
+    return InlinedBlock(
+        {name: placed for name, placed in block.nodes.items() if name in kept}, block.results, block.effects
+    )
 
 
-def name_variables(opening: Opening, names: tuple[str, ...], room: OpeningBudget) -> None:
+def name_captured_handles(opening: CallInliner, names: tuple[str, ...], room: InliningBudget) -> None:
     """Write the variables' names on the handles that a call captures: its last arguments."""
-    given = opening.given()
+    given = opening.call_arguments()
     # The last arguments, one per name.
     for tensor, name in zip(given[len(given) - len(names) :], names, strict=False):
-        handle = opening.node(node_of(tensor))
-        if name and handle is not None and handle.op == "VarHandleOp" and room.for_letters(len(name)):
-            opening.tell(node_of(tensor), VARIABLE_NAME_ATTR, AttrValue(s=name.encode()))
+        handle = opening.node_named(input_node(tensor))
+        if name and handle is not None and handle.op == "VarHandleOp" and room.spend_letters(len(name)):
+            opening.set_attribute(input_node(tensor), VARIABLE_NAME_ATTR, AttrValue(s=name.encode()))
 
 
 # tidy
 
 
-def tidied(function: FunctionDef) -> FunctionDef:
+def without_function_barriers(function: FunctionDef) -> FunctionDef:
     """Return the function without barriers: NoOps that only delay its final identities."""
-    ends = {node_of(result) for result in function.ret.values()}
+    ends = {input_node(result) for result in function.ret.values()}
     # Afterwards, only final identities wait for the remaining ones.
-    barriers = {node.name for node in function.node_def if node.op == "NoOp" and not data_inputs(node)}
+    barriers = {node.name for node in function.node_def if node.op == "NoOp" and not tensor_inputs(node)}
     for node in function.node_def:
         if barriers and not (node.name in ends and node.op == "Identity"):
             barriers -= {each[1:] for each in node.input if each.startswith("^")} - {node.name}
@@ -181,31 +191,31 @@ def tidied(function: FunctionDef) -> FunctionDef:
     return made
 
 
-def through_identities(block: Block) -> Block:
+def skip_result_identities(block: InlinedBlock) -> InlinedBlock:
     """Replace results that are identities by their source, unless something else uses the identity."""
-    used = Counter(node_of(each) for placed in block.nodes.values() for each in placed.inputs)
+    used = Counter(input_node(each) for placed in block.nodes.values() for each in placed.inputs)
     results = []
     # Follow identities that only forward a result, as long as nothing else uses them.
     for result in block.results:
         while (
-            (placed := block.nodes.get(name := node_of(result))) is not None
+            (placed := block.nodes.get(name := input_node(result))) is not None
             and placed.node.op == "Identity"
             and not used[name]
-            and (handed := tensors(placed.inputs))
+            and (handed := without_control_inputs(placed.inputs))
         ):
             result = handed[0]
-            used[node_of(result)] -= 1
+            used[input_node(result)] -= 1
         results.append(result)
-    effects = tuple(each for each in block.effects if not _idle(block.nodes[each].node))
-    return needed(Block(block.nodes, tuple(results), effects))
+    effects = tuple(each for each in block.effects if not has_no_effect(block.nodes[each].node))
+    return keep_needed_nodes(InlinedBlock(block.nodes, tuple(results), effects))
 
 
-def _idle(node: NodeDef) -> bool:
+def has_no_effect(node: NodeDef) -> bool:
     """Return whether a node has no effect: it only reads or waits."""
-    return node.op in NO_CONTENT
+    return node.op in CONTENTLESS_OPS
 
 
-def plain_outputs(block: Block, ops: Mapping[str, OpDef]) -> Block:
+def plain_output_names(block: InlinedBlock, ops: Mapping[str, OpDef]) -> InlinedBlock:
     """Rewrite tensors of function bodies ("x:out:1") as in main graphs ("x:1", "x"), where the op is known."""
 
     positions: dict[str, dict[str, int]] = {}
@@ -219,16 +229,16 @@ def plain_outputs(block: Block, ops: Mapping[str, OpDef]) -> Block:
             return text
         op = placed.node.op
         if op not in positions:
-            positions[op] = _positions(ops.get(op))
-        index = _index(positions[op], key)
+            positions[op] = output_positions(ops.get(op))
+        index = output_position(positions[op], key)
         return text if index is None else f"{name}:{index}" if index else name
 
-    nodes = {name: placed.taking(tuple(map(plain_tensor, placed.inputs))) for name, placed in block.nodes.items()}
-    return Block(nodes, tuple(map(plain_tensor, block.results)), block.effects)
+    nodes = {name: placed.with_inputs(tuple(map(plain_tensor, placed.inputs))) for name, placed in block.nodes.items()}
+    return InlinedBlock(nodes, tuple(map(plain_tensor, block.results)), block.effects)
 
 
 # Up to the first list: only attributes give its length.
-def _positions(op: OpDef | None) -> dict[str, int]:
+def output_positions(op: OpDef | None) -> dict[str, int]:
     """Return the position at which each named output of an op begins, up to the first list of outputs."""
     found: dict[str, int] = {}
     for position, output in enumerate(op.output_arg if op is not None else ()):
@@ -238,16 +248,16 @@ def _positions(op: OpDef | None) -> dict[str, int]:
     return found
 
 
-def _index(positions: Mapping[str, int], key: str) -> int | None:
+def output_position(positions: Mapping[str, int], key: str) -> int | None:
     """Return the output position of "name:number"; None if unknown."""
     name, _, number = key.partition(":")
-    return positions[name] + output_number(number) if name in positions and number.isdecimal() else None
+    return positions[name] + parse_output_number(number) if name in positions and number.isdecimal() else None
 
 
-class Taken:
+class TakenNames:
     """Names of nodes and of the scopes around them: a node named like a scope would be drawn as that group.
 
-    >>> [name in Taken({"x"}, ["a/b/c"]) for name in ("x", "a", "a/b", "a/b/c", "b")]
+    >>> [name in TakenNames({"x"}, ["a/b/c"]) for name in ("x", "a", "a/b", "a/b/c", "b")]
     [True, True, True, False, False]
     """
 
@@ -263,25 +273,25 @@ class Taken:
         return place < len(self._inside) and self._inside[place].startswith(scope)
 
 
-def called(block: Block, inputs: Mapping[str, str], outputs: list[str]) -> Block:
+def apply_signature_names(block: InlinedBlock, inputs: Mapping[str, str], outputs: list[str]) -> InlinedBlock:
     """Rename arguments and results as in the signature, with a suffix if a scope has that name."""
-    inside = [name for name, placed in block.nodes.items() if placed.node.op not in HANDLES]
+    inside = [name for name, placed in block.nodes.items() if placed.node.op not in VARIABLE_NODE_OPS]
     arguments = {name: inputs.get(name, name) for name in block.nodes if name in inputs}
-    taken = Taken(set(block.nodes) - set(arguments), inside)
-    renamed = Renamed(zip(arguments, free_names(arguments.values(), taken).values(), strict=False))
-    nodes: dict[str, BlockNode] = {}
+    taken = TakenNames(set(block.nodes) - set(arguments), inside)
+    renamed = InputRenamer(zip(arguments, unused_names(arguments.values(), taken).values(), strict=False))
+    nodes: dict[str, InlinedNode] = {}
     for name, placed in block.nodes.items():
-        nodes[renamed.names.get(name, name)] = placed.taking(tuple(map(renamed, placed.inputs)))
-    ends = free_names(outputs, Taken(set(nodes), inside))
+        nodes[renamed.names.get(name, name)] = placed.with_inputs(tuple(map(renamed, placed.inputs)))
+    ends = unused_names(outputs, TakenNames(set(nodes), inside))
     for key, result in zip(outputs, block.results, strict=False):
-        nodes[ends[key]] = BlockNode(NodeDef(op="Identity"), (), (renamed(result),))
-    return Block(nodes, tuple(ends.values()), block.effects)
+        nodes[ends[key]] = InlinedNode(NodeDef(op="Identity"), (), (renamed(result),))
+    return InlinedBlock(nodes, tuple(ends.values()), block.effects)
 
 
-class Renamed:
+class InputRenamer:
     """Translates input strings to new node names. Cached: thousands of nodes may use one long name.
 
-    >>> renamed = Renamed({"a": "b"}.items())
+    >>> renamed = InputRenamer({"a": "b"}.items())
     >>> renamed("^a"), renamed("a:1"), renamed("c")
     ('^b', 'b:1', 'c')
     """
@@ -291,7 +301,7 @@ class Renamed:
         self._made: dict[str, str] = {}
 
     def __call__(self, text: str) -> str:
-        if (name := node_of(text)) not in self.names:
+        if (name := input_node(text)) not in self.names:
             return text
         if text not in self._made:
             control = "^" if text.startswith("^") else ""
@@ -302,19 +312,19 @@ class Renamed:
 # prune
 
 
-def called_functions(nodes: Iterable[NodeDef], library: Mapping[str, FunctionDef]) -> set[str]:
+def reachable_functions(nodes: Iterable[NodeDef], library: Mapping[str, FunctionDef]) -> set[str]:
     """Return the functions that nodes call, directly or not."""
     called: set[str] = set()
     waiting = list(nodes)
     while waiting:
-        for name in functions_of(waiting.pop(), library):
+        for name in functions_named_by(waiting.pop(), library):
             if name not in called:
                 called.add(name)
                 waiting += library[name].node_def
     return called
 
 
-def functions_of(node: NodeDef, library: Mapping[str, FunctionDef]) -> list[str]:
+def functions_named_by(node: NodeDef, library: Mapping[str, FunctionDef]) -> list[str]:
     """Return the functions that a node calls or names."""
     names = [node.op]
     for value in node.attr.values():
@@ -325,14 +335,14 @@ def functions_of(node: NodeDef, library: Mapping[str, FunctionDef]) -> list[str]
     return [name for name in names if name in library]
 
 
-def bookkeeping(program: Program, signatures: Iterable[Signature]) -> int:
+def count_unneeded_ops(program: MetaGraphProgram, signatures: Iterable[Signature]) -> int:
     """Count the ops that no signature needs: those that save, restore, initialise and assign.
 
     Includes functions that only such ops call.
     """
-    nodes = program.main.nodes
-    ends = [node_of(spec.tensor) for each in signatures for spec in (*each.inputs, *each.outputs)]
-    kept = reached_from(program.main.inputs, ends)
+    nodes = program.main_body.nodes
+    ends = [input_node(spec.tensor) for each in signatures for spec in (*each.inputs, *each.outputs)]
+    kept = nodes_needed_by(program.main_body.inputs, ends)
     rest = [node for name, node in nodes.items() if name not in kept]
-    only = program.reached(rest) - program.reached(nodes[name] for name in kept)
+    only = program.reachable_functions(rest) - program.reachable_functions(nodes[name] for name in kept)
     return len(rest) + sum(len(program.library[name].node_def) for name in only)

@@ -6,21 +6,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 
 from graphviz_tb.errors import Ambiguous, NoGraph, ReadError, RequestError, UnknownChoice
-from graphviz_tb.limits import GRAPHS_LISTED
+from graphviz_tb.limits import MAX_LISTED_GRAPHS
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.layers import Layer
-from graphviz_tb.model.loaded import Entry, Signature
+from graphviz_tb.model.loaded import Signature, SourceEntry
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, RunMetadata
 from graphviz_tb.read.packed import PackedGraph
 
-HERE = "."  # the run whose files are directly in the given folder
-RUN_GRAPH = "__run_graph__"  # TensorBoard's tag for the graph of a whole run
+TOP_RUN = "."  # the run whose files are directly in the given folder
+RUN_GRAPH_TAG = "__run_graph__"  # TensorBoard's tag for the graph of a whole run
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class GraphContent:
     """A decoded graph and what reading found out about it.
 
     `signature` is the one whose body it is; `left_out` counts bookkeeping ops that were removed; `layers` maps nodes
@@ -43,13 +43,13 @@ class Content:
 class SourceItem:
     """One graph or profile in a source: an entry and how to load it. `parts` lists the steps of a trace file."""
 
-    entry: Entry
-    load: Callable[[], Content]
+    entry: SourceEntry
+    load: Callable[[], GraphContent]
     parts: Callable[[], Iterable[SourceItem]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Holding:
+class SourceContents:
     """Everything in a source.
 
     `profiles` is {run: {tag: loader}}; a single file has the run None. `packed` is the compressed size, if the source
@@ -64,7 +64,7 @@ class Holding:
     packed: int | None = None
 
 
-class Profiles(Mapping[str, RunMetadata]):
+class LazyProfiles(Mapping[str, RunMetadata]):
     """Run metadata by tag, decoded on every lookup."""
 
     def __init__(self, loaders: Mapping[str, Callable[[], RunMetadata]]) -> None:
@@ -83,32 +83,36 @@ class Profiles(Mapping[str, RunMetadata]):
         return f"Profiles({', '.join(self._loaders)})"
 
 
-def choose(holding: Holding, options: ReadOptions) -> SourceItem:
+def choose_graph(holding: SourceContents, options: ReadOptions) -> SourceItem:
     """Return the graph that the options select, or the only one. Raises `NoGraph`, `Ambiguous`, `UnknownChoice`."""
     graphs = [found for found in holding.found if found.entry.kind != "profile"]
     if not graphs:
         if holding.damage:
             raise holding.damage
-        raise NoGraph(f"no graph in {holding.what}", hint=_profile_hint(holding))
+        raise NoGraph(f"no graph in {holding.what}", hint=only_profiles_hint(holding))
     # Each given option narrows the list; the others choose afterwards.
-    graphs = _matching("run", full_run(options.run, (found.entry.run for found in graphs)), graphs)
-    graphs = _matching("tag", options.tag, graphs)
-    graphs = _of_tag_set(options.tag_set, graphs)
-    graphs = _matching("kind", options.kind, graphs)
+    graphs = keep_matching("run", expand_run_name(options.run, (found.entry.run for found in graphs)), graphs)
+    graphs = keep_matching("tag", options.tag, graphs)
+    graphs = keep_tag_set(options.tag_set, graphs)
+    graphs = keep_matching("kind", options.kind, graphs)
     if options.tag is None:
         graphs = [found for found in graphs if not found.entry.variant] or graphs
     # Prefer an op graph to the layers of the same model.
     if options.kind is None:
         graphs = [found for found in graphs if found.entry.kind == "op"] or graphs
     if len(graphs) > 1:
-        raise ambiguous(graphs)
+        raise ambiguous_graphs_error(graphs)
     return graphs[0]
 
 
-def full_run(wanted: str | None, runs: Iterable[str | None]) -> str | None:
+def expand_run_name(wanted: str | None, runs: Iterable[str | None]) -> str | None:
     """Expand an abbreviated run: consecutive folders of its path, if only one run has them.
 
-    >>> full_run("a", ["a/train", "b/train"]), full_run("train", ["a/train", "b/train"]), full_run("a", ["a", "a/b"])
+    >>> (
+    ...     expand_run_name("a", ["a/train", "b/train"]),
+    ...     expand_run_name("train", ["a/train", "b/train"]),
+    ...     expand_run_name("a", ["a", "a/b"]),
+    ... )
     ('a/train', 'train', 'a')
     """
     known = {run for run in runs if run is not None}
@@ -119,13 +123,13 @@ def full_run(wanted: str | None, runs: Iterable[str | None]) -> str | None:
     return fitting[0] if len(fitting) == 1 else wanted
 
 
-def _profile_hint(holding: Holding) -> str | None:
+def only_profiles_hint(holding: SourceContents) -> str | None:
     if not any(found.entry.kind == "profile" for found in holding.found):
         return None
     return "it holds run statistics only: give them with --run-metadata beside the graph"
 
 
-def _matching(what: str, wanted: str | None, graphs: list[SourceItem]) -> list[SourceItem]:
+def keep_matching(what: str, wanted: str | None, graphs: list[SourceItem]) -> list[SourceItem]:
     if wanted is None:
         return graphs
     kept = [found for found in graphs if getattr(found.entry, what) == wanted]
@@ -137,7 +141,7 @@ def _matching(what: str, wanted: str | None, graphs: list[SourceItem]) -> list[S
     raise UnknownChoice.among(what, wanted, legal)
 
 
-def _of_tag_set(wanted: str | None, graphs: list[SourceItem]) -> list[SourceItem]:
+def keep_tag_set(wanted: str | None, graphs: list[SourceItem]) -> list[SourceItem]:
     """Keep the graphs with SavedModel tags in any order, such as "serve" or "serve,gpu"."""
     if wanted is None:
         return graphs
@@ -152,18 +156,21 @@ def _of_tag_set(wanted: str | None, graphs: list[SourceItem]) -> list[SourceItem
     raise UnknownChoice.among("tag set", wanted, legal)
 
 
-def ambiguous(graphs: list[SourceItem]) -> Ambiguous:
+def ambiguous_graphs_error(graphs: list[SourceItem]) -> Ambiguous:
     """Return the error that lists the graphs and says how to choose."""
     entries = [found.entry for found in graphs]
-    shown = "".join(f"\n  {describe(entry)}" for entry in entries[:GRAPHS_LISTED])
-    more = f"\n  … and {len(entries) - GRAPHS_LISTED} more" if len(entries) > GRAPHS_LISTED else ""
-    return Ambiguous(f"{len(entries)} graphs, choose one:{shown}{more}", hint=_how(entries))
+    shown = "".join(f"\n  {selecting_options(entry)}" for entry in entries[:MAX_LISTED_GRAPHS])
+    more = f"\n  … and {len(entries) - MAX_LISTED_GRAPHS} more" if len(entries) > MAX_LISTED_GRAPHS else ""
+    return Ambiguous(f"{len(entries)} graphs, choose one:{shown}{more}", hint=choice_hint(entries))
 
 
-def describe(entry: Entry) -> str:
+def selecting_options(entry: SourceEntry) -> str:
     """Return the command line options that select an entry.
 
-    >>> describe(Entry("op", run="train", tag="keras")), describe(Entry("op", tag="a\\nb"))
+    >>> (
+    ...     selecting_options(SourceEntry("op", run="train", tag="keras")),
+    ...     selecting_options(SourceEntry("op", tag="a\\nb")),
+    ... )
     ('--run train --tag keras', "--tag 'a\\\\nb'")
     """
     words = [("run", entry.run), ("tag", entry.tag), ("tag-set", entry.tag_set)]
@@ -172,7 +179,7 @@ def describe(entry: Entry) -> str:
     return typed if entry.kind == "op" else f"{typed} --kind {entry.kind}".strip()
 
 
-def _how(entries: list[Entry]) -> str:
+def choice_hint(entries: list[SourceEntry]) -> str:
     different = [
         f"--{name.replace('_', '-')}"
         for name in ("run", "tag", "tag_set", "kind")
@@ -181,13 +188,16 @@ def _how(entries: list[Entry]) -> str:
     return f"choose with {' and '.join(different) or '--tag'}; 'tbgraph info' lists them all"
 
 
-def label(entry: Entry, name: str) -> str:
+def graph_label(entry: SourceEntry, name: str) -> str:
     """Return the name of what was opened, for titles; the run "." is omitted.
 
-    >>> label(Entry("op", run="train", tag="keras"), "logs"), label(Entry("op", run=".", tag=RUN_GRAPH), "logs")
+    >>> (
+    ...     graph_label(SourceEntry("op", run="train", tag="keras"), "logs"),
+    ...     graph_label(SourceEntry("op", run=".", tag=RUN_GRAPH_TAG), "logs"),
+    ... )
     ('logs · run train · tag keras', 'logs')
     """
-    parts = [f"run {entry.run}"] if entry.run not in (None, HERE) else []
-    parts += [f"tag {entry.tag}"] if entry.tag not in (None, RUN_GRAPH) else []
+    parts = [f"run {entry.run}"] if entry.run not in (None, TOP_RUN) else []
+    parts += [f"tag {entry.tag}"] if entry.tag not in (None, RUN_GRAPH_TAG) else []
     parts += [f"tag set {entry.tag_set}"] if entry.tag_set else []
     return " · ".join([name, *parts] if name else parts)

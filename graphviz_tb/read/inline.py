@@ -4,52 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
 
-from graphviz_tb.model.wiring import output_number
-from graphviz_tb.ops.roles import ARGUMENTS
+from graphviz_tb.model.wiring import parse_output_number
+from graphviz_tb.ops.roles import FUNCTION_ARGUMENT_OPS
 from graphviz_tb.proto import AttrValue, NodeDef
 
 VARIABLE_NAME_ATTR = "_variable"  # on a handle or placeholder: the name of its variable in the program
-HANDLES = ("_handle_dtypes", "_handle_shapes")  # attributes of a resource argument
+HANDLE_ATTRS = ("_handle_dtypes", "_handle_shapes")  # attributes of a resource argument
 
 
-def node_of(tensor: str) -> str:
+def input_node(tensor: str) -> str:
     """Return the node that an input string refers to.
 
-    >>> node_of("^x"), node_of("x:1"), node_of("x:out:0"), node_of("x")
+    >>> input_node("^x"), input_node("x:1"), input_node("x:out:0"), input_node("x")
     ('x', 'x', 'x', 'x')
     """
     return tensor.removeprefix("^").partition(":")[0]
 
 
-def output_of(tensor: str) -> int:
+def input_output_index(tensor: str) -> int:
     """Return the output index of an input string; outside functions it is a number: "call:1" is the second.
 
-    >>> output_of("x"), output_of("x:1"), output_of("x:out:2"), output_of("x:out")
+    >>> input_output_index("x"), input_output_index("x:1"), input_output_index("x:out:2"), input_output_index("x:out")
     (0, 1, 2, 0)
     """
     number = tensor.rpartition(":")[2] if ":" in tensor else "0"
-    return output_number(number) if number.isascii() and number.isdigit() else 0
+    return parse_output_number(number) if number.isascii() and number.isdigit() else 0
 
 
-def data_inputs(node: NodeDef) -> list[str]:
+def tensor_inputs(node: NodeDef) -> list[str]:
     """Return the inputs that are tensors."""
-    return tensors(node.input)
+    return without_control_inputs(node.input)
 
 
-def tensors(inputs: Iterable[str]) -> list[str]:
+def without_control_inputs(inputs: Iterable[str]) -> list[str]:
     """Return the inputs that are not control inputs."""
     return [each for each in inputs if not each.startswith("^")]
 
 
-def complete(argument: NodeDef, attrs: Mapping[str, AttrValue], keys: Iterable[str]) -> None:
+def complete_argument_attrs(argument: NodeDef, attrs: Mapping[str, AttrValue], keys: Iterable[str]) -> None:
     """Copy missing attributes to an argument node; other nodes stay unchanged."""
-    if argument.op in ARGUMENTS:
+    if argument.op in FUNCTION_ARGUMENT_OPS:
         for key in keys:
             if key in attrs and key not in argument.attr:
                 argument.attr[key].CopyFrom(attrs[key])
 
 
-class FreeNames:
+class UnusedNames:
     """Hands out names that are not taken yet."""
 
     def __init__(self, taken: Container[str]) -> None:
@@ -58,7 +58,7 @@ class FreeNames:
         # The last number tried per name, so that a thousand equal names take linear time.
         self.numbers: dict[str, int] = {}
 
-    def give(self, name: str) -> str:
+    def take_name(self, name: str) -> str:
         """Return the name, with a number appended if it is taken."""
         made, number = name, self.numbers.get(name, 0)
         while made in self.given or made in self.taken:
@@ -69,11 +69,11 @@ class FreeNames:
         return made
 
 
-def free_names(wanted: Iterable[str], taken: Container[str]) -> dict[str, str]:
+def unused_names(wanted: Iterable[str], taken: Container[str]) -> dict[str, str]:
     """Return an unused name for each wanted name.
 
-    >>> free_names(["a", "b"], {"a", "a_1"})
+    >>> unused_names(["a", "b"], {"a", "a_1"})
     {'a': 'a_2', 'b': 'b'}
     """
-    free = FreeNames(taken)
-    return {name: free.give(name) for name in wanted}
+    free = UnusedNames(taken)
+    return {name: free.take_name(name) for name in wanted}

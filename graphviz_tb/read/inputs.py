@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from graphviz_tb.errors import ReadError, RequestError, TooLarge
-from graphviz_tb.model.sources import ADDRESS
-from graphviz_tb.read.saved_model import FILES, model_file
-from graphviz_tb.read.walk import files_below
+from graphviz_tb.model.sources import URL_SEPARATOR
+from graphviz_tb.read.saved_model import SAVED_MODEL_FILES, saved_model_file
+from graphviz_tb.read.walk import list_files_below
 
-METADATA, FINGERPRINT = "keras_metadata.pb", "fingerprint.pb"  # next to the file of a SavedModel
-COPIES: dict[str, str] = {}  # path of a local copy → its address
-PARTS = ("variables", "assets", "assets.extra")  # folders of a SavedModel
+METADATA_FILE_NAME, FINGERPRINT_FILE_NAME = "keras_metadata.pb", "fingerprint.pb"  # next to the file of a SavedModel
+ADDRESS_OF_COPY: dict[str, str] = {}  # path of a local copy → its address
+SAVED_MODEL_FOLDERS = ("variables", "assets", "assets.extra")  # folders of a SavedModel
 
 
-def is_input(source: Any, file: os.stat_result) -> bool:
+def is_source_file(source: Any, file: os.stat_result) -> bool:
     """Return whether reading `source` opens this file, compared by device and inode.
 
     `source` is anything that `read` takes, or a tuple of them. Only regular files count. A log directory opens its
@@ -30,7 +30,7 @@ def is_input(source: Any, file: os.stat_result) -> bool:
         # The inode of a deleted file may be reused, with a different time.
         return os.path.samestat(source, file) and source.st_mtime_ns == file.st_mtime_ns
     if isinstance(source, tuple):  # the two sources of a diff
-        return any(is_input(each, file) for each in source)
+        return any(is_source_file(each, file) for each in source)
     if not stat.S_ISREG(file.st_mode) or not isinstance(source, str | os.PathLike):
         return False
     with suppress(OSError, ValueError):  # what cannot be listed is not opened either
@@ -38,32 +38,32 @@ def is_input(source: Any, file: os.stat_result) -> bool:
             return os.path.samestat(os.fstat(sys.stdin.fileno()), file)
         path = Path(source)
         if not path.is_dir():
-            return bool(str(source)) and any(_is_same(each, file) for each in (path, *_of_saved_model(path)))
-        return any(_is_same(each, file) for each in _in_folder(path, file))
+            return bool(str(source)) and any(is_same_file(each, file) for each in (path, *files_of_saved_model(path)))
+        return any(is_same_file(each, file) for each in files_read_from_folder(path, file))
     return False
 
 
-def local(source: Any) -> Any:
+def localize_source(source: Any) -> Any:
     """Return the path of a local copy for a remote source (`gs://bucket/logs`), else the source itself.
 
     Raises `ReadError` if there is nothing, `ToolMissing` if the package for this kind of address is not installed.
     """
-    if not (isinstance(source, str) and ADDRESS in source):
+    if not (isinstance(source, str) and URL_SEPARATOR in source):
         return source
-    from graphviz_tb.read.remote import copied  # most sources are local
+    from graphviz_tb.read.remote import local_copy  # most sources are local
 
-    path = copied(source)
-    COPIES[str(path)] = source
+    path = local_copy(source)
+    ADDRESS_OF_COPY[str(path)] = source
     return path
 
 
-def named(path: str) -> str:
+def name_of_user(path: str) -> str:
     """Return the user's name for a path: the address, for a local copy of a remote source."""
-    whole = next((copy for copy in COPIES if path == copy or path.startswith(f"{copy}{os.sep}")), None)
-    return path if whole is None else COPIES[whole].rstrip("/") + path[len(whole) :].replace(os.sep, "/")
+    whole = next((copy for copy in ADDRESS_OF_COPY if path == copy or path.startswith(f"{copy}{os.sep}")), None)
+    return path if whole is None else ADDRESS_OF_COPY[whole].rstrip("/") + path[len(whole) :].replace(os.sep, "/")
 
 
-def bounded(path: Path, limit: int, hint: str) -> bytes:
+def read_small_file(path: Path, limit: int, hint: str) -> bytes:
     """Read a small user file. Raises `ReadError` if it cannot be read, `TooLarge` above `limit`."""
     try:
         with path.open("rb") as file:
@@ -75,43 +75,46 @@ def bounded(path: Path, limit: int, hint: str) -> bytes:
     return data
 
 
-def check_once(sources: Iterable[Any]) -> None:
+def check_stdin_once(sources: Iterable[Any]) -> None:
     """Raise if standard input is given for more than one source."""
     if sum(isinstance(source, str) and source == "-" for source in sources) > 1:
         raise RequestError("standard input can be read only once: - is given twice", hint="give one of them as a file")
 
 
-def _is_same(path: Path, file: os.stat_result) -> bool:
+def is_same_file(path: Path, file: os.stat_result) -> bool:
     """Return whether a path leads to this file."""
     with suppress(OSError):
         return os.path.samestat(path.stat(), file)
     return False
 
 
-def _of_saved_model(model: Path) -> list[Path]:
+def files_of_saved_model(model: Path) -> list[Path]:
     """Return the files that belong to a SavedModel, by TensorFlow's names."""
-    if model.name not in FILES:
+    if model.name not in SAVED_MODEL_FILES:
         return []
-    folders = (model.with_name(part) for part in PARTS)
-    inside = [path for folder in folders if folder.is_dir() for _, path in files_below(folder).files]
-    return [*(model.with_name(name) for name in (*FILES, METADATA, FINGERPRINT)), *inside]
+    folders = (model.with_name(part) for part in SAVED_MODEL_FOLDERS)
+    inside = [path for folder in folders if folder.is_dir() for _, path in list_files_below(folder).files]
+    return [
+        *(model.with_name(name) for name in (*SAVED_MODEL_FILES, METADATA_FILE_NAME, FINGERPRINT_FILE_NAME)),
+        *inside,
+    ]
 
 
-def _in_folder(folder: Path, file: os.stat_result) -> list[Path]:
+def files_read_from_folder(folder: Path, file: os.stat_result) -> list[Path]:
     """Return the files that reading a folder opens, limited to candidates for `file`."""
-    model = model_file(folder)
+    model = saved_model_file(folder)
     if model is not None:
-        return _of_saved_model(model)
+        return files_of_saved_model(model)
     # These are needed for folders only.
-    from graphviz_tb.read.log_traces import trace_files
+    from graphviz_tb.read.log_traces import find_trace_files
     from graphviz_tb.read.logdir import is_event_file
 
-    below = files_below(folder)
-    events = [path for _, path in below.files if same_size(path, file) and is_event_file(path)]
-    return [*events, *(path for _, _, path in trace_files(below))]
+    below = list_files_below(folder)
+    events = [path for _, path in below.files if has_same_size(path, file) and is_event_file(path)]
+    return [*events, *(path for _, _, path in find_trace_files(below))]
 
 
-def same_size(path: Path, file: os.stat_result) -> bool:
+def has_same_size(path: Path, file: os.stat_result) -> bool:
     """Return whether the file has this size: a quick test before any bytes are read."""
     with suppress(OSError):
         return path.stat().st_size == file.st_size

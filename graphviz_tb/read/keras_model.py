@@ -14,57 +14,65 @@ from typing import Any
 
 from graphviz_tb.errors import MalformedText, NoGraph, UnknownFormat
 from graphviz_tb.model.layers import Layer as Known
-from graphviz_tb.model.loaded import Entry
+from graphviz_tb.model.loaded import SourceEntry
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import DataType, GraphDef, NodeDef, TensorShapeProto
-from graphviz_tb.read.holding import Content, Holding, SourceItem
+from graphviz_tb.read.holding import GraphContent, SourceContents, SourceItem
 from graphviz_tb.read.keras.between import LayerOutputs
 from graphviz_tb.read.keras.facts import layer_facts
-from graphviz_tb.read.keras.feeds import calls, inputs
-from graphviz_tb.read.keras.possible import shallow
-from graphviz_tb.read.keras.stored import StoredShapes, stored_shapes
-from graphviz_tb.read.keras.subclassed import completed
+from graphviz_tb.read.keras.feeds import call_inputs, input_layers
+from graphviz_tb.read.keras.possible import hash_deep_values
+from graphviz_tb.read.keras.stored import StoredShapes, stored_weight_shapes
+from graphviz_tb.read.keras.subclassed import complete_model
 from graphviz_tb.read.keras.tree import (
     LayerNode,
     LayerOutput,
-    config_of,
+    build_layer_tree,
     count_layers,
-    layers_of,
-    models,
-    name_of,
-    tree,
-    walk,
+    layer_config,
+    layer_name,
+    nested_layer_list,
+    walk_layers,
+    walk_models,
 )
-from graphviz_tb.read.keras.weights_file import INSTALL, StoredWeights, UnreadWeights, readable
-from graphviz_tb.read.limits import MemoryBudget, check_json, check_layers, check_paths, nested_too_deep
-from graphviz_tb.read.opened import Opened
-from graphviz_tb.read.tfjs import graph_content, is_graph, topology
+from graphviz_tb.read.keras.weights_file import INSTALL_H5PY, StoredWeights, UnreadWeights, has_h5py
+from graphviz_tb.read.limits import (
+    MemoryBudget,
+    check_json_memory,
+    check_layer_count,
+    check_path_letters,
+    is_nested_too_deep,
+)
+from graphviz_tb.read.opened import OpenedSource
+from graphviz_tb.read.tfjs import is_json_graph, json_graph_content, model_topology
 
-HALF_A_LETTER = re.compile(rb"\\u[dD][89a-fA-F]")  # the escape of a surrogate, perhaps without its partner
-COMPILED = ("compile_config", "training_config")  # how a model is compiled: Keras 3, Keras 2
-EDGE = 400  # bytes of memory of an edge over all stages, its path not counted
-SPECIAL_TYPES = {"float16": "DT_HALF", "float32": "DT_FLOAT", "float64": "DT_DOUBLE"}
+LONE_SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")  # the escape of a surrogate, perhaps without its partner
+COMPILE_KEYS = ("compile_config", "training_config")  # how a model is compiled: Keras 3, Keras 2
+BYTES_PER_EDGE = 400  # bytes of memory of an edge over all stages, its path not counted
+DTYPE_NAMES = {"float16": "DT_HALF", "float32": "DT_FLOAT", "float64": "DT_DOUBLE"}
 
 
-def read_keras(opened: Opened, options: ReadOptions) -> Holding:
+def read_keras_json(opened: OpenedSource, options: ReadOptions) -> SourceContents:
     """Read a JSON file: a Keras model as a conceptual graph, or a GraphDef as an op graph."""
     data = opened.data()
-    on_disk = opened.on_disk(data)
+    on_disk = opened.size_on_disk(data)
     if on_disk is not None:
-        check_json(data, on_disk, opened.name)
-    if b'"node"' in data and is_graph(parsed := topology(_parsed(data, opened.name))):
-        graph = graph_content(parsed, opened.name)
-        return Holding((SourceItem(Entry("op", bytes=len(data), format="GraphDef"), lambda: graph),), what=opened.name)
+        check_json_memory(data, on_disk, opened.name)
+    if b'"node"' in data and is_json_graph(parsed := model_topology(_parse_json(data, opened.name))):
+        graph = json_graph_content(parsed, opened.name)
+        return SourceContents(
+            (SourceItem(SourceEntry("op", bytes=len(data), format="GraphDef"), lambda: graph),), what=opened.name
+        )
     content = conceptual_graph(data, opened.name, on_disk=on_disk)
-    entry = Entry("conceptual", bytes=len(data), format="Keras model")
-    return Holding((SourceItem(entry, lambda: content),), what=opened.name)
+    entry = SourceEntry("conceptual", bytes=len(data), format="Keras model")
+    return SourceContents((SourceItem(entry, lambda: content),), what=opened.name)
 
 
 def conceptual_graph(
     data: bytes, name: str, weights: Callable[[], StoredWeights] = dict, on_disk: int | None = None
-) -> Content:
+) -> GraphContent:
     """Return a GraphDef of the layers of a model's JSON, in the order of the file. `weights` loads stored weights, for
     models whose layers or parameters the JSON lacks; the bytes `on_disk` bound the memory that may be used.
 
@@ -74,35 +82,35 @@ def conceptual_graph(
     [('m/a',), ('m/b', 'm/a')]
     """
     if on_disk is not None:
-        check_json(data, on_disk, name)
-    parsed = _parsed(data, name)
-    described = _model(parsed, name)
-    whole, unread = _with_layers(described, name, weights)
+        check_json_memory(data, on_disk, name)
+    parsed = _parse_json(data, name)
+    described = _find_model(parsed, name)
+    whole, unread = _complete_layers(described, name, weights)
     # Checked before the tree is built.
     if on_disk is not None:
         count, letters = count_layers(whole)
-        check_layers(count, len(data), on_disk, name)
-        check_paths(letters, on_disk, name)
-    notices = () if whole is described else (_unconnected(whole, unread),)
-    model = tree(whole)
-    layers = list(walk(model))
+        check_layer_count(count, len(data), on_disk, name)
+        check_path_letters(letters, on_disk, name)
+    notices = () if whole is described else (_unconnected_notice(whole, unread),)
+    model = build_layer_tree(whole)
+    layers = list(walk_layers(model))
     # Edges multiply through nested models, and each has a full path.
     budget = MemoryBudget(on_disk, name)
     for layer in layers:
-        budget.take(sum(EDGE + len(source.path) for source in inputs(layer)))
-    takes = {layer: calls(layer) for layer in layers}
-    facts, numbers = layer_facts(layers, list(models(model)), takes)
+        budget.take(sum(BYTES_PER_EDGE + len(source.path) for source in input_layers(layer)))
+    takes = {layer: call_inputs(layer) for layer in layers}
+    facts, numbers = layer_facts(layers, list(walk_models(model)), takes)
     uncounted = [layer for layer in layers if facts[layer].parameters is None] if whole is described else []
-    shapes, untold = _stored_shapes(uncounted, weights)
+    shapes, untold = _load_stored_shapes(uncounted, weights)
     if shapes:
-        facts, numbers = layer_facts(layers, list(models(model)), takes, shapes)
-    facts[model] = compiled(facts[model], parsed)
+        facts, numbers = layer_facts(layers, list(walk_models(model)), takes, shapes)
+    facts[model] = with_compile_settings(facts[model], parsed)
     graph = GraphDef()
     for layer in layers:
         node = graph.node.add(name=layer.path, op=facts[layer].class_name)
-        node.input.extend(written(source, numbers) for call in numbers.between.takes[layer] for source in call)
-        describe(node, layer, facts[layer])
-    return Content(
+        node.input.extend(node_input(source, numbers) for call in numbers.between.takes[layer] for source in call)
+        set_layer_attributes(node, layer, facts[layer])
+    return GraphContent(
         graph,
         (*notices, *untold),
         layers={layer.path: fact for layer, fact in facts.items()},
@@ -111,35 +119,35 @@ def conceptual_graph(
     )
 
 
-def _with_layers(
+def _complete_layers(
     described: Mapping[str, Any], name: str, weights: Callable[[], StoredWeights]
 ) -> tuple[Mapping[str, Any], str]:
     """Return a model with the layers of its JSON, else with those of its weights, and why these could not be read.
 
     Raises NoGraph if there are none."""
     whole, unread = described, ""
-    if layers_of(described) is None:
-        stored, unread = _stored(weights)
-        whole = completed(described, stored)
-    if layers_of(whole) is None:
+    if nested_layer_list(described) is None:
+        stored, unread = _load_weights(weights)
+        whole = complete_model(described, stored)
+    if nested_layer_list(whole) is None:
         text = f"{name}: the model is a {whole['class_name']} whose layers are not in its JSON{unread}"
-        raise NoGraph(text, hint=_hint())
+        raise NoGraph(text, hint=_missing_layers_hint())
     return whole, unread
 
 
-def written(source: LayerOutput, numbers: LayerOutputs) -> str:
+def node_input(source: LayerOutput, numbers: LayerOutputs) -> str:
     """Return the input string of a node for an output of a layer: `path` or `path:number`."""
-    number = numbers.number(source)
+    number = numbers.flat_output_number(source)
     return f"{source.layer.path}:{number}" if number else source.layer.path
 
 
-def _hint() -> str:
+def _missing_layers_hint() -> str:
     """Return the hint for a model whose JSON has no layers."""
     hint = "write its op graph with model.export('folder') and give that folder"
-    return hint if readable() else f"{INSTALL} to read them from the weights of a .keras file, or {hint}"
+    return hint if has_h5py() else f"{INSTALL_H5PY} to read them from the weights of a .keras file, or {hint}"
 
 
-def _stored(weights: Callable[[], StoredWeights]) -> tuple[StoredWeights, str]:
+def _load_weights(weights: Callable[[], StoredWeights]) -> tuple[StoredWeights, str]:
     """Load the stored weights of a model's objects; also return "" or why they could not be read."""
     try:
         return weights(), ""
@@ -147,46 +155,46 @@ def _stored(weights: Callable[[], StoredWeights]) -> tuple[StoredWeights, str]:
         return {}, f", and its weights could not be read: {error}"
 
 
-def _stored_shapes(
+def _load_stored_shapes(
     uncounted: list[LayerNode], weights: Callable[[], StoredWeights]
 ) -> tuple[StoredShapes, tuple[Notice, ...]]:
     """Return the stored weight shapes of layers whose parameters no rule counts (custom classes), and a notice if some
     cannot be read."""
     if not uncounted or weights is dict:
         return {}, ()
-    stored, unread = _stored(weights)
-    found = stored_shapes(uncounted, stored)
-    if len(found) == len(uncounted) or (readable() and not unread):
+    stored, unread = _load_weights(weights)
+    found = stored_weight_shapes(uncounted, stored)
+    if len(found) == len(uncounted) or (has_h5py() and not unread):
         return found, ()
     text = f"parameters of {len(uncounted) - len(found)} layers are not counted"
-    more = unread or f": {INSTALL} to read them from the weights"
+    more = unread or f": {INSTALL_H5PY} to read them from the weights"
     return found, (Notice("uncounted-parameters", text + more, uncounted[0].path, strict=False),)
 
 
-def _unconnected(model: Mapping[str, Any], unread: str) -> Notice:
+def _unconnected_notice(model: Mapping[str, Any], unread: str) -> Notice:
     """Return the notice for a model whose layers were found without their calls."""
     text = f"the file does not say how the layers of a {model['class_name']} call each other: none are connected"
-    more = "" if readable() else f"; some may be missing: {INSTALL}"
-    return Notice("unconnected-layers", text + unread + more, name_of(model), strict=False)
+    more = "" if has_h5py() else f"; some may be missing: {INSTALL_H5PY}"
+    return Notice("unconnected-layers", text + unread + more, layer_name(model), strict=False)
 
 
-def describe(node: NodeDef, layer: LayerNode, fact: Known | None = None) -> None:
+def set_layer_attributes(node: NodeDef, layer: LayerNode, fact: Known | None = None) -> None:
     """Set class, dtype and known output shapes of a layer as attributes of its node."""
     kind = layer.json.get("class_name")
     if isinstance(kind, str):
         node.attr["keras_class"].s = kind.encode()
-    dtype = data_type(config_of(layer.json).get("dtype"))
+    dtype = layer_dtype(layer_config(layer.json).get("dtype"))
     if dtype is not None:
         node.attr["dtype"].type = dtype
     if fact is not None and any(shape is not None for shape in fact.outputs):
         node.attr["_output_shapes"].list.shape.extend(map(shape_message, fact.outputs))
 
 
-def compiled(root: Known, parsed: Any) -> Known:
+def with_compile_settings(root: Known, parsed: Any) -> Known:
     """Add the compile settings to the configuration of the outermost model."""
-    settings = (parsed.get(key) for key in COMPILED) if isinstance(parsed, dict) else ()
+    settings = (parsed.get(key) for key in COMPILE_KEYS) if isinstance(parsed, dict) else ()
     said = next((setting for setting in settings if isinstance(setting, dict)), {})
-    return replace(root, config={**root.config, **shallow(said)})
+    return replace(root, config={**root.config, **hash_deep_values(said)})
 
 
 def shape_message(shape: Shape) -> TensorShapeProto:
@@ -199,22 +207,22 @@ def shape_message(shape: Shape) -> TensorShapeProto:
 def tensorboard_graph(whole: Mapping[str, Any]) -> GraphDef:
     """Return the graph of a model as TensorBoard makes it: class and dtype only, edges without output numbers."""
     graph = GraphDef()
-    for layer in walk(tree(whole, opened=False)):
+    for layer in walk_layers(build_layer_tree(whole, opened=False)):
         node = graph.node.add(name=layer.path)
-        node.input.extend(source.path for source in inputs(layer))
-        describe(node, layer)
+        node.input.extend(source.path for source in input_layers(layer))
+        set_layer_attributes(node, layer)
     return graph
 
 
-def _parsed(data: bytes, name: str) -> Any:
+def _parse_json(data: bytes, name: str) -> Any:
     """Parse JSON; lone surrogates, which no name can have, become question marks. Raises MalformedText."""
     # JSON may also be UTF-16 or UTF-32; the first bytes show which.
     try:
         text = data.decode(json.detect_encoding(data))
-        if nested_too_deep(text):
+        if is_nested_too_deep(text):
             raise RecursionError
         parsed = json.loads(text)
-        if HALF_A_LETTER.search(data):
+        if LONE_SURROGATE_ESCAPE.search(data):
             # Encode and parse again, so that surrogates are replaced everywhere.
             parsed = json.loads(json.dumps(parsed, ensure_ascii=False).encode("utf-8", "replace"))
     except json.JSONDecodeError as error:
@@ -228,9 +236,9 @@ def _parsed(data: bytes, name: str) -> Any:
     return parsed
 
 
-def _model(parsed: Any, name: str) -> Mapping[str, Any]:
+def _find_model(parsed: Any, name: str) -> Mapping[str, Any]:
     """Return the model in the JSON: the JSON itself, a bare configuration, or a wrapped one. Raises UnknownFormat."""
-    parsed = topology(parsed)
+    parsed = model_topology(parsed)
     if isinstance(parsed, dict) and isinstance(parsed.get("model_config"), dict):
         parsed = parsed["model_config"]
     if not isinstance(parsed, dict):
@@ -246,17 +254,17 @@ def _model(parsed: Any, name: str) -> Mapping[str, Any]:
 # types
 
 
-def data_type(dtype: Any) -> int | None:
+def layer_dtype(dtype: Any) -> int | None:
     """Return the number of a layer's dtype; None if its JSON does not name one dtype.
 
-    >>> data_type("float32"), data_type({"config": {"name": "int64"}}), data_type("mixed_float16")
+    >>> layer_dtype("float32"), layer_dtype({"config": {"name": "int64"}}), layer_dtype("mixed_float16")
     (1, 9, None)
     """
     if isinstance(dtype, dict):
-        dtype = config_of(dtype).get("name")
+        dtype = layer_config(dtype).get("name")
     if not isinstance(dtype, str):
         return None
     try:
-        return DataType.Value(SPECIAL_TYPES.get(dtype, f"DT_{dtype.upper()}"))
+        return DataType.Value(DTYPE_NAMES.get(dtype, f"DT_{dtype.upper()}"))
     except ValueError:
         return None

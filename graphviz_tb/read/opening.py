@@ -12,14 +12,14 @@ from dataclasses import field
 from itertools import chain
 
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.ops.roles import CALLS
+from graphviz_tb.ops.roles import CALL_OPS
 from graphviz_tb.proto import AttrValue, NodeDef
-from graphviz_tb.read.block import Block, BlockNode, Body, reached_from
-from graphviz_tb.read.inline import free_names, node_of, output_of, tensors
+from graphviz_tb.read.block import GraphBody, InlinedBlock, InlinedNode, nodes_needed_by
+from graphviz_tb.read.inline import input_node, input_output_index, unused_names, without_control_inputs
 
 
 @dataclass(slots=True, eq=False)
-class InlinedGraph:
+class InliningFrame:
     """One graph on the way: final names of its nodes, tensors passed for its arguments, and the kept nodes.
 
     `call` is the call to inline next, `used` are its outputs that something takes, `waiting` is the number of nodes
@@ -27,7 +27,7 @@ class InlinedGraph:
     """
 
     depth: int
-    body: Body
+    body: GraphBody
     names: Mapping[str, str]
     given: Mapping[str, str]
     kept: list[str]
@@ -38,140 +38,144 @@ class InlinedGraph:
     controls: dict[str, str] = field(default_factory=dict)  # argument → control input, cached
     told: dict[str, dict[str, AttrValue]] = field(default_factory=dict)
 
-    def source(self, text: str) -> str:
+    def final_node_name(self, text: str) -> str:
         """Return the final name of the node that an input string refers to."""
-        name = node_of(text)
+        name = input_node(text)
         return self.names[name] if name in self.names else self.sources.get(name, name)
 
-    def outside(self, text: str) -> str:
+    def final_input(self, text: str) -> str:
         """Return an input string with final names."""
         control = "^" if text.startswith("^") else ""
         name, colon, key = text.removeprefix("^").partition(":")
         # An argument, unless a node of the body has its name.
         if name in self.given and name not in self.names:
-            return self.control(name) if control else self.given[name]
+            return self.control_input(name) if control else self.given[name]
         made = self.names.get(name, name)
         return text if made == name else f"{control}{made}{colon}{key}"
 
-    def control(self, argument: str) -> str:
+    def control_input(self, argument: str) -> str:
         """Return the control input that waits for the tensor passed as an argument."""
         if argument not in self.controls:
             self.controls[argument] = f"^{self.sources[argument]}"
         return self.controls[argument]
 
 
-class Translation:
+class InputTranslation:
     """Rewrites the inputs in a frame: final names, and for its inlined call the results and effects of the body."""
 
-    def __init__(self, frame: InlinedGraph, call: str | None, results: list[list[str]], waits: list[str]) -> None:
+    def __init__(self, frame: InliningFrame, call: str | None, results: list[list[str]], waits: list[str]) -> None:
         self.frame, self.call, self.results, self.waits = frame, call, results, waits
 
     def __call__(self, text: str) -> list[str]:
-        if self.call is None or node_of(text) != self.call:
-            return [self.frame.outside(text)]
+        if self.call is None or input_node(text) != self.call:
+            return [self.frame.final_input(text)]
         # A node that waited for the call waits for all effects of the body.
         if text.startswith("^"):
             return self.waits
-        index = output_of(text)
+        index = input_output_index(text)
         return self.results[index] if index < len(self.results) else []
 
-    def inputs(self, inputs: tuple[str, ...]) -> tuple[str, ...]:
+    def translate_inputs(self, inputs: tuple[str, ...]) -> tuple[str, ...]:
         """Rewrite all inputs of a node. Repeated control inputs are dropped, repeated tensors are not."""
         made = [new for text in inputs for new in self(text)]
         control = dict.fromkeys(text for text in made if text.startswith("^"))
-        found = (*tensors(made), *control) if control else tuple(made)
+        found = (*without_control_inputs(made), *control) if control else tuple(made)
         return inputs if found == inputs else found
 
 
-class Opening:
+class CallInliner:
     """A graph whose calls are inlined, one inside the other.
 
     A call is inlined if all nodes next to it have ops in `without_content`. With `pruned`, nodes that no result needs
     are dropped, which frees their names.
     """
 
-    def __init__(self, main: Body, without_content: Container[str], pruned: bool) -> None:
+    def __init__(self, main: GraphBody, without_content: Container[str], pruned: bool) -> None:
         self.without_content, self.pruned = without_content, pruned
-        self.frames: list[InlinedGraph] = []
-        self.places: dict[str, tuple[InlinedGraph, str]] = {}  # final name of a node → its frame, and its name there
+        self.frames: list[InliningFrame] = []
+        self.places: dict[str, tuple[InliningFrame, str]] = {}  # final name of a node → its frame, and its name there
         self.uses: Counter[str] = Counter()  # uses of each node, with `pruned` only
-        self._enter(main, {}, range(len(main.results)))
+        self._enter_body(main, {}, range(len(main.results)))
 
     @property
-    def call(self) -> NodeDef | None:
+    def next_call(self) -> NodeDef | None:
         """The call to inline next; None if there is none."""
         last = self.frames[-1]
         return None if last.call is None else last.body.nodes[last.call]
 
     @property
-    def waiting(self) -> int:
+    def waiting_count(self) -> int:
         """Number of nodes that wait for that call."""
         return self.frames[-1].waiting
 
-    def given(self) -> list[str]:
+    def call_arguments(self) -> list[str]:
         """Return the tensors passed to that call."""
         last = self.frames[-1]
-        return [] if last.call is None else [last.outside(each) for each in tensors(last.body.inputs[last.call])]
+        return (
+            []
+            if last.call is None
+            else [last.final_input(each) for each in without_control_inputs(last.body.inputs[last.call])]
+        )
 
-    def node(self, name: str) -> NodeDef | None:
+    def node_named(self, name: str) -> NodeDef | None:
         """Return the node with a final name, or None."""
         frame, local = self.places.get(name, (None, ""))
         return None if frame is None else frame.body.nodes[local]
 
-    def says(self, name: str, key: str) -> bool:
+    def has_attribute(self, name: str, key: str) -> bool:
         """Return whether a node has an attribute."""
         frame, local = self.places[name]
         return key in frame.body.nodes[local].attr or key in frame.told.get(local, {})
 
-    def tell(self, name: str, key: str, value: AttrValue) -> None:
+    def set_attribute(self, name: str, key: str, value: AttrValue) -> None:
         """Set an attribute of a node."""
         frame, local = self.places[name]
         frame.told.setdefault(local, {})[key] = value
 
-    def open(self, body: Body) -> None:
+    def inline_call(self, body: GraphBody) -> None:
         """Replace the call by a body. Nodes whose names are taken get a number."""
-        before, given = self.frames[-1], dict(zip(body.arguments, self.given(), strict=False))
+        before, given = self.frames[-1], dict(zip(body.arguments, self.call_arguments(), strict=False))
         call = before.call or ""
         # The call disappears, so its name is free.
         self.places.pop(before.names[call])
         self.uses.pop(before.names[call], None)
-        self._enter(body, given, before.used)
-        self._release(before, call)
+        self._enter_body(body, given, before.used)
+        self._release_unused(before, call)
 
-    def _enter(self, body: Body, given: Mapping[str, str], used: Iterable[int]) -> None:
+    def _enter_body(self, body: GraphBody, given: Mapping[str, str], used: Iterable[int]) -> None:
         ends = [body.results[index] for index in sorted(used) if index < len(body.results)]
         ends += (f"^{effect}" for effect in body.effects)
-        inside = reached_from(body.inputs, map(node_of, ends)) if self.pruned else body.nodes.keys()
+        inside = nodes_needed_by(body.inputs, map(input_node, ends)) if self.pruned else body.nodes.keys()
         kept = [name for name in body.nodes if name in inside]
-        names = free_names(body.nodes, self.places)
-        frame = InlinedGraph(len(self.frames), body, names, given, kept)
-        frame.sources |= {name: node_of(tensor) for name, tensor in given.items()}
+        names = unused_names(body.nodes, self.places)
+        frame = InliningFrame(len(self.frames), body, names, given, kept)
+        frame.sources |= {name: input_node(tensor) for name, tensor in given.items()}
         content = [name for name in kept if body.nodes[name].op not in self.without_content]
-        if len(content) == 1 and body.nodes[content[0]].op in CALLS:
+        if len(content) == 1 and body.nodes[content[0]].op in CALL_OPS:
             frame.call = content[0]
         self.places |= {names[name]: (frame, name) for name in kept}
-        self._count(frame, ends if self.pruned else list(body.results))
+        self._count_uses(frame, ends if self.pruned else list(body.results))
         if frame.call in body.effects and self.frames:
             frame.waiting += self.frames[-1].waiting  # nodes that waited for the call around this one
         self.frames.append(frame)
 
-    def _count(self, frame: InlinedGraph, ends: list[str]) -> None:
+    def _count_uses(self, frame: InliningFrame, ends: list[str]) -> None:
         """Count the uses of nodes, and of the call's outputs."""
         taken = [ends, *(frame.body.inputs[name] for name in frame.kept)]
         if self.pruned:
-            self.uses.update(map(frame.source, chain.from_iterable(taken)))
+            self.uses.update(map(frame.final_node_name, chain.from_iterable(taken)))
         for inputs in taken if frame.call is not None else ():
-            of_call = [text for text in inputs if node_of(text) == frame.call]
-            data = tensors(of_call)
-            frame.used.update(map(output_of, data))
+            of_call = [text for text in inputs if input_node(text) == frame.call]
+            data = without_control_inputs(of_call)
+            frame.used.update(map(input_output_index, data))
             frame.waiting += inputs is not ends and len(data) < len(of_call)
 
-    def _release(self, frame: InlinedGraph, local: str) -> None:
+    def _release_unused(self, frame: InliningFrame, local: str) -> None:
         """Drop the nodes that only a removed node used, if uses are counted."""
         waiting = [(frame, local)] if self.pruned else []
         while waiting:
             frame, local = waiting.pop()
-            for name in map(frame.source, frame.body.inputs[local]):
+            for name in map(frame.final_node_name, frame.body.inputs[local]):
                 place = self.places.get(name)
                 # A node further inside merely reuses a free name: not this one.
                 if place is None or place[0].depth > frame.depth:
@@ -180,28 +184,28 @@ class Opening:
                 if not self.uses[name]:
                     waiting.append(self.places.pop(name))
 
-    def block(self) -> Block:
+    def inlined_block(self) -> InlinedBlock:
         """Return the inlined graph as a block with rewritten inputs; equal inputs share one string."""
-        placed: list[dict[str, BlockNode]] = []
+        placed: list[dict[str, InlinedNode]] = []
         results: list[list[str]] = []
         waits: list[str] = []
         # Innermost first: results of a call must be known when its users are written.
         for frame in reversed(self.frames):
             opened = frame is not self.frames[-1]
-            translate = Translation(frame, frame.call if opened else None, results, waits)
+            translate = InputTranslation(frame, frame.call if opened else None, results, waits)
             kept = [name for name in frame.kept if self.places.get(frame.names[name]) == (frame, name)]
-            placed.append({frame.names[name]: self._placed(frame, name, translate) for name in kept})
+            placed.append({frame.names[name]: self._inlined_node(frame, name, translate) for name in kept})
             results = [translate(text) for text in frame.body.results]
             waits = list(dict.fromkeys(each for name in frame.body.effects for each in translate(f"^{name}")))
         nodes = {name: node for each in reversed(placed) for name, node in each.items()}
-        return Block(nodes, tuple(chain.from_iterable(results)), tuple(self._effects()))
+        return InlinedBlock(nodes, tuple(chain.from_iterable(results)), tuple(self._all_effects()))
 
-    def _placed(self, frame: InlinedGraph, name: str, translate: Translation) -> BlockNode:
+    def _inlined_node(self, frame: InliningFrame, name: str, translate: InputTranslation) -> InlinedNode:
         inputs = frame.body.inputs[name]
-        made = translate.inputs(inputs) if inputs and len(self.frames) > 1 else inputs
-        return BlockNode(frame.body.nodes[name], inputs, made, frame.told.get(name, {}))
+        made = translate.translate_inputs(inputs) if inputs and len(self.frames) > 1 else inputs
+        return InlinedNode(frame.body.nodes[name], inputs, made, frame.told.get(name, {}))
 
-    def _effects(self) -> Iterator[str]:
+    def _all_effects(self) -> Iterator[str]:
         *around, last = self.frames
         for frame in around:
             yield from (frame.names[effect] for effect in frame.body.effects if effect != frame.call)

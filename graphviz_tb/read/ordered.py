@@ -9,24 +9,24 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
-from graphviz_tb.ops.roles import CONSTANTS
+from graphviz_tb.ops.roles import CONSTANT_OPS
 from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef
-from graphviz_tb.read.inline import node_of
+from graphviz_tb.read.inline import input_node
 
-COUNTERS = re.compile(r"\d+")
-FROZEN = re.compile(r".*/resource", re.DOTALL)  # the frozen input of a ReadVariableOp
+DIGIT_RUNS = re.compile(r"\d+")
+FROZEN_VARIABLE_NAME = re.compile(r".*/resource", re.DOTALL)  # the frozen input of a ReadVariableOp
 
 
-def in_order(graph: GraphDef, by_inputs: bool) -> GraphDef:
+def sort_graph(graph: GraphDef, by_inputs: bool) -> GraphDef:
     """Sort the functions in calling order and, with `by_inputs`, the nodes in order of demand.
 
     Returns the same graph if nothing changes.
     """
     functions, library = graph.library.function, {each.signature.name: each for each in graph.library.function}
-    called = list(called_in_order(graph.node, library)) if len(functions) > 1 else list(library)
+    called = list(functions_in_call_order(graph.node, library)) if len(functions) > 1 else list(library)
     # Functions without a caller are sorted by name: their order in the file is arbitrary.
-    names = called + sorted(library.keys() - set(called), key=counter_key)
-    nodes = by_demand(graph.node) if by_inputs else graph.node
+    names = called + sorted(library.keys() - set(called), key=name_counter_key)
+    nodes = sort_by_demand(graph.node) if by_inputs else graph.node
     if nodes is graph.node and names == [each.signature.name for each in functions]:
         return graph
     made = GraphDef(versions=graph.versions, node=nodes)
@@ -35,21 +35,21 @@ def in_order(graph: GraphDef, by_inputs: bool) -> GraphDef:
     return made
 
 
-def counter_key(name: str) -> tuple[str, list[int]]:
+def name_counter_key(name: str) -> tuple[str, list[int]]:
     """Return a sort key: the name without digits, then its numbers.
 
-    >>> sorted(["f_10", "f_9", "e_11"], key=counter_key)
+    >>> sorted(["f_10", "f_9", "e_11"], key=name_counter_key)
     ['e_11', 'f_9', 'f_10']
     """
     # 18 digits: more than any counter has, fewer than `int` refuses.
-    return COUNTERS.sub("", name), [int(each[:18]) for each in COUNTERS.findall(name)]
+    return DIGIT_RUNS.sub("", name), [int(each[:18]) for each in DIGIT_RUNS.findall(name)]
 
 
-def called_in_order(nodes: Sequence[NodeDef], library: Mapping[str, FunctionDef]) -> Iterator[str]:
+def functions_in_call_order(nodes: Sequence[NodeDef], library: Mapping[str, FunctionDef]) -> Iterator[str]:
     """Yield the functions that nodes call, each after its first caller."""
     seen: set[str] = set()
     # A stack of iterators, one per function: depth first without recursion.
-    work = [named(nodes, library)]
+    work = [functions_named_in_order(nodes, library)]
     while work:
         name = next(work[-1], None)
         if name is None:
@@ -57,10 +57,10 @@ def called_in_order(nodes: Sequence[NodeDef], library: Mapping[str, FunctionDef]
         elif name not in seen:
             seen.add(name)
             yield name
-            work.append(named(library[name].node_def, library))
+            work.append(functions_named_in_order(library[name].node_def, library))
 
 
-def named(nodes: Iterable[NodeDef], library: Mapping[str, FunctionDef]) -> Iterator[str]:
+def functions_named_in_order(nodes: Iterable[NodeDef], library: Mapping[str, FunctionDef]) -> Iterator[str]:
     """Yield the functions that nodes name, in the order of nodes and attribute keys."""
     for node in nodes:
         if node.op in library:
@@ -74,7 +74,7 @@ def named(nodes: Iterable[NodeDef], library: Mapping[str, FunctionDef]) -> Itera
             yield from (name for name in found if name in library)
 
 
-def was_sorted(nodes: Sequence[NodeDef]) -> bool:
+def is_frozen_order(nodes: Sequence[NodeDef]) -> bool:
     """Return whether all nodes without inputs come first, frozen variables among them: only freezing writes that."""
     frozen = inside = False
     for node in nodes:
@@ -82,29 +82,29 @@ def was_sorted(nodes: Sequence[NodeDef]) -> bool:
             inside = True
         elif inside:
             return False
-        frozen = frozen or (node.op in CONSTANTS and FROZEN.fullmatch(node.name) is not None)
+        frozen = frozen or (node.op in CONSTANT_OPS and FROZEN_VARIABLE_NAME.fullmatch(node.name) is not None)
     return frozen and inside
 
 
-def by_demand(nodes: Sequence[NodeDef]) -> list[NodeDef]:
+def sort_by_demand(nodes: Sequence[NodeDef]) -> list[NodeDef]:
     """Sort nodes after their inputs, first input first, starting from unused nodes by name, then from cycles."""
     inputs = {node.name: list(node.input) for node in nodes}
     if len(inputs) < len(nodes):
         return list(nodes)  # duplicate names: keep the order of the file
-    used = set(map(node_of, set(chain.from_iterable(inputs.values()))))
+    used = set(map(input_node, set(chain.from_iterable(inputs.values()))))
     order: list[str] = []
     entered: set[str] = set()
     # After all unused nodes those that were not reached: cycles.
     for starts in (inputs.keys() - used, inputs.keys() & used):
-        for end in sorted(starts - entered, key=counter_key):
-            work = [(end, needs(inputs[end]))] if end not in entered else []
+        for end in sorted(starts - entered, key=name_counter_key):
+            work = [(end, ordered_sources(inputs[end]))] if end not in entered else []
             entered.add(end)
             while work:
                 name, sources = work[-1]
                 for source in sources:
                     if source in inputs and source not in entered:
                         entered.add(source)
-                        work.append((source, needs(inputs[source])))
+                        work.append((source, ordered_sources(inputs[source])))
                         break
                 else:
                     order.append(name)
@@ -113,8 +113,8 @@ def by_demand(nodes: Sequence[NodeDef]) -> list[NodeDef]:
     return [node_by_name[name] for name in order]
 
 
-def needs(inputs: Sequence[str]) -> Iterator[str]:
+def ordered_sources(inputs: Sequence[str]) -> Iterator[str]:
     """Return an iterator of a node's sources: tensors by position, then control inputs by name."""
-    tensors = [node_of(each) for each in inputs if not each.startswith("^")]
-    waits = sorted((each[1:] for each in inputs if each.startswith("^")), key=counter_key)
+    tensors = [input_node(each) for each in inputs if not each.startswith("^")]
+    waits = sorted((each[1:] for each in inputs if each.startswith("^")), key=name_counter_key)
     return iter([*tensors, *waits])

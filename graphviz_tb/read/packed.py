@@ -9,21 +9,21 @@ from array import array
 from collections.abc import Iterator, Sequence
 from typing import Any, overload
 
-from graphviz_tb.algorithms.node_columns import AT_ONCE, Nodes, add_block
-from graphviz_tb.model.graph import COLOCATION
+from graphviz_tb.algorithms.node_columns import NODES_PER_BATCH, NodeColumns, append_graph_nodes
+from graphviz_tb.model.graph import COLOCATION_ATTR
 from graphviz_tb.proto import GraphDef, NodeDef
-from graphviz_tb.read.limits import has_more_nodes
-from graphviz_tb.read.ordered import was_sorted
-from graphviz_tb.read.pb import BROKEN, check_message, decode_checked
-from graphviz_tb.read.tracing_artifacts import may_be_there
-from graphviz_tb.read.wire import varint
+from graphviz_tb.read.limits import has_too_many_nodes
+from graphviz_tb.read.ordered import is_frozen_order
+from graphviz_tb.read.pb import DECODE_ERRORS, check_message_size, decode_checked_message
+from graphviz_tb.read.tracing_artifacts import may_have_artifacts
+from graphviz_tb.read.wire import parse_wire_varint
 
-ONE_IN = 4  # decode the whole message once more than one node in so many was asked for
-LARGE_NODES = 4096  # bytes per node on average: above, constants dominate, which are no columns
-NODE = 0x0A  # the tag of a node: field 1, bytes
-OWN = (0x0A, 0x1A, 0x22)  # tags of a node's name, inputs and device
-ATTRIBUTE = 0x2A  # tag of a node's attribute: key (field 1) and value (field 2)
-COLOCATED = b"\n%c%b\x12" % (len(COLOCATION), COLOCATION.encode())  # start of a colocation attribute
+DECODE_ALL_RATIO = 4  # decode the whole message once more than one node in so many was asked for
+MAX_MEAN_NODE_BYTES = 4096  # bytes per node on average: above, constants dominate, which are no columns
+NODE_TAG = 0x0A  # the tag of a node: field 1, bytes
+OWN_FIELD_TAGS = (0x0A, 0x1A, 0x22)  # tags of a node's name, inputs and device
+ATTRIBUTE_TAG = 0x2A  # tag of a node's attribute: key (field 1) and value (field 2)
+COLOCATION_START = b"\n%c%b\x12" % (len(COLOCATION_ATTR), COLOCATION_ATTR.encode())  # start of a colocation attribute
 
 
 class PackedNodes(Sequence[NodeDef]):
@@ -50,8 +50,8 @@ class PackedNodes(Sequence[NodeDef]):
         if node is None:
             if not 0 <= at < len(self):
                 return self[range(len(self))[at]]  # negative, or out of range
-            node = self._kept[at] = self._decoded(at, at + 1)[0]
-            if len(self._kept) * ONE_IN > len(self):
+            node = self._kept[at] = self._decode_range(at, at + 1)[0]
+            if len(self._kept) * DECODE_ALL_RATIO > len(self):
                 self.message()
         return node
 
@@ -59,16 +59,16 @@ class PackedNodes(Sequence[NodeDef]):
         if self._message is not None:
             yield from self._message.node
             return
-        for first in range(0, len(self), AT_ONCE):
-            yield from self._decoded(first, min(first + AT_ONCE, len(self)))
+        for first in range(0, len(self), NODES_PER_BATCH):
+            yield from self._decode_range(first, min(first + NODES_PER_BATCH, len(self)))
 
-    def _decoded(self, first: int, stop: int) -> Sequence[NodeDef]:
+    def _decode_range(self, first: int, stop: int) -> Sequence[NodeDef]:
         start = self._stops[first - 1] if first else 0
         return GraphDef.FromString(self.data[start : self._stops[stop - 1]]).node
 
     def definition(self, at: int) -> bytes:
         """Return the bytes of a node without name, inputs, device and colocation; empty for unusual fields."""
-        return definition_in(self.data, self._stops[at - 1] if at else 0, self._stops[at])
+        return shared_definition(self.data, self._stops[at - 1] if at else 0, self._stops[at])
 
     def message(self) -> GraphDef:
         """Return the whole message, decoded once. The bytes are kept: they identify equal definitions."""
@@ -83,11 +83,13 @@ class PackedGraph:
     def __init__(self, nodes: PackedNodes, rest: GraphDef) -> None:
         self._rest = rest
         self.node = nodes
-        self.columns = Nodes()
-        add_block(self.columns, nodes)
+        self.columns = NodeColumns()
+        append_graph_nodes(self.columns, nodes)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, PackedGraph) and (self.node.data == other.node.data or self.whole() == other.whole())
+        return isinstance(other, PackedGraph) and (
+            self.node.data == other.node.data or self.whole_message() == other.whole_message()
+        )
 
     __hash__ = None  # type: ignore[assignment]  # as messages have it
 
@@ -105,7 +107,7 @@ class PackedGraph:
         """TensorFlow versions that wrote it, or may read it."""
         return self._rest.versions
 
-    def whole(self) -> GraphDef:
+    def whole_message(self) -> GraphDef:
         """Return the whole message, decoded once."""
         return self.node.message()
 
@@ -115,39 +117,39 @@ def decode_graph(data: bytes, name: str, bounded: bool = False) -> GraphDef | Pa
 
     Raises `MalformedProto` and `TooLarge` as `decode` does.
     """
-    check_message(data, name, bounded)
+    check_message_size(data, name, bounded)
     try:
-        packed = pack(data)
-    except BROKEN:
+        packed = pack_graph(data)
+    except DECODE_ERRORS:
         packed = None
-    return packed or decode_checked(data, GraphDef, name)
+    return packed or decode_checked_message(data, GraphDef, name)
 
 
-def pack(data: bytes) -> PackedGraph | None:
+def pack_graph(data: bytes) -> PackedGraph | None:
     """Return the packed graph; None if it must be decoded as a message.
 
     That is a graph without nodes, with implausibly many or large ones, with nodes after other fields, or one that
     reading will change.
     """
-    stops = node_stops(data)
-    if has_more_nodes(len(stops), len(data)) or len(data) > LARGE_NODES * len(stops):
+    stops = node_end_offsets(data)
+    if has_too_many_nodes(len(stops), len(data)) or len(data) > MAX_MEAN_NODE_BYTES * len(stops):
         return None
     rest = GraphDef.FromString(data[stops[-1] :]) if stops else None
     if rest is None or rest.node or rest.library.function:
         return None
     nodes = PackedNodes(data, stops)
-    if was_sorted(nodes):
+    if is_frozen_order(nodes):
         return None
     packed = PackedGraph(nodes, rest)
-    return None if may_be_there(packed.columns) else packed
+    return None if may_have_artifacts(packed.columns) else packed
 
 
-def definition_in(data: bytes, position: int, stop: int) -> bytes:
+def shared_definition(data: bytes, position: int, stop: int) -> bytes:
     """Return the fields of a node, between two offsets, that equal nodes share.
 
     >>> node = NodeDef(name="x", op="Relu", input=["y"], device="/cpu:0", attr={"_class": {"i": 1}, "T": {"type": 1}})
     >>> data = GraphDef(node=[node]).SerializeToString()
-    >>> NodeDef.FromString(definition_in(data, 0, len(data))) == NodeDef(op="Relu", attr={"T": {"type": 1}})
+    >>> NodeDef.FromString(shared_definition(data, 0, len(data))) == NodeDef(op="Relu", attr={"T": {"type": 1}})
     True
     """
     position += 1
@@ -155,7 +157,7 @@ def definition_in(data: bytes, position: int, stop: int) -> bytes:
         position += 1
     position += 1
     kept: list[bytes] = []
-    # `varint` inlined: this loop runs for each input and attribute of thousands of nodes.
+    # `parse_wire_varint` inlined: this loop runs for each input and attribute of thousands of nodes.
     while position < stop:
         start, tag = position, data[position]
         if tag > 0x7F or tag & 7 != 2:
@@ -168,31 +170,31 @@ def definition_in(data: bytes, position: int, stop: int) -> bytes:
                 position, shift = position + 1, shift + 7
             size |= byte << shift
             position += 1
-        if tag not in OWN and not (tag == ATTRIBUTE and colocates(data, position, position + size)):
+        if tag not in OWN_FIELD_TAGS and not (tag == ATTRIBUTE_TAG and is_colocation(data, position, position + size)):
             kept.append(data[start : position + size])
         position += size
     return b"".join(kept)
 
 
-def colocates(data: bytes, position: int, stop: int) -> bool:
+def is_colocation(data: bytes, position: int, stop: int) -> bool:
     """Return whether the attribute between two offsets is a colocation and nothing else."""
-    if not data.startswith(COLOCATED, position, stop):
+    if not data.startswith(COLOCATION_START, position, stop):
         return False
-    size, position = varint(data, position + len(COLOCATED), stop)
+    size, position = parse_wire_varint(data, position + len(COLOCATION_START), stop)
     return position + size == stop
 
 
-def node_stops(data: bytes) -> array[int]:
+def node_end_offsets(data: bytes) -> array[int]:
     """Return the end offsets of the nodes that a message starts with; none if it is damaged there.
 
-    >>> node_stops(b"\\n\\x03\\n\\x01x" * 2 + b"\\x22\\0").tolist(), node_stops(b"\\n\\x03\\n").tolist()
+    >>> node_end_offsets(b"\\n\\x03\\n\\x01x" * 2 + b"\\x22\\0").tolist(), node_end_offsets(b"\\n\\x03\\n").tolist()
     ([5, 10], [])
     """
     stops, position, end = array("I"), 0, len(data)
     add = stops.append
     try:
-        # `varint` inlined: this loop runs for every node of the file.
-        while position < end and data[position] == NODE:
+        # `parse_wire_varint` inlined: this loop runs for every node of the file.
+        while position < end and data[position] == NODE_TAG:
             size, position, shift = data[position + 1], position + 2, 7
             if size > 0x7F:
                 size &= 0x7F

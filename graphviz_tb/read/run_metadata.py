@@ -6,19 +6,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from graphviz_tb.model.loaded import Entry
-from graphviz_tb.ops.roles import ARGUMENTS
+from graphviz_tb.model.loaded import SourceEntry
+from graphviz_tb.ops.roles import FUNCTION_ARGUMENT_OPS
 from graphviz_tb.proto import GraphDef, RunMetadata
-from graphviz_tb.read.holding import Content, SourceItem
-from graphviz_tb.read.inline import HANDLES, complete
-from graphviz_tb.read.merge import merge
-from graphviz_tb.read.wire import CutError, pieces
+from graphviz_tb.read.holding import GraphContent, SourceItem
+from graphviz_tb.read.inline import HANDLE_ATTRS, complete_argument_attrs
+from graphviz_tb.read.merge import merge_graph_defs
+from graphviz_tb.read.wire import CutError, wire_fields
 
-STEP_STATS, PARTITIONS, FUNCTIONS = 1, 3, 4  # fields of RunMetadata
-FORMS = ("pre_optimization", "post_optimization", "partitions")
+STEP_STATS_FIELD, PARTITIONS_FIELD, FUNCTION_GRAPHS_FIELD = 1, 3, 4  # fields of RunMetadata
+GRAPH_FORMS = ("pre_optimization", "post_optimization", "partitions")
 
 
-def graphs_of(
+def graphs_of_run_metadata(
     load: Callable[[], RunMetadata],
     data: bytes,
     *,
@@ -33,70 +33,70 @@ def graphs_of(
     The first form has the plain tag; the others are variants, tagged "tag:form". The profiler of Keras leaves some
     empty records.
     """
-    present, profile = forms_in(data)
-    entry = Entry("profile", run=run, tag=tag, step=step, bytes=size or len(data), profile=profile, format=format)
+    present, profile = graph_forms_in(data)
+    entry = SourceEntry("profile", run=run, tag=tag, step=step, bytes=size or len(data), profile=profile, format=format)
     if not present and profile:
-        yield SourceItem(entry, _nothing)
+        yield SourceItem(entry, graphless_content)
     for number, form in enumerate(present):
         name = form if tag is None else f"{tag}:{form}"
         shown = tag if tag is not None and number == 0 else name
         graph = replace(entry, kind="op", tag=shown, variant=number > 0)
-        yield SourceItem(graph, partial(_content, load, form))
+        yield SourceItem(graph, partial(load_graph_form, load, form))
 
 
-def forms_in(data: bytes) -> tuple[list[str], bool]:
+def graph_forms_in(data: bytes) -> tuple[list[str], bool]:
     """Return the forms of graph in a message and whether it has step statistics, without decoding it."""
     seen: set[str] = set()
     profile = False
     try:
-        for piece in pieces(data):
-            profile |= piece.number == STEP_STATS and piece.last > piece.first
-            if piece.number == PARTITIONS:
+        for piece in wire_fields(data):
+            profile |= piece.number == STEP_STATS_FIELD and piece.last > piece.first
+            if piece.number == PARTITIONS_FIELD:
                 seen.add("partitions")
-            elif piece.number == FUNCTIONS:
-                seen |= {_INSIDE.get(inner.number, "") for inner in pieces(data, piece.first, piece.last)}
+            elif piece.number == FUNCTION_GRAPHS_FIELD:
+                seen |= {FORM_BY_FIELD.get(inner.number, "") for inner in wire_fields(data, piece.first, piece.last)}
     except CutError:
         pass  # decoding will say where
-    return [form for form in FORMS if form in seen], profile
+    return [form for form in GRAPH_FORMS if form in seen], profile
 
 
 # Fields of RunMetadata.FunctionGraphs.
-_INSIDE = {1: "partitions", 2: "pre_optimization", 3: "post_optimization"}
+FORM_BY_FIELD = {1: "partitions", 2: "pre_optimization", 3: "post_optimization"}
 
 
-def _content(load: Callable[[], RunMetadata], form: str) -> Content:
-    graphs = graphs_in(load(), form)
-    merged, notices = merge(graphs)
-    return Content(merged, notices, traced=tuple(graphs) if len(graphs) > 1 else ())
+def load_graph_form(load: Callable[[], RunMetadata], form: str) -> GraphContent:
+    graphs = graphs_of_form(load(), form)
+    merged, notices = merge_graph_defs(graphs)
+    return GraphContent(merged, notices, traced=tuple(graphs) if len(graphs) > 1 else ())
 
 
-def graphs_in(metadata: RunMetadata, form: str) -> list[GraphDef]:
+def graphs_of_form(metadata: RunMetadata, form: str) -> list[GraphDef]:
     """Return the GraphDefs of one form, in order."""
     functions = metadata.function_graphs
     if form == "pre_optimization":
-        return [with_handles(each) for each in functions if each.HasField("pre_optimization_graph")]
+        return [with_handle_attributes(each) for each in functions if each.HasField("pre_optimization_graph")]
     if form == "post_optimization":
         return [each.post_optimization_graph for each in functions if each.HasField("post_optimization_graph")]
     return [*metadata.partition_graphs, *(graph for each in functions for graph in each.partition_graphs)]
 
 
-def with_handles(function: RunMetadata.FunctionGraphs) -> GraphDef:
+def with_handle_attributes(function: RunMetadata.FunctionGraphs) -> GraphDef:
     """Return the unoptimized graph with the types and shapes of variables on its arguments.
 
     TensorFlow writes these on the arguments of the optimized graph only.
     """
     graph = function.pre_optimization_graph
-    known = {node.name: node for node in function.post_optimization_graph.node if node.op in ARGUMENTS}
-    if not any(key in node.attr for node in known.values() for key in HANDLES):
+    known = {node.name: node for node in function.post_optimization_graph.node if node.op in FUNCTION_ARGUMENT_OPS}
+    if not any(key in node.attr for node in known.values() for key in HANDLE_ATTRS):
         return graph
     made = GraphDef()
     made.CopyFrom(graph)
     for node in made.node:
         # Once per name: only hostile files repeat names.
         if (argument := known.pop(node.name, None)) is not None:
-            complete(node, argument.attr, HANDLES)
+            complete_argument_attrs(node, argument.attr, HANDLE_ATTRS)
     return made
 
 
-def _nothing() -> Content:
-    return Content(GraphDef())
+def graphless_content() -> GraphContent:
+    return GraphContent(GraphDef())

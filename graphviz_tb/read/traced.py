@@ -13,117 +13,137 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from graphviz_tb.algorithms.components import strong_components
-from graphviz_tb.algorithms.topological import topological
-from graphviz_tb.limits import CALLS_IN_CALLS
-from graphviz_tb.ops.roles import ARGUMENTS, BRANCHES, CALLS, LOOPS, OPTIONAL_VALUES, TYPES, Role, has_role
-from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef
-from graphviz_tb.read.bare_functions import call_of
-from graphviz_tb.read.block import Block, OpeningBudget, body_of_function, body_of_nodes, growth, write
-from graphviz_tb.read.body import NO_CONTENT, called_functions, functions_of, tidied
-from graphviz_tb.read.inline import HANDLES, FreeNames, node_of
-from graphviz_tb.read.merge import merge
-from graphviz_tb.read.opening import Opening
-
-LEAST = 0.05  # of the largest graph's ops: helper graphs have a few ops, models hundreds
-# Ops that forward values, or fetch them from an iterator.
-HANDING = NO_CONTENT.union(
-    *(TYPES[role] for role in (*(Role.ARGUMENT, Role.RESULT, Role.PASS_EACH, Role.NEXT_ELEMENT, Role.WRAP),))
+from graphviz_tb.algorithms.topological import topological_order
+from graphviz_tb.limits import MAX_NESTED_CALLS
+from graphviz_tb.ops.roles import (
+    BRANCH_OPS,
+    CALL_OPS,
+    FUNCTION_ARGUMENT_OPS,
+    LOOP_OPS,
+    OPS_BY_ROLE,
+    OPTIONAL_VALUE_OPS,
+    Role,
+    has_role,
 )
-STORING = (Role.ASSIGN, Role.FILL, Role.SAVE, Role.RESTORE, Role.VARIABLE_CHECK)
-COUNTING = HANDING | TYPES[Role.LOOP_COUNT] | TYPES[Role.HAS_ELEMENT]
-MOST_OPS = 10**9  # cap: functions that each call two more reach 2²⁰⁰
-RECORDED = (*HANDLES, "_output_shapes")  # attributes that traces record on arguments
+from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef
+from graphviz_tb.read.bare_functions import call_nodes
+from graphviz_tb.read.block import (
+    InlinedBlock,
+    InliningBudget,
+    added_letters,
+    append_block_nodes,
+    body_of_function,
+    body_of_nodes,
+)
+from graphviz_tb.read.body import CONTENTLESS_OPS, functions_named_by, reachable_functions, without_function_barriers
+from graphviz_tb.read.inline import HANDLE_ATTRS, UnusedNames, input_node
+from graphviz_tb.read.merge import merge_graph_defs
+from graphviz_tb.read.opening import CallInliner
 
-Library = Mapping[str, FunctionDef]
+MIN_CONTENT_SHARE = 0.05  # of the largest graph's ops: helper graphs have a few ops, models hundreds
+# Ops that forward values, or fetch them from an iterator.
+FORWARDING_OPS = CONTENTLESS_OPS.union(
+    *(OPS_BY_ROLE[role] for role in (*(Role.ARGUMENT, Role.RESULT, Role.PASS_EACH, Role.NEXT_ELEMENT, Role.WRAP),))
+)
+STORING_ROLES = (Role.ASSIGN, Role.FILL, Role.SAVE, Role.RESTORE, Role.VARIABLE_CHECK)
+LOOP_CONTROL_OPS = FORWARDING_OPS | OPS_BY_ROLE[Role.LOOP_COUNT] | OPS_BY_ROLE[Role.HAS_ELEMENT]
+MAX_TRACED_OPS = 10**9  # cap: functions that each call two more reach 2²⁰⁰
+RECORDED_ATTRS = (*HANDLE_ATTRS, "_output_shapes")  # attributes that traces record on arguments
+
+FunctionLibrary = Mapping[str, FunctionDef]
 
 
-def of_content(graphs: Sequence[GraphDef]) -> tuple[GraphDef, int]:
+def merge_traced_graphs(graphs: Sequence[GraphDef]) -> tuple[GraphDef, int]:
     """Merge the traced graphs, dropping those with < 5 % of the largest one's ops.
 
     Returns the graph and the number of dropped ops.
     """
-    sizes = [content(graph) for graph in graphs]
-    least = LEAST * max(sizes, default=0)
-    room = OpeningBudget()
+    sizes = [content_size(graph) for graph in graphs]
+    least = MIN_CONTENT_SHARE * max(sizes, default=0)
+    room = InliningBudget()
     # Numbering follows the file: "graph_3" is the third graph of the trace.
-    kept = {number: without_wrappers(graphs[number - 1], room) for number, size in enumerate(sizes, 1) if size >= least}
+    kept = {number: unwrap_calls(graphs[number - 1], room) for number, size in enumerate(sizes, 1) if size >= least}
     left = sum(len(graph.node) for graph, size in zip(graphs, sizes, strict=True) if size < least)
-    return merge(list(kept.values()), list(kept))[0], left
+    return merge_graph_defs(list(kept.values()), list(kept))[0], left
 
 
-def content(graph: GraphDef) -> int:
+def content_size(graph: GraphDef) -> int:
     """Count the ops of a graph and its library that do more than forward, set and save values."""
     bodies = (function.node_def for function in graph.library.function)
     return sum(
-        node.op not in HANDING and not has_role(node.op, *STORING) for nodes in (graph.node, *bodies) for node in nodes
+        node.op not in FORWARDING_OPS and not has_role(node.op, *STORING_ROLES)
+        for nodes in (graph.node, *bodies)
+        for node in nodes
     )
 
 
-def without_wrappers(graph: GraphDef, room: OpeningBudget | None = None) -> GraphDef:
+def unwrap_calls(graph: GraphDef, room: InliningBudget | None = None) -> GraphDef:
     """Return the body of the call that is a graph's whole content, repeatedly.
 
     Returns the same graph if there is no such call, or no room for its names.
     """
-    room = room or OpeningBudget()
+    room = room or InliningBudget()
     library = {function.signature.name: function for function in graph.library.function}
     if not library:
         return graph
-    start = repeated_step(graph.node, library) or graph.node
-    if has_several(start):  # a shortcut: no call is the whole content
+    start = data_loop_step(graph.node, library) or graph.node
+    if has_several_content_ops(start):  # a shortcut: no call is the whole content
         return graph
-    opening = Opening(body_of_nodes(start), HANDING, pruned=False)
+    opening = CallInliner(body_of_nodes(start), FORWARDING_OPS, pruned=False)
     opened: set[str] = set()
     recursive: set[str] | None = None  # computed only if there is a wrapper
     # Inline as for signatures (body.py), but never a recursive function.
-    while len(opened) < CALLS_IN_CALLS and (call := opening.call) is not None:
+    while len(opened) < MAX_NESTED_CALLS and (call := opening.next_call) is not None:
         function = library.get(call.attr["f"].func.name)
-        recursive = in_circles(library) if recursive is None else recursive
-        if function is None or not does_something(function) or function.signature.name in recursive:
+        recursive = recursive_functions(library) if recursive is None else recursive
+        if function is None or not has_content(function) or function.signature.name in recursive:
             break
-        if not room.for_waits(opening.waiting * len(function.control_ret)):
+        if not room.spend_waits(opening.waiting_count * len(function.control_ret)):
             break
         opened.add(function.signature.name)
-        tell_arguments(opening, function)
-        opening.open(body_of_function(tidied(function)))
-    if not opened or not room.for_letters(growth(block := opening.block())):
+        copy_argument_attributes(opening, function)
+        opening.inline_call(body_of_function(without_function_barriers(function)))
+    if not opened or not room.spend_letters(added_letters(block := opening.inlined_block())):
         return graph
-    return with_library(block, graph, library)
+    return graph_of_block(block, graph, library)
 
 
-def has_several(nodes: Iterable[NodeDef]) -> bool:
+def has_several_content_ops(nodes: Iterable[NodeDef]) -> bool:
     """Return whether several nodes do more than forward values; stops at the second."""
     names: set[str] = set()
     for node in nodes:
-        if node.op not in HANDING:
+        if node.op not in FORWARDING_OPS:
             names.add(node.name)
             if len(names) > 1:
                 return True
     return False
 
 
-def does_something(function: FunctionDef) -> bool:
+def has_content(function: FunctionDef) -> bool:
     """Return whether a body has an op that does more than forward values."""
-    return any(node.op not in HANDING for node in function.node_def)
+    return any(node.op not in FORWARDING_OPS for node in function.node_def)
 
 
-def in_circles(library: Library) -> set[str]:
+def recursive_functions(library: FunctionLibrary) -> set[str]:
     """Return the functions that call themselves, directly or not."""
-    after = callees(library)
+    after = callees_by_position(library)
     component = strong_components(after)
     size = Counter(component)
     return {name for place, name in enumerate(library) if size[component[place]] > 1 or place in after[place]}
 
 
-def callees(library: Library) -> list[list[int]]:
+def callees_by_position(library: FunctionLibrary) -> list[list[int]]:
     """Return the functions that each function calls, as positions in the library, without duplicates."""
     number = {name: place for place, name in enumerate(library)}
     return [
-        list(dict.fromkeys(number[callee] for node in function.node_def for callee in functions_of(node, library)))
+        list(
+            dict.fromkeys(number[callee] for node in function.node_def for callee in functions_named_by(node, library))
+        )
         for function in library.values()
     ]
 
 
-def repeated_step(nodes: Iterable[NodeDef], library: Library) -> list[NodeDef] | None:
+def data_loop_step(nodes: Iterable[NodeDef], library: FunctionLibrary) -> list[NodeDef] | None:
     """Return the nodes that call the body of a data loop; None if the graph is no such loop.
 
     Descends into loops and branches, the largest first, as long as only counters and iterator ops are next to them.
@@ -132,58 +152,60 @@ def repeated_step(nodes: Iterable[NodeDef], library: Library) -> list[NodeDef] |
     ops: dict[str, int] = {}
     # Only counters and branches so far: the data is used further inside.
     gets = False
-    while len(seen) < CALLS_IN_CALLS and all(node.op in COUNTING | CALLS | LOOPS | BRANCHES for node in nodes):
-        gets |= any(node.op in OPTIONAL_VALUES for node in nodes)
-        inside = {name: library[name] for node in nodes for name in functions_of(node, library)}
+    while len(seen) < MAX_NESTED_CALLS and all(
+        node.op in LOOP_CONTROL_OPS | CALL_OPS | LOOP_OPS | BRANCH_OPS for node in nodes
+    ):
+        gets |= any(node.op in OPTIONAL_VALUE_OPS for node in nodes)
+        inside = {name: library[name] for node in nodes for name in functions_named_by(node, library)}
         if not inside or not seen.isdisjoint(inside):
             return None
         function, *others = inside.values()
         # Sizes only matter with alternatives: a chain of calls is simply followed.
         if others:
-            ops = ops or ops_through_calls(library)
+            ops = ops or count_ops_through_calls(library)
             function = library[max(inside, key=ops.__getitem__)]
         seen |= set(inside)
         nodes = function.node_def
-    return list(call_of(function, (), {}, FreeNames(()))) if gets else None
+    return list(call_nodes(function, (), {}, UnusedNames(()))) if gets else None
 
 
-def ops_through_calls(library: Library) -> dict[str, int]:
+def count_ops_through_calls(library: FunctionLibrary) -> dict[str, int]:
     """Count the ops of each function with all it calls; only its own if the calls lead into a cycle."""
-    inside = callees(library)
+    inside = callees_by_position(library)
     callers: list[list[int]] = [[] for _ in inside]
     for place, called in enumerate(inside):
         for callee in called:
             callers[callee].append(place)
     ops = [len(function.node_def) for function in library.values()]
     # Callees first, so that one pass sums everything.
-    for place in topological(callers):
-        ops[place] = min(ops[place] + sum(ops[callee] for callee in inside[place]), MOST_OPS)
+    for place in topological_order(callers):
+        ops[place] = min(ops[place] + sum(ops[callee] for callee in inside[place]), MAX_TRACED_OPS)
     return dict(zip(library, ops, strict=True))
 
 
-def tell_arguments(opening: Opening, function: FunctionDef) -> None:
+def copy_argument_attributes(opening: CallInliner, function: FunctionDef) -> None:
     """Copy attributes of a function's arguments to the nodes passed to the call, where missing."""
-    for position, tensor in enumerate(opening.given()):
-        node = opening.node(name := node_of(tensor))
+    for position, tensor in enumerate(opening.call_arguments()):
+        node = opening.node_named(name := input_node(tensor))
         attrs = function.arg_attr[position].attr if position in function.arg_attr else {}
-        for key in RECORDED if node is not None and node.op in ARGUMENTS else ():
-            if key in attrs and not opening.says(name, key):
-                opening.tell(name, key, attrs[key])
+        for key in RECORDED_ATTRS if node is not None and node.op in FUNCTION_ARGUMENT_OPS else ():
+            if key in attrs and not opening.has_attribute(name, key):
+                opening.set_attribute(name, key, attrs[key])
 
 
-def with_library(block: Block, graph: GraphDef, library: Library) -> GraphDef:
+def graph_of_block(block: InlinedBlock, graph: GraphDef, library: FunctionLibrary) -> GraphDef:
     """Return a block as a graph, without the functions that only the original nodes needed."""
     made = GraphDef(versions=graph.versions)
-    write(block, made.node)
+    append_block_nodes(block, made.node)
     made.library.gradient.extend(graph.library.gradient)
-    gone = called_functions(graph.node, library) - called_functions(made.node, library)
+    gone = reachable_functions(graph.node, library) - reachable_functions(made.node, library)
     made.library.function.extend(function for name, function in library.items() if name not in gone)
     return made
 
 
-def without_barriers(graph: GraphDef) -> GraphDef:
+def drop_function_barriers(graph: GraphDef) -> GraphDef:
     """Remove the barriers of all functions. Returns the same graph if there are none."""
-    bodies = [tidied(function) for function in graph.library.function]
+    bodies = [without_function_barriers(function) for function in graph.library.function]
     if all(body is function for body, function in zip(bodies, graph.library.function, strict=True)):
         return graph
     made = GraphDef(versions=graph.versions, node=graph.node)

@@ -17,148 +17,150 @@ from itertools import chain
 
 import numpy as np
 
-from graphviz_tb.algorithms.node_columns import Nodes
-from graphviz_tb.limits import INLINED_LETTERS
-from graphviz_tb.ops.roles import GROUPS, INPUTS, RESULTS, TRACED_RESULTS
+from graphviz_tb.algorithms.node_columns import NodeColumns
+from graphviz_tb.limits import MAX_INLINED_LETTERS
+from graphviz_tb.ops.roles import GROUP_OPS, INPUT_OPS, RESULT_OPS, TRACED_RESULT_OPS
 from graphviz_tb.proto import GraphDef, NodeDef
-from graphviz_tb.read.body import called_functions
-from graphviz_tb.read.inline import data_inputs, node_of
+from graphviz_tb.read.body import reachable_functions
+from graphviz_tb.read.inline import input_node, tensor_inputs
 
-BARRIER = re.compile(r"NoOp(_\d+)?", re.ASCII)  # names from tracing have no scope
-RESULT = re.compile(r"Identity(_\d+)?", re.ASCII)
-LOWERED = "unused_control_flow_input"  # left by the inliner of functional loops
-ARGUMENT = re.compile(rf"{LOWERED}(_\d+)?", re.ASCII)
+BARRIER_NAME = re.compile(r"NoOp(_\d+)?", re.ASCII)  # names from tracing have no scope
+RESULT_IDENTITY_NAME = re.compile(r"Identity(_\d+)?", re.ASCII)
+LOWERED_INPUT_NAME = "unused_control_flow_input"  # left by the inliner of functional loops
+FROZEN_ARGUMENT_NAME = re.compile(rf"{LOWERED_INPUT_NAME}(_\d+)?", re.ASCII)
 # Names from TensorFlow's core/common_runtime/inline_function_utils.cc.
-BORDER = re.compile(r"Func/.*/(input|output)(_control_node)?/_\d+", re.ASCII | re.DOTALL)
-REWRITTEN = "_rewritten"  # python/ops/while_v2.py, cond_v2.py
-BEGINNINGS = ("NoOp", LOWERED, "Func/")
-SUSPECTS = GROUPS | INPUTS | TRACED_RESULTS | RESULTS
+INLINED_BORDER_NAME = re.compile(r"Func/.*/(input|output)(_control_node)?/_\d+", re.ASCII | re.DOTALL)
+REWRITTEN_SUFFIX = "_rewritten"  # python/ops/while_v2.py, cond_v2.py
+ARTIFACT_PREFIXES = ("NoOp", LOWERED_INPUT_NAME, "Func/")
+ARTIFACT_OPS = GROUP_OPS | INPUT_OPS | TRACED_RESULT_OPS | RESULT_OPS
 
 
-def suspected(graph: GraphDef) -> dict[str, NodeDef]:
+def possible_artifacts(graph: GraphDef) -> dict[str, NodeDef]:
     """Return the nodes, by name, whose op types occur among artifacts."""
-    return {node.name: node for node in graph.node if node.op in SUSPECTS}
+    return {node.name: node for node in graph.node if node.op in ARTIFACT_OPS}
 
 
-def may_be_there(nodes: Nodes) -> bool:
+def may_have_artifacts(nodes: NodeColumns) -> bool:
     """Return whether a graph without functions may contain artifacts, by op types and prefixes of names."""
-    types = [number for op, number in nodes.op_numbers.items() if op in SUSPECTS]
-    if any(op in RESULTS for op in nodes.op_numbers):
+    types = [number for op, number in nodes.op_numbers.items() if op in ARTIFACT_OPS]
+    if any(op in RESULT_OPS for op in nodes.op_numbers):
         return True
     rows = np.flatnonzero(np.bincount(types, minlength=len(nodes.op_types))[nodes.op_id]) if types else ()
-    return any(nodes.name[row].startswith(BEGINNINGS) for row in rows)
+    return any(nodes.name[row].startswith(ARTIFACT_PREFIXES) for row in rows)
 
 
-def without_tracing_artifacts(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> GraphDef:
-    """Remove artifacts. `suspects` come from `suspected`. Returns the same graph if there are none."""
-    return without_rewritten(without_nodes(graph, suspects))
+def drop_tracing_artifacts(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> GraphDef:
+    """Remove artifacts. `suspects` come from `possible_artifacts`. Returns the same graph if there are none."""
+    return drop_rewritten_functions(drop_artifact_nodes(graph, suspects))
 
 
-def without_nodes(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> GraphDef:
+def drop_artifact_nodes(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> GraphDef:
     """Remove artifacts among the nodes. Returns the same graph if there are none."""
     # Most graphs have none, as op types and prefixes show: return without a copy.
-    if not any(name.startswith(BEGINNINGS) or node.op in RESULTS for name, node in suspects.items()):
+    if not any(name.startswith(ARTIFACT_PREFIXES) or node.op in RESULT_OPS for name, node in suspects.items()):
         return graph
-    borders = {name for name in suspects if BORDER.fullmatch(name) and suspects[name].op not in INPUTS}
-    inputs = Inputs(graph)
-    borders |= results(inputs, suspects)
-    left = borders | arguments(inputs, suspects) | barriers(inputs, suspects)
+    borders = {name for name in suspects if INLINED_BORDER_NAME.fullmatch(name) and suspects[name].op not in INPUT_OPS}
+    inputs = GraphInputs(graph)
+    borders |= traced_result_identities(inputs, suspects)
+    left = borders | unused_frozen_arguments(inputs, suspects) | traced_barriers(inputs, suspects)
     if not left:
         return graph
-    handed = resolved({name: data_inputs(suspects[name])[0] for name in borders if data_inputs(suspects[name])})
+    handed = resolve_forwarded(
+        {name: tensor_inputs(suspects[name])[0] for name in borders if tensor_inputs(suspects[name])}
+    )
     # A forwarded name may be long and used thousands of times: keep the borders then.
-    if sum(inputs.uses[name] * len(tensor) for name, tensor in handed.items()) > INLINED_LETTERS:
+    if sum(inputs.uses[name] * len(tensor) for name, tensor in handed.items()) > MAX_INLINED_LETTERS:
         left -= borders
     made = GraphDef(versions=graph.versions, library=graph.library)
-    gone = {text for text in inputs.count if node_of(text) in left}
+    gone = {text for text in inputs.count if input_node(text) in left}
     for node, texts in inputs.of_nodes:
         if node.name not in left:
             made.node.add().CopyFrom(node)
             if not gone.isdisjoint(texts):
-                made.node[-1].input[:] = passed(node, left, handed)
+                made.node[-1].input[:] = rewired_inputs(node, left, handed)
     return made
 
 
-class Inputs:
+class GraphInputs:
     """The inputs of a graph, listed once, with the number of uses of each string and of each node."""
 
     def __init__(self, graph: GraphDef) -> None:
         self.of_nodes: list[tuple[NodeDef, Sequence[str]]] = [(node, list(node.input)) for node in graph.node]
-        self.count = input_counts(texts for _, texts in self.of_nodes)
-        self.uses = by_node(self.count)
+        self.count = count_input_strings(texts for _, texts in self.of_nodes)
+        self.uses = sum_by_node(self.count)
 
 
-def input_counts(inputs: Iterable[Iterable[str]]) -> Counter[str]:
+def count_input_strings(inputs: Iterable[Iterable[str]]) -> Counter[str]:
     """Count the uses of each input string."""
     return Counter(chain.from_iterable(inputs))
 
 
-def by_node(count: Mapping[str, int]) -> Counter[str]:
+def sum_by_node(count: Mapping[str, int]) -> Counter[str]:
     """Sum input counts by node.
 
-    >>> by_node({"x": 1, "x:1": 2, "^x": 1, "y": 1})
+    >>> sum_by_node({"x": 1, "x:1": 2, "^x": 1, "y": 1})
     Counter({'x': 4, 'y': 1})
     """
     uses: Counter[str] = Counter()
     for text, times in count.items():
-        uses[node_of(text)] += times
+        uses[input_node(text)] += times
     return uses
 
 
-def without_rewritten(graph: GraphDef) -> GraphDef:
+def drop_rewritten_functions(graph: GraphDef) -> GraphDef:
     library = {function.signature.name: function for function in graph.library.function}
-    left = {name for name in library if f"{name}{REWRITTEN}" in library}
+    left = {name for name in library if f"{name}{REWRITTEN_SUFFIX}" in library}
     if not left:
         # The original stays if the main graph or a remaining function calls it.
         return graph
     others = (node for name in library.keys() - left for node in library[name].node_def)
-    left -= called_functions([*graph.node, *others], library)
+    left -= reachable_functions([*graph.node, *others], library)
     made = GraphDef(node=graph.node, versions=graph.versions)
     made.library.gradient.extend(graph.library.gradient)
     made.library.function.extend(function for name, function in library.items() if name not in left)
     return made
 
 
-def arguments(inputs: Inputs, suspects: Mapping[str, NodeDef]) -> set[str]:
+def unused_frozen_arguments(inputs: GraphInputs, suspects: Mapping[str, NodeDef]) -> set[str]:
     """Return unused placeholders with the name that freezing gives."""
-    named = {name for name, node in suspects.items() if node.op in INPUTS and ARGUMENT.fullmatch(name)}
+    named = {name for name, node in suspects.items() if node.op in INPUT_OPS and FROZEN_ARGUMENT_NAME.fullmatch(name)}
     return named - inputs.uses.keys()
 
 
-def results(inputs: Inputs, suspects: Mapping[str, NodeDef]) -> set[str]:
+def traced_result_identities(inputs: GraphInputs, suspects: Mapping[str, NodeDef]) -> set[str]:
     """Return identities with a name from tracing that lead to function results only."""
-    waiting = [node_of(each) for node in suspects.values() if node.op in RESULTS for each in data_inputs(node)]
+    waiting = [input_node(each) for node in suspects.values() if node.op in RESULT_OPS for each in tensor_inputs(node)]
     left: set[str] = set()
     while waiting:
         name = waiting.pop()
         known = suspects.get(name)
-        if known is None or inputs.uses[name] > 1 or name in left or not RESULT.fullmatch(name):
+        if known is None or inputs.uses[name] > 1 or name in left or not RESULT_IDENTITY_NAME.fullmatch(name):
             continue
-        if known.op in TRACED_RESULTS and len(data_inputs(known)) == 1:
+        if known.op in TRACED_RESULT_OPS and len(tensor_inputs(known)) == 1:
             left.add(name)
-            waiting.append(node_of(data_inputs(known)[0]))
+            waiting.append(input_node(tensor_inputs(known)[0]))
     return left
 
 
-def barriers(inputs: Inputs, suspects: Mapping[str, NodeDef]) -> set[str]:
+def traced_barriers(inputs: GraphInputs, suspects: Mapping[str, NodeDef]) -> set[str]:
     """Return the NoOps of tracing that only results wait for, and NoOps that only these wait for."""
-    noops = {name for name, node in suspects.items() if node.op in GROUPS and not data_inputs(node)}
-    superfluous = {name for name in noops if BARRIER.fullmatch(name) and suspects[name].input}
+    noops = {name for name, node in suspects.items() if node.op in GROUP_OPS and not tensor_inputs(node)}
+    superfluous = {name for name in noops if BARRIER_NAME.fullmatch(name) and suspects[name].input}
     if not superfluous:
         return superfluous
     # All uses of a node, and those as results: an identity with further uses is no end.
     used = inputs.uses.copy()
-    returned = by_node(input_counts(texts for node, texts in inputs.of_nodes if node.op in RESULTS))
+    returned = sum_by_node(count_input_strings(texts for node, texts in inputs.of_nodes if node.op in RESULT_OPS))
     waits = {f"^{name}" for name in superfluous} & inputs.count.keys()
     superfluous = {text[1:] for text in waits}
     # For a barrier, only identities that are results wait.
     for node, texts in inputs.of_nodes:
-        if not waits.isdisjoint(texts) and (node.op not in TRACED_RESULTS or used[node.name] > returned[node.name]):
+        if not waits.isdisjoint(texts) and (node.op not in TRACED_RESULT_OPS or used[node.name] > returned[node.name]):
             superfluous.difference_update(text[1:] for text in waits.intersection(texts))
     waiting = list(superfluous)
     # Backwards: a NoOp goes, too, once everything that waited for it is gone.
     while waiting:
-        for name in {node_of(each) for each in suspects[waiting.pop()].input}:
+        for name in {input_node(each) for each in suspects[waiting.pop()].input}:
             if name in noops and name not in superfluous:
                 used[name] -= 1
                 if not used[name]:
@@ -167,10 +169,10 @@ def barriers(inputs: Inputs, suspects: Mapping[str, NodeDef]) -> set[str]:
     return superfluous
 
 
-def resolved(handed: Mapping[str, str]) -> dict[str, str]:
+def resolve_forwarded(handed: Mapping[str, str]) -> dict[str, str]:
     """Return the original tensor behind each forwarding node; nodes on cycles are left out.
 
-    >>> resolved({"a": "b", "b": "c:1", "x": "y", "y": "x"})
+    >>> resolve_forwarded({"a": "b", "b": "c:1", "x": "y", "y": "x"})
     {'b': 'c:1', 'a': 'c:1'}
     """
     source: dict[str, str] = {}
@@ -178,7 +180,7 @@ def resolved(handed: Mapping[str, str]) -> dict[str, str]:
     for name in handed:
         way = {name: None}
         # To the end of the chain, a cycle, or an already resolved chain.
-        while (last := node_of(handed[next(reversed(way))])) in handed:
+        while (last := input_node(handed[next(reversed(way))])) in handed:
             if last in way or last in source or last in circles:
                 break
             way[last] = None
@@ -192,15 +194,15 @@ def resolved(handed: Mapping[str, str]) -> dict[str, str]:
     return source
 
 
-def passed(node: NodeDef, left: set[str], handed: Mapping[str, str]) -> list[str]:
+def rewired_inputs(node: NodeDef, left: set[str], handed: Mapping[str, str]) -> list[str]:
     """Return the inputs of a node after removing `left`: replaced by the forwarded tensor, or dropped."""
     inputs: list[str] = []
     controls: dict[str, None] = {}
     for each in node.input:
-        name = node_of(each)
+        name = input_node(each)
         tensor = handed.get(name, "") if name in left else each
         if each.startswith("^"):
-            controls |= {f"^{node_of(tensor)}": None} if tensor else {}
+            controls |= {f"^{input_node(tensor)}": None} if tensor else {}
         elif tensor:
             inputs.append(tensor)
     return [*inputs, *controls]

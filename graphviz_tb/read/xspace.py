@@ -16,33 +16,39 @@ from operator import itemgetter
 from typing import Any
 
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.stats import COMPILED
-from graphviz_tb.model.tensors import MOST_DIMENSIONS
+from graphviz_tb.model.stats import COMPILED_LABEL
+from graphviz_tb.model.tensors import MAX_DIMENSIONS
 from graphviz_tb.proto import RunMetadata, XSpace
-from graphviz_tb.read.compiled import Instruction, op_names
+from graphviz_tb.read.compiled import InstructionKey, ops_of_instructions
 from graphviz_tb.read.limits import MemoryBudget
 
-OP = re.compile(r"(?P<name>.+):(?P<type>[A-Za-z_]\w*)\Z", re.DOTALL)  # `dense/MatMul:MatMul`, as the executor names ops
-STREAM = re.compile(r"Stream #(\d+)", re.ASCII)
-ACCELERATOR = re.compile(r"/device:(?!CPU)[A-Za-z_]+:\d+")
-XLA_LINE = "XLA Ops"  # of planes without streams, such as those of TPUs
-ALLOCATION, DEALLOCATION = "MemoryAllocation", "MemoryDeallocation"
-ADDRESS = "addr"  # identifies an allocation until it is freed
-WHOLE = "whole"  # the step of a trace that records none
+# `dense/MatMul:MatMul`, as the executor names ops
+OP_EVENT_NAME = re.compile(r"(?P<name>.+):(?P<type>[A-Za-z_]\w*)\Z", re.DOTALL)
+STREAM_LINE_NAME = re.compile(r"Stream #(\d+)", re.ASCII)
+ACCELERATOR_PLANE_NAME = re.compile(r"/device:(?!CPU)[A-Za-z_]+:\d+")
+XLA_LINE_NAME = "XLA Ops"  # of planes without streams, such as those of TPUs
+ALLOCATION_EVENT, DEALLOCATION_EVENT = "MemoryAllocation", "MemoryDeallocation"
+ADDRESS_STATISTIC = "addr"  # identifies an allocation until it is freed
+WHOLE_TRACE_STEP = "whole"  # the step of a trace that records none
 # The statistics that are used: of steps, of kernels, of allocations.
-OF_STEPS, OF_KERNELS = ("step_num", "group_id"), ("tf_op", "hlo_op", "hlo_module")
-SIZES, OUTPUTS = ("allocation_bytes", "requested_bytes"), ("allocator_name", "region_type", "shape", "data_type")
-USED = frozenset((*OF_STEPS, *OF_KERNELS, *SIZES, *OUTPUTS, ADDRESS))
-SHAPE = re.compile(r"\[([\d, ]*)\]\Z", re.ASCII)
-LATEST = 2**62  # nanoseconds or bytes: above, sums would overflow 64 bits
-DTYPES = 2**31 - 1  # largest dtype number
-ENTRY, DIMENSION = 200, 100  # bytes of memory per entry besides its texts, and per dimension
-UNNAMED = "unnamed"  # statistic: the instruction, if its op is unknown
-DIGITS = 18  # digits that fit in 63 bits
+STEP_STATISTICS, KERNEL_STATISTICS = ("step_num", "group_id"), ("tf_op", "hlo_op", "hlo_module")
+ALLOCATION_SIZE_STATISTICS, OUTPUT_STATISTICS = (
+    ("allocation_bytes", "requested_bytes"),
+    ("allocator_name", "region_type", "shape", "data_type"),
+)
+USED_STATISTICS = frozenset(
+    (*STEP_STATISTICS, *KERNEL_STATISTICS, *ALLOCATION_SIZE_STATISTICS, *OUTPUT_STATISTICS, ADDRESS_STATISTIC)
+)
+SHAPE_STATISTIC_TEXT = re.compile(r"\[([\d, ]*)\]\Z", re.ASCII)
+MAX_EVENT_VALUE = 2**62  # nanoseconds or bytes: above, sums would overflow 64 bits
+MAX_DTYPE_NUMBER = 2**31 - 1  # largest dtype number
+TRACE_ENTRY_BYTES, TRACE_DIMENSION_BYTES = 200, 100  # bytes of memory per entry besides its texts, and per dimension
+INSTRUCTION_STATISTIC = "unnamed"  # statistic: the instruction, if its op is unknown
+MAX_SIZE_DIGITS = 18  # digits that fit in 63 bits
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class ProfilerEvent:
     """One event, times in nanoseconds. `op` is the op it names, "" if none."""
 
     name: str
@@ -56,32 +62,32 @@ class Event:
 class StepEvents:
     """Events of one step: host ops with their thread, kernels by device, allocations by op, deallocations."""
 
-    host: list[tuple[int, Event]] = field(default_factory=list)
-    kernels: dict[str, list[tuple[str, Event]]] = field(default_factory=dict)
-    allocations: dict[str, list[Event]] = field(default_factory=dict)
-    freed: list[Event] = field(default_factory=list)
+    host: list[tuple[int, ProfilerEvent]] = field(default_factory=list)
+    kernels: dict[str, list[tuple[str, ProfilerEvent]]] = field(default_factory=dict)
+    allocations: dict[str, list[ProfilerEvent]] = field(default_factory=dict)
+    freed: list[ProfilerEvent] = field(default_factory=list)
 
 
-def steps_of(space: XSpace, name: str = "the trace", bounded: bool = True) -> dict[str, RunMetadata]:
+def run_metadata_by_step(space: XSpace, name: str = "the trace", bounded: bool = True) -> dict[str, RunMetadata]:
     """Return the steps of a trace by number, without empty ones; "whole" if it records no steps.
 
     With `bounded`, memory is limited by the trace's size: events share names, and overlapping ones share allocations.
 
-    >>> list(steps_of(XSpace()))
+    >>> list(run_metadata_by_step(XSpace()))
     []
     """
     # Not sorted by group: groups may be missing.
     starts = sorted(step_starts(space), key=itemgetter(0, 1))
     groups = {group: number for _, number, group in starts if group is not None}
     step_of: dict[str, StepEvents] = {}
-    bare = Bare()
+    bare = UntypedOpNames()
     budget = MemoryBudget(space.ByteSize() if bounded else None, name)
-    op_of_instruction = op_names(space, budget)
+    op_of_instruction = ops_of_instructions(space, budget)
     threads: dict[int, str] = {}
     for plane in space.planes:
-        device = plane.name if ACCELERATOR.search(plane.name) else ""
-        for line, found in events(plane, executions(plane) if device else plane.lines):
-            stream = f"{device}/stream:{number(line)}" if device else ""
+        device = plane.name if ACCELERATOR_PLANE_NAME.search(plane.name) else ""
+        for line, found in events_by_line(plane, execution_lines(plane) if device else plane.lines):
+            stream = f"{device}/stream:{stream_number(line)}" if device else ""
             budget.take(2 * len(stream))
             thread = 0 if device else len(threads) + 1
             threads.update({thread: line} if thread else {})
@@ -89,19 +95,25 @@ def steps_of(space: XSpace, name: str = "the trace", bounded: bool = True) -> di
                 # Kernels run later than the step that launched them: their group identifies it.
                 step = groups.get(event.stats.get("group_id")) if groups else None
                 tag = str(step) if step is not None else step_at(starts, event.start)
-                put(step_of.setdefault(tag, StepEvents()), stream, thread, compiled(event, op_of_instruction), bare)
+                file_event(
+                    step_of.setdefault(tag, StepEvents()),
+                    stream,
+                    thread,
+                    with_instruction_op(event, op_of_instruction),
+                    bare,
+                )
     numbered = sorted(step_of, key=lambda tag: (not tag.isdecimal(), int(tag) if tag.isdecimal() else 0, tag))
     filled = [tag for tag in numbered if step_of[tag].host or step_of[tag].kernels]
-    return {tag: metadata(step_of[tag], bare, threads, budget) for tag in filled}
+    return {tag: run_metadata_of_step(step_of[tag], bare, threads, budget) for tag in filled}
 
 
 def step_starts(space: XSpace) -> Iterator[tuple[int, int, Any]]:
     """Yield (start, number, group) of each step."""
     for plane in space.planes:
-        if ACCELERATOR.search(plane.name):
+        if ACCELERATOR_PLANE_NAME.search(plane.name):
             # Steps are recorded on the host only.
             continue
-        for _, found in events(plane, plane.lines):
+        for _, found in events_by_line(plane, plane.lines):
             for event in found:
                 if isinstance(event.stats.get("step_num"), int):
                     yield event.start, event.stats["step_num"], event.stats.get("group_id")
@@ -110,104 +122,108 @@ def step_starts(space: XSpace) -> Iterator[tuple[int, int, Any]]:
 def step_at(starts: list[tuple[int, int, Any]], time: int) -> str:
     """Return the last step that started by a time, "before" ahead of the first."""
     if not starts:
-        return WHOLE
+        return WHOLE_TRACE_STEP
     index = bisect_right(starts, time, key=itemgetter(0)) - 1
     return str(starts[index][1]) if index >= 0 else "before"
 
 
-def executions(plane: Any) -> list[Any]:
+def execution_lines(plane: Any) -> list[Any]:
     """Return a device's lines of executions: streams, or the ops of XLA if there are no streams."""
-    streams = [line for line in plane.lines if STREAM.match(line.name)]
-    return streams or [line for line in plane.lines if line.name == XLA_LINE]
+    streams = [line for line in plane.lines if STREAM_LINE_NAME.match(line.name)]
+    return streams or [line for line in plane.lines if line.name == XLA_LINE_NAME]
 
 
-def events(plane: Any, lines: Iterable[Any]) -> Iterator[tuple[str, Iterator[Event]]]:
+def events_by_line(plane: Any, lines: Iterable[Any]) -> Iterator[tuple[str, Iterator[ProfilerEvent]]]:
     """Yield each line's name and its events."""
     names = {key: value.name for key, value in plane.stat_metadata.items()}
     # Once per kind: its name may be long, with thousands of statistics and events.
     kinds = {
-        key: (kind.name, op_of(kind.name, kind.display_name), values(kind.stats, names))
+        key: (kind.name, op_of_host_event(kind.name, kind.display_name), used_statistics(kind.stats, names))
         for key, kind in plane.event_metadata.items()
     }
 
-    def line_events(line: Any) -> Iterator[Event]:
+    def line_events(line: Any) -> Iterator[ProfilerEvent]:
         for event in line.events:
             name, op, stats = kinds.get(event.metadata_id, ("", "", {}))
             # Picoseconds to nanoseconds.
-            start = min(max(0, line.timestamp_ns + event.offset_ps // 1000), LATEST)
+            start = min(max(0, line.timestamp_ns + event.offset_ps // 1000), MAX_EVENT_VALUE)
             # Statistics of the event override those of its kind.
-            yield Event(name, op, start, event.duration_ps // 1000, {**stats, **values(event.stats, names)})
+            yield ProfilerEvent(
+                name, op, start, event.duration_ps // 1000, {**stats, **used_statistics(event.stats, names)}
+            )
 
     for line in lines:
         yield line.name, line_events(line)
 
 
-def op_of(name: str, display: str) -> str:
+def op_of_host_event(name: str, display: str) -> str:
     """Return the op that a host event names; "" if none.
 
-    >>> op_of("dense/MatMul:MatMul", ""), op_of("ThreadpoolListener::Record", "")
+    >>> op_of_host_event("dense/MatMul:MatMul", ""), op_of_host_event("ThreadpoolListener::Record", "")
     ('dense/MatMul', '')
     """
-    op = OP.match(name)
+    op = OP_EVENT_NAME.match(name)
     # "ThreadpoolListener::Record" and the like are functions of the runtime, no ops.
     return op["name"] if op and "::" not in name and display in ("", op["type"]) else ""
 
 
-def values(stats: Iterable[Any], names: dict[int, str]) -> dict[str, Any]:
+def used_statistics(stats: Iterable[Any], names: dict[int, str]) -> dict[str, Any]:
     """Return the used statistics by name, references resolved."""
     values_by_name = {}
     for stat in stats:
         kind, name = stat.WhichOneof("value"), names.get(stat.metadata_id, "")
-        if kind is not None and name in USED:
+        if kind is not None and name in USED_STATISTICS:
             value = names.get(stat.ref_value, "") if kind == "ref_value" else getattr(stat, kind)
             # Bytes become text once: thousands of events may share them.
             values_by_name[name] = str(value) if isinstance(value, bytes) else value
     return values_by_name
 
 
-def compiled(event: Event, op_of_instruction: Mapping[Instruction, str]) -> Event:
+def with_instruction_op(event: ProfilerEvent, op_of_instruction: Mapping[InstructionKey, str]) -> ProfilerEvent:
     """Add the op of a compiled event's instruction, or the instruction's name if no op is known."""
     instruction = event.stats.get("hlo_op")
     if not isinstance(instruction, str) or event.stats.get("tf_op"):
         return event
     op = op_of_instruction.get((str(event.stats.get("hlo_module", "")), instruction), "")
-    named = {"tf_op": op} if op else {UNNAMED: instruction}
-    return Event(event.name, op or instruction, event.start, event.time, {**event.stats, **named})
+    named = {"tf_op": op} if op else {INSTRUCTION_STATISTIC: instruction}
+    return ProfilerEvent(event.name, op or instruction, event.start, event.time, {**event.stats, **named})
 
 
-def put(step: StepEvents, stream: str, thread: int, event: Event, bare: Bare) -> None:
+def file_event(step: StepEvents, stream: str, thread: int, event: ProfilerEvent, bare: UntypedOpNames) -> None:
     """File an event by kind: device kernel, host op, allocation or deallocation; ignore the rest."""
     if stream:
         op = event.stats.get("tf_op") or event.stats.get("hlo_op") or event.name
         step.kernels.setdefault(stream, []).append((str(op), event))
-    elif event.name == ALLOCATION and event.stats.get("tf_op"):
+    elif event.name == ALLOCATION_EVENT and event.stats.get("tf_op"):
         step.allocations.setdefault(bare[str(event.stats["tf_op"])], []).append(event)
-    elif event.name == DEALLOCATION and ADDRESS in event.stats:
+    elif event.name == DEALLOCATION_EVENT and ADDRESS_STATISTIC in event.stats:
         step.freed.append(event)
     elif event.op:
         step.host.append((thread, event))
 
 
-def number(line: str) -> str:
+def stream_number(line: str) -> str:
     """Return the number of a stream; 0 for a line of XLA."""
-    match = STREAM.match(line)
+    match = STREAM_LINE_NAME.match(line)
     return match[1] if match else "0"
 
 
-class Bare(dict[str, str]):
+class UntypedOpNames(dict[str, str]):
     """Op names without their types, cached: thousands of events may share one long name.
 
-    >>> Bare()["dense/MatMul:MatMul"]
+    >>> UntypedOpNames()["dense/MatMul:MatMul"]
     'dense/MatMul'
     """
 
     def __missing__(self, op: str) -> str:
-        match = OP.match(op)
+        match = OP_EVENT_NAME.match(op)
         name = self[op] = match["name"] if match else op
         return name
 
 
-def metadata(step: StepEvents, bare: Bare, threads: Mapping[int, str], budget: MemoryBudget) -> RunMetadata:
+def run_metadata_of_step(
+    step: StepEvents, bare: UntypedOpNames, threads: Mapping[int, str], budget: MemoryBudget
+) -> RunMetadata:
     """Return a step in the older profiler's form, where an op with kernels has a host entry for launching them."""
     found = RunMetadata()
     # op → device its kernel ran on
@@ -221,81 +237,85 @@ def metadata(step: StepEvents, bare: Bare, threads: Mapping[int, str], budget: M
             devices[device] = found.step_stats.dev_stats.add(device=device)
         return devices[device].node_stats
 
-    times = {name: [event.start for event in found] for name, found in by_time(step.allocations).items()}
-    ends = ends_of(step)
+    times = {name: [event.start for event in found] for name, found in sort_allocations(step.allocations).items()}
+    ends = deallocation_times(step)
     for thread, event in step.host:
         name = event.op
-        budget.take(ENTRY + len(name))
-        label = COMPILED if UNNAMED in event.stats else ""
+        budget.take(TRACE_ENTRY_BYTES + len(name))
+        label = COMPILED_LABEL if INSTRUCTION_STATISTIC in event.stats else ""
         device = launching.get(name, "/host:CPU")
-        entry = timed(device_entries(device).add(node_name=name, timeline_label=label, thread_id=thread), event)
+        entry = set_entry_times(
+            device_entries(device).add(node_name=name, timeline_label=label, thread_id=thread), event
+        )
         if name in times:
             # Allocations during this execution, not during other executions of the op.
             first, stop = bisect_left(times[name], event.start), bisect_right(times[name], event.start + event.time)
-            allocated(entry, step.allocations[name][first:stop], ends, budget)
+            add_allocations(entry, step.allocations[name][first:stop], ends, budget)
     for device in devices.values():
         for thread in {entry.thread_id for entry in device.node_stats} & threads.keys():
             budget.take(len(threads[thread]))
             device.thread_names[thread] = threads[thread]
     for device, kernels in step.kernels.items():
         for op, event in kernels:
-            budget.take(ENTRY + len(op) + len(event.name))
-            label = COMPILED if UNNAMED in event.stats else event.name
-            timed(device_entries(device).add(node_name=op, timeline_label=label), event)
+            budget.take(TRACE_ENTRY_BYTES + len(op) + len(event.name))
+            label = COMPILED_LABEL if INSTRUCTION_STATISTIC in event.stats else event.name
+            set_entry_times(device_entries(device).add(node_name=op, timeline_label=label), event)
     return found
 
 
-def by_time(allocations: dict[str, list[Event]]) -> dict[str, list[Event]]:
+def sort_allocations(allocations: dict[str, list[ProfilerEvent]]) -> dict[str, list[ProfilerEvent]]:
     """Sort the allocations of each op by time, in place, and return them."""
     for allocated in allocations.values():
         allocated.sort(key=lambda event: event.start)
     return allocations
 
 
-def ends_of(step: StepEvents) -> dict[int, int]:
+def deallocation_times(step: StepEvents) -> dict[int, int]:
     """Return when each allocation was freed, by the id of its event: the next deallocation of its address."""
-    at: dict[int, Event] = {}
+    at: dict[int, ProfilerEvent] = {}
     ends: dict[int, int] = {}
     every = [*(event for allocated in step.allocations.values() for event in allocated), *step.freed]
     # An address freed and reused within one nanosecond is freed first.
-    for event in sorted(every, key=lambda event: (event.start, event.name == ALLOCATION)):
-        address = event.stats.get(ADDRESS)
+    for event in sorted(every, key=lambda event: (event.start, event.name == ALLOCATION_EVENT)):
+        address = event.stats.get(ADDRESS_STATISTIC)
         if not isinstance(address, int):
             continue
-        if event.name == ALLOCATION:
+        if event.name == ALLOCATION_EVENT:
             at[address] = event
         elif (taken := at.pop(address, None)) is not None:
             ends[id(taken)] = event.start
     return ends
 
 
-def timed(entry: Any, event: Event) -> Any:
+def set_entry_times(entry: Any, event: ProfilerEvent) -> Any:
     """Set the times of an entry, in microseconds and nanoseconds."""
     entry.all_start_micros, entry.all_start_nanos = event.start // 1000, event.start
     entry.all_end_rel_micros, entry.all_end_rel_nanos = event.time // 1000, event.time
     return entry
 
 
-def allocated(entry: Any, allocations: Iterable[Event], ends: Mapping[int, int], budget: MemoryBudget) -> None:
+def add_allocations(
+    entry: Any, allocations: Iterable[ProfilerEvent], ends: Mapping[int, int], budget: MemoryBudget
+) -> None:
     """Add allocations to an entry: bytes, times, and dtype and shape of each output in order."""
     for event in allocations:
-        size = counted(event, "allocation_bytes") or counted(event, "requested_bytes")
+        size = positive_statistic(event, "allocation_bytes") or positive_statistic(event, "requested_bytes")
         allocator, text = str(event.stats.get("allocator_name", "")), str(event.stats.get("shape", ""))
-        budget.take(ENTRY + len(allocator) + len(text))
+        budget.take(TRACE_ENTRY_BYTES + len(allocator) + len(text))
         used = entry.memory.add(allocator_name=allocator, total_bytes=size)
         used.allocation_records.add(alloc_micros=event.start // 1000, alloc_bytes=size)
         if id(event) in ends:
             used.allocation_records.add(alloc_micros=ends[id(event)] // 1000, alloc_bytes=-size)
-        if event.stats.get("region_type") == "output" and (shape := SHAPE.match(text)):
+        if event.stats.get("region_type") == "output" and (shape := SHAPE_STATISTIC_TEXT.match(text)):
             output = entry.output.add(slot=len(entry.output))
-            output.tensor_description.dtype = min(counted(event, "data_type"), DTYPES)
-            sizes = shape[1].replace(" ", "").split(",", MOST_DIMENSIONS)[:MOST_DIMENSIONS]
-            budget.take(ENTRY + DIMENSION * len(sizes))
+            output.tensor_description.dtype = min(positive_statistic(event, "data_type"), MAX_DTYPE_NUMBER)
+            sizes = shape[1].replace(" ", "").split(",", MAX_DIMENSIONS)[:MAX_DIMENSIONS]
+            budget.take(TRACE_ENTRY_BYTES + TRACE_DIMENSION_BYTES * len(sizes))
             for dim in filter(None, sizes):
-                output.tensor_description.shape.dim.add(size=int(dim) if len(dim) <= DIGITS else -1)
+                output.tensor_description.shape.dim.add(size=int(dim) if len(dim) <= MAX_SIZE_DIGITS else -1)
 
 
-def counted(event: Event, name: str) -> int:
+def positive_statistic(event: ProfilerEvent, name: str) -> int:
     """Return a positive integer statistic; 0 for any other value."""
     value = event.stats.get(name)
-    return value if isinstance(value, int) and 0 < value < LATEST else 0
+    return value if isinstance(value, int) and 0 < value < MAX_EVENT_VALUE else 0

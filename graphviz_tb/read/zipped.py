@@ -15,18 +15,18 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from graphviz_tb.errors import TooLarge
-from graphviz_tb.limits import FREE_MEMORY, LZMA_DICTIONARY, MEMORY_OF_BYTE
-from graphviz_tb.read.limits import HINT, check_unpacked
-from graphviz_tb.read.opened import BLOCK, PIECE, Opened
+from graphviz_tb.limits import FREE_MEMORY_BYTES, MAX_LZMA_DICTIONARY_BYTES, MEMORY_PER_BYTE
+from graphviz_tb.read.limits import MAX_BYTES_HINT, check_unpacked_size
+from graphviz_tb.read.opened import GZIP_PIECE_BYTES, READ_BLOCK_BYTES, OpenedSource
 
-LOCAL_HEADER = 30  # bytes of a local header, before name and extra field
-LZMA_HEADER = 9  # bytes before the compressed data: LZMA version, size of the properties, the properties
+LOCAL_HEADER_BYTES = 30  # bytes of a local header, before name and extra field
+LZMA_HEADER_BYTES = 9  # bytes before the compressed data: LZMA version, size of the properties, the properties
 # Errors of damaged archives; bzip2 raises OSError, LZMA LZMAError.
-BROKEN = (
+ARCHIVE_ERRORS = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, EOFError, NotImplementedError, RuntimeError),
     *(ValueError, struct.error, IndexError),
 )
-ENCRYPTED = 1  # bit in a member's flags
+ENCRYPTED_FLAG = 1  # bit in a member's flags
 
 
 class Decompressor(Protocol):
@@ -39,7 +39,7 @@ class Decompressor(Protocol):
     def decompress(self, data: bytes, max_length: int) -> bytes: ...
 
 
-def blocks(archive: zipfile.ZipFile, member: str, opened: Opened, most: int) -> Iterator[bytes]:
+def member_blocks(archive: zipfile.ZipFile, member: str, opened: OpenedSource, most: int) -> Iterator[bytes]:
     """Yield the bytes of a member, whatever size the archive claims.
 
     Raises TooLarge above `most` bytes, and for a zip bomb if the source is bounded by its size.
@@ -48,68 +48,68 @@ def blocks(archive: zipfile.ZipFile, member: str, opened: Opened, most: int) -> 
     name = f"{opened.name}: {member}"
     most = min(most, opened.limit)
     if opened.bounded:
-        most = min(most, FREE_MEMORY + MEMORY_OF_BYTE * info.compress_size)
-    for block in _unpacked(archive, info):
+        most = min(most, FREE_MEMORY_BYTES + MEMORY_PER_BYTE * info.compress_size)
+    for block in unpack_member(archive, info):
         given += len(block)
         if given > most:
-            raise TooLarge(f"{name} unpacks to more than {most:,} bytes", hint=HINT)
+            raise TooLarge(f"{name} unpacks to more than {most:,} bytes", hint=MAX_BYTES_HINT)
         if opened.bounded:
-            check_unpacked(given, info.compress_size, name)
+            check_unpacked_size(given, info.compress_size, name)
         yield block
 
 
-def first_byte(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> int:
+def member_data_offset(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> int:
     """Return the file offset of a member's compressed bytes."""
     assert archive.fp is not None
     archive.fp.seek(info.header_offset)
-    header = archive.fp.read(LOCAL_HEADER)
+    header = archive.fp.read(LOCAL_HEADER_BYTES)
     # The local header may be longer than the directory says: its own lengths count.
     lengths = int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
-    return info.header_offset + LOCAL_HEADER + lengths
+    return info.header_offset + LOCAL_HEADER_BYTES + lengths
 
 
-def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
+def unpack_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
     """Yield the bytes of a member, at most a block at once."""
-    if info.flag_bits & ENCRYPTED:
+    if info.flag_bits & ENCRYPTED_FLAG:
         raise NotImplementedError(f"{info.filename!r} is encrypted")
     with archive.open(info) as member:  # checks the header
         if info.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            while block := member.read(BLOCK):
+            while block := member.read(READ_BLOCK_BYTES):
                 yield block
             return
     if info.compress_type not in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
         raise NotImplementedError(f"{info.filename!r} is packed in a way of its own: {info.compress_type}")
     check = 0
-    for block in _bounded(archive, info):
+    for block in unpack_bzip2_or_lzma(archive, info):
         check = zlib.crc32(block, check)
         yield block
     if check != info.CRC:
         raise zipfile.BadZipFile(f"Bad CRC-32 for file {info.filename!r}")
 
 
-def _bounded(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
+def unpack_bzip2_or_lzma(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
     """Yield the bytes of a member compressed by bzip2 or LZMA."""
     assert archive.fp is not None
-    at = first_byte(archive, info)
+    at = member_data_offset(archive, info)
     end = at + info.compress_size
     decompressor: Decompressor = bz2.BZ2Decompressor()
     packed = b""
     if info.compress_type == zipfile.ZIP_LZMA:
         archive.fp.seek(at)
-        header = archive.fp.read(LZMA_HEADER)
-        at += LZMA_HEADER
-        decompressor = lzma.LZMADecompressor(lzma.FORMAT_ALONE, memlimit=LZMA_DICTIONARY)
+        header = archive.fp.read(LZMA_HEADER_BYTES)
+        at += LZMA_HEADER_BYTES
+        decompressor = lzma.LZMADecompressor(lzma.FORMAT_ALONE, memlimit=MAX_LZMA_DICTIONARY_BYTES)
         # An LZMA file header: the properties, and the size, -1 if an end mark ends the data.
         size = -1 if info.flag_bits & 2 else info.file_size
         packed = header[4:] + size.to_bytes(8, "little", signed=True)
     while not decompressor.eof:
         if decompressor.needs_input and not packed:
             archive.fp.seek(at)
-            packed = archive.fp.read(min(PIECE, end - at))
+            packed = archive.fp.read(min(GZIP_PIECE_BYTES, end - at))
             at += len(packed)
             if not packed:
                 raise EOFError(f"{info.filename!r} ends in the middle")
-        block = decompressor.decompress(packed, BLOCK)
+        block = decompressor.decompress(packed, READ_BLOCK_BYTES)
         packed = b""
         if block:
             yield block

@@ -6,13 +6,13 @@ from typing import Any
 
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.render.flat import FlatNode, edges, encoded, nodes
+from graphviz_tb.render.flat import FlatNode, encode_document, flat_edges, flat_nodes
 
 
-def cytoscape(hierarchy: Hierarchy, facts: Facts) -> bytes:
+def cytoscape_json(hierarchy: Hierarchy, facts: Facts) -> bytes:
     """Write the whole main graph: `cytoscape({elements: …})` takes the field `elements`; `parent` makes compound
     nodes."""
-    listed = [{"data": data_of(node)} for node in nodes(hierarchy, facts, groups=True)]
+    listed = [{"data": cytoscape_data(node)} for node in flat_nodes(hierarchy, facts, groups=True)]
     lines = [
         {
             "data": {
@@ -26,7 +26,7 @@ def cytoscape(hierarchy: Hierarchy, facts: Facts) -> bytes:
                 "tensor": edge.tensor,
             }
         }
-        for number, edge in enumerate(edges(hierarchy, facts))
+        for number, edge in enumerate(flat_edges(hierarchy, facts))
     ]
     document = {
         "data": {"name": "tbgraph"},
@@ -34,10 +34,10 @@ def cytoscape(hierarchy: Hierarchy, facts: Facts) -> bytes:
         "multigraph": True,
         "elements": {"nodes": listed, "edges": lines},
     }
-    return encoded(document)
+    return encode_document(document)
 
 
-def data_of(node: FlatNode) -> dict[str, Any]:
+def cytoscape_data(node: FlatNode) -> dict[str, Any]:
     """Return the data of one node."""
     own = {"id": f"n{node.row}", "value": f"n{node.row}", "name": node.name, "label": node.label, "op": node.op}
     data: dict[str, Any] = {**node.given, **own}

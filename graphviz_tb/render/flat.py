@@ -11,12 +11,12 @@ import numpy as np
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.json_values import finite
-from graphviz_tb.model.measure import clean
-from graphviz_tb.model.tensors import shape_word
+from graphviz_tb.model.json_values import replace_non_finite
+from graphviz_tb.model.measure import replace_unsafe_characters
+from graphviz_tb.model.tensors import shape_text
 
 # Fields of nodes in the formats. `value` repeats the id, and `key` an edge's number: networkx reads them.
-RESERVED = frozenset(("id", "value", "name", "label", "op", "device", "scope", "parent"))
+RESERVED_FIELDS = frozenset(("id", "value", "name", "label", "op", "device", "scope", "parent"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,36 +48,46 @@ class FlatEdge:
     tensor: str
 
 
-def nodes(hierarchy: Hierarchy, facts: Facts, groups: bool) -> Iterator[FlatNode]:
+def flat_nodes(hierarchy: Hierarchy, facts: Facts, groups: bool) -> Iterator[FlatNode]:
     """Yield the ops of the main graph in the order of its tree, with all `groups` or only those with facts."""
     graph = hierarchy.graph
     given = facts.given
     for row in range(1, int(hierarchy.end[0])):
         node = int(hierarchy.node[row])
-        values = {own_name(name): value for name, value in given.at(row).items()} if given is not None else {}
+        values = (
+            {fact_field(name): value for name, value in given.values_of_row(row).items()} if given is not None else {}
+        )
         if node < 0 and not groups and not values:
             continue
         op = graph.op_types[graph.op[node]] if node >= 0 else ""
         device = graph.devices[graph.device[node]] if node >= 0 and graph.device[node] >= 0 else ""
         parent = max(0, int(hierarchy.parent[row]))
-        yield FlatNode(row, parent, clean(hierarchy.name[row]), clean(hierarchy.leaf(row)), op, device, values)
+        yield FlatNode(
+            row,
+            parent,
+            replace_unsafe_characters(hierarchy.name[row]),
+            replace_unsafe_characters(hierarchy.display_label(row)),
+            op,
+            device,
+            values,
+        )
 
 
-def own_name(column: str) -> str:
+def fact_field(column: str) -> str:
     """Rename a column of facts that has the name of a field of the format.
 
-    >>> own_name("latency"), own_name("op")
+    >>> fact_field("latency"), fact_field("op")
     ('latency', 'fact_op')
     """
-    return f"fact_{column}" if column in RESERVED else column
+    return f"fact_{column}" if column in RESERVED_FIELDS else column
 
 
-def encoded(document: Any) -> bytes:
+def encode_document(document: Any) -> bytes:
     """Return a JSON document as a file; non-finite numbers become texts."""
-    return (json.dumps(finite(document), ensure_ascii=True, separators=(",", ":")) + "\n").encode()
+    return (json.dumps(replace_non_finite(document), ensure_ascii=True, separators=(",", ":")) + "\n").encode()
 
 
-def edges(hierarchy: Hierarchy, facts: Facts) -> Iterator[FlatEdge]:
+def flat_edges(hierarchy: Hierarchy, facts: Facts) -> Iterator[FlatEdge]:
     """Yield the edges between ops of the main graph, by target and input."""
     graph = hierarchy.graph
     source, target = hierarchy.row_of_node[graph.source], hierarchy.row_of_node[graph.target]
@@ -89,15 +99,15 @@ def edges(hierarchy: Hierarchy, facts: Facts) -> Iterator[FlatEdge]:
         yield FlatEdge(
             int(source[edge]),
             int(target[edge]),
-            "" if control else clean(output),
+            "" if control else replace_unsafe_characters(output),
             -1 if control else int(graph.slot[edge]),
             control,
-            "" if control else said(facts, int(graph.source[edge]), int(graph.key[edge])),
+            "" if control else tensor_text(facts, int(graph.source[edge]), int(graph.key[edge])),
         )
 
 
-def said(facts: Facts, node: int, key: int) -> str:
+def tensor_text(facts: Facts, node: int, key: int) -> str:
     """Return the shape and dtype of an output, "" if both are unknown."""
     tensor = facts.tensor(node, key)
-    shape = "" if tensor.shape is None else shape_word(tensor.shape) or "scalar"
+    shape = "" if tensor.shape is None else shape_text(tensor.shape) or "scalar"
     return " ".join(filter(None, (shape, tensor.dtype or "")))

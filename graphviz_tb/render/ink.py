@@ -8,27 +8,28 @@ from collections.abc import Iterator
 from itertools import pairwise
 from math import hypot, inf
 
-from graphviz_tb.limits import PNG_HALVINGS, PNG_STEPS, PNG_TEXTS
+from graphviz_tb.limits import MAX_PNG_HALVINGS, MAX_PNG_STEPS, MAX_PNG_TEXTS
 from graphviz_tb.model.drawing import Curve, Disc, Drawing, Hatch, Label, PathStep, Primitive, Rectangle
 from graphviz_tb.model.frozen import dataclass
 
 # Times in units of one pixel of a horizontal line, 0.6 µs (measured with resvg 0.45: pictures of 3,000 to 5,000 nodes
 # took 6 to 13 % less than this estimate, unusual drawings half to one and a half of it).
-DOWN = 2  # a pixel of a vertical line
-SLANTING = 2.5  # a pixel of any other line, curve or arc
-STEP = 20  # a step of an outline, in addition to its length
-CORNERS = 4  # steps of a rectangle, a circle, a hatch
-TEXT = 360  # a text of a dozen letters
+VERTICAL_COST = 2  # a pixel of a vertical line
+SLANTED_COST = 2.5  # a pixel of any other line, curve or arc
+OUTLINE_STEP_COST = 20  # a step of an outline, in addition to its length
+SIMPLE_SHAPE_STEPS = 4  # steps of a rectangle, a circle, a hatch
+TEXT_COST = 360  # a text of a dozen letters
 # Done in one such unit.
-FILLED = 1000  # filled pixels
-PIXELS = 6  # pixels of the sheet that are created and written
+FILLED_PIXELS = 1000  # filled pixels
+SHEET_PIXELS = 6  # pixels of the sheet that are created and written
 
 
 @dataclass(frozen=True, slots=True)
-class Ink:
+class RasterWork:
     """The sheet of a drawing, the total length of its lines and outlines, and the filled area, overlaps counted.
 
-    In units of the drawing and their squares; a vertical unit counts as `DOWN`, a slanted or curved one as `SLANTING`.
+    In units of the drawing and their squares; a vertical unit counts as `VERTICAL_COST`, a slanted or curved one as
+    `SLANTED_COST`.
     `texts` are (size, number of texts); `shapes` are (covered area, number of other shapes of that area, their steps).
     """
 
@@ -39,77 +40,90 @@ class Ink:
     texts: tuple[tuple[int, int], ...] = ()
     shapes: tuple[tuple[int, int, int], ...] = ()
 
-    def at(self, zoom: float) -> float:
+    def work_at(self, zoom: float) -> float:
         """Return the work of drawing it at a scale, in pixels of lines.
 
-        >>> Ink(60, 1, 100, 4000, ((12, 1),)).at(2), Ink(60, 1, 100, 4000, ((12, 1),), ((9, 1, 3),)).at(0)
+        >>> (
+        ...     RasterWork(60, 1, 100, 4000, ((12, 1),)).work_at(2),
+        ...     RasterWork(60, 1, 100, 4000, ((12, 1),), ((9, 1, 3),)).work_at(0),
+        ... )
         (616.0, 60.0)
         """
-        return self._growing(zoom) + self._steps()
+        return self._scaled_work(zoom) + self._fixed_work()
 
-    def zoom(self, work: float, most: float) -> float:
+    def zoom_within(self, work: float, most: float) -> float:
         """Return the largest scale, up to `most`, with at most that work; 0 if every scale needs more.
 
-        >>> round(Ink(60, 1, 100, 4000).zoom(256, 9), 6), Ink(60, 1, 100, 4000, ((12, 1),)).zoom(616, 2)
+        >>> (
+        ...     round(RasterWork(60, 1, 100, 4000).zoom_within(256, 9), 6),
+        ...     RasterWork(60, 1, 100, 4000, ((12, 1),)).zoom_within(616, 2),
+        ... )
         (2.0, 2)
-        >>> Ink(60, 1, shapes=((9, 1, 3),)).zoom(10, 2)
+        >>> RasterWork(60, 1, shapes=((9, 1, 3),)).zoom_within(10, 2)
         0
         """
-        if self.at(most) <= work:
+        if self.work_at(most) <= work:
             return most
         below: float = 0
-        work -= self._steps()
-        for _ in range(PNG_HALVINGS):  # work grows with the scale, in steps where names become large enough to be drawn
+        work -= self._fixed_work()
+        # work grows with the scale, in steps where names become large enough to be drawn
+        for _ in range(MAX_PNG_HALVINGS):
             middle = (below + most) / 2
-            if self._growing(middle) <= work:
+            if self._scaled_work(middle) <= work:
                 below = middle
             else:
                 most = middle
         return below
 
-    def least(self, zoom: float) -> float:
+    def min_text_size(self, zoom: float) -> float:
         """Return the size of the smallest texts that are drawn: at least a pixel high, and not too many with the larger
         ones.
 
-        >>> Ink(1, 1, texts=((12, 5), (10, PNG_TEXTS))).least(2), Ink(1, 1, texts=((12, 5), (10, 1))).least(0.09)
+        >>> (
+        ...     RasterWork(1, 1, texts=((12, 5), (10, MAX_PNG_TEXTS))).min_text_size(2),
+        ...     RasterWork(1, 1, texts=((12, 5), (10, 1))).min_text_size(0.09),
+        ... )
         (12, 12)
         """
         count, least = 0, inf
         for size, many in sorted(self.texts, reverse=True):
             count += many
-            if size * zoom < 1 or count > PNG_TEXTS:
+            if size * zoom < 1 or count > MAX_PNG_TEXTS:
                 break
             least = size
         return least
 
-    def smallest(self) -> int:
+    def min_shape_area(self) -> int:
         """Return the area of the smallest shapes that are drawn, so that there are not too many steps. The largest are
         always drawn.
 
-        >>> Ink(1, 1, shapes=((9, 5, 5),)).smallest(), Ink(1, 1, shapes=((9, 1, PNG_STEPS), (50, 5, 5))).smallest()
+        >>> (
+        ...     RasterWork(1, 1, shapes=((9, 5, 5),)).min_shape_area(),
+        ...     RasterWork(1, 1, shapes=((9, 1, MAX_PNG_STEPS), (50, 5, 5))).min_shape_area(),
+        ... )
         (0, 50)
         """
-        if sum(steps for _, _, steps in self.shapes) <= PNG_STEPS:
+        if sum(steps for _, _, steps in self.shapes) <= MAX_PNG_STEPS:
             return 0
         (least, _, count), *others = sorted(self.shapes, reverse=True)
         for area, _, steps in others:
             count += steps
-            if count > PNG_STEPS:
+            if count > MAX_PNG_STEPS:
                 break
             least = area
         return least
 
-    def _growing(self, zoom: float) -> float:
-        square, least = self.filled / FILLED + self.width * self.height / PIXELS, self.least(zoom)
+    def _scaled_work(self, zoom: float) -> float:
+        square, least = self.filled / FILLED_PIXELS + self.width * self.height / SHEET_PIXELS, self.min_text_size(zoom)
         texts = sum(many for size, many in self.texts if size >= least)
-        return self.lines * zoom + square * zoom * zoom + TEXT * texts
+        return self.lines * zoom + square * zoom * zoom + TEXT_COST * texts
 
-    def _steps(self) -> float:
-        smallest = self.smallest()
-        return float(STEP * sum(steps for area, _, steps in self.shapes if area >= smallest))
+    def _fixed_work(self) -> float:
+        smallest = self.min_shape_area()
+        return float(OUTLINE_STEP_COST * sum(steps for area, _, steps in self.shapes if area >= smallest))
 
 
-def ink_of(drawing: Drawing) -> Ink:
+def raster_work(drawing: Drawing) -> RasterWork:
     """Return the work of everything on the sheet."""
     lines: float = 0
     filled: float = 0
@@ -120,19 +134,19 @@ def ink_of(drawing: Drawing) -> Ink:
         if isinstance(shape, Label):
             texts[shape.size] += 1
             continue
-        line, fill = part_of(shape)
-        lines, filled = lines + stroke(shape), filled + fill
-        covers = int(area(shape, line, fill))
+        line, fill = lines_and_fill(shape)
+        lines, filled = lines + stroke_work(shape), filled + fill
+        covers = int(area_with_lines(shape, line, fill))
         many[covers] += 1
-        steps[covers] += len(shape.steps) if isinstance(shape, Curve) else CORNERS
+        steps[covers] += len(shape.steps) if isinstance(shape, Curve) else SIMPLE_SHAPE_STEPS
     shapes = tuple((covers, count, steps[covers]) for covers, count in sorted(many.items()))
-    return Ink(drawing.width, drawing.height, lines, filled, tuple(sorted(texts.items())), shapes)
+    return RasterWork(drawing.width, drawing.height, lines, filled, tuple(sorted(texts.items())), shapes)
 
 
-def part_of(shape: Primitive) -> tuple[float, float]:
+def lines_and_fill(shape: Primitive) -> tuple[float, float]:
     """Return the length of a shape's lines and its filled area; an outline of lines fills its bounding box.
 
-    >>> part_of(Rectangle(0, 0, 30, 10, fill="#FFFFFF"))
+    >>> lines_and_fill(Rectangle(0, 0, 30, 10, fill="#FFFFFF"))
     (0, 300)
     """
     match shape:
@@ -142,42 +156,44 @@ def part_of(shape: Primitive) -> tuple[float, float]:
         case Disc(radius=radius, pen=pen):
             return 2 * 3.14 * radius if pen else 0, 3.14 * radius * radius
         case Curve(steps, fill, pen, _, scale):
-            return scale * length(steps) if pen else 0, scale * scale * bounds_area(steps) if fill else 0
+            return scale * outline_length(steps) if pen else 0, scale * scale * outline_bounds_area(
+                steps
+            ) if fill else 0
         case _:
             return 0, 0
 
 
-def stroke(shape: Primitive) -> float:
-    """Return the lines of a shape as `Ink` counts them.
+def stroke_work(shape: Primitive) -> float:
+    """Return the lines of a shape as `RasterWork` counts them.
 
     >>> from graphviz_tb.model.drawing import Pen
-    >>> stroke(Rectangle(0, 0, 30, 10, pen=Pen("#000000"))), stroke(Rectangle(0, 0, 30, 10, fill="#FFFFFF"))
+    >>> stroke_work(Rectangle(0, 0, 30, 10, pen=Pen("#000000"))), stroke_work(Rectangle(0, 0, 30, 10, fill="#FFFFFF"))
     (100, 0)
     """
     if isinstance(shape, Hatch | Label) or not shape.pen:
         return 0
     match shape:
         case Rectangle(width=width, height=height):
-            return 2 * (width + DOWN * height)
+            return 2 * (width + VERTICAL_COST * height)
         case Disc(radius=radius):
-            return SLANTING * 2 * 3.14 * radius
+            return SLANTED_COST * 2 * 3.14 * radius
         case Curve(steps=steps, scale=scale):
             return scale * sum(
-                SLANTING * hypot(x, y) if kind in "QCA" or (x and y) else abs(x) + DOWN * abs(y)
-                for kind, x, y in moves(steps)
+                SLANTED_COST * hypot(x, y) if kind in "QCA" or (x and y) else abs(x) + VERTICAL_COST * abs(y)
+                for kind, x, y in drawing_moves(steps)
             )
 
 
-def covered(shape: Primitive) -> float:
+def covered_area(shape: Primitive) -> float:
     """Return the approximate area of a shape, including its outline, in squares of the drawing's unit.
 
-    >>> covered(Rectangle(0, 0, 30, 10, fill="#FFFFFF"))
+    >>> covered_area(Rectangle(0, 0, 30, 10, fill="#FFFFFF"))
     300
     """
-    return area(shape, *part_of(shape))
+    return area_with_lines(shape, *lines_and_fill(shape))
 
 
-def area(shape: Primitive, lines: float, filled: float) -> float:
+def area_with_lines(shape: Primitive, lines: float, filled: float) -> float:
     """Return the approximate area of a shape with lines of that length and that filled area."""
     if isinstance(shape, Hatch):
         return shape.width * shape.height
@@ -185,19 +201,19 @@ def area(shape: Primitive, lines: float, filled: float) -> float:
     return filled + lines * pen.width if pen else filled
 
 
-def length(steps: tuple[PathStep, ...]) -> float:
+def outline_length(steps: tuple[PathStep, ...]) -> float:
     """Return the approximate length of an outline; curves count as straight.
 
-    >>> length((("M", (0, 0)), ("L", (3, 4)), ("H", (10,)), ("M", (50, 50)), ("V", (40,))))
+    >>> outline_length((("M", (0, 0)), ("L", (3, 4)), ("H", (10,)), ("M", (50, 50)), ("V", (40,))))
     22.0
     """
-    return sum(hypot(x, y) for _, x, y in moves(steps))
+    return sum(hypot(x, y) for _, x, y in drawing_moves(steps))
 
 
-def bounds_area(steps: tuple[PathStep, ...]) -> float:
+def outline_bounds_area(steps: tuple[PathStep, ...]) -> float:
     """Return the area of an outline's bounding box.
 
-    >>> bounds_area((("M", (0, 0)), ("L", (3, 4)), ("H", (10,)), ("Z", ())))
+    >>> outline_bounds_area((("M", (0, 0)), ("L", (3, 4)), ("H", (10,)), ("Z", ())))
     40
     """
     places = step_ends(steps)
@@ -218,10 +234,10 @@ def step_ends(steps: tuple[PathStep, ...]) -> list[tuple[str, float, float]]:
     return found
 
 
-def moves(steps: tuple[PathStep, ...]) -> Iterator[tuple[str, float, float]]:
+def drawing_moves(steps: tuple[PathStep, ...]) -> Iterator[tuple[str, float, float]]:
     """Yield the steps that draw, and how far each leads.
 
-    >>> list(moves((("M", (10, 0)), ("L", (13, 4)), ("V", (0,)), ("Z", ()))))
+    >>> list(drawing_moves((("M", (10, 0)), ("L", (13, 4)), ("V", (0,)), ("Z", ()))))
     [('L', 3, 4), ('V', 0, -4)]
     """
     for (_, from_x, from_y), (kind, x, y) in pairwise(step_ends(steps)):

@@ -10,37 +10,43 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from functools import cache
 
-FORMS = (0xFB50, 0xFEFC)
+FORM_RANGE = (0xFB50, 0xFEFC)
 LAM, ALEFS = "\u0644", "\u0622\u0623\u0625\u0627"
-ALWAYS = "\u0640\u200d"  # tatweel and the joiner: letters on both sides join with them
+ALWAYS_JOINING = "\u0640\u200d"  # tatweel and the joiner: letters on both sides join with them
 
 
-def letters_joined(text: str, has: Callable[[str], bool]) -> str:
+def shape_arabic(text: str, has: Callable[[str], bool]) -> str:
     """Return a text with each Arabic letter in its contextual form; if no font has (`has`) the form, the plain letter
     stays.
 
-    >>> [f"{ord(char):X}" for char in letters_joined("\u0628\u0628\u0628 \u0644\u0627", lambda form: True)]
+    >>> [f"{ord(char):X}" for char in shape_arabic("\u0628\u0628\u0628 \u0644\u0627", lambda form: True)]
     ['FE91', 'FE92', 'FE90', '20', 'FEFB']
     """
     if text.isascii():
         return text
-    parts = list(letters(text, has))
+    parts = list(split_ligatures(text, has))
     solid = [place for place, part in enumerate(parts) if unicodedata.bidirectional(part[0]) != "NSM"]  # no marks
     made = parts.copy()
     for before, place, after in zip([None, *solid], solid, [*solid[1:], None], strict=False):
-        behind = before is not None and joins(parts[before], "initial") and joins(parts[place], "final")
-        ahead = after is not None and joins(parts[place], "initial") and joins(parts[after], "final")
+        behind = (
+            before is not None
+            and has_joining_form(parts[before], "initial")
+            and has_joining_form(parts[place], "final")
+        )
+        ahead = (
+            after is not None and has_joining_form(parts[place], "initial") and has_joining_form(parts[after], "final")
+        )
         form = ("medial" if ahead else "final") if behind else "initial" if ahead else "isolated"
-        shaped = forms().get(parts[place], {}).get(form, "")
+        shaped = arabic_forms().get(parts[place], {}).get(form, "")
         made[place] = shaped if shaped and has(shaped) else parts[place]
     return "".join(made)
 
 
-def letters(text: str, has: Callable[[str], bool]) -> Iterator[str]:
+def split_ligatures(text: str, has: Callable[[str], bool]) -> Iterator[str]:
     """Yield each character, with lam and a following alef as one if there is a glyph for both."""
     waiting = ""
     for char in text:
-        if waiting and char in ALEFS and all(map(has, forms()[waiting + char].values())):
+        if waiting and char in ALEFS and all(map(has, arabic_forms()[waiting + char].values())):
             yield waiting + char
             waiting = ""
             continue
@@ -53,21 +59,21 @@ def letters(text: str, has: Callable[[str], bool]) -> Iterator[str]:
         yield waiting
 
 
-def joins(part: str, form: str) -> bool:
+def has_joining_form(part: str, form: str) -> bool:
     """Return whether a letter has a joining form: "initial" joins with the next letter, "final" with the previous
     one."""
-    return part in ALWAYS or form in forms().get(part, {})
+    return part in ALWAYS_JOINING or form in arabic_forms().get(part, {})
 
 
 @cache
-def forms() -> dict[str, dict[str, str]]:
+def arabic_forms() -> dict[str, dict[str, str]]:
     """Return the presentation forms by letter (or lam with alef) and name of the form.
 
-    >>> sorted(forms()["\u0628"]), sorted(forms()["\u0627"])
+    >>> sorted(arabic_forms()["\u0628"]), sorted(arabic_forms()["\u0627"])
     (['final', 'initial', 'isolated', 'medial'], ['final', 'isolated'])
     """
     found: dict[str, dict[str, str]] = {}
-    for code in range(FORMS[0], FORMS[1] + 1):
+    for code in range(FORM_RANGE[0], FORM_RANGE[1] + 1):
         kind, _, codes = unicodedata.decomposition(chr(code)).partition("> ")
         whole = "".join(chr(int(each, 16)) for each in codes.split())
         if len(whole) == 1 or (whole[:1] == LAM and whole[1:] in ALEFS and len(whole) == 2):
@@ -75,10 +81,10 @@ def forms() -> dict[str, dict[str, str]]:
     return found
 
 
-def plain(char: str) -> str:
+def base_letters(char: str) -> str:
     """Return the letters of a presentation form; any other character is itself.
 
-    >>> plain("\ufefb") == "\u0644\u0627", plain("…")
+    >>> base_letters("\ufefb") == "\u0644\u0627", base_letters("…")
     (True, '…')
     """
-    return unicodedata.normalize("NFKC", char) if FORMS[0] <= ord(char) <= FORMS[1] else char
+    return unicodedata.normalize("NFKC", char) if FORM_RANGE[0] <= ord(char) <= FORM_RANGE[1] else char

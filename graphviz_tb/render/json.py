@@ -13,27 +13,28 @@ from typing import Any
 import numpy as np
 
 from graphviz_tb.errors import RequestError
-from graphviz_tb.limits import JSON_BYTES, TEXT_REMEMBERED, TEXTS_REMEMBERED
+from graphviz_tb.limits import MAX_CACHED_JSON_BYTES, MAX_CACHED_JSON_TEXTS, MAX_JSON_BYTES
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Mark
-from graphviz_tb.model.hierarchy import OP, STACKS, Hierarchy, How, RowKind
-from graphviz_tb.model.json_values import VERSIONS, finite, heading
+from graphviz_tb.model.hierarchy import OP_ROW, STACK_KINDS, GroupOrigin, Hierarchy, RowKind
+from graphviz_tb.model.json_values import DOCUMENT_VERSIONS, document_header, replace_non_finite
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.metagraph import LevelForm, Metaedge, Metagraph
-from graphviz_tb.model.paths import address
+from graphviz_tb.model.paths import path_address
 
 JsonObject = dict[str, Any]
 FormedLevel = tuple[LevelForm, list[int]]
 ExpandRow = Callable[[int], Metagraph]
-KINDS = ("scope", "op", "series", "fold", "function")  # by `RowKind`
-# Bytes of a document for each row, in addition to `JSON_BYTES`; longer ones are refused. Types and devices of ops are
+JSON_KINDS = ("scope", "op", "series", "fold", "function")  # by `RowKind`
+# Bytes of a document for each row, in addition to `MAX_JSON_BYTES`; longer ones are refused. Types and devices of ops
+# are
 # repeated for each group around them, shapes for each line with them: this may add up to gigabytes.
-OF_ROW = 2_000
+MAX_BYTES_PER_ROW = 2_000
 NOT_EMBEDDED: JsonObject = {"embedded_in": []}
-ALONE = b'"embedded_in":[]'
-HOLES = re.compile(rb"-(\d+)")  # the only negative numbers in a template are placeholders of rows
-ENCODER = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
+NOT_EMBEDDED_TEXT = b'"embedded_in":[]'
+ROW_HOLES = re.compile(rb"-(\d+)")  # the only negative numbers in a template are placeholders of rows
+COMPACT_ENCODER = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,55 +52,55 @@ class JsonDocument:
     alike: Mapping[str, Sequence[int]] = field(default_factory=dict)
     form: Callable[[int], FormedLevel | None] = field(default=lambda row: None)
 
-    def nodes(self) -> Iterator[JsonObject]:
+    def node_entries(self) -> Iterator[JsonObject]:
         """Yield one entry for each row, in preorder; its id is the row."""
-        rows = RowValues(self.hierarchy)
+        rows = RowEntries(self.hierarchy)
         for row in range(len(self.hierarchy)):
-            yield {**rows.entry(row), **{name: entry(row) for name, entry in self.more.items()}}
+            yield {**rows.row_entry(row), **{name: entry(row) for name, entry in self.more.items()}}
 
-    def values(self) -> JsonObject:
+    def plain_values(self) -> JsonObject:
         """Return the document as plain values: `nodes` in the order of their ids, `groups` by the id of the group."""
-        waiting, groups = waiting_annotations(self.hierarchy), {}
+        waiting, groups = mark_annotations_by_group(self.hierarchy), {}
         for row in group_rows(self.hierarchy):
             level = self.metagraph(row)
-            edges = [line(edge, level.children) for edge in level.edges]
-            groups[str(row)] = {"edges": edges, **group(level, waiting.get(row, {}))}
-        return {**heading("tbgraph"), "nodes": list(self.nodes()), "groups": groups}
+            edges = [metaedge_values(edge, level.children) for edge in level.edges]
+            groups[str(row)] = {"edges": edges, **level_values(level, waiting.get(row, {}))}
+        return {**document_header("tbgraph"), "nodes": list(self.node_entries()), "groups": groups}
 
-    def encode(self) -> bytes:
+    def encode_formats(self) -> bytes:
         """Return the document as UTF-8 text, with one node or group on each line.
 
         Raises RequestError if it is too large.
         """
         # One buffer: a document can take hundreds of megabytes, and joining doubles that.
-        text, known, rows = BytesIO(), KnownTexts(), RowValues(self.hierarchy)
-        text.write(b'{"format": "tbgraph", "version": %d,\n"nodes": [\n' % VERSIONS["tbgraph"])
+        text, known, rows = BytesIO(), TextCache(), RowEntries(self.hierarchy)
+        text.write(b'{"format": "tbgraph", "version": %d,\n"nodes": [\n' % DOCUMENT_VERSIONS["tbgraph"])
         for row in range(len(self.hierarchy)):
-            text.write(b",\n" * (row > 0) + rows.text(row, known))
+            text.write(b",\n" * (row > 0) + rows.row_text(row, known))
             for name, entry in self.more.items():
                 key = (name, self.alike[name][row]) if name in self.alike else None
-                text.write(b",%b:%b" % (compact(name), known.of(key, entry, row)))
+                text.write(b",%b:%b" % (encode_compact(name), known.text_of(key, entry, row)))
             text.write(b"}")
-            self._check(text.tell())
+            self._check_size(text.tell())
         text.write(b'\n],\n"groups": {\n')
-        waiting, alike = waiting_annotations(self.hierarchy), LevelTexts(known)
+        waiting, alike = mark_annotations_by_group(self.hierarchy), LevelTemplates(known)
         for number, row in enumerate(group_rows(self.hierarchy)):
             text.write(b",\n" * (number > 0) + b'"%d":' % row)
             formed = None if row in waiting else self.form(row)
             if formed is None or formed[0].first == row:
                 for piece in level_text(self.metagraph(row), known, waiting.get(row, {})):
                     text.write(piece)
-                    self._check(text.tell())
+                    self._check_size(text.tell())
             else:
                 form, inside = formed
-                text.write(alike.of(self.metagraph(form.first), form.rows, inside))
-                self._check(text.tell())
+                text.write(alike.filled_text(self.metagraph(form.first), form.rows, inside))
+                self._check_size(text.tell())
         text.write(b"\n}}\n")
         return text.getvalue()
 
-    def _check(self, size: int) -> None:
+    def _check_size(self, size: int) -> None:
         """Raise RequestError if the document, still incomplete, is too large."""
-        most = JSON_BYTES + OF_ROW * len(self.hierarchy)
+        most = MAX_JSON_BYTES + MAX_BYTES_PER_ROW * len(self.hierarchy)
         if size > most:
             raise RequestError(
                 f"the JSON of this graph would be larger than {most // 1_000_000:,} MB",
@@ -108,49 +109,49 @@ class JsonDocument:
             )
 
 
-class KnownTexts:
+class TextCache:
     """Encoded values by key; a short one is encoded once."""
 
     def __init__(self) -> None:
         self._known: dict[Hashable, bytes] = {}
 
-    def of(self, key: Hashable | None, make: Callable[[Any], JsonObject], which: Any) -> bytes:
+    def text_of(self, key: Hashable | None, make: Callable[[Any], JsonObject], which: Any) -> bytes:
         """Return the text of the value that `make` gives for `which`; values of equal keys are equal, None is never
         cached."""
         text = None if key is None else self._known.get(key)
         if text is None:
-            text = compact(make(which))
-            if key is not None and len(text) <= TEXT_REMEMBERED and len(self._known) < TEXTS_REMEMBERED:
+            text = encode_compact(make(which))
+            if key is not None and len(text) <= MAX_CACHED_JSON_BYTES and len(self._known) < MAX_CACHED_JSON_TEXTS:
                 self._known[key] = text
         return text
 
 
-class LevelTexts:
+class LevelTemplates:
     """Texts of levels that are equal but for their rows: made once, with placeholders for rows."""
 
-    def __init__(self, known: KnownTexts) -> None:
+    def __init__(self, known: TextCache) -> None:
         self._known = known
         self._made: dict[int, tuple[bytes, list[int]]] = {}
 
-    def of(self, first: Metagraph, old: Sequence[int], new: Sequence[int]) -> bytes:
+    def filled_text(self, first: Metagraph, old: Sequence[int], new: Sequence[int]) -> bytes:
         """Return the text of the first such level, with `new` rows in place of the `old` ones."""
         made = self._made.get(first.row)
         if made is None:
-            made = self._made[first.row] = self._with_holes(first, old)
+            made = self._made[first.row] = self._make_template(first, old)
         text, places = made
         return text % tuple([new[place] for place in places])
 
-    def _with_holes(self, level: Metagraph, rows: Sequence[int]) -> tuple[bytes, list[int]]:
+    def _make_template(self, level: Metagraph, rows: Sequence[int]) -> tuple[bytes, list[int]]:
         hole = {row: -1 - place for place, row in enumerate(rows)}
         notes = [replace(note, other=hole[note.other]) for note in level.annotations]
         empty = replace(level, children=tuple([hole[row] for row in level.children]), annotations=tuple(notes))
         text = b"".join(level_text(empty, self._known, {})).replace(b"%", b"%%")
-        return HOLES.sub(b"%d", text), [int(place) - 1 for place in HOLES.findall(text)]
+        return ROW_HOLES.sub(b"%d", text), [int(place) - 1 for place in ROW_HOLES.findall(text)]
 
 
-def compact(value: Any) -> bytes:
+def encode_compact(value: Any) -> bytes:
     """Return a value in one line of ASCII, with control and bidirectional characters escaped."""
-    return ENCODER.encode(value).encode()
+    return COMPACT_ENCODER.encode(value).encode()
 
 
 def group_rows(hierarchy: Hierarchy) -> list[int]:
@@ -158,7 +159,7 @@ def group_rows(hierarchy: Hierarchy) -> list[int]:
     return np.flatnonzero(hierarchy.kind != RowKind.OP).tolist()
 
 
-class RowValues:
+class RowEntries:
     """The entries of rows: their names, their contents, and fields of few rows."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
@@ -169,14 +170,14 @@ class RowValues:
         types = self.graph.op, self.graph.device
         self.op, self.device = (np.append(column, -1)[hierarchy.node].tolist() for column in types)
         # Rows are in preorder: the ops under a group are a slice of all ops.
-        ops = hierarchy.node[hierarchy.ordinary]
+        ops = hierarchy.node[hierarchy.is_ordinary_op]
         self.ops, self.devices = self.graph.op[ops], self.graph.device[ops]
-        self.start, self.stop = hierarchy.op_total[:-1].tolist(), hierarchy.op_total[hierarchy.end].tolist()
-        self.embedded = embedded_in(hierarchy)
+        self.start, self.stop = hierarchy.op_prefix_sum[:-1].tolist(), hierarchy.op_prefix_sum[hierarchy.end].tolist()
+        self.embedded = hosts_of_marks(hierarchy)
         self.functions = {row: index for index, row in enumerate(hierarchy.function_rows)}
         self.main = int(hierarchy.end[0])
 
-    def entry(self, row: int) -> JsonObject:
+    def row_entry(self, row: int) -> JsonObject:
         """Return the entry of a row; its id is the row."""
         parent = self.parent[row]
         named = {
@@ -185,51 +186,55 @@ class RowValues:
             "kind": self.kind_word(row),
             "parent": parent if parent >= 0 else None,
         }
-        return {**named, **self.content(row), **self.own(row)}
+        return {**named, **self.row_content(row), **self.other_fields(row)}
 
-    def text(self, row: int, known: KnownTexts) -> bytes:
+    def row_text(self, row: int, known: TextCache) -> bytes:
         """Return the entry as text, without its last brace."""
-        name, parent = ENCODER.encode(self.hierarchy.name[row]), self.parent[row]
+        name, parent = COMPACT_ENCODER.encode(self.hierarchy.name[row]), self.parent[row]
         around = parent if parent >= 0 else "null"
         named = f'{{"id":{row},"name":{name},"kind":"{self.kind_word(row)}","parent":{around},'
-        content, own = known.of(self._key(row), self.content, row), self.own(row)
-        return b"%b%b,%b" % (named.encode(), content[1:-1], ALONE if own == NOT_EMBEDDED else compact(own)[1:-1])
+        content, own = known.text_of(self._content_key(row), self.row_content, row), self.other_fields(row)
+        return b"%b%b,%b" % (
+            named.encode(),
+            content[1:-1],
+            NOT_EMBEDDED_TEXT if own == NOT_EMBEDDED else encode_compact(own)[1:-1],
+        )
 
     def kind_word(self, row: int) -> str:
         """Return the kind of a row."""
-        return "call" if row in self.hierarchy.calls else KINDS[self.kind[row]]
+        return "call" if row in self.hierarchy.calls else JSON_KINDS[self.kind[row]]
 
-    def content(self, row: int) -> JsonObject:
+    def row_content(self, row: int) -> JsonObject:
         """Return the type and device of an op, or their counts under a group; marks are not counted."""
         op_types, devices, template = self.graph.op_types, self.graph.devices, self.template[row]
-        is_op, start, stop = self.kind[row] == OP, self.start[row], self.stop[row]
+        is_op, start, stop = self.kind[row] == OP_ROW, self.start[row], self.stop[row]
         return {
             "op": op_types[self.op[row]] if is_op else None,
             "device": devices[self.device[row]] if is_op else "",
             "ops": stop - start,
-            "op_types": {} if is_op else counted(self.ops[start:stop], op_types),
+            "op_types": {} if is_op else word_counts(self.ops[start:stop], op_types),
             # Ops without a device are left out.
             "devices": {}
             if is_op
-            else {word: n for word, n in counted(self.devices[start:stop], devices).items() if word},
+            else {word: n for word, n in word_counts(self.devices[start:stop], devices).items() if word},
             "template": template if template >= 0 else None,
         }
 
-    def _key(self, row: int) -> Hashable | None:
+    def _content_key(self, row: int) -> Hashable | None:
         """Return a key that is equal for rows of equal content; None for a unique one."""
         start, stop = self.start[row], self.stop[row]
-        if self.kind[row] == OP:
+        if self.kind[row] == OP_ROW:
             return self.op[row], self.device[row], stop - start
-        if stop - start > TEXT_REMEMBERED:
+        if stop - start > MAX_CACHED_JSON_BYTES:
             return None
         return self.template[row], self.ops[start:stop].tobytes(), self.devices[start:stop].tobytes()
 
-    def own(self, row: int) -> JsonObject:
-        """Return the remaining fields; most rows have only an empty `embedded_in`."""
+    def other_fields(self, row: int) -> JsonObject:
+        """Return the remaining fields; most rows have only an empty `hosts_of_marks`."""
         hierarchy, graph = self.hierarchy, self.graph
         kind, node, name = self.kind[row], self.node[row], hierarchy.name[row]
         entry: JsonObject = {"embedded_in": self.embedded.get(row, [])}
-        if (where := address(hierarchy, (row,))) != name:
+        if (where := path_address(hierarchy, (row,))) != name:
             entry["address"] = where
         if row in hierarchy.calls:
             bodies = hierarchy.calls[row]
@@ -246,13 +251,13 @@ class RowValues:
             entry["layer"] = layer_values(layer)
         if row in self.functions:
             entry["function_name"] = graph.functions[self.functions[row]].name
-        if kind in STACKS:
+        if kind in STACK_KINDS:
             entry["connected"] = bool(hierarchy.connected[row])
-            entry["how"] = How(hierarchy.how[row]).name.lower()
+            entry["how"] = GroupOrigin(hierarchy.how[row]).name.lower()
         return entry
 
 
-def counted(column: Ints, words: Sequence[str]) -> dict[str, int]:
+def word_counts(column: Ints, words: Sequence[str]) -> dict[str, int]:
     """Return how often each word occurs in a column of word numbers, in the order of first appearance."""
     return {words[word]: count for word, count in Counter(column.tolist()).items()}
 
@@ -261,14 +266,14 @@ def layer_values(layer: Layer) -> JsonObject:
     """Return a Keras layer as plain values."""
     return {
         "class": layer.class_name,
-        "config": finite(dict(layer.config)),
+        "config": replace_non_finite(dict(layer.config)),
         "telling": layer.telling,
         "outputs": [None if shape is None else list(shape) for shape in layer.outputs],
         "parameters": layer.parameters,
     }
 
 
-def embedded_in(hierarchy: Hierarchy) -> dict[int, list[int]]:
+def hosts_of_marks(hierarchy: Hierarchy) -> dict[int, list[int]]:
     """Return for each row of a mark the rows next to which it is drawn, or the marks it belongs to."""
     graph, row_of = hierarchy.graph, hierarchy.row_of_node
     hosts_of: dict[int, dict[int, None]] = {}
@@ -291,7 +296,7 @@ def mark_annotations(hierarchy: Hierarchy) -> dict[int, list[list[Any]]]:
     return {mark: [[row, "shortcut"] for row in rows] for mark, rows in sources_of.items()}
 
 
-def waiting_annotations(hierarchy: Hierarchy) -> dict[int, JsonObject]:
+def mark_annotations_by_group(hierarchy: Hierarchy) -> dict[int, JsonObject]:
     """Return the annotations of marks by the group around them: marks are not children of a metagraph."""
     waiting: dict[int, JsonObject] = {}
     for mark, sources in mark_annotations(hierarchy).items():
@@ -299,18 +304,18 @@ def waiting_annotations(hierarchy: Hierarchy) -> dict[int, JsonObject]:
     return waiting
 
 
-def level_text(level: Metagraph, known: KnownTexts, more: JsonObject) -> Iterator[bytes]:
+def level_text(level: Metagraph, known: TextCache, more: JsonObject) -> Iterator[bytes]:
     """Yield one group as text, piece by piece; `more` are annotations."""
     yield b'{"edges":['
     rows = level.children
     for count, edge in enumerate(level.edges):
-        same = edge.tensors, edge.control, edge.reference, edge.back, tuple(edge.carried)
-        carried = known.of(same, carried_values, edge)[1:]
+        same = edge.tensors, edge.control, edge.reference, edge.back, tuple(edge.carried_tensors)
+        carried = known.text_of(same, carried_values, edge)[1:]
         yield b'%b{"from":%d,"to":%d,%b' % (b"," * (count > 0), rows[edge.source], rows[edge.target], carried)
-    yield b"]," + compact(group(level, more))[1:]
+    yield b"]," + encode_compact(level_values(level, more))[1:]
 
 
-def group(metagraph: Metagraph, more: JsonObject) -> JsonObject:
+def level_values(metagraph: Metagraph, more: JsonObject) -> JsonObject:
     """Return one group without its metaedges: extracts, functions, annotations, with `more` of these."""
     rows = metagraph.children
     annotations: dict[str, dict[str, list[list[Any]]]] = {}
@@ -326,20 +331,20 @@ def group(metagraph: Metagraph, more: JsonObject) -> JsonObject:
     }
 
 
-def line(edge: Metaedge, rows: Sequence[int]) -> JsonObject:
+def metaedge_values(edge: Metaedge, rows: Sequence[int]) -> JsonObject:
     """Return one metaedge between `rows`."""
     return {"from": rows[edge.source], "to": rows[edge.target], **carried_values(edge)}
 
 
 def carried_values(edge: Metaedge) -> JsonObject:
     """Return the edges that a metaedge represents, and what it carries."""
-    carried = edge.carried
+    carried = edge.carried_tensors
     tensors = list(carried)
     return {
         "tensors": edge.tensors,
         "control": edge.control,
         "reference": edge.reference,
-        "size": carried.size(),
+        "size": carried.element_count(),
         "shapes": [None if tensor.shape is None else list(tensor.shape) for tensor in tensors],
         "dtypes": [tensor.dtype for tensor in tensors],
         "origins": [tensor.origin for tensor in tensors],

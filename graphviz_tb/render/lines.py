@@ -6,79 +6,79 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import sqrt
 
-from graphviz_tb.algorithms.polylines import straightened
-from graphviz_tb.model.drawing import Curve, Group, PathStep, Pen, Position, Primitive
-from graphviz_tb.model.paint import Tint
+from graphviz_tb.algorithms.polylines import straighten_polyline
+from graphviz_tb.model.drawing import Curve, DrawingPoint, Group, PathStep, Pen, Primitive
+from graphviz_tb.model.paint import LineTint
 from graphviz_tb.model.scene import Port, Route, Scene, Web
 from graphviz_tb.model.theme import Theme
-from graphviz_tb.render.signs import bead
+from graphviz_tb.render.signs import sign_bead
 
-RADIUS = 10  # px of a bend; less on a shorter run
-CUT_LONG = 20  # px of a cut corner
-LEAST_TURN = 0.1  # turns of a smaller sine are no corners
-MUCH = 40  # tenths of a pixel: thicker lines (60,000 elements) are dark
+BEND_RADIUS = 10  # px of a bend; less on a shorter run
+MAX_CUT_LENGTH = 20  # px of a cut corner
+MIN_TURN_SINE = 0.1  # turns of a smaller sine are no corners
+HEAVY_THICKNESS = 40  # tenths of a pixel: thicker lines (60,000 elements) are dark
 # Px of an arrow head on a thin line, and its growth on the thickest.
-HEAD_LONG, HEAD_WIDE, HEAD_MOST = 8.0, 6.0, 1.6
-DASHES = (4, 3)  # px: visible on the thinnest line
-SELECTED_MORE = 15  # tenths of a pixel
-TINTED = 1.8  # px: an added or removed line
-BAND = 2.5  # px of the band under a line on either side
-THREAD = 0.6  # px: a line of a web, thin because there are so many
-BUNDLE = 100  # lines of a web in one outline: more slow down SVG renderers
-BEAD_AWAY = 20  # px from the tip of the arrow to the sign of an added or removed line
+ARROW_LENGTH, ARROW_WIDTH, MAX_ARROW_GROWTH = 8.0, 6.0, 1.6
+CONTROL_LINE_DASHES = (4, 3)  # px: visible on the thinnest line
+SELECTED_THICKENING = 15  # tenths of a pixel
+MIN_CHANGED_THICKNESS = 1.8  # px: an added or removed line
+TINT_BAND = 2.5  # px of the band under a line on either side
+WEB_THICKNESS = 0.6  # px: a line of a web, thin because there are so many
+WEB_BUNDLE = 100  # lines of a web in one outline: more slow down SVG renderers
+BEAD_DISTANCE = 20  # px from the tip of the arrow to the sign of an added or removed line
 
 
-def route(line: Route, theme: Theme, chosen: bool, tint: Tint | None = None) -> Group:
+def draw_route(line: Route, theme: Theme, chosen: bool, tint: LineTint | None = None) -> Group:
     """Draw an edge as one group: its line, its arrow head, and the chevron of a back edge.
 
     `tint` is its change between two graphs: its colour, or that of a band under it if only a part changed.
     """
     whole = tint if tint is not None and tint.whole else None
     colour = edge_colour(line, theme, chosen) if whole is None else whole.colour
-    thickness = (line.thickness + (SELECTED_MORE if chosen else 0)) / 10
-    thickness = max(thickness, TINTED) if whole and whole.sign else thickness
-    points: list[Position] = [*straightened(line.points)]
+    thickness = (line.thickness + (SELECTED_THICKENING if chosen else 0)) / 10
+    thickness = max(thickness, MIN_CHANGED_THICKNESS) if whole and whole.sign else thickness
+    points: list[DrawingPoint] = [*straighten_polyline(line.points)]
     if len(points) < 2:
         return Group((), tooltip=line.title)
     backwards = line.kind == "reference"
     marks = []
     if line.arrow:
         tip, before = (points[0], points[1]) if backwards else (points[-1], points[-2])
-        grow = min(HEAD_MOST, 1 + (thickness - 1) / 5)
-        marks.append(head(tip, before, grow))
+        grow = min(MAX_ARROW_GROWTH, 1 + (thickness - 1) / 5)
+        marks.append(arrow_head(tip, before, grow))
         room = sqrt((tip[0] - before[0]) ** 2 + (tip[1] - before[1]) ** 2)
         # Up to 2 px inside the head, without a visible seam.
-        points = shortened(points, min(HEAD_LONG * grow - 2, room - 1), backwards)
+        points = shorten_line(points, min(ARROW_LENGTH * grow - 2, room - 1), backwards)
     if line.back:
-        marks.append(chevron(points, thickness))
-    dashes = (whole.dashes if whole else ()) or (DASHES if line.kind == "control" else ())
-    shapes: list[Primitive] = [band(points, thickness, tint)] if tint and not whole else []
-    shapes.append(Curve(rounded(points), pen=Pen(colour, thickness, dashes)))
+        marks.append(chevron_outline(points, thickness))
+    dashes = (whole.dashes if whole else ()) or (CONTROL_LINE_DASHES if line.kind == "control" else ())
+    shapes: list[Primitive] = [tint_band(points, thickness, tint)] if tint and not whole else []
+    shapes.append(Curve(rounded_outline(points), pen=Pen(colour, thickness, dashes)))
     shapes += [Curve(mark, colour) for mark in marks]
     if whole and whole.sign and line.arrow:
-        shapes += bead_of(line, whole, theme)
+        shapes += draw_line_bead(line, whole, theme)
     return Group(tuple(shapes), tooltip=line.title)
 
 
-def web(bundle: Web, scene: Scene, theme: Theme) -> list[Group]:
+def draw_web(bundle: Web, scene: Scene, theme: Theme) -> list[Group]:
     """Draw straight lines from middle to middle, many in one outline; SVG readers refuse outlines of millions of
     steps."""
-    dashes = DASHES if bundle.kind == "control" else ()
-    pen = Pen(edge_colour(bundle, theme), THREAD, dashes)
+    dashes = CONTROL_LINE_DASHES if bundle.kind == "control" else ()
+    pen = Pen(edge_colour(bundle, theme), WEB_THICKNESS, dashes)
     # Each once: a million lines have only some thousand distinct ends.
-    starts: dict[int, PathStep] = {source: ("M", end_of(scene, source)) for source in set(bundle.sources)}
-    ends: dict[int, PathStep] = {target: ("L", end_of(scene, target)) for target in set(bundle.targets)}
+    starts: dict[int, PathStep] = {source: ("M", web_end_point(scene, source)) for source in set(bundle.sources)}
+    ends: dict[int, PathStep] = {target: ("L", web_end_point(scene, target)) for target in set(bundle.targets)}
     groups = []
-    for start in range(0, len(bundle.sources), BUNDLE):
+    for start in range(0, len(bundle.sources), WEB_BUNDLE):
         steps: list[PathStep] = []
-        stop = start + BUNDLE
+        stop = start + WEB_BUNDLE
         for source, target in zip(bundle.sources[start:stop], bundle.targets[start:stop], strict=True):
             steps += [starts[source], ends[target]]
         groups.append(Group((Curve(tuple(steps), pen=pen),)))
     return groups
 
 
-def end_of(scene: Scene, end: int) -> Position:
+def web_end_point(scene: Scene, end: int) -> DrawingPoint:
     """Return where a line of a web ends."""
     if end < 0:
         port = scene.ports[-1 - end]
@@ -87,63 +87,63 @@ def end_of(scene: Scene, end: int) -> Position:
     return box.x + box.width // 2, box.y + box.height // 2
 
 
-def straight(start: Position, end: Position, pen: Pen) -> Curve:
+def straight_line(start: DrawingPoint, end: DrawingPoint, pen: Pen) -> Curve:
     """Return a straight line."""
     return Curve((("M", start), ("L", end)), pen=pen)
 
 
-def band(points: Sequence[Position], thickness: float, tint: Tint) -> Curve:
+def tint_band(points: Sequence[DrawingPoint], thickness: float, tint: LineTint) -> Curve:
     """Return the band under a line of which only a part changed."""
-    return Curve(rounded(points), pen=Pen(tint.colour, thickness + 2 * BAND, tint.dashes))
+    return Curve(rounded_outline(points), pen=Pen(tint.colour, thickness + 2 * TINT_BAND, tint.dashes))
 
 
-def bead_of(line: Route, tint: Tint, theme: Theme) -> list[Primitive]:
+def draw_line_bead(line: Route, tint: LineTint, theme: Theme) -> list[Primitive]:
     """Draw the sign of an added or removed line on its last run, before the arrow head."""
-    points: list[Position] = [*straightened(line.points)]
+    points: list[DrawingPoint] = [*straighten_polyline(line.points)]
     tip, before = (points[0], points[1]) if line.kind == "reference" else (points[-1], points[-2])
-    away = min(BEAD_AWAY, _length(tip, before) * 0.6)
-    return bead(*_towards(tip, before, away), tint, theme)
+    away = min(BEAD_DISTANCE, distance_between(tip, before) * 0.6)
+    return sign_bead(*step_towards(tip, before, away), tint, theme)
 
 
 def edge_colour(line: Route | Port | Web, theme: Theme, chosen: bool = False) -> str:
     """Return the colour of an edge's line and head, and of its port; the main path and heavy lines stand out."""
     if chosen:
         return theme.selected
-    if isinstance(line, Route) and line.kind == "data" and (line.main or line.thickness >= MUCH):
+    if isinstance(line, Route) and line.kind == "data" and (line.main or line.thickness >= HEAVY_THICKNESS):
         return theme.main
     return theme.reference if line.kind == "reference" else theme.data
 
 
-def shortened(points: list[Position], by: float, at_start: bool) -> list[Position]:
+def shorten_line(points: list[DrawingPoint], by: float, at_start: bool) -> list[DrawingPoint]:
     """Return the polyline with its end (or start) drawn back, so that the line ends inside the arrow head."""
     if by <= 0:
         return points
     turned = points[::-1] if at_start else points
-    return_to = _towards(turned[-1], turned[-2], by)
+    return_to = step_towards(turned[-1], turned[-2], by)
     turned = [*turned[:-1], return_to]
     return turned[::-1] if at_start else turned
 
 
-def _towards(start: Position, goal: Position, distance: float) -> Position:
+def step_towards(start: DrawingPoint, goal: DrawingPoint, distance: float) -> DrawingPoint:
     """Return the point `distance` from `start` towards `goal`."""
     dx, dy = goal[0] - start[0], goal[1] - start[1]
     length = sqrt(dx * dx + dy * dy)
     return (start[0] + dx * distance / length, start[1] + dy * distance / length) if length else start
 
 
-def rounded(points: Sequence[Position]) -> tuple[PathStep, ...]:
+def rounded_outline(points: Sequence[DrawingPoint]) -> tuple[PathStep, ...]:
     """Return an outline through the points with rounded corners.
 
     If an end leaves no room for a curve before a cut corner, the whole corner becomes one arc, so that the line leaves
     and arrives straight. A run at an end belongs to its corner, one between two corners half to each.
 
-    >>> rounded([(0, 0), (0, 40), (30, 40)])
+    >>> rounded_outline([(0, 0), (0, 40), (30, 40)])
     (('M', (0, 0)), ('L', (0.0, 30.0)), ('Q', (0, 40, 10.0, 40.0)), ('L', (30, 40)))
-    >>> [command for command, _ in rounded([(0, 0), (0, 1), (10, 11), (90, 11)])]
+    >>> [command for command, _ in rounded_outline([(0, 0), (0, 1), (10, 11), (90, 11)])]
     ['M', 'L', 'C', 'L']
     """
-    start = whole_corner(points)
-    stop = whole_corner(points[::-1]) if len(points) > (5 if start else 3) else None
+    start = uncut_corner(points)
+    stop = uncut_corner(points[::-1]) if len(points) > (5 if start else 3) else None
     # Replace the two points of a cut corner by the corner itself, at either end.
     line = [points[0], *([start] if start else points[1:3]), *points[3:]]
     if stop:
@@ -153,42 +153,48 @@ def rounded(points: Sequence[Position]) -> tuple[PathStep, ...]:
         before, corner, after = line[index - 1 : index + 2]
         whole = (start and index == 1) or (stop and index == len(line) - 2)  # an arc uses all its room
         room = (
-            _length(before, corner) / (1 if index == 1 else 2),
-            _length(corner, after) / (1 if index == len(line) - 2 else 2),
+            distance_between(before, corner) / (1 if index == 1 else 2),
+            distance_between(corner, after) / (1 if index == len(line) - 2 else 2),
         )
-        radius = min(room) if whole else min(RADIUS, *room)
-        enter, leave = _towards(corner, before, radius), _towards(corner, after, radius)
-        steps += [("L", enter), arc(enter, corner, leave) if whole else ("Q", (*corner, *leave))]
+        radius = min(room) if whole else min(BEND_RADIUS, *room)
+        enter, leave = step_towards(corner, before, radius), step_towards(corner, after, radius)
+        steps += [("L", enter), corner_arc(enter, corner, leave) if whole else ("Q", (*corner, *leave))]
     return (*steps, ("L", line[-1]))
 
 
-def whole_corner(points: Sequence[Position]) -> Position | None:
+def uncut_corner(points: Sequence[DrawingPoint]) -> DrawingPoint | None:
     """Return the corner that was cut close to the start of a line: where its first run and its third meet.
 
-    >>> whole_corner([(0, 0), (0, 1), (10, 11), (90, 11)])
+    >>> uncut_corner([(0, 0), (0, 1), (10, 11), (90, 11)])
     (0.0, 11.0)
     """
     if len(points) < 4:
         return None
     a, b, c, d = points[:4]
-    if _length(a, b) >= RADIUS or _length(b, c) > CUT_LONG:
+    if distance_between(a, b) >= BEND_RADIUS or distance_between(b, c) > MAX_CUT_LENGTH:
         return None
     first, second, third = (b[0] - a[0], b[1] - a[1]), (c[0] - b[0], c[1] - b[1]), (d[0] - c[0], d[1] - c[1])
-    turn, size = _cross(first, third), _length(a, b) * _length(c, d)
-    one_way = _cross(first, second) * _cross(second, third) > 0
-    if not one_way or abs(turn) < LEAST_TURN * size or first[0] * third[0] + first[1] * third[1] < -LEAST_TURN * size:
+    turn, size = cross_product(first, third), distance_between(a, b) * distance_between(c, d)
+    one_way = cross_product(first, second) * cross_product(second, third) > 0
+    if (
+        not one_way
+        or abs(turn) < MIN_TURN_SINE * size
+        or first[0] * third[0] + first[1] * third[1] < -MIN_TURN_SINE * size
+    ):
         return None
-    ahead = _cross((c[0] - a[0], c[1] - a[1]), third) / turn  # in lengths of the first run
+    ahead = cross_product((c[0] - a[0], c[1] - a[1]), third) / turn  # in lengths of the first run
     return (a[0] + first[0] * ahead, a[1] + first[1] * ahead)
 
 
-def arc(enter: Position, corner: Position, leave: Position) -> PathStep:
+def corner_arc(enter: DrawingPoint, corner: DrawingPoint, leave: DrawingPoint) -> PathStep:
     """Return an arc of a circle around a corner, as one curve (exact to a thousandth of its radius).
 
     Its handles are 4/3 · tan(θ/4) of the radius long, where θ is the turn.
     """
     ahead, aside = (corner[0] - enter[0], corner[1] - enter[1]), (leave[0] - corner[0], leave[1] - corner[1])
-    cosine = (ahead[0] * aside[0] + ahead[1] * aside[1]) / (_length(enter, corner) * _length(corner, leave))
+    cosine = (ahead[0] * aside[0] + ahead[1] * aside[1]) / (
+        distance_between(enter, corner) * distance_between(corner, leave)
+    )
     part = 4 / 3 * (sqrt(2 / (1 + cosine)) - 1) * (1 + cosine) / (1 - cosine)  # of the way to the corner
     return (
         "C",
@@ -202,34 +208,34 @@ def arc(enter: Position, corner: Position, leave: Position) -> PathStep:
     )
 
 
-def _cross(first: Position, other: Position) -> float:
+def cross_product(first: DrawingPoint, other: DrawingPoint) -> float:
     return first[0] * other[1] - first[1] * other[0]
 
 
-def _length(a: Position, b: Position) -> float:
+def distance_between(a: DrawingPoint, b: DrawingPoint) -> float:
     return sqrt((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2)
 
 
-def head(tip: Position, before: Position, grow: float = 1.0) -> tuple[PathStep, ...]:
+def arrow_head(tip: DrawingPoint, before: DrawingPoint, grow: float = 1.0) -> tuple[PathStep, ...]:
     """Return an arrow head: a triangle whose tip is `tip`.
 
-    >>> head((0, 10), (0, 0))
+    >>> arrow_head((0, 10), (0, 0))
     (('M', (0, 10)), ('L', (-3.0, 2.0)), ('L', (3.0, 2.0)), ('Z', ()))
     """
-    length = _length(tip, before) or 1.0
+    length = distance_between(tip, before) or 1.0
     ux, uy = (tip[0] - before[0]) / length, (tip[1] - before[1]) / length
-    long, wide = HEAD_LONG * grow, HEAD_WIDE * grow / 2
+    long, wide = ARROW_LENGTH * grow, ARROW_WIDTH * grow / 2
     foot = (tip[0] - ux * long, tip[1] - uy * long)
     left = (foot[0] - uy * wide, foot[1] + ux * wide)
     right = (foot[0] + uy * wide, foot[1] - ux * wide)
     return (("M", tip), ("L", left), ("L", right), ("Z", ()))
 
 
-def chevron(points: Sequence[Position], thickness: float) -> tuple[PathStep, ...]:
+def chevron_outline(points: Sequence[DrawingPoint], thickness: float) -> tuple[PathStep, ...]:
     """Return the sign of a back edge: a double head in the middle of the longest run."""
-    start, stop = max(pairwise(points), key=lambda run: _length(*run))
-    half = _length(start, stop) / 2
-    grow = min(HEAD_MOST, 1 + (thickness - 1) / 5)
-    first = _towards(start, stop, half + 1)
-    second = _towards(start, stop, half + 1 + HEAD_LONG * grow * 0.75)
-    return head(first, start, grow) + head(second, start, grow)
+    start, stop = max(pairwise(points), key=lambda run: distance_between(*run))
+    half = distance_between(start, stop) / 2
+    grow = min(MAX_ARROW_GROWTH, 1 + (thickness - 1) / 5)
+    first = step_towards(start, stop, half + 1)
+    second = step_towards(start, stop, half + 1 + ARROW_LENGTH * grow * 0.75)
+    return arrow_head(first, start, grow) + arrow_head(second, start, grow)

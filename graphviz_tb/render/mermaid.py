@@ -6,41 +6,43 @@ from collections.abc import Iterator
 from itertools import islice
 
 from graphviz_tb.errors import RequestError
-from graphviz_tb.limits import MERMAID_LINES
-from graphviz_tb.model.measure import clean, cut
+from graphviz_tb.limits import MAX_MERMAID_LINES
+from graphviz_tb.model.measure import replace_unsafe_characters, truncate_text
 from graphviz_tb.model.paint import Paint
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.render.boxes import is_pill
 
-LETTERS = 60  # of a label
-ENTITIES = str.maketrans({letter: f"#{ord(letter)};" for letter in '"#<>&`\\%'})
+MAX_LABEL_LETTERS = 60  # of a label
+MERMAID_ENTITIES = str.maketrans({letter: f"#{ord(letter)};" for letter in '"#<>&`\\%'})
 
 
-def mermaid(scene: Scene, paint: Paint) -> bytes:
+def mermaid_text(scene: Scene, paint: Paint) -> bytes:
     """Return the picture as a flowchart: open groups are subgraphs, dashed lines are control edges.
 
     Raises RequestError if it has more lines than Mermaid draws.
     """
-    lines = list(islice(dict.fromkeys(line(scene, *ends) for ends in joined_boxes(scene)), MERMAID_LINES + 1))
-    if len(lines) > MERMAID_LINES:
+    lines = list(
+        islice(dict.fromkeys(mermaid_line(scene, *ends) for ends in connected_boxes(scene)), MAX_MERMAID_LINES + 1)
+    )
+    if len(lines) > MAX_MERMAID_LINES:
         raise RequestError(
-            f"Mermaid draws {MERMAID_LINES} lines, and this picture has more",
+            f"Mermaid draws {MAX_MERMAID_LINES} lines, and this picture has more",
             hint="open less: --depth 0, or --open of one group",
         )
-    text = [f"flowchart {scene.direction}", *boxes(scene), *lines, *colours(scene, paint)]
+    text = [f"flowchart {scene.direction}", *mermaid_boxes(scene), *lines, *mermaid_classes(scene, paint)]
     return ("\n".join(text) + "\n").encode()
 
 
-def label(text: str) -> str:
+def mermaid_label(text: str) -> str:
     """Return a text in quotes, with entities for Mermaid's special characters.
 
-    >>> label('a "b" [1]')
+    >>> mermaid_label('a "b" [1]')
     '"a #34;b#34; [1]"'
     """
-    return '"' + clean(cut(text, LETTERS)).translate(ENTITIES) + '"'
+    return '"' + replace_unsafe_characters(truncate_text(text, MAX_LABEL_LETTERS)).translate(MERMAID_ENTITIES) + '"'
 
 
-def boxes(scene: Scene) -> Iterator[str]:
+def mermaid_boxes(scene: Scene) -> Iterator[str]:
     """Yield the boxes, each group around those in it."""
     inside: dict[int, list[int]] = {}
     for index, box in enumerate(scene.boxes):
@@ -55,7 +57,7 @@ def boxes(scene: Scene) -> Iterator[str]:
         if index < 0:
             yield f"{'  ' * depth}end"
             continue
-        said = label(" · ".join(texts.get(index, [scene.boxes[index].address])))
+        said = mermaid_label(" · ".join(texts.get(index, [scene.boxes[index].address])))
         if scene.boxes[index].open:
             yield f"{'  ' * depth}subgraph b{index}[{said}]"
             waiting.append((-1, depth))
@@ -66,7 +68,7 @@ def boxes(scene: Scene) -> Iterator[str]:
             )
 
 
-def joined_boxes(scene: Scene) -> Iterator[tuple[int, int, bool]]:
+def connected_boxes(scene: Scene) -> Iterator[tuple[int, int, bool]]:
     """Yield pairs of boxes that lines join through the borders of open groups, and whether only control edges join
     them."""
     onward: dict[int, list[tuple[int, int, bool]]] = {}  # by port: the next port or box
@@ -89,14 +91,14 @@ def joined_boxes(scene: Scene) -> Iterator[tuple[int, int, bool]]:
             waiting += reversed(more)
 
 
-def line(scene: Scene, source: int, target: int, control: bool) -> str:
+def mermaid_line(scene: Scene, source: int, target: int, control: bool) -> str:
     """Return one line; a comment if it would join a group with its own content."""
-    if within(scene, source, target) or within(scene, target, source):
+    if is_in_group(scene, source, target) or is_in_group(scene, target, source):
         return "  %% a line from a group to itself"
     return f"  b{source} {'-.->' if control else '-->'} b{target}"
 
 
-def within(scene: Scene, group: int, box: int) -> bool:
+def is_in_group(scene: Scene, group: int, box: int) -> bool:
     """Return whether a box is a group or in it."""
     while box >= 0:
         if box == group:
@@ -105,7 +107,7 @@ def within(scene: Scene, group: int, box: int) -> bool:
     return False
 
 
-def colours(scene: Scene, paint: Paint) -> Iterator[str]:
+def mermaid_classes(scene: Scene, paint: Paint) -> Iterator[str]:
     """Yield the colours of closed boxes that have one, a class for each."""
     classes: dict[tuple[str, str, str], list[int]] = {}
     for index, (box, fill) in enumerate(zip(scene.boxes, paint.boxes, strict=True)):

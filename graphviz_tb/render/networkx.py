@@ -8,7 +8,7 @@ import networkx
 
 from graphviz_tb.model.hierarchy import Hierarchy, RowKind
 from graphviz_tb.model.metagraph import Metagraph
-from graphviz_tb.render.json import KINDS
+from graphviz_tb.render.json import JSON_KINDS
 
 
 def to_networkx(hierarchy: Hierarchy, metagraph: Metagraph) -> networkx.DiGraph[int]:
@@ -25,7 +25,7 @@ def to_networkx(hierarchy: Hierarchy, metagraph: Metagraph) -> networkx.DiGraph[
     """
     graph: networkx.DiGraph[int] = networkx.DiGraph(name=hierarchy.name[metagraph.row])
     for row in metagraph.children:
-        graph.add_node(row, **node_attributes(hierarchy, row))
+        graph.add_node(row, **networkx_attributes(hierarchy, row))
     for edge in metagraph.edges:
         graph.add_edge(
             metagraph.children[edge.source],
@@ -33,17 +33,17 @@ def to_networkx(hierarchy: Hierarchy, metagraph: Metagraph) -> networkx.DiGraph[
             tensors=edge.tensors,
             control=edge.control,
             reference=edge.reference,
-            size=edge.carried.size(),
+            size=edge.carried_tensors.element_count(),
         )
     return graph
 
 
-def node_attributes(hierarchy: Hierarchy, row: int) -> dict[str, Any]:
+def networkx_attributes(hierarchy: Hierarchy, row: int) -> dict[str, Any]:
     """Return the attributes of one node."""
     node = int(hierarchy.node[row])
     return {
         "name": hierarchy.name[row],
-        "kind": "call" if row in hierarchy.calls else KINDS[RowKind(hierarchy.kind[row])],
+        "kind": "call" if row in hierarchy.calls else JSON_KINDS[RowKind(hierarchy.kind[row])],
         "op": hierarchy.graph.op_types[hierarchy.graph.op[node]] if node >= 0 else None,
-        "ops": hierarchy.ops(row),
+        "ops": hierarchy.op_count(row),
     }

@@ -9,31 +9,38 @@ from itertools import pairwise
 from math import isqrt
 
 from graphviz_tb.errors import RequestError, ToolFailed, ToolMissing
-from graphviz_tb.limits import PNG_MOST_WORK, PNG_PIXELS, PNG_SIDE, PNG_STEPS, PNG_TEXTS, PNG_WORK
+from graphviz_tb.limits import (
+    MAX_ASKED_PNG_WORK,
+    MAX_PNG_PIXELS,
+    MAX_PNG_SIDE_PX,
+    MAX_PNG_STEPS,
+    MAX_PNG_TEXTS,
+    MAX_PNG_WORK,
+)
 from graphviz_tb.model.drawing import Drawing, Label, Primitive, Rectangle
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.render.bands import bands
-from graphviz_tb.render.fonts import font_files, foreign, lacking
-from graphviz_tb.render.hatches import without_hatch
-from graphviz_tb.render.ink import PIXELS, Ink, covered, ink_of
-from graphviz_tb.render.png_file import stacked
-from graphviz_tb.render.svg import Viewport, svg
+from graphviz_tb.render.bands import split_bands
+from graphviz_tb.render.fonts import font_files, missing_font_notices, undrawable_texts
+from graphviz_tb.render.hatches import replace_hatch
+from graphviz_tb.render.ink import SHEET_PIXELS, RasterWork, covered_area, raster_work
+from graphviz_tb.render.png_file import stack_pngs
+from graphviz_tb.render.svg import Viewport, svg_bytes
 
-FAMILY = "Arimo"
-USUAL = 2.0  # pixels per unit, for high-density screens
-NEVER = PNG_MOST_WORK * PIXELS  # pixels of any PNG, even an empty one
-FAINTEST = 0.04  # nothing can be distinguished at smaller scales: no picture is scaled further down to save work
-PLAIN = 0.1  # at this scale every shape may be visible
-THIN = 0.5  # up to this scale outlines are drawn as fills: they are half a pixel wide
+FONT_FAMILY = "Arimo"
+DEFAULT_SCALE = 2.0  # pixels per unit, for high-density screens
+PNG_HARD_LIMIT = MAX_ASKED_PNG_WORK * SHEET_PIXELS  # pixels of any PNG, even an empty one
+MIN_WORK_SCALE = 0.04  # nothing can be distinguished at smaller scales: no picture is scaled further down to save work
+ALL_VISIBLE_SCALE = 0.1  # at this scale every shape may be visible
+FILLED_OUTLINE_SCALE = 0.5  # up to this scale outlines are drawn as fills: they are half a pixel wide
 # Limits of one band: the rasteriser takes 7 bytes for a pixel, 10 kB for a text and 2 kB for another shape.
 BAND_PIXELS, BAND_TEXTS, BAND_SHAPES = 16_000_000, 8_000, 80_000
-HELD = re.compile(r' textLength="\d+" lengthAdjust="spacingAndGlyphs"([^>]*>)([^<]*)')
+HELD_TEXT = re.compile(r' textLength="\d+" lengthAdjust="spacingAndGlyphs"([^>]*>)([^<]*)')
 
 
 @dataclass(frozen=True, slots=True)
-class Raster:
+class RasterSize:
     """The size of the PNG in pixels, its scale, the requested scale, and the reason for a smaller one."""
 
     width: int
@@ -43,26 +50,26 @@ class Raster:
     limit: str = ""
 
 
-def png(drawing: Drawing, options: PictureOptions) -> bytes:
+def png_bytes(drawing: Drawing, options: PictureOptions) -> bytes:
     """Return the drawing as PNG bytes, never with more pixels than the cap."""
-    ink = ink_of(drawing)
-    size = raster(ink, options)
-    rasterise = rasteriser(drawing, options)
-    drawn = drawable(drawing, size.zoom, ink.least(size.zoom), ink.smallest())
-    count = bands_for(drawn, size)
+    ink = raster_work(drawing)
+    size = raster_size(ink, options)
+    rasterise = make_rasteriser(drawing, options)
+    drawn = simplify_drawing(drawing, size.zoom, ink.min_text_size(size.zoom), ink.min_shape_area())
+    count = band_count(drawn, size)
     if count == 1:
         # Give the width only: given both, the narrower rules, and a rounded height would cost a pixel of width.
-        return rasterise(svg(drawn).decode(), size.width)
+        return rasterise(svg_bytes(drawn).decode(), size.width)
     zoom = size.width / drawing.width
     height = -(-drawing.height * size.width // drawing.width)  # rounded up, as the rasteriser does
     tops = [height * band // count for band in range(count)]
     windows: list[Viewport] = [(size.width, bottom - top, zoom, top) for top, bottom in pairwise((*tops, height))]
-    cut = bands(drawn, [top / zoom for top in tops])
-    made = (rasterise(svg(each, window).decode(), size.width) for each, window in zip(cut, windows, strict=True))
-    return stacked(made, size.width, height)
+    cut = split_bands(drawn, [top / zoom for top in tops])
+    made = (rasterise(svg_bytes(each, window).decode(), size.width) for each, window in zip(cut, windows, strict=True))
+    return stack_pngs(made, size.width, height)
 
 
-def drawable(drawing: Drawing, zoom: float, least: float, smallest: int) -> Drawing:
+def simplify_drawing(drawing: Drawing, zoom: float, least: float, smallest: int) -> Drawing:
     """Return the drawing with lines instead of hatches, with fills instead of outlines at small scales, and without
     what is invisible at this scale.
 
@@ -73,46 +80,46 @@ def drawable(drawing: Drawing, zoom: float, least: float, smallest: int) -> Draw
     def visible_shapes(shape: Primitive) -> tuple[Primitive, ...]:
         if isinstance(shape, Label):
             return (shape,) if shape.size >= least else ()
-        if not visible(shape, zoom) or (smallest and covered(shape) < smallest):
+        if not is_visible(shape, zoom) or (smallest and covered_area(shape) < smallest):
             return ()
-        if isinstance(shape, Rectangle) and zoom <= THIN:
-            return without_outline(shape)
-        return (without_hatch(shape, drawing.ground),)
+        if isinstance(shape, Rectangle) and zoom <= FILLED_OUTLINE_SCALE:
+            return outline_as_fill(shape)
+        return (replace_hatch(shape, drawing.ground),)
 
-    return drawing.mapped(visible_shapes)
+    return drawing.replace_shapes(visible_shapes)
 
 
-def without_outline(box: Rectangle) -> tuple[Rectangle, ...]:
+def outline_as_fill(box: Rectangle) -> tuple[Rectangle, ...]:
     """Return a box with a solid outline as two filled ones, one over the other, which takes half the time.
 
     >>> from graphviz_tb.model.drawing import Pen
-    >>> without_outline(Rectangle(0.5, 0.5, 9, 9, 2, "#FFFFFF", Pen("#000000")))[1]
+    >>> outline_as_fill(Rectangle(0.5, 0.5, 9, 9, 2, "#FFFFFF", Pen("#000000")))[1]
     Rectangle(x=1.0, y=1.0, width=8.0, height=8.0, radius=1.5, fill='#FFFFFF', pen=None)
     """
     pen = box.pen
     if pen is None or box.fill is None or pen.dashes or pen.width >= min(box.width, box.height):
         return (box,)
     half = pen.width / 2
-    return grown(box, half, pen.colour), grown(box, -half, box.fill)
+    return grown_rect(box, half, pen.colour), grown_rect(box, -half, box.fill)
 
 
-def grown(box: Rectangle, by: float, fill: str) -> Rectangle:
+def grown_rect(box: Rectangle, by: float, fill: str) -> Rectangle:
     """Return a filled rectangle, larger on each side; sharp corners stay sharp."""
     radius = max(0, box.radius + by) if box.radius else 0
     return Rectangle(box.x - by, box.y - by, box.width + 2 * by, box.height + 2 * by, radius, fill)
 
 
-def visible(shape: Primitive, zoom: float) -> bool:
+def is_visible(shape: Primitive, zoom: float) -> bool:
     """Return whether a shape may change a pixel by more than one of the 256 steps of a colour; true at usual scales.
 
     >>> from graphviz_tb.model.drawing import Disc
-    >>> visible(Disc(0, 0, 20, "#FFFFFF"), 0.01), visible(Disc(0, 0, 20, "#FFFFFF"), 0.001)
+    >>> is_visible(Disc(0, 0, 20, "#FFFFFF"), 0.01), is_visible(Disc(0, 0, 20, "#FFFFFF"), 0.001)
     (True, False)
     """
-    return zoom >= PLAIN or covered(shape) * zoom * zoom >= 1 / 256
+    return zoom >= ALL_VISIBLE_SCALE or covered_area(shape) * zoom * zoom >= 1 / 256
 
 
-def bands_for(drawing: Drawing, size: Raster) -> int:
+def band_count(drawing: Drawing, size: RasterSize) -> int:
     """Return the number of bands in which a drawing is rasterised."""
     shapes = drawing.shapes()
     texts = sum(isinstance(shape, Label) for shape in shapes)
@@ -121,27 +128,27 @@ def bands_for(drawing: Drawing, size: Raster) -> int:
     return min(most, size.height)
 
 
-def rasteriser(drawing: Drawing, options: PictureOptions) -> Callable[[str, int], bytes]:
+def make_rasteriser(drawing: Drawing, options: PictureOptions) -> Callable[[str, int], bytes]:
     """Return a function that makes a PNG of a given width from an SVG of this drawing, or of a part of it."""
     try:
         import resvg_py
     except ImportError as error:  # pragma: no cover - it is a dependency
         raise ToolMissing("the PNG rasteriser is not installed", hint="pip install resvg-py") from error
-    strange = foreign(drawing, options.font_files)
+    strange = undrawable_texts(drawing, options.font_files)
     files = font_files(options.font_files, drawing)
 
     def rasterise(sheet: str, width: int) -> bytes:
         try:
             data = resvg_py.svg_to_bytes(
-                svg_string=unheld(sheet),
+                svg_string=release_joined_texts(sheet),
                 width=width,
                 font_files=files,
                 # Fonts of the machine only if needed: otherwise all machines give equal pictures.
                 skip_system_fonts=not strange,
-                font_family=FAMILY,
-                sans_serif_family=FAMILY,
-                serif_family=FAMILY,
-                monospace_family=FAMILY,
+                font_family=FONT_FAMILY,
+                sans_serif_family=FONT_FAMILY,
+                serif_family=FONT_FAMILY,
+                monospace_family=FONT_FAMILY,
             )
         except ValueError as error:
             raise ToolFailed(f"the PNG rasteriser stopped: {error}") from error
@@ -150,63 +157,63 @@ def rasteriser(drawing: Drawing, options: PictureOptions) -> Callable[[str, int]
     return rasterise
 
 
-def unheld(sheet: str) -> str:
+def release_joined_texts(sheet: str) -> str:
     """Return an SVG whose texts with joined letters, such as emoji sequences, have no fixed width.
 
     For such a sequence that no font has, the rasteriser counts only the first box and draws the text far too wide;
     joined Arabic letters are narrower than their measured single forms and would be stretched.
 
-    >>> unheld('<text textLength="42" lengthAdjust="spacingAndGlyphs" fill="#000">हिन्दी</text>')
+    >>> release_joined_texts('<text textLength="42" lengthAdjust="spacingAndGlyphs" fill="#000">हिन्दी</text>')
     '<text fill="#000">हिन्दी</text>'
-    >>> unheld('<text textLength="9" lengthAdjust="spacingAndGlyphs">한국</text>')
+    >>> release_joined_texts('<text textLength="9" lengthAdjust="spacingAndGlyphs">한국</text>')
     '<text textLength="9" lengthAdjust="spacingAndGlyphs">한국</text>'
     """
 
     def release_width(held: re.Match[str]) -> str:
         text = held[2]
-        return held[0] if text.isascii() or not any(map(joins, text)) else held[1] + text
+        return held[0] if text.isascii() or not any(map(joins_previous, text)) else held[1] + text
 
-    return sheet if sheet.isascii() else HELD.sub(release_width, sheet)
+    return sheet if sheet.isascii() else HELD_TEXT.sub(release_width, sheet)
 
 
-def joins(char: str) -> bool:
+def joins_previous(char: str) -> bool:
     """Return whether a character is drawn as one with the previous one: a mark, a joiner, a skin colour, an Arabic
     letter.
 
-    >>> joins("\u200d"), joins("م"), joins("한")
+    >>> joins_previous("\u200d"), joins_previous("م"), joins_previous("한")
     (True, True, False)
     """
     marks, arabic = unicodedata.category(char) in ("Mn", "Mc", "Me"), unicodedata.bidirectional(char) == "AL"
     return marks or arabic or char == "\u200d" or "\U0001f3fb" <= char <= "\U0001f3ff"
 
 
-def raster(ink: Ink, options: PictureOptions) -> Raster:
+def raster_size(ink: RasterWork, options: PictureOptions) -> RasterSize:
     """Return the size of the PNG of a drawing.
 
-    >>> raster(Ink(1000, 500), PictureOptions()).width
+    >>> raster_size(RasterWork(1000, 500), PictureOptions()).width
     2000
-    >>> raster(Ink(8000, 8000), PictureOptions()).width
+    >>> raster_size(RasterWork(8000, 8000), PictureOptions()).width
     8000
-    >>> raster(Ink(1000, 500, lines=2 * PNG_WORK), PictureOptions()).width
+    >>> raster_size(RasterWork(1000, 500, lines=2 * MAX_PNG_WORK), PictureOptions()).width
     499
     """
     width, height = ink.width, ink.height
-    asked = options.width / width if options.width else options.scale or USUAL
-    zoom, limit = asked, f"{PNG_PIXELS // 1_000_000} megapixels"
+    asked = options.width / width if options.width else options.scale or DEFAULT_SCALE
+    zoom, limit = asked, f"{MAX_PNG_PIXELS // 1_000_000} megapixels"
     if options.width is None and options.scale is None:
-        zoom = min(zoom, PNG_SIDE / width)
-        if width * height * zoom * zoom > PNG_PIXELS:
-            zoom = isqrt(PNG_PIXELS * 1_000_000 // (width * height)) / 1000  # rounded down: never above the cap
-        if ink.at(zoom) > PNG_WORK:
-            zoom = min(zoom, max(ink.zoom(PNG_WORK, zoom), FAINTEST))
-            limit = f"the work of lines of {PNG_WORK // 1_000_000} million pixels"
-    size = Raster(options.width or max(1, int(width * zoom)), max(1, int(height * zoom)), zoom, asked, limit)
-    if size.width * size.height > NEVER:
+        zoom = min(zoom, MAX_PNG_SIDE_PX / width)
+        if width * height * zoom * zoom > MAX_PNG_PIXELS:
+            zoom = isqrt(MAX_PNG_PIXELS * 1_000_000 // (width * height)) / 1000  # rounded down: never above the cap
+        if ink.work_at(zoom) > MAX_PNG_WORK:
+            zoom = min(zoom, max(ink.zoom_within(MAX_PNG_WORK, zoom), MIN_WORK_SCALE))
+            limit = f"the work of lines of {MAX_PNG_WORK // 1_000_000} million pixels"
+    size = RasterSize(options.width or max(1, int(width * zoom)), max(1, int(height * zoom)), zoom, asked, limit)
+    if size.width * size.height > PNG_HARD_LIMIT:
         raise RequestError(
             f"a PNG of {size.width} × {size.height} pixels is too large",
             hint="ask for a smaller --scale or --width, open fewer groups, or write SVG",
         )
-    if ink.at(zoom) > PNG_MOST_WORK:
+    if ink.work_at(zoom) > MAX_ASKED_PNG_WORK:
         lines, filled = ink.lines * zoom / 1e6, ink.filled * zoom * zoom / 1e6
         names = sum(many for _, many in ink.texts)
         raise RequestError(
@@ -218,33 +225,35 @@ def raster(ink: Ink, options: PictureOptions) -> Raster:
     return size
 
 
-def scale_of(zoom: float) -> str:
+def format_scale(zoom: float) -> str:
     """Format a scale: two decimals, or its first digit.
 
-    >>> scale_of(0.5), scale_of(0.00094)
+    >>> format_scale(0.5), format_scale(0.00094)
     ('0.50', '0.0009')
     """
     return f"{zoom:.2f}" if zoom >= 0.01 else f"{zoom:.1g}"
 
 
-def notices(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
+def png_notices(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
     """Return notices of what a PNG of this drawing does differently than requested: fewer pixels, fonts of this
     machine."""
-    ink = ink_of(drawing)
-    size, raised = raster(ink, options), []
+    ink = raster_work(drawing)
+    size, raised = raster_size(ink, options), []
     if size.zoom < size.asked:
-        scaled = f"the PNG is drawn at scale {scale_of(size.zoom)} to stay within {size.limit}"
+        scaled = f"the PNG is drawn at scale {format_scale(size.zoom)} to stay within {size.limit}"
         raised.append(Notice("png-scaled", scaled, strict=False))
-    least = ink.least(size.zoom)
+    least = ink.min_text_size(size.zoom)
     small = sum(count for height, count in ink.texts if height * size.zoom >= 1 and height < least)
     if small:
-        more = f"{small:,} names are left out of the PNG: up to {PNG_TEXTS:,}, the largest, are drawn"
+        more = f"{small:,} names are left out of the PNG: up to {MAX_PNG_TEXTS:,}, the largest, are drawn"
         raised.append(Notice("png-names", more, strict=False))
-    smallest = ink.smallest()
-    seen = 0 if size.zoom >= PLAIN else 1 / (256 * size.zoom * size.zoom)  # as in `visible`
+    smallest = ink.min_shape_area()
+    seen = 0 if size.zoom >= ALL_VISIBLE_SCALE else 1 / (256 * size.zoom * size.zoom)  # as in `is_visible`
     tiny = sum(count for area, count, _ in ink.shapes if seen <= area < smallest)
     if tiny:
-        less = f"{tiny:,} shapes are left out of the PNG: the largest are drawn, up to {PNG_STEPS:,} steps of outlines"
+        less = (
+            f"{tiny:,} shapes are left out of the PNG: the largest are drawn, up to {MAX_PNG_STEPS:,} steps of outlines"
+        )
         raised.append(Notice("png-shapes", less, strict=False))
     drawn = "they are drawn with a face of this machine where one fits, else as empty boxes"
-    return (*raised, *lacking(foreign(drawing, options.font_files), "png-font", drawn))
+    return (*raised, *missing_font_notices(undrawable_texts(drawing, options.font_files), "png-font", drawn))

@@ -6,7 +6,7 @@ from graphviz_tb.model.drawing import Label, Primitive
 from graphviz_tb.model.scene import Anchor
 
 
-def written(
+def text_labels(
     content: str,
     x: float,
     y: float,
@@ -19,7 +19,7 @@ def written(
 ) -> list[Primitive]:
     """Return a text in its measured width whatever font the viewer has; nothing for an empty text.
 
-    >>> written("", 0, 12, 12, 0, "#000000")
+    >>> text_labels("", 0, 12, 12, 0, "#000000")
     []
     """
     return [Label(content, x, y, size, width, colour, anchor, semibold, halo)] if content and width else []

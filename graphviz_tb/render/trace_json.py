@@ -17,7 +17,7 @@ from graphviz_tb.model.profile import Profile, SliceKind, Timeline
 TraceEvent = dict[str, Any]
 
 
-def trace_json(profiles: Sequence[Profile]) -> bytes:
+def trace_json_bytes(profiles: Sequence[Profile]) -> bytes:
     """Return the steps of one run, one after the other on the clock of the trace; equal profiles give equal bytes."""
     origin = min((each.timeline.origin for each in profiles), default=0)
     processes: dict[str, int] = {}
@@ -25,21 +25,28 @@ def trace_json(profiles: Sequence[Profile]) -> bytes:
     events: list[TraceEvent] = []
     for profile in profiles:
         shift = profile.timeline.origin - origin
-        events += slices(profile, shift, processes, threads)
-        events += counters(profile, shift, processes)
-    events = [*described(processes, threads), *events]
+        events += slice_events(profile, shift, processes, threads)
+        events += memory_events(profile, shift, processes)
+    events = [*name_events(processes, threads), *events]
     lines = b",\n".join(json.dumps(event, ensure_ascii=True, separators=(",", ":")).encode() for event in events)
     return b'{"displayTimeUnit":"ns","traceEvents":[\n' + lines + b"\n]}\n"
 
 
-def slices(
+def slice_events(
     profile: Profile, shift: int, processes: dict[str, int], threads: dict[tuple[int, str, int], int]
 ) -> Iterator[TraceEvent]:
     """Yield an event for each slice."""
     timeline = profile.timeline
-    names = [sound(name) for name in timeline.names]
-    nodes = [sound(name) for name in timeline.addresses]
-    columns = (timeline.lane, rows_apart(timeline), timeline.start, timeline.duration, timeline.name, timeline.node)
+    names = [valid_unicode(name) for name in timeline.names]
+    nodes = [valid_unicode(name) for name in timeline.addresses]
+    columns = (
+        timeline.lane,
+        slice_event_rows(timeline),
+        timeline.start,
+        timeline.duration,
+        timeline.name,
+        timeline.node,
+    )
     more = (timeline.kind, timeline.waited)
     every = zip(*(column.tolist() for column in (*columns, *more)), strict=True)
     for lane, row, start, duration, name, node, kind, waited in every:
@@ -47,14 +54,14 @@ def slices(
         process = processes.setdefault(device, len(processes) + 1)
         thread = threads.setdefault((process, timeline.lanes[lane].thread, row), len(threads) + 1)
         args: dict[str, Any] = {"node": nodes[node]} if node >= 0 else {}
-        args |= {"step": sound(profile.step)} if profile.step else {}
+        args |= {"step": valid_unicode(profile.step)} if profile.step else {}
         args |= {"waited_us": waited / 1000} if waited else {}
         times = {"ts": (shift + start) / 1000, "dur": duration / 1000}
         kind_name = SliceKind(kind).name.lower()
         yield {"ph": "X", "name": names[name], "cat": kind_name, "pid": process, "tid": thread, **times, "args": args}
 
 
-def rows_apart(timeline: Timeline) -> Any:
+def slice_event_rows(timeline: Timeline) -> Any:
     """Return the row of each slice: nested slices are on the row of the outer one, others on the row of their level."""
     row = timeline.level.astype(np.int64)
     for level in range(1, int(np.max(row, initial=0)) + 1):  # the slice around is on a level above
@@ -63,25 +70,25 @@ def rows_apart(timeline: Timeline) -> Any:
     return row
 
 
-def counters(profile: Profile, shift: int, processes: dict[str, int]) -> Iterator[TraceEvent]:
+def memory_events(profile: Profile, shift: int, processes: dict[str, int]) -> Iterator[TraceEvent]:
     """Yield a counter for each allocator."""
     for curve in profile.memory:
         process = processes.setdefault("memory", len(processes) + 1)
         for time, held in zip(curve.time.tolist(), curve.bytes.tolist(), strict=True):
-            name = f"memory: {sound(curve.allocator)}"
+            name = f"memory: {valid_unicode(curve.allocator)}"
             yield {"ph": "C", "name": name, "pid": process, "ts": (shift + time) / 1000, "args": {"bytes": held}}
 
 
-def described(processes: dict[str, int], threads: dict[tuple[int, str, int], int]) -> Iterator[TraceEvent]:
+def name_events(processes: dict[str, int], threads: dict[tuple[int, str, int], int]) -> Iterator[TraceEvent]:
     """Yield the names of processes and threads."""
     for device, process in processes.items():
-        yield {"ph": "M", "name": "process_name", "pid": process, "args": {"name": sound(device)}}
+        yield {"ph": "M", "name": "process_name", "pid": process, "args": {"name": valid_unicode(device)}}
         yield {"ph": "M", "name": "process_sort_index", "pid": process, "args": {"sort_index": process}}
     for (process, name, row), thread in threads.items():
-        shown = sound(name) + (f" ({row + 1})" if row else "")
+        shown = valid_unicode(name) + (f" ({row + 1})" if row else "")
         yield {"ph": "M", "name": "thread_name", "pid": process, "tid": thread, "args": {"name": shown or "ops"}}
 
 
-def sound(text: str) -> str:
+def valid_unicode(text: str) -> str:
     """Return a text without lone surrogates, which readers refuse."""
     return text.encode("utf-8", "replace").decode()

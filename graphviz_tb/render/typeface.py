@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from fontTools.ttLib import TTFont
 
 # Tables of the OpenType specification (ISO/IEC 14496-22) that a font in a PDF needs, and hints if there are any.
-KEPT = ("cvt ", "fpgm", "glyf", "head", "hhea", "hmtx", "loca", "maxp", "prep")
-NEEDED = ("head", "hhea", "maxp", "hmtx", "cmap")
+KEPT_TABLES = ("cvt ", "fpgm", "glyf", "head", "hhea", "hmtx", "loca", "maxp", "prep")
+REQUIRED_TABLES = ("head", "hhea", "maxp", "hmtx", "cmap")
 # Warnings of fontTools go to configured loggers and are not printed: our errors report what matters.
 logging.getLogger("fontTools").addHandler(logging.NullHandler())
 
@@ -30,64 +30,64 @@ class Typeface:
         from fontTools.ttLib import TTFont  # takes 60 ms to import
 
         self._data, self._name = data, name
-        with sound(name):
+        with font_errors(name):
             self._font: TTFont = TTFont(io.BytesIO(data), fontNumber=0, lazy=True)  # `lazy` only saves time
-            for table in NEEDED:  # decoded now, to find damage here
+            for table in REQUIRED_TABLES:  # decoded now, to find damage here
                 self._font[table]
             metrics = self._font["hmtx"].metrics
             self._advances: list[int] = [metrics[glyph][0] for glyph in self._font.getGlyphOrder()]
             numbers = ((code, self._font.getGlyphID(glyph)) for code, glyph in self._font.getBestCmap().items())
             self.glyphs: dict[int, int] = {code: glyph for code, glyph in numbers if glyph < len(self._advances)}
-            if not self.em:
+            if not self.units_per_em:
                 raise ValueError("letters of no size")
 
     @property
-    def outlined(self) -> bool:
+    def has_outlines(self) -> bool:
         """Return whether it has outlines that can be embedded: TrueType or PostScript."""
-        return self.postscript or ("glyf" in self._font and "loca" in self._font)
+        return self.is_postscript or ("glyf" in self._font and "loca" in self._font)
 
     @property
-    def postscript(self) -> bool:
+    def is_postscript(self) -> bool:
         """Return whether its outlines are PostScript, as in fonts for Chinese, Japanese and Korean."""
         return "CFF " in self._font
 
     @property
-    def em(self) -> int:
+    def units_per_em(self) -> int:
         """Units of an em."""
         return int(self._font["head"].unitsPerEm)
 
     @property
-    def bounds(self) -> tuple[int, int, int, int]:
+    def glyph_bounds(self) -> tuple[int, int, int, int]:
         """The bounding box of all glyphs, in units."""
         head = self._font["head"]
         return head.xMin, head.yMin, head.xMax, head.yMax
 
     @property
-    def heights(self) -> tuple[int, int]:
+    def ascent_and_descent(self) -> tuple[int, int]:
         """Ascent and descent, in units."""
         return self._font["hhea"].ascent, self._font["hhea"].descent
 
-    def advance(self, glyph: int) -> int:
+    def glyph_advance(self, glyph: int) -> int:
         """Return the advance of a glyph, in units."""
         return self._advances[glyph]
 
-    def subset(self, glyphs: Iterable[int]) -> bytes:
+    def subset_font(self, glyphs: Iterable[int]) -> bytes:
         """Return the outlines of `glyphs` and of their parts, as a font file or as bare CFF; all keep their numbers."""
-        with sound(self._name):  # outlines are decoded here
-            return self._subset(glyphs)
+        with font_errors(self._name):  # outlines are decoded here
+            return self._make_subset(glyphs)
 
-    def _subset(self, glyphs: Iterable[int]) -> bytes:
+    def _make_subset(self, glyphs: Iterable[int]) -> bytes:
         from fontTools.subset import Options, Subsetter
         from fontTools.ttLib import TTFont
 
         font = TTFont(io.BytesIO(self._data), fontNumber=0, recalcTimestamp=False)  # no clock: equal bytes each time
-        kept = (*KEPT, "CFF ") if self.postscript else KEPT
+        kept = (*KEPT_TABLES, "CFF ") if self.is_postscript else KEPT_TABLES
         subsetter = Subsetter(Options(retain_gids=True, notdef_outline=True))
         subsetter.populate(gids=glyphs)
         for tag in [tag for tag in font.keys() if tag not in (*kept, "GlyphOrder")]:  # noqa: SIM118
             del font[tag]
         subsetter.subset(font)
-        if self.postscript:
+        if self.is_postscript:
             return bytes(font["CFF "].compile(font))
         file = io.BytesIO()
         font.save(file, reorderTables=None)
@@ -95,7 +95,7 @@ class Typeface:
 
 
 @contextmanager
-def sound(name: str) -> Iterator[None]:
+def font_errors(name: str) -> Iterator[None]:
     """Turn any error of a damaged font into a RequestError."""
     try:
         yield

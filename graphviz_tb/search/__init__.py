@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from graphviz_tb.search.assertions import Assertion, parse_assertion
-from graphviz_tb.search.language import Query, has_regex, parse
-from graphviz_tb.search.rows import BoundedRows, SearchedRows, matching, matching_bounds
+from graphviz_tb.search.language import Query, has_regex, parse_query
+from graphviz_tb.search.rows import BoundedRows, SearchedRows, match_row_bounds, match_rows
 
 __all__ = [
     "Assertion",
@@ -12,8 +12,8 @@ __all__ = [
     "Query",
     "SearchedRows",
     "has_regex",
-    "matching",
-    "matching_bounds",
-    "parse",
+    "match_row_bounds",
+    "match_rows",
     "parse_assertion",
+    "parse_query",
 ]

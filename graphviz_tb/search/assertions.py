@@ -6,15 +6,23 @@ import re
 from dataclasses import dataclass
 
 from graphviz_tb.errors import MalformedAssertion, RequestError
-from graphviz_tb.search.language import NUMBER, QUANTITIES, SIGN, NumberTerm, Query, parse, scale
+from graphviz_tb.search.language import (
+    NUMBER_PATTERN,
+    QUERY_QUANTITIES,
+    SIGN_PATTERN,
+    NumberTerm,
+    Query,
+    parse_query,
+    unit_factor,
+)
 
-COUNT, OPS = "count", "ops"  # asserted besides quantities: the number of matches, and of ops
-ASSERTED = {**QUANTITIES, COUNT: COUNT, OPS: OPS}
-EXAMPLES = "'count(op:Cast) == 0', 'params < 5M', 'flops(name:encoder) <= 2G'"
+MATCH_COUNT, OP_COUNT = "count", "ops"  # asserted besides quantities: the number of matches, and of ops
+ASSERTED_QUANTITIES = {**QUERY_QUANTITIES, MATCH_COUNT: MATCH_COUNT, OP_COUNT: OP_COUNT}
+ASSERTION_EXAMPLES = "'count(op:Cast) == 0', 'params < 5M', 'flops(name:encoder) <= 2G'"
 
-NAME = re.compile(r"\s*([A-Za-z_]+)\s*")
-COMPARED = re.compile(rf"\s*({SIGN})\s*")
-AMOUNT = re.compile(rf"({NUMBER})([A-Za-zµ]*)\s*")
+QUANTITY_NAME = re.compile(r"\s*([A-Za-z_]+)\s*")
+COMPARISON_SIGN = re.compile(rf"\s*({SIGN_PATTERN})\s*")
+LIMIT_WITH_UNIT = re.compile(rf"({NUMBER_PATTERN})([A-Za-zµ]*)\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,51 +50,51 @@ def parse_assertion(text: str) -> Assertion:
       params 5M
              ^
     """
-    name = NAME.match(text)
-    if name is None or name[1].lower() not in ASSERTED:
+    name = QUANTITY_NAME.match(text)
+    if name is None or name[1].lower() not in ASSERTED_QUANTITIES:
         what = "a quantity is missing" if name is None else f"nothing to assert is called {name[1]!r}"
-        hint = f"it begins with one of: {', '.join(ASSERTED)}; examples: {EXAMPLES}"
+        hint = f"it begins with one of: {', '.join(ASSERTED_QUANTITIES)}; examples: {ASSERTION_EXAMPLES}"
         raise MalformedAssertion(what, text, name.start(1) if name else 0, hint=hint)
-    quantity = ASSERTED[name[1].lower()]
-    at = closing(text, name.end())
-    query = inner(text, name.end(), at) if at > name.end() else None
-    if quantity == COUNT and query is None:
+    quantity = ASSERTED_QUANTITIES[name[1].lower()]
+    at = query_end(text, name.end())
+    query = parse_inner_query(text, name.end(), at) if at > name.end() else None
+    if quantity == MATCH_COUNT and query is None:
         raise MalformedAssertion("count takes a query", text, at, hint="count(op:Cast) == 0")
-    sign, limit = comparison(text, at, quantity)
+    sign, limit = parse_comparison(text, at, quantity)
     return Assertion(text.strip(), query, NumberTerm(quantity, "==" if sign == "=" else sign, limit))
 
 
-def closing(text: str, start: int) -> int:
+def query_end(text: str, start: int) -> int:
     """Return the position after the parenthesis that closes the one at `start`; `start` itself if none opens there."""
     if not text.startswith("(", start):
         return start
     # Numbers have no parentheses, so the last one closes the query, even if quoted texts contain some.
     end = text.rfind(")")
     if end < 0:
-        raise MalformedAssertion("a ( is not closed", text, start, hint=f"examples: {EXAMPLES}")
+        raise MalformedAssertion("a ( is not closed", text, start, hint=f"examples: {ASSERTION_EXAMPLES}")
     return end + 1
 
 
-def inner(text: str, start: int, stop: int) -> Query:
+def parse_inner_query(text: str, start: int, stop: int) -> Query:
     """Parse the query between the parentheses at `start` and before `stop`."""
     try:
-        return parse(text[start + 1 : stop - 1])
+        return parse_query(text[start + 1 : stop - 1])
     except RequestError as error:
         raise MalformedAssertion(error.message, text, start + 1, hint=error.hint) from None
 
 
-def comparison(text: str, start: int, quantity: str) -> tuple[str, float]:
+def parse_comparison(text: str, start: int, quantity: str) -> tuple[str, float]:
     """Parse the sign and the number from `start` to the end, in FLOPs, bytes or microseconds."""
-    compared = COMPARED.match(text, start)
+    compared = COMPARISON_SIGN.match(text, start)
     if compared is None:
         at = start + len(text[start:]) - len(text[start:].lstrip())
-        hint = f"examples: {EXAMPLES}"
+        hint = f"examples: {ASSERTION_EXAMPLES}"
         raise MalformedAssertion("a comparison is missing (< <= > >= == !=)", text, at, hint=hint)
-    amount = AMOUNT.match(text, compared.end())
+    amount = LIMIT_WITH_UNIT.match(text, compared.end())
     if amount is None:
         raise MalformedAssertion("a number is missing", text, compared.end(), hint="5000, 5M, 1.5G, 10MB, 2ms")
     try:
-        limit = float(amount[1]) * scale(quantity, amount[2])
+        limit = float(amount[1]) * unit_factor(quantity, amount[2])
     except RequestError as error:
         raise MalformedAssertion(error.message, text, amount.start(2), hint=error.hint) from None
     if amount.end() < len(text):

@@ -12,23 +12,23 @@ import numpy as np
 from graphviz_tb.errors import MissingFacts, RequestError
 from graphviz_tb.model.columns import Bools, Floats, Longs
 from graphviz_tb.search.language import Joined, Negated, NumberTerm, Query, TextTerm
-from graphviz_tb.view.wildcards import Pattern, is_wild
+from graphviz_tb.view.wildcards import NamePattern, has_wildcards
 
 TextTest = Callable[[str], bool]
-COMPARE: dict[str, Callable[[Any, float], Any]] = {
+COMPARE_FUNCTIONS: dict[str, Callable[[Any, float], Any]] = {
     ">=": operator.ge, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">": operator.gt, "<": operator.lt,
 }  # fmt: skip
-EVERYWHERE = ("name", "op", "device", "attr")  # fields that are searched for a text without a field
-INTERNED = ("op", "device")
-NO_STATISTICS = "no run statistics were read", "--run-metadata FILE reads them"
-NO_WEIGHTS = ("a trace of PyTorch has no shapes of weights", "export the model, or count them in the program")
-WHY_UNKNOWN: dict[str, tuple[str, str | None]] = {
-    "time": NO_STATISTICS,
-    "memory": NO_STATISTICS,
-    "parameters": NO_WEIGHTS,
-    "weight_bytes": NO_WEIGHTS,
+FREE_TEXT_FIELDS = ("name", "op", "device", "attr")  # fields that are searched for a text without a field
+INTERNED_FIELDS = ("op", "device")
+NO_STATISTICS_HINT = "no run statistics were read", "--run-metadata FILE reads them"
+NO_WEIGHTS_HINT = ("a trace of PyTorch has no shapes of weights", "export the model, or count them in the program")
+MISSING_FACT_HINTS: dict[str, tuple[str, str | None]] = {
+    "time": NO_STATISTICS_HINT,
+    "memory": NO_STATISTICS_HINT,
+    "parameters": NO_WEIGHTS_HINT,
+    "weight_bytes": NO_WEIGHTS_HINT,
 }
-SIZE = re.compile(r"(?<=[0-9?])[x,](?=[0-9?])|, ")
+SIZE_SEPARATOR = re.compile(r"(?<=[0-9?])[x,](?=[0-9?])|, ")
 
 
 class SearchedRows(Protocol):
@@ -36,130 +36,130 @@ class SearchedRows(Protocol):
 
     def __len__(self) -> int: ...
 
-    def interned(self, field: str) -> tuple[Longs, Sequence[str]]:
+    def interned_texts(self, field: str) -> tuple[Longs, Sequence[str]]:
         """Return for each row the number of its text, and all texts, for "op" or "device"; "" means no text."""
 
-    def each(self, field: str) -> Iterator[tuple[int, str]]:
+    def field_texts(self, field: str) -> Iterator[tuple[int, str]]:
         """Yield each row and text of a field: "name" (labels too), "attr" (`name=value`), "shape", "dtype"."""
 
-    def numbers(self, quantity: str) -> Floats | None:
+    def quantity_values(self, quantity: str) -> Floats | None:
         """Return a number for each row, NaN if unknown; None if unknown for all rows."""
 
 
 class BoundedRows(SearchedRows, Protocol):
     """Rows that also know which of their numbers are lower bounds."""
 
-    def lacking(self, quantity: str) -> Bools:
+    def undercounted_rows(self, quantity: str) -> Bools:
         """Mask the rows that may have more of a quantity than their number."""
 
 
-def matching(rows: SearchedRows, query: Query) -> Bools:
+def match_rows(rows: SearchedRows, query: Query) -> Bools:
     """Mask the rows for which a query holds; never row 0, the whole.
 
     Raises `MissingFacts` for a quantity that is unknown for all rows, `RequestError` for an invalid regular expression.
     """
-    marked = holds(rows, query)
+    marked = evaluate_query(rows, query)
     marked[:1] = False
     return marked
 
 
-def holds(rows: SearchedRows, query: Query) -> Bools:
+def evaluate_query(rows: SearchedRows, query: Query) -> Bools:
     """Mask the rows for which a query holds, row 0 included."""
     if isinstance(query, Negated):
-        return ~holds(rows, query.query)
+        return ~evaluate_query(rows, query.query)
     if isinstance(query, Joined):
         join = np.logical_and if query.every else np.logical_or
-        joined: Bools = join.reduce([holds(rows, one) for one in query.queries])
+        joined: Bools = join.reduce([evaluate_query(rows, one) for one in query.queries])
         return joined
     if isinstance(query, NumberTerm):
-        return rows_compared(rows, query)
+        return compare_rows(rows, query)
     marked = np.zeros(len(rows), bool)
-    for field in [query.field] if query.field else EVERYWHERE:
-        marked |= of_field(rows, field, query)
+    for field in [query.field] if query.field else FREE_TEXT_FIELDS:
+        marked |= rows_with_text(rows, field, query)
     return marked
 
 
-def matching_bounds(rows: BoundedRows, query: Query) -> tuple[Bools, Bools]:
+def match_row_bounds(rows: BoundedRows, query: Query) -> tuple[Bools, Bools]:
     """Mask the rows for which a query certainly holds, and those for which it may hold, given lower bounds of numbers.
 
-    Never row 0, the whole. Raises as `matching` does.
+    Never row 0, the whole. Raises as `match_rows` does.
     """
-    certain, possible = bounds(rows, query)
+    certain, possible = evaluate_bounds(rows, query)
     certain[:1] = possible[:1] = False
     return certain, possible
 
 
-def bounds(rows: BoundedRows, query: Query) -> tuple[Bools, Bools]:
+def evaluate_bounds(rows: BoundedRows, query: Query) -> tuple[Bools, Bools]:
     """Mask the rows for which a query certainly holds, and possibly holds, row 0 included."""
     if isinstance(query, Negated):
-        certain, possible = bounds(rows, query.query)
+        certain, possible = evaluate_bounds(rows, query.query)
         return ~possible, ~certain
     if isinstance(query, Joined):
         join = np.logical_and if query.every else np.logical_or
-        each = [bounds(rows, one) for one in query.queries]
+        each = [evaluate_bounds(rows, one) for one in query.queries]
         return join.reduce([certain for certain, _ in each]), join.reduce([possible for _, possible in each])
-    held = holds(rows, query)
+    held = evaluate_query(rows, query)
     if not isinstance(query, NumberTerm):
         return held, held.copy()
-    lacking = rows.lacking(query.quantity)
+    lacking = rows.undercounted_rows(query.quantity)
     # A lower bound may exceed any limit in truth, and is never more than the true number.
-    over = rows_compared(rows, NumberTerm(query.quantity, ">", query.limit))
+    over = compare_rows(rows, NumberTerm(query.quantity, ">", query.limit))
     grows = query.sign in (">", ">=", "!=")
     certain = held & (over | ~lacking) if query.sign == "!=" else held if grows else held & ~lacking
     return certain, held | (lacking if grows else lacking & ~over if query.sign == "==" else False)
 
 
-def rows_compared(rows: SearchedRows, query: NumberTerm) -> Bools:
+def compare_rows(rows: SearchedRows, query: NumberTerm) -> Bools:
     """Mask the rows with a known number that satisfies a comparison."""
-    numbers = known_numbers(rows, query.quantity)
+    numbers = known_values(rows, query.quantity)
     with np.errstate(invalid="ignore"):
-        return np.asarray(~np.isnan(numbers) & COMPARE[query.sign](numbers, query.limit), bool)
+        return np.asarray(~np.isnan(numbers) & COMPARE_FUNCTIONS[query.sign](numbers, query.limit), bool)
 
 
-def known_numbers(rows: SearchedRows, quantity: str) -> Floats:
+def known_values(rows: SearchedRows, quantity: str) -> Floats:
     """Return the number of each row, NaN if unknown. Raises `MissingFacts` if it is unknown for all rows."""
-    numbers = rows.numbers(quantity)
+    numbers = rows.quantity_values(quantity)
     if numbers is None:
-        reason, hint = WHY_UNKNOWN.get(quantity, ("its costs were not worked out", None))
+        reason, hint = MISSING_FACT_HINTS.get(quantity, ("its costs were not worked out", None))
         verb = "are" if quantity.endswith("s") else "is"
         raise MissingFacts(f"{quantity.replace('_', ' ')} {verb} not known in this graph: {reason}", hint=hint)
     return numbers
 
 
-def of_field(rows: SearchedRows, field: str, query: TextTerm) -> Bools:
+def rows_with_text(rows: SearchedRows, field: str, query: TextTerm) -> Bools:
     """Mask the rows with a text in a field. Except in names, a text equal to a whole value matches only that value."""
     marked = np.zeros(len(rows), bool)
     if not query.text:
         return marked
-    if field in INTERNED:
-        numbers, texts = rows.interned(field)
-        test = test_of(query, field, texts)
+    if field in INTERNED_FIELDS:
+        numbers, texts = rows.interned_texts(field)
+        test = text_test(query, field, texts)
         fitting = [number for number, text in enumerate(texts) if text and test(text)]
         marked |= np.isin(numbers, fitting)
         return marked
-    pairs = rows.each(field)
+    pairs = rows.field_texts(field)
     if query.field and field != "name":  # two passes: does any value equal the text?
         pairs = iter(kept := list(pairs))
-        test = test_of(query, field, [text for _, text in kept])
+        test = text_test(query, field, [text for _, text in kept])
     else:
-        test = test_of(query, field, ())
+        test = text_test(query, field, ())
     for row, text in pairs:
         if test(text):
             marked[row] = True
     return marked
 
 
-def test_of(query: TextTerm, field: str, texts: Sequence[str]) -> TextTest:
+def text_test(query: TextTerm, field: str, texts: Sequence[str]) -> TextTest:
     """Return the test of a text; `texts` are all values of its field, one of which it may equal."""
     if query.regex:
         return regex_test(query.text)
     wanted = query.text.lower()
     if field == "shape":
-        wanted = SIZE.sub("×", wanted)
+        wanted = SIZE_SEPARATOR.sub("×", wanted)
     if query.field and any(text.lower() == wanted for text in texts):
         return lambda text: text.lower() == wanted
-    if is_wild(wanted) and field != "shape":
-        matches = Pattern(wanted if field == "name" else wanted.replace("*", "**")).matches
+    if has_wildcards(wanted) and field != "shape":
+        matches = NamePattern(wanted if field == "name" else wanted.replace("*", "**")).matches_name
         return lambda text: matches(text.lower())
     return lambda text: wanted in text.lower()
 

@@ -11,17 +11,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from graphviz_tb.page.columns import dumped
-from graphviz_tb.serve.kept import KeptAnswers
+from graphviz_tb.page.columns import strict_json
+from graphviz_tb.serve.kept import AnswerCache
 
-FORMAT = 1  # of every JSON answer
-COLUMNS = "application/vnd.tbgraph.columns"
-SMALL = 1000  # bytes from which on compression is worth it
-FAST = 1  # level of gzip
-PIECE = 1 << 17  # bytes that are sent at once
+ANSWER_FORMAT = 1  # of every JSON answer
+COLUMNS_MEDIA_TYPE = "application/vnd.tbgraph.columns"
+MIN_GZIP_BYTES = 1000  # bytes from which on compression is worth it
+FAST_GZIP_LEVEL = 1  # level of gzip
+PIECE_BYTES = 1 << 17  # bytes that are sent at once
 
 
-class Refused(Exception):
+class RefusedRequest(Exception):
     """A refused request: the HTTP `status`, the error, a hint, and `more` fields of the JSON body."""
 
     def __init__(
@@ -37,47 +37,47 @@ class Refused(Exception):
         self.headers, self.more = dict(headers or {}), dict(more or {})
 
 
-class LargeAnswer(Response):
+class PiecewiseResponse(Response):
     """A response sent in pieces as the client takes them: a large waiting buffer would be copied again and again."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send it."""
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        for at in range(0, max(1, len(self.body)), PIECE):
-            piece = bytes(self.body[at : at + PIECE])
-            await send({"type": "http.response.body", "body": piece, "more_body": at + PIECE < len(self.body)})
+        for at in range(0, max(1, len(self.body)), PIECE_BYTES):
+            piece = bytes(self.body[at : at + PIECE_BYTES])
+            await send({"type": "http.response.body", "body": piece, "more_body": at + PIECE_BYTES < len(self.body)})
 
 
-def refusal(refused: Refused) -> Response:
+def refusal_response(refused: RefusedRequest) -> Response:
     """Return the response for a refused request."""
     return Response(
-        dumped({**refused.more, "error": refused.error, "hint": refused.hint}),
+        strict_json({**refused.more, "error": refused.error, "hint": refused.hint}),
         refused.status,
         {"cache-control": "no-store", **refused.headers},
         "application/json",
     )
 
 
-def json_answer(request: Request, value: Mapping[str, Any], *, same: bool = False, status: int = 200) -> Response:
+def json_response(request: Request, value: Mapping[str, Any], *, same: bool = False, status: int = 200) -> Response:
     """Return a JSON response; with `same`, the browser revalidates it by its entity tag."""
-    body = dumped({"format": FORMAT, **value})
+    body = strict_json({"format": ANSWER_FORMAT, **value})
     headers = {"cache-control": "no-cache" if same else "no-store"}
     if same:
-        headers["etag"] = etag(body.decode())
-        if unchanged(request, headers["etag"]):
+        headers["etag"] = entity_tag(body.decode())
+        if is_not_modified(request, headers["etag"]):
             return Response(status_code=304, headers=headers)
     headers["vary"] = "accept-encoding"
-    if len(body) > SMALL and "gzip" in request.headers.get("accept-encoding", ""):
-        body = gzip.compress(body, FAST, mtime=0)
+    if len(body) > MIN_GZIP_BYTES and "gzip" in request.headers.get("accept-encoding", ""):
+        body = gzip.compress(body, FAST_GZIP_LEVEL, mtime=0)
         headers["content-encoding"] = "gzip"
     return Response(body, status, headers, "application/json")
 
 
-async def kept_json(request: Request, make: Callable[[], Mapping[str, Any]], tag: str) -> Response:
+async def cached_json_response(request: Request, make: Callable[[], Mapping[str, Any]], tag: str) -> Response:
     """Return the JSON response of `make()`, whose content depends on `tag` only; encoded and compressed once for all
     clients."""
-    headers = {"cache-control": "no-cache", "etag": etag(tag)}
-    if unchanged(request, headers["etag"]):
+    headers = {"cache-control": "no-cache", "etag": entity_tag(tag)}
+    if is_not_modified(request, headers["etag"]):
         return Response(status_code=304, headers=headers)
     headers["vary"] = "accept-encoding"
     packs = "gzip" in request.headers.get("accept-encoding", "")
@@ -85,35 +85,38 @@ async def kept_json(request: Request, make: Callable[[], Mapping[str, Any]], tag
         headers["content-encoding"] = "gzip"
 
     def encode() -> bytes:
-        body = dumped({"format": FORMAT, **make()})
-        return gzip.compress(body, FAST, mtime=0) if packs else body
+        body = strict_json({"format": ANSWER_FORMAT, **make()})
+        return gzip.compress(body, FAST_GZIP_LEVEL, mtime=0) if packs else body
 
-    kept: KeptAnswers = request.app.state.session.kept
-    return LargeAnswer(
-        await kept.body((asked(request), packs), headers["etag"], encode), 200, headers, "application/json"
+    kept: AnswerCache = request.app.state.session.kept
+    return PiecewiseResponse(
+        await kept.cached_body((path_and_query(request), packs), headers["etag"], encode),
+        200,
+        headers,
+        "application/json",
     )
 
 
-async def bytes_answer(request: Request, make: Callable[[], bytes], kind: str, tag: str) -> Response:
+async def cached_bytes_response(request: Request, make: Callable[[], bytes], kind: str, tag: str) -> Response:
     """Return the bytes of `make()`, called only if the browser lacks the version of `tag`, all they depend on."""
-    headers = {"cache-control": "no-cache", "etag": etag(tag)}
-    if unchanged(request, headers["etag"]):
+    headers = {"cache-control": "no-cache", "etag": entity_tag(tag)}
+    if is_not_modified(request, headers["etag"]):
         return Response(status_code=304, headers=headers)
-    kept: KeptAnswers = request.app.state.session.kept
-    return LargeAnswer(await kept.body(asked(request), headers["etag"], make), 200, headers, kind)
+    kept: AnswerCache = request.app.state.session.kept
+    return PiecewiseResponse(await kept.cached_body(path_and_query(request), headers["etag"], make), 200, headers, kind)
 
 
-def asked(request: Request) -> tuple[str, str]:
+def path_and_query(request: Request) -> tuple[str, str]:
     """Return the path and the query of a request."""
     return request.url.path, request.url.query
 
 
-def etag(tag: str) -> str:
+def entity_tag(tag: str) -> str:
     """Return the entity tag of everything that a response depends on."""
     return f'"{sha256(tag.encode("utf-8", "surrogatepass")).hexdigest()[:24]}"'
 
 
-def unchanged(request: Request, tag: str) -> bool:
+def is_not_modified(request: Request, tag: str) -> bool:
     """Return whether the browser has this version."""
     given = request.headers.get("if-none-match", "")
     return tag in (each.strip().removeprefix("W/") for each in given.split(","))

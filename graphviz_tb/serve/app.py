@@ -13,9 +13,9 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Mount, Route
 
 from graphviz_tb.errors import TbGraphError
-from graphviz_tb.serve.answers import Refused, refusal
-from graphviz_tb.serve.guard import App, Guard
-from graphviz_tb.serve.live import watching
+from graphviz_tb.serve.answers import RefusedRequest, refusal_response
+from graphviz_tb.serve.guard import App, RequestGuard
+from graphviz_tb.serve.live import watch_source
 from graphviz_tb.serve.routes.export import EXPORT_ROUTES
 from graphviz_tb.serve.routes.graphs import GRAPH_ROUTES
 from graphviz_tb.serve.routes.media import MEDIA_ROUTES
@@ -28,7 +28,7 @@ from graphviz_tb.serve.routes.viewer import VIEWER_ROUTES
 from graphviz_tb.serve.session import ServedSource
 from graphviz_tb.serve.settings import Settings
 
-ROUTES = [
+ALL_ROUTES = [
     *VIEWER_ROUTES,
     *STATE_ROUTES,
     *SCALAR_ROUTES,
@@ -47,31 +47,35 @@ def application(settings: Settings, session: ServedSource | None = None) -> App:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        async with watching(session):
+        async with watch_source(session):
             yield
         session.close()
 
     async def home(request: Request) -> Response:
         return RedirectResponse(f"{settings.prefix}/")
 
-    prefixed = [Route(settings.prefix, home), Mount(settings.prefix, routes=ROUTES)] if settings.prefix else ROUTES
-    app = Starlette(routes=prefixed, lifespan=lifespan, exception_handlers=HANDLERS)
+    prefixed = (
+        [Route(settings.prefix, home), Mount(settings.prefix, routes=ALL_ROUTES)] if settings.prefix else ALL_ROUTES
+    )
+    app = Starlette(routes=prefixed, lifespan=lifespan, exception_handlers=EXCEPTION_HANDLERS)
     app.state.session = session
-    return Guard(app, settings)
+    return RequestGuard(app, settings)
 
 
-async def refused(request: Request, error: Exception) -> Response:
+async def error_response(request: Request, error: Exception) -> Response:
     """Return the response to an exception."""
-    if isinstance(error, Refused):
-        return refusal(error)
+    if isinstance(error, RefusedRequest):
+        return refusal_response(error)
     if isinstance(error, TbGraphError):
-        return refusal(Refused(404, error.message, error.hint or ""))
+        return refusal_response(RefusedRequest(404, error.message, error.hint or ""))
     if isinstance(error, HTTPException):
         words = {404: "there is nothing at this address", 405: "this address is not asked so"}
-        return refusal(Refused(error.status_code, words.get(error.status_code, error.detail), headers=error.headers))
-    return refusal(Refused(500, f"unexpected {type(error).__name__}", "a fault of tbgraph"))
+        return refusal_response(
+            RefusedRequest(error.status_code, words.get(error.status_code, error.detail), headers=error.headers)
+        )
+    return refusal_response(RefusedRequest(500, f"unexpected {type(error).__name__}", "a fault of tbgraph"))
 
 
-HANDLERS: Mapping[Any, Callable[[Request, Exception], Awaitable[Response]]] = dict.fromkeys(
-    (Refused, TbGraphError, HTTPException, Exception), refused
+EXCEPTION_HANDLERS: Mapping[Any, Callable[[Request, Exception], Awaitable[Response]]] = dict.fromkeys(
+    (RefusedRequest, TbGraphError, HTTPException, Exception), error_response
 )

@@ -13,21 +13,27 @@ from typing import Any
 from graphviz_tb.errors import TbGraphError
 from graphviz_tb.log import Log
 from graphviz_tb.model.embeddings import Embedding, Projection
-from graphviz_tb.page.projector import embedding_entry, notices_told
-from graphviz_tb.project import METHODS, NAMES, missing, placed, usable_points
+from graphviz_tb.page.projector import embedding_entry, notice_values
+from graphviz_tb.project import (
+    METHOD_NAMES,
+    PROJECTION_METHODS,
+    layout_points,
+    missing_library,
+    projection_of_positions,
+)
 from graphviz_tb.projector import Projector
-from graphviz_tb.serve.answers import Refused
+from graphviz_tb.serve.answers import RefusedRequest
 from graphviz_tb.serve.loading import Job, NotLoaded
-from graphviz_tb.serve.threads import in_thread
-from graphviz_tb.serve.work import laid_out
+from graphviz_tb.serve.threads import run_in_thread
+from graphviz_tb.serve.work import lay_out_points
 
-AGAIN = 5.0  # least seconds between two listings of the files
-AGAIN_SHARE = 20  # least pause between two listings, as a multiple of the time one took
-KEPT = 6  # layouts
+RELIST_SECONDS = 5.0  # least seconds between two listings of the files
+EMBEDDING_RELIST_RATIO = 20  # least pause between two listings, as a multiple of the time one took
+MAX_KEPT_LAYOUTS = 6  # layouts
 
 
 @dataclass(frozen=True, slots=True)
-class AskedLayout:
+class LayoutRequest:
     """A requested layout: embedding, method, number of axes; `near` as the method has it (None: its default)."""
 
     number: int
@@ -49,13 +55,13 @@ class LayoutWork:
         self.cancelled = False
 
     @property
-    def going(self) -> bool:
+    def is_running(self) -> bool:
         """Return whether it is still being computed."""
         return self.made is None and self.error is None and not self.cancelled
 
     def cancel(self) -> None:
         """Stop it, whatever its state."""
-        self.cancelled = self.going
+        self.cancelled = self.is_running
         if self.job is not None and self.cancelled:
             self.job.stop()
 
@@ -67,19 +73,23 @@ class ServedEmbeddings:
         self.projector = Projector(source)
         self.listed: dict[int, Embedding] = {}
         self._ids: dict[tuple[str, str], int] = {}
-        self._works: OrderedDict[AskedLayout, LayoutWork] = OrderedDict()
+        self._works: OrderedDict[LayoutRequest, LayoutWork] = OrderedDict()
         self._listed_at, self._took = -1e9, 0.0
         self.read_once = False
 
     async def refresh(self, log: Log | None, changed: bool) -> bool:
         """List the embeddings again unless that was done a moment ago; return whether the list changed."""
         self.projector.log = log
-        wait = AGAIN_SHARE * self._took if not self.read_once or changed else max(AGAIN, AGAIN_SHARE * self._took)
+        wait = (
+            EMBEDDING_RELIST_RATIO * self._took
+            if not self.read_once or changed
+            else max(RELIST_SECONDS, EMBEDDING_RELIST_RATIO * self._took)
+        )
         if self.read_once and monotonic() - self._listed_at < wait:
             return False
         begun, before = monotonic(), self.listed
         try:
-            found = (await in_thread(self.projector.refresh)).found
+            found = (await run_in_thread(self.projector.refresh)).found
         except TbGraphError:  # the source is missing, or is not a folder
             found = ()
         self._listed_at, self._took = monotonic(), monotonic() - begun
@@ -90,69 +100,73 @@ class ServedEmbeddings:
     def get(self, number: int) -> Embedding:
         """Return an embedding by its id. Raises Refused."""
         if number not in self.listed:
-            raise Refused(404, f"no embedding {number}", "/api/projector lists them")
+            raise RefusedRequest(404, f"no embedding {number}", "/api/projector lists them")
         return self.listed[number]
 
-    def variables(self) -> dict[int, str]:
+    def variable_names(self) -> dict[int, str]:
         """Return the variable name of each embedding, by which it is joined with nodes."""
-        return {number: one.variable for number, one in self.listed.items()}
+        return {number: one.variable_name for number, one in self.listed.items()}
 
-    def told(self, run_id: Callable[[str], int | None]) -> dict[str, Any]:
+    def embeddings_overview(self, run_id: Callable[[str], int | None]) -> dict[str, Any]:
         """Return the list of embeddings, and the available methods."""
-        methods = [{"name": name, "title": NAMES[name], "missing": missing(name)} for name in METHODS]
+        methods = [
+            {"name": name, "title": METHOD_NAMES[name], "missing": missing_library(name)} for name in PROJECTION_METHODS
+        ]
         return {
             "tensors": [embedding_entry(one, number, run_id(one.run)) for number, one in self.listed.items()],
             "methods": methods,
-            "notices": notices_told(self.projector.embeddings.notices),
+            "notices": notice_values(self.projector.embeddings.notices),
         }
 
-    async def start(self, asked: AskedLayout) -> LayoutWork:
+    async def start_layout(self, asked: LayoutRequest) -> LayoutWork:
         """Start the layout of an embedding unless it is there already. Raises Refused while a different one is under
         way."""
         one = self.get(asked.number)
-        stamp = await in_thread(self.projector.stamp, one)
+        stamp = await run_in_thread(self.projector.embedding_stamp, one)
         work = self._works.get(asked)
-        if work is not None and work.stamp == stamp and (work.going or work.made is not None):
+        if work is not None and work.stamp == stamp and (work.is_running or work.made is not None):
             return work
-        if any(other.going for other in self._works.values()):
-            raise Refused(429, "another layout is being worked out", "cancel it, or wait for it")
+        if any(other.is_running for other in self._works.values()):
+            raise RefusedRequest(429, "another layout is being worked out", "cancel it, or wait for it")
         work = self._works[asked] = LayoutWork()
         work.stamp = stamp
-        while len(self._works) > KEPT:
+        while len(self._works) > MAX_KEPT_LAYOUTS:
             self._works.popitem(last=False)
-        work.task = asyncio.create_task(self._run(asked, one, work))
+        work.task = asyncio.create_task(self.run_layout(asked, one, work))
         return work
 
-    async def _run(self, asked: AskedLayout, one: Embedding, work: LayoutWork) -> None:
+    async def run_layout(self, asked: LayoutRequest, one: Embedding, work: LayoutWork) -> None:
         method, axes, near = asked.method, asked.axes, asked.near
         try:
-            values = await in_thread(self.projector.values, one)
-            rows = await in_thread(usable_points, values, method)
+            values = await run_in_thread(self.projector.values, one)
+            rows = await run_in_thread(layout_points, values, method)
             if work.cancelled:
                 return
-            work.job = await in_thread(Job, laid_out, values[rows], method, axes, near)
+            work.job = await run_in_thread(Job, lay_out_points, values[rows], method, axes, near)
 
             def report(stage: str, done: int, total: int | None) -> None:
                 work.done, work.total = done, total or 0
 
             found = await work.job.result(report)
             if not work.cancelled:
-                work.made = placed(len(values), rows, method, axes, near, found)
+                work.made = projection_of_positions(len(values), rows, method, axes, near, found)
         except NotLoaded as error:
             work.error = error.error, error.hint
         except TbGraphError as error:
             work.error = error.message, error.hint or ""
 
-    def layout(self, asked: AskedLayout) -> LayoutWork:
+    def finished_layout(self, asked: LayoutRequest) -> LayoutWork:
         """Return a requested layout. Raises Refused if it was not requested, is not finished, or failed."""
         work = self._works.get(asked)
         if work is None or work.cancelled:
-            raise Refused(409, "this layout was not asked for", "POST .../layout begins it", more={"state": "none"})
+            raise RefusedRequest(
+                409, "this layout was not asked for", "POST .../layout begins it", more={"state": "none"}
+            )
         if work.error is not None:
-            raise Refused(409, *work.error, more={"state": "failed"})
+            raise RefusedRequest(409, *work.error, more={"state": "failed"})
         if work.made is None:
             more = {"state": "working", "done": work.done, "total": work.total}
-            raise Refused(409, "this layout is not done yet", "ask again", more=more)
+            raise RefusedRequest(409, "this layout is not done yet", "ask again", more=more)
         return work
 
     def cancel(self, number: int) -> None:

@@ -15,22 +15,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.limits import CARDS_OF_BLOCK
-from graphviz_tb.model.columns import Floats, Ints, Longs, filed
-from graphviz_tb.model.hierarchy import OP, SCOPE, RowKind, filed_children
-from graphviz_tb.page.blocks import INTS
-from graphviz_tb.page.rows import COLUMNS
-from graphviz_tb.search import Query, matching
-from graphviz_tb.serve.loading import Packed, ServedPage
+from graphviz_tb.limits import CARDS_PER_BLOCK
+from graphviz_tb.model.columns import Floats, Ints, Longs, group_by_key
+from graphviz_tb.model.hierarchy import OP_ROW, SCOPE_ROW, RowKind, sort_children_by_parent
+from graphviz_tb.page.blocks import INT_DTYPE
+from graphviz_tb.page.rows import ROW_COLUMNS
+from graphviz_tb.search import Query, match_rows
+from graphviz_tb.serve.loading import CompressedBlock, ServedPage
 
-EDGES = ("source", "target", "key", "slot", "flags", "tensor")
-CONTROL, REFERENCE = 1, 2
-LISTED = 1_000  # edges of a row
-MEASURED = ("compute-time", "memory")
+EDGE_COLUMNS = ("source", "target", "key", "slot", "flags", "tensor")
+CONTROL_FLAG, REFERENCE_FLAG = 1, 2
+MAX_CARD_EDGES = 1_000  # edges of a row
+MEASURED_SCHEMES = ("compute-time", "memory")
 # The colouring with the values of each quantity.
-SCHEME_OF = {"parameters": "parameters", "flops": "flops", "activation_bytes": "activations",
+QUANTITY_SCHEMES = {"parameters": "parameters", "flops": "flops", "activation_bytes": "activations",
              "memory": "memory", "time": "compute-time"}  # fmt: skip
-KEPT = 32  # unpacked blocks
+MAX_UNPACKED_BLOCKS = 32  # unpacked blocks
 
 
 class GraphRows:
@@ -38,9 +38,9 @@ class GraphRows:
 
     def __init__(self, page: ServedPage) -> None:
         self.page = page
-        self.words: list[str] = unpacked(page.blocks["words"])
-        numbers = unpacked(page.blocks["rows"]).reshape(len(COLUMNS), -1)
-        self.column: dict[str, NDArray[np.int32]] = dict(zip(COLUMNS, numbers, strict=True))
+        self.words: list[str] = unpack_block(page.blocks["words"])
+        numbers = unpack_block(page.blocks["rows"]).reshape(len(ROW_COLUMNS), -1)
+        self.column: dict[str, NDArray[np.int32]] = dict(zip(ROW_COLUMNS, numbers, strict=True))
         self.labels = {row: self.words[word] for row, word in page.head["labels"]}
 
     def __len__(self) -> int:
@@ -65,7 +65,7 @@ class GraphRows:
 
     @cached_property
     def _children(self) -> tuple[Ints, Longs]:
-        return filed_children(self.parent, self.column["mark"])
+        return sort_children_by_parent(self.parent, self.column["mark"])
 
     def children(self, row: int) -> Ints:
         """Return the rows directly below a row, without marks."""
@@ -84,10 +84,10 @@ class GraphRows:
             if not word & 1:
                 return "/".join(reversed(parts))
             row = int(parent[row])
-            while kind[row] != SCOPE:
+            while kind[row] != SCOPE_ROW:
                 row = int(parent[row])
 
-    def told(self, row: int) -> dict[str, Any]:
+    def row_entry(self, row: int) -> dict[str, Any]:
         """Return a row in a few words."""
         op, device = (self.words[int(self.column[word][row])] for word in ("op", "device"))
         kind = RowKind(int(self.column["kind"][row])).name.lower()
@@ -95,18 +95,18 @@ class GraphRows:
 
     # find
 
-    def find(self, query: Query) -> list[int]:
+    def find_rows(self, query: Query) -> list[int]:
         """Return the rows that match a query. Raises `MissingFacts` for an unknown quantity."""
-        found: list[int] = np.flatnonzero(matching(self, query)).tolist()
+        found: list[int] = np.flatnonzero(match_rows(self, query)).tolist()
         return found
 
-    def interned(self, field: str) -> tuple[Longs, Sequence[str]]:
+    def interned_texts(self, field: str) -> tuple[Longs, Sequence[str]]:
         """Return the number of the op type or device of each row, and the texts."""
         numbers = self.column[field].astype(np.int64)
         used = np.unique(numbers)
         return np.searchsorted(used, numbers), [self.words[word] if word > 0 else "" for word in used.tolist()]
 
-    def each(self, field: str) -> Iterator[tuple[int, str]]:
+    def field_texts(self, field: str) -> Iterator[tuple[int, str]]:
         """Yield rows with each text that they have in a field."""
         if field == "name":
             yield from ((row, self.name(row)) for row in range(1, len(self)))
@@ -117,15 +117,15 @@ class GraphRows:
             yield from self._each_tensor(field)
 
     def _each_attribute(self) -> Iterator[tuple[int, str]]:
-        for block in range(len(self.row_of_node) // CARDS_OF_BLOCK + 1):
+        for block in range(len(self.row_of_node) // CARDS_PER_BLOCK + 1):
             for at, pairs in enumerate(self._attributes(block)):
-                row = int(self.row_of_node[block * CARDS_OF_BLOCK + at])
+                row = int(self.row_of_node[block * CARDS_PER_BLOCK + at])
                 if row >= 0:
                     yield from ((row, f"{name}={value}") for name, value, *_ in pairs)
 
     def _each_tensor(self, field: str) -> Iterator[tuple[int, str]]:
         """Yield source rows with the shape or the type of each of their outputs."""
-        data = self.edges["flags"] & CONTROL == 0
+        data = self.edges["flags"] & CONTROL_FLAG == 0
         columns = self.edges["source"][data], self.edges["key"][data], self.edges["tensor"][data]
         for row, _, word in np.unique(np.stack(columns), axis=1).T.tolist():
             shape, _, dtype = self.words[word].rpartition(" ")
@@ -133,15 +133,15 @@ class GraphRows:
             if text and text != "unknown rank":
                 yield row, text
 
-    def numbers(self, quantity: str) -> Floats | None:
+    def quantity_values(self, quantity: str) -> Floats | None:
         """Return a number for each row, NaN if unknown; None if unknown for all rows."""
-        scheme = SCHEME_OF.get(quantity, "")
+        scheme = QUANTITY_SCHEMES.get(quantity, "")
         block = self.page.blocks.get(f"colour/{scheme}")
-        told = unpacked(block) if block is not None else {}
+        told = unpack_block(block) if block is not None else {}
         if "values" not in told or told.get("signed"):
             return None
         numbers = np.array([math.nan if value is None else value for value in told["values"][: len(self)]], float)
-        return np.where(numbers < 0, math.nan if scheme in MEASURED else 0, numbers)
+        return np.where(numbers < 0, math.nan if scheme in MEASURED_SCHEMES else 0, numbers)
 
     @cached_property
     def row_of_node(self) -> NDArray[np.int64]:
@@ -155,25 +155,25 @@ class GraphRows:
     def _attributes(self, block: int) -> list[Any]:
         """Return the attributes of a block of nodes; [] if the page had no room for them."""
         found = self.page.blocks.get(f"attributes/{block}")
-        return [] if found is None else unpacked(found)
+        return [] if found is None else unpack_block(found)
 
     # edges
 
     @cached_property
     def edges(self) -> dict[str, NDArray[np.int32]]:
         """Return every edge of the file, by column."""
-        numbers = unpacked(self.page.blocks["edges"]).reshape(len(EDGES), -1)
-        return dict(zip(EDGES, numbers, strict=True))
+        numbers = unpack_block(self.page.blocks["edges"]).reshape(len(EDGE_COLUMNS), -1)
+        return dict(zip(EDGE_COLUMNS, numbers, strict=True))
 
     @cached_property
-    def _filed(self) -> dict[str, tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    def edges_by_row(self) -> dict[str, tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Edge numbers sorted by the row at either end, and the start of each row in them."""
-        return {end: filed(self.edges[end], len(self)) for end in ("source", "target")}
+        return {end: group_by_key(self.edges[end], len(self)) for end in ("source", "target")}
 
-    def trace(self, row: int, way: str, hops: int | None) -> list[int]:
+    def trace_rows(self, row: int, way: str, hops: int | None) -> list[int]:
         """Return all rows within `hops` steps that lead to a row or into it ("in"), or that it leads to ("out")."""
         near, far = ("target", "source") if way == "in" else ("source", "target")
-        order, start = self._filed[near]
+        order, start = self.edges_by_row[near]
         other, begin = self.edges[far][order].tolist(), start.tolist()
         front = list(range(row, int(self.column["end"][row])))
         found = set(front)
@@ -188,38 +188,41 @@ class GraphRows:
             front = following
         return sorted(found)
 
-    def card(self, row: int) -> dict[str, Any]:
+    def row_card(self, row: int) -> dict[str, Any]:
         """Return the contents of a row's card: attributes, inputs, outputs; of a group the edges across its border."""
         node, end = int(self.column["node"][row]), int(self.column["end"][row])
-        block, at = divmod(node, CARDS_OF_BLOCK)
+        block, at = divmod(node, CARDS_PER_BLOCK)
         attributes = self._attributes(block)[at : at + 1] if node >= 0 else []
         return {
-            **self.told(row),
+            **self.row_entry(row),
             "ops": int(self.column["ops"][row]),
             "inside": end - row - 1,
             "attributes": attributes[0] if attributes else [],
-            "types": self._types(row, end) if self.column["kind"][row] != OP else {},
-            "inputs": self._crossing(row, end, "target", "source"),
-            "outputs": self._crossing(row, end, "source", "target"),
+            "types": self.op_types_below(row, end) if self.column["kind"][row] != OP_ROW else {},
+            "inputs": self.crossing_edges(row, end, "target", "source"),
+            "outputs": self.crossing_edges(row, end, "source", "target"),
         }
 
-    def _types(self, row: int, end: int) -> dict[str, int]:
+    def op_types_below(self, row: int, end: int) -> dict[str, int]:
         """Count the ops of each type in a group."""
         part = slice(row, end)
-        counted = (self.column["kind"][part] == OP) & (self.column["mark"][part] == 0)
+        counted = (self.column["kind"][part] == OP_ROW) & (self.column["mark"][part] == 0)
         types, counts = np.unique(self.column["op"][part][counted], return_counts=True)
         named = zip((self.words[word] for word in types.tolist()), counts.tolist(), strict=True)
         return dict(sorted(named, key=lambda pair: (-pair[1], pair[0])))
 
-    def _crossing(self, row: int, end: int, near: str, far: str) -> dict[str, Any]:
+    def crossing_edges(self, row: int, end: int, near: str, far: str) -> dict[str, Any]:
         """Return the edges between the rows of a group and rows outside."""
-        order, start = self._filed[near]
+        order, start = self.edges_by_row[near]
         numbers = order[start[row] : start[end]]
         other = self.edges[far][numbers]
         numbers = numbers[(other < row) | (other >= end)]
-        return {"count": len(numbers), "edges": [self._edge(number, near, far) for number in numbers[:LISTED].tolist()]}
+        return {
+            "count": len(numbers),
+            "edges": [self.edge_entry(number, near, far) for number in numbers[:MAX_CARD_EDGES].tolist()],
+        }
 
-    def _edge(self, number: int, near: str, far: str) -> dict[str, Any]:
+    def edge_entry(self, number: int, near: str, far: str) -> dict[str, Any]:
         values = {name: int(column[number]) for name, column in self.edges.items()}
         other = values[far]
         return {
@@ -228,43 +231,43 @@ class GraphRows:
             "inside": values[near],
             "output": self.words[values["key"]],
             "input": values["slot"],
-            "control": bool(values["flags"] & CONTROL),
-            "reference": bool(values["flags"] & REFERENCE),
+            "control": bool(values["flags"] & CONTROL_FLAG),
+            "reference": bool(values["flags"] & REFERENCE_FLAG),
             "tensor": self.words[values["tensor"]],
         }
 
 
-@lru_cache(KEPT)
-def unpacked(block: Packed) -> Any:
+@lru_cache(MAX_UNPACKED_BLOCKS)
+def unpack_block(block: CompressedBlock) -> Any:
     """Return the numbers or the JSON value of a block."""
     data = gzip.decompress(block.data)
-    return np.frombuffer(data, INTS) if block.kind == "ints" else json.loads(data)
+    return np.frombuffer(data, INT_DTYPE) if block.kind == "ints" else json.loads(data)
 
 
-def level_numbers(page: ServedPage, key: str) -> NDArray[np.int32] | None:
+def page_level_numbers(page: ServedPage, key: str) -> NDArray[np.int32] | None:
     """Return the level of one group as numbers; None if it is not in the page.
 
     For a copy in a stack, the numbers of the usual member: block `copies` maps its rows to those of the copy.
     """
-    place = place_of(page, key)
+    place = level_place(page, key)
     if place is None:
         return None
     block, start, length = place
-    numbers: NDArray[np.int32] = unpacked(page.blocks[f"levels/{block}"])[start : start + length]
+    numbers: NDArray[np.int32] = unpack_block(page.blocks[f"levels/{block}"])[start : start + length]
     return numbers
 
 
-def place_of(page: ServedPage, key: str) -> list[int] | None:
+def level_place(page: ServedPage, key: str) -> list[int] | None:
     """Return the block, the start and the length of a level; None if it is not in the page."""
-    place: list[int] | None = unpacked(page.blocks["levels"]).get(key)
-    if place is None and key.isdigit() and (usual := usual_of(page, int(key))) is not None:
-        return place_of(page, str(usual))
+    place: list[int] | None = unpack_block(page.blocks["levels"]).get(key)
+    if place is None and key.isdigit() and (usual := usual_member_row(page, int(key))) is not None:
+        return level_place(page, str(usual))
     return place
 
 
-def usual_of(page: ServedPage, row: int) -> int | None:
+def usual_member_row(page: ServedPage, row: int) -> int | None:
     """Return the row of the usual member for a row of a copy; None outside copies."""
-    numbers, ends = unpacked(page.blocks["copies"]), unpacked(page.blocks["rows"])[2 * page.head["rows"] :]
+    numbers, ends = unpack_block(page.blocks["copies"]), unpack_block(page.blocks["rows"])[2 * page.head["rows"] :]
     at = 0
     while at < len(numbers):
         member, usual, marks = numbers[at : at + 3].tolist()

@@ -8,18 +8,18 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from graphviz_tb.model.joins import Join
-from graphviz_tb.model.loaded import Entry
+from graphviz_tb.model.joins import TagJoin
+from graphviz_tb.model.loaded import SourceEntry
 from graphviz_tb.model.saved_view import SavedView
-from graphviz_tb.serve.answers import Refused
+from graphviz_tb.serve.answers import RefusedRequest
 from graphviz_tb.serve.graph_rows import GraphRows
 from graphviz_tb.serve.loading import Job, NotLoaded, ServedPage
-from graphviz_tb.serve.logged import JoinedTags, LoggedColours
-from graphviz_tb.serve.work import choices_of, compared_page, joins_of, listed, page
+from graphviz_tb.serve.logged import LogColouringCache, TagJoins
+from graphviz_tb.serve.work import entry_choices, join_tags_with_graph, list_entries, make_diff_page, make_graph_page
 
-MOST_UNPACKED = 2  # pages with unpacked rows in memory
-MOST_JOBS = 2  # processes that load graphs at once
-State = Literal["listed", "reading", "ready", "failed", "cancelled"]
+MAX_UNPACKED_PAGES = 2  # pages with unpacked rows in memory
+MAX_GRAPH_JOBS = 2  # processes that load graphs at once
+LoadState = Literal["listed", "reading", "ready", "failed", "cancelled"]
 SendEvent = Callable[[str, Mapping[str, Any]], None]  # name and content of an event
 
 
@@ -28,9 +28,9 @@ class ListedGraph:
     """One graph of the source, or a `pair` to compare, and its loading state."""
 
     id: str
-    entry: Entry
-    pair: tuple[Entry, Entry] | None = None
-    state: State = "listed"
+    entry: SourceEntry
+    pair: tuple[SourceEntry, SourceEntry] | None = None
+    state: LoadState = "listed"
     stage: str = ""
     done: int = 0
     total: int | None = None
@@ -39,7 +39,7 @@ class ListedGraph:
     version: int = 0  # grows whenever the graph is replaced
     task: asyncio.Task[None] | None = field(default=None, repr=False)
 
-    def told(self) -> dict[str, Any]:
+    def graph_entry(self) -> dict[str, Any]:
         """Return the graph's entry for the viewer, as plain values."""
         entry = self.entry
         return {
@@ -51,16 +51,16 @@ class ListedGraph:
             "nodes": entry.nodes,
             "step": entry.step,
             "version": self.version,
-            **self.progress(),
+            **self.progress_values(),
         }
 
-    def progress(self) -> dict[str, Any]:
+    def progress_values(self) -> dict[str, Any]:
         """Return the loading state."""
         return {"state": self.state, "stage": self.stage, "done": self.done, "total": self.total,
                 "error": self.error, "hint": self.hint}  # fmt: skip
 
 
-class Graphs:
+class ServedGraphs:
     """All graphs of one source by id; ids stay valid while the server runs. `tags` gives the names logged so far,
     `view` the initial view."""
 
@@ -75,106 +75,109 @@ class Graphs:
         self.source, self._memory, self._told, self._view = source, memory, told, view
         self._tags = tags
         self.listed: dict[str, ListedGraph] = {}
-        self.entries: tuple[Entry, ...] = ()  # all entries of the source, traced steps too
+        self.entries: tuple[SourceEntry, ...] = ()  # all entries of the source, traced steps too
         self._next = 0
         self.error: NotLoaded | None = None  # why graphs could not be listed
         self._pages: OrderedDict[str, ServedPage] = OrderedDict()  # the least recently used first
         self._rows: dict[str, GraphRows] = {}
-        self._joined: dict[str, JoinedTags] = {}
-        self.colours = LoggedColours()
-        self._room = asyncio.Semaphore(MOST_JOBS)
+        self._joined: dict[str, TagJoins] = {}
+        self.colours = LogColouringCache()
+        self._room = asyncio.Semaphore(MAX_GRAPH_JOBS)
 
     async def refresh(self, changed: Collection[str] | None = (), runs: Collection[str] | None = None) -> bool:
         """List the graphs of the source again, those of some `runs` or all; those of the runs in `changed` (None: all)
         are loaded again on request. Return whether the list changed."""
         try:
-            entries: tuple[Entry, ...] = ()
+            entries: tuple[SourceEntry, ...] = ()
             if runs is None or runs:
-                entries = await Job(listed, self.source, runs).result(lambda *told: None)
+                entries = await Job(list_entries, self.source, runs).result(lambda *told: None)
             self.error = None
         except NotLoaded as error:
             entries, self.error = (), error
         self.entries = entries
         entries = tuple(entry for entry in entries if entry.kind != "profile")
         others = False
-        known = {key_of(one.entry): one for one in self.listed.values() if one.pair is None}
+        known = {entry_key(one.entry): one for one in self.listed.values() if one.pair is None}
         for entry in entries:
-            one = known.get(key_of(entry))
+            one = known.get(entry_key(entry))
             if one is None:
-                self._add(ListedGraph(str(self._next), entry))
+                self.add_graph(ListedGraph(str(self._next), entry))
                 self._next += 1
                 others = True
             elif one.entry != entry or changed is None or entry.run in changed:
                 one.entry, one.version = entry, one.version + 1
-                self._forget(one)
+                self.forget_page(one)
                 others = True
-        for key in known.keys() - set(map(key_of, entries)) if self.error is None else ():
-            self._forget(self.listed.pop(known[key].id))
+        for key in known.keys() - set(map(entry_key, entries)) if self.error is None else ():
+            self.forget_page(self.listed.pop(known[key].id))
             others = True
         return others
 
     def get(self, number: str) -> ListedGraph:
-        """Return a graph by its id; two ids with a hyphen between them are compared. Raises `Refused`."""
+        """Return a graph by its id; two ids with a hyphen between them are compared. Raises `RefusedRequest`."""
         if number in self.listed:
             return self.listed[number]
         old, _, new = number.partition("-")
         if old == new or old not in self.listed or new not in self.listed:
-            raise Refused(404, f"no graph {number[:40]!r}", "/api/state lists them")
+            raise RefusedRequest(404, f"no graph {number[:40]!r}", "/api/state lists them")
         pair = self.listed[old].entry, self.listed[new].entry
-        return self._add(ListedGraph(number, pair[1], pair))
+        return self.add_graph(ListedGraph(number, pair[1], pair))
 
-    def start(self, one: ListedGraph) -> None:
+    def start_loading(self, one: ListedGraph) -> None:
         """Load a graph, unless it is loaded or being loaded."""
         if one.state not in ("ready", "reading"):
             one.state, one.stage, one.done, one.total, one.error, one.hint = "reading", "wait", 0, None, "", ""
-            one.task = asyncio.create_task(self._load(one))
+            one.task = asyncio.create_task(self.load_page(one))
 
-    def cancel(self, one: ListedGraph) -> None:
+    def cancel_loading(self, one: ListedGraph) -> None:
         """Stop loading a graph."""
         if one.state == "reading" and one.task is not None:
             one.task.cancel()
-            self._said(one, "cancelled")
+            self.set_state(one, "cancelled")
 
-    def page(self, one: ListedGraph) -> ServedPage:
-        """Return the page of a graph. Raises `Refused` if it is not ready; loading starts then."""
+    def ready_page(self, one: ListedGraph) -> ServedPage:
+        """Return the page of a graph. Raises `RefusedRequest` if it is not ready; loading starts then."""
         found = self._pages.get(one.id)
         if found is not None:
             self._pages.move_to_end(one.id)
             return found
         if one.state == "failed":
-            raise Refused(404, one.error, one.hint)
+            raise RefusedRequest(404, one.error, one.hint)
         if one.state == "cancelled":
             hint = f"POST /api/load/{one.id} loads it"
-            raise Refused(404, "loading this graph was cancelled", hint, more={"cancelled": True})
-        self.start(one)
+            raise RefusedRequest(404, "loading this graph was cancelled", hint, more={"cancelled": True})
+        self.start_loading(one)
         hint = "ask again when /api/events says that it is ready"
-        raise Refused(409, "this graph is still being read", hint, more=one.progress())
+        raise RefusedRequest(409, "this graph is still being read", hint, more=one.progress_values())
 
-    def rows(self, one: ListedGraph, page: ServedPage) -> GraphRows:
+    def unpacked_rows(self, one: ListedGraph, page: ServedPage) -> GraphRows:
         """Return the unpacked rows of a page; those of the last few pages are cached."""
         found = self._rows.get(one.id)
         if found is None or found.page is not page:
             found = GraphRows(page)
-            if len(self._rows) >= MOST_UNPACKED:
+            if len(self._rows) >= MAX_UNPACKED_PAGES:
                 self._rows.clear()
             self._rows[one.id] = found
         return found
 
-    async def joins(self, one: ListedGraph) -> Mapping[str, Join]:
-        """Return the joins of log tags with a graph, waiting until it is loaded. Raises `Refused` if it cannot be."""
+    async def joins_with_graph(self, one: ListedGraph) -> Mapping[str, TagJoin]:
+        """Return the joins of log tags with a graph, waiting until it is loaded.
+
+        Raises `RefusedRequest` if it cannot be.
+        """
         if one.pair is not None:
-            raise Refused(404, "tags belong to no comparison of graphs", "ask for the joins of one graph")
+            raise RefusedRequest(404, "tags belong to no comparison of graphs", "ask for the joins of one graph")
         while one.state in ("listed", "reading"):  # it may be listed again meanwhile
-            self.start(one)
+            self.start_loading(one)
             if one.task is not None:
                 await asyncio.wait({one.task})  # a cancelled load is no error of this request
-        page = self.page(one)
+        page = self.ready_page(one)
         found = self._joined.get(one.id)
         if found is None or found.page is not page:
-            choices = choices_of(one.entry)
-            found = JoinedTags(page, lambda tags: Job(joins_of, self.source, choices, tags))
+            choices = entry_choices(one.entry)
+            found = TagJoins(page, lambda tags: Job(join_tags_with_graph, self.source, choices, tags))
             self._joined[one.id] = found
-        return await found.of(self._tags())
+        return await found.joins_of_tags(self._tags())
 
     def close(self) -> None:
         """Stop all loading."""
@@ -182,54 +185,54 @@ class Graphs:
             if one.task is not None:
                 one.task.cancel()
 
-    async def _load(self, one: ListedGraph) -> None:
+    async def load_page(self, one: ListedGraph) -> None:
         def report(stage: str, done: int, total: int | None) -> None:
             one.stage, one.done, one.total = stage, done, total
-            self._told("progress", {"graph": one.id, **one.progress()})
+            self._told("progress", {"graph": one.id, **one.progress_values()})
 
         async with self._room:
             version = one.version
             try:
-                made: ServedPage = await self._job(one).result(report)
+                made: ServedPage = await self.page_job(one).result(report)
             except NotLoaded as error:
                 one.error, one.hint = error.error, error.hint
-                return self._said(one, "failed")
+                return self.set_state(one, "failed")
         if version == one.version:  # else the graph was replaced meanwhile
-            self._keep(one, made)
+            self.keep_page(one, made)
         return None
 
-    def _job(self, one: ListedGraph) -> Job:
+    def page_job(self, one: ListedGraph) -> Job:
         if one.pair is not None:
-            return Job(compared_page, self.source, *map(choices_of, one.pair), self._view)
+            return Job(make_diff_page, self.source, *map(entry_choices, one.pair), self._view)
         traced = one.entry.profile or any(each.profile and each.run == one.entry.run for each in self.entries)
         steps = {"step": "all"} if traced else {}
-        return Job(page, self.source, {**choices_of(one.entry), **steps}, self._view, tuple(self._tags()))
+        return Job(make_graph_page, self.source, {**entry_choices(one.entry), **steps}, self._view, tuple(self._tags()))
 
-    def _keep(self, one: ListedGraph, made: ServedPage) -> None:
+    def keep_page(self, one: ListedGraph, made: ServedPage) -> None:
         self._pages[one.id] = made
         while sum(map(len, self._pages.values())) > self._memory and len(self._pages) > 1:
             number, _ = self._pages.popitem(last=False)
             self._joined.pop(number, None)
             if number in self.listed:
                 self.listed[number].state = "listed"
-        self._said(one, "ready")
+        self.set_state(one, "ready")
 
-    def _said(self, one: ListedGraph, state: State) -> None:
+    def set_state(self, one: ListedGraph, state: LoadState) -> None:
         one.state, one.stage = state, ""
-        self._told("progress", {"graph": one.id, **one.progress()})
+        self._told("progress", {"graph": one.id, **one.progress_values()})
 
-    def _forget(self, one: ListedGraph) -> None:
+    def forget_page(self, one: ListedGraph) -> None:
         self._pages.pop(one.id, None)
         self._joined.pop(one.id, None)
         if one.task is not None:
             one.task.cancel()
         one.state = "listed"
 
-    def _add(self, one: ListedGraph) -> ListedGraph:
+    def add_graph(self, one: ListedGraph) -> ListedGraph:
         self.listed[one.id] = one
         return one
 
 
-def key_of(entry: Entry) -> tuple[str | None, ...]:
+def entry_key(entry: SourceEntry) -> tuple[str | None, ...]:
     """Return the identity of an entry in its source."""
     return entry.kind, entry.run, entry.tag, entry.tag_set

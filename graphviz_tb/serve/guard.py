@@ -17,8 +17,8 @@ from urllib.parse import parse_qs
 
 from starlette.responses import RedirectResponse, Response
 
-from graphviz_tb.serve.answers import Refused, refusal
-from graphviz_tb.serve.settings import LOOPBACK, Settings
+from graphviz_tb.serve.answers import RefusedRequest, refusal_response
+from graphviz_tb.serve.settings import LOOPBACK_HOSTS, Settings
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -26,17 +26,17 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-LONGEST_TARGET = 8_000  # bytes of path and query
-LARGEST_BODY = 64_000  # bytes
-MOST_AT_ONCE = 64  # requests
-SECONDS = 30.0  # limit until the answer begins, and between two parts of it
-HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9_](?:[a-z0-9._-]{0,252}))(?::(\d{1,5}))?", re.IGNORECASE)
-POLICY = (
+MAX_TARGET_BYTES = 8_000  # bytes of path and query
+MAX_BODY_BYTES = 64_000  # bytes
+MAX_SIMULTANEOUS_REQUESTS = 64  # requests
+ANSWER_SECONDS = 30.0  # limit until the answer begins, and between two parts of it
+HOST_HEADER = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9_](?:[a-z0-9._-]{0,252}))(?::(\d{1,5}))?", re.IGNORECASE)
+CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self'; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors "
 )
 # The page saves pictures through `blob:`, and its style sheet has an image as `data:`; neither leaves the page.
-HEADERS = {
+SECURITY_HEADERS = {
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
     "cross-origin-resource-policy": "same-origin",
@@ -45,16 +45,16 @@ HEADERS = {
 }
 
 
-class Guard:
+class RequestGuard:
     """Wraps the application: refuses foreign requests, and adds headers to all responses."""
 
     def __init__(self, app: App, settings: Settings) -> None:
         self._app, self._settings = app, settings
-        self._hosts = allowed_hosts(settings)
+        self._hosts = normalised_hosts(settings)
         self._busy = 0
         self._headers = {
-            "content-security-policy": POLICY + (" ".join(settings.allowed_frames) or "'none'"),
-            **HEADERS,
+            "content-security-policy": CONTENT_SECURITY_POLICY + (" ".join(settings.allowed_frames) or "'none'"),
+            **SECURITY_HEADERS,
         }
         if not settings.allowed_frames:
             self._headers["x-frame-options"] = "DENY"
@@ -65,65 +65,67 @@ class Guard:
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
             return  # a WebSocket is closed unanswered
-        send = self._dressed(send)
+        send = self.with_headers(send)
         try:
-            early = self._checked(scope)
-        except Refused as refused:
-            early = refusal(refused)
+            early = self.check_request(scope)
+        except RefusedRequest as refused:
+            early = refusal_response(refused)
         if early is not None:
             await early(scope, receive, send)
             return
         self._busy += 1
         try:
-            await self._timed(scope, bounded(receive), send)
+            await self.answer_in_time(scope, limit_body(receive), send)
         finally:
             self._busy -= 1
 
-    def _checked(self, scope: Scope) -> Response | None:
-        """Check a request as received: return None if it may go on, else the response. Raises `Refused`."""
+    def check_request(self, scope: Scope) -> Response | None:
+        """Check a request as received: return None if it may go on, else the response. Raises `RefusedRequest`."""
         headers = [(name.lower(), value.decode("latin-1")) for name, value in scope["headers"]]
         target = bytes(scope.get("raw_path") or b"")
         # In absolute form the host of the target would count, not the header: no client of ours sends that.
         if not target.startswith(b"/"):
-            raise Refused(403, "the request names a host in its target", "ask for a path, such as /api/state")
-        if len(target) + len(scope["query_string"]) > LONGEST_TARGET:
-            raise Refused(414, f"an address is longer than {LONGEST_TARGET:,} bytes", "ask for fewer series at once")
+            raise RefusedRequest(403, "the request names a host in its target", "ask for a path, such as /api/state")
+        if len(target) + len(scope["query_string"]) > MAX_TARGET_BYTES:
+            raise RefusedRequest(
+                414, f"an address is longer than {MAX_TARGET_BYTES:,} bytes", "ask for fewer series at once"
+            )
         hosts = [value for name, value in headers if name == b"host"]
-        if len(hosts) != 1 or not self._ours(hosts[0], scope):
-            raise Refused(403, "this server is not called that", "start it with --allow-host NAME to call it so")
-        self._same_site(scope, dict(headers), hosts[0])
+        if len(hosts) != 1 or not self.is_own_host(hosts[0], scope):
+            raise RefusedRequest(403, "this server is not called that", "start it with --allow-host NAME to call it so")
+        self.refuse_other_origins(scope, dict(headers), hosts[0])
         size = dict(headers).get(b"content-length", "0")
-        if not size.isdigit() or int(size) > LARGEST_BODY:
-            raise Refused(413, f"a request has more than {LARGEST_BODY:,} bytes")
-        early = self._known(scope, dict(headers))
-        if early is None and self._busy >= MOST_AT_ONCE:
-            raise Refused(503, "too many requests at once", "ask again in a second", {"retry-after": "1"})
+        if not size.isdigit() or int(size) > MAX_BODY_BYTES:
+            raise RefusedRequest(413, f"a request has more than {MAX_BODY_BYTES:,} bytes")
+        early = self.check_token(scope, dict(headers))
+        if early is None and self._busy >= MAX_SIMULTANEOUS_REQUESTS:
+            raise RefusedRequest(503, "too many requests at once", "ask again in a second", {"retry-after": "1"})
         return early
 
-    def _ours(self, host: str, scope: Scope) -> bool:
+    def is_own_host(self, host: str, scope: Scope) -> bool:
         """Return whether a `Host` is one of ours, at any port: a tunnel may use a different one."""
-        found = HOST.fullmatch(host)
+        found = HOST_HEADER.fullmatch(host)
         if found is None:
             return False
         name = found[1].strip("[]").lower().rstrip(".")
         bound = scope.get("server") or ("",)
         # The address of the connection is an IP address, so no name server can have changed it.
-        return name in self._hosts or (not self._settings.local and name == str(bound[0]).lower())
+        return name in self._hosts or (not self._settings.is_local and name == str(bound[0]).lower())
 
-    def _same_site(self, scope: Scope, headers: dict[bytes, str], host: str) -> None:
+    def refuse_other_origins(self, scope: Scope, headers: dict[bytes, str], host: str) -> None:
         """Refuse the requests of pages of other origins."""
         site, method = headers.get(b"sec-fetch-site", "none"), scope["method"]
-        if site not in ("same-origin", "none") and not self._visit(scope, headers):
-            raise Refused(403, "a page of another origin asks", "open the address itself")
+        if site not in ("same-origin", "none") and not self.is_page_visit(scope, headers):
+            raise RefusedRequest(403, "a page of another origin asks", "open the address itself")
         origin = headers.get(b"origin")
         if origin is not None and origin.partition("://")[2].lower() != host.lower():
-            raise Refused(403, "a page of another origin asks", "open the address itself")
+            raise RefusedRequest(403, "a page of another origin asks", "open the address itself")
         if method not in ("GET", "HEAD", "POST"):
-            raise Refused(405, f"no method {method[:20]}", headers={"allow": "GET, HEAD, POST"})
+            raise RefusedRequest(405, f"no method {method[:20]}", headers={"allow": "GET, HEAD, POST"})
         if method == "POST" and headers.get(b"x-tbgraph") != "1":
-            raise Refused(403, "a request that changes something lacks its header", "send X-Tbgraph: 1")
+            raise RefusedRequest(403, "a request that changes something lacks its header", "send X-Tbgraph: 1")
 
-    def _visit(self, scope: Scope, headers: dict[bytes, str]) -> bool:
+    def is_page_visit(self, scope: Scope, headers: dict[bytes, str]) -> bool:
         """Return whether a link elsewhere leads to the page itself, which contains no data, or an allowed frame shows
         it."""
         if headers.get(b"sec-fetch-mode") != "navigate" or scope["path"] != self._settings.prefix + "/":
@@ -131,7 +133,7 @@ class Guard:
         kinds = ("document", "iframe") if self._settings.allowed_frames else ("document",)
         return scope["method"] == "GET" and headers.get(b"sec-fetch-dest") in kinds
 
-    def _known(self, scope: Scope, headers: dict[bytes, str]) -> Response | None:
+    def check_token(self, scope: Scope, headers: dict[bytes, str]) -> Response | None:
         """Check the token; a visitor with the token in the address gets a cookie and a clean address."""
         token, prefix = self._settings.token, self._settings.prefix
         if not token:
@@ -141,18 +143,18 @@ class Guard:
             morsel = SimpleCookie(headers.get(b"cookie", "")).get(name)
         except CookieError:
             morsel = None
-        if morsel is not None and same(morsel.value, token):
+        if morsel is not None and tokens_match(morsel.value, token):
             return None
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
-        if not same(given, token):
-            raise Refused(403, "this server asks for its token", "open the address that `tbgraph serve` printed")
+        if not tokens_match(given, token):
+            raise RefusedRequest(403, "this server asks for its token", "open the address that `tbgraph serve` printed")
         if scope["path"] != f"{prefix}/":
             return None
         answer = RedirectResponse(f"{prefix}/", 303, {"cache-control": "no-store"})
         answer.set_cookie(name, token, path=f"{prefix}/", httponly=True, samesite="strict")
         return answer
 
-    def _dressed(self, send: Send) -> Send:
+    def with_headers(self, send: Send) -> Send:
         """Add the missing headers to every response."""
 
         async def send_with_headers(message: Message) -> None:
@@ -164,34 +166,34 @@ class Guard:
 
         return send_with_headers
 
-    async def _timed(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer_in_time(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer within the time limit of each part."""
         loop, started = asyncio.get_running_loop(), False
         endless = scope["path"] == f"{self._settings.prefix}/api/events"
         try:
-            async with asyncio.timeout(None if endless else SECONDS) as limit:
+            async with asyncio.timeout(None if endless else ANSWER_SECONDS) as limit:
 
                 async def send_in_time(message: Message) -> None:
                     nonlocal started
                     started = True
                     await send(message)
                     if not endless:
-                        limit.reschedule(loop.time() + SECONDS)
+                        limit.reschedule(loop.time() + ANSWER_SECONDS)
 
                 try:
                     await self._app(scope, receive, send_in_time)
-                except Refused as refused:
+                except RefusedRequest as refused:
                     if started:
                         raise
-                    await refusal(refused)(scope, receive, send_in_time)
+                    await refusal_response(refused)(scope, receive, send_in_time)
         except TimeoutError:
             if started:
                 raise  # close the connection: half an answer must not look complete
-            late = Refused(503, f"no answer within {SECONDS:.0f} seconds", "ask for less, or again")
-            await refusal(late)(scope, receive, send)
+            late = RefusedRequest(503, f"no answer within {ANSWER_SECONDS:.0f} seconds", "ask for less, or again")
+            await refusal_response(late)(scope, receive, send)
 
 
-def bounded(receive: Receive) -> Receive:
+def limit_body(receive: Receive) -> Receive:
     """Limit the bytes of a body that does not declare its length."""
     taken = 0
 
@@ -199,25 +201,25 @@ def bounded(receive: Receive) -> Receive:
         nonlocal taken
         message = await receive()
         taken += len(message.get("body", b""))
-        if taken > LARGEST_BODY:
-            raise Refused(413, f"a request has more than {LARGEST_BODY:,} bytes")
+        if taken > MAX_BODY_BYTES:
+            raise RefusedRequest(413, f"a request has more than {MAX_BODY_BYTES:,} bytes")
         return message
 
     return receive_limited
 
 
-def allowed_hosts(settings: Settings) -> frozenset[str]:
+def normalised_hosts(settings: Settings) -> frozenset[str]:
     """Return the host names of this server, normalised."""
-    return frozenset(name.strip("[]").lower().rstrip(".") for name in names(settings))
+    return frozenset(name.strip("[]").lower().rstrip(".") for name in configured_hosts(settings))
 
 
-def names(settings: Settings) -> Iterable[str]:
+def configured_hosts(settings: Settings) -> Iterable[str]:
     """Yield all host names of this server."""
-    yield from LOOPBACK
+    yield from LOOPBACK_HOSTS
     yield from settings.allowed_hosts
     yield settings.host
 
 
-def same(given: str, token: str) -> bool:
+def tokens_match(given: str, token: str) -> bool:
     """Compare in constant time."""
     return compare_digest(given.encode("utf-8", "surrogatepass"), token.encode())

@@ -17,16 +17,16 @@ from time import monotonic
 from typing import Any
 
 from graphviz_tb.errors import TbGraphError
-from graphviz_tb.model.joins import Join
-from graphviz_tb.serve.threads import in_thread
+from graphviz_tb.model.joins import TagJoin
+from graphviz_tb.serve.threads import run_in_thread
 
-OFTEN = 0.1  # seconds between two progress messages
-KILLED_AFTER = 1.0  # seconds to wait for a terminated process
+PROGRESS_SECONDS = 0.1  # seconds between two progress messages
+TERMINATION_SECONDS = 1.0  # seconds to wait for a terminated process
 ReportStage = Callable[[str, int, int | None], None]  # stage, bytes read so far, total bytes if known
 
 
 @dataclass(frozen=True, slots=True)
-class Packed:
+class CompressedBlock:
     """A block of a page as sent, compressed with gzip."""
 
     name: str
@@ -36,10 +36,10 @@ class Packed:
 
 
 @dataclass(frozen=True, slots=True)
-class BlockOfFile:
+class FileBlock:
     """A block in the form of a page that is one file."""
 
-    block: Packed
+    block: CompressedBlock
 
     @property
     def name(self) -> str:
@@ -50,7 +50,7 @@ class BlockOfFile:
         return self.block.kind
 
     @property
-    def packed(self) -> str:
+    def base64_text(self) -> str:
         return b64encode(self.block.data).decode("ascii")
 
     def digest(self) -> str:
@@ -62,8 +62,8 @@ class ServedPage:
     """The page of one graph: the head, and blocks by name; and the joins of the tags logged when it was made."""
 
     head: Mapping[str, Any]
-    blocks: Mapping[str, Packed]
-    joins: tuple[Join, ...] = ()
+    blocks: Mapping[str, CompressedBlock]
+    joins: tuple[TagJoin, ...] = ()
 
     def __len__(self) -> int:
         return sum(len(block.data) for block in self.blocks.values())
@@ -81,9 +81,9 @@ class Job:
     """Work in a separate process: `function(report_stage, *arguments)` runs there."""
 
     def __init__(self, function: Callable[..., Any], *arguments: Any) -> None:
-        context = context_of_processes()
+        context = worker_context()
         self._here, there = context.Pipe(duplex=False)
-        self._process = context.Process(target=run, args=(there, function, *arguments), daemon=True)
+        self._process = context.Process(target=run_job, args=(there, function, *arguments), daemon=True)
         self._process.start()
         there.close()
 
@@ -91,7 +91,7 @@ class Job:
         """Wait for the result of the function; `report_stage` receives its progress. Raises `NotLoaded`."""
         try:
             while True:
-                kind, value = await in_thread(self._next)
+                kind, value = await run_in_thread(self.next_message)
                 if kind == "done":
                     return value
                 if kind == "failed":
@@ -100,13 +100,13 @@ class Job:
         finally:
             self.stop()
 
-    def _next(self) -> tuple[str, Any]:
+    def next_message(self) -> tuple[str, Any]:
         """Return the next message of the process, or a failure if it has died."""
         try:
             found: tuple[str, Any] = self._here.recv()
             return found
         except (EOFError, OSError):
-            self._process.join(KILLED_AFTER)
+            self._process.join(TERMINATION_SECONDS)
             code = self._process.exitcode
             ended = f"signal {-code}" if code is not None and code < 0 else f"code {code}"
             return "failed", (f"the process that read it ended with {ended}", "it may need more memory than there is")
@@ -117,7 +117,7 @@ class Job:
             self._process.terminate()
 
 
-def context_of_processes() -> Any:
+def worker_context() -> Any:
     """Return the context that starts processes: forked from a server with preloaded modules where possible."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
@@ -126,7 +126,7 @@ def context_of_processes() -> Any:
     return context
 
 
-def run(connection: Connection, function: Callable[..., Any], *arguments: Any) -> None:
+def run_job(connection: Connection, function: Callable[..., Any], *arguments: Any) -> None:
     """Run the work in the process and send its messages through the connection."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Control-C is for the server, which ends this process
     sys.stdout = sys.stderr = None
@@ -134,7 +134,7 @@ def run(connection: Connection, function: Callable[..., Any], *arguments: Any) -
 
     def report_stage(stage: str, done: int = 0, total: int | None = None) -> None:
         nonlocal last
-        if not done or monotonic() - last > OFTEN:
+        if not done or monotonic() - last > PROGRESS_SECONDS:
             last = monotonic()
             connection.send(("stage", (stage, done, total)))
 

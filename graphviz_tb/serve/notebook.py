@@ -13,11 +13,11 @@ from typing import Any
 
 from graphviz_tb.errors import RequestError, ToolFailed
 
-HEIGHT = 800  # pixels
+FRAME_HEIGHT_PX = 800  # pixels
 # Origins that may show the page in a frame: a notebook on this machine at any port, or in an editor.
-FRAMES = ("http://localhost:*", "http://127.0.0.1:*", "vscode-webview:")
-RUNNING: dict[tuple[str, ...], subprocess.Popen[str]] = {}  # by the words of the line
-ADDRESSES: dict[tuple[str, ...], str] = {}
+FRAME_ORIGINS = ("http://localhost:*", "http://127.0.0.1:*", "vscode-webview:")
+RUNNING_SERVERS: dict[tuple[str, ...], subprocess.Popen[str]] = {}  # by the words of the line
+SERVER_ADDRESSES: dict[tuple[str, ...], str] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +25,13 @@ class ServedFrame:
     """A page of a server in a notebook cell."""
 
     address: str
-    height: int = HEIGHT
+    height: int = FRAME_HEIGHT_PX
 
     def _repr_html_(self) -> str:
         return f'<iframe src="{escape(self.address)}" width="100%" height="{self.height}" style="border:0"></iframe>'
 
 
-def show(line: str) -> ServedFrame:
+def show_server(line: str) -> ServedFrame:
     """Serve the source of a line, as `tbgraph serve` does, and show it; equal lines share one server.
 
     Raises `RequestError` if the line has no path, `ToolFailed` if the server does not start.
@@ -39,16 +39,16 @@ def show(line: str) -> ServedFrame:
     words = tuple(shlex.split(line))
     if not words:
         raise RequestError("%tbgraph needs a log directory", hint="%tbgraph ./logs")
-    running = RUNNING.get(words)
+    running = RUNNING_SERVERS.get(words)
     if running is None or running.poll() is not None:
-        running = RUNNING[words] = started(words)
-        ADDRESSES[words] = address_of(running)
-    return ServedFrame(ADDRESSES[words])
+        running = RUNNING_SERVERS[words] = start_server(words)
+        SERVER_ADDRESSES[words] = read_server_address(running)
+    return ServedFrame(SERVER_ADDRESSES[words])
 
 
-def started(words: tuple[str, ...]) -> subprocess.Popen[str]:
+def start_server(words: tuple[str, ...]) -> subprocess.Popen[str]:
     """Start a server in a child process, which ends with this one."""
-    frames = [word for origin in FRAMES for word in ("--allow-frame", origin)]
+    frames = [word for origin in FRAME_ORIGINS for word in ("--allow-frame", origin)]
     command = [sys.executable, "-m", "graphviz_tb", "serve", *words, *frames, "-q"]
     made = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL
@@ -57,7 +57,7 @@ def started(words: tuple[str, ...]) -> subprocess.Popen[str]:
     return made
 
 
-def address_of(running: subprocess.Popen[str]) -> str:
+def read_server_address(running: subprocess.Popen[str]) -> str:
     """Return the address that a server prints first. Raises `ToolFailed` with its output otherwise."""
     assert running.stdout is not None
     address = running.stdout.readline().strip()
@@ -69,5 +69,5 @@ def address_of(running: subprocess.Popen[str]) -> str:
 
 def register_magic(shell: Any) -> None:
     """Register `%tbgraph` in IPython."""
-    magic: Callable[[str], ServedFrame] = show
+    magic: Callable[[str], ServedFrame] = show_server
     shell.register_magic_function(magic, "line", "tbgraph")

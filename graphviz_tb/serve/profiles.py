@@ -10,21 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from graphviz_tb.errors import ReadError
-from graphviz_tb.model.later import KeptValues
-from graphviz_tb.model.loaded import Entry
+from graphviz_tb.model.later import BoundedCache
+from graphviz_tb.model.loaded import SourceEntry
 from graphviz_tb.model.profile import Profile
-from graphviz_tb.read.holding import RUN_GRAPH
-from graphviz_tb.read.log_traces import trace_files
-from graphviz_tb.read.walk import files_below
-from graphviz_tb.serve.answers import Refused
+from graphviz_tb.read.holding import RUN_GRAPH_TAG
+from graphviz_tb.read.log_traces import find_trace_files
+from graphviz_tb.read.walk import list_files_below
+from graphviz_tb.serve.answers import RefusedRequest
 from graphviz_tb.serve.loading import Job, NotLoaded
-from graphviz_tb.serve.work import traced_step
+from graphviz_tb.serve.work import load_profile
 
 TraceStamps = dict[str, tuple[tuple[str, int, int], ...]]  # by run: name, time and size of each trace file
 
-PATIENCE = 15.0  # seconds that a request waits for a trace to be read
-OF_SLICE = 60  # approximate bytes of a slice in columns
-OF_TEXT = 120  # approximate bytes of a name or of half a table row
+PROFILE_WAIT_SECONDS = 15.0  # seconds that a request waits for a trace to be read
+SLICE_BYTES = 60  # approximate bytes of a slice in columns
+PROFILE_TEXT_BYTES = 120  # approximate bytes of a name or of half a table row
 
 
 @dataclass(slots=True)
@@ -32,8 +32,8 @@ class ListedProfile:
     """One traced step of the source; `graph` is the graph it is joined with, None if the source has none."""
 
     id: str
-    entry: Entry
-    graph: Entry | None
+    entry: SourceEntry
+    graph: SourceEntry | None
     version: int = 0  # grows whenever the trace or graph is replaced
 
 
@@ -44,18 +44,18 @@ class ServedProfiles:
         self.source = source
         self.listed: dict[str, ListedProfile] = {}
         self._next = 0
-        self._kept: KeptValues[Profile] = KeptValues(room, bytes_of_profile)
+        self._kept: BoundedCache[Profile] = BoundedCache(room, profile_bytes)
         self._made: dict[tuple[str, int], asyncio.Task[Profile]] = {}
 
-    def take(self, entries: Iterable[Entry]) -> bool:
+    def update_entries(self, entries: Iterable[SourceEntry]) -> bool:
         """Update the traced steps to the entries of the source; return whether any changed."""
         every = [entry for entry in entries if not entry.variant]
         known = {(one.entry.run, one.entry.tag): one for one in self.listed.values()}
         others = False
         for entry in every:
-            if not entry.profile or entry.tag == RUN_GRAPH:  # it only marks runs with profiles
+            if not entry.profile or entry.tag == RUN_GRAPH_TAG:  # it only marks runs with profiles
                 continue
-            graph = graph_of(every, entry)
+            graph = graph_of_trace(every, entry)
             one = known.pop((entry.run, entry.tag), None)
             if one is None:
                 one = ListedProfile(str(self._next), entry, graph)
@@ -71,32 +71,34 @@ class ServedProfiles:
         return others
 
     def get(self, number: str) -> ListedProfile:
-        """Return a traced step by its id. Raises `Refused`."""
+        """Return a traced step by its id. Raises `RefusedRequest`."""
         found = self.listed.get(number)
         if found is None:
-            raise Refused(404, f"no profile {number[:40]!r}", "/api/profile lists them")
+            raise RefusedRequest(404, f"no profile {number[:40]!r}", "/api/profile lists them")
         return found
 
-    async def profile(self, one: ListedProfile) -> Profile:
-        """Return the profile of a traced step, loaded in a worker process unless cached. Raises `Refused` if it cannot
+    async def load_listed(self, one: ListedProfile) -> Profile:
+        """Return the profile of a traced step, loaded in a worker process unless cached. Raises `RefusedRequest` if it
+        cannot
         be read."""
         found = self._kept.get(one.id, one.version)
         if found is not None:
             return found
         key = one.id, one.version
         if key not in self._made:
-            self._made[key] = asyncio.create_task(self._make(one))
+            self._made[key] = asyncio.create_task(self.run_profile_job(one))
             self._made[key].add_done_callback(lambda _: self._made.pop(key))
         try:
-            made = await asyncio.wait_for(asyncio.shield(self._made[key]), PATIENCE)  # the first may be cancelled
+            # the first may be cancelled
+            made = await asyncio.wait_for(asyncio.shield(self._made[key]), PROFILE_WAIT_SECONDS)
         except NotLoaded as error:
-            raise Refused(404, error.error, error.hint) from None
+            raise RefusedRequest(404, error.error, error.hint) from None
         except TimeoutError:
-            raise Refused(409, "this trace is still being read", "ask again in a moment") from None
-        return self._kept.put(one.id, one.version, made)
+            raise RefusedRequest(409, "this trace is still being read", "ask again in a moment") from None
+        return self._kept.store(one.id, one.version, made)
 
-    async def _make(self, one: ListedProfile) -> Profile:
-        made: Profile = await Job(traced_step, self.source, one.entry, one.graph).result(lambda *told: None)
+    async def run_profile_job(self, one: ListedProfile) -> Profile:
+        made: Profile = await Job(load_profile, self.source, one.entry, one.graph).result(lambda *told: None)
         return made
 
     def close(self) -> None:
@@ -105,7 +107,7 @@ class ServedProfiles:
             task.cancel()
 
 
-def graph_of(entries: Iterable[Entry], traced: Entry) -> Entry | None:
+def graph_of_trace(entries: Iterable[SourceEntry], traced: SourceEntry) -> SourceEntry | None:
     """Return the graph of a traced step: preferably of its run, of ops rather than layers, and the largest."""
     graphs = [entry for entry in entries if entry.kind != "profile"]
     return max(
@@ -115,18 +117,18 @@ def graph_of(entries: Iterable[Entry], traced: Entry) -> Entry | None:
     )
 
 
-def bytes_of_profile(profile: Profile) -> int:
+def profile_bytes(profile: Profile) -> int:
     """Return the approximate size of a profile in memory."""
     texts = len(profile.timeline.names) + 2 * len(profile.timeline.nodes)
     rows = len(profile.ops) + len(profile.types) + len(profile.groups)
-    return OF_SLICE * len(profile.timeline) + OF_TEXT * (texts + 2 * rows)
+    return SLICE_BYTES * len(profile.timeline) + PROFILE_TEXT_BYTES * (texts + 2 * rows)
 
 
 def trace_stamps(source: Path) -> TraceStamps:
     """Return the trace files below a log directory: no event file announces them."""
     stamps: TraceStamps = {}
     with suppress(OSError, ReadError):
-        for run, _, path in trace_files(files_below(source)) if source.is_dir() else ():
+        for run, _, path in find_trace_files(list_files_below(source)) if source.is_dir() else ():
             status = path.stat()
             stamps[run] = (*stamps.get(run, ()), (str(path), status.st_mtime_ns, status.st_size))
     return stamps

@@ -14,31 +14,31 @@ import uvicorn
 
 from graphviz_tb.errors import RequestError, ToolFailed
 from graphviz_tb.serve.app import application
-from graphviz_tb.serve.guard import LONGEST_TARGET
-from graphviz_tb.serve.protocol import Protocol
+from graphviz_tb.serve.guard import MAX_TARGET_BYTES
+from graphviz_tb.serve.protocol import TimedConnection
 from graphviz_tb.serve.session import ServedSource
 from graphviz_tb.serve.settings import Settings
 
-NEXT_PORTS = 100  # ports to try from the requested one on
-HEADERS_ROOM = 16_000  # bytes of a request's head besides its address
-PATIENCE = 0.4  # seconds to finish answers at shutdown
-IDLE = 30  # seconds that a connection may stay open without a request
-Said = Callable[[list[str]], None]
+MAX_PORTS_TRIED = 100  # ports to try from the requested one on
+HEADER_BYTES = 16_000  # bytes of a request's head besides its address
+SHUTDOWN_SECONDS = 0.4  # seconds to finish answers at shutdown
+IDLE_SECONDS = 30  # seconds that a connection may stay open without a request
+PrintLines = Callable[[list[str]], None]
 
 
-def serve(settings: Settings, say: Said, opened: Callable[[str], object] | None = None) -> None:
+def run_server(settings: Settings, say: PrintLines, opened: Callable[[str], object] | None = None) -> None:
     """Serve until Control-C, which is raised as KeyboardInterrupt.
 
     `say` prints lines, the address first; `opened` opens the page at an address.
     """
-    bound = bind(settings)
+    bound = bind_socket(settings)
     wanted, port = settings.port, bound.getsockname()[1]
     settings = replace(settings, port=port)
     session = ServedSource(settings)
-    say(introduction(settings, wanted))
+    say(introduction_lines(settings, wanted))
     config = uvicorn.Config(
         application(settings, session),
-        http=Protocol,
+        http=TimedConnection,
         ws="none",
         loop="asyncio",
         lifespan="on",
@@ -48,15 +48,15 @@ def serve(settings: Settings, say: Said, opened: Callable[[str], object] | None 
         server_header=False,
         date_header=False,
         proxy_headers=False,
-        timeout_keep_alive=IDLE,
-        h11_max_incomplete_event_size=LONGEST_TARGET + HEADERS_ROOM,
+        timeout_keep_alive=IDLE_SECONDS,
+        h11_max_incomplete_event_size=MAX_TARGET_BYTES + HEADER_BYTES,
     )
     if opened is not None:
-        opened(address(settings))
-    Ending(config, session).run([bound])
+        opened(server_address(settings))
+    PromptServer(config, session).run([bound])
 
 
-class Ending(uvicorn.Server):
+class PromptServer(uvicorn.Server):
     """A server with a fast shutdown: it closes streams that would stay open for hours, and waits for nothing long."""
 
     def __init__(self, config: uvicorn.Config, session: ServedSource) -> None:
@@ -66,13 +66,13 @@ class Ending(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Shut down on Control-C, or when the terminal closes."""
         super().handle_exit(sig, frame)
-        self.config.timeout_graceful_shutdown = PATIENCE  # type: ignore[assignment]
+        self.config.timeout_graceful_shutdown = SHUTDOWN_SECONDS  # type: ignore[assignment]
         self._session.events.close()
 
 
-def bind(settings: Settings) -> socket.socket:
+def bind_socket(settings: Settings) -> socket.socket:
     """Return a socket at the requested port, or at the next free one. Raises `RequestError` or `ToolFailed`."""
-    ports = range(settings.port, min(65536, settings.port + NEXT_PORTS)) if settings.port else range(1)
+    ports = range(settings.port, min(65536, settings.port + MAX_PORTS_TRIED)) if settings.port else range(1)
     for port in ports:
         try:
             family, _, _, _, place = socket.getaddrinfo(settings.host, port, type=socket.SOCK_STREAM)[0]
@@ -95,7 +95,7 @@ def bind(settings: Settings) -> socket.socket:
     raise ToolFailed(taken, hint="give another one with --port, or 0 for any")
 
 
-def address(settings: Settings) -> str:
+def server_address(settings: Settings) -> str:
     """Return the address of the page."""
     here = socket.gethostname()
     host = {"0.0.0.0": here, "::": here, "127.0.0.1": "localhost"}.get(settings.host, settings.host)
@@ -104,18 +104,18 @@ def address(settings: Settings) -> str:
     return f"http://{host}:{settings.port}{settings.prefix}/{token}"
 
 
-def introduction(settings: Settings, wanted: int) -> list[str]:
+def introduction_lines(settings: Settings, wanted: int) -> list[str]:
     """Return the lines to print at the start: the address, then any difference from the `wanted` port."""
-    lines = [address(settings)]
+    lines = [server_address(settings)]
     if wanted not in (0, settings.port):
         lines.append(f"port {wanted} is taken: this is the next free one")
-    if settings.local and not display():
+    if settings.is_local and not has_display():
         here = socket.gethostname()
         lines.append(f"on your own machine: ssh -L {settings.port}:localhost:{settings.port} {here}")
     return lines
 
 
-def display() -> bool:
+def has_display() -> bool:
     """Return whether this machine has a screen with a browser; if not, the user is most likely at a different one."""
     if sys.platform in ("darwin", "win32"):
         return "SSH_CONNECTION" not in os.environ

@@ -20,32 +20,32 @@ from numpy.typing import NDArray
 
 from graphviz_tb.errors import TbGraphError
 from graphviz_tb.log import Log
-from graphviz_tb.model.later import KeptValues
-from graphviz_tb.model.logged import LogChanges, Logged, Place, Run, RunTag, Series
-from graphviz_tb.page.logged import extent, log_state, named, notice_entry, tag_entries
+from graphviz_tb.model.later import BoundedCache
+from graphviz_tb.model.logged import FileRange, LogChanges, LogContents, Run, RunTag, Series
+from graphviz_tb.page.logged import log_state, name_of_source, notice_entry, series_extent, tag_entries
 from graphviz_tb.read.logged import LogReader
 from graphviz_tb.read.remote import mirror_at
-from graphviz_tb.serve.answers import Refused
+from graphviz_tb.serve.answers import RefusedRequest
 from graphviz_tb.serve.embeddings import ServedEmbeddings
-from graphviz_tb.serve.events import Events
-from graphviz_tb.serve.graphs import Graphs
-from graphviz_tb.serve.kept import KeptAnswers
+from graphviz_tb.serve.events import ServerEvents
+from graphviz_tb.serve.graphs import ServedGraphs
+from graphviz_tb.serve.kept import AnswerCache
 from graphviz_tb.serve.profiles import ServedProfiles, TraceStamps, trace_stamps
 from graphviz_tb.serve.settings import Settings
-from graphviz_tb.serve.threads import in_thread
+from graphviz_tb.serve.threads import run_in_thread
 
-GRAPHS_AGAIN = 2.0  # least pause between two listings of the graphs, as a multiple of the time one took
-GONE_FOR = 10.0  # seconds for which a run is shown after its files are deleted
-SHARE_OF_GRAPHS = 4  # a quarter of the memory is for graphs
-SHARE_OF_ANSWERS = 16  # a sixteenth for cached answers, and a sixteenth for drawn columns of series
-ROOM_OF_ANSWERS = 16_000_000  # most bytes of either cache
+GRAPH_RELIST_RATIO = 2.0  # least pause between two listings of the graphs, as a multiple of the time one took
+GONE_RUN_SECONDS = 10.0  # seconds for which a run is shown after its files are deleted
+GRAPH_MEMORY_DIVISOR = 4  # a quarter of the memory is for graphs
+ANSWER_MEMORY_DIVISOR = 16  # a sixteenth for cached answers, and a sixteenth for drawn columns of series
+MAX_ANSWER_CACHE_BYTES = 16_000_000  # most bytes of either cache
 
-MOST_BLOBS = 200_000  # ids of images and sounds that are valid at once
+MAX_BLOB_IDS = 200_000  # ids of images and sounds that are valid at once
 
-Drawn = tuple[tuple[str, NDArray[Any]], ...]  # the drawn points of a series: columns by name
+DrawnColumns = tuple[tuple[str, NDArray[Any]], ...]  # the drawn points of a series: columns by name
 
 
-def bytes_drawn(drawn: Drawn) -> int:
+def drawn_bytes(drawn: DrawnColumns) -> int:
     """Return the bytes of the drawn columns of a series."""
     return sum(column.nbytes for _, column in drawn)
 
@@ -57,23 +57,23 @@ class ServedSource:
         self.settings = settings
         self.source = Path(settings.source)
         self.mirror = mirror_at(settings.source)  # if the source is a copy of a remote one
-        self.title = settings.title if settings.title is not None else named(self.source)
+        self.title = settings.title if settings.title is not None else name_of_source(self.source)
         self.start = token_hex(4)  # different for each start: ids of an earlier server mean nothing here
-        self.events = Events(self.start)
-        room = settings.memory // SHARE_OF_GRAPHS
-        self.graphs = Graphs(
+        self.events = ServerEvents(self.start)
+        room = settings.memory // GRAPH_MEMORY_DIVISOR
+        self.graphs = ServedGraphs(
             settings.source,
             room,
-            self.events.say,
+            self.events.send_event,
             settings.view,
             self.joined_names,
         )
-        answers = min(ROOM_OF_ANSWERS, settings.memory // SHARE_OF_ANSWERS)
-        self.kept = KeptAnswers(answers)
-        self.drawn: KeptValues[Drawn] = KeptValues(answers, bytes_drawn)
+        answers = min(MAX_ANSWER_CACHE_BYTES, settings.memory // ANSWER_MEMORY_DIVISOR)
+        self.kept = AnswerCache(answers)
+        self.drawn: BoundedCache[DrawnColumns] = BoundedCache(answers, drawn_bytes)
         self.room = settings.memory - room - 2 * answers  # for series, in bytes
         self._extents: dict[RunTag, tuple[tuple[int, int], list[Any]]] = {}
-        self.logged = Logged((), ())
+        self.logged = LogContents((), ())
         self.fault: tuple[str, str] | None = None  # why the log cannot be read, and a hint
         self.read_once = False
         self.log: Log | None = None  # until there is a log to be read
@@ -87,8 +87,8 @@ class ServedSource:
         self._series: dict[RunTag, int] = {}
         self._tags: dict[RunTag, int] = {}  # by name and kind: the kind of a tag may differ between runs
         self._by_id: dict[int, Series] = {}
-        self._blobs: dict[int, tuple[str, Place]] = {}
-        self._blob_ids: dict[tuple[str, Place], int] = {}
+        self._blobs: dict[int, tuple[str, FileRange]] = {}
+        self._blob_ids: dict[tuple[str, FileRange], int] = {}
         self._next_blob = 0
         self._dropped = 0  # series without columns
         self._gone: dict[str, tuple[float, Run]] = {}  # time of deletion, and the last state
@@ -105,7 +105,7 @@ class ServedSource:
         return self.events.generation
 
     @property
-    def lost(self) -> bool:
+    def is_lost(self) -> bool:
         """Return whether the log was there and can no longer be read."""
         return self.log is not None and self.fault is not None
 
@@ -116,30 +116,32 @@ class ServedSource:
         self._loop = asyncio.get_running_loop()
         before, fault, changes = self.logged, self.fault, LogChanges()
         try:
-            changes = await in_thread(self._read)
+            changes = await run_in_thread(self.read_log)
             self.fault = None
         except TbGraphError as error:
             self.fault = (error.message, error.hint or "")
         if self.fault != fault:
             self.events.next_generation()
-            self.events.say("notice", {"code": "unread", "text": self.fault[0] if self.fault else "", "count": 1})
+            self.events.send_event(
+                "notice", {"code": "unread", "text": self.fault[0] if self.fault else "", "count": 1}
+            )
         self.read_once = True
-        self._number()
-        if self._forget_gone() or changes:
-            self._say(changes, before)
+        self.assign_ids()
+        if self.forget_gone_runs() or changes:
+            self.announce_changes(changes, before)
         if await self.embeddings.refresh(self.log, bool(changes)):
             self.events.next_generation()
-            self.events.say("run", {"runs": []})
+            self.events.send_event("run", {"runs": []})
         grown = (self._by_id[self._series[key]] for key in changes.points if key in self._series)
         self._graphs_changed.update(changes.graphs, (one.run for one in grown if one.kind == "graph"))
-        self._graphs_wanted |= bool(self._graphs_changed) or bool(changes.gone) or self._replaced()
-        before_traces, self._traces = self._traces, await in_thread(trace_stamps, self.source)
+        self._graphs_wanted |= bool(self._graphs_changed) or bool(changes.gone) or self.is_graph_file_replaced()
+        before_traces, self._traces = self._traces, await run_in_thread(trace_stamps, self.source)
         self._graphs_wanted |= self._traces != before_traces
         if self._listing is None or self._listing.done():
-            self._listing = asyncio.create_task(self._list_graphs())
+            self._listing = asyncio.create_task(self.list_graphs_again())
         return bool(changes)
 
-    def _read(self) -> LogChanges:
+    def read_log(self) -> LogChanges:
         with self._lock:  # the reader is stateful, and requests may read dropped columns meanwhile
             if self.mirror is not None:
                 self.mirror.refresh()
@@ -150,15 +152,15 @@ class ServedSource:
                 LogReader(self.source, settings.restarts, checksum=settings.checksum, room=max(1, self.room))
             )
             runs, points = self.log.logged.runs, {(one.run, one.tag): len(one) for one in self.log.logged.series}
-            graphs = tuple(self._with_graphs(self.log.logged))
+            graphs = tuple(self.runs_with_graphs(self.log.logged))
             return LogChanges(1, tuple(run.name for run in runs), graphs=graphs, points=points)
 
-    def _with_graphs(self, logged: Logged) -> set[str]:
+    def runs_with_graphs(self, logged: LogContents) -> set[str]:
         """Return the runs with a graph of their own or one logged as a summary (Keras layers, traced functions)."""
         own = {run.name for run in logged.runs if run.graphs}
         return own | {series.run for series in logged.series if series.kind == "graph"}
 
-    def _replaced(self) -> bool:
+    def is_graph_file_replaced(self) -> bool:
         """Return whether the source is the file of a graph and was replaced since the last call."""
         stamp = None
         with suppress(OSError):
@@ -169,25 +171,25 @@ class ServedSource:
         self._all_changed |= replaced
         return replaced
 
-    async def _list_graphs(self) -> None:
+    async def list_graphs_again(self) -> None:
         """List the graphs again if they may have changed; seldom enough not to read a large log all the time."""
         if not self._graphs_wanted:
             return
-        await asyncio.sleep(max(0.0, self._listed_at + GRAPHS_AGAIN * self._listing_took - monotonic()))
+        await asyncio.sleep(max(0.0, self._listed_at + GRAPH_RELIST_RATIO * self._listing_took - monotonic()))
         changed, begun = None if self._all_changed else {*self._graphs_changed}, monotonic()
         self._graphs_wanted = self._all_changed = False
         self._graphs_changed.clear()
         # Do not read a log again that has no graph.
-        runs = None if self.log is None else self._with_graphs(self.logged) | self._traces.keys()
+        runs = None if self.log is None else self.runs_with_graphs(self.logged) | self._traces.keys()
         others = await self.graphs.refresh(changed, runs)
-        others |= self.profiles.take(self.graphs.entries)
+        others |= self.profiles.update_entries(self.graphs.entries)
         self._listed_at, self._listing_took = monotonic(), monotonic() - begun
         first, self.graphs_listed = not self.graphs_listed, True
         if others or first:
             self.events.next_generation()
-            self.events.say("graph", {"graphs": [one.told() for one in self.graphs.listed.values()]})
+            self.events.send_event("graph", {"graphs": [one.graph_entry() for one in self.graphs.listed.values()]})
 
-    def _number(self) -> None:
+    def assign_ids(self) -> None:
         if self.log is None or self.log.logged is self.logged:
             return
         self.logged = self.log.logged
@@ -199,26 +201,26 @@ class ServedSource:
             self._tags.setdefault((series.tag, series.kind), len(self._tags))
             self._by_id[self._series.setdefault((series.run, series.tag), len(self._series))] = series
 
-    def _say(self, changes: LogChanges, before: Logged) -> None:
+    def announce_changes(self, changes: LogChanges, before: LogContents) -> None:
         self.events.next_generation()
         for run in before.runs:
             if run.name in changes.gone:
                 self._gone[run.name] = monotonic(), run
         if changes.runs:
-            self.events.say("run", {"runs": [self._runs[name] for name in changes.runs]})
+            self.events.send_event("run", {"runs": [self._runs[name] for name in changes.runs]})
         if changes.points or changes.again:
             again = [self._series[key] for key in changes.again if key in self._series]
             ids = [self._series[key] for key in (*changes.points, *changes.again) if key in self._series]
             counts = {number: len(self._by_id[number]) for number in ids if number in self._by_id}
-            self.events.say("points", {"series": counts, "again": again})
+            self.events.send_event("points", {"series": counts, "again": again})
         if changes.gone:
-            self.events.say("gone", {"runs": [self._runs[name] for name in changes.gone if name in self._runs]})
+            self.events.send_event("gone", {"runs": [self._runs[name] for name in changes.gone if name in self._runs]})
         for notice in changes.notices:
-            self.events.say("notice", {"code": notice.code, "text": notice.message, "count": notice.count})
+            self.events.send_event("notice", {"code": notice.code, "text": notice.message, "count": notice.count})
 
-    def _forget_gone(self) -> bool:
+    def forget_gone_runs(self) -> bool:
         """Forget runs whose files have been missing for a while."""
-        late = [name for name, (since, _) in self._gone.items() if monotonic() - since > GONE_FOR]
+        late = [name for name, (since, _) in self._gone.items() if monotonic() - since > GONE_RUN_SECONDS]
         for name in late:
             del self._gone[name]
         if late:
@@ -228,7 +230,7 @@ class ServedSource:
 
     # contents
 
-    def runs(self, logged: Logged, gone: Mapping[str, tuple[float, Run]]) -> Iterator[tuple[int, Run]]:
+    def numbered_runs(self, logged: LogContents, gone: Mapping[str, tuple[float, Run]]) -> Iterator[tuple[int, Run]]:
         """Yield every run with its id; runs whose files are missing stay for a while."""
         for run in logged.runs:
             yield self._runs[run.name], run
@@ -252,17 +254,17 @@ class ServedSource:
 
     def joined_names(self) -> dict[str, None]:
         """Return the names that can be joined with nodes: tags, and variables of embeddings."""
-        return dict.fromkeys((*self.tag_names().values(), *self.embeddings.variables().values()))
+        return dict.fromkeys((*self.tag_names().values(), *self.embeddings.variable_names().values()))
 
     def all_series(self, kind: str | None = None) -> list[Series]:
         """Return every series, of one kind or of all."""
         return [series for series in self.logged.series if kind in (None, series.kind)]
 
-    def series(self, number: int) -> Series:
-        """Return a series by its id, without its columns if they were dropped. Raises `Refused`."""
+    def series_of_id(self, number: int) -> Series:
+        """Return a series by its id, without its columns if they were dropped. Raises `RefusedRequest`."""
         found = self._by_id.get(number)
         if found is None:
-            raise Refused(404, f"no series {number}", "/api/tags lists them")
+            raise RefusedRequest(404, f"no series {number}", "/api/tags lists them")
         return found
 
     def with_columns(self, series: Sequence[Series]) -> list[Series]:
@@ -272,36 +274,36 @@ class ServedSource:
         """
         if self.log is None:
             return list(series)
-        self.log.ask(series)
+        self.log.mark_used(series)
         if all(each.dropped is None for each in series):
             return list(series)
         with self._lock:
             found = self.log.read_again(series)
         if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._number)  # forget the columns dropped to make room for these
+            self._loop.call_soon_threadsafe(self.assign_ids)  # forget the columns dropped to make room for these
         return found
 
-    def read(self, run: str, place: Place) -> bytes:
+    def read(self, run: str, place: FileRange) -> bytes:
         """Read the bytes of a place of a run from its file. Raises `ReadError` if it is missing or was truncated."""
         if self.log is None:
-            raise Refused(404, "the log is gone")
+            raise RefusedRequest(404, "the log is gone")
         return self.log.read(run, place)
 
-    def blob_id(self, run: str, place: Place) -> int:
+    def blob_id(self, run: str, place: FileRange) -> int:
         """Return the id of bytes on disk; the oldest ids are forgotten when there are too many."""
         number = self._blob_ids.setdefault((run, place), self._next_blob)
         if number == self._next_blob:
             self._blobs[number] = run, place
             self._next_blob += 1
-            if len(self._blobs) > MOST_BLOBS:
+            if len(self._blobs) > MAX_BLOB_IDS:
                 del self._blob_ids[self._blobs.pop(next(iter(self._blobs)))]
         return number
 
-    def blob(self, number: int) -> tuple[str, Place] | None:
+    def place_of_blob(self, number: int) -> tuple[str, FileRange] | None:
         """Return the run and the place of an id."""
         return self._blobs.get(number)
 
-    def state(self) -> tuple[str, Callable[[], dict[str, Any]]]:
+    def state_answer(self) -> tuple[str, Callable[[], dict[str, Any]]]:
         """Return the first answer to the viewer: everything that it depends on, and a function that makes it, in any
         thread."""
         listed = [one for one in self.graphs.listed.values() if one.pair is None]
@@ -310,17 +312,17 @@ class ServedSource:
             "generation": self.generation,
             "ready": self.read_once and self.embeddings.read_once and self.graphs_listed,
             "dropped": self._dropped,
-            "graphs": [one.told() for one in listed],
-            "notices": [*self._faults(), *map(notice_entry, self.logged.notices)],
+            "graphs": [one.graph_entry() for one in listed],
+            "notices": [*self.fault_notices(), *map(notice_entry, self.logged.notices)],
         }
         logged, gone, embeddings = self.logged, dict(self._gone), len(self.embeddings.listed)
-        traced, lost = len(self.profiles.listed), self.lost
+        traced, lost = len(self.profiles.listed), self.is_lost
 
         def make() -> dict[str, Any]:
             graphs: dict[str | None, list[str]] = {}
             for one in listed:
                 graphs.setdefault(one.entry.run, []).append(one.id)
-            state = log_state(self.runs(logged, gone), logged.series)
+            state = log_state(self.numbered_runs(logged, gone), logged.series)
             for entry in state["runs"]:
                 entry["graphs"] = graphs.get(entry["name"], [])
                 entry["state"] = "gone" if lost else entry["state"]
@@ -330,7 +332,7 @@ class ServedSource:
 
         return f"state {embeddings} {traced} {whole}", make
 
-    def tags(self, kind: str | None) -> tuple[str, Callable[[], dict[str, Any]]]:
+    def tags_answer(self, kind: str | None) -> tuple[str, Callable[[], dict[str, Any]]]:
         """Return all tags, of one kind or of all, with the series of each run: what they depend on, and a function that
         makes them."""
         generation, logged = self.generation, self.logged
@@ -342,22 +344,22 @@ class ServedSource:
                 lambda one: self._tags[one.tag, one.kind],
                 self._runs.__getitem__,
                 lambda one: self._series[one.run, one.tag],
-                self._extent,
+                self.known_extent,
             )
             return {"generation": generation, "tags": tags}
 
         return f"tags {generation} {kind}", make
 
-    def _extent(self, series: Series) -> list[Any]:
+    def known_extent(self, series: Series) -> list[Any]:
         """Return the extent of a series, counted once."""
         found = self._extents.get((series.run, series.tag))
         now = series.generation, len(series)
         if found is None or found[0] != now:
-            found = self._extents[series.run, series.tag] = now, extent(series)
+            found = self._extents[series.run, series.tag] = now, series_extent(series)
         return found[1]
 
-    def _faults(self) -> Iterator[Mapping[str, Any]]:
-        if self.fault is not None and (self.lost or not (self.graphs.listed or self.embeddings.listed)):
+    def fault_notices(self) -> Iterator[Mapping[str, Any]]:
+        if self.fault is not None and (self.is_lost or not (self.graphs.listed or self.embeddings.listed)):
             yield {"code": "unread", "text": self.fault[0], "count": 1}
         if self.graphs.error is not None and not self.logged.series:
             yield {"code": "no-graph", "text": self.graphs.error.error, "count": 1}

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from secrets import token_urlsafe
 
-from graphviz_tb.model.logged import Restarts
+from graphviz_tb.model.logged import RestartMode
 from graphviz_tb.model.saved_view import SavedView
 
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
-TOKEN = 32  # bytes
-MEMORY = 2_000_000_000  # bytes
+LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
+TOKEN_BYTES = 32  # bytes
+DEFAULT_MEMORY_BYTES = 2_000_000_000  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,19 +27,19 @@ class Settings:
     allowed_frames: tuple[str, ...] = ()
     prefix: str = ""
     title: str | None = None
-    restarts: Restarts = "last"
+    restarts: RestartMode = "last"
     poll: float = 1.0
-    memory: int = MEMORY
+    memory: int = DEFAULT_MEMORY_BYTES
     checksum: bool = False
     token: str = ""
     view: SavedView | None = None
 
     @property
-    def local(self) -> bool:
+    def is_local(self) -> bool:
         """Return whether only this machine can reach the server."""
-        return self.host in LOOPBACK
+        return self.host in LOOPBACK_HOSTS
 
 
 def new_token() -> str:
     """Return a random token."""
-    return token_urlsafe(TOKEN)
+    return token_urlsafe(TOKEN_BYTES)

@@ -8,13 +8,13 @@ from contextlib import suppress
 from threading import Thread
 from typing import Any, TypeVar
 
-Made = TypeVar("Made")
+ThreadResult = TypeVar("ThreadResult")
 
 
-async def in_thread(function: Callable[..., Made], *arguments: Any) -> Made:
+async def run_in_thread(function: Callable[..., ThreadResult], *arguments: Any) -> ThreadResult:
     """Call a function in a separate thread and wait for it."""
     loop = asyncio.get_running_loop()
-    result: asyncio.Future[Made] = loop.create_future()
+    result: asyncio.Future[ThreadResult] = loop.create_future()
 
     def settle(made: Any, error: BaseException | None) -> None:
         if result.done():  # the caller was cancelled

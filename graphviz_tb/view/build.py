@@ -7,21 +7,21 @@ from dataclasses import replace
 
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
-from graphviz_tb.model.paths import Path, address, child_path, neighbour_path
+from graphviz_tb.model.paths import RowPath, child_path, neighbour_path, path_address
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.view import View
 from graphviz_tb.view.node_labels import NodeLabels
-from graphviz_tb.view.words import words_of
+from graphviz_tb.view.words import level_words
 
 
 def build_view(
     hierarchy: Hierarchy,
-    metagraph: Callable[[Path], Metagraph],
-    opened: Iterable[Path],
-    skeletons: Mapping[Path, Skeleton],
+    metagraph: Callable[[RowPath], Metagraph],
+    opened: Iterable[RowPath],
+    skeletons: Mapping[RowPath, Skeleton],
     node_labels: NodeLabels,
     stubs: int,
-    members: Mapping[Path, Path],
+    members: Mapping[RowPath, RowPath],
 ) -> View:
     """Build the view of a picture, from the inside out.
 
@@ -29,27 +29,27 @@ def build_view(
     `members` alone. `stubs` is how many stubs a side of a box shows. The result is one `View` with its open children
     inside it, and the content of a member inside its stack.
     """
-    views: dict[Path, View] = {}
+    views: dict[RowPath, View] = {}
     for path in reversed(list(opened)):  # inner groups first: outer views contain them
         if path in members:
             views[path] = views[members[path]]
         else:
-            views[path] = one_view(hierarchy, metagraph(path), path, skeletons[path], views, node_labels, stubs)
+            views[path] = build_group_view(hierarchy, metagraph(path), path, skeletons[path], views, node_labels, stubs)
     return views[(0,)]
 
 
-def one_view(
+def build_group_view(
     hierarchy: Hierarchy,
     level: Metagraph,
-    path: Path,
+    path: RowPath,
     skeleton: Skeleton,
-    views: dict[Path, View],
+    views: dict[RowPath, View],
     node_labels: NodeLabels,
     stubs: int,
 ) -> View:
     """Build one open group; the views of its open children come from `views`."""
     paths = [child_path(hierarchy, path, row) for row in level.children]
-    listed = node_labels.functions(level, views) if path == (0,) else ()  # next to the main graph only
+    listed = node_labels.function_labels(level, views) if path == (0,) else ()  # next to the main graph only
     opened = {position: views[child] for position, child in enumerate(paths) if child in views}
     opened |= {
         len(paths) + index: views[node_label.row,]  # positions of functions follow those of children
@@ -59,7 +59,7 @@ def one_view(
     outside = {bridge.other for bridge in level.bridges}
     rows = {note.other for note in level.annotations} | outside
     view = View(
-        address=address(hierarchy, path),
+        address=path_address(hierarchy, path),
         path=path,
         metagraph=level,
         skeleton=skeleton,
@@ -68,15 +68,16 @@ def one_view(
         ),
         opened=opened,
         names={row: hierarchy.name[row] for row in sorted(rows)},
-        labels={row: hierarchy.leaf(row) for row in sorted(rows) if labelled(hierarchy, row)},
+        labels={row: hierarchy.display_label(row) for row in sorted(rows) if has_label(hierarchy, row)},
         addresses={
-            row: address(hierarchy, neighbour_path(hierarchy, path, row, row not in outside)) for row in sorted(rows)
+            row: path_address(hierarchy, neighbour_path(hierarchy, path, row, row not in outside))
+            for row in sorted(rows)
         },
         functions=listed,
     )
-    return replace(view, words=words_of(view, stubs))
+    return replace(view, words=level_words(view, stubs))
 
 
-def labelled(hierarchy: Hierarchy, row: int) -> bool:
+def has_label(hierarchy: Hierarchy, row: int) -> bool:
     """Return whether a row has a label other than the end of its name."""
     return row in hierarchy.labels or row in hierarchy.short or int(hierarchy.node[row]) in hierarchy.graph.labels

@@ -8,33 +8,33 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from graphviz_tb.algorithms.calls import OpsThroughCalls
-from graphviz_tb.algorithms.quiet import training_rows, under
-from graphviz_tb.algorithms.reached import spread_from
+from graphviz_tb.algorithms.calls import OpCounter
+from graphviz_tb.algorithms.quiet import count_ops_below, training_rows
+from graphviz_tb.algorithms.reached import reachable_mask
 from graphviz_tb.model.columns import Bools, Longs
 from graphviz_tb.model.graph import Graph
-from graphviz_tb.model.hierarchy import SERIES, TRAINING, Hierarchy
+from graphviz_tb.model.hierarchy import SERIES_ROW, TRAINING_ORIGIN, Hierarchy
 from graphviz_tb.ops.roles import Role, has_role
-from graphviz_tb.view.unrolled import unrolled
+from graphviz_tb.view.unrolled import unrolled_layers
 
-FEWEST_OPS = 3  # of one repetition
-FEW = 3  # repetitions: if they contain a longer repeat, that one counts instead
-LOOPED = 0.25  # of the model's ops, for repeats in the body of a loop: less is one layer of several (an RNN)
-SMALL = 0.05  # of the largest repeat: smaller ones are details
-STORED = 0.25  # of a group's ops that write, save or restore variables, for an initialiser or a saver
+MIN_REPEAT_OPS = 3  # of one repetition
+FEW_REPETITIONS = 3  # repetitions: if they contain a longer repeat, that one counts instead
+MIN_LOOPED_SHARE = 0.25  # of the model's ops, for repeats in the body of a loop: less is one layer of several (an RNN)
+SMALL_REPEAT_SHARE = 0.05  # of the largest repeat: smaller ones are details
+STORING_SHARE = 0.25  # of a group's ops that write, save or restore variables, for an initialiser or a saver
 
 
 def quiet_rows(hierarchy: Hierarchy) -> Bools:
     """Mark the rows outside of the model: gradients, updates, savers, conditions of loops, all rows in them, and
     functions that only these call."""
     training, forward = training_rows(hierarchy)
-    stored = storing(hierarchy) & (forward == 0)
+    stored = storing_rows(hierarchy) & (forward == 0)
     if stored.any():
-        stored &= under(hierarchy, answering(hierarchy.graph)) == 0
-    chosen = training | (hierarchy.how == TRAINING) | stored
+        stored &= count_ops_below(hierarchy, answering_ops(hierarchy.graph)) == 0
+    chosen = training | (hierarchy.how == TRAINING_ORIGIN) | stored
     chosen[0] = False
-    chosen[[loop["cond"] for loop in loops(hierarchy)]] = True
-    quiet = inside(hierarchy, np.flatnonzero(chosen))
+    chosen[[loop["cond"] for loop in loop_functions(hierarchy)]] = True
+    quiet = rows_within(hierarchy, np.flatnonzero(chosen))
     # By function, the remaining calls in the model: at 0 the function, and its callees, are outside too.
     callers = Counter(body for bodies in hierarchy.calls.values() for body in {body for _, body in bodies})
     calls = sorted(hierarchy.calls)
@@ -49,7 +49,7 @@ def quiet_rows(hierarchy: Hierarchy) -> Bools:
     return quiet
 
 
-def inside(hierarchy: Hierarchy, heads: Longs) -> Bools:
+def rows_within(hierarchy: Hierarchy, heads: Longs) -> Bools:
     """Mark the rows that are one of `heads` or inside one."""
     # +1 where a head begins, -1 behind its end: the running sum counts the heads around each row.
     change = np.zeros(len(hierarchy) + 1, np.int64)
@@ -59,91 +59,95 @@ def inside(hierarchy: Hierarchy, heads: Longs) -> Bools:
     return inner
 
 
-def storing(hierarchy: Hierarchy) -> Bools:
+def storing_rows(hierarchy: Hierarchy) -> Bools:
     """Mark the rows of which a large share writes, saves or restores variables."""
-    ops = hierarchy.op_total
-    stored = under(hierarchy, hierarchy.graph.meaning.stores)
-    mostly_stored: Bools = stored > STORED * (ops[hierarchy.end] - ops[:-1])
+    ops = hierarchy.op_prefix_sum
+    stored = count_ops_below(hierarchy, hierarchy.graph.meaning.stores)
+    mostly_stored: Bools = stored > STORING_SHARE * (ops[hierarchy.end] - ops[:-1])
     return mostly_stored
 
 
-def answering(graph: Graph) -> Bools:
+def answering_ops(graph: Graph) -> Bools:
     """Mark the ops between inputs and results that store nothing: a layer that contains its initialisers is a layer."""
     data = ~graph.control
     source, target = graph.source[data], graph.target[data]
-    given = graph.of_types(lambda op: has_role(op, Role.INPUT, Role.NEXT_ELEMENT))
-    from_inputs: Bools = spread_from(given, source, target) & ~given
-    return from_inputs & ~spread_from(graph.meaning.stores, target, source)
+    given = graph.nodes_of_types(lambda op: has_role(op, Role.INPUT, Role.NEXT_ELEMENT))
+    from_inputs: Bools = reachable_mask(given, source, target) & ~given
+    return from_inputs & ~reachable_mask(graph.meaning.stores, target, source)
 
 
-def in_loops(hierarchy: Hierarchy) -> Bools:
+def loop_body_rows(hierarchy: Hierarchy) -> Bools:
     """Mark the rows in the body of a loop."""
     repeated = np.zeros(len(hierarchy), bool)
-    for loop in loops(hierarchy):
+    for loop in loop_functions(hierarchy):
         for function in loop.values():
             repeated[function : hierarchy.end[function]] = True
     return repeated
 
 
-def loops(hierarchy: Hierarchy) -> Iterator[dict[str, int]]:
+def loop_functions(hierarchy: Hierarchy) -> Iterator[dict[str, int]]:
     """Yield the functions of each loop by attribute: `cond` and `body`."""
     for bodies in hierarchy.calls.values():
         if {attr for attr, _ in bodies} == {"cond", "body"}:
             yield dict(bodies)
 
 
-class Repeats:
+class ModelRepeats:
     """By row, the number of ops of the largest repeat of the model below it, through calls."""
 
-    def __init__(self, hierarchy: Hierarchy, ops: OpsThroughCalls, quiet: Bools) -> None:
+    def __init__(self, hierarchy: Hierarchy, ops: OpCounter, quiet: Bools) -> None:
         self.hierarchy = hierarchy
         self.quiet = quiet
         self.found: dict[int, int] = {}
-        self.at = {row: hierarchy.ops(row) for row in self._series()}
-        looped, model = in_loops(hierarchy), ops(0) or 0
+        self.at = {row: hierarchy.op_count(row) for row in self._model_series()}
+        looped, model = loop_body_rows(hierarchy), ops(0) or 0
         # Only these are entered in `found`.
-        self.at = {row: count for row, count in self.at.items() if count >= LOOPED * model or not looped[row]}
+        self.at = {row: count for row, count in self.at.items() if count >= MIN_LOOPED_SHARE * model or not looped[row]}
         for row, count in self.at.items():
-            self._tell(row, count)
+            self._record_repeat(row, count)
         calls = sorted(hierarchy.calls)
         for function in [*ops.memo, 0]:  # callees first
             for call in calls[bisect_left(calls, function) : bisect_left(calls, int(hierarchy.end[function]))]:
-                self._tell(call, max(self.found.get(body, 0) for _, body in hierarchy.calls[call]))
+                self._record_repeat(call, max(self.found.get(body, 0) for _, body in hierarchy.calls[call]))
 
-    def most(self, row: int) -> int:
+    def largest_repeat(self, row: int) -> int:
         """Return the ops of the largest repeat that `row` holds, or is."""
         return self.found.get(row, 0)
 
-    def hides(self, row: int) -> bool:
+    def holds_larger_repeat(self, row: int) -> bool:
         """Return whether there is a larger repeat inside `row` than it is itself."""
-        return self.most(row) > 0 and row not in self.at
+        return self.largest_repeat(row) > 0 and row not in self.at
 
-    def tells(self, row: int) -> bool:
+    def holds_notable_repeat(self, row: int) -> bool:
         """Return whether a group hides a repeat that is not small next to the largest of the model."""
-        return self.hides(row) and self.most(row) >= SMALL * max(self.at.values())
+        return self.holds_larger_repeat(row) and self.largest_repeat(row) >= SMALL_REPEAT_SHARE * max(self.at.values())
 
-    def _tell(self, row: int, count: int) -> None:
+    def _record_repeat(self, row: int, count: int) -> None:
         # Stop at a larger repeat: all groups around it have recorded that one.
         while row >= 0 and count > self.found.get(row, 0):
             self.found[row] = count
             row = int(self.hierarchy.parent[row])
 
-    def _series(self) -> list[int]:
+    def _model_series(self) -> list[int]:
         """Return the repeats of the model, except for short ones that hold longer ones, and those of one layer's
         ops."""
         hierarchy = self.hierarchy
         count = np.diff(hierarchy.child_start)
         rows = [
             row
-            for row in np.flatnonzero(hierarchy.kind == SERIES).tolist()
-            if hierarchy.ops(row) >= FEWEST_OPS * count[row] and not self.quiet[row]
+            for row in np.flatnonzero(hierarchy.kind == SERIES_ROW).tolist()
+            if hierarchy.op_count(row) >= MIN_REPEAT_OPS * count[row] and not self.quiet[row]
         ]
         longer: set[int] = set()
         for row in rows:
             around = int(hierarchy.parent[row])
             while around >= 0:
-                if hierarchy.kind[around] == SERIES and count[around] <= FEW and count[row] > count[around]:
+                if (
+                    hierarchy.kind[around] == SERIES_ROW
+                    and count[around] <= FEW_REPETITIONS
+                    and count[row] > count[around]
+                ):
                     longer.add(around)
                 around = int(hierarchy.parent[around])
-        longer |= unrolled(hierarchy, rows)
+        longer |= unrolled_layers(hierarchy, rows)
         return [row for row in rows if row not in longer]

@@ -11,54 +11,56 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from graphviz_tb.errors import ALL_NAMES, RequestError, UnknownNode, demand, nearest, suggestions
-from graphviz_tb.limits import LETTERS_OF_PLACES, NAMES_MATCHED, PLACES_MEANT
-from graphviz_tb.model.hierarchy import FUNCTION, OP, SCOPE, Hierarchy
-from graphviz_tb.model.paths import LIBRARY, Path, address, joined_address, last_segment, split_address
-from graphviz_tb.view.wildcards import Pattern, is_wild
+from graphviz_tb.errors import LIST_NAMES_HINT, RequestError, UnknownNode, nearest_names, require_type, suggest_names
+from graphviz_tb.limits import MAX_MATCHED_NAMES, MAX_MATCHED_PLACES, MAX_PLACE_LETTERS
+from graphviz_tb.model.hierarchy import FUNCTION_ROW, OP_ROW, SCOPE_ROW, Hierarchy
+from graphviz_tb.model.paths import LIBRARY_PREFIX, RowPath, join_address, last_segment, path_address, split_address
+from graphviz_tb.view.wildcards import NamePattern, has_wildcards
 
 
-def in_library(text: str) -> bool:
+def is_library_address(text: str) -> bool:
     """Return whether a leading `::` marks an address as inside a function that is shown outside of its calls.
 
-    >>> in_library("::f::x"), in_library("f::x"), in_library("::::f")
+    >>> is_library_address("::f::x"), is_library_address("f::x"), is_library_address("::::f")
     (True, False, False)
     """
-    return text.startswith(LIBRARY) and not text.startswith(f"{LIBRARY}:")
+    return text.startswith(LIBRARY_PREFIX) and not text.startswith(f"{LIBRARY_PREFIX}:")
 
 
-def in_code(hierarchy: Hierarchy) -> Hierarchy | None:
+def with_program_names(hierarchy: Hierarchy) -> Hierarchy | None:
     """Return the hierarchy with the program's names: `vision/conv` for `vision_1/conv_1`; None if none differs."""
-    if not any(hierarchy.kind[row] == SCOPE for row in hierarchy.labels):
+    if not any(hierarchy.kind[row] == SCOPE_ROW for row in hierarchy.labels):
         return None
-    scopes = (row for row in hierarchy.labels if hierarchy.kind[row] == SCOPE)
-    return replace(hierarchy, name=renamed(hierarchy, {row: hierarchy.labels[row] for row in scopes}))
+    scopes = (row for row in hierarchy.labels if hierarchy.kind[row] == SCOPE_ROW)
+    return replace(hierarchy, name=renamed_rows(hierarchy, {row: hierarchy.labels[row] for row in scopes}))
 
 
-def by_labels(hierarchy: Hierarchy) -> Hierarchy | None:
+def with_label_names(hierarchy: Hierarchy) -> Hierarchy | None:
     """Return the hierarchy with groups named by their labels where these are unique; None if none differs."""
     if not hierarchy.labels and not hierarchy.short:
         return None
-    groups = np.flatnonzero(hierarchy.kind != OP).tolist()
-    names = renamed(hierarchy, {row: hierarchy.segment(row) for row in groups if row and hierarchy.parent[row] >= 0})
+    groups = np.flatnonzero(hierarchy.kind != OP_ROW).tolist()
+    names = renamed_rows(
+        hierarchy, {row: hierarchy.short_label(row) for row in groups if row and hierarchy.parent[row] >= 0}
+    )
     counts = Counter(names)
     return replace(
         hierarchy, name=[new if counts[new] == 1 else old for new, old in zip(names, hierarchy.name, strict=True)]
     )
 
 
-def renamed(hierarchy: Hierarchy, labels: Mapping[int, str]) -> list[str]:
+def renamed_rows(hierarchy: Hierarchy, labels: Mapping[int, str]) -> list[str]:
     """Return the names of all rows after renaming some groups: rows in a scope begin with its name."""
     names = list(hierarchy.name)
     scope = [0] * len(hierarchy)  # the nearest scope around each row or itself, 0 for none
     for row, parent in enumerate(hierarchy.parent.tolist()):
         around = scope[parent] if parent >= 0 else 0
-        scope[row] = row if hierarchy.kind[row] == SCOPE else around
+        scope[row] = row if hierarchy.kind[row] == SCOPE_ROW else around
         before = hierarchy.name[around]
         if around and names[row].startswith(f"{before}/"):
             names[row] = names[around] + names[row][len(before) :]
         if row in labels:
-            names[row] = names[row][: len(names[row]) - len(hierarchy.written(row))] + labels[row]
+            names[row] = names[row][: len(names[row]) - len(hierarchy.name_segment(row))] + labels[row]
     return names
 
 
@@ -67,10 +69,10 @@ class RowFinder:
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         self.hierarchy = hierarchy
-        self.index = lru_cache(maxsize=None)(self._index)
-        self._groups = lru_cache(maxsize=None)(self._openable)
+        self.index = lru_cache(maxsize=None)(self._build_index)
+        self._groups = lru_cache(maxsize=None)(self._opening_rows)
 
-    def _index(self, root: int) -> dict[str, int]:
+    def _build_index(self, root: int) -> dict[str, int]:
         """Return the first row of each name below `root` (a group before an op of that name, because its rows come
         first)."""
         names = self.hierarchy.name
@@ -80,135 +82,137 @@ class RowFinder:
             index[names[row]] = row
         return index
 
-    def _openable(self, root: int) -> list[int]:
+    def _opening_rows(self, root: int) -> list[int]:
         """Return the rows below `root` that open."""
-        return [row for row in range(root + 1, int(self.hierarchy.end[root])) if self.hierarchy.opens(row)]
+        return [row for row in range(root + 1, int(self.hierarchy.end[root])) if self.hierarchy.can_open(row)]
 
-    def find_each(self, patterns: Iterable[str]) -> Iterator[list[Path]]:
+    def find_each(self, patterns: Iterable[str]) -> Iterator[list[RowPath]]:
         """Yield the paths that each distinct pattern matches. Raises RequestError if there are too many to search."""
         asked = list(dict.fromkeys(patterns))
-        wild = sum(map(is_wild, asked))
-        if wild and wild * len(self._groups(0)) > NAMES_MATCHED:
+        wild = sum(map(has_wildcards, asked))
+        if wild and wild * len(self._groups(0)) > MAX_MATCHED_NAMES:
             raise RequestError(
                 f"{wild:,} patterns for {len(self._groups(0)):,} groups are too many",
                 hint="let fewer patterns mean more: 'layer_*' for all whose names begin so",
             )
-        yield from map(self.find, asked)
+        yield from map(self.find_paths, asked)
 
-    def find(self, pattern: str) -> list[Path]:
+    def find_paths(self, pattern: str) -> list[RowPath]:
         """Return the paths that `pattern` matches: as an address, then as a literal name, then with wildcards; with
         names of the file before those of the program, then labels.
 
         Raises UnknownNode with the nearest names if there is none.
         """
-        demand("name", pattern, str)
+        require_type("name", pattern, str)
         try:
-            return self._find(pattern)
+            return self._find_matches(pattern)
         except UnknownNode:
-            for other in (self._in_code, self._by_labels):
+            for other in (self._program_finder, self._label_finder):
                 if other is not None:
                     with suppress(UnknownNode):
-                        return other._find(pattern)
+                        return other._find_matches(pattern)
             raise
 
-    def in_main(self, name: str) -> int:
+    def find_main_row(self, name: str) -> int:
         """Return the row of the main graph with a name (address, literal name, then the program's name of a layer), or
         -1."""
-        row = self._in_main(name)
-        return self._in_code._in_main(name) if row < 0 and self._in_code is not None else row
+        row = self._main_row(name)
+        return self._program_finder._main_row(name) if row < 0 and self._program_finder is not None else row
 
     @cached_property
-    def _in_code(self) -> RowFinder | None:
+    def _program_finder(self) -> RowFinder | None:
         """A finder of rows by the program's names of layers; None if they equal those of the file."""
-        hierarchy = in_code(self.hierarchy)
+        hierarchy = with_program_names(self.hierarchy)
         return None if hierarchy is None else RowFinder(hierarchy)
 
     @cached_property
-    def _by_labels(self) -> RowFinder | None:
+    def _label_finder(self) -> RowFinder | None:
         """A finder of groups by their labels; None if they equal the names of the file."""
-        hierarchy = by_labels(self.hierarchy)
+        hierarchy = with_label_names(self.hierarchy)
         return None if hierarchy is None else RowFinder(hierarchy)
 
-    def _in_main(self, name: str) -> int:
+    def _main_row(self, name: str) -> int:
         if not name:  # the whole graph is no part of itself
             return -1
-        if found := self._places(name):  # an address means its place, also in a function
+        if found := self._address_paths(name):  # an address means its place, also in a function
             return next((path[0] for path in found if path[1:] == () and path[0] < self.hierarchy.end[0]), -1)
         return self.index(0).get(name, -1)
 
-    def _find(self, pattern: str) -> list[Path]:
+    def _find_matches(self, pattern: str) -> list[RowPath]:
         if not pattern:  # a scope without a name is written as a backslash
             return [(0,)]
         # An address wins over an equal name: `f::x` is x in the call f, `f::::x` the node `f::x`.
-        if found := self._places(pattern):
+        if found := self._address_paths(pattern):
             return found
         if pattern in self.index(0):
             return [(self.index(0)[pattern],)]
         if "**" in pattern:
-            return self._anywhere(pattern)
-        paths, parts = self._begin(pattern)
+            return self._match_anywhere(pattern)
+        paths, parts = self._address_start(pattern)
         if not paths:
-            raise self._unknown(pattern, [()])
+            raise self._unknown_error(pattern, [()])
         for part in parts:
-            around, paths = paths, [match for path in paths for match in self._step(path, part)]
+            around, paths = paths, [match for path in paths for match in self._match_part(path, part)]
             # Places multiply inside calls; in the main graph there are no more than rows.
-            if len(paths) > PLACES_MEANT and around != [()]:
-                raise RequestError(f"{pattern!r} means more than {PLACES_MEANT:,} places", hint="say more of the name")
+            if len(paths) > MAX_MATCHED_PLACES and around != [()]:
+                raise RequestError(
+                    f"{pattern!r} means more than {MAX_MATCHED_PLACES:,} places", hint="say more of the name"
+                )
             if not paths:
-                raise self._unknown(pattern, around)
+                raise self._unknown_error(pattern, around)
         return paths
 
-    def _places(self, address: str) -> list[Path]:
+    def _address_paths(self, address: str) -> list[RowPath]:
         """Return the places that an address means literally; empty if it is not an address."""
-        paths, parts = self._begin(address)
+        paths, parts = self._address_start(address)
         for part in parts:
-            paths = [match for path in paths for match in self._step(path, part, exact=True)]
+            paths = [match for path in paths for match in self._match_part(path, part, exact=True)]
         return paths
 
-    def _begin(self, address: str) -> tuple[list[Path], list[str]]:
+    def _address_start(self, address: str) -> tuple[list[RowPath], list[str]]:
         """Return where an address begins (in the main graph, or in a library function), and its remaining parts."""
         parts = split_address(address)
-        if not in_library(address):
+        if not is_library_address(address):
             return [()], parts
         functions = [row for row in self.hierarchy.function_rows if self.hierarchy.name[row] == parts[1]]
         return [(row,) for row in functions], parts[2:]
 
-    def _anywhere(self, pattern: str) -> list[Path]:
+    def _match_anywhere(self, pattern: str) -> list[RowPath]:
         """Return the groups whose whole address matches a pattern with `**`: in the main graph, then call by call.
 
         A function is not entered again on its own path; the search stops after 50,000 places.
         """
-        wanted, name = Pattern(pattern), self.hierarchy.name
-        matches: list[Path] = [(row,) for row in self._groups(0) if wanted.matches(joined_address([name[row]]))]
-        places, more = self._places_inside
-        matches += [path for path, called in places if wanted.matches(called)]
+        wanted, name = NamePattern(pattern), self.hierarchy.name
+        matches: list[RowPath] = [(row,) for row in self._groups(0) if wanted.matches_name(join_address([name[row]]))]
+        places, more = self._call_contents
+        matches += [path for path, called in places if wanted.matches_name(called)]
         if not matches and more:
             raise RequestError(
                 f"{pattern!r} means none of {len(places):,} places in calls that were looked at",
                 hint="say more of the name",
             )
         if not matches:
-            raise self._unknown(pattern, [()])
+            raise self._unknown_error(pattern, [()])
         return matches
 
     @cached_property
-    def _places_inside(self) -> tuple[list[tuple[Path, str]], bool]:
+    def _call_contents(self) -> tuple[list[tuple[RowPath, str]], bool]:
         """The groups inside calls with their addresses, call by call; and whether there are more."""
         hierarchy = self.hierarchy
-        waiting: deque[Path] = deque((row,) for row in self._groups(0) if row in hierarchy.calls)
-        places: list[tuple[Path, str]] = []
+        waiting: deque[RowPath] = deque((row,) for row in self._groups(0) if row in hierarchy.calls)
+        places: list[tuple[RowPath, str]] = []
         letters = 0
-        while waiting and len(places) <= PLACES_MEANT:
-            for path in self._inside(waiting.popleft()):
-                places.append((path, address(hierarchy, path)))
+        while waiting and len(places) <= MAX_MATCHED_PLACES:
+            for path in self._groups_inside(waiting.popleft()):
+                places.append((path, path_address(hierarchy, path)))
                 letters += len(places[-1][1])
-                if letters > LETTERS_OF_PLACES:
+                if letters > MAX_PLACE_LETTERS:
                     return places, True
                 if path[-1] in hierarchy.calls:
                     waiting.append(path)
         return places, bool(waiting)
 
-    def _inside(self, call: Path) -> Iterator[Path]:
+    def _groups_inside(self, call: RowPath) -> Iterator[RowPath]:
         """Yield the groups inside a call, apart from functions that are already around the call."""
         hierarchy = self.hierarchy
         around = {body for row in call[:-1] for _, body in hierarchy.calls[row]}
@@ -218,27 +222,27 @@ class RowFinder:
                 yield (*call, body)
             yield from ((*call, row) for row in self._groups(body))
 
-    def _unknown(self, pattern: str, around: list[Path]) -> UnknownNode:
+    def _unknown_error(self, pattern: str, around: list[RowPath]) -> UnknownNode:
         """Return the error with the nearest names, and where to find all names."""
-        names = self._addresses(around)
-        if is_wild(pattern):  # names like the last word of it
+        names = self._candidate_names(around)
+        if has_wildcards(pattern):  # names like the last word of it
             leaves = {last_segment(name): name for name in reversed(names)}
             said = (re.sub(r"[*?]", "", segment) for segment in reversed(pattern.split("/")))
             word = next(filter(None, said), "")
-            near = [leaves[leaf] for leaf in nearest(word, leaves)]
-            error = UnknownNode(f"no node or group {pattern!r}{suggestions(near, names)}")
-            error.hint = ALL_NAMES
+            near = [leaves[leaf] for leaf in nearest_names(word, leaves)]
+            error = UnknownNode(f"no node or group {pattern!r}{suggest_names(near, names)}")
+            error.hint = LIST_NAMES_HINT
             return error
         return UnknownNode.among(pattern, names, "node or group")
 
-    def _addresses(self, around: list[Path]) -> list[str]:
+    def _candidate_names(self, around: list[RowPath]) -> list[str]:
         """Return the candidates where a pattern failed: names of the main graph, or addresses in the last calls."""
         hierarchy = self.hierarchy
         if around == [()]:
             functions = [hierarchy.name[row] for row in hierarchy.function_rows]
-            return [joined_address([name]) for name in (*reversed(self.index(0)), *functions)]  # in file order
-        by_itself = [path[0] for path in around if len(path) == 1 and hierarchy.kind[path[0]] == FUNCTION]
-        paths: list[Path] = [(row,) for function in by_itself for row in self.index(function).values()]
+            return [join_address([name]) for name in (*reversed(self.index(0)), *functions)]  # in file order
+        by_itself = [path[0] for path in around if len(path) == 1 and hierarchy.kind[path[0]] == FUNCTION_ROW]
+        paths: list[RowPath] = [(row,) for function in by_itself for row in self.index(function).values()]
         paths += [
             (*path, row)
             for path in around
@@ -246,49 +250,51 @@ class RowFinder:
             for row in (body, *self.index(body).values())
         ]
         addresses: list[str] = []
-        left: int = LETTERS_OF_PLACES  # of long addresses the first are enough
+        left: int = MAX_PLACE_LETTERS  # of long addresses the first are enough
         for path in paths or around:
             if left > 0:
-                addresses.append(address(hierarchy, path))
+                addresses.append(path_address(hierarchy, path))
                 left -= len(addresses[-1])
         return addresses
 
-    def _step(self, path: Path, part: str, exact: bool = False) -> list[Path]:
+    def _match_part(self, path: RowPath, part: str, exact: bool = False) -> list[RowPath]:
         """Return the rows named `part` in the main graph, or in the functions of the call at the end of `path`;
         `exact`: without wildcards."""
         if not path:
             functions = self.hierarchy.function_rows
-            matches = self._match(0, part, exact) or [row for row in functions if self.hierarchy.name[row] == part]
+            matches = self._match_names(0, part, exact) or [
+                row for row in functions if self.hierarchy.name[row] == part
+            ]
             return [(row,) for row in matches]
-        if len(path) == 1 and self.hierarchy.kind[path[0]] == FUNCTION:
-            return [(row,) for row in self._match(path[0], part, exact)]
+        if len(path) == 1 and self.hierarchy.kind[path[0]] == FUNCTION_ROW:
+            return [(row,) for row in self._match_names(path[0], part, exact)]
         bodies = self.hierarchy.calls.get(path[-1], ())
         if len(bodies) == 1:
-            return [(*path, row) for row in self._match(bodies[0][1], part, exact)]
-        rows = {row: None for attr, body in bodies for row in self._in_body(attr, body, part, exact)}
+            return [(*path, row) for row in self._match_names(bodies[0][1], part, exact)]
+        rows = {row: None for attr, body in bodies for row in self._match_in_body(attr, body, part, exact)}
         return [(*path, row) for row in rows]
 
-    def _in_body(self, attr: str, body: int, part: str, exact: bool) -> list[int]:
+    def _match_in_body(self, attr: str, body: int, part: str, exact: bool) -> list[int]:
         """Return the rows that `attr` or `attr/name` means in one of several functions of a call."""
         if part == attr:
             return [body]
         if part.startswith(attr + "/"):
-            return self._match(body, part[len(attr) + 1 :], exact)
-        if exact or not is_wild(part):
+            return self._match_names(body, part[len(attr) + 1 :], exact)
+        if exact or not has_wildcards(part):
             return []
         first, slash, rest = part.partition("/")
-        if not Pattern(first).matches(attr):
+        if not NamePattern(first).matches_name(attr):
             return []
         if slash:
-            return self._match(body, rest, exact)
-        return [body, *(self._match(body, "**", exact) if first == "**" else ())]
+            return self._match_names(body, rest, exact)
+        return [body, *(self._match_names(body, "**", exact) if first == "**" else ())]
 
-    def _match(self, root: int, part: str, exact: bool) -> list[int]:
+    def _match_names(self, root: int, part: str, exact: bool) -> list[int]:
         index = self.index(root)
         if part in index:
             return [index[part]]
-        if exact or not is_wild(part):
+        if exact or not has_wildcards(part):
             return []
-        wanted = Pattern(part)
+        wanted = NamePattern(part)
         name = self.hierarchy.name
-        return [row for row in self._groups(root) if wanted.matches(name[row])]
+        return [row for row in self._groups(root) if wanted.matches_name(name[row])]

@@ -5,38 +5,41 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from graphviz_tb.algorithms.calls import OpsThroughCalls, at_least
+from graphviz_tb.algorithms.calls import OpCounter, lower_bound_sign
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.measure import thousands
-from graphviz_tb.model.metagraph import Annotation, Bridge, Line
-from graphviz_tb.model.units import plural
+from graphviz_tb.model.measure import group_thousands
+from graphviz_tb.model.metagraph import Annotation, Bridge, MetagraphLine
+from graphviz_tb.model.units import plural_noun
 from graphviz_tb.model.view import LevelWords, LineWords, NodeLabel, View
-from graphviz_tb.view.labels import NAMES_LISTED, account, brief, counted, shown
-from graphviz_tb.view.shared import notes_of
-from graphviz_tb.view.stubs import stubs_at
+from graphviz_tb.view.labels import TOOLTIP_NAMES, count_of, describe_line, drawn_label, tooltip_name
+from graphviz_tb.view.shared import shared_notes
+from graphviz_tb.view.stubs import stubs_at_side
 
-NAMELESS = "…"
+NO_NAME = "…"
 
 
-def words_of(view: View, limit: int) -> LevelWords:
+def level_words(view: View, limit: int) -> LevelWords:
     """Return the texts of a view without texts; `limit` is how many stubs a side of a box shows before the rest is
     counted."""
     node_labels = (*view.node_labels, *view.functions)
-    notes = notes_of(view)
+    notes = shared_notes(view)
     beside = stubs_by_child(view, {index for note in notes for index in note.annotations})
-    links = linked_names(view)
+    links = links_of_open(view)
     return LevelWords(
-        seconds=tuple(second_line(node, len(links[position])) for position, node in enumerate(node_labels)),
-        titles=tuple(tooltip(node, links[position]) for position, node in enumerate(node_labels)),
-        incoming=tuple(stubs_at(stubs, "in", view.names, view.labels, limit) for stubs in beside),
-        outgoing=tuple(stubs_at(stubs, "out", view.names, view.labels, limit) for stubs in beside),
+        seconds=tuple(box_second_line(node, len(links[position])) for position, node in enumerate(node_labels)),
+        titles=tuple(box_tooltip(node, links[position]) for position, node in enumerate(node_labels)),
+        incoming=tuple(stubs_at_side(stubs, "in", view.names, view.labels, limit) for stubs in beside),
+        outgoing=tuple(stubs_at_side(stubs, "out", view.names, view.labels, limit) for stubs in beside),
         notes=notes,
         lines={
-            wire: LineWords(shown(line), account(line, *end_names(view, line))) for wire, line in view.drawn().items()
+            wire: LineWords(drawn_label(line), describe_line(line, *line_end_names(view, line)))
+            for wire, line in view.drawn_lines().items()
         },
-        loops={position: f"{brief(node_labels[position].full)} → itself" for position, _ in view.metagraph.loops},
+        loops={
+            position: f"{tooltip_name(node_labels[position].full)} → itself" for position, _ in view.metagraph.loops
+        },
         ports=tuple(
-            ", ".join(brief(view.names.get(row, NAMELESS)) for row, _ in port.others[:NAMES_LISTED])
+            ", ".join(tooltip_name(view.names.get(row, NO_NAME)) for row, _ in port.others[:TOOLTIP_NAMES])
             for port in view.skeleton.ports
         ),
     )
@@ -51,41 +54,41 @@ def stubs_by_child(view: View, noted: set[int]) -> list[list[tuple[int, Annotati
     return by_child
 
 
-def linked_names(view: View) -> list[list[str]]:
+def links_of_open(view: View) -> list[list[str]]:
     """Return the names behind the stubs of each open group; empty for a closed one, which shows its stubs."""
     by_child: list[list[str]] = [[] for _ in (*view.node_labels, *view.functions)]
     for annotation in view.metagraph.annotations:
         if annotation.child in view.opened:
-            by_child[annotation.child].append(view.names.get(annotation.other, NAMELESS))
+            by_child[annotation.child].append(view.names.get(annotation.other, NO_NAME))
     return by_child
 
 
-def second_line(node: NodeLabel, links: int = 0) -> str:
+def box_second_line(node: NodeLabel, links: int = 0) -> str:
     """Return the badge of a stack and the count (a stack of ops does not repeat one number); in the title bar of an
     open group also its number of stubs.
 
-    >>> second_line(NodeLabel(1, "", "series", "", "", "25 ops", "×25", member="op"))
+    >>> box_second_line(NodeLabel(1, "", "series", "", "", "25 ops", "×25", member="op"))
     '×25'
-    >>> second_line(NodeLabel(1, "", "fold", "", "", "25 ops", "25 parts", member="op"), 2)
+    >>> box_second_line(NodeLabel(1, "", "fold", "", "", "25 ops", "25 parts", member="op"), 2)
     '25 ops · 2 links'
     """
     second = node.second
     if links:
-        second = " · ".join(part for part in (second, counted(links, "link")) if part)
+        second = " · ".join(part for part in (second, count_of(links, "link")) if part)
     number = node.badge.removeprefix("×").replace(" parts", "")  # "×25" and "25 parts" are both 25
     if node.badge and second.startswith(f"{number} op"):
         return node.badge if node.kind == "series" else second
     return " · ".join(part for part in (node.badge, second) if part)
 
 
-def as_stack(node: NodeLabel, said: str | None, member: NodeLabel, shown: int, members: int) -> NodeLabel:
+def stack_label(node: NodeLabel, said: str | None, member: NodeLabel, shown: int, members: int) -> NodeLabel:
     """Return the label of a stack that shows the content of one member.
 
     `said` is the second line that a picture wants (None: the usual one), `shown` the position of `member` among the
     `members`.
 
     >>> node = NodeLabel(1, "", "series", "layer_[0-3]", "", "80 ops", "×4", connected=True)
-    >>> label = as_stack(node, None, NodeLabel(2, "", "scope", "layer_1", "", "20 ops"), 1, 4)
+    >>> label = stack_label(node, None, NodeLabel(2, "", "scope", "layer_1", "", "20 ops"), 1, 4)
     >>> label.label, label.second
     ('layer_[0-3] ×4', 'as layer_1 · 20 ops each')
     """
@@ -104,17 +107,17 @@ def as_stack(node: NodeLabel, said: str | None, member: NodeLabel, shown: int, m
     )
 
 
-def tooltip(node: NodeLabel, links: list[str]) -> str:
+def box_tooltip(node: NodeLabel, links: list[str]) -> str:
     """Return the tooltip of a box; that of an open group names the ends of the stubs that are not shown next to it."""
-    linked = f"linked with {', '.join(map(brief, links[:NAMES_LISTED]))}" if links else ""
-    return " · ".join(part for part in (brief(node.full), second_line(node), node.about, linked) if part)
+    linked = f"linked with {', '.join(map(tooltip_name, links[:TOOLTIP_NAMES]))}" if links else ""
+    return " · ".join(part for part in (tooltip_name(node.full), box_second_line(node), node.about, linked) if part)
 
 
-def end_names(view: View, line: Line) -> tuple[str, str]:
+def line_end_names(view: View, line: MetagraphLine) -> tuple[str, str]:
     """Return the names of the source and of the target of a line."""
     if not isinstance(line, Bridge):
         return view.node_labels[line.source].full, view.node_labels[line.target].full
-    inside, outside = view.node_labels[line.child].full, view.names.get(line.other, NAMELESS)
+    inside, outside = view.node_labels[line.child].full, view.names.get(line.other, NO_NAME)
     return (outside, inside) if line.inbound else (inside, outside)
 
 
@@ -123,16 +126,16 @@ def facts_line(
 ) -> str:
     """Return the line below the title of a picture: its colouring's summary, else counts; and how many bookkeeping ops
     of a saved model are left out."""
-    through = OpsThroughCalls(hierarchy)(0)
-    ops = hierarchy.ops(0) if through is None else through
-    facts = summary(ops, shown) or counts(ops, shown, scheme)
-    return f"{facts} · {thousands(left_out)} op{'s' if left_out > 1 else ''} left out" if left_out else facts
+    through = OpCounter(hierarchy)(0)
+    ops = hierarchy.op_count(0) if through is None else through
+    facts = summary(ops, shown) or counts_text(ops, shown, scheme)
+    return f"{facts} · {group_thousands(left_out)} op{'s' if left_out > 1 else ''} left out" if left_out else facts
 
 
-def counts(ops: int, shown: int, scheme: str) -> str:
+def counts_text(ops: int, shown: int, scheme: str) -> str:
     """Return how many ops the model has, how many nodes are shown, and how they are coloured.
 
-    >>> counts(12670, 24, "structure")
+    >>> counts_text(12670, 24, "structure")
     '12\\u2009670 ops · 24 shown · colour: structure'
     """
-    return f"{at_least(ops)}{thousands(ops)} {plural(ops, 'op')} · {thousands(shown)} shown · colour: {scheme}"
+    return f"{lower_bound_sign(ops)}{group_thousands(ops)} {plural_noun(ops, 'op')} · {group_thousands(shown)} shown · colour: {scheme}"

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphviz_tb.annotate.devices import Execution, count_once
+from graphviz_tb.annotate.devices import Execution, count_executions_once
 from graphviz_tb.annotate.run_metadata import join_statistics
 from graphviz_tb.proto import RunMetadata
 from tests.annotate.traces import CPU, GPU, entry, graph_of, row, trace_of
@@ -77,7 +77,9 @@ def test_without_streams_the_executors_time_is_all_that_is_known() -> None:
 def test_two_kernels_alike_on_two_streams_are_two() -> None:
     """The same name, start and length on two streams: work that ran side by side; `all` tells both."""
     one = Execution("x", 5, 2)
-    counted = count_once({"/gpu:0/stream:1": [one], "/gpu:0/stream:2": [one], "/gpu:0/stream:all": [one, one]})
+    counted = count_executions_once(
+        {"/gpu:0/stream:1": [one], "/gpu:0/stream:2": [one], "/gpu:0/stream:all": [one, one]}
+    )
     assert [each.how for each in counted] == ["accelerator", "accelerator"]
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.color import colour
-from graphviz_tb.color.against import LESS, MORE, Against
-from graphviz_tb.commands import run
+from graphviz_tb.color import make_colouring
+from graphviz_tb.color.against import LESS_RAMPS, MORE_RAMPS, DifferenceColouring
+from graphviz_tb.commands import run_command_line
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef, RunMetadata
@@ -54,14 +54,14 @@ def compared(files: dict[str, str], **choices: Any) -> Model:
 
 def test_the_scale_runs_from_none_to_the_largest_difference(files: dict[str, str]) -> None:
     model = compared(files)
-    found = colour(model.hierarchy, model.facts, "compute-time", "light")
-    assert isinstance(found, Against)
+    found = make_colouring(model.hierarchy, model.facts, "compute-time", "light")
+    assert isinstance(found, DifferenceColouring)
     scale = replace(found, top=4.0)
-    for sign, ramp in ((1, MORE["light"]), (-1, LESS["light"])):
-        assert scale.shade(sign * 4.0).fill.upper() == ramp[-1] == scale.shade(sign * 9.0).fill.upper()
-        assert scale.shade(sign * 0.5).fill.upper() not in (ramp[0], ramp[-1])
-        assert replace(found, top=0.0).shade(sign * 1.0).fill.upper() == ramp[0]
-    assert scale.shade(0.0).fill.upper() == LESS["light"][0]
+    for sign, ramp in ((1, MORE_RAMPS["light"]), (-1, LESS_RAMPS["light"])):
+        assert scale.shade_of(sign * 4.0).fill.upper() == ramp[-1] == scale.shade_of(sign * 9.0).fill.upper()
+        assert scale.shade_of(sign * 0.5).fill.upper() not in (ramp[0], ramp[-1])
+        assert replace(found, top=0.0).shade_of(sign * 1.0).fill.upper() == ramp[0]
+    assert scale.shade_of(0.0).fill.upper() == LESS_RAMPS["light"][0]
 
 
 def test_what_was_measured_once_cannot_be_compared(tmp_path: Path) -> None:
@@ -69,16 +69,16 @@ def test_what_was_measured_once_cannot_be_compared(tmp_path: Path) -> None:
     for name, message in made.items():
         (tmp_path / name).write_bytes(message.SerializeToString())
     model = compared({name: str(tmp_path / name) for name in made})
-    found = colour(model.hierarchy, model.facts, "compute-time", "light")
-    known = {name: not found.fill((row,)).hatch for row, name in enumerate(model.hierarchy.name) if name}
+    found = make_colouring(model.hierarchy, model.facts, "compute-time", "light")
+    known = {name: not found.fill_of((row,)).hatch for row, name in enumerate(model.hierarchy.name) if name}
     assert known == {"a": False, "b": True, "c": False, "d": False}
 
 
 def test_more_is_red_less_is_blue_and_the_same_is_neither(files: dict[str, str]) -> None:
     picture = compared(files).picture(color_by="compute-time")
     fills = {box.address: fill for box, fill in zip(picture.scene.boxes, picture.paint.boxes, strict=True)}
-    assert fills["a"].fill.upper() == MORE["light"][-1]  # the largest difference: 300 - 100
-    assert fills["c"].fill.upper() == LESS["light"][0]
+    assert fills["a"].fill.upper() == MORE_RAMPS["light"][-1]  # the largest difference: 300 - 100
+    assert fills["c"].fill.upper() == LESS_RAMPS["light"][0]
     red, blue = (int(fills["b"].fill[at : at + 2], 16) for at in (1, 5))
     assert red < blue
     assert fills["d"].hatch
@@ -112,7 +112,7 @@ def test_the_page_has_the_difference_too(files: dict[str, str]) -> None:
 def test_on_the_command_line_the_colour_follows(files: dict[str, str], tmp_path: Path) -> None:
     target = tmp_path / "out.svg"
     words = ["render", files["graph.pb"], "--run-metadata", files["new.pb"], "--against", files["old.pb"]]
-    assert run([*words, "-o", str(target), "-q"]) == 0
+    assert run_command_line([*words, "-o", str(target), "-q"]) == 0
     assert "+200 µs" in target.read_text()
 
 
@@ -124,7 +124,7 @@ def test_nothing_to_compare_is_said(files: dict[str, str]) -> None:
 def test_where_nothing_changed_nothing_is_coloured(files: dict[str, str]) -> None:
     model = load(files["graph.pb"], run_metadata=files["new.pb"], against=files["new.pb"])
     picture = model.picture(color_by="compute-time")
-    assert {fill.fill.upper() for fill in picture.paint.boxes if not fill.hatch} == {LESS["light"][0]}
+    assert {fill.fill.upper() for fill in picture.paint.boxes if not fill.hatch} == {LESS_RAMPS["light"][0]}
     assert model.picture(color_by="memory").paint.legend[0].label == "±0 B"
 
 
@@ -132,8 +132,8 @@ def test_several_steps_tell_how_they_differ(files: dict[str, str]) -> None:
     both = load(files["graph.pb"], run_metadata=(files["old.pb"], files["new.pb"]))
     stats = both.facts.stats
     assert stats is not None
-    (row,) = both.names.find("a")[0]
-    entry = stats.entry(row)["steps"]
+    (row,) = both.names.find_paths("a")[0]
+    entry = stats.json_entry(row)["steps"]
     assert (entry["count"], entry["compute_us_least"], entry["compute_us_median"], entry["compute_us_greatest"]) == (
         *(2, 100, (100 + 300) / 2),
         300,
@@ -143,4 +143,4 @@ def test_several_steps_tell_how_they_differ(files: dict[str, str]) -> None:
     accounts = dict(zip((box.address for box in picture.scene.boxes), picture.paint.accounts, strict=True))
     assert accounts["a"] == "median 200 µs, from 100 µs to 300 µs, in 2 of 2 steps"
     assert "median of" not in both.picture().caption.title  # nothing measured is shown
-    assert "steps" not in load(files["graph.pb"], run_metadata=files["new.pb"]).facts.stats.entry(row)  # type: ignore[union-attr]
+    assert "steps" not in load(files["graph.pb"], run_metadata=files["new.pb"]).facts.stats.json_entry(row)  # type: ignore[union-attr]

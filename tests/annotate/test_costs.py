@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.limits import MOST_OF_QUANTITY
-from graphviz_tb.model.costs import NOTHING, Cost, Costs
+from graphviz_tb.limits import MAX_QUANTITY
+from graphviz_tb.model.costs import NO_COST, Cost, Costs
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 
@@ -148,8 +148,8 @@ def test_a_cost_says_what_is_not_in_it() -> None:
     assert (a.uncounted, a.guessed, a.unsized) == (0, 1, 0)
     assert (b.guessed, b.unsized) == (1, 1)
     bounds = ["parameters", "macs", "flops", "activation_bytes", "weight_bytes"]
-    assert found.cost.entry(0) == {**found.cost.under(0).as_dict(), "at_least": bounds}
-    assert "unsized" not in found.cost.entry(0), "the quantities alone"
+    assert found.cost.json_entry(0) == {**found.cost.under(0).as_dict(), "at_least": bounds}
+    assert "unsized" not in found.cost.json_entry(0), "the quantities alone"
 
 
 @pytest.mark.parametrize("scheme", ["flops", "parameters", "activations"])
@@ -183,7 +183,7 @@ def test_a_variable_outside_of_its_layer_counts_in_it() -> None:
         node("net/out", "Relu", "net/dense/MatMul"),
     )
     found = model(*nodes)
-    (path,) = found.names.find("net/dense")
+    (path,) = found.names.find_paths("net/dense")
     assert found.cost.under(path[-1]).parameters == found.cost.under(0).parameters == 3 * 5
     assert found.costs()["kernel"].parameters == 3 * 5  # the node that keeps them
 
@@ -253,10 +253,10 @@ def test_what_only_moves_values_costs_nothing(op: str) -> None:
 def test_sums_are_exact_however_large(most: int) -> None:
     # a group of three ops, the second of a gradient; the last two cost the same
     one, two = Cost(flops=most, guessed=1), Cost(macs=most - 1, flops=most - 1)
-    ops = [NOTHING, one, two, two]
+    ops = [NO_COST, one, two, two]
     costs = Costs(ops, ops, end=[4, 2, 3, 4], role=[0, 0, 1, 0], uncounted={})
-    flops = min(MOST_OF_QUANTITY, most + 2 * (most - 1))
+    flops = min(MAX_QUANTITY, most + 2 * (most - 1))
     assert costs.under(0) == Cost(macs=2 * (most - 1), flops=flops, guessed=1)
     assert costs.under(0, "gradient") == costs.under(2) == two
-    assert costs.distinct(4) == ([costs.under(0), one, two], [0, 1, 2, 2])
-    assert [costs.entry(row)["flops"] for row in range(4)] == [flops, most, most - 1, most - 1]
+    assert costs.distinct_totals(4) == ([costs.under(0), one, two], [0, 1, 2, 2])
+    assert [costs.json_entry(row)["flops"] for row in range(4)] == [flops, most, most - 1, most - 1]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.annotate.costs import costs_of, sums
+from graphviz_tb.annotate.costs import hierarchy_costs, sums
 from graphviz_tb.annotate.infer import engine
 from graphviz_tb.annotate.tensors import TensorDecoder
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -25,15 +25,15 @@ GRAPHS = sorted(path for folder in FOLDERS for path in FIXTURES.glob(f"{folder}/
 def found(hierarchy: Hierarchy) -> Iterator[Any]:
     """All that inference and costs say of a graph, symbols as they were numbered."""
     tensors = TensorDecoder(hierarchy.graph)
-    costs = costs_of(hierarchy, tensors.inference)
-    yield [tensors.inference.outs(node) for node in range(len(hierarchy.graph))]
+    costs = hierarchy_costs(hierarchy, tensors.inference)
+    yield [tensors.inference.outputs_of_node(node) for node in range(len(hierarchy.graph))]
     yield costs.own, costs.counted, costs.uncounted
-    yield tensors.odd()
+    yield tensors.inference_notices()
 
 
 def forget(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "REMEMBERED_OPS", 0)
-    monkeypatch.setattr(sums, "REMEMBERED_OPS", 0)
+    monkeypatch.setattr(engine, "MAX_CACHED_OPS", 0)
+    monkeypatch.setattr(sums, "MAX_CACHED_OPS", 0)
 
 
 @each("path", part(GRAPHS, 5), ids=lambda path: path.name)
@@ -49,7 +49,7 @@ def test_equal_ops_have_their_own_unknown_sizes() -> None:
     nodes = [placeholder("x", 6), *(node(name, "Unique", "x") for name in "ab")]
     graph = model(*nodes, node("c", "Relu", "a"), node("d", "Relu", "a")).hierarchy.graph
     inference = TensorDecoder(graph).inference
-    a, b, c, d = (inference.first(graph.index[0][name]).shape for name in "abcd")
+    a, b, c, d = (inference.first_output(graph.index[0][name]).shape for name in "abcd")
     assert a != b
     assert a == c == d
 
@@ -69,7 +69,7 @@ def test_an_attribute_that_says_something_sets_ops_apart(attr: str) -> None:
     nodes = [placeholder("x", 4, 4), placeholder("w", 4, 4), node("a", "MatMul", "x", "w")]
     graph = model(*nodes, node("b", "MatMul", "x", "w", **{attr: value[attr]})).hierarchy.graph
     numbers = TensorDecoder(graph).inference.definitions
-    assert numbers.of(graph.index[0]["a"]) != numbers.of(graph.index[0]["b"])
+    assert numbers.number_of(graph.index[0]["a"]) != numbers.number_of(graph.index[0]["b"])
 
 
 def test_where_an_op_runs_sets_it_not_apart() -> None:
@@ -78,4 +78,4 @@ def test_where_an_op_runs_sets_it_not_apart() -> None:
     node { name: "b" op: "Relu" input: "a" device: "/gpu:0" attr { key: "_class" value { list { s: "loc:@x" } } } }"""
     graph = load(text.encode()).hierarchy.graph
     numbers = TensorDecoder(graph).inference.definitions
-    assert numbers.of(graph.index[0]["a"]) == numbers.of(graph.index[0]["b"])
+    assert numbers.number_of(graph.index[0]["a"]) == numbers.number_of(graph.index[0]["b"])

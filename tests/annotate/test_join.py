@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb.annotate.run_metadata import StatsOptions, join_statistics
-from graphviz_tb.annotate.tops import account
+from graphviz_tb.annotate.tops import summarize_stats
 from graphviz_tb.model.hierarchy import Hierarchy
 from tests.annotate.traces import CPU, entry, graph_of, row, trace, trace_of
 
@@ -60,12 +60,12 @@ def test_constants_count_in_groups_but_not_for_tensorboard() -> None:
 
 def constants() -> Hierarchy:
     """s/c ─▶ s/x, where s/c is a constant drawn as a mark."""
-    from graphviz_tb.group import group
+    from graphviz_tb.group import fold_graph
     from graphviz_tb.proto import GraphDef
     from tests.flat import flatten
 
     nodes = [{"name": "s/c", "op": "Const"}, {"name": "s/x", "op": "Relu", "input": ["s/c"]}]
-    return group(flatten(GraphDef(node=nodes)))
+    return fold_graph(flatten(GraphDef(node=nodes)))
 
 
 def test_tensorboard_takes_devices_of_the_canonical_form_only() -> None:
@@ -98,11 +98,11 @@ def test_what_was_not_measured_is_known_and_unmatched_names_are_listed() -> None
 def test_the_document_has_null_where_nothing_was_measured() -> None:
     hierarchy = graph_of("x", "y")
     stats = join_statistics(hierarchy, [trace(cpu=[entry("x", 3, 4, 8, shapes=[[2, 3]])])])
-    assert stats.entry(1) == {
+    assert stats.json_entry(1) == {
         "compute_us_sum": 4, "compute_us_span": 4, "bytes": 8, "output_shapes": [[2, 3]], "coverage": 1.0,
     }  # fmt: skip
-    assert stats.entry(2)["compute_us_sum"] is None
-    assert stats.entry(2)["coverage"] == 0
+    assert stats.json_entry(2)["compute_us_sum"] is None
+    assert stats.json_entry(2)["coverage"] == 0
 
 
 def test_no_trace_at_all_is_no_error() -> None:
@@ -149,7 +149,7 @@ def test_two_scopes_of_one_time_are_both_listed_and_a_wrapper_is_not() -> None:
     # a and b take the same time; all of wrap's time lies in wrap/inner
     hierarchy = graph_of("a/x", "b/y", "wrap/inner/z")
     stats = join_statistics(hierarchy, [trace(cpu=[entry(name, 0, 4) for name in ("a/x", "b/y", "wrap/inner/z")])])
-    assert [each.address for each in account(hierarchy, stats).scopes_by_time] == ["a", "b", "wrap/inner"]
+    assert [each.address for each in summarize_stats(hierarchy, stats).scopes_by_time] == ["a", "b", "wrap/inner"]
 
 
 @pytest.mark.parametrize("options", [StatsOptions(), TENSORBOARD])

@@ -10,7 +10,7 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.annotate.costs.counted import OpCost
-from graphviz_tb.annotate.costs.layers import layer_work
+from graphviz_tb.annotate.costs.layers import layer_cost
 from graphviz_tb.model.layers import Layer, LayerCall
 from tests.each import each
 
@@ -30,7 +30,7 @@ def took(
     kind: str, config: dict[str, Any], takes: list[Dims], out: Dims, calls: int = 1, batch: int = 1
 ) -> OpCost | None:
     call = LayerCall(tuple(takes), (out,))
-    return layer_work(Layer(kind, config, outputs=(out,), calls=(call,) * calls), batch)
+    return layer_cost(Layer(kind, config, outputs=(out,), calls=(call,) * calls), batch)
 
 
 SAMPLES: list[tuple[str, dict[str, Any], list[Dims], Dims, int]] = [

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from graphviz_tb.color import colour
+from graphviz_tb.color import make_colouring
 from graphviz_tb.color.hues import contrast
 from graphviz_tb.color.measured import MeasuredColouring
 from graphviz_tb.pipeline import Model, load
@@ -19,9 +19,9 @@ def model(fixtures: Path) -> Model:
 
 def measured(model: Model, scheme: str, theme: str = "light") -> MeasuredColouring:
     """A colouring whose scale is that of a picture that shows everything closed but the main graph."""
-    colouring = colour(model.hierarchy, model.facts, scheme, theme)
+    colouring = make_colouring(model.hierarchy, model.facts, scheme, theme)
     assert isinstance(colouring, MeasuredColouring)
-    return colouring.scaled([(row,) for row in model.metagraph().children])
+    return colouring.scaled_to([(row,) for row in model.metagraph().children])
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -30,7 +30,7 @@ def test_the_scale_ends_at_the_largest_box_shown_closed(model: Model, scheme: st
     picture = model.picture(color_by=scheme, open=("train", "conv1"), theme=theme)
     colouring = measured(model, scheme, theme)
     closed = [at for at, box in enumerate(picture.scene.boxes) if not box.open]
-    values = {at: colouring.figures((picture.scene.boxes[at].row,)).of(colouring.quantity) for at in closed}
+    values = {at: colouring.figures_at((picture.scene.boxes[at].row,)).quantity(colouring.quantity) for at in closed}
     largest = max(values, key=values.__getitem__)
     assert picture.paint.boxes[largest].fill == colouring.ramp[-1]
     assert sum(picture.paint.boxes[at].fill == colouring.ramp[-1] for at in closed) == 1
@@ -41,16 +41,16 @@ def test_the_scale_ends_at_the_largest_box_shown_closed(model: Model, scheme: st
 def test_every_text_can_be_read(model: Model, scheme: str, theme: str) -> None:
     painter = measured(model, scheme, theme)
     for share in range(101):
-        fill = painter.shade(painter.top * share / 100)
+        fill = painter.shade_of(painter.top * share / 100)
         assert contrast(fill.fill, fill.text) >= 4.5
     for row in range(len(model.hierarchy)):
-        fill = painter.fill((row,))
+        fill = painter.fill_of((row,))
         assert contrast(fill.fill, fill.text) >= 4.5
 
 
 def test_more_is_further_along_the_ramp(model: Model) -> None:
     painter = measured(model, "compute-time")
-    lights = [contrast(painter.shade(painter.top * share / 50).fill, "#000000") for share in range(51)]
+    lights = [contrast(painter.shade_of(painter.top * share / 50).fill, "#000000") for share in range(51)]
     assert lights == sorted(lights, reverse=True)
 
 
@@ -87,7 +87,7 @@ def test_stats_stand_on_the_second_line_in_any_colouring(model: Model) -> None:
 def test_an_empty_scale_is_no_error(model: Model) -> None:
     assert model.facts.stats is not None
     painter = measured(model, "memory")
-    assert painter.scaled([]).fill((0,)).fill == painter.ramp[0]
+    assert painter.scaled_to([]).fill_of((0,)).fill == painter.ramp[0]
 
 
 def test_calls_of_one_function_have_their_own_colours(fixtures: Path) -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from graphviz_tb.annotate.run_metadata import join_statistics
 from graphviz_tb.model.hierarchy import RowKind
-from graphviz_tb.model.paths import Path
+from graphviz_tb.model.paths import RowPath
 from graphviz_tb.pipeline import Model, load
 from graphviz_tb.proto import GraphDef
 from tests.annotate.traces import entry, trace
@@ -18,7 +18,7 @@ from tests.functions.test_calls_laws import contexts, every_group
 LOWERED = {"cond": "cond/_1/", "body": "body/_2/", "then_branch": "then/_3/", "else_branch": "else/_4/"}
 
 
-def spelled(model: Model, path: Path) -> str:
+def spelled(model: Model, path: RowPath) -> str:
     """The name that TensorFlow gives to the op at `path` when all calls around it are inlined."""
     hierarchy, told = model.hierarchy, ""
     for at, row in enumerate(path):
@@ -51,7 +51,7 @@ def test_a_call_took_what_was_measured_inside_it(graph: GraphDef, data: st.DataO
     assert stats.figures(0).time == sum(times.values())
     for name in chosen:
         path = names[name]
-        assert stats.at(path).time == times[name], name
+        assert stats.figures_at(path).time == times[name], name
         for length in range(1, len(path)):
             inside = [one for one in chosen if names[one][:length] == path[:length]]
-            assert stats.at(path[:length]).time == sum(times[one] for one in inside)
+            assert stats.figures_at(path[:length]).time == sum(times[one] for one in inside)

@@ -12,17 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb import load
-from graphviz_tb.annotate.profile import profile_of
-from graphviz_tb.annotate.profile.lanes import NO_LEVEL, nested, packed
-from graphviz_tb.annotate.profile.shares import covered
-from graphviz_tb.commands import run
-from graphviz_tb.limits import LEVELS_OF_LANE
-from graphviz_tb.model.profile import COUNTED, Profile, SliceKind
-from graphviz_tb.ops.roles import INPUT_PIPELINE
+from graphviz_tb.annotate.profile import build_profile
+from graphviz_tb.annotate.profile.lanes import NO_LEVEL, nested_levels, packed_levels
+from graphviz_tb.annotate.profile.shares import covered_length
+from graphviz_tb.commands import run_command_line
+from graphviz_tb.limits import MAX_LANE_LEVELS
+from graphviz_tb.model.profile import COUNTED_SLICES, Profile, SliceKind
+from graphviz_tb.ops.roles import INPUT_PIPELINE_OPS
 from graphviz_tb.proto import XSpace
-from graphviz_tb.read.xspace import steps_of
-from graphviz_tb.render.trace_json import trace_json
-from graphviz_tb.statistics import profiles_of_each
+from graphviz_tb.read.xspace import run_metadata_by_step
+from graphviz_tb.render.trace_json import trace_json_bytes
+from graphviz_tb.statistics import profiles_by_step
 from tests.annotate.test_accelerators import gpu_trace
 from tests.annotate.test_xspace import Plane, compiled_trace, program
 from tests.annotate.traces import CPU, entry, graph_of, trace_of
@@ -43,7 +43,7 @@ def profiles(source: str, **choices: Any) -> tuple[Any, list[Profile]]:
     if "run_metadata" in choices:
         choices["run_metadata"] = (str(FIXTURES / choices["run_metadata"]),)
     model = load(FIXTURES / source, keep_warm_up=True, **choices)
-    found = profiles_of_each(model.source, model.loaded, model.hierarchy, model.options)
+    found = profiles_by_step(model.source, model.loaded, model.hierarchy, model.options)
     return model, [make() for make in found.values()]
 
 
@@ -60,7 +60,7 @@ def test_the_tables_add_up_to_what_info_says(source: str, choices: dict[str, Any
             assert sum(row.self_time for row in table) == step.whole + step.outside
         for row in (*step.groups, *step.ops):
             if row.path[0] < model.hierarchy.end[0]:  # of functions without a call, `info` has all calls together
-                assert row.total == pytest.approx(1000 * stats.at(row.path).time)
+                assert row.total == pytest.approx(1000 * stats.figures_at(row.path).time)
 
 
 # `total_self_time` in µs over three steps, of the tool `framework_op_stats` of xprof 2.24.2 for the same trace.
@@ -119,17 +119,17 @@ def check_laws(step: Profile) -> None:
     assert np.all(np.diff(track) >= 0)
     same = np.diff(track) == 0
     assert np.all((line.start[1:] >= end[:-1])[same])  # on one level of one lane nothing overlaps
-    counted = np.isin(line.kind, COUNTED)
+    counted = np.isin(line.kind, COUNTED_SLICES)
     if not step.unmatched and not line.left_out:
         assert int(np.sum(line.duration[counted])) == step.whole + step.outside
     shares = step.shares
-    assert shares.compute + shares.input + shares.launch + shares.idle == shares.length == line.end
+    assert shares.compute + shares.input + shares.launch + shares.idle == shares.length == line.end_time
     assert min(shares.compute, shares.input, shares.launch, shares.idle) >= 0
 
 
 def test_kernels_are_under_their_ops_and_launching_is_apart() -> None:
     hierarchy = graph_of("conv/Conv2D", "host")
-    step = profile_of(hierarchy, gpu_trace())
+    step = build_profile(hierarchy, gpu_trace())
     check_laws(step)
     line = step.timeline
     kernels = np.flatnonzero((line.parent >= 0) & (line.kind == SliceKind.COMPUTE))
@@ -145,8 +145,8 @@ def test_several_kernels_of_an_op_have_one_slice_around_them() -> None:
     space = XSpace()
     kernels = [("cut<float>", 10, 5, {"tf_op": "conv:Conv2D"}), ("multiply<float>", 16, 9, {"tf_op": "conv:Conv2D"})]
     Plane(space, "/device:GPU:0").line("Stream #7(Compute)", *kernels, ("add<float>", 30, 2, {"tf_op": "sum:AddV2"}))
-    (trace,) = steps_of(space).values()
-    step = profile_of(graph_of("conv", "sum"), trace)
+    (trace,) = run_metadata_by_step(space).values()
+    step = build_profile(graph_of("conv", "sum"), trace)
     check_laws(step)
     line = step.timeline
     assert [line.names[number] for number in line.name] == [
@@ -166,19 +166,19 @@ def test_threads_of_a_trace_of_tensorflow_2_are_lanes() -> None:
     host = Plane(space, "/host:CPU")
     host.line("tf_Compute/1", ("a:Relu", 0, 10, {}), ("b:Relu", 12, 3, {}))
     host.line("tf_Compute/2", ("c:Relu", 2, 4, {}))
-    (trace,) = steps_of(space).values()
-    step = profile_of(graph_of("a", "b", "c"), trace)
+    (trace,) = run_metadata_by_step(space).values()
+    step = build_profile(graph_of("a", "b", "c"), trace)
     assert [(lane.thread, lane.levels) for lane in step.timeline.lanes] == [("tf_Compute/1", 1), ("tf_Compute/2", 1)]
 
 
 def test_a_step_that_waits_for_its_input_says_so() -> None:
     """input ████████░░░░  model ░░░░░░████░░ : four of the twelve only fetch, two nothing runs."""
     nodes = graph_of("next", "model", next="IteratorGetNext", model="MatMul")
-    step = profile_of(nodes, trace_of({CPU: [entry("next", 0, 8), entry("model", 6, 4), entry("model", 11, 1)]}))
+    step = build_profile(nodes, trace_of({CPU: [entry("next", 0, 8), entry("model", 6, 4), entry("model", 11, 1)]}))
     shares = step.shares
     assert (shares.length, shares.input, shares.compute, shares.idle) == (12_000, 6_000, 5_000, 1_000)
-    assert {"IteratorGetNext", "TFRecordDatasetV2", "DecodeJpeg", "QueueDequeueV2"} <= INPUT_PIPELINE
-    assert not {"Conv2D", "MatMul", "Placeholder"} & INPUT_PIPELINE
+    assert {"IteratorGetNext", "TFRecordDatasetV2", "DecodeJpeg", "QueueDequeueV2"} <= INPUT_PIPELINE_OPS
+    assert not {"Conv2D", "MatMul", "Placeholder"} & INPUT_PIPELINE_OPS
 
 
 def test_memory_over_the_step() -> None:
@@ -187,11 +187,11 @@ def test_memory_over_the_step() -> None:
     entries = [entry("a", 2, 4), entry("b", 5, 4)]
     for one, found in zip(entries, (records, other), strict=True):
         one["memory"] = [{"allocator_name": "gpu", "allocation_records": found}]
-    step = profile_of(graph_of("a", "b"), trace_of({CPU: entries}))
+    step = build_profile(graph_of("a", "b"), trace_of({CPU: entries}))
     (curve,) = step.memory
     assert (curve.allocator, curve.peak) == ("gpu", 150)
     assert list(zip(curve.time.tolist(), curve.bytes.tolist(), strict=True)) == [(1000, 100), (3000, 150), (6000, 50)]
-    assert not profile_of(graph_of("a"), trace_of({CPU: [entry("a", 0, 1)]})).memory
+    assert not build_profile(graph_of("a"), trace_of({CPU: [entry("a", 0, 1)]})).memory
 
 
 def test_allocations_of_tensorflow_2_are_freed_where_their_address_is() -> None:
@@ -199,14 +199,14 @@ def test_allocations_of_tensorflow_2_are_freed_where_their_address_is() -> None:
     of = {"tf_op": "x:Relu", "allocation_bytes": 256, "addr": 7, "allocator_name": "cpu"}
     taken = [("MemoryAllocation", 1100, 0, of), ("MemoryDeallocation", 3000, 0, {"addr": 7})]
     Plane(space, "/host:CPU").line("t", ("x:Relu", 1000, 500, {}), *taken, ("y:Relu", 4000, 500, {}))
-    (trace,) = steps_of(space).values()
-    (curve,) = profile_of(graph_of("x", "y"), trace).memory
+    (trace,) = run_metadata_by_step(space).values()
+    (curve,) = build_profile(graph_of("x", "y"), trace).memory
     assert curve.bytes.tolist() == [256, 0]
 
 
 def test_compiled_code_is_under_the_ops_that_its_program_names(tmp_path: Path) -> None:
     model = compiled_trace(tmp_path, program(b"step", (b"dot.4", b"dense/MatMul"), (b"fusion", b"dense/Relu")))
-    found = profiles_of_each(model.source, model.loaded, model.hierarchy, model.options)  # type: ignore[arg-type]
+    found = profiles_by_step(model.source, model.loaded, model.hierarchy, model.options)  # type: ignore[arg-type]
     (step,) = (make() for make in found.values())
     assert {row.name for row in step.ops} == {"dense/MatMul", "dense/Relu"}
     assert "1 of compiled code" in step.missing[0]
@@ -219,8 +219,8 @@ intervals = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 20)), max_size
 
 @given(times=intervals)
 def test_levels_never_overlap(times: list[tuple[int, int]]) -> None:
-    levels, parents = nested(times)
-    for found in (levels, packed(times)):
+    levels, parents = nested_levels(times)
+    for found in (levels, packed_levels(times)):
         last: dict[int, int] = {}
         for level, (start, end) in zip(found, times, strict=True):
             assert last.get(level, 0) <= start
@@ -233,9 +233,9 @@ def test_levels_never_overlap(times: list[tuple[int, int]]) -> None:
 
 
 def test_no_more_levels_than_a_lane_has() -> None:
-    times = [(0, 10)] * (LEVELS_OF_LANE + 5)
-    assert nested(times)[0].count(NO_LEVEL) == packed(times).count(NO_LEVEL) == 5
-    step = profile_of(graph_of("a"), trace_of({CPU: [entry("a", 0, 10)] * len(times)}))
+    times = [(0, 10)] * (MAX_LANE_LEVELS + 5)
+    assert nested_levels(times)[0].count(NO_LEVEL) == packed_levels(times).count(NO_LEVEL) == 5
+    step = build_profile(graph_of("a"), trace_of({CPU: [entry("a", 0, 10)] * len(times)}))
     check_laws(step)
     assert step.timeline.left_out == 5
     assert "5 slices too deep" in " ".join(step.missing)
@@ -244,7 +244,7 @@ def test_no_more_levels_than_a_lane_has() -> None:
 @given(times=intervals)
 def test_what_is_covered_is_counted_once(times: list[tuple[int, int]]) -> None:
     start, end = np.array(times, np.int64).reshape(-1, 2).T
-    assert covered(start, end) == len({moment for first, last in times for moment in range(first, last)})
+    assert covered_length(start, end) == len({moment for first, last in times for moment in range(first, last)})
 
 
 def test_hostile_names_are_text_in_every_form(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -256,7 +256,9 @@ def test_hostile_names_are_text_in_every_form(tmp_path: Path, capsys: pytest.Cap
     made = trace_of({CPU: [entry(name, 0, 5), entry("\U0001f600", 3, 9)]})
     trace.write_bytes(made.SerializeToString())
     target = tmp_path / "trace.json"
-    assert run(["info", str(graph), "--run-metadata", str(trace), "--profile", "--trace", str(target)]) == 0
+    assert (
+        run_command_line(["info", str(graph), "--run-metadata", str(trace), "--profile", "--trace", str(target)]) == 0
+    )
     told = capsys.readouterr().out
     assert "\x1b[31m" not in told
     assert "\u202e" not in told
@@ -266,8 +268,8 @@ def test_hostile_names_are_text_in_every_form(tmp_path: Path, capsys: pytest.Cap
 
 def test_the_trace_is_nested_and_the_same_each_time() -> None:
     _, steps = profiles(REAL[2][0], **REAL[2][1])
-    data = trace_json(steps)
-    assert data == trace_json(profiles(REAL[2][0], **REAL[2][1])[1])
+    data = trace_json_bytes(steps)
+    assert data == trace_json_bytes(profiles(REAL[2][0], **REAL[2][1])[1])
     open_until: dict[tuple[int, int], list[float]] = {}
     events = [event for event in json.loads(data)["traceEvents"] if event["ph"] == "X"]
     assert len(events) == sum(len(step.timeline) for step in steps)
@@ -282,22 +284,22 @@ def test_the_trace_is_nested_and_the_same_each_time() -> None:
 def test_the_profile_of_a_log_is_printed_and_in_json(capsys: pytest.CaptureFixture[str]) -> None:
     log = str(FIXTURES / "logdirs/mnist_runs")
     assert (
-        run(["info", "--profile", log, "--run", "train", "-q"])
-        == run(["info", log, "--run", "train", "--profile"])
+        run_command_line(["info", "--profile", log, "--run", "train", "-q"])
+        == run_command_line(["info", log, "--run", "train", "--profile"])
         == 0
     )
     told = capsys.readouterr().out
     assert "Op types" in told
     assert "input" in told
-    assert run(["info", log, "--run", "train", "--step", "4", "--profile", "--json"]) == 0
+    assert run_command_line(["info", log, "--run", "train", "--step", "4", "--profile", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["format"] == "tbgraph-profile"
-    assert run(["info", log, "--run", "train", "--step", "4", "--json"]) == 0
+    assert run_command_line(["info", log, "--run", "train", "--step", "4", "--json"]) == 0
     whole = json.loads(capsys.readouterr().out)["graph"]["statistics"]["compute_us_sum"]
     for table in ("ops", "types", "groups"):
         assert sum(row["self_us"] for row in found[table]) == pytest.approx(whole)
 
 
 def test_a_source_without_traces_says_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["info", str(FIXTURES / "real/mnist_cnn.pbtxt"), "--profile"]) == 2
+    assert run_command_line(["info", str(FIXTURES / "real/mnist_cnn.pbtxt"), "--profile"]) == 2
     assert "--run-metadata" in capsys.readouterr().err

@@ -9,10 +9,10 @@ import pytest
 
 from graphviz_tb.errors import MissingFacts, UnknownChoice
 from graphviz_tb.model.hierarchy import RowKind
-from graphviz_tb.model.paths import Path as Place
-from graphviz_tb.model.stats import Figures, Stats
+from graphviz_tb.model.paths import RowPath as Place
+from graphviz_tb.model.stats import RunFigures, Stats
 from graphviz_tb.pipeline import Model, load
-from graphviz_tb.read import profiles
+from graphviz_tb.read import list_profiles
 
 EXPECTED = Path(__file__).parent / "expected" / "mnist_cnn_step099.json"
 
@@ -64,7 +64,7 @@ def test_the_whole_is_the_sum_of_the_trace(fixtures: Path) -> None:
     """Told by the trace itself: all entries but those of names that no op bears."""
     model = mnist(fixtures, "default")
     stats = stats_of(model)
-    (trace,) = profiles(fixtures / "run_metadata/mnist_cnn_step099.pb").values()
+    (trace,) = list_profiles(fixtures / "run_metadata/mnist_cnn_step099.pb").values()
     every = sum(one.all_end_rel_nanos / 1000 for device in trace.step_stats.dev_stats for one in device.node_stats)
     assert stats.figures(0).time == pytest.approx(every - sum(time for _, time in stats.unmatched))
     assert all(name.startswith(("_", "ConstantFolding/")) for name, _ in stats.unmatched)
@@ -78,17 +78,17 @@ def calls(fixtures: Path, whole_file: bool = True) -> tuple[Model, Stats]:
 
 
 def place(model: Model, address: str) -> Place:
-    (path,) = model.names.find(address)
+    (path,) = model.names.find_paths(address)
     return path
 
 
 def test_inlined_names_are_joined_to_their_calls(fixtures: Path) -> None:
     model, stats = calls(fixtures)
     outer = "main/PartitionedCall"
-    first = stats.at(place(model, f"{outer}::lay/PartitionedCall::deep"))
-    second = stats.at(place(model, f"{outer}::lay/PartitionedCall_1::deep"))
-    looped = stats.at(place(model, f"{outer}::while::body/PartitionedCall::deep"))
-    chosen = stats.at(place(model, f"{outer}::cond/(cond)::then_branch/PartitionedCall::deep"))
+    first = stats.figures_at(place(model, f"{outer}::lay/PartitionedCall::deep"))
+    second = stats.figures_at(place(model, f"{outer}::lay/PartitionedCall_1::deep"))
+    looped = stats.figures_at(place(model, f"{outer}::while::body/PartitionedCall::deep"))
+    chosen = stats.figures_at(place(model, f"{outer}::cond/(cond)::then_branch/PartitionedCall::deep"))
     matmul = next(row for row, name in enumerate(model.hierarchy.name) if name == "deep/MatMul")
     relu = next(row for row, name in enumerate(model.hierarchy.name) if name == "deep/Relu")
     together = stats.figures(matmul).time + stats.figures(relu).time
@@ -98,8 +98,8 @@ def test_inlined_names_are_joined_to_their_calls(fixtures: Path) -> None:
 
 def test_a_branch_that_did_not_run_was_not_measured(fixtures: Path) -> None:
     model, stats = calls(fixtures)
-    assert not stats.at(place(model, "main/PartitionedCall::cond/(cond)::else_branch")).known
-    assert stats.at(place(model, "main/PartitionedCall::cond/(cond)::then_branch")).known
+    assert not stats.figures_at(place(model, "main/PartitionedCall::cond/(cond)::else_branch")).known
+    assert stats.figures_at(place(model, "main/PartitionedCall::cond/(cond)::then_branch")).known
 
 
 def test_a_call_has_the_time_of_its_inside_not_its_own_too(fixtures: Path) -> None:
@@ -107,23 +107,23 @@ def test_a_call_has_the_time_of_its_inside_not_its_own_too(fixtures: Path) -> No
     call = place(model, "main/PartitionedCall")
     inside = model.metagraph(call)
     marks = sum(
-        stats.at((*call, row)).time
+        stats.figures_at((*call, row)).time
         for row in range(len(model.hierarchy))
         if model.hierarchy.mark[row] and int(model.hierarchy.parent[row]) == model.hierarchy.parent[inside.children[0]]
     )
-    children: list[Figures] = [stats.at((*call, row)) for row in inside.children]
-    assert stats.at(call).time == sum(each.time for each in children) + marks
-    (trace,) = profiles(fixtures / "run_metadata/calls_in_session/step.pb").values()
+    children: list[RunFigures] = [stats.figures_at((*call, row)) for row in inside.children]
+    assert stats.figures_at(call).time == sum(each.time for each in children) + marks
+    (trace,) = list_profiles(fixtures / "run_metadata/calls_in_session/step.pb").values()
     own = [one for one in trace.step_stats.dev_stats[0].node_stats if one.node_name == "main/PartitionedCall"]
-    assert stats.at(call).time < own[0].all_end_rel_micros
+    assert stats.figures_at(call).time < own[0].all_end_rel_micros
 
 
 def test_what_ran_in_the_call_that_is_all_of_a_graph_is_measured_without_it_too(fixtures: Path) -> None:
     (whole, within), (model, stats) = calls(fixtures), calls(fixtures, whole_file=False)
     for address in ("lay/PartitionedCall::deep", "while::body/PartitionedCall::deep", "cond/(cond)::then_branch"):
-        inside = stats.at(place(model, address))
+        inside = stats.figures_at(place(model, address))
         assert inside.time > 0
-        assert inside == within.at(place(whole, f"main/PartitionedCall::{address}"))
+        assert inside == within.figures_at(place(whole, f"main/PartitionedCall::{address}"))
     assert {name for name, _ in stats.unmatched} - {name for name, _ in within.unmatched} == {"main/PartitionedCall"}
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from graphviz_tb.annotate import annotate, shapes
 from graphviz_tb.annotate.tensors import TensorDecoder
-from graphviz_tb.group import group
+from graphviz_tb.group import fold_graph
 from graphviz_tb.model.tensors import Tensor
 from graphviz_tb.pipeline import load
 from graphviz_tb.proto import GraphDef
@@ -25,7 +25,7 @@ def dims(*sizes: int) -> dict[str, Any]:
 def tensor(nodes: list[dict[str, Any]], name: str, key: str = "0", library: dict[str, Any] | None = None) -> Tensor:
     """The tensor that output `key` of `name` gives."""
     graph = flatten(GraphDef(node=nodes, library=library or {}))
-    facts = annotate(group(graph))
+    facts = annotate(fold_graph(graph))
     return facts.decode(graph.name.index(name))(key)
 
 
@@ -99,14 +99,14 @@ def test_tensors_that_are_not_remembered_are_the_same(monkeypatch: pytest.Monkey
     graph = model.hierarchy.graph
     outputs = sorted({*zip(graph.source.tolist(), graph.key.tolist(), strict=True)})
     seen = [model.facts.tensor(*output) for output in outputs]
-    monkeypatch.setattr("graphviz_tb.model.facts.REMEMBERED_TENSORS", 3)
-    monkeypatch.setattr("graphviz_tb.annotate.tensors.REMEMBERED_NODES", 1)
+    monkeypatch.setattr("graphviz_tb.model.facts.MAX_CACHED_TENSORS", 3)
+    monkeypatch.setattr("graphviz_tb.annotate.tensors.MAX_CACHED_NODES", 1)
     again = annotate(model.hierarchy)
     assert [again.tensor(*output) for output in reversed(outputs)] == seen[::-1]
     assert [again.tensor(*output) for output in outputs] == seen
     assert len(again.known) == 3
     decoder = TensorDecoder(graph)
-    assert [decoder.decode(node)(graph.keys[key]) for node, key in outputs] == seen
+    assert [decoder.tensors_of_node(node)(graph.keys[key]) for node, key in outputs] == seen
     assert len(decoder.known) == 1
 
 
@@ -128,6 +128,6 @@ def test_a_node_that_makes_all_results_is_read_once(monkeypatch: pytest.MonkeyPa
     listed = shapes.listed_shapes
     monkeypatch.setattr(shapes, "listed_shapes", lambda definition: read.append(definition.name) or listed(definition))
     graph = flatten(GraphDef(node=[call], library=held))
-    lookup = annotate(group(graph)).decode(graph.name.index("p"))
+    lookup = annotate(fold_graph(graph)).decode(graph.name.index("p"))
     assert {lookup(str(at)).shape for at in many} == {(9,)}
     assert read.count("n") == 1

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from graphviz_tb.annotate import trace_names
 from graphviz_tb.annotate.trace_names import TraceNames
-from graphviz_tb.group import group
+from graphviz_tb.group import fold_graph
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.paths import address, function_of
+from graphviz_tb.model.paths import function_row_of, path_address
 from graphviz_tb.proto import FunctionDef, GraphDef
 from tests.each import each
 from tests.flat import flatten
@@ -45,7 +45,7 @@ def library() -> Hierarchy:
             else:
                 function.node_def.add(name=node, op=op)
         graph.library.function.append(function)
-    return group(flatten(graph))
+    return fold_graph(flatten(graph))
 
 
 HIERARCHY = library()
@@ -73,20 +73,20 @@ HIERARCHY = library()
     ],
 )
 def test_spellings(name: str, expected: str, within: bool) -> None:
-    place = TraceNames(HIERARCHY).places([name])[name]
-    assert (address(HIERARCHY, place.path), place.within) == (expected, within)
+    place = TraceNames(HIERARCHY).execution_paths([name])[name]
+    assert (path_address(HIERARCHY, place.path), place.within) == (expected, within)
 
 
 def test_names_of_a_function_that_runs_by_itself() -> None:
     """`w` is in r alone, which one chain of calls leads to; z is in g, which several call."""
-    places = TraceNames(HIERARCHY).places(["z", "y", "nowhere", "_SOURCE"])
+    places = TraceNames(HIERARCHY).execution_paths(["z", "y", "nowhere", "_SOURCE"])
     assert set(places) == {"z", "y"}
     assert not places["z"].whole
     assert HIERARCHY.name[places["z"].path[0]] == "z"
 
 
 def test_tensorboard_takes_names_as_they_are() -> None:
-    assert TraceNames(HIERARCHY, tensorboard=True).places(["call/s/x", "s/x:Relu"]) == {}
+    assert TraceNames(HIERARCHY, tensorboard=True).execution_paths(["call/s/x", "s/x:Relu"]) == {}
 
 
 words = st.lists(
@@ -97,15 +97,15 @@ words = st.lists(
 
 @given(st.lists(words.map("/".join), max_size=10))
 def test_any_name_is_legal(names: list[str]) -> None:
-    for name, place in TraceNames(HIERARCHY).places(names).items():
+    for name, place in TraceNames(HIERARCHY).execution_paths(names).items():
         assert place.path, name
-        address(HIERARCHY, place.path)
+        path_address(HIERARCHY, place.path)
 
 
 @pytest.mark.slow
 def test_a_long_name_through_a_recursive_function_takes_no_time() -> None:
     start = process_time()
-    TraceNames(HIERARCHY).places(["back" + "/c" * 10_000 + "/nothing"])
+    TraceNames(HIERARCHY).execution_paths(["back" + "/c" * 10_000 + "/nothing"])
     assert within(process_time() - start, 5)
 
 
@@ -122,14 +122,14 @@ def test_of_very_many_functions_a_name_is_looked_for_in_the_first_that_have_it(
     names = ["shared", "own0", "own3", "more", "stranger"]
 
     def functions() -> list[str | None]:
-        hierarchy = group(flatten(graph))
-        places = TraceNames(hierarchy).places(names)
-        return [hierarchy.name[function_of(hierarchy, places[name].path[-1])] if name in places else None
+        hierarchy = fold_graph(flatten(graph))
+        places = TraceNames(hierarchy).execution_paths(names)
+        return [hierarchy.name[function_row_of(hierarchy, places[name].path[-1])] if name in places else None
                 for name in names]  # fmt: skip
 
     assert functions() == ["f3", "f0", "f3", "f3", None]  # the function that explains most names
-    monkeypatch.setattr(trace_names, "NAMES_LOOKED_FOR", 0)
-    monkeypatch.setattr(trace_names, "FEW_WAYS", 2)
+    monkeypatch.setattr(trace_names, "MAX_SEARCHED_FUNCTIONS", 0)
+    monkeypatch.setattr(trace_names, "FEW_NAME_READINGS", 2)
     assert functions() == ["f0", "f0", "f3", "f3", None]
 
 
@@ -147,8 +147,8 @@ def test_calls_of_thousands_of_functions_are_read_in_no_time() -> None:
     for name in [*many, "loop"]:
         branches.add(name=name)
     names = [f"top{'/c' * 300}/n{number}/y" for number in range(30)]
-    traced = TraceNames(group(flatten(graph)))
+    traced = TraceNames(fold_graph(flatten(graph)))
     start = process_time()
-    places = traced.places(names)
+    places = traced.execution_paths(names)
     assert within(process_time() - start, 5)
     assert set(places) == set(names)

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.commands.hotspots import hotspots
+from graphviz_tb.commands.hotspots import find_hotspots
 from graphviz_tb.commands.statistics_text import statistics_lines
 from graphviz_tb.commands.table import TextStyle
 from graphviz_tb.errors import MalformedProto, TooLarge
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef, RunMetadata, XSpace
-from graphviz_tb.read import contents, profiles
-from graphviz_tb.read.xspace import steps_of
+from graphviz_tb.read import list_contents, list_profiles
+from graphviz_tb.read.xspace import run_metadata_by_step
 from tests.conftest import cpu_seconds
 from tests.each import each
 
@@ -42,8 +42,8 @@ def by_hand(space: XSpace, name: str) -> int:
 
 def test_a_trace_is_told_by_its_content_and_lists_its_steps(fixtures: Path) -> None:
     data = (fixtures / CPU / "host.xplane.pb").read_bytes()
-    assert list(profiles(data)) == list(profiles(gzip.compress(data))) == ["0", "1", "2"]
-    assert {entry.format for entry in contents(data)} == {"XSpace"}
+    assert list(list_profiles(data)) == list(list_profiles(gzip.compress(data))) == ["0", "1", "2"]
+    assert {entry.format for entry in list_contents(data)} == {"XSpace"}
 
 
 def test_times_are_sums_of_the_events(fixtures: Path) -> None:
@@ -78,7 +78,7 @@ def test_a_log_directory_tells_its_profiles(fixtures: Path, tmp_path: Path) -> N
     profile = tmp_path / "train" / "plugins" / "profile" / "monday"
     profile.mkdir(parents=True)
     (profile / "host.xplane.pb").write_bytes((fixtures / CPU / "host.xplane.pb").read_bytes())
-    assert list(profiles(tmp_path)) == ["monday:0", "monday:1", "monday:2"]
+    assert list(list_profiles(tmp_path)) == ["monday:0", "monday:1", "monday:2"]
     (tmp_path / "graph.pb").write_bytes((fixtures / CPU / "graph.pb").read_bytes())
     model = load(tmp_path / "graph.pb", run_metadata=(str(tmp_path),), profile="monday", step="2")
     assert model.facts.stats is not None
@@ -92,7 +92,7 @@ def test_a_trace_beside_a_graph_is_not_decoded_to_draw_the_graph(fixtures: Path,
     (profile / "host.xplane.pb").write_bytes(b"\x0a\xff")  # cut short: decoding it is an error
     assert load(tmp_path).picture().scene.boxes
     with pytest.raises(MalformedProto):
-        contents(tmp_path)
+        list_contents(tmp_path)
 
 
 class Plane:
@@ -169,7 +169,7 @@ def hostile(*, at: int = 0, allocation: dict[str, Any] | None = None, marks: tup
     ],
 )
 def test_a_trace_may_say_anything_in_its_statistics(space: XSpace) -> None:
-    (step,) = profiles(space.SerializeToString()).values()
+    (step,) = list_profiles(space.SerializeToString()).values()
     (device,) = step.step_stats.dev_stats
     assert [entry.node_name for entry in device.node_stats] == ["x"]
 
@@ -178,7 +178,7 @@ def test_nor_do_events_before_all_time_count() -> None:
     space = hostile(at=-(2**63))
     for event in space.planes[0].lines[0].events:
         event.offset_ps = -(2**62)
-    (step,) = profiles(space.SerializeToString()).values()
+    (step,) = list_profiles(space.SerializeToString()).values()
     assert step.step_stats.dev_stats[0].node_stats[0].all_start_nanos == 0
 
 
@@ -209,7 +209,7 @@ def test_a_slow_first_step_is_warm_up() -> None:
 @pytest.mark.slow
 def test_many_lines_of_a_device_that_has_no_streams() -> None:
     space = XSpace(planes=[{"name": "/device:GPU:0", "lines": [{"name": ""}] * 6000}])
-    assert cpu_seconds(lambda: steps_of(space)) < 9
+    assert cpu_seconds(lambda: run_metadata_by_step(space)) < 9
 
 
 @pytest.mark.slow
@@ -222,7 +222,7 @@ def test_a_kind_of_many_statistics_and_many_events() -> None:
     for number in range(1, 3001):
         plane.stat_metadata[number].name = f"s{number}"
         kind.stats.add(metadata_id=number, int64_value=1)
-    assert cpu_seconds(lambda: steps_of(space)) < 9
+    assert cpu_seconds(lambda: run_metadata_by_step(space)) < 9
 
 
 @pytest.mark.slow
@@ -233,9 +233,9 @@ def test_a_long_name_of_many_events(device: str) -> None:
     space = XSpace(planes=[{"name": device, "lines": [{"name": "Stream #1", "events": events}]}])
     space.planes[0].event_metadata[1].name = "x" * 200_000 + ":Relu"
     with pytest.raises(TooLarge, match="a trace: it would take more than"):
-        steps_of(space, "a trace")
+        run_metadata_by_step(space, "a trace")
     del space.planes[0].lines[0].events[1000:]
-    assert list(steps_of(space)) == ["whole"]
+    assert list(run_metadata_by_step(space)) == ["whole"]
 
 
 @pytest.mark.slow
@@ -253,7 +253,7 @@ def test_what_is_long_is_looked_at_once_for_all_its_events(long: str, device: st
 
     def read() -> None:
         with suppress(TooLarge):
-            steps_of(XSpace(planes=[plane]))
+            run_metadata_by_step(XSpace(planes=[plane]))
 
     assert cpu_seconds(read) < 9
 
@@ -272,9 +272,9 @@ def overlapping(count: int) -> XSpace:
 @pytest.mark.slow
 def test_very_many_executions_that_share_their_allocations() -> None:
     with pytest.raises(TooLarge, match="it would take more than"):
-        steps_of(overlapping(5000))
-    assert list(steps_of(overlapping(500))) == ["whole"]
-    assert list(steps_of(overlapping(500), bounded=False)) == ["whole"]
+        run_metadata_by_step(overlapping(5000))
+    assert list(run_metadata_by_step(overlapping(500))) == ["whole"]
+    assert list(run_metadata_by_step(overlapping(500), bounded=False)) == ["whole"]
 
 
 def test_a_shape_that_no_tensor_has() -> None:
@@ -284,7 +284,7 @@ def test_a_shape_that_no_tensor_has() -> None:
     for number, (name, value) in enumerate((("region_type", "output"), ("shape", f"[{'1,' * 100_000}1]")), 2):
         plane.stat_metadata[number].name = name
         plane.event_metadata[2].stats.add(metadata_id=number, str_value=value)
-    (step,) = steps_of(space).values()
+    (step,) = run_metadata_by_step(space).values()
     (output,) = step.step_stats.dev_stats[0].node_stats[0].output
     assert len(output.tensor_description.shape.dim) == 254
 
@@ -319,7 +319,7 @@ def compiled_trace(folder: Path, *programs: bytes) -> Model:
 
 def said_of_trace(model: Model) -> str:
     assert model.facts.stats is not None
-    lines = statistics_lines(hotspots(model.hierarchy, model.facts.stats), 9, 2000, TextStyle())
+    lines = statistics_lines(find_hotspots(model.hierarchy, model.facts.stats), 9, 2000, TextStyle())
     return " ".join(" ".join(lines).split())
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphviz_tb.group import group
+from graphviz_tb.group import fold_graph
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.proto import GraphDef, RunMetadata
 from tests.flat import flatten
@@ -15,7 +15,7 @@ GPU = "/job:localhost/replica:0/task:0/device:GPU:0"
 
 def graph_of(*names: str, **ops: str) -> Hierarchy:
     """Nodes without edges; `ops` gives op types by name, `NoOp` without."""
-    return group(flatten(GraphDef(node=[{"name": name, "op": ops.get(name, "NoOp")} for name in names])))
+    return fold_graph(flatten(GraphDef(node=[{"name": name, "op": ops.get(name, "NoOp")} for name in names])))
 
 
 def entry(name: str, start: int, time: int, *bytes_: int, shapes: list[list[int]] | None = None) -> dict[str, Any]:

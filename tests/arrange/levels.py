@@ -6,8 +6,8 @@ from itertools import pairwise
 
 from hypothesis import strategies as st
 
-from graphviz_tb.arrange.lines import core_bridges, core_edges
-from graphviz_tb.model.metagraph import Bridge, Mask, Metaedge, Metagraph
+from graphviz_tb.arrange.lines import drawn_bridges, drawn_edges
+from graphviz_tb.model.metagraph import Bridge, DrawingMask, Metaedge, Metagraph
 from graphviz_tb.model.skeleton import Skeleton
 
 
@@ -30,14 +30,14 @@ def levels(draw: st.DrawFn, most: int = 14, bridges: bool = True) -> Metagraph:
     leaving = draw(st.lists(outside, unique=True, max_size=12)) if bridges else []
     found = tuple(Bridge(c, other, inbound, 1, 0, 0) for c, other, inbound in leaving)
     away = draw(st.lists(child, unique=True, max_size=3))
-    mask = Mask(out_extract=tuple(sorted(away)))
+    mask = DrawingMask(out_extract=tuple(sorted(away)))
     return Metagraph(0, tuple(range(1, count + 1)), units, edges, found, mask, mask)
 
 
 def check(level: Metagraph, skeleton: Skeleton) -> None:
     """Each item has one place, chains go rank by rank, ports stand outside, and every line is there."""
     place = places(skeleton)
-    core = set(level.core())
+    core = set(level.core_children())
     assert {item for item in place if item < skeleton.children} == core
     assert len(place) == sum(len(row) for part in skeleton.parts for row in part)
     assert all(row for part in skeleton.parts for row in part)
@@ -45,7 +45,7 @@ def check(level: Metagraph, skeleton: Skeleton) -> None:
     for part, broken in zip(skeleton.parts, skeleton.breaks, strict=False):
         assert all(one < two for one, two in pairwise((0, *broken, len(part))))
     assert set(range(skeleton.children, skeleton.first_waypoint + len(skeleton.waypoint))) <= set(place)
-    edges, bridges = core_edges(level, level.mask), core_bridges(level, level.mask)
+    edges, bridges = drawn_edges(level, level.mask), drawn_bridges(level, level.mask)
     lines = [(edge, -1) for edge in edges] + [(-1, bridge) for bridge in bridges]
     assert [(wire.edge, wire.bridge) for wire in skeleton.wires] == lines
     for number, wire in enumerate(skeleton.wires):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphviz_tb.arrange import PortConstraints, around_children, arrange
+from graphviz_tb.arrange import PortConstraints, arrange, child_port_constraints
 from graphviz_tb.model.bundles import SingleBundle
-from graphviz_tb.model.metagraph import Bridge, Mask, Metaedge, Metagraph
+from graphviz_tb.model.metagraph import Bridge, DrawingMask, Metaedge, Metagraph
 from graphviz_tb.model.skeleton import Skeleton
-from graphviz_tb.model.tensors import Carried, Tensor
+from graphviz_tb.model.tensors import CarriedTensors, Tensor
 from tests.arrange.levels import check, levels
 
 LEFT, RIGHT = (100, True), (101, True)
@@ -53,7 +53,9 @@ def test_the_order_around_a_child_is_that_of_the_lines_that_reach_it() -> None:
     skeleton = arrange(level)
     row = {wire.chain[-2]: level.children[wire.chain[0]] for wire in skeleton.wires if wire.chain[-1] == 3}
     above = next(ranks[at] for ranks in skeleton.parts for at, ranked in enumerate(ranks[1:]) if 3 in ranked)
-    assert around_children(level, skeleton, (3,))[3].order == tuple((row[item], True) for item in above if item in row)
+    assert child_port_constraints(level, skeleton, (3,))[3].order == tuple(
+        (row[item], True) for item in above if item in row
+    )
 
 
 @given(levels(), st.permutations([(row, inbound) for row in range(100, 113) for inbound in (True, False)]))
@@ -76,8 +78,8 @@ def test_no_shape_is_asked_of_a_line_that_is_not_drawn() -> None:
             asked.append(node)
             return Tensor((2,))
 
-        return Metaedge(0, target, 1, 0, 0, SingleBundle(Carried([(target, 0)], decode)))
+        return Metaedge(0, target, 1, 0, 0, SingleBundle(CarriedTensors([(target, 0)], decode)))
 
-    mask = Mask(stubbed=frozenset({1}))
+    mask = DrawingMask(stubbed=frozenset({1}))
     arrange(Metagraph(0, (1, 2, 3), (2, 2, 2), (edge(1), edge(2)), (), mask, mask))
     assert set(asked) == {1}

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphviz_tb.arrange import Arrangements, ArrangeOptions, PortConstraints, around_children, arrange
-from graphviz_tb.model.metagraph import Mask, Metaedge, Metagraph
+from graphviz_tb.arrange import ArrangeOptions, PortConstraints, SkeletonCache, arrange, child_port_constraints
+from graphviz_tb.model.metagraph import DrawingMask, Metaedge, Metagraph
 from tests.arrange.levels import check, level, levels, places, relation
 from tests.effort import examples
 
@@ -31,11 +31,11 @@ def test_the_same_again(given_level: Metagraph) -> None:
 @given(levels(), st.data())
 def test_moving_one_node_moves_no_other(given_level: Metagraph, data: st.DataObject) -> None:
     moved = data.draw(st.integers(0, len(given_level.children) - 1))
-    away = set(given_level.mask.extracted) ^ {moved}
-    mask = Mask(out_extract=tuple(sorted(away)))
+    away = set(given_level.mask.extracted_children) ^ {moved}
+    mask = DrawingMask(out_extract=tuple(sorted(away)))
     before, after = arrange(given_level), arrange(replace(given_level, mask=mask))
     check(replace(given_level, mask=mask), after)
-    stay = [child for child in given_level.core() if child != moved]
+    stay = [child for child in given_level.core_children() if child != moved]
     for one in stay:
         for two in stay:
             if one < two:
@@ -50,7 +50,7 @@ def test_moving_one_node_moves_no_other(given_level: Metagraph, data: st.DataObj
 @given(levels(), st.data())
 def test_moving_several_nodes_is_sound(given_level: Metagraph, data: st.DataObject) -> None:
     moved = data.draw(st.sets(st.integers(0, len(given_level.children) - 1), max_size=5))
-    mask = Mask(in_extract=tuple(sorted(set(given_level.mask.extracted) ^ moved)))
+    mask = DrawingMask(in_extract=tuple(sorted(set(given_level.mask.extracted_children) ^ moved)))
     given_level = replace(given_level, mask=mask)
     check(given_level, arrange(given_level))
 
@@ -58,7 +58,7 @@ def test_moving_several_nodes_is_sound(given_level: Metagraph, data: st.DataObje
 def test_equal_levels_share_one_skeleton() -> None:
     # a ─▶ b, twice, in other rows
     one, two = level(2, (0, 1)), replace(level(2, (0, 1)), row=7, children=(8, 9))
-    known = Arrangements()
+    known = SkeletonCache()
     assert arrange(one, known=known) is arrange(two, known=known)
 
 
@@ -67,7 +67,7 @@ def test_the_reference_edge_is_turned() -> None:
     edges = (Metaedge(0, 1, 1, 0, 0), Metaedge(1, 2, 1, 0, 0), Metaedge(2, 0, 5, 0, 1))
     found = arrange(Metagraph(0, (1, 2, 3), (2, 2, 2), edges, ()))
     assert [wire.turned for wire in found.wires] == [False, False, True]
-    outside = around_children(Metagraph(0, (1, 2, 3), (2, 2, 2), edges, ()), found, (0,))
+    outside = child_port_constraints(Metagraph(0, (1, 2, 3), (2, 2, 2), edges, ()), found, (0,))
     assert outside[0].turned == {(3, True)}
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb.arrange import ArrangeOptions, arrange
-from graphviz_tb.model.metagraph import Mask, Metaedge, Metagraph
+from graphviz_tb.model.metagraph import DrawingMask, Metaedge, Metagraph
 from graphviz_tb.model.skeleton import Skeleton
 from tests.arrange.levels import check
 
@@ -80,7 +80,7 @@ def test_it_can_be_left() -> None:
 @given(st.integers(0, 59))
 def test_a_node_that_moves_away_takes_no_other_to_another_column(moved: int) -> None:
     before = arrange(level(60))
-    away = replace(level(60), mask=Mask(out_extract=(moved,)))
+    away = replace(level(60), mask=DrawingMask(out_extract=(moved,)))
     after = arrange(away)
     check(away, after)
     one, two = column_of(before), column_of(after)

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from graphviz_tb.arrange import arrange
-from graphviz_tb.arrange.breaks import between, joint, kept
+from graphviz_tb.arrange.breaks import best_joint, carry_breaks, lines_between_ranks
 from graphviz_tb.arrange.part import Ranks
-from graphviz_tb.arrange.wrap import fewer, passed
+from graphviz_tb.arrange.wrap import passed_places, reduce_rows
 from tests.arrange.levels import level
 from tests.each import each
 
@@ -17,14 +17,14 @@ from tests.each import each
 def test_between_ranks_pass_boxes_and_lines() -> None:
     # 0 ─▶ 1 ─▶ 2 ─▶ 3, and 0 ─▶ 2 by way of waypoint 4
     layers = Ranks([[0], [1, 4], [2], [3]], [[0, 1], [1, 2], [0, 4, 2], [2, 3]])
-    assert between(layers) == [(0, 0), (1, 2), (1, 2), (1, 1)]
+    assert lines_between_ranks(layers) == [(0, 0), (1, 2), (1, 2), (1, 1)]
     # two boxes give to two: two on either side
-    assert between(Ranks([[0, 1], [2, 3]], [[0, 2], [0, 3], [1, 3]]))[1] == (2, 3)
+    assert lines_between_ranks(Ranks([[0, 1], [2, 3]], [[0, 2], [0, 3], [1, 3]]))[1] == (2, 3)
 
 
 def test_where_too_many_lines_pass_they_are_counted_alone() -> None:
     layers = Ranks([[0], list(range(1, 9))], [[0, box] for box in range(1, 9)])
-    assert between(layers)[1] == (8, 8)
+    assert lines_between_ranks(layers)[1] == (8, 8)
 
 
 @each(
@@ -39,7 +39,7 @@ def test_where_too_many_lines_pass_they_are_counted_alone() -> None:
     ],
 )
 def test_a_column_begins_where_least_passes_near_the_wanted_rank(passing: list[int], rank: int) -> None:
-    assert joint([(count, count) for count in passing], 4, 2) == rank
+    assert best_joint([(count, count) for count in passing], 4, 2) == rank
 
 
 @each(
@@ -62,25 +62,25 @@ def test_a_break_stays_where_what_was_above_still_is(rows: list[list[int]], brea
     plain = arrange(level(4, (0, 1), (1, 2), (2, 3)))
     old = replace(plain, children=5, breaks=((2,),))
     new = replace(old, parts=(tuple(tuple(row) for row in rows),))
-    assert kept(old, new) == (breaks,)
-    assert kept(plain, new) == ()
+    assert carry_breaks(old, new) == (breaks,)
+    assert carry_breaks(plain, new) == ()
 
 
 def test_a_part_made_of_two_keeps_no_break() -> None:
     plain = arrange(level(4, (0, 1), (2, 3)))
     old = replace(plain, breaks=((1,), (1,)))
-    assert kept(old, replace(old, parts=(((0, 2), (1, 3)),))) == ((),)
+    assert carry_breaks(old, replace(old, parts=(((0, 2), (1, 3)),))) == ((),)
 
 
 def test_lines_pass_the_rows_that_are_added_to_each_rank_on_their_way() -> None:
     # 0 ─▶ 1 ─▶ 3, 0 ─▶ 2 ─▶ 3, 0 ─▶ 3 by way of 4; the rank in the middle has three rows, the last two
     layers = Ranks([[0], [1, 4, 2], [3]], [[0, 1], [1, 3], [0, 2], [2, 3], [0, 4, 3]])
-    assert passed(layers, [1, 1, 1]) == 0
-    assert passed(layers, [1, 3, 1]) == 5 * 2
-    assert passed(layers, [1, 3, 2]) == 5 * 2 + 3
-    assert passed(layers, [2, 1, 1]) == 3
+    assert passed_places(layers, [1, 1, 1]) == 0
+    assert passed_places(layers, [1, 3, 1]) == 5 * 2
+    assert passed_places(layers, [1, 3, 2]) == 5 * 2 + 3
+    assert passed_places(layers, [2, 1, 1]) == 3
 
 
 @pytest.mark.parametrize(("found", "rows"), [(100, [1, 7]), (120, [1, 6]), (200, [1, 4]), (10_000, [1, 1])])
 def test_where_too_much_is_found_there_are_fewer_rows(found: int, rows: list[int]) -> None:
-    assert fewer([1, 7], found, 100) == rows
+    assert reduce_rows([1, 7], found, 100) == rows

@@ -9,11 +9,11 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.arrange import ArrangeOptions, arrange
-from graphviz_tb.arrange.layered.order import affordable
+from graphviz_tb.arrange.layered.order import affordable_paths
 from graphviz_tb.arrange.layered.state import RankState
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.skeleton import Skeleton
-from graphviz_tb.place.quality import quality
+from graphviz_tb.place.quality import measure_quality
 from graphviz_tb.proto import GraphDef
 from tests.arrange.levels import level, places
 
@@ -62,7 +62,7 @@ def test_what_several_orders_have_in_common_is_rerouted_once_more() -> None:
         {"name": name, "op": f"Op{name}", "input": [a for a, b in pairs if b == name]} for name in "abcdefghijklmnopq"
     ]
     scene = load(GraphDef(node=nodes), folds=False).picture().scene
-    assert quality(scene).crossings == 0
+    assert measure_quality(scene).crossings == 0
 
 
 @pytest.mark.slow
@@ -70,7 +70,7 @@ def test_the_wider_the_ranks_the_fewer_paths_are_rerouted() -> None:
     def looked_at(width: int) -> int:
         chains = [[slot, width + slot, 2 * width + slot] for slot in range(width)]
         state = RankState(3 * width, [list(range(rank * width, (rank + 1) * width)) for rank in range(3)], chains)
-        return width * len(affordable(state, [[width + slot] for slot in range(width)]))
+        return width * len(affordable_paths(state, [[width + slot] for slot in range(width)]))
 
     assert looked_at(80) == 80 * 80
     assert looked_at(40_000) < 1.2 * looked_at(20_000)  # each path looks at all lines of its ranks

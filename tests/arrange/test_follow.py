@@ -8,15 +8,15 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.arrange import arrange
-from graphviz_tb.arrange.draft import Draft
-from graphviz_tb.model.metagraph import Bridge, Mask, Metaedge, Metagraph
+from graphviz_tb.arrange.draft import SkeletonDraft
+from graphviz_tb.model.metagraph import Bridge, DrawingMask, Metaedge, Metagraph
 from tests.arrange.levels import check, level
 from tests.conftest import cpu_seconds
 
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_a_line_gets_one_waypoint_on_each_new_rank(turned: bool) -> None:
-    draft = Draft(arrange(Metagraph(0, (1, 2), (2, 2), (Metaedge(0, 1, 1, 0, 0),), ())))
+    draft = SkeletonDraft(arrange(Metagraph(0, (1, 2), (2, 2), (Metaedge(0, 1, 1, 0, 0),), ())))
     key = (0, -1)
     draft.turned = {key} if turned else set()
     draft.wires[key] = [1, 0] if turned else [0, 1]
@@ -36,9 +36,9 @@ def test_what_is_put_away_by_hand_moves_nothing_else() -> None:
         }.items()
     )  # fmt: skip
     plain, moved = load(text.encode()), load(text.encode(), aux=("g/c",))
-    group = plain.names.find("g")[0]
+    group = plain.names.find_paths("g")[0]
     before, after = plain.skeleton(group), moved.skeleton(group)
-    gone = plain.metagraph(group).children.index(plain.names.find("g/c")[0][-1])
+    gone = plain.metagraph(group).children.index(plain.names.find_paths("g/c")[0][-1])
     boxes = [[[i for i in row if i < before.children and i != gone] for row in part] for part in before.parts]
     assert moved.metagraph(group).bridges[gone].drawable
     assert [row for part in boxes for row in part if row] == [
@@ -49,7 +49,7 @@ def test_what_is_put_away_by_hand_moves_nothing_else() -> None:
 def put_back(boxes: int) -> Metagraph:
     """A row of boxes that feed one each; a third of these, which were put away, are back."""
     pairs = [(at, boxes + at) for at in range(boxes)] + [(at, boxes + at - 1) for at in range(1, boxes)]
-    away = Mask(out_extract=tuple(range(boxes, 2 * boxes, 3)))
+    away = DrawingMask(out_extract=tuple(range(boxes, 2 * boxes, 3)))
     return replace(level(2 * boxes, *pairs), automatic=away)
 
 
@@ -65,9 +65,9 @@ def test_what_is_put_back_by_hand_costs_little_more_a_box() -> None:
 def test_too_many_bends_of_what_is_put_back_make_plain_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     # a chain of 60, and a box, put away, that each of these feeds
     chain = level(61, *((at, at + 1) for at in range(59)), *((at, 60) for at in range(60)))
-    back = replace(chain, automatic=Mask(out_extract=(60,)))
+    back = replace(chain, automatic=DrawingMask(out_extract=(60,)))
     assert not arrange(back).plain
-    monkeypatch.setattr("graphviz_tb.arrange.draft.LEVEL_ITEMS", 1000)
+    monkeypatch.setattr("graphviz_tb.arrange.draft.MAX_LEVEL_ITEMS", 1000)
     found = arrange(back)
     assert found.plain
     assert [notice.code for notice in found.notices] == ["large-level"]
@@ -75,20 +75,20 @@ def test_too_many_bends_of_what_is_put_back_make_plain_rows(monkeypatch: pytest.
 
 def test_boxes_that_hang_on_each_other_alone_are_put_back_as_a_part() -> None:
     # 0 ─▶ 1, both put away, and 2 ─▶ 3
-    both = replace(level(4, (0, 1), (2, 3)), automatic=Mask(out_extract=(0, 1)))
+    both = replace(level(4, (0, 1), (2, 3)), automatic=DrawingMask(out_extract=(0, 1)))
     found = arrange(both)
     check(both, found)
     assert found.parts == (((2,), (3,)), ((0,), (1,)))
     assert found.shelves == ((0,), (1,))
-    three = replace(level(5, (0, 1), (2, 3), (1, 4)), automatic=Mask(out_extract=(0, 1, 4)))
+    three = replace(level(5, (0, 1), (2, 3), (1, 4)), automatic=DrawingMask(out_extract=(0, 1, 4)))
     assert arrange(three).parts == (((2,), (3,)), ((0,), (1,), (4,)))
-    alone = replace(level(2), automatic=Mask(out_extract=(0, 1)))
+    alone = replace(level(2), automatic=DrawingMask(out_extract=(0, 1)))
     assert arrange(alone).parts == (((0,),), ((1,),))
 
 
 def test_a_box_put_back_between_two_parts_joins_them() -> None:
     # 0 ─▶ 1 ─▶ 2 ─▶ 3 ─▶ 4, where 2 was put away
-    whole = replace(level(5, (0, 1), (1, 2), (2, 3), (3, 4)), automatic=Mask(out_extract=(2,)))
+    whole = replace(level(5, (0, 1), (1, 2), (2, 3), (3, 4)), automatic=DrawingMask(out_extract=(2,)))
     found = arrange(whole)
     check(whole, found)
     assert len(found.parts) == 1
@@ -97,7 +97,7 @@ def test_a_box_put_back_between_two_parts_joins_them() -> None:
 
 def test_the_main_path_runs_through_boxes_not_ports() -> None:
     # 0 ─▶ 1 ─▶ 2 and 0 ─▶ the frame, which is as far but no box; 3 was put away
-    away = Mask(out_extract=(3,))
+    away = DrawingMask(out_extract=(3,))
     bridges = (Bridge(0, 100, False, 9, 0, 0),)
     edges = (Metaedge(0, 1, 1, 0, 0), Metaedge(1, 2, 1, 0, 0), Metaedge(0, 3, 1, 0, 0))
     given = Metagraph(0, (1, 2, 3, 4), (2,) * 4, edges, bridges, automatic=away)
@@ -112,7 +112,7 @@ def test_the_main_path_runs_through_boxes_not_ports() -> None:
 def test_a_box_put_back_with_a_port_of_its_own_joins_no_other_part() -> None:
     # 0 ─▶ the frame, 1 ─▶ 2, and 3 ─▶ the frame, which was put away
     bridges = (Bridge(0, 100, False, 1, 0, 0), Bridge(3, 101, False, 1, 0, 0))
-    mask = Mask(out_extract=(3,))
+    mask = DrawingMask(out_extract=(3,))
     given = Metagraph(0, (1, 2, 3, 4), (2,) * 4, (Metaedge(1, 2, 1, 0, 0),), bridges, automatic=mask)
     found = arrange(given)
     check(given, found)

@@ -12,7 +12,7 @@ from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.proto import GraphDef
 from tests.arrange.levels import level
 
-PLAIN = "graphviz_tb.arrange.large.LEVEL_ITEMS"
+PLAIN = "graphviz_tb.arrange.large.MAX_LEVEL_ITEMS"
 
 
 def test_many_boxes_and_lines_stand_in_plain_rows() -> None:

@@ -19,7 +19,7 @@ def fed_by(count: int) -> tuple[Model, Skeleton]:
         {"name": "g/y", "op": "Relu", "input": ["g/x", f"{names[-1]}:1", f"{names[-2]}:1"]},
     ]
     model = graphviz_tb.load(GraphDef(node=[*sources, *inside]), folds=False)
-    (path,) = model.names.find("g")
+    (path,) = model.names.find_paths("g")
     return model, model.skeleton(path)
 
 

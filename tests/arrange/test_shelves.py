@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphviz_tb.arrange.shelves import fill, shape, shelves
+from graphviz_tb.arrange.shelves import aspect_misfit, fill_shelves, pack_shelves
 from tests.each import each
 
 OP = (88, 72)
@@ -25,7 +25,7 @@ OP = (88, 72)
 def test_the_misfit_of_a_whole_is_its_ratio_to_four_by_three(
     rows: list[list[int]], sizes: list[tuple[int, int]], misfit: int
 ) -> None:
-    assert shape(rows, sizes) == misfit
+    assert aspect_misfit(rows, sizes) == misfit
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_the_misfit_of_a_whole_is_its_ratio_to_four_by_three(
 )
 def test_parts_stand_on_a_shelf_while_they_fit(width: int, rows: list[list[int]]) -> None:
     # 88 + 32 + 88 = 208, and 208 + 32 + 88 = 328
-    assert fill([0, 1, 2], [OP] * 3, width) == rows
+    assert fill_shelves([0, 1, 2], [OP] * 3, width) == rows
 
 
 @each(
@@ -50,32 +50,34 @@ def test_parts_stand_on_a_shelf_while_they_fit(width: int, rows: list[list[int]]
     ],
 )
 def test_equal_parts_are_a_grid(count: int, lengths: list[int]) -> None:
-    found = shelves([OP] * count)
+    found = pack_shelves([OP] * count)
     assert [len(row) for row in found] == lengths
     assert [part for row in found for part in row] == list(range(count))
 
 
 def test_higher_parts_come_first_and_a_wide_one_has_a_shelf() -> None:
-    assert shelves([OP, (88, 720), OP, (1400, 72)]) == ((1,), (0, 2), (3,)) or shelves(
+    assert pack_shelves([OP, (88, 720), OP, (1400, 72)]) == ((1,), (0, 2), (3,)) or pack_shelves(
         [OP, (88, 720), OP, (1400, 72)]
     ) == ((1, 0, 2), (3,))
     sizes = [(100, 50), (100, 70), (100, 60), (100, 70)]
-    assert [part for row in shelves(sizes) for part in row] == [1, 3, 2, 0]
+    assert [part for row in pack_shelves(sizes) for part in row] == [1, 3, 2, 0]
 
 
 def test_a_whole_is_no_wider_than_two_screens_unless_it_would_be_a_thread() -> None:
     # 3200 px: two parts of 1584 and the 32 between them
-    assert shelves([(1584, 1500)] * 2) == ((0, 1),)
-    assert shelves([(1584, 1500), (1585, 1500)]) == ((0,), (1,))
-    many = shelves([OP] * 4000)
+    assert pack_shelves([(1584, 1500)] * 2) == ((0, 1),)
+    assert pack_shelves([(1584, 1500), (1585, 1500)]) == ((0,), (1,))
+    many = pack_shelves([OP] * 4000)
     assert 1.4 < len(many) * 104 / (len(many[0]) * 120) < 1.6  # two by three
 
 
 def test_a_little_more_or_less_width_is_tried_where_it_gives_a_better_whole() -> None:
     for sizes in ([(300, 100), (300, 90), (300, 80)], [(500, 40)] * 3, [(90, 900), (90, 40), (90, 40)]):
-        rows = [list(row) for row in shelves(sizes)]
+        rows = [list(row) for row in pack_shelves(sizes)]
         order = [part for row in rows for part in row]
-        assert shape(rows, sizes) == min(shape(fill(order, sizes, width), sizes) for width in range(90, 2000, 5))
+        assert aspect_misfit(rows, sizes) == min(
+            aspect_misfit(fill_shelves(order, sizes, width), sizes) for width in range(90, 2000, 5)
+        )
 
 
 @pytest.mark.parametrize(
@@ -91,8 +93,8 @@ def test_a_little_more_or_less_width_is_tried_where_it_gives_a_better_whole() ->
 def test_uneven_parts_make_the_best_whole_of_all_widths(
     sizes: list[tuple[int, int]], rows: tuple[tuple[int, ...], ...]
 ) -> None:
-    assert shelves(sizes) == rows
+    assert pack_shelves(sizes) == rows
 
 
 def test_parts_beside_a_wide_one_use_its_width() -> None:
-    assert [len(row) for row in shelves([(2000, 72), *[OP] * 10])] == [1, 10]
+    assert [len(row) for row in pack_shelves([(2000, 72), *[OP] * 10])] == [1, 10]

@@ -13,7 +13,7 @@ from tests.conftest import cpu_seconds
 
 assert graphviz_tb.arrange
 wrapping = sys.modules["graphviz_tb.arrange.wrap"]  # its function has the name of the module
-wrap = wrapping.wrap
+wrap = wrapping.wrap_ranks
 WIDE = 120  # px of a box
 
 
@@ -32,7 +32,7 @@ def wrapped(layers: Ranks) -> Ranks:
 
 def test_few_lines_that_cross_have_as_many_rows_as_the_boxes_need() -> None:
     found = wrapped(crossing(250))
-    assert sum(item < 250 for item in found.ranks[0]) * WIDE <= wrapping.WIDEST
+    assert sum(item < 250 for item in found.ranks[0]) * WIDE <= wrapping.MAX_LEVEL_WIDTH
     assert found.notices == ()
 
 

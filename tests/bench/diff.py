@@ -21,10 +21,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 def changed(path: str, seed: int = 1) -> bytes:
     """The graph with a new scope on an edge, a renamed scope, another attribute and another input."""
-    from graphviz_tb.read import read
+    from graphviz_tb.read import read_source
 
     luck = random.Random(seed)
-    graph = read(path).graph_def
+    graph = read_source(path).graph_def
     scopes = sorted({node.name.rpartition("/")[0] for node in graph.node} - {""})
     name = luck.choice(scopes)
     rename(graph, name, name + "_renamed")

@@ -17,9 +17,9 @@ from time import process_time
 from typing import Any
 
 from graphviz_tb.arrange import ArrangeOptions, arrange
-from graphviz_tb.model.level import Gaps
+from graphviz_tb.model.level import LevelGaps
 from graphviz_tb.model.metagraph import Metaedge, Metagraph
-from graphviz_tb.place.coordinates import coordinates
+from graphviz_tb.place.coordinates import place_level
 
 Graph = dict[str, Any]
 Drawing = tuple[list[list[float]], list[list[list[float]]]]
@@ -42,7 +42,7 @@ def lay(graph: Graph, options: ArrangeOptions) -> Drawing:
     sizes = [(round(width), round(height)) for width, height in graph["nodes"]]
     edges = tuple(Metaedge(source, target, 1, 0, 0) for source, target in graph["edges"])
     level = Metagraph(0, tuple(range(1, len(sizes) + 1)), (2,) * len(sizes), edges, ())
-    placed = coordinates(arrange(level, options), sizes, Gaps())
+    placed = place_level(arrange(level, options), sizes, LevelGaps())
     centres = [[x + width / 2, y + height / 2] for (x, y), (width, height) in zip(placed.positions, sizes, strict=True)]
     return centres, [[list(point) for point in route] for route in placed.routes]
 

@@ -23,7 +23,7 @@ from typing import Any
 from google.protobuf import text_format
 
 from graphviz_tb.proto import Event, GraphDef
-from graphviz_tb.read import read
+from graphviz_tb.read import read_source
 from graphviz_tb.read.crc import masked_crc
 from graphviz_tb.read.pbtxt import parse
 
@@ -53,7 +53,7 @@ def training_graphs() -> list[Path]:
 
 
 def row(path: Path, rounds: int) -> str:
-    graph = read(path).graph_def
+    graph = read_source(path).graph_def
     text = text_format.MessageToString(graph)
     data, binary = text.encode(), graph.SerializeToString()
     decoded, _ = timed(lambda: GraphDef.FromString(binary), rounds)
@@ -87,7 +87,7 @@ def events(size: int = 1_000_000_000) -> None:
         path = Path(folder, "events.out.tfevents.1.host")
         count = write_events(path, size)
         before, start = peak(), process_time()
-        loaded = read(path)
+        loaded = read_source(path)
         seconds = process_time() - start
     nodes = len(loaded.graph_def.node)
     print(f"{count:,} events, {size / 1e6:,.0f} MB: {seconds:.2f} s, {size / seconds / 1e6:,.0f} MB/s, {nodes} nodes")

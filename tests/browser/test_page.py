@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 
 import graphviz_tb
-from graphviz_tb.commands import run as run_command
+from graphviz_tb.commands import run_command_line as run_command
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.proto import AttrValue, Event, GraphDef, RunMetadata
 from tests.event_files import event, strings, write
@@ -80,7 +80,7 @@ def sets_and_scenes() -> list[Any]:
     """Fifty sets of open groups of the MNIST graph, and the scene that Python makes of each."""
     model, chance = graphviz_tb.load(FIXTURES / "real" / "mnist_cnn.pbtxt", folds=False), random.Random(50)
     hierarchy = model.hierarchy
-    groups = [hierarchy.name[row] for row in range(1, len(hierarchy)) if hierarchy.opens(row)]
+    groups = [hierarchy.name[row] for row in range(1, len(hierarchy)) if hierarchy.can_open(row)]
     sets = [tuple(sorted(chance.sample(groups, chance.randint(0, 12)))) for _ in range(50)]
     return [[opened, plain(model.picture(depth=0, open=opened).scene)] for opened in sets]
 

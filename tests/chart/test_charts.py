@@ -8,19 +8,19 @@ import numpy as np
 
 from graphviz_tb.chart.cards import LineChart, chart_sheet
 from graphviz_tb.chart.lines import ChartLine, ChartLook
-from graphviz_tb.chart.order import styles
+from graphviz_tb.chart.order import run_styles
 from graphviz_tb.model.drawing import Curve, Drawing, Label
-from graphviz_tb.model.theme import LIGHT
-from graphviz_tb.render.svg import svg
+from graphviz_tb.model.theme import LIGHT_THEME
+from graphviz_tb.render.svg import svg_bytes
 
 
 def charts(values: dict[str, list[float]], tag: str = "loss", look: ChartLook | None = None) -> Drawing:
-    style = styles({run: float(at) for at, run in enumerate(values)})
+    style = run_styles({run: float(at) for at, run in enumerate(values)})
     lines = [
         ChartLine(run, style[run], np.arange(len(v)), np.arange(len(v)) + 1e9, np.array(v), np.zeros(len(v), np.bool_))
         for run, v in values.items()
     ]
-    return chart_sheet("logs", [LineChart(tag, tuple(lines))], look or ChartLook(), LIGHT)
+    return chart_sheet("logs", [LineChart(tag, tuple(lines))], look or ChartLook(), LIGHT_THEME)
 
 
 def pens(drawing: Drawing) -> set[tuple[str, tuple[float, ...]]]:
@@ -39,7 +39,7 @@ def test_fifteen_runs_are_told_apart() -> None:
 
 def test_hostile_names_are_text() -> None:
     drawing = charts({"<script>": [1.0, 2.0]}, tag='"><img src=x>')
-    root = ElementTree.fromstring(svg(drawing))
+    root = ElementTree.fromstring(svg_bytes(drawing))
     assert not [element for element in root.iter() if element.tag.endswith(("script", "img"))]
 
 
@@ -57,14 +57,14 @@ def test_a_log_axis_says_how_many_points_it_lacks() -> None:
 
 def test_superseded_points_are_faint_and_stay_out_of_the_line() -> None:
     value, marked = np.array([1.0, 9.0, 2.0]), np.array([False, True, False])
-    line = ChartLine("a", styles({"a": 0.0})["a"], np.arange(3), np.arange(3.0), value, marked)
-    drawing = chart_sheet("", [LineChart("t", (line,))], ChartLook(smooth=0.5), LIGHT)
+    line = ChartLine("a", run_styles({"a": 0.0})["a"], np.arange(3), np.arange(3.0), value, marked)
+    drawing = chart_sheet("", [LineChart("t", (line,))], ChartLook(smooth=0.5), LIGHT_THEME)
     assert len(pens(drawing)) == 2
 
 
 def test_one_point_and_no_series() -> None:
     assert pens(charts({"a": [1.0]}))
-    assert chart_sheet("none", [], ChartLook(), LIGHT).width > 0
+    assert chart_sheet("none", [], ChartLook(), LIGHT_THEME).width > 0
 
 
 def test_times_lie_across() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphviz_tb.chart.decimate import decimated
+from graphviz_tb.chart.decimate import decimate_series
 
 VALUES = st.lists(st.floats(width=32), min_size=0, max_size=400)
 
@@ -15,7 +15,7 @@ VALUES = st.lists(st.floats(width=32), min_size=0, max_size=400)
 def test_extremes_and_ends_stay(values: list[float], pixels: int) -> None:
     series = np.array(values, np.float64)
     x = np.arange(len(series), dtype=np.float64)
-    kept = decimated(x, series, pixels)
+    kept = decimate_series(x, series, pixels)
     assert (np.diff(kept) > 0).all()
     finite = series[np.isfinite(series)]
     if len(finite):
@@ -28,7 +28,7 @@ def test_extremes_and_ends_stay(values: list[float], pixels: int) -> None:
 @given(VALUES, st.integers(1, 20))
 def test_every_run_of_odd_values_keeps_its_ends(values: list[float], pixels: int) -> None:
     series = np.array(values, np.float64)
-    kept = set(decimated(np.arange(len(series), dtype=np.float64), series, pixels).tolist())
+    kept = set(decimate_series(np.arange(len(series), dtype=np.float64), series, pixels).tolist())
     odd = ~np.isfinite(series)
     for at in np.flatnonzero(odd):
         begins = at == 0 or not odd[at - 1]
@@ -38,10 +38,10 @@ def test_every_run_of_odd_values_keeps_its_ends(values: list[float], pixels: int
 
 def test_a_column_of_pixels_has_at_most_four_points() -> None:
     noise = np.random.default_rng(1).standard_normal(100_000)
-    assert len(decimated(np.arange(100_000.0), noise, 300)) <= 4 * 300
+    assert len(decimate_series(np.arange(100_000.0), noise, 300)) <= 4 * 300
 
 
 def test_steps_that_are_one_keep_all_extremes() -> None:
     noise = np.random.default_rng(1).standard_normal(1000)
-    kept = decimated(np.zeros(1000), noise, 10)
+    kept = decimate_series(np.zeros(1000), noise, 10)
     assert {int(noise.argmin()), int(noise.argmax())} <= set(kept.tolist())

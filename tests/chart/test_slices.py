@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphviz_tb.chart.slices import slice_rows, thinned
+from graphviz_tb.chart.slices import slice_rows, thin_slices
 from graphviz_tb.model.profile import Lane, Timeline
 
 
@@ -60,7 +60,7 @@ def test_counts_and_busy_time_stay(rows: list[list[tuple[int, int]]], first: int
     line = timeline(rows)
     last = first + length
     seen = (line.start <= last) & (line.start + line.duration >= first)
-    found = thinned(line, first, last, pixels, np.arange(len(line)) % 7 == 3)
+    found = thin_slices(line, first, last, pixels, np.arange(len(line)) % 7 == 3)
     assert int(np.sum(found.count)) == int(np.count_nonzero(seen))
     assert int(np.sum(found.busy)) == int(np.sum(line.duration[seen]))
     assert bool(np.any(found.hit)) == bool(np.any(seen & (np.arange(len(line)) % 7 == 3)))
@@ -72,15 +72,15 @@ def test_counts_and_busy_time_stay(rows: list[list[tuple[int, int]]], first: int
 
 
 def test_narrow_slices_are_drawn_as_one() -> None:
-    found = thinned(timeline_of_lengths([1, 1, 50]), 0, 100, 10)
+    found = thin_slices(timeline_of_lengths([1, 1, 50]), 0, 100, 10)
     assert (found.count.tolist(), found.busy.tolist()) == ([2, 1], [2, 50])
 
 
 def test_a_million_slices_are_few_rectangles() -> None:
     line = timeline_of_lengths([700, 40] * 500_000)
-    found = thinned(line, 0, line.end, 1000)
+    found = thin_slices(line, 0, line.end_time, 1000)
     assert len(found.start) <= 1002
     assert int(np.sum(found.count)) == 1_000_000
-    near = thinned(line, 1_000_000, 1_010_000, 1000)
+    near = thin_slices(line, 1_000_000, 1_010_000, 1000)
     assert np.all(near.count == 1)
     assert len(near.start) < 40

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphviz_tb.chart.smooth import smoothed
+from graphviz_tb.chart.smooth import smooth_series
 
 
 def one_by_one(values: list[float], weight: float) -> list[float]:
@@ -29,14 +29,14 @@ def test_blocks_give_the_sequential_numbers(values: list[float], weight: float) 
     finite = [value for value in values if math.isfinite(value)]
     if finite and min(finite) == max(finite):
         return
-    got, wanted = smoothed(np.array(values), weight), one_by_one(values, weight)
+    got, wanted = smooth_series(np.array(values), weight), one_by_one(values, weight)
     assert got.tolist() == pytest.approx(wanted, rel=1e-9, abs=1e-6 * 1e-3, nan_ok=True)
 
 
 def test_a_constant_series_and_no_weight_change_nothing() -> None:
-    assert smoothed(np.full(5, 0.1), 0.9).tolist() == [0.1] * 5
-    assert smoothed(np.array([1.0, 5.0]), 0.0).tolist() == [1.0, 5.0]
+    assert smooth_series(np.full(5, 0.1), 0.9).tolist() == [0.1] * 5
+    assert smooth_series(np.array([1.0, 5.0]), 0.0).tolist() == [1.0, 5.0]
 
 
 def test_a_weight_of_one_is_bounded() -> None:
-    assert smoothed(np.array([0.0, 1.0]), 1.0)[1] == pytest.approx(0.50025, rel=1e-3)
+    assert smooth_series(np.array([0.0, 1.0]), 1.0)[1] == pytest.approx(0.50025, rel=1e-3)

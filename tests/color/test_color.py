@@ -15,10 +15,10 @@ import graphviz_tb
 import graphviz_tb.color
 from graphviz_tb import load
 from graphviz_tb.annotate import annotate
-from graphviz_tb.color import SCHEMES, Colouring, colour
-from graphviz_tb.color.device import accelerator, short
-from graphviz_tb.color.hues import contrast, letters
-from graphviz_tb.color.structure import distinguished
+from graphviz_tb.color import SCHEMES, Colouring, make_colouring
+from graphviz_tb.color.device import is_accelerator, shorten_devices
+from graphviz_tb.color.hues import contrast, rank_letters
+from graphviz_tb.color.structure import describe_templates
 from graphviz_tb.errors import UnknownChoice
 from graphviz_tb.model.hierarchy import Hierarchy, RowKind
 from graphviz_tb.model.theme import THEMES
@@ -34,7 +34,7 @@ def hierarchy(name: str) -> Hierarchy:
 
 
 def paint(hierarchy: Hierarchy, scheme: str = "structure", theme: str = "light") -> Colouring:
-    return colour(hierarchy, annotate(hierarchy), scheme, theme)
+    return make_colouring(hierarchy, annotate(hierarchy), scheme, theme)
 
 
 @each("scheme", PLAIN)
@@ -44,7 +44,7 @@ def test_every_row_has_a_fill_that_its_text_can_be_read_on(scheme: str, theme: s
         found = hierarchy(name)
         painter = paint(found, scheme, theme)
         for row in range(len(found)):
-            fill = painter.fill((row,))
+            fill = painter.fill_of((row,))
             for ground in (fill.fill, *(band for band, _ in fill.bands)):
                 assert contrast(fill.text, ground) >= 4.5
                 assert contrast(fill.second, ground) >= 4.5
@@ -56,20 +56,20 @@ def test_what_a_colour_says_is_said_without_it_too(scheme: str) -> None:
     painter = paint(found, scheme)
     assert painter.scheme == scheme
     for row in range(1, len(found)):
-        if painter.fill((row,)).hued:
-            assert painter.fill((row,)).badge or painter.second((row,)) or painter.account((row,))
+        if painter.fill_of((row,)).hued:
+            assert painter.fill_of((row,)).badge or painter.second_line((row,)) or painter.tooltip_text((row,))
 
 
 def test_structure_gives_equal_groups_one_hue_and_letter_and_unique_ones_none() -> None:
     found = hierarchy("mnist_cnn.pbtxt")
     painter = paint(found, "structure")
     row = {name: at for at, name in enumerate(found.name)}
-    assert painter.fill((row["conv1"],)) == painter.fill((row["conv2"],))
-    assert painter.fill((row["conv1"],)).badge == "A"
-    assert not painter.fill((row["train"],)).hued
+    assert painter.fill_of((row["conv1"],)) == painter.fill_of((row["conv2"],))
+    assert painter.fill_of((row["conv1"],)).badge == "A"
+    assert not painter.fill_of((row["train"],)).hued
     seen: dict[tuple[str, str], int] = {}
     for at in np.flatnonzero(found.kind == RowKind.SCOPE).tolist():
-        fill = painter.fill((at,))
+        fill = painter.fill_of((at,))
         if fill.hued:  # no two structures share hue and letter
             assert seen.setdefault((fill.fill, fill.badge), int(found.template[at])) == found.template[at]
 
@@ -77,65 +77,65 @@ def test_structure_gives_equal_groups_one_hue_and_letter_and_unique_ones_none() 
 def test_the_most_covering_structure_takes_the_first_hue() -> None:
     found = hierarchy("numbered_series.pb")
     painter = paint(found, "structure")
-    first = next(at for at in range(len(found)) if painter.fill((at,)).badge == "A")
+    first = next(at for at in range(len(found)) if painter.fill_of((at,)).badge == "A")
     twins = np.flatnonzero(found.template == found.template[first])
-    cover = sum(found.ops(at) for at in twins.tolist())
+    cover = sum(found.op_count(at) for at in twins.tolist())
     for template in np.unique(found.template[found.template >= 0]).tolist():
         rows = [
             at for at in np.flatnonzero(found.template == template).tolist() if at and found.kind[at] == RowKind.SCOPE
         ]
         if len(rows) > 1:
-            assert sum(found.ops(at) for at in rows) <= cover
+            assert sum(found.op_count(at) for at in rows) <= cover
 
 
 def test_a_stack_is_coloured_as_its_members() -> None:
     found = hierarchy("numbered_series.pb")
     painter = paint(found, "structure")
     row = found.name.index("dense_[1-20]")
-    assert painter.fill((row,)) == painter.fill((int(found.children(row)[0]),))
+    assert painter.fill_of((row,)) == painter.fill_of((int(found.children(row)[0]),))
 
 
 def test_a_group_shows_its_devices_in_proportion() -> None:
     found = hierarchy("multi_device.pb")
     painter = paint(found, "device")
     row = found.name.index("dense_0")
-    fill = painter.fill((row,))
+    fill = painter.fill_of((row,))
     assert len(fill.bands) > 1
     shares = [share for _, share in fill.bands]
     assert 990 <= sum(shares) <= 1000
     assert shares == sorted(shares, reverse=True)
-    assert "%" in (painter.second((row,)) or "")
+    assert "%" in (painter.second_line((row,)) or "")
 
 
 def test_what_bands_say_in_colour_the_tooltip_says_in_words() -> None:
     found = hierarchy("multi_device.pb")
     row = found.name.index("dense_0")
-    told = paint(found, "device").account((row,)).split(", ")
-    assert len(told) == len(paint(found, "device").fill((row,)).bands)
-    assert sum(int(part.rsplit(" ", 1)[1]) for part in told) == found.ops(row)
-    assert paint(found, "structure").account((row,)) == ""
+    told = paint(found, "device").tooltip_text((row,)).split(", ")
+    assert len(told) == len(paint(found, "device").fill_of((row,)).bands)
+    assert sum(int(part.rsplit(" ", 1)[1]) for part in told) == found.op_count(row)
+    assert paint(found, "structure").tooltip_text((row,)) == ""
 
 
 def test_every_device_is_told_in_words_too() -> None:
     found = hierarchy("multi_device.pb")
     painter = paint(found, "device")
     for row in np.flatnonzero(found.kind == RowKind.OP).tolist():
-        if painter.fill((row,)).hued:
-            assert painter.second((row,))
+        if painter.fill_of((row,)).hued:
+            assert painter.second_line((row,))
 
 
 def test_device_names() -> None:
-    assert accelerator("/device:GPU:0")
-    assert accelerator("/job:w/replica:0/task:0/device:TPU:3")
-    assert not accelerator("/cpu:0")
-    assert not accelerator("")
-    assert short(["/device:CPU:0"]) == ["CPU:0"]
-    assert short(["/gpu:0", "/gpu:1"]) == ["GPU:0", "GPU:1"]
+    assert is_accelerator("/device:GPU:0")
+    assert is_accelerator("/job:w/replica:0/task:0/device:TPU:3")
+    assert not is_accelerator("/cpu:0")
+    assert not is_accelerator("")
+    assert shorten_devices(["/device:CPU:0"]) == ["CPU:0"]
+    assert shorten_devices(["/gpu:0", "/gpu:1"]) == ["GPU:0", "GPU:1"]
 
 
 def test_legend_tells_at_most_ten_and_counts_the_rest() -> None:
     found = hierarchy("lstm_dynamic_rnn.pb")
-    rows = paint(found, "op-type").legend([(row,) for row in range(len(found))])
+    rows = paint(found, "op-type").legend_rows([(row,) for row in range(len(found))])
     assert len(rows) == 11
     assert rows[-1].label.startswith("+")
 
@@ -156,13 +156,13 @@ def test_clusters_come_from_the_attribute() -> None:
     )
     found = graphviz_tb.load(text).hierarchy
     painter = paint(found, "xla-cluster")
-    assert [painter.second((row,)) for row in (1, 2, 3)] == ["c1", "c2", "no cluster"]
-    assert painter.fill((1,)).fill != painter.fill((2,)).fill
-    assert not painter.fill((3,)).hued
+    assert [painter.second_line((row,)) for row in (1, 2, 3)] == ["c1", "c2", "no cluster"]
+    assert painter.fill_of((1,)).fill != painter.fill_of((2,)).fill
+    assert not painter.fill_of((3,)).hued
 
 
 def test_letters_never_repeat() -> None:
-    assert len({letters(rank) for rank in range(2000)}) == 2000
+    assert len({rank_letters(rank) for rank in range(2000)}) == 2000
 
 
 def test_unknown_words_list_the_legal_ones() -> None:
@@ -218,7 +218,7 @@ def test_structures_of_one_name_and_one_size_are_told_by_where_they_are() -> Non
     model = load(GraphDef(node=nodes), folds=False)
     hierarchy = model.hierarchy
     cells = [row for row in range(len(hierarchy)) if hierarchy.name[row] in ("a/cell", "b/cell")]
-    words = distinguished(hierarchy, dict(enumerate(cells)))
+    words = describe_templates(hierarchy, dict(enumerate(cells)))
     assert words == {0: "like cell in a", 1: "like cell in b"}
 
 
@@ -231,5 +231,5 @@ def test_groups_below_an_op_that_is_no_variable_are_no_slots() -> None:
     ]
     model = load(GraphDef(node=nodes), folds=False, series_min=100)
     hierarchy = model.hierarchy
-    rows = [row for row in range(len(hierarchy)) if hierarchy.opens(row) and hierarchy.name[row] == "a0/b"]
-    assert distinguished(hierarchy, dict(enumerate(rows))) == {0: "like b"}
+    rows = [row for row in range(len(hierarchy)) if hierarchy.can_open(row) and hierarchy.name[row] == "a0/b"]
+    assert describe_templates(hierarchy, dict(enumerate(rows))) == {0: "like b"}

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.color.cost import ByCost, activations, flops, parameters
+from graphviz_tb.color.cost import CostColouring, activations_colouring, flops_colouring, parameters_colouring
 from graphviz_tb.model.costs import Cost
-from graphviz_tb.model.paths import Path
+from graphviz_tb.model.paths import RowPath
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
@@ -41,59 +41,59 @@ def model() -> Model:
     )
 
 
-def colouring(model: Model, make: Any) -> ByCost:
-    found: ByCost = make(model.hierarchy, LIGHT, model.facts)
+def colouring(model: Model, make: Any) -> CostColouring:
+    found: CostColouring = make(model.hierarchy, LIGHT, model.facts)
     return found
 
 
-def path(model: Model, name: str) -> Path:
+def path(model: Model, name: str) -> RowPath:
     return (0, model.hierarchy.name.index(name))
 
 
 def test_the_second_line_is_what_an_op_costs(model: Model) -> None:
-    by_flops, by_activations = colouring(model, flops), colouring(model, activations)
-    assert by_flops.second(path(model, "small")) == "30 parameters · 240 FLOPs"
-    assert by_flops.second(path(model, "x")) is None  # the usual line
-    assert by_activations.second(path(model, "small")) == "80 B"
-    assert by_activations.second(path(model, "m1")) is None
+    by_flops, by_activations = colouring(model, flops_colouring), colouring(model, activations_colouring)
+    assert by_flops.second_line(path(model, "small")) == "30 parameters · 240 FLOPs"
+    assert by_flops.second_line(path(model, "x")) is None  # the usual line
+    assert by_activations.second_line(path(model, "small")) == "80 B"
+    assert by_activations.second_line(path(model, "m1")) is None
 
 
 def test_white_is_nothing_and_the_largest_is_darkest(model: Model) -> None:
-    by_flops = colouring(model, flops)
+    by_flops = colouring(model, flops_colouring)
     closed = [path(model, name) for name in ("x", "small", "large")]
-    scaled = by_flops.scaled(closed)
+    scaled = by_flops.scaled_to(closed)
     assert scaled.top == 1600
-    fills = [scaled.fill(each).fill for each in closed]
+    fills = [scaled.fill_of(each).fill for each in closed]
     assert len(set(fills)) == 3
     assert fills[0] == LIGHT.op
-    assert fills[2] == scaled.shade(scaled.top).fill == scaled.shade(2 * scaled.top).fill
-    assert scaled.shade(0).fill not in (fills[0], fills[1])
+    assert fills[2] == scaled.shade_of(scaled.top).fill == scaled.shade_of(2 * scaled.top).fill
+    assert scaled.shade_of(0).fill not in (fills[0], fills[1])
 
 
 def test_before_a_picture_sets_its_own_the_scale_is_of_the_whole_graph(model: Model) -> None:
-    by_flops = colouring(model, flops)
+    by_flops = colouring(model, flops_colouring)
     assert by_flops.top == 240 + 1600
-    assert by_flops.fill((0,)).fill == by_flops.shade(by_flops.top).fill
+    assert by_flops.fill_of((0,)).fill == by_flops.shade_of(by_flops.top).fill
 
 
 def test_a_share_is_told_of_what_costs_something(model: Model) -> None:
-    by_flops = colouring(model, flops)
-    assert by_flops.account(path(model, "large")) == "87.0\N{THIN SPACE}% of all"
-    assert by_flops.account(path(model, "x")) == ""
+    by_flops = colouring(model, flops_colouring)
+    assert by_flops.tooltip_text(path(model, "large")) == "87.0\N{THIN SPACE}% of all"
+    assert by_flops.tooltip_text(path(model, "x")) == ""
 
 
 def test_the_legend_has_five_ticks_and_names_what_is_not_counted(model: Model) -> None:
-    rows = colouring(model, flops).scaled([path(model, "large")]).legend([])
+    rows = colouring(model, flops_colouring).scaled_to([path(model, "large")]).legend_rows([])
     assert [row.label for row in rows] == [
         *("0 FLOPs", "100 FLOPs", "400 FLOPs", "900 FLOPs", "1.6 kFLOPs"),
         "3 ops not counted (Mystery, Riddle)",
     ]
-    rows = colouring(model, parameters).scaled([path(model, "large")]).legend([])
+    rows = colouring(model, parameters_colouring).scaled_to([path(model, "large")]).legend_rows([])
     assert [row.label for row in rows][-1] == "200 parameters"
 
 
 def test_a_model_without_costs_has_one_tick() -> None:
     nothing = load(GraphDef(node=[node("m", "Mystery")]))
-    by_parameters = colouring(nothing, parameters)
-    assert [row.label for row in by_parameters.legend([])] == ["0 parameters"]
+    by_parameters = colouring(nothing, parameters_colouring)
+    assert [row.label for row in by_parameters.legend_rows([])] == ["0 parameters"]
     assert by_parameters.costs.under(0) == Cost(uncounted=1, unshaped=1)

@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 from graphviz_tb import load
 from graphviz_tb.color import structure as by_structure
-from graphviz_tb.color.structure import StructureColouring, structure
+from graphviz_tb.color.structure import StructureColouring, structure_colouring
 from graphviz_tb.model.theme import THEMES
 from tests.each import each
 
@@ -26,7 +26,7 @@ def coloured(*scopes: str, hues: int = 7) -> StructureColouring:
         nodes.append(f'node {{ name: "{scope}/y" op: "{second}" input: "{scope}/x" }}')
     model = load("\n".join(nodes).encode(), folds=False, series_min=100)
     theme = THEMES["light"]
-    return structure(model.hierarchy, dataclasses.replace(theme, hues=theme.hues[:hues]), model.facts)
+    return structure_colouring(model.hierarchy, dataclasses.replace(theme, hues=theme.hues[:hues]), model.facts)
 
 
 def hue(found: StructureColouring, name: str) -> int:
@@ -56,7 +56,7 @@ def test_what_occurs_once_or_is_one_op_has_no_rank() -> None:
     found = coloured("a1", "b1", "b2")
     hierarchy = found.hierarchy
     assert list(found.rank) == [int(hierarchy.template[hierarchy.name.index("b1")])]
-    assert found.fill((hierarchy.name.index("a1"),)).hued is False
+    assert found.fill_of((hierarchy.name.index("a1"),)).hued is False
 
 
 def test_of_two_structures_the_outer_ranks_first_then_that_which_covers_more() -> None:
@@ -84,15 +84,15 @@ def test_layers_have_one_hue_though_the_initialisers_in_their_scopes_differ() ->
         )
     start = 'node { name: "x" op: "Placeholder" } node { name: "dims" op: "Const" } node { name: "zero" op: "Const" }'
     model = load("\n".join([start, *layers]).encode(), folds=False, series_min=100)
-    found = structure(model.hierarchy, THEMES["light"], model.facts)
+    found = structure_colouring(model.hierarchy, THEMES["light"], model.facts)
     rows = [model.hierarchy.name.index(name) for name in ("fc1", "fc2")]
     assert len({int(model.hierarchy.template[row]) for row in rows}) == 2
-    assert {found.fill((row,)).badge for row in rows} == {"A"}
+    assert {found.fill_of((row,)).badge for row in rows} == {"A"}
 
 
 @each("file", sorted(REAL.glob("*.pb*")), ids=lambda file: file.name)
 def test_layers_are_looked_for_wherever_that_changes_a_hue(file: Path) -> None:
     hierarchy = load(file).hierarchy
-    looks = by_structure.looks_of(hierarchy)
-    with patch.object(by_structure, "may_join", return_value=True):
-        assert by_structure.looks_of(hierarchy).tolist() == looks.tolist()
+    looks = by_structure.template_looks(hierarchy)
+    with patch.object(by_structure, "may_share_looks", return_value=True):
+        assert by_structure.template_looks(hierarchy).tolist() == looks.tolist()

@@ -8,8 +8,8 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.annotate.run_metadata import join_statistics
-from graphviz_tb.color import SCHEMES, Colouring, colour
-from graphviz_tb.model.paths import Path
+from graphviz_tb.color import SCHEMES, Colouring, make_colouring
+from graphviz_tb.model.paths import RowPath
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 from tests.annotate.traces import entry, trace
@@ -42,7 +42,7 @@ def model() -> Model:
     return load(GraphDef(node=[x, call, *after], library={"function": [function]}), folds=False)
 
 
-def paths(model: Model) -> list[tuple[Path, Path]]:
+def paths(model: Model) -> list[tuple[RowPath, RowPath]]:
     """Each part on its path through the call, and by itself."""
     row = model.hierarchy.name.index
     return [((row("call"), row(name)), (row(name),)) for name in NAMES]
@@ -50,22 +50,22 @@ def paths(model: Model) -> list[tuple[Path, Path]]:
 
 @each("scheme", PLAIN)
 def test_a_part_looks_as_it_does_by_itself(model: Model, scheme: str) -> None:
-    found = colour(model.hierarchy, model.facts, scheme)
+    found = make_colouring(model.hierarchy, model.facts, scheme)
     for inside, alone in paths(model):
-        assert found.fill(inside) == found.fill(alone)
-        assert found.second(inside) == found.second(alone)
-        assert found.account(inside) == found.account(alone)
-        assert found.legend([inside]) == found.legend([alone])
-        assert found.scaled([inside]) == found.scaled([alone])
+        assert found.fill_of(inside) == found.fill_of(alone)
+        assert found.second_line(inside) == found.second_line(alone)
+        assert found.tooltip_text(inside) == found.tooltip_text(alone)
+        assert found.legend_rows([inside]) == found.legend_rows([alone])
+        assert found.scaled_to([inside]) == found.scaled_to([alone])
 
 
 def test_parts_differ(model: Model) -> None:
     """Each colouring says of some part what it does not say of the call."""
     call = model.hierarchy.name.index("call")
     for scheme in PLAIN:
-        found = colour(model.hierarchy, model.facts, scheme)
-        said = {(found.fill(path), found.second(path)) for path, _ in paths(model)}
-        assert len(said | {(found.fill((call,)), found.second((call,)))}) > 1
+        found = make_colouring(model.hierarchy, model.facts, scheme)
+        said = {(found.fill_of(path), found.second_line(path)) for path, _ in paths(model)}
+        assert len(said | {(found.fill_of((call,)), found.second_line((call,)))}) > 1
 
 
 @each("scheme", ["compute-time", "memory", "structure"])
@@ -75,17 +75,17 @@ def test_what_was_not_measured_is_hatched_where_it_is(model: Model, scheme: str,
     ran = [trace(cpu=[entry("call/g/a", 0, 5, 64), entry("call/g/b", 5, 3, 64)])]
     stats = join_statistics(model.hierarchy, ran)
     facts = replace(model.facts, stats=stats, before=stats if again else None)
-    found = colour(model.hierarchy, facts, scheme, stats=scheme == "structure")
+    found = make_colouring(model.hierarchy, facts, scheme, stats=scheme == "structure")
     g, h, z = (next(inside for inside, (row,) in paths(model) if model.hierarchy.name[row] == name) for name in "ghz")
-    assert not found.fill(g).hatch
-    assert found.second(g)
-    assert found.fill(z).hatch
-    assert found.fill(z).fill == found.theme.neutral
+    assert not found.fill_of(g).hatch
+    assert found.second_line(g)
+    assert found.fill_of(z).hatch
+    assert found.fill_of(z).fill == found.theme.neutral
     assert hatched(found, [g]) == []
     assert hatched(found, [g, z, h]) == [found.theme.neutral]
 
 
-def hatched(colouring: Colouring, shown: list[Path]) -> list[str]:
+def hatched(colouring: Colouring, shown: list[RowPath]) -> list[str]:
     """The grounds of the samples of what was not measured."""
-    rows = [row for row in colouring.scaled(shown[:1]).legend(shown) if row.shape != "rest"]
+    rows = [row for row in colouring.scaled_to(shown[:1]).legend_rows(shown) if row.shape != "rest"]
     return [row.fill.fill for row in rows if row.fill.hatch]

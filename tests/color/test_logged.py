@@ -10,14 +10,14 @@ from click.testing import CliRunner
 
 from graphviz_tb import load
 from graphviz_tb.chart.measures import MEASURES, tag_values
-from graphviz_tb.color.logged import ByLogged, logged
+from graphviz_tb.color.logged import LoggedColouring, logged_colouring
 from graphviz_tb.commands import cli
 from graphviz_tb.errors import MissingFacts, RequestError, UnknownChoice, UnknownNode
 from graphviz_tb.log import open_log
-from graphviz_tb.model.joins import Join, JoinRule
+from graphviz_tb.model.joins import JoinRule, TagJoin
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.page.build import data
+from graphviz_tb.page.build import page_data
 from graphviz_tb.pipeline import Model
 from tests.each import each
 from tests.event_files import event, field, scalar, write
@@ -31,13 +31,13 @@ def bad(tmp_path_factory: pytest.TempPathFactory) -> Model:
     return load(write_log(tmp_path_factory.mktemp("bad")))
 
 
-def coloured(model: Model, theme: str = "light", **choices: object) -> ByLogged:
-    facts = model.facts_of(PictureOptions(color_by="logged", **choices))  # type: ignore[arg-type]
-    return logged(model.hierarchy, THEMES[theme], facts)
+def coloured(model: Model, theme: str = "light", **choices: object) -> LoggedColouring:
+    facts = model.facts_for_picture(PictureOptions(color_by="logged", **choices))  # type: ignore[arg-type]
+    return logged_colouring(model.hierarchy, THEMES[theme], facts)
 
 
 def said(model: Model, name: str, **choices: object) -> str | None:
-    return coloured(model, **choices).second((model.hierarchy.name.index(name),))
+    return coloured(model, **choices).second_line((model.hierarchy.name.index(name),))
 
 
 def test_the_picture_says_which_layers_and_since_when(bad: Model) -> None:
@@ -56,8 +56,8 @@ def test_words_and_signs_say_it_without_colour(bad: Model) -> None:
     for theme in THEMES:
         colouring = coloured(bad, theme, at=450)
         rows = {name: (bad.hierarchy.name.index(name),) for name in ("head", "wide", "dead", "encoder")}
-        assert [colouring.fill(path).badge for path in rows.values()] == ["!", "↑", "0", "↓"]
-        labels = [row.label for row in colouring.legend(list(rows.values()))]
+        assert [colouring.fill_of(path).badge for path in rows.values()] == ["!", "↑", "0", "↓"]
+        labels = [row.label for row in colouring.legend_rows(list(rows.values()))]
         assert {"NaN or infinite", "zero", "≈ estimated from buckets"} <= set(labels)
 
 
@@ -65,7 +65,7 @@ def test_one_scale_for_all_steps(bad: Model) -> None:
     early, late = coloured(bad, at=0), coloured(bad, at=450)
     assert (early.values.low, early.values.high) == (late.values.low, late.values.high)
     row = (bad.hierarchy.name.index("encoder/dense_7"),)
-    assert early.fill(row) == late.fill(row)
+    assert early.fill_of(row) == late.fill_of(row)
 
 
 def test_the_same_in_svg_and_page(bad: Model) -> None:
@@ -77,12 +77,12 @@ def test_the_same_in_svg_and_page(bad: Model) -> None:
 
 
 def test_a_page_has_the_steps_at_which_anything_was_logged(bad: Model) -> None:
-    head, blocks = data(bad, PictureOptions(color_by="logged"))
+    head, blocks = page_data(bad, PictureOptions(color_by="logged"))
     assert head["steps"] == [str(step) for step in STEPS]
     names = {block.name for block in blocks}
     assert {f"colour/logged@{number}" for number in range(len(STEPS))} < names
     assert "logged" in head["schemes"]
-    assert data(bad, PictureOptions())[0]["steps"] == []
+    assert page_data(bad, PictureOptions())[0]["steps"] == []
 
 
 def test_layers_that_logged_nothing_are_hatched_and_said(tmp_path: Path) -> None:
@@ -93,9 +93,9 @@ def test_layers_that_logged_nothing_are_hatched_and_said(tmp_path: Path) -> None
     assert said(model, "encoder", **choices) == "2 · 1 of 2 layers"
     silent = (model.hierarchy.name.index("encoder/dense_2/MatMul"),)
     colouring = coloured(model, **choices)
-    assert colouring.fill(silent).hatch
-    assert colouring.second(silent) == "not logged by step 3"
-    assert not colouring.fill((model.hierarchy.name.index("join"),)).hatch
+    assert colouring.fill_of(silent).hatch
+    assert colouring.second_line(silent) == "not logged by step 3"
+    assert not colouring.fill_of((model.hierarchy.name.index("join"),)).hatch
 
 
 def test_groups_gather_by_their_rule(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_sums_of_histograms_are_those_of_their_buckets(name: str) -> None:
     log = open_log(FIXTURES.parent / name)
     found = 0
     for series in (log.series(log.runs[0], tag) for tag in log.tags("histogram")):
-        join = Join(series.tag, JoinRule.PATH, (1,))
+        join = TagJoin(series.tag, JoinRule.PATH, (1,))
         rms, norm, largest = (tag_values(join, series, measure) for measure in ("rms", "norm", "largest"))
         assert rms is not None
         assert norm is not None
@@ -131,7 +131,7 @@ def test_every_measure_of_a_real_log() -> None:
         tags = "grad_norm/*" if measure == "last" else None
         colouring = coloured(model, measure=measure, logged=tags)
         assert colouring.values.rows, measure
-        assert colouring.legend([(0,)])
+        assert colouring.legend_rows([(0,)])
     ratio = coloured(model, measure="ratio").values
     assert ratio.low < 0.1 < ratio.high < 10
 

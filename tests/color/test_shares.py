@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.color import Colouring, colour
-from graphviz_tb.color.device import short
+from graphviz_tb.color import Colouring, make_colouring
+from graphviz_tb.color.device import shorten_devices
 from graphviz_tb.color.hues import contrast
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.pipeline import Model
@@ -26,7 +26,7 @@ def devices(**counts: dict[str, int]) -> Model:
 
 
 def painted(model: Model, theme: str = "light") -> Colouring:
-    return colour(model.hierarchy, model.facts, "device", theme)
+    return make_colouring(model.hierarchy, model.facts, "device", theme)
 
 
 def scope(model: Model, name: str) -> tuple[int, int]:
@@ -37,62 +37,62 @@ def test_the_largest_share_gives_the_colour_and_the_second_line() -> None:
     # GPU has the first hue; of "s" it holds one op of four
     model = devices(s={GPU: 1, CPU: 3}, gpu={GPU: 1}, cpu={CPU: 1})
     found = painted(model)
-    cpu, gpu = (found.fill(scope(model, name)).fill for name in ("cpu", "gpu"))
-    fill = found.fill(scope(model, "s"))
+    cpu, gpu = (found.fill_of(scope(model, name)).fill for name in ("cpu", "gpu"))
+    fill = found.fill_of(scope(model, "s"))
     assert fill.fill == cpu != gpu
     assert fill.bands == ((cpu, 750), (gpu, 250))
-    assert found.second(scope(model, "s")) == "CPU:0 75\N{THIN SPACE}%"
-    assert found.account(scope(model, "s")) == "CPU:0 3, GPU:0 1"
+    assert found.second_line(scope(model, "s")) == "CPU:0 75\N{THIN SPACE}%"
+    assert found.tooltip_text(scope(model, "s")) == "CPU:0 3, GPU:0 1"
 
 
 def test_of_equal_shares_a_device_comes_before_none() -> None:
     model = devices(s={"": 2, CPU: 2}, cpu={CPU: 1})
     found = painted(model)
-    assert found.fill(scope(model, "s")).bands == (
-        (found.fill(scope(model, "cpu")).fill, 500),
+    assert found.fill_of(scope(model, "s")).bands == (
+        (found.fill_of(scope(model, "cpu")).fill, 500),
         (THEMES["light"].neutral, 500),
     )
-    assert found.second(scope(model, "s")) == "CPU:0 50\N{THIN SPACE}%"
+    assert found.second_line(scope(model, "s")) == "CPU:0 50\N{THIN SPACE}%"
 
 
 def test_the_legend_names_what_has_no_device_where_it_is_shown() -> None:
     model = devices(s={CPU: 1}, t={"": 1})
     found = painted(model)
     one, two = scope(model, "s"), scope(model, "t")
-    assert [row.label for row in found.legend([one])] == ["CPU:0"]
-    assert [row.label for row in found.legend([one, two])] == ["CPU:0", "no device"]
+    assert [row.label for row in found.legend_rows([one])] == ["CPU:0"]
+    assert [row.label for row in found.legend_rows([one, two])] == ["CPU:0", "no device"]
 
 
 @pytest.mark.parametrize("theme", THEMES)
 def test_a_border_has_more_contrast_with_the_ground_than_its_fill(theme: str) -> None:
     model = devices(s={CPU: 1})
-    fill, ground = painted(model, theme).fill(scope(model, "s")), THEMES[theme].background
+    fill, ground = painted(model, theme).fill_of(scope(model, "s")), THEMES[theme].background
     assert contrast(fill.stroke, ground) > contrast(fill.fill, ground)
 
 
 def test_a_name_that_all_devices_begin_with_is_left_out() -> None:
-    assert short(["/job:a/task:0/cpu:0", "/job:a/task:1/cpu:0"]) == ["task:0/CPU:0", "task:1/CPU:0"]
-    assert short(["/job:a", "/job:a/cpu:0"]) == ["a", "a/CPU:0"]
+    assert shorten_devices(["/job:a/task:0/cpu:0", "/job:a/task:1/cpu:0"]) == ["task:0/CPU:0", "task:1/CPU:0"]
+    assert shorten_devices(["/job:a", "/job:a/cpu:0"]) == ["a", "a/CPU:0"]
 
 
 def test_a_device_that_others_lie_on_keeps_its_last_word() -> None:
     # all begin with the words of the first, which is not left without a name
-    assert short(["/job:a/task:0", "/job:a/task:0/cpu:0"]) == ["task:0", "task:0/CPU:0"]
+    assert shorten_devices(["/job:a/task:0", "/job:a/task:0/cpu:0"]) == ["task:0", "task:0/CPU:0"]
 
 
 def test_one_device_is_called_by_its_last_word() -> None:
-    assert short(["/job:localhost/replica:0/task:0/device:GPU:0"]) == ["GPU:0"]
-    assert short(["/job:ps/task:0"]) == ["ps/task:0"]
+    assert shorten_devices(["/job:localhost/replica:0/task:0/device:GPU:0"]) == ["GPU:0"]
+    assert shorten_devices(["/job:ps/task:0"]) == ["ps/task:0"]
 
 
 def test_devices_that_would_be_called_alike_keep_what_tells_them_apart() -> None:
-    assert short(["/gpu:0", "/GPU:0"]) == ["gpu:0", "GPU:0"]
-    assert short(["/device:GPU:0", "/GPU:0"]) == ["/device:GPU:0", "/GPU:0"]
+    assert shorten_devices(["/gpu:0", "/GPU:0"]) == ["gpu:0", "GPU:0"]
+    assert shorten_devices(["/device:GPU:0", "/GPU:0"]) == ["/device:GPU:0", "/GPU:0"]
 
 
 def test_very_long_names_of_types_are_cut_where_groups_tell_them() -> None:
     long = "R" * 100_000
     model = load(f'node {{ name: "s/x" op: "{long}" }} node {{ name: "s/y" op: "Relu" }}'.encode())
-    found = colour(model.hierarchy, model.facts, "op-type", "light").account(scope(model, "s"))
+    found = make_colouring(model.hierarchy, model.facts, "op-type", "light").tooltip_text(scope(model, "s"))
     assert found.endswith("R 1, Relu 1") or found.startswith("Relu 1, RRR")
     assert len(found) < 400

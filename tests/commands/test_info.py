@@ -16,11 +16,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb import load
-from graphviz_tb.commands import run
-from graphviz_tb.commands.hotspots import hotspots
-from graphviz_tb.commands.report import facts_of
+from graphviz_tb.commands import run_command_line
+from graphviz_tb.commands.hotspots import find_hotspots
+from graphviz_tb.commands.report import report_on_graph
 from graphviz_tb.commands.statistics_text import statistics_lines
-from graphviz_tb.commands.table import TextStyle, bar, clip, encodable, pad, shown_width, some, table, wrap
+from graphviz_tb.commands.table import (
+    TextStyle,
+    as_encodable,
+    bar_text,
+    clip_middle,
+    format_table,
+    join_fitting,
+    pad_text,
+    shown_width,
+    wrap_text,
+)
 from graphviz_tb.summary import summarize
 from tests.each import each
 
@@ -53,7 +63,7 @@ def tell(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) ->
 
     def call(*arguments: str, width: int = 80) -> tuple[int, str, str]:
         monkeypatch.setenv("COLUMNS", str(width))
-        code = run(list(arguments))
+        code = run_command_line(list(arguments))
         done = capsys.readouterr()
         return code, done.out, done.err
 
@@ -104,7 +114,7 @@ def test_shapes_are_counted_by_their_origin() -> None:
     shapes = summarize(model.hierarchy, model.facts).shapes
     assert (shapes.edges, shapes.declared, shapes.stated, shapes.inferred) == (3, 1, 1, 1)
     shapes = summarize(model.hierarchy, load(text, infer=False).facts).shapes
-    assert (shapes.edges, shapes.known) == (3, 1 + 1)
+    assert (shapes.edges, shapes.with_shape) == (3, 1 + 1)
 
 
 def test_structures_inside_listed_ones_are_not_listed_again() -> None:
@@ -178,10 +188,10 @@ def test_hot_spots_are_told_with_their_coverage() -> None:
     model = load(FIXTURES / "logdirs/mnist_runs", step="2")
     stats = model.facts.stats
     assert stats is not None
-    found = hotspots(model.hierarchy, stats)  # type: ignore[arg-type]
+    found = find_hotspots(model.hierarchy, stats)  # type: ignore[arg-type]
     assert 0 < found.coverage < 1  # type: ignore[operator]
     assert [spot.value for spot in found.ops_by_time] == sorted((s.value for s in found.ops_by_time), reverse=True)
-    lines = statistics_lines(facts_of(model, ()).hotspots, 5, 80, TextStyle())
+    lines = statistics_lines(report_on_graph(model, ()).hotspots, 5, 80, TextStyle())
     assert any(line.startswith("  coverage") and "75 of 270 ops" in line for line in lines)
     assert {"Ops by time", "Scopes by memory"} <= set(lines)
     assert max(map(shown, lines)) <= 80
@@ -221,35 +231,35 @@ def test_hostile_names_do_nothing(tell: Any, tmp_path: Path) -> None:
 
 @given(st.lists(st.lists(st.text(max_size=30), min_size=3, max_size=3), max_size=6), st.integers(1, 60))
 def test_tables_keep_within_their_width(rows: list[list[str]], width: int) -> None:
-    lines = table(rows, width, right=(1,), gives=(0, 2))
+    lines = format_table(rows, width, right=(1,), gives=(0, 2))
     assert len(lines) == len(rows)
     assert all(shown_width(line) <= width for line in lines)
 
 
 @given(st.text(max_size=40), st.integers(0, 50))
 def test_cuts_and_pads_take_the_places_they_say(text: str, width: int) -> None:
-    assert shown_width(clip(text, width)) <= width
-    assert shown_width(pad(text, width)) == width
-    assert all(shown_width(line) <= max(width, 1) for line in wrap(text, max(width, 1)))
-    assert shown_width(some([text, text], width)) <= max(width, 0)
+    assert shown_width(clip_middle(text, width)) <= width
+    assert shown_width(pad_text(text, width)) == width
+    assert all(shown_width(line) <= max(width, 1) for line in wrap_text(text, max(width, 1)))
+    assert shown_width(join_fitting([text, text], width)) <= max(width, 0)
 
 
 @pytest.mark.parametrize("text", ["encoder/layer_12/output", "층층층층층층", "e\u0301e\u0301e\u0301e\u0301"])
 def test_a_cut_keeps_both_ends(text: str) -> None:
-    cut = clip(text, 5)
+    cut = clip_middle(text, 5)
     assert shown_width(cut) in (4, 5, shown_width(text))
     assert cut.startswith(text[0])
     assert cut.endswith(text[-1])
 
 
 def test_bars_grow() -> None:
-    assert [bar(share / 8, 1) for share in range(9)] == ["", *"▏▎▍▌▋▊▉█"]
-    assert shown_width(bar(2.0, 7)) == 7
+    assert [bar_text(share / 8, 1) for share in range(9)] == ["", *"▏▎▍▌▋▊▉█"]
+    assert shown_width(bar_text(2.0, 7)) == 7
 
 
 def test_what_an_encoding_lacks_is_replaced() -> None:
-    assert encodable("└─ a ×2 ██▌", "ascii") == "`- a x2 ###"
-    assert encodable("층", "latin-1") == "\\uce35"
+    assert as_encodable("└─ a ×2 ██▌", "ascii") == "`- a x2 ###"
+    assert as_encodable("층", "latin-1") == "\\uce35"
 
 
 def test_a_log_of_a_profile_without_a_graph_has_its_tables(tell: Any, tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import graphviz_tb
-from graphviz_tb.commands import run
+from graphviz_tb.commands import run_command_line
 from graphviz_tb.errors import RequestError
-from graphviz_tb.options import MOST, AnnotateOptions
+from graphviz_tb.options import MAX_OPTION_INT, AnnotateOptions
 from graphviz_tb.proto import SavedModel
 from tests.each import each
 
@@ -23,7 +23,7 @@ SHOWN = r"a\nb\r\x1b[31m\u202ec"
 
 
 def said(capsys: pytest.CaptureFixture[str], *line: str, code: int) -> str:
-    assert run(list(line)) == code
+    assert run_command_line(list(line)) == code
     shown = capsys.readouterr()
     assert shown.out == ""
     return shown.err
@@ -69,7 +69,7 @@ def test_the_graphs_of_a_source_are_listed_one_a_line(tmp_path: Path, capsys: py
     (tmp_path / "saved_model.pb").write_bytes(model.SerializeToString())
     lines = said(capsys, "tree", str(tmp_path), code=2).split("\n")
     assert lines[:3] == ["error: 2 graphs, choose one:", "  --tag-set serve", r"  --tag-set 'a\r\nb'"]
-    assert run(["tree", str(tmp_path), "--tag-set", "a\r\nb"]) == 0
+    assert run_command_line(["tree", str(tmp_path), "--tag-set", "a\r\nb"]) == 0
 
 
 @pytest.mark.parametrize("name", ["x.pbtxt", "x.json"])
@@ -103,18 +103,18 @@ def test_an_empty_word_is_no_choice(
 
 
 def test_an_empty_title_is_none(tmp_path: Path) -> None:
-    assert run(["render", GOOD, "-o", str(tmp_path / "x.svg"), "--title", ""]) == 0
+    assert run_command_line(["render", GOOD, "-o", str(tmp_path / "x.svg"), "--title", ""]) == 0
 
 
 @each(
     ("option", "value", "words"),
     [
-        ("--depth", "-1", f"'-1' is neither a whole number from 0 to {MOST} nor auto"),
-        ("--depth", "9" * 23, f"is neither a whole number from 0 to {MOST} nor auto"),
-        ("--depth", str(MOST + 1), f"is neither a whole number from 0 to {MOST} nor auto"),
-        ("--max-open", "9" * 23, f"--max-open is {'9' * 23}; the most is {MOST}"),
-        ("--batch", str(MOST + 1), f"batch is {MOST + 1}; the most is {MOST}"),
-        ("--max-open", "9" * 400, f"--max-open is a long value; the most is {MOST}"),
+        ("--depth", "-1", f"'-1' is neither a whole number from 0 to {MAX_OPTION_INT} nor auto"),
+        ("--depth", "9" * 23, f"is neither a whole number from 0 to {MAX_OPTION_INT} nor auto"),
+        ("--depth", str(MAX_OPTION_INT + 1), f"is neither a whole number from 0 to {MAX_OPTION_INT} nor auto"),
+        ("--max-open", "9" * 23, f"--max-open is {'9' * 23}; the most is {MAX_OPTION_INT}"),
+        ("--batch", str(MAX_OPTION_INT + 1), f"batch is {MAX_OPTION_INT + 1}; the most is {MAX_OPTION_INT}"),
+        ("--max-open", "9" * 400, f"--max-open is a long value; the most is {MAX_OPTION_INT}"),
     ],
 )
 def test_numbers_past_the_bounds(option: str, value: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -122,9 +122,9 @@ def test_numbers_past_the_bounds(option: str, value: str, words: str, capsys: py
 
 
 def test_the_most_is_a_number_that_is_taken(tmp_path: Path) -> None:
-    assert AnnotateOptions(batch=MOST).batch == MOST
+    assert AnnotateOptions(batch=MAX_OPTION_INT).batch == MAX_OPTION_INT
     for option in ("--depth", "--batch", "--max-open"):
-        assert run(["render", "-q", GOOD, "-o", str(tmp_path / "x.svg"), option, str(MOST)]) == 0
+        assert run_command_line(["render", "-q", GOOD, "-o", str(tmp_path / "x.svg"), option, str(MAX_OPTION_INT)]) == 0
 
 
 @pytest.mark.parametrize("below", ["x.svg", "a/b/x.svg"])
@@ -163,4 +163,4 @@ def test_the_library_reads_standard_input_once() -> None:
 
 def test_a_limit_that_is_named_can_be_given_to_diff(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--max-bytes" in said(capsys, "diff", GOOD, GOOD, "--max-bytes", "5", code=3)
-    assert run(["diff", GOOD, GOOD, "--max-bytes", "10000000"]) == 0
+    assert run_command_line(["diff", GOOD, GOOD, "--max-bytes", "10000000"]) == 0

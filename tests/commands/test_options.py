@@ -9,10 +9,10 @@ from pathlib import Path
 import click
 import pytest
 
-from graphviz_tb.commands import cli, run
-from graphviz_tb.commands.options import FLAGS, asked, collect
+from graphviz_tb.commands import cli, run_command_line
+from graphviz_tb.commands.options import NEGATED_FLAGS, collect_options, given_options
 from graphviz_tb.commands.render import render
-from graphviz_tb.options import LEAST, Options
+from graphviz_tb.options import MIN_VALUES, Options
 from tests.each import each
 
 # Of a run, not of a graph.
@@ -25,7 +25,7 @@ PYTHON_ONLY = {
 
 
 def of_commands() -> set[str]:
-    return {FLAGS.get(param.name or "", param.name or "") for param in render.params} - OWN
+    return {NEGATED_FLAGS.get(param.name or "", param.name or "") for param in render.params} - OWN
 
 
 def of_library() -> set[str]:
@@ -44,14 +44,14 @@ SETTABLE = [param for param in render.params if param.name not in OWN]
 def test_what_is_not_said_is_not_asked(param: click.Parameter) -> None:
     unsaid = render.make_context("render", ["model.pb", "-o", "x.svg"], **cli.context_settings).params
     unsaid = {name: value for name, value in unsaid.items() if name not in OWN}
-    assert asked(unsaid) == {}
-    assert collect(unsaid) == Options()
+    assert given_options(unsaid) == {}
+    assert collect_options(unsaid) == Options()
     said = {**unsaid, param.name or "": True}
-    assert set(asked(said)) == {FLAGS.get(param.name or "", param.name or "")}
+    assert set(given_options(said)) == {NEGATED_FLAGS.get(param.name or "", param.name or "")}
 
 
 def test_nought_is_said() -> None:
-    assert asked({"depth": 0, "open": (), "legend": None}) == {"depth": 0}
+    assert given_options({"depth": 0, "open": (), "legend": None}) == {"depth": 0}
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_what_changes_nothing_is_named_as_it_was_written(
     line: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = tmp_path / "graph.json"
-    assert run(["render", "model.pb", "-o", str(target), *line]) == 2
+    assert run_command_line(["render", "model.pb", "-o", str(target), *line]) == 2
     assert f"error: {line[0]} changes nothing in json" in capsys.readouterr().err
     assert not target.exists()
 
@@ -71,4 +71,4 @@ def test_every_number_has_a_least() -> None:
     for group in fields(Options):
         for field in fields(getattr(Options(), group.name)):
             if {"int", "float"} & set(re.findall(r"\w+", str(field.type))):
-                assert (field.name in LEAST) != (field.name in free), field.name
+                assert (field.name in MIN_VALUES) != (field.name in free), field.name

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from graphviz_tb.chart.cloud import CloudPlot, cloud_sheet
-from graphviz_tb.commands import run
+from graphviz_tb.commands import run_command_line
 from graphviz_tb.model.embeddings import PointColumn
 from graphviz_tb.model.theme import THEMES
-from graphviz_tb.project import pca
+from graphviz_tb.project import project_by_pca
 from graphviz_tb.projector import Projector
 from graphviz_tb.render import svg
 from tests.project.digits import write_digits
@@ -23,9 +23,9 @@ TORCH = Path(__file__).parents[2] / "fixtures" / "logged" / "torch_writer"
 
 def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
     """What torch wrote, as a table and as JSON."""
-    assert run(["project", str(TORCH)]) == 0
+    assert run_command_line(["project", str(TORCH)]) == 0
     assert re.search(r"^\. +words:00003 +10 +4 +tsv +yes", capsys.readouterr().out, re.MULTILINE)
-    assert run(["project", str(TORCH), "--json"]) == 0
+    assert run_command_line(["project", str(TORCH), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["format"], told["version"]) == ("tbgraph-embeddings", 1)
     assert told["embeddings"] == [
@@ -41,7 +41,7 @@ def test_a_cloud_has_every_point_at_its_place(tmp_path: Path) -> None:
     write_digits(tmp_path / "log", 20)
     outputs = [tmp_path / name for name in ("a.svg", "b.svg", "c.png", "d.pdf")]
     for output in outputs:
-        assert run(["project", str(tmp_path / "log"), "-q", "-o", str(output)]) == 0
+        assert run_command_line(["project", str(tmp_path / "log"), "-q", "-o", str(output)]) == 0
     text = outputs[0].read_text()
     assert text == outputs[1].read_text()
     assert outputs[2].read_bytes().startswith(b"\x89PNG")
@@ -52,7 +52,7 @@ def test_a_cloud_has_every_point_at_its_place(tmp_path: Path) -> None:
     )
     projector = Projector(tmp_path / "log")
     [one] = projector.refresh().found
-    axes = pca(projector.values(one)).axes[:, :2]
+    axes = project_by_pca(projector.values(one)).axes[:, :2]
     digits = np.array([int(text) for text in projector.columns(one)[0][0].texts])
     rows = np.concatenate([np.flatnonzero(digits == digit) for digit in range(10)])
     assert [int(count) for _, count, _ in groups] == np.bincount(digits).tolist()
@@ -76,7 +76,7 @@ def test_what_is_wrong_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str
         ([log, "--method", "lle", "-o", picture], 2, "lle"),
         ([log, "--theme", "pink", "-o", picture], 2, "pink"),
     ):
-        assert run(["project", *words]) == code, words
+        assert run_command_line(["project", *words]) == code, words
         assert said in capsys.readouterr().err, words
     assert not Path(picture).exists()
 
@@ -86,7 +86,7 @@ def test_hostile_words_are_text() -> None:
     column = PointColumn('"><b>', texts, False)
     axes = np.array([[0, 0], [1, 0], [0, 1], [np.nan, 1]], np.float32)
     drawing = cloud_sheet(CloudPlot("<img>", "&", axes, ("<x>", "y"), column), THEMES["light"])
-    text = svg.svg(drawing).decode()
+    text = svg.svg_bytes(drawing).decode()
     assert "<script>" not in text
     assert "\x1b" not in text
     assert text.count("<circle") == 3 + 3  # points that are finite, and categories in the legend
@@ -97,10 +97,10 @@ def test_many_categories_and_numbers() -> None:
     rng = np.random.default_rng(0)
     axes = rng.normal(size=(400, 2)).astype(np.float32)
     words = PointColumn("w", tuple(f"w{at % 40}" for at in range(400)), False)
-    text = svg.svg(cloud_sheet(CloudPlot("t", "", axes, ("", ""), words), THEMES["dark"])).decode()
+    text = svg.svg_bytes(cloud_sheet(CloudPlot("t", "", axes, ("", ""), words), THEMES["dark"])).decode()
     assert "17 others" in text
     assert len(set(re.findall(r'data-points="([^"]*)"', text))) == 24
     numbers = PointColumn("n", (*(str(at / 8) for at in range(399)), ""), True)
-    text = svg.svg(cloud_sheet(CloudPlot("t", "", axes, ("", ""), numbers), THEMES["light"])).decode()
+    text = svg.svg_bytes(cloud_sheet(CloudPlot("t", "", axes, ("", ""), numbers), THEMES["light"])).decode()
     assert {"#E07B00", "#1B1B7F"} <= set(re.findall(r'fill="(#\w+)"', text))
     assert ">49.75<" in text

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.commands import run
-from graphviz_tb.commands.branches import branches, open_a_screenful, open_to_depth
-from graphviz_tb.commands.table import TextStyle, json_lines, some
-from graphviz_tb.commands.tree import SCREEN
-from graphviz_tb.commands.tree_text import Page
-from graphviz_tb.outline import outline
+from graphviz_tb.commands import run_command_line
+from graphviz_tb.commands.branches import open_screenful, open_to_depth, walk_branches
+from graphviz_tb.commands.table import TextStyle, join_fitting, json_lines
+from graphviz_tb.commands.tree import SCREEN_LINES
+from graphviz_tb.commands.tree_text import TreeWriter
+from graphviz_tb.outline import outline_model
 from graphviz_tb.proto import GraphDef
 from tests.each import each
 from tests.timing import within
@@ -38,7 +38,7 @@ def tell(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) ->
 
     def call(*arguments: str, width: int = 80) -> tuple[int, list[str], str]:
         monkeypatch.setenv("COLUMNS", str(width))
-        code = run(["tree", *arguments])
+        code = run_command_line(["tree", *arguments])
         done = capsys.readouterr()
         return code, done.out.splitlines(), done.err
 
@@ -50,8 +50,8 @@ def test_about_a_screenful(tell: Any, path: Path) -> None:
     code, lines, _ = tell(str(path))
     assert code == 0
     main = lines[: lines.index("")] if "" in lines else lines
-    assert len(main) <= SCREEN + 1
-    assert len(lines) <= 2 * SCREEN
+    assert len(main) <= SCREEN_LINES + 1
+    assert len(lines) <= 2 * SCREEN_LINES
     assert max(map(shown, lines)) <= 80
 
 
@@ -151,10 +151,10 @@ def test_every_op_is_counted_once(path: Path) -> None:
     roots = [0, *hierarchy.function_rows]
     opened = open_to_depth(hierarchy, roots, len(hierarchy))
     for root in roots:
-        told = list(branches(hierarchy, root, opened))
+        told = list(walk_branches(hierarchy, root, opened))
         loose = sum(len(branch.loose) for branch in told)
         calls = sum(branch.row in hierarchy.calls for branch in told)
-        assert loose + calls == hierarchy.ops(root)
+        assert loose + calls == hierarchy.op_count(root)
 
 
 def test_deep_scopes_do_not_recurse(tell: Any, tmp_path: Path) -> None:
@@ -172,13 +172,13 @@ def test_wide_levels_are_cut_only_without_a_depth(tell: Any, tmp_path: Path) -> 
     names = [f"{chr(97 + at % 26)}{chr(97 + at // 26)}" for at in range(300)]
     path.write_text("\n".join(f'node {{ name: "{name}/x" op: "Op{name}" }}' for name in names))
     lines = tell(str(path), "--no-fold")[1]
-    assert lines[-1] == f"and {300 + 1 - 2 * SCREEN} more lines; --depth 1 lists all"
+    assert lines[-1] == f"and {300 + 1 - 2 * SCREEN_LINES} more lines; --depth 1 lists all"
     assert len(tell(str(path), "--no-fold", "--depth", "1")[1]) == 300 + 1
 
 
 def test_a_screenful_opens_the_largest_groups() -> None:
     hierarchy = load(FIXTURES / "real/mnist_cnn.pbtxt").hierarchy
-    opened = open_a_screenful(hierarchy, 0, SCREEN)
+    opened = open_screenful(hierarchy, 0, SCREEN_LINES)
     names = {hierarchy.name[row] for row in opened}
     assert {"", "train", "conv1"} <= names
     assert "conv2" not in names  # built as conv1
@@ -194,8 +194,10 @@ def test_quiet_says_nothing_beside(tell: Any) -> None:
 def test_colours_change_no_place(width: int) -> None:
     hierarchy = load(FIXTURES / "real/mnist_cnn.pbtxt").hierarchy
     opened = open_to_depth(hierarchy, [0], 4)
-    told = list(branches(hierarchy, 0, opened))
-    plain, coloured = (list(Page(hierarchy, width, TextStyle(on), "x").tree(told, opened)) for on in (False, True))
+    told = list(walk_branches(hierarchy, 0, opened))
+    plain, coloured = (
+        list(TreeWriter(hierarchy, width, TextStyle(on), "x").branch_lines(told, opened)) for on in (False, True)
+    )
     assert [re.sub(r"\x1b\[\d*m", "", line) for line in coloured] == plain
     assert any("\x1b" in line for line in coloured)
 
@@ -215,14 +217,14 @@ def test_every_branch_of_a_case_has_a_line(tell: Any, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_of_thousands_of_op_types_only_those_that_may_fit_are_tried() -> None:
     start = process_time()
-    assert some([f"Operation{number}" for number in range(4000)], 30) == "Operation0, Operation1 …"
+    assert join_fitting([f"Operation{number}" for number in range(4000)], 30) == "Operation0, Operation1 …"
     assert within(process_time() - start, 2)  # 24 s, if every number of words is tried
 
 
 def test_json_is_the_same_however_much_is_printed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     document = {"a": [{"b": "x,\n y"}, 1, []], "c": {}, "d": [1, {"e": None}]}
     for at_once in (0, 5, 1000):
-        monkeypatch.setattr("graphviz_tb.commands.table.AT_ONCE", at_once)
+        monkeypatch.setattr("graphviz_tb.commands.table.JSON_CHUNK_LETTERS", at_once)
         assert "\n".join(json_lines(document)) == json.dumps(document, indent=1)
 
 
@@ -239,7 +241,7 @@ def test_a_stack_that_is_called_like_something_else_is_shown_by_its_own_name(
     assert any(re.search(r"[├└]\+? ?─? ?a\[0-5\] \(a5\)  ×6", line) for line in lines), lines
     code, lines, _ = tell(str(path), "--under", name)
     assert (code, lines[0].split("  ")[0]) == (0, "a[0-5] (a5)")
-    outlined = outline(load(path))[bool(scope)]
+    outlined = outline_model(load(path))[bool(scope)]
     assert [part.label for rank in outlined.ranks for part in rank] == ["a[0-5] (a5)", "a[0-5]"]
 
 

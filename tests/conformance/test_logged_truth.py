@@ -19,9 +19,9 @@ import numpy as np
 import pytest
 
 from graphviz_tb import Log, open_log
-from graphviz_tb.model.logged import Blobs, Curves, Histograms, Series, TensorPoints
+from graphviz_tb.model.logged import BlobPoints, CurvePoints, HistogramPoints, Series, TensorPoints
 from graphviz_tb.page.hparams import trials_table
-from graphviz_tb.read.logged.layouts import custom_charts
+from graphviz_tb.read.logged.layouts import read_custom_charts
 
 LOGS = Path(__file__).parents[2] / "fixtures" / "logged"
 ANSWERS = Path(__file__).parent / "logged"
@@ -126,7 +126,7 @@ def test_scalars(name: str) -> None:
 def test_histograms(name: str) -> None:
     for series, rows in of_plugin(name, "histograms"):
         held = series.data
-        assert isinstance(held, Histograms)
+        assert isinstance(held, HistogramPoints)
         assert (series.step.tolist(), series.wall.tolist()) == ([row[1] for row in rows], [row[0] for row in rows])
         for point, (_, _, buckets) in enumerate(rows):
             part = slice(held.start[point], held.start[point + 1])
@@ -155,7 +155,7 @@ def test_blobs_are_where_they_are_said_to_be(name: str, plugin: str) -> None:
 def assert_size(series: Series, point: int, data: bytes) -> None:
     """What the columns say of a picture or a sound is what its own first bytes say."""
     held = series.data
-    assert isinstance(held, Blobs)
+    assert isinstance(held, BlobPoints)
     if data.startswith(b"\x89PNG"):
         size = int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big")
         assert (held.width[point], held.height[point]) == size
@@ -176,7 +176,7 @@ def test_shapes_and_dtypes(name: str) -> None:
             assert str(log(name).tensor(series, 0).dtype) == row["dtype"]
             assert series.data.forms[series.data.form[0]].dtype == row["dtype"]
         elif series.kind == "text" and name != "odd_names":
-            assert isinstance(series.data, Blobs)
+            assert isinstance(series.data, BlobPoints)
             assert sorted({series.data.shapes[number] for number in series.data.shape.tolist()}) == shapes
             assert all(len(log(name).texts(series, at)) == math.prod(shapes[0]) for at in range(len(series)))
         elif series.kind == "scalar" and name != "odd_names":
@@ -189,7 +189,7 @@ def test_curves(name: str) -> None:
         for run, curves in row["data"].items():
             series = log(name).series(run, row["tag"])
             held = series.data
-            assert isinstance(held, Curves)
+            assert isinstance(held, CurvePoints)
             assert series.step.tolist() == [curve["step"] for curve in curves]
             for point, curve in enumerate(curves):
                 part = slice(held.start[point], held.start[point + 1])
@@ -206,7 +206,7 @@ def test_curves(name: str) -> None:
 def test_charts_that_a_training_laid_out(name: str) -> None:
     told = answer(name)["python"].get("custom_scalars", {}).get("category", [])
     one = log(name)
-    ours = custom_charts(one.logged, one.read)
+    ours = read_custom_charts(one.logged, one.read)
     assert [(category.title, category.closed) for category in ours] == [
         (each["title"], each["closed"]) for each in told
     ]
@@ -278,7 +278,7 @@ def test_a_restart_supersedes_what_the_data_server_deletes(name: str) -> None:
 def test_two_writers_lose_no_point() -> None:
     shared = log("two_writers").series(".", "shared")
     assert not shared.superseded.any()
-    assert shared.step[shared.in_order()].tolist() == list(range(20))
+    assert shared.step[shared.point_order()].tolist() == list(range(20))
 
 
 def test_steps_that_go_back_lose_no_point() -> None:

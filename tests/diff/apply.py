@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.diff.source import MatchedGraphs
 from graphviz_tb.flatten.edges import split_input
-from graphviz_tb.model.change import Edits
+from graphviz_tb.model.change import NodeEdits
 
 if TYPE_CHECKING:
     from graphviz_tb.model.graph import Graph
@@ -28,7 +28,7 @@ class Plan:
     """All edits of all changes, looked up by node or scope of the old graph."""
 
     source: MatchedGraphs
-    edits: Edits
+    edits: NodeEdits
     scopes: dict[int, int] = field(default_factory=dict)
     nodes: dict[int, int] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)
@@ -43,7 +43,7 @@ def apply(changes: Changes) -> GraphDef:
     """
     from graphviz_tb.proto import GraphDef
 
-    edits = Edits()
+    edits = NodeEdits()
     for change in changes:
         edits = edits + change.all_edits()
     plan = Plan(changes.source, edits, dict(edits.scopes), dict(edits.nodes))

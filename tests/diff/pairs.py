@@ -9,7 +9,7 @@ from typing import Any
 
 from graphviz_tb.flatten.edges import split_input
 from graphviz_tb.proto import GraphDef, NodeDef
-from graphviz_tb.read import read
+from graphviz_tb.read import read_source
 from tests.flat import flatten
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
@@ -18,7 +18,7 @@ REAL = sorted(path for path in (FIXTURES / "real").iterdir() if path.suffix in (
 
 def graph_def(path: Path) -> Any:
     """The message in a file."""
-    return read(path).graph_def
+    return read_source(path).graph_def
 
 
 def copied(graph: Any) -> Any:

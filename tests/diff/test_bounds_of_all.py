@@ -20,7 +20,7 @@ from graphviz_tb.diff.match.spread import spread
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.diff.run import DiffInput, compared
 from graphviz_tb.errors import RequestError
-from graphviz_tb.limits import CELLS_IN_ALL
+from graphviz_tb.limits import MAX_ALIGNMENT_CELLS
 from graphviz_tb.proto import GraphDef
 from tests.diff.test_causes import graph
 from tests.diff.test_limits import found, matching
@@ -30,9 +30,9 @@ from tests.flat import flatten
 
 def test_all_tables_of_common_subsequences_have_a_bound() -> None:
     m = matching(graph("x Relu"), graph("x Relu"))
-    m.cells = CELLS_IN_ALL - 6
+    m.cells = MAX_ALIGNMENT_CELLS - 6
     assert m.common("ab", "abc") == common("ab", "abc")
-    assert m.cells == CELLS_IN_ALL
+    assert m.cells == MAX_ALIGNMENT_CELLS
     assert m.common("a", "a") is None
     assert m.common("", "a") == []
 
@@ -51,7 +51,7 @@ def test_inputs_of_many_nodes_are_aligned_within_one_bound(monkeypatch: pytest.M
     """Twenty sums of a hundred inputs each, wired anew: a table of 10,000 cells for each."""
     old, new = (DiffInput(flatten(adding(20, 100 + seed, seed)), "") for seed in (0, 1))
     for most, noted in ((300_000, False), (50_000, True)):
-        monkeypatch.setattr(bounds, "CELLS_IN_ALL", most)
+        monkeypatch.setattr(bounds, "MAX_ALIGNMENT_CELLS", most)
         changes = compared(old, new, DiffOptions())
         assert changes.source is not None
         assert 40_000 < changes.source.matching.cells <= most

@@ -65,7 +65,7 @@ def test_a_new_layer_is_called_by_class_and_arguments() -> None:
 def test_one_layer_at_two_places_is_one_change() -> None:
     (change,) = changes = diff(towers("item", "user"), towers())
     assert headline(changes) == "− Dense(16, relu) ×2: net/item_new, net/user_new"
-    assert change.places == 2
+    assert change.place_count == 2
 
 
 def gated(gate: bool) -> GraphDef:
@@ -103,7 +103,7 @@ def test_one_number_in_several_constants_of_a_block_is_one_change() -> None:
     (change,) = one_number([*others, UNITS, number("stack", [0, 4], [0, 8], "cut/slice")])
     assert (change.name, change.detail["key"]) == ("net/block_0/att/q", "units")
     assert len(change.detail["with"]) == 4
-    assert change.places == 10
+    assert change.place_count == 10
 
 
 @pytest.mark.parametrize(

@@ -255,7 +255,7 @@ def test_a_fixed_batch() -> None:
             for dim in (size, 28):
                 node.attr["shape"].shape.dim.add(size=dim)
     (change,) = diff(old, new)
-    assert (change.severity, change.places) == ("signature", 2)
+    assert (change.severity, change.place_count) == ("signature", 2)
     assert [change.detail[word] for word in ("key", "old", "new")] == ["batch size", "?", "16"]
 
 
@@ -357,7 +357,7 @@ def test_functions_that_came_together() -> None:
         function.node_def.add(name="made", op=op, input=["a"])
         function.ret["b"] = "made:y:0"
     (change,) = diff(old, new)
-    assert (change.kind, change.places) == ("added", 2)
+    assert (change.kind, change.place_count) == ("added", 2)
     assert change.ops == 4  # an argument and an op in each
     assert change.detail["op_types"]
     frozen = graph("x Placeholder")

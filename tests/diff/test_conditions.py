@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from graphviz_tb.commands.diff_codes import code_of, conditions
+from graphviz_tb.commands.diff_codes import diff_exit_code, parse_conditions
 from graphviz_tb.diff import diff
 from graphviz_tb.errors import RequestError, UnknownChoice
 from tests.diff.pairs import FIXTURES
@@ -40,19 +40,19 @@ STEM, NORM, HEAD = ("Dense", "stem"), ("LayerNormalization", "norm"), ("Dense", 
     ],
 )
 def test_a_condition_asks_for_the_layers_that_went(condition: str, code: int) -> None:
-    assert code_of(diff(model(STEM, NORM, HEAD), model(STEM, HEAD)), condition) == code
+    assert diff_exit_code(diff(model(STEM, NORM, HEAD), model(STEM, HEAD)), condition) == code
 
 
 def test_a_layer_that_only_changed_did_not_go() -> None:
     changes = diff(EDITS / "base.json", EDITS / "units.json")
-    assert code_of(changes, "gone:*") == 0
-    assert code_of(changes, "class:Dense") == 1
+    assert diff_exit_code(changes, "gone:*") == 0
+    assert diff_exit_code(changes, "class:Dense") == 1
 
 
 @pytest.mark.parametrize("wrong", ["gone:Dense,", "strukture", "went:Dense"])
 def test_a_condition_that_is_none_is_refused(wrong: str) -> None:
     with pytest.raises((RequestError, UnknownChoice)):
-        conditions(wrong)
+        parse_conditions(wrong)
 
 
 @pytest.mark.parametrize("pair", [("base.json", "units.json"), ("base.frozen.pb", "gelu.frozen.pb")])

@@ -13,8 +13,8 @@ from graphviz_tb.diff.picture.wrap import broken
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.diff.run import DiffInput, run
 from graphviz_tb.model.loaded import Signature, TensorSpec
-from graphviz_tb.model.measure import width
-from graphviz_tb.model.tensors import message_word
+from graphviz_tb.model.measure import text_width
+from graphviz_tb.model.tensors import shape_proto_text
 from graphviz_tb.proto import GraphDef
 from tests.diff.pairs import FIXTURES, chain, copied, graph_def
 from tests.diff.transforms import TRANSFORMS
@@ -69,12 +69,12 @@ def test_a_size_of_nothing_is_known() -> None:
     shape = GraphDef().node.add().attr["shape"].shape
     for size in (0, -1, 3):
         shape.dim.add(size=size)
-    assert message_word(shape) == "0×?×3"
+    assert shape_proto_text(shape) == "0×?×3"
 
 
 def test_a_text_as_wide_as_its_place_is_not_broken() -> None:
     text = "conv/kernel: 3×3 → 5×5"
-    room = width(text, 11)
+    room = text_width(text, 11)
     assert broken(text, room, 11) == [text]
     assert broken(text, room - 1, 11) != [text]
 

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.commands import run
+from graphviz_tb.commands import run_command_line
 from graphviz_tb.diff import assert_same, diff
 from graphviz_tb.diff.report.lines import lines_of
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.read import read
+from graphviz_tb.read import read_source
 from tests.diff.apply import apply
 from tests.diff.pairs import FIXTURES, shuffled
 from tests.each import each
@@ -76,7 +76,7 @@ def test_an_edit_is_one_change(edit: str, form: str, kind: str, layer: str, word
 def test_what_a_form_cannot_show_is_the_same(edit: str, form: str) -> None:
     assert changes_of(edit, form).same
     assert_same(EDITS / f"base.{form}", EDITS / f"{edit}.{form}")
-    assert run(["diff", "-q", str(EDITS / f"base.{form}"), str(EDITS / f"{edit}.{form}")]) == 0
+    assert run_command_line(["diff", "-q", str(EDITS / f"base.{form}"), str(EDITS / f"{edit}.{form}")]) == 0
 
 
 @each(("edit", "form"), part([(row[0], row[1]) for row in TABLE if row[1] != JSON], 3))
@@ -121,7 +121,7 @@ def test_numbers_before_and_after(form: str) -> None:
 def test_numbers_are_those_of_the_model(form: str) -> None:
     model = load(EDITS / f"base.{form}")
     changes = changes_of("kernel" if form != TRAIN else "gelu", form)
-    assert changes.numbers["ops"][0] == model.hierarchy.ops(0)
+    assert changes.numbers["ops"][0] == model.hierarchy.op_count(0)
     cost = model.cost.under(0)
     if form != JSON:
         assert changes.numbers["flops"][0] == cost.flops > 0
@@ -130,7 +130,7 @@ def test_numbers_are_those_of_the_model(form: str) -> None:
 
 
 def test_each_change_has_its_own_numbers() -> None:
-    old, new = (read(EDITS / f"{edit}.frozen.pb").graph_def for edit in ("base", "inserted"))
+    old, new = (read_source(EDITS / f"{edit}.frozen.pb").graph_def for edit in ("base", "inserted"))
     next(node for node in new.node if node.op == "Conv2D" and "extra" not in node.name).attr["padding"].s = b"VALID"
     changes = diff(old, new)
     (added,) = changes.filter(kind="added")
@@ -143,24 +143,29 @@ def test_each_change_has_its_own_numbers() -> None:
 @each("word", ["attributes", "signature"])
 @each(("edit", "form"), sorted({(row[0], row[1]) for row in TABLE}))
 def test_what_fails(edit: str, form: str, word: str) -> None:
-    code = run(["diff", "-q", "--fail-on", word, *(str(EDITS / f"{one}.{form}") for one in ("base", edit))])
+    code = run_command_line(
+        ["diff", "-q", "--fail-on", word, *(str(EDITS / f"{one}.{form}") for one in ("base", edit))]
+    )
     assert code == (word == "attributes" and edit != "renamed")
 
 
 def test_two_forms_are_refused(capfd: Any) -> None:
-    assert run(["diff", str(EDITS / "base.json"), str(EDITS / "base.frozen.pb")]) == 2
+    assert run_command_line(["diff", str(EDITS / "base.json"), str(EDITS / "base.frozen.pb")]) == 2
     assert "cannot be compared" in capfd.readouterr().err
 
 
 def test_git_is_never_ended(capfd: Any, tmp_path: Any) -> None:
     (tmp_path / "no.pb").write_text("nothing of a graph: {")
-    assert run(["diff", "--git", str(tmp_path / "no.pb")]) == 0
+    assert run_command_line(["diff", "--git", str(tmp_path / "no.pb")]) == 0
     assert capfd.readouterr().out.startswith("no graph: ")
     assert (
-        run(["diff", "--git", "m.pb", str(tmp_path / "no.pb"), "0", "1", str(EDITS / "base.frozen.pb"), "0", "1"]) == 0
+        run_command_line(
+            ["diff", "--git", "m.pb", str(tmp_path / "no.pb"), "0", "1", str(EDITS / "base.frozen.pb"), "0", "1"]
+        )
+        == 0
     )
     assert capfd.readouterr().out.splitlines()[1].startswith("no graph: ")
-    assert run(["diff", "--git", str(EDITS / "base.json")]) == 0
+    assert run_command_line(["diff", "--git", str(EDITS / "base.json")]) == 0
     assert "\nsmall/activation activation=relu\n" in capfd.readouterr().out
 
 
@@ -170,12 +175,12 @@ def test_folders_are_paired_by_path(capfd: Any, tmp_path: Any) -> None:
         (tmp_path / folder / "deep" / "m.json").write_bytes((EDITS / f"{edit}.json").read_bytes())
     (tmp_path / "new" / "more.pb").write_bytes((EDITS / "base.frozen.pb").read_bytes())
     old, new = str(tmp_path / "old"), str(tmp_path / "new")
-    assert run(["diff", old, new]) == 1
+    assert run_command_line(["diff", old, new]) == 1
     told = capfd.readouterr().out
     assert "deep/m.json: 1 change" in told
     assert "more.pb: added" in told
-    assert run(["diff", old, old]) == 0
-    assert run(["diff", old, new, "-f", "markdown"]) == 1
+    assert run_command_line(["diff", old, old]) == 0
+    assert run_command_line(["diff", old, new, "-f", "markdown"]) == 1
     assert "## deep/m.json" in capfd.readouterr().out
 
 

@@ -17,7 +17,7 @@ from graphviz_tb.diff.picture.overlay import overlay
 from graphviz_tb.diff.picture.rows import HOLDS, group_signs, places
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.model.change import Change
-from graphviz_tb.model.measure import width
+from graphviz_tb.model.measure import text_width
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.pipeline import load
 from graphviz_tb.proto import GraphDef
@@ -74,7 +74,7 @@ def test_a_second_place_is_open_where_forty_boxes_are_enough(around: int, opened
         return graph(*lines, f"a/last {op}", f"b/last {op}")
 
     changes = diff(made("Tanh"), made("Relu"))
-    assert [change.places for change in changes] == [2]
+    assert [change.place_count for change in changes] == [2]
     assert [box.address for box in changes.picture().scene.boxes if box.open] == opened
 
 
@@ -151,16 +151,16 @@ def test_a_name_of_thousands_of_segments_is_measured_a_few_times(monkeypatch: py
 
     def counted(text: str, size: int) -> float:
         asked.append(len(text))
-        return width(text, size)
+        return text_width(text, size)
 
-    monkeypatch.setattr(wrap, "width", counted)
+    monkeypatch.setattr(wrap, "text_width", counted)
     text = "s/" * 20_000 + "kernel: op Relu → Tanh"
     first, second = wrap.wrapped(text, 300, 11)
     assert first.startswith("…/s/s/")
     assert first.endswith("/s/kernel:")
     assert second == "op Relu → Tanh"
     assert sum(asked) < 20 * len(text)  # without a bound: 10,000 times
-    assert all(width(line, 11) <= 300 for line in wrap.wrapped("a " * 20_000, 300, 11))
+    assert all(text_width(line, 11) <= 300 for line in wrap.wrapped("a " * 20_000, 300, 11))
 
 
 def test_an_old_node_gets_a_name_that_no_other_has() -> None:

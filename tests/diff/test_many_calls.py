@@ -49,7 +49,7 @@ def test_calls_in_calls_are_followed_once(chain: Callable[[int, int], GraphDef])
         graph = flatten(chain(count, count))
 
         def ask() -> None:
-            decode = TensorDecoder(graph, infer=False).decode
+            decode = TensorDecoder(graph, infer=False).tensors_of_node
             assert {decode(node)("0").shape for node in range(len(graph))} == {None}
 
         return cpu_seconds(ask)

@@ -12,7 +12,7 @@ from graphviz_tb.diff.changes import causes, names
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match import aligned
 from graphviz_tb.diff.match.functions import bag
-from graphviz_tb.model.change import Change, Edits
+from graphviz_tb.model.change import Change, NodeEdits
 from graphviz_tb.proto import GraphDef
 from tests.conftest import cpu_seconds
 from tests.diff.blocks import ODD, stack
@@ -31,9 +31,9 @@ def test_each_change_looks_at_its_own_nodes() -> None:
 @pytest.mark.slow
 def test_a_change_with_very_many_consequences() -> None:
     def change(count: int) -> Change:
-        behind = tuple(Change("changed", "attribute", None, f"n{number}", 1, {}, edits=Edits(ops=((number, number),)))
+        behind = tuple(Change("changed", "attribute", None, f"n{number}", 1, {}, edits=NodeEdits(ops=((number, number),)))
                        for number in range(count))  # fmt: skip
-        return Change("changed", "op", None, "x", 1, {}, consequences=behind, edits=Edits(ops=((-1, -1),)))
+        return Change("changed", "op", None, "x", 1, {}, consequences=behind, edits=NodeEdits(ops=((-1, -1),)))
 
     few, many = change(3000), change(30_000)
     assert many.all_edits().ops == tuple((number, number) for number in range(-1, 30_000))
@@ -65,7 +65,7 @@ def test_of_very_long_names_only_the_longest_are_looked_for(monkeypatch: pytest.
     behind = [Change("added", "op", None, f"gradients/{change.new}/grad", 1, {}) for change in made]
     given = [len(change.consequences) for change in causes.with_consequences(made, behind)]
     letters = sum(len(change.name) for change in behind)
-    monkeypatch.setattr(causes, "LETTERS_COMPARED", letters * len("other/name"))
+    monkeypatch.setattr(causes, "MAX_COMPARED_LETTERS", letters * len("other/name"))
     assert given == [1, 1, 1]
     assert [len(change.consequences) for change in causes.with_consequences(made, behind)] == [2, 0, 1]
 
@@ -94,9 +94,9 @@ def ops(letter: str, count: int, types: int) -> bytes:
 
 
 def test_very_many_changes_of_unrelated_graphs_are_one_for_what_is_alike(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(causes, "CHANGES_APART", 20)
+    monkeypatch.setattr(causes, "MAX_SEPARATE_CHANGES", 20)
     changes = diff(ops("a", 12, 3), ops("b", 9, 2))
-    assert [(change.kind, change.ops, change.places) for change in changes] == [
+    assert [(change.kind, change.ops, change.place_count) for change in changes] == [
         *[("removed", 4, 4)] * 3, ("added", 5, 5), ("added", 4, 4),
     ]  # fmt: skip
     assert [change.detail["op_types"] for change in changes] == [{"A0": 4}, {"A1": 4}, {"A2": 4}, {"B0": 5}, {"B1": 4}]
@@ -106,7 +106,7 @@ def test_very_many_changes_of_unrelated_graphs_are_one_for_what_is_alike(monkeyp
 
 
 def test_where_every_op_is_of_another_type_all_are_one_change(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(causes, "CHANGES_APART", 20)
+    monkeypatch.setattr(causes, "MAX_SEPARATE_CHANGES", 20)
     changes = diff(ops("a", 12, 12), ops("b", 12, 12))
     assert [(change.kind, change.ops, len(change.detail["op_types"])) for change in changes] == [
         ("removed", 12, 12),
@@ -116,12 +116,12 @@ def test_where_every_op_is_of_another_type_all_are_one_change(monkeypatch: pytes
 
 @pytest.mark.parametrize(("most", "apart"), [(21, True), (20, False)])
 def test_as_many_as_are_read_are_reported_one_by_one(monkeypatch: pytest.MonkeyPatch, most: int, apart: bool) -> None:
-    monkeypatch.setattr(causes, "CHANGES_APART", most)
+    monkeypatch.setattr(causes, "MAX_SEPARATE_CHANGES", most)
     assert (len(diff(ops("a", 12, 3), ops("b", 9, 2))) == 21) == apart
 
 
 def test_edits_of_what_is_alike_still_make_the_new_graph(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(causes, "CHANGES_APART", 20)
+    monkeypatch.setattr(causes, "MAX_SEPARATE_CHANGES", 20)
     changes = diff(ops("a", 12, 3), ops("b", 9, 2))
     assert sorted(node for change in changes for node in change.edits.removed) == list(range(12))
     assert sorted(node for change in changes for node in change.edits.added) == list(range(9))
@@ -132,7 +132,7 @@ def test_edits_of_what_is_alike_still_make_the_new_graph(monkeypatch: pytest.Mon
 def test_of_very_many_names_only_the_largest_edits_look_at_others(monkeypatch: pytest.MonkeyPatch) -> None:
     old, new = (stack(*[ODD] * 3, prefix=prefix, training=True) for prefix in ("coder_", "net/reader_"))
     before = diff(old, new)
-    monkeypatch.setattr(names, "NAMES_EXCHANGED", 0)
+    monkeypatch.setattr(names, "MAX_EXCHANGED_LETTERS", 0)
     after = diff(old, new)
     assert len(before) < len(after)
     assert {change.kind for change in (*before, *after)} <= {"renamed", "moved"}

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from graphviz_tb.algorithms.layer_scopes import layers_of_scopes
+from graphviz_tb.algorithms.layer_scopes import match_layers_to_scopes
 from graphviz_tb.diff import diff
 from graphviz_tb.proto import GraphDef
 from tests.conftest import cpu_seconds
@@ -104,6 +104,6 @@ def test_outputs_that_name_models_in_models_again_and_again() -> None:
 def test_scopes_of_a_model_are_not_all_compared_with_its_layers(op: str) -> None:
     def seconds(count: int) -> float:
         layers = ["m", *(f"m/d{number}" for number in range(count))]
-        return cpu_seconds(lambda: layers_of_scopes(map(op.format, range(count)), layers))
+        return cpu_seconds(lambda: match_layers_to_scopes(map(op.format, range(count)), layers))
 
     assert seconds(8000) < 48 * seconds(500)

@@ -48,7 +48,7 @@ def encoder(scope: str, padding: bytes) -> Any:
 
 def test_a_name_around_layers_that_all_changed_follows() -> None:
     (change,) = diff(encoder("enc", b"SAME"), encoder("dec", b"VALID"))
-    assert (change.detail["key"], change.places) == ("padding", 2)
+    assert (change.detail["key"], change.place_count) == ("padding", 2)
     assert told(change.consequences) == [("renamed", "m/enc", "m/dec")]  # type: ignore[arg-type]
     assert told(diff(encoder("enc", b"SAME"), encoder("dec", b"SAME"))) == [("renamed", "m/enc", "m/dec")]
 

@@ -19,7 +19,7 @@ def dense(name: str, units: int, activation: str = "relu", **more: Any) -> tuple
 
 
 def told(old: bytes, new: bytes) -> set[tuple[Any, ...]]:
-    return {(change.detail.get("key"), change.name, change.places) for change in diff(old, new)}
+    return {(change.detail.get("key"), change.name, change.place_count) for change in diff(old, new)}
 
 
 def test_what_differs_at_one_of_many_places_is_told() -> None:
@@ -39,7 +39,7 @@ def test_what_differs_at_all_places_stays_beside_the_first() -> None:
     old = stack(dense("stem", 4), dense("body", 4), ("Softmax", "out", {}))
     new = stack(dense("stem", 8, "gelu"), dense("body", 8, "gelu"), ("Softmax", "out", {}))
     (change,) = diff(old, new)
-    assert (change.places, [part["key"] for part in change.detail["with"]]) == (2, ["activation"])
+    assert (change.place_count, [part["key"] for part in change.detail["with"]]) == (2, ["activation"])
 
 
 def network(normed: bool, epsilon: float = 1e-3) -> bytes:
@@ -55,17 +55,17 @@ def network(normed: bool, epsilon: float = 1e-3) -> bytes:
 
 def test_layers_of_one_class_that_went_are_one_change_whatever_their_names() -> None:
     (change,) = diff(network(True), network(False))
-    assert (change.kind, change.places, change.ops) == ("removed", 4, 4)
+    assert (change.kind, change.place_count, change.ops) == ("removed", 4, 4)
     assert (
         "− BatchNormalization ×4: m/neck_normal, m/proj_normal, m/stem_normal, …"
         in diff(network(True), network(False)).explain()
     )
     (back,) = diff(network(False), network(True))
-    assert (back.kind, back.places) == ("added", 4)
+    assert (back.kind, back.place_count) == ("added", 4)
 
 
 def test_layers_of_one_class_with_other_settings_are_other_edits() -> None:
-    assert {change.places for change in diff(network(True, 0.1), network(False))} == {1, 3}
+    assert {change.place_count for change in diff(network(True, 0.1), network(False))} == {1, 3}
 
 
 def test_one_width_of_an_embedding_and_of_layers_is_one_change() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from graphviz_tb.diff.changes.parts import in_flow
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.options import DiffOptions
-from graphviz_tb.model.change import Change, Edits
+from graphviz_tb.model.change import Change, NodeEdits
 from graphviz_tb.proto import GraphDef
 from tests.each import each
 from tests.flat import flatten
@@ -20,7 +20,8 @@ def order(nodes: str) -> str:
         message.node.add(name=name.removesuffix("="), op=op, input=list(inputs))
     graph = flatten(message)
     parts = [
-        Change("added", "op", None, name, 1, {}, edits=Edits(added=(number,))) for number, name in enumerate(graph.name)
+        Change("added", "op", None, name, 1, {}, edits=NodeEdits(added=(number,)))
+        for number, name in enumerate(graph.name)
     ]
     return "".join(str(part.new) for part in in_flow(GraphColumns(graph, DiffOptions()), parts))
 

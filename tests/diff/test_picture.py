@@ -40,7 +40,7 @@ def test_colours_do_not_fold_the_graph_again() -> None:
     changes = diff(OLD, NEW)
     model = load(merge_graphs(changes).graph_def)
     painter = overlay(model.hierarchy, places(model.hierarchy), merge_graphs(changes), changes, THEMES["light"])
-    assert model.coloured(painter).hierarchy is model.hierarchy
+    assert model.with_colouring(painter).hierarchy is model.hierarchy
 
 
 @each("path", [path for path in REAL if not path.stem.startswith("odd")][::5], ids=lambda path: path.stem)

@@ -23,7 +23,7 @@ def test_what_went_at_two_places(turn: bool) -> None:
     old, new = graph(*BLOCKS), graph(*(line for line in bare if "BiasAdd BiasAdd" not in line))
     changes = diff(new, old) if turn else diff(old, new)
     (change,) = changes
-    assert (change.kind, change.places, change.ops) == ("added" if turn else "removed", 2, 2)
+    assert (change.kind, change.place_count, change.ops) == ("added" if turn else "removed", 2, 2)
     assert change.detail["op_types"] == {"BiasAdd": 2}
 
 
@@ -41,7 +41,7 @@ def test_many_members_of_one_series(many: int, told: int) -> None:
 
     changes = diff(stack(True), stack(False))
     assert len(changes) == told
-    assert sum(change.places for change in changes) == many
+    assert sum(change.place_count for change in changes) == many
 
 
 def test_a_swap_in_two_towers() -> None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from graphviz_tb.algorithms.calls import OpsThroughCalls
+from graphviz_tb.algorithms.calls import OpCounter
 from graphviz_tb.diff.picture import opened, rows
 from graphviz_tb.diff.picture.merge import Merged
 from graphviz_tb.diff.picture.opened import GroupPaths, ways
 from graphviz_tb.diff.picture.rows import HOLDS, edge_states, group_signs, places
 from graphviz_tb.diff.report.lines import lines_of
-from graphviz_tb.limits import OPEN_IN_EACH_OTHER
+from graphviz_tb.limits import MAX_NESTED_OPEN_GROUPS
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.paths import Path, child_path, content_rows
+from graphviz_tb.model.paths import RowPath, child_path, content_rows
 from graphviz_tb.pipeline import load
 from graphviz_tb.proto import GraphDef
 from tests.conftest import cpu_seconds
@@ -29,7 +29,7 @@ def called(bodies: dict[str, list[str]], *lines: str) -> GraphDef:
     return made
 
 
-def named(hierarchy: Hierarchy, paths: list[Path]) -> list[list[str]]:
+def named(hierarchy: Hierarchy, paths: list[RowPath]) -> list[list[str]]:
     return [[hierarchy.name[row] for row in path] for path in paths]
 
 
@@ -39,15 +39,15 @@ def test_the_way_to_a_function_is_gone_once(monkeypatch: pytest.MonkeyPatch) -> 
     bodies = {f"f{level}": [f"@f{level + 1}"] for level in range(deep)}
     hierarchy = load(called({**bodies, f"f{deep}": ["Relu"] * many})).hierarchy
     last = hierarchy.function_rows[deep]
-    asked: list[Path] = []
+    asked: list[RowPath] = []
 
-    def counting(hierarchy: Hierarchy, path: Path, child: int) -> Path:
+    def counting(hierarchy: Hierarchy, path: RowPath, child: int) -> RowPath:
         asked.append(path)
         return child_path(hierarchy, path, child)
 
     monkeypatch.setattr(opened, "child_path", counting)
     found, left = ways(hierarchy, [""] * len(hierarchy), [[row] for row in range(last + 1, last + 1 + many)], 4000)
-    assert [len(path) for path in found] == list(range(1, OPEN_IN_EACH_OTHER + 1))
+    assert [len(path) for path in found] == list(range(1, MAX_NESTED_OPEN_GROUPS + 1))
     assert left == 0
     assert len(asked) <= deep + 1
 
@@ -103,12 +103,12 @@ def test_groups_are_counted_once_however_deep_calls_are_marked(monkeypatch: pyte
         signs[row] = "~"
     counted: list[int] = []
 
-    class Counting(OpsThroughCalls):
+    class Counting(OpCounter):
         def __call__(self, row: int) -> int | None:
             counted.append(row)
             return super().__call__(row)
 
-    monkeypatch.setattr(rows, "OpsThroughCalls", Counting)
+    monkeypatch.setattr(rows, "OpCounter", Counting)
     sums = rows.of_signs
     monkeypatch.setattr(rows, "of_signs", lambda *args: counted.append(0) or sums(*args))  # type: ignore[func-returns-value]
     group_signs(hierarchy, signs, words, {})

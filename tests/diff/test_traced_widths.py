@@ -59,7 +59,7 @@ def attention(axis: str) -> GraphDef:
 
 def test_another_constant_is_a_setting_by_its_name_and_value() -> None:
     (change,) = diff(attention("-1"), attention("-2"))
-    assert (change.kind, change.new, change.places) == ("changed", "Net/Block[0]/Attn[attn]", 2)
+    assert (change.kind, change.new, change.place_count) == ("changed", "Net/Block[0]/Attn[attn]", 2)
     assert change.detail == {"key": "dim", "old": "-1", "new": "-2"}
     assert diff(attention("-2"), attention("-2")).same
 
@@ -122,17 +122,17 @@ def test_a_constant_that_modules_share_is_a_setting_of_each() -> None:
 def test_a_module_of_another_class_is_known_by_its_attribute() -> None:
     (change,) = diff(net(), net(act="SiLU"))
     assert (change.old, change.new) == ("Net/Block[0]/GELU[act]", "Net/Block[0]/SiLU[act]")
-    assert (change.detail["old"], change.detail["new"], change.places) == ("GELU", "SiLU", 2)
+    assert (change.detail["old"], change.detail["new"], change.place_count) == ("GELU", "SiLU", 2)
 
 
 def test_a_parameter_that_is_not_there_is_a_setting() -> None:
     (change,) = diff(net(), net(bias=False))
-    assert (change.new, change.places) == ("Net/Block[0]/Linear[fc]", 2)
+    assert (change.new, change.place_count) == ("Net/Block[0]/Linear[fc]", 2)
     assert change.detail == {"key": "bias", "old": True, "new": False}
 
 
 def test_modules_that_went_are_named_by_their_modules_wherever_they_were() -> None:
     (change,) = diff(net(), net(drop=False))
-    assert (change.kind, change.old, change.places) == ("removed", "Net/Block[0]/Dropout[drop]", 2)
+    assert (change.kind, change.old, change.place_count) == ("removed", "Net/Block[0]/Dropout[drop]", 2)
     changes = diff(net(), net(act="SiLU", rate="0.3"))
     assert {change.detail["key"] for change in changes} == {"op", "p"}

@@ -27,15 +27,15 @@ FIXTURES = Path(__file__).parents[2] / "fixtures"
 def told(level: Metagraph) -> list[Any]:
     """A level with its flat edges and tensors, which do not count when metagraphs are compared."""
     lines = [*level.edges, *level.bridges]
-    edges = [None if line.edges is None else line.edges.tolist() for line in lines]
-    return [level, edges, [line.carried.outputs for line in lines]]
+    edges = [None if line.flat_edges is None else line.flat_edges.tolist() for line in lines]
+    return [level, edges, [line.carried_tensors.outputs for line in lines]]
 
 
 def one_by_one_and_all(model: Model, paths: list[tuple[int, ...]]) -> tuple[list[Any], list[Any]]:
     """Every level in both ways."""
     single = Expander(model.hierarchy, model.facts, model.options.expand)
     whole = Expander(model.hierarchy, model.facts, model.options.expand)
-    whole.expect_all()
+    whole.bundle_all_levels()
     return [told(single.metagraph(path)) for path in paths], [told(whole.metagraph(path)) for path in paths]
 
 
@@ -44,7 +44,7 @@ def one_by_one_and_all(model: Model, paths: list[tuple[int, ...]]) -> tuple[list
 @pytest.mark.parametrize("preset", ["default", "tensorboard"])
 def test_all_groups_at_once_are_the_same(preset: str, graph: GraphDef) -> None:
     model = load(graph, preset=preset, series_min=2)
-    rows = [row for row in range(len(model.hierarchy)) if model.hierarchy.opens(row)]
+    rows = [row for row in range(len(model.hierarchy)) if model.hierarchy.can_open(row)]
     paths = [*((row,) for row in rows), *openable(model)]
     single, whole = one_by_one_and_all(model, paths)
     assert single == whole
@@ -54,7 +54,7 @@ def test_all_groups_at_once_are_the_same(preset: str, graph: GraphDef) -> None:
 @given(graph_defs(most=30))
 def test_what_is_in_members_of_stacks_is_the_same(graph: GraphDef) -> None:
     model = load(graph, series_min=2)
-    paths = [(row,) for row in range(len(model.hierarchy)) if model.hierarchy.opens(row)]
+    paths = [(row,) for row in range(len(model.hierarchy)) if model.hierarchy.can_open(row)]
     assert members_one_by_one(model, paths) == members_one_by_one(model, paths, at_once=True)
 
 
@@ -62,7 +62,7 @@ def members_one_by_one(model: Model, paths: list[tuple[int, ...]], at_once: bool
     """Every level as it is where open stacks show one member."""
     levels = MemberExpander(Expander(model.hierarchy, model.facts, model.options.expand))
     if at_once:
-        levels.expect_all()
+        levels.bundle_all_levels()
     return [told(levels.metagraph(path)) for path in paths]
 
 
@@ -86,7 +86,7 @@ def blocks(outer: int, inner: int) -> GraphDef:
 def test_stacks_in_stacks_are_the_same(outer: int, inner: int) -> None:
     model = load(blocks(outer, inner), series_min=2)
     hierarchy = model.hierarchy
-    paths = [(row,) for row in np.flatnonzero(model.members.inside).tolist() if hierarchy.opens(row)]
+    paths = [(row,) for row in np.flatnonzero(model.members.rows_in_stacks).tolist() if hierarchy.can_open(row)]
     assert any(is_stack(hierarchy, row) for (row,) in paths)
     assert members_one_by_one(model, paths) == members_one_by_one(model, paths, at_once=True)
 
@@ -94,7 +94,7 @@ def test_stacks_in_stacks_are_the_same(outer: int, inner: int) -> None:
 @pytest.mark.parametrize("seed", range(40))
 def test_lines_that_end_at_a_stack_inside_a_stack_are_the_same(seed: int) -> None:
     model = load(unlike_blocks(Random(seed))[0], series_min=2)
-    paths = [(row,) for row in np.flatnonzero(model.members.inside).tolist() if model.hierarchy.opens(row)]
+    paths = [(row,) for row in np.flatnonzero(model.members.rows_in_stacks).tolist() if model.hierarchy.can_open(row)]
     assert members_one_by_one(model, paths) == members_one_by_one(model, paths, at_once=True)
 
 
@@ -106,7 +106,7 @@ def renamed(level: Metagraph, row: int, names: dict[int, int]) -> list[Any]:
         *(level.units, level.edges, level.mask, level.automatic, level.functions, level.loops),
         [replace(bridge, other=names[bridge.other]) for bridge in level.bridges],
         [replace(note, other=names[note.other]) for note in level.annotations],
-        [list(edge.carried) for edge in level.edges],
+        [list(edge.carried_tensors) for edge in level.edges],
     ]
 
 
@@ -114,10 +114,10 @@ def differing(model: Model) -> tuple[list[int], int]:
     """The groups whose level is not what the first of its form says, and how many levels have a form of another."""
     single = Expander(model.hierarchy, model.facts, model.options.expand)
     whole = Expander(model.hierarchy, model.facts, model.options.expand)
-    whole.expect_all()
+    whole.bundle_all_levels()
     wrong, copied = [], 0
     for row in range(len(model.hierarchy)):
-        formed = whole.form(row)
+        formed = whole.level_form(row)
         if formed is None:
             continue
         form, rows = formed
@@ -151,7 +151,7 @@ def test_what_levels_depend_on_is_in_their_form() -> None:
         'node { name: "d/x" op: "Relu" } node { name: "d/y" op: "Relu" input: "d/x" input: "d/x" }'
     )
     model = load(text.encode(), folds=False)
-    model.expander.expect_all()
+    model.expander.bundle_all_levels()
     rows = [row for row in range(len(model.hierarchy)) if model.hierarchy.name[row] in "abcd" and row]
-    firsts = [formed[0].first for row in rows if (formed := model.expander.form(row)) is not None]
+    firsts = [formed[0].first for row in rows if (formed := model.expander.level_form(row)) is not None]
     assert firsts == [rows[0], rows[0], rows[2], rows[3]]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import graphviz_tb
-from graphviz_tb.expand.bridges import EdgeFiles, inside_body
+from graphviz_tb.expand.bridges import EdgeIndex, find_body_crossings
 from graphviz_tb.model.hierarchy import RowKind
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
@@ -17,13 +17,13 @@ REAL = Path(__file__).parents[2] / "fixtures" / "real"
 @pytest.mark.parametrize("name", ["mnist_cnn.pbtxt", "gan_scopes.pb", "func_library_v2.pb", "while_v1.pb"])
 def test_borders_are_the_same_one_by_one_and_all_at_once(name: str) -> None:
     hierarchy = graphviz_tb.load(REAL / name).hierarchy
-    files = EdgeFiles(hierarchy)
+    files = EdgeIndex(hierarchy)
     groups = [
         row for row in range(1, len(hierarchy)) if hierarchy.kind[row] in (RowKind.SCOPE, RowKind.SERIES, RowKind.FOLD)
     ]
     assert groups
     for row in groups:
         files.asked = 0
-        alone, filed = inside_body(hierarchy, files, row), files.borders.of(row)
+        alone, filed = find_body_crossings(hierarchy, files, row), files.borders.crossings_of_group(row)
         for column in ("edge", "inner", "other", "inbound", "slot"):
             assert np.array_equal(getattr(alone, column), getattr(filed, column)), (row, column)

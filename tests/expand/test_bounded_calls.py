@@ -108,8 +108,8 @@ def test_a_call_of_many_inputs_is_followed_once_wherever_it_is_opened(monkeypatc
     f.node_def.add(name="inner", op="g", input=["a:o:0"] * 300)
     g.node_def.add(name="k", op="B")
     followed: list[int] = []
-    through = bridges.through_call
-    monkeypatch.setattr(bridges, "through_call", lambda *given: followed.append(given[2]) or through(*given))
+    through = bridges.follow_into_call
+    monkeypatch.setattr(bridges, "follow_into_call", lambda *given: followed.append(given[2]) or through(*given))
     picture = graphviz_tb.load(graph, folds=False).picture(open_all=True)
     assert sum(box.open and "::inner" in box.address for box in picture.scene.boxes) == 40
     assert len(followed) == len(set(followed))

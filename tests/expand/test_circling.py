@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.algorithms.called_again import called_again
+from graphviz_tb.algorithms.called_again import repeatedly_called_scopes
 from graphviz_tb.algorithms.components import strong_components
-from graphviz_tb.model.hierarchy import FOLD, SERIES
+from graphviz_tb.model.hierarchy import FOLD_ROW, SERIES_ROW
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 
@@ -27,7 +27,7 @@ def aside(graph: GraphDef, preset: str | None = None) -> set[str]:
     """Names of the root's children in the auxiliary area."""
     model = load(graph, preset=preset) if preset else load(graph)
     level = model.expander.metagraph((0,))
-    return {model.hierarchy.name[level.children[at]] for at in level.mask.extracted}
+    return {model.hierarchy.name[level.children[at]] for at in level.mask.extracted_children}
 
 
 def test_a_stack_that_circles_with_a_larger_scope_stands_aside() -> None:
@@ -81,20 +81,20 @@ def test_a_scope_that_is_called_again_stands_aside_where_its_calls_lead_through_
     hierarchy = model.hierarchy
     assert "net/update" in {hierarchy.name[row] for row in aside_in(model, hierarchy.name.index("net"))}
     for row in range(len(hierarchy)):
-        if hierarchy.opens(row):
+        if hierarchy.can_open(row):
             level = model.expander.metagraph((row,))
             after: list[list[int]] = [[] for _ in level.children]
             for at in level.core_edges():
                 after[level.edges[at].source].append(level.edges[at].target)
             component = strong_components(after)
-            folds = [at for at, child in enumerate(level.children) if hierarchy.kind[child] in (SERIES, FOLD)]
+            folds = [at for at, child in enumerate(level.children) if hierarchy.kind[child] in (SERIES_ROW, FOLD_ROW)]
             assert all(component.count(component[fold]) == 1 for fold in folds)
 
 
 def aside_in(model: Model, row: int) -> list[int]:
     """The children of a group in its auxiliary area."""
     level = model.expander.metagraph((row,))
-    return [level.children[at] for at in level.mask.extracted]
+    return [level.children[at] for at in level.mask.extracted_children]
 
 
 @pytest.mark.parametrize("times", [3, 6, 12])
@@ -104,7 +104,7 @@ def test_what_is_called_again_does_not_depend_on_what_is_folded(times: int) -> N
     for choices in ({}, {"folds": False}, {"folds": False, "series_min": 1000}):
         hierarchy = load(graph, **choices).hierarchy
         net = hierarchy.name.index("net")
-        groups = [row for row in range(net, hierarchy.end[net]) if hierarchy.kind[row] in (SERIES, FOLD)]
-        rows = {called_again(hierarchy, row) for row in (net, *groups) if hierarchy.parent[row] in (0, net)}
+        groups = [row for row in range(net, hierarchy.end[net]) if hierarchy.kind[row] in (SERIES_ROW, FOLD_ROW)]
+        rows = {repeatedly_called_scopes(hierarchy, row) for row in (net, *groups) if hierarchy.parent[row] in (0, net)}
         names.add(frozenset(hierarchy.name[row] for found in rows for row in found))
     assert names == {frozenset(["net/update"])}

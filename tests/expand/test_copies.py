@@ -9,13 +9,13 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.errors import TbGraphError
-from graphviz_tb.expand.copies import Copies
+from graphviz_tb.expand.copies import MemberCopies
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.stacks import is_stack
-from graphviz_tb.page.copied import CopiedLevels, moved
+from graphviz_tb.page.copied import CopiedLevels, renumber_level
 from graphviz_tb.pipeline import Model
-from graphviz_tb.view.labels import contents, shown
+from graphviz_tb.view.labels import describe_contents, drawn_label
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 FILES = sorted([*(FIXTURES / "real").glob("*.pb*"), *(FIXTURES / "rules").glob("*.pbtxt")])
@@ -39,11 +39,11 @@ def copies(model: Model) -> dict[str, dict[str, str]]:
     """The copies of all stacks by name, each with its marks in place of others."""
     hierarchy, name = model.hierarchy, model.hierarchy.name
     stacks = [row for row in range(1, len(hierarchy)) if is_stack(hierarchy, row)]
-    found = Copies(model.members)
+    found = MemberCopies(model.members)
     return {
         name[copy.member]: {name[mark]: name[own] for mark, own in copy.marks.items()}
         for stack in stacks
-        for copy in found.of(stack)
+        for copy in found.copies_in_stack(stack)
     }
 
 
@@ -90,17 +90,19 @@ def levels_of_copies(model: Model) -> Iterator[tuple[str, Metagraph, Metagraph]]
     hierarchy, levels = model.hierarchy, model.members
     for stack in range(1, len(hierarchy)):
         copied = CopiedLevels(levels)
-        copied.members((stack,))
+        copied.copied_members((stack,))
         for copy in copied.copies.values():
-            for path in copied.groups(copy.member):
+            for path in copied.copied_groups(copy.member):
                 own = (path[0] - copy.usual + copy.member,)
-                named, _ = moved((levels.metagraph(path), Skeleton(0, (), (), (), (), ())), copied.naming(copy))
+                named, _ = renumber_level(
+                    (levels.metagraph(path), Skeleton(0, (), (), (), (), ())), copied.row_renumbering(copy)
+                )
                 yield hierarchy.name[own[0]], named, levels.metagraph(own)
 
 
 def words(level: Metagraph) -> list[tuple[str, str]]:
     """What the lines of a level say."""
-    return [(shown(line), contents(line)) for line in (*level.edges, *level.bridges)]
+    return [(drawn_label(line), describe_contents(line)) for line in (*level.edges, *level.bridges)]
 
 
 def test_the_levels_of_copies_are_those_of_the_usual_member() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from graphviz_tb import diff, load
 from graphviz_tb.diff.picture.both import picture
-from graphviz_tb.expand.bridges import fileable
+from graphviz_tb.expand.bridges import crossings_fit_memory
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.proto import GraphDef
 from tests.timing import within
@@ -46,7 +46,7 @@ def test_a_name_of_a_hundred_thousand_segments() -> None:
     model = load(GraphDef(node=[{"name": name, "op": "A"}, {"name": "y", "op": "B", "input": [name]}]))
     assert any(notice.code == "deep-names" for notice in model.notices)
     assert sum(map(len, model.hierarchy.name)) < 400 << 20
-    assert model.hierarchy.ops(0) == 2
+    assert model.hierarchy.op_count(0) == 2
     assert model.picture().scene.boxes
 
 
@@ -66,13 +66,15 @@ def test_thousands_of_edges_that_lead_a_thousand_groups_deep() -> None:
     graph = GraphDef(node=[{"name": name, "op": "A"} for name in inputs])
     graph.node.add(name=f"{deep}/y", op="B", input=inputs)
     model = load(graph)
-    assert not fileable(model.hierarchy)
+    assert not crossings_fit_memory(model.hierarchy)
     start = time.process_time()
-    model.expander.expect_all()
-    rows = [row for row, name in enumerate(model.hierarchy.name) if name.startswith("s") and model.hierarchy.opens(row)]
+    model.expander.bundle_all_levels()
+    rows = [
+        row for row, name in enumerate(model.hierarchy.name) if name.startswith("s") and model.hierarchy.can_open(row)
+    ]
     levels = [model.expander.metagraph((row,)) for row in rows]
-    carried = [line.carried for level in levels for line in level.bridges]
-    assert not any(each.known for each in carried)
+    carried = [line.carried_tensors for level in levels for line in level.bridges]
+    assert not any(each.has_known_shape for each in carried)
     assert 10 * len(set(map(id, carried))) < len(carried)
     assert within(time.process_time() - start, 15)
 

@@ -7,11 +7,18 @@ from itertools import pairwise
 
 import pytest
 
-from graphviz_tb.expand import put_away
-from graphviz_tb.expand.drawable import crowded
-from graphviz_tb.expand.extract import FEW, READABLE, ExtractInput, decide, fence, highest
+from graphviz_tb.expand import extract_by_hand
+from graphviz_tb.expand.drawable import crowded_neighbours
+from graphviz_tb.expand.extract import (
+    MAX_CHILDREN_KEEPING_CONTROL,
+    MAX_READABLE_CHILDREN,
+    ExtractInput,
+    choose_extracted,
+    degree_fence,
+    nodes_above_bound,
+)
 from graphviz_tb.expand.order import data_order, tensorboard_order
-from graphviz_tb.model.metagraph import Bridge, Mask, Metaedge
+from graphviz_tb.model.metagraph import Bridge, DrawingMask, Metaedge
 from graphviz_tb.options import ExpandOptions
 from tests.conftest import cpu_seconds
 from tests.timing import seconds
@@ -45,35 +52,35 @@ def chain_with_hub(count: int, inward: bool) -> ExtractInput:
     return level(count, data(*((node, node + 1) for node in range(hub - 1)), *spokes))
 
 
-@pytest.mark.parametrize(("count", "gone"), [(READABLE, False), (READABLE + 1, True)])
+@pytest.mark.parametrize(("count", "gone"), [(MAX_READABLE_CHILDREN, False), (MAX_READABLE_CHILDREN + 1, True)])
 def test_hubs_leave_levels_that_are_too_large_to_be_read(count: int, gone: bool) -> None:
-    assert READABLE == 40
-    mask = decide(chain_with_hub(count, inward=True), OURS)
-    assert (count - 1 in mask.extracted) is gone
+    assert MAX_READABLE_CHILDREN == 40
+    mask = choose_extracted(chain_with_hub(count, inward=True), OURS)
+    assert (count - 1 in mask.extracted_children) is gone
 
 
 @pytest.mark.parametrize(("count", "gone"), [(14, False), (15, True)])
 def test_tensorboard_looks_for_hubs_from_15_nodes_on(count: int, gone: bool) -> None:
-    assert (count - 1 in decide(chain_with_hub(count, inward=True), THEIRS).extracted) is gone
+    assert (count - 1 in choose_extracted(chain_with_hub(count, inward=True), THEIRS).extracted_children) is gone
 
 
 @pytest.mark.parametrize(("unseen", "gone"), [(0, False), (1, True)])
 def test_nodes_that_are_not_seen_count_among_the_15(unseen: int, gone: bool) -> None:
     plain = chain_with_hub(14, inward=True)
     counted = level(14, list(plain.edges), unseen=unseen)
-    assert (13 in decide(counted, THEIRS).extracted) is gone
+    assert (13 in choose_extracted(counted, THEIRS).extracted_children) is gone
 
 
 @pytest.mark.parametrize(("degree", "gone"), [(4, False), (5, True)])
 def test_a_hub_has_at_least_five_neighbours(degree: int, gone: bool) -> None:
     # 16 children without edges but for those to the last: quartiles are 0, the floor decides
-    mask = decide(level(17, data(*((node, 16) for node in range(degree)))), THEIRS)
+    mask = choose_extracted(level(17, data(*((node, 16) for node in range(degree)))), THEIRS)
     assert (16 in mask.in_extract) is gone
 
 
 def test_what_is_fed_by_many_and_what_feeds_many_stand_in_different_columns() -> None:
-    assert decide(chain_with_hub(20, inward=True), THEIRS).in_extract == (19,)
-    assert decide(chain_with_hub(20, inward=False), THEIRS).out_extract == (19,)
+    assert choose_extracted(chain_with_hub(20, inward=True), THEIRS).in_extract == (19,)
+    assert choose_extracted(chain_with_hub(20, inward=False), THEIRS).out_extract == (19,)
 
 
 @pytest.mark.parametrize(("degree", "gone"), [(6, False), (7, True)])
@@ -81,33 +88,33 @@ def test_what_feeds_others_is_a_hub_far_later_than_what_is_fed(degree: int, gone
     # a chain of 20 with a skip over each of its first ten, and the hub: quartiles of 1 and 2, so 2 + 4 × (2 − 1)
     skips = [(node, node + 2) for node in range(10)]
     spokes = [(20, 2 * node) for node in range(degree)]
-    mask = decide(level(21, data(*((node, node + 1) for node in range(19)), *skips, *spokes)), THEIRS)
+    mask = choose_extracted(level(21, data(*((node, node + 1) for node in range(19)), *skips, *spokes)), THEIRS)
     assert (20 in mask.out_extract) is gone
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_a_level_of_hardly_any_children_has_no_hub(count: int) -> None:
     alone = level(count, data(*((node, node + 1) for node in range(count - 1))))
-    assert decide(alone, ExpandOptions(tensorboard=True, min_nodes=1, min_degree=2)) == Mask()
+    assert choose_extracted(alone, ExpandOptions(tensorboard=True, min_nodes=1, min_degree=2)) == DrawingMask()
 
 
 def test_the_upper_fence() -> None:
     # positions n/4 and 3n/4 rounded half up: of 1 … 6 the third and the sixth
-    assert fence(range(1, 7), 1, 0) == 6 + (6 - 3)
-    assert fence(range(1, 7), 4, 0) == 6 + 4 * (6 - 3)
-    assert fence([5, 5, 5, 5], 4, 2) == 5
-    assert fence([1, 1, 1, 1], 4, 2) == 2
+    assert degree_fence(range(1, 7), 1, 0) == 6 + (6 - 3)
+    assert degree_fence(range(1, 7), 4, 0) == 6 + 4 * (6 - 3)
+    assert degree_fence([5, 5, 5, 5], 4, 2) == 5
+    assert degree_fence([1, 1, 1, 1], 4, 2) == 2
 
 
 def test_the_highest_first_and_of_equals_the_last() -> None:
-    assert highest({0: 3, 1: 9, 2: 3, 3: 2}, 2) == [1, 2, 0]
+    assert nodes_above_bound({0: 3, 1: 9, 2: 3, 3: 2}, 2) == [1, 2, 0]
 
 
 @pytest.mark.parametrize(("edges", "cut"), [(4, False), (5, True)])
 def test_more_than_four_control_edges_are_cut(edges: int, cut: bool) -> None:
     # 0 ─▶ 1, and control from 1 to 2, 3, …; others to make the level large
     pairs = [(1, node) for node in range(2, 2 + edges)]
-    mask = decide(level(FEW + 1, [*data((0, 1)), *control(*pairs)]), OURS)
+    mask = choose_extracted(level(MAX_CHILDREN_KEEPING_CONTROL + 1, [*data((0, 1)), *control(*pairs)]), OURS)
     assert mask.stubbed == (frozenset(range(1, 1 + edges)) if cut else frozenset())
     assert mask.out_extract == (tuple(range(2, 2 + edges)) if cut else ())
 
@@ -115,13 +122,15 @@ def test_more_than_four_control_edges_are_cut(edges: int, cut: bool) -> None:
 @pytest.mark.parametrize(("count", "options", "cut"), [(8, OURS, False), (9, OURS, True), (8, THEIRS, True)])
 def test_a_level_of_eight_boxes_keeps_its_control_edges(count: int, options: ExpandOptions, cut: bool) -> None:
     # 0 ─▶ 1, and control from 1 to 2 … 7
-    mask = decide(level(count, [*data((0, 1)), *control(*((1, node) for node in range(2, 8)))]), options)
+    mask = choose_extracted(level(count, [*data((0, 1)), *control(*((1, node) for node in range(2, 8)))]), options)
     assert bool(mask.stubbed) is cut
 
 
 def test_control_edges_count_at_both_sides_of_a_child() -> None:
     # three into 1, two out of it
-    mask = decide(level(FEW + 1, [*data((0, 1)), *control((2, 1), (3, 1), (4, 1), (1, 5), (1, 6))]), OURS)
+    mask = choose_extracted(
+        level(MAX_CHILDREN_KEEPING_CONTROL + 1, [*data((0, 1)), *control((2, 1), (3, 1), (4, 1), (1, 5), (1, 6))]), OURS
+    )
     assert mask.stubbed == frozenset(range(1, 6))
     assert (mask.in_extract, mask.out_extract) == ((2, 3, 4), (5, 6))
 
@@ -129,46 +138,46 @@ def test_control_edges_count_at_both_sides_of_a_child() -> None:
 def test_a_sink_that_hands_data_on_is_none_but_for_tensorboard() -> None:
     # 0 ─▶ 1 ─▶ 2, and 1 is of a sink type
     chain = level(3, data((0, 1), (1, 2)), sinks=[1])
-    assert decide(chain, OURS) == Mask()
-    assert 1 in decide(chain, THEIRS).extracted
+    assert choose_extracted(chain, OURS) == DrawingMask()
+    assert 1 in choose_extracted(chain, THEIRS).extracted_children
 
 
 def test_an_edge_with_data_is_no_control_edge() -> None:
     both = [Metaedge(1, node, 1, 1, 0) for node in range(2, 8)]
-    assert decide(level(8, [*data((0, 1)), *both]), OURS) == Mask()
+    assert choose_extracted(level(8, [*data((0, 1)), *both]), OURS) == DrawingMask()
 
 
 def test_a_sink_takes_all_its_edges_with_it() -> None:
     # 0 ─▶ 1 ─▶ 2, and 2 is a sink
-    mask = decide(level(3, data((0, 1), (1, 2)), sinks=[2]), OURS)
-    assert mask == Mask((), (2,), frozenset({1}))
+    mask = choose_extracted(level(3, data((0, 1), (1, 2)), sinks=[2]), OURS)
+    assert mask == DrawingMask((), (2,), frozenset({1}))
 
 
 def test_without_extraction_nothing_leaves() -> None:
     nothing = ExpandOptions(extract=False)
-    assert decide(level(3, data((0, 1), (1, 2)), sinks=[2]), nothing) == Mask()
+    assert choose_extracted(level(3, data((0, 1), (1, 2)), sinks=[2]), nothing) == DrawingMask()
 
 
 def test_a_level_is_not_emptied_but_by_tensorboard() -> None:
-    assert decide(level(1, [], sinks=[0]), OURS) == Mask()
-    assert decide(level(1, [], sinks=[0]), THEIRS).out_extract == (0,)
+    assert choose_extracted(level(1, [], sinks=[0]), OURS) == DrawingMask()
+    assert choose_extracted(level(1, [], sinks=[0]), THEIRS).out_extract == (0,)
 
 
 @pytest.mark.parametrize(("side", "column"), [("in", "out_extract"), ("out", "in_extract")])
 def test_a_lone_child_goes_where_its_mark_points(side: str, column: str) -> None:
-    mask = decide(level(3, data((0, 1)), marked={2: side}), OURS)
+    mask = choose_extracted(level(3, data((0, 1)), marked={2: side}), OURS)
     assert getattr(mask, column) == (2,)
 
 
 def test_a_lone_child_with_marks_on_both_sides_stays() -> None:
     both = ExtractInput(3, data((0, 1)), [False] * 3, [NONE, NONE, frozenset(("in", "out"))], 0, NO_CIRCLES)
-    assert decide(both, OURS).extracted == frozenset()
+    assert choose_extracted(both, OURS).extracted_children == frozenset()
 
 
 def test_what_was_asked_for_stays_with_its_edges() -> None:
     asked = chain_with_hub(20, inward=True)
     kept = ExtractInput(20, asked.edges, asked.sink, asked.marked, 0, NO_CIRCLES, included=frozenset({19}))
-    assert decide(kept, THEIRS) == Mask()
+    assert choose_extracted(kept, THEIRS) == DrawingMask()
 
 
 @pytest.mark.parametrize(("count", "crowd"), [(4, False), (5, True)])
@@ -176,9 +185,9 @@ def test_more_than_four_bridges_to_one_neighbour_are_a_crowd(count: int, crowd: 
     # the fifth leads elsewhere, so that there are always more than four in all
     inbound = [Bridge(child, 7, True, 1, 0, 0, True) for child in range(count)]
     other = [Bridge(9, 8, False, 1, 0, 0, True)]
-    assert crowded([*inbound, *other], 4) == ({(7, True)} if crowd else set(), set())
+    assert crowded_neighbours([*inbound, *other], 4) == ({(7, True)} if crowd else set(), set())
     controls = [Bridge(child, 7, child % 2 == 0, 0, 1, 0, True) for child in range(count)]
-    assert crowded([*controls, *other], 4) == (set(), {7} if crowd else set())
+    assert crowded_neighbours([*controls, *other], 4) == (set(), {7} if crowd else set())
 
 
 def test_orders_of_children_along_the_data() -> None:
@@ -197,20 +206,20 @@ def test_children_on_a_cycle_have_no_order() -> None:
 def test_what_is_put_away_by_hand_is_a_source_only_if_it_feeds_more_than_it_is_fed() -> None:
     # 0 ─▶ 1 ─▶ 2 and 1 ─▶ 3: of 0 an edge leaves, 1 has two out and one in
     edges = data((0, 1), (1, 2), (1, 3))
-    assert put_away(Mask(), level(4, edges), [1]) == Mask((), (1,), frozenset({0, 1, 2}))
+    assert extract_by_hand(DrawingMask(), level(4, edges), [1]) == DrawingMask((), (1,), frozenset({0, 1, 2}))
     # of 1 as many leave as come in
-    even = put_away(Mask(), level(3, data((0, 1), (1, 2))), [1])
-    assert even == Mask((1,), (), frozenset({0, 1}))
+    even = extract_by_hand(DrawingMask(), level(3, data((0, 1), (1, 2))), [1])
+    assert even == DrawingMask((1,), (), frozenset({0, 1}))
 
 
 @pytest.mark.parametrize(("included", "gone"), [([], True), ([0], False), ([2], False)])
 def test_a_child_that_is_joined_with_one_asked_for_stays_with_its_line(included: list[int], gone: bool) -> None:
     # 0 ┄▶ 1 ┄▶ 2, 3 ─▶ 4: the NoOp in the middle keeps its line to what was asked for
     chain = level(5, [*control((0, 1), (1, 2)), *data((3, 4))], sinks=[1])
-    mask = decide(
+    mask = choose_extracted(
         ExtractInput(5, chain.edges, chain.sink, chain.marked, 0, NO_CIRCLES, included=frozenset(included)), OURS
     )
-    assert (1 in mask.extracted) is gone
+    assert (1 in mask.extracted_children) is gone
 
 
 @pytest.mark.slow
@@ -220,8 +229,8 @@ def test_sinks_that_feed_others_are_told_from_those_that_do_not_in_one_pass() ->
         half = count // 2
         beside = data(*((node, half + node) for node in range(half)))
         many = level(count, [*data(*pairwise(range(half))), *beside], sinks=range(half, count))
-        assert len(decide(many, OURS).out_extract) == half
-        return cpu_seconds(lambda: decide(many, OURS))
+        assert len(choose_extracted(many, OURS).out_extract) == half
+        return cpu_seconds(lambda: choose_extracted(many, OURS))
 
     assert seconds(16_000) < 32 * seconds(2_000)  # eight times as many
 
@@ -232,6 +241,6 @@ def test_thousands_of_children_are_put_away_at_once() -> None:
     edges = data(*((child, child + step) for child in range(2970) for step in range(1, 31)))
     wide = level(3000, edges)
     with seconds(5):
-        mask = put_away(Mask(), wide, range(3000))
-    assert len(mask.extracted) == 3000
+        mask = extract_by_hand(DrawingMask(), wide, range(3000))
+    assert len(mask.extracted_children) == 3000
     assert len(mask.stubbed) == len(edges)

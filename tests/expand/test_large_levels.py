@@ -26,6 +26,6 @@ def test_lines_are_columns() -> None:
     tracemalloc.stop()
     lines = BOXES * (BOXES - 1) // 2
     assert len(level.edges) == lines
-    assert [edge.carried.outputs for edge in level.edges[:2]] == [((0, 0),), ((0, 0),)]
-    assert [level.edges[at].edges.tolist() for at in (0, 1, lines - 1)] == [[0], [1], [lines - 1]]  # type: ignore[union-attr]
+    assert [edge.carried_tensors.outputs for edge in level.edges[:2]] == [((0, 0),), ((0, 0),)]
+    assert [level.edges[at].flat_edges.tolist() for at in (0, 1, lines - 1)] == [[0], [1], [lines - 1]]  # type: ignore[union-attr]
     assert most < 400 * lines  # bytes; with an object for each thing that a line says it is 640

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from graphviz_tb import load
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.paths import Path, parent_path
-from graphviz_tb.model.stacks import shown_members, stack_in, usual_member
+from graphviz_tb.model.paths import RowPath, parent_path
+from graphviz_tb.model.stacks import sole_open_members, sole_stack, usual_member
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 
@@ -39,7 +39,7 @@ def lines(model: Model, member: str) -> set[Line]:
     level = model.members.metagraph((hierarchy.name.index(member),))
     return {
         (
-            hierarchy.leaf(level.children[bridge.child]),
+            hierarchy.display_label(level.children[bridge.child]),
             "<-" if bridge.inbound else "->",
             ("" if bridge.drawable else "stub ") + hierarchy.name[bridge.other],
         )
@@ -81,7 +81,7 @@ def test_scopes_that_hold_one_another_are_gone_through_once(monkeypatch: pytest.
     asked: list[int] = []
     children = Hierarchy.children
     monkeypatch.setattr(Hierarchy, "children", lambda self, row: asked.append(row) or children(self, row))
-    assert {stack_in(hierarchy, row) for row in range(len(hierarchy))} == {-1}
+    assert {sole_stack(hierarchy, row) for row in range(len(hierarchy))} == {-1}
     assert len(asked) == len(set(asked)) == 500
 
 
@@ -132,16 +132,16 @@ def test_each_data_line_that_ends_at_an_open_stack_goes_on_inside(graph: GraphDe
     model = load(graph)
     hierarchy = model.hierarchy
     for row in range(1, len(hierarchy)):
-        stack = stack_in(hierarchy, row)
+        stack = sole_stack(hierarchy, row)
         if stack < 0:
             continue
         for member in [usual_member(hierarchy, stack), chance.choice(hierarchy.children(stack).tolist())]:
-            box = model.members.box_of((member,))
+            box = model.members.box_path((member,))
             inside = {(b.other, b.inbound) for b in model.members.metagraph((member,)).bridges if b.tensors}
             assert set(met(model, box)) <= inside
 
 
-def met(model: Model, box: Path) -> Iterator[tuple[int, bool]]:
+def met(model: Model, box: RowPath) -> Iterator[tuple[int, bool]]:
     """The neighbours of a box whose data lines are drawn around it, each with whether it comes in."""
     around = parent_path(model.hierarchy, box)
     assert around is not None
@@ -164,7 +164,7 @@ def test_a_picture_shows_the_usual_member_the_one_that_is_named_or_all() -> None
     names = model.hierarchy.name
 
     def members(**choices: Any) -> list[str]:
-        shown = shown_members(model.hierarchy, model.picture(**choices).opened)
+        shown = sole_open_members(model.hierarchy, model.picture(**choices).opened)
         return [names[path[-1]] for path in shown.values()] if shown is not None else []
 
     assert members(open="b_[1-5]") == ["b_1"]

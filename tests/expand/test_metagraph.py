@@ -9,21 +9,21 @@ from typing import Any
 import pytest
 
 import graphviz_tb
-from graphviz_tb.expand.loops import back_edges
-from graphviz_tb.model.paths import Path
+from graphviz_tb.expand.loops import loop_back_edges
+from graphviz_tb.model.paths import RowPath
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 
 Rule = Callable[..., Model]
 
 
-def at(model: Model, *names: str) -> Path:
+def at(model: Model, *names: str) -> RowPath:
     """The path of a group: its name, or the names of the calls around it first."""
-    (path,) = model.names.find("::".join(names))
+    (path,) = model.names.find_paths("::".join(names))
     return path
 
 
-def edges(model: Model, path: Path = (0,)) -> dict[tuple[str, str], tuple[int, int, int]]:
+def edges(model: Model, path: RowPath = (0,)) -> dict[tuple[str, str], tuple[int, int, int]]:
     """(source, target) → (data, control, reference) edges."""
     level, name = model.metagraph(path), model.hierarchy.name
     rows = level.children
@@ -39,13 +39,13 @@ def listed(model: Model) -> list[dict[str, Any]]:
     return found
 
 
-def extracted(model: Model, path: Path = (0,)) -> tuple[list[str], list[str]]:
+def extracted(model: Model, path: RowPath = (0,)) -> tuple[list[str], list[str]]:
     level, name = model.metagraph(path), model.hierarchy.name
     columns = level.mask.in_extract, level.mask.out_extract
     return tuple([name[level.children[child]] for child in column] for column in columns)  # type: ignore[return-value]
 
 
-def stubs(model: Model, path: Path = (0,)) -> set[tuple[str, str, str]]:
+def stubs(model: Model, path: RowPath = (0,)) -> set[tuple[str, str, str]]:
     """(child, side, other) of every shortcut."""
     level, name = model.metagraph(path), model.hierarchy.name
     notes = [note for note in level.annotations if note.kind == "shortcut"]
@@ -165,7 +165,7 @@ def test_a_hub_goes_and_the_chain_stays(rule: Rule) -> None:
     assert [*chain(*extracted(model))] == ["hub"]
     level = model.metagraph()
     assert len(level.core_edges()) == 16
-    assert len(level.core()) == 17
+    assert len(level.core_children()) == 17
     assert extracted(rule("hub_of_16")) == ([], [])
 
 
@@ -264,8 +264,8 @@ def test_a_loop_closes_between_children_that_are_asked_for() -> None:
     hierarchy = model.hierarchy
     (function,) = hierarchy.function_rows
     rows = hierarchy.children(function).tolist()
-    (closed,) = back_edges(hierarchy, model.facts, 0, rows)
+    (closed,) = loop_back_edges(hierarchy, model.facts, 0, rows)
     assert [hierarchy.name[rows[end]] for end in (closed.source, closed.target)] == ["next", "x"]
     # Where one end is no child that was asked for there is nothing to close.
     for missing in rows[closed.source], rows[closed.target]:
-        assert not back_edges(hierarchy, model.facts, 0, [row for row in rows if row != missing])
+        assert not loop_back_edges(hierarchy, model.facts, 0, [row for row in rows if row != missing])

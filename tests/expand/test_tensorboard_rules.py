@@ -26,11 +26,11 @@ def test_a_function_counts_itself_among_its_nodes(size: int, extracted: bool) ->
     model = graphviz_tb.load(body_with_a_hub(size), preset="tensorboard")
     (function,) = model.hierarchy.function_rows
     level = model.metagraph((function,))
-    away = {model.hierarchy.name[level.children[at]] for at in level.mask.extracted}
+    away = {model.hierarchy.name[level.children[at]] for at in level.mask.extracted_children}
     assert ("hub" in away) == extracted
 
 
 def test_only_under_its_preset() -> None:
     model = graphviz_tb.load(body_with_a_hub(14))
     (function,) = model.hierarchy.function_rows
-    assert not model.metagraph((function,)).mask.extracted
+    assert not model.metagraph((function,)).mask.extracted_children

@@ -30,18 +30,18 @@ def wide() -> GraphDef:
 
 def test_what_a_call_hands_on_is_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
     followed: list[int] = []
-    through_call = bridges.through_call
+    through_call = bridges.follow_into_call
 
     def counted(*arguments: object) -> list[tuple[int, int, int]]:
         followed.append(1)
         return through_call(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(bridges, "through_call", counted)
+    monkeypatch.setattr(bridges, "follow_into_call", counted)
     model = load(wide(), series_min=1_000, folds=False)
     hierarchy = model.hierarchy
     call = hierarchy.name.index("call")
     scopes = [
-        row for row in range(call, len(hierarchy)) if hierarchy.name[row].startswith("s") and hierarchy.opens(row)
+        row for row in range(call, len(hierarchy)) if hierarchy.name[row].startswith("s") and hierarchy.can_open(row)
     ]
     assert len(scopes) == MANY // 2
     for index, scope in enumerate(scopes):

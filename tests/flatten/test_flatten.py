@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import graphviz_tb
-from graphviz_tb.algorithms.node_columns import AT_ONCE
+from graphviz_tb.algorithms.node_columns import NODES_PER_BATCH
 from graphviz_tb.errors import DuplicateNode, UnknownInput
 from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.pipeline import Model
@@ -305,7 +305,7 @@ def test_an_input_is_not_read_without_its_first_letter() -> None:
 
 @pytest.mark.parametrize("odd", ["plain", "twice", "a:1", "^a"])
 def test_inputs_are_found_before_and_behind_a_node_and_far_from_it(odd: str) -> None:
-    count = 2 * AT_ONCE + 10
+    count = 2 * NODES_PER_BATCH + 10
     graph = GraphDef()
     for number in range(count):
         given = [f"n{(number * 7) % count}", f"^n{count - 1 - number}", f"n{number}:2", "missing"]
@@ -313,7 +313,7 @@ def test_inputs_are_found_before_and_behind_a_node_and_far_from_it(odd: str) -> 
     graph.node.add(name={"plain": "a", "twice": "n3"}.get(odd, odd), op="Relu")
     last = count if odd == "twice" else 3  # of two nodes with one name the last is meant
     found = flatten(graph)
-    for number in (0, 3, AT_ONCE, count - 1):
+    for number in (0, 3, NODES_PER_BATCH, count - 1):
         into = np.flatnonzero(found.target == number)
         means = [last if each == 3 else each for each in ((number * 7) % count, count - 1 - number, number)]
         assert found.source[into].tolist() == means

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import graphviz_tb
-from graphviz_tb.commands.report import counts
+from graphviz_tb.commands.report import count_rows
 from graphviz_tb.pipeline import Model
 from graphviz_tb.summary import summarize
-from graphviz_tb.view.labels import contents, label
+from graphviz_tb.view.labels import describe_contents, line_label
 from graphviz_tb.view.node_labels import NodeLabels
 
 CALL = 'node { name: "call" op: "PartitionedCall" input: "x" attr { key: "f" value { func { name: "%s" } } } }'
@@ -51,7 +51,11 @@ def test_lines_from_a_switch_say_for_which_value_of_the_condition_they_are() -> 
     model = graphviz_tb.load(COND.encode())
     level = model.metagraph((0,))
     names = [model.hierarchy.name[row] for row in level.children]
-    said = {names[edge.target]: (label(edge), contents(edge)) for edge in level.edges if names[edge.source] == "Switch"}
+    said = {
+        names[edge.target]: (line_label(edge), describe_contents(edge))
+        for edge in level.edges
+        if names[edge.source] == "Switch"
+    }
     assert said == {
         "kept": ("if true", "1 tensor (scalar bool, inferred, if true)"),
         "dropped": ("if false", "1 tensor (scalar bool, inferred, if false)"),
@@ -61,10 +65,10 @@ def test_lines_from_a_switch_say_for_which_value_of_the_condition_they_are() -> 
 def test_a_switch_of_a_loop_names_no_branch() -> None:
     model = graphviz_tb.load(COND.replace('"Placeholder"', '"LoopCond"').encode())
     level = model.metagraph((0,))
-    assert not any("if" in label(edge) for edge in level.edges)
+    assert not any("if" in line_label(edge) for edge in level.edges)
 
 
 def test_control_edges_into_constants_are_counted_apart() -> None:
     summary = summarize((model := graphviz_tb.load(COND.encode())).hierarchy, model.facts)
     assert (summary.edges.control, summary.edges.control_into_marks) == (1, 1)
-    assert {row[0]: row[2] for row in counts(summary)}["edges"] == "5 data, 1 control (1 into marks, not drawn)"
+    assert {row[0]: row[2] for row in count_rows(summary)}["edges"] == "5 data, 1 control (1 into marks, not drawn)"

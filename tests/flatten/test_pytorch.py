@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.interpret.pytorch import label_of
+from graphviz_tb.interpret.pytorch import pytorch_label
 from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.options import FlattenOptions
 from graphviz_tb.pipeline import Model
@@ -152,7 +152,7 @@ def test_a_transformer_reads_like_its_modules() -> None:
     }
     assert not [name for name in scopes(model) if "ModuleList" in name]  # it held parameters only
     hierarchy = model.hierarchy
-    top = [hierarchy.leaf(row) for row in hierarchy.children(0)]
+    top = [hierarchy.display_label(row) for row in hierarchy.children(0)]
     assert top == ["input/tokens", "output.1", "Classifier"]
 
 
@@ -180,7 +180,7 @@ def test_a_value_between_thousands_of_blanks() -> None:
     """Three runs of blanks side by side were tried in every part."""
     blanks = b" " * 100_000
     found = [
-        label_of(NodeDef(op="prim::Constant", attr={"attr": {"s": text}}), [])
+        pytorch_label(NodeDef(op="prim::Constant", attr={"attr": {"s": text}}), [])
         for text in (
             b"{value:" + blanks + b"x",
             b"{" + blanks + b"value" + blanks + b":" + blanks + b"7" + blanks + b"}",

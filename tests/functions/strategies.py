@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hypothesis import strategies as st
 
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.paths import Path
+from graphviz_tb.model.paths import RowPath
 from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef
 
 ARGS = 2  # every function takes two and gives two
@@ -78,9 +78,9 @@ class Instances:
     can be followed into the calls they lie at. `base` marks ends that were not followed.
     """
 
-    def __init__(self, hierarchy: Hierarchy, contexts: list[tuple[Path, int]]) -> None:
+    def __init__(self, hierarchy: Hierarchy, contexts: list[tuple[RowPath, int]]) -> None:
         self.hierarchy = hierarchy
-        self.edges: Counter[tuple[Path, bool, Path, bool, int]] = Counter()
+        self.edges: Counter[tuple[RowPath, bool, RowPath, bool, int]] = Counter()
         graph = hierarchy.graph
         for prefix, root in contexts:
             function = -1 if root == 0 else hierarchy.function_rows.index(root)
@@ -96,7 +96,7 @@ class Instances:
                     for real_target, base_target in self.targets(outer_target, slot, control):
                         self.edges[real_source, base_source, real_target, base_target, edge] += 1
 
-    def sources(self, path: Path, key: str, control: bool, depth: int = 0) -> Iterator[tuple[Path, bool]]:
+    def sources(self, path: RowPath, key: str, control: bool, depth: int = 0) -> Iterator[tuple[RowPath, bool]]:
         """The path itself, and those inside it that make its output."""
         yield path, depth == 0
         graph = self.hierarchy.graph
@@ -109,7 +109,7 @@ class Instances:
             node, inner = function.returns[int(key.rpartition(":")[2])]
             yield from self.sources((*path, int(self.hierarchy.row_of_node[node])), inner, False, depth + 1)
 
-    def targets(self, path: Path, slot: int, control: bool) -> Iterator[tuple[Path, bool]]:
+    def targets(self, path: RowPath, slot: int, control: bool) -> Iterator[tuple[RowPath, bool]]:
         """The path itself, and the arguments inside it."""
         yield path, True
         graph = self.hierarchy.graph
@@ -130,12 +130,12 @@ class Instances:
                 found[body] = attr
         return [(attr, body) for body, attr in found.items()]
 
-    def crossing(self, path: Path) -> Counter[tuple[int, int, bool]]:
+    def crossing(self, path: RowPath) -> Counter[tuple[int, int, bool]]:
         """What must cross the border of `path`: `(edge, row inside, comes in)`; the end outside is not followed."""
         hierarchy, row = self.hierarchy, path[-1]
         inside_call = row in hierarchy.calls
 
-        def within(end: Path) -> bool:
+        def within(end: RowPath) -> bool:
             if inside_call:
                 return len(end) > len(path) and end[: len(path)] == path
             return (
@@ -154,6 +154,6 @@ class Instances:
                 found[edge, target[place], True] += count
         return found
 
-    def near(self, path: Path, outside: Path, inside: Path) -> bool:
+    def near(self, path: RowPath, outside: RowPath, inside: RowPath) -> bool:
         """Whether the end outside lies in the group or call itself (then the edge does not leave it)."""
         return len(outside) >= len(path) and outside[: len(path)] == path and len(inside) <= len(path)

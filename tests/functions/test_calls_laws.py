@@ -6,33 +6,37 @@ from collections import Counter
 
 from hypothesis import given
 
-from graphviz_tb.algorithms.calls import OpsThroughCalls
-from graphviz_tb.expand.bridges import EdgeFiles, crossings_inside
+from graphviz_tb.algorithms.calls import OpCounter
+from graphviz_tb.expand.bridges import EdgeIndex, open_group_crossings
 from graphviz_tb.model.hierarchy import RowKind
-from graphviz_tb.model.paths import Path, address, child_path, parent_path
+from graphviz_tb.model.paths import RowPath, child_path, parent_path, path_address
 from graphviz_tb.pipeline import Model, load
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.view.opening import openable
+from graphviz_tb.view.opening import opens_without_recursion
 from tests.effort import examples
 from tests.functions.strategies import Instances, graphs
 
 MOST = 60
 
 
-def every_group(model: Model, most: int = MOST) -> list[Path]:
+def every_group(model: Model, most: int = MOST) -> list[RowPath]:
     """Groups and calls in all places, nearest first, no function inside itself."""
-    found: list[Path] = [(0,)]
+    found: list[RowPath] = [(0,)]
     for path in found:
         for row in model.metagraph(path).children:
             child = child_path(model.hierarchy, path, row)
-            if model.hierarchy.opens(row) and openable(model.hierarchy, child, path[-1]) and len(found) < most:
+            if (
+                model.hierarchy.can_open(row)
+                and opens_without_recursion(model.hierarchy, child, path[-1])
+                and len(found) < most
+            ):
                 found.append(child)
     return found
 
 
-def contexts(model: Model, groups: list[Path]) -> list[tuple[Path, int]]:
+def contexts(model: Model, groups: list[RowPath]) -> list[tuple[RowPath, int]]:
     """The bodies that are shown in some place: `(calls around, row of the function)`."""
-    found: dict[tuple[Path, int], None] = {((), 0): None}
+    found: dict[tuple[RowPath, int], None] = {((), 0): None}
     for path in groups:
         for _, body in model.hierarchy.calls.get(path[-1], ()):
             found[path, body] = None
@@ -45,11 +49,11 @@ def test_bridges_are_the_edges_that_cross(graph: GraphDef) -> None:
     model = load(graph)
     groups = every_group(model)
     instances = Instances(model.hierarchy, contexts(model, groups))
-    files = EdgeFiles(model.hierarchy)
+    files = EdgeIndex(model.hierarchy)
     for path in groups[1:]:
-        found = crossings_inside(model.hierarchy, files, path)
+        found = open_group_crossings(model.hierarchy, files, path)
         counted = Counter(zip(found.edge.tolist(), found.inner.tolist(), found.inbound.tolist(), strict=True))
-        assert counted == instances.crossing(path), address(model.hierarchy, path)
+        assert counted == instances.crossing(path), path_address(model.hierarchy, path)
         level = model.metagraph(path)
         assert sum(bridge.tensors + bridge.control for bridge in level.bridges) == len(found.edge)
         ends = dict(zip(level.children, (model.hierarchy.end[row] for row in level.children), strict=True))
@@ -71,7 +75,7 @@ def test_levels_hold_the_edges_of_their_body(graph: GraphDef) -> None:
             assert not level.edges
             continue
         shown = sum(edge.tensors + edge.control for edge in level.edges) + sum(count for _, count in level.loops)
-        assert shown == len(model.hierarchy.owned(bodies[0][1]))
+        assert shown == len(model.hierarchy.owned_edges(bodies[0][1]))
 
 
 @given(graphs())
@@ -82,7 +86,7 @@ def test_every_op_shows_once_in_each_place(graph: GraphDef) -> None:
     groups = every_group(model)
     opened = set(groups[::2]) | {(0,)}
     opened = {path for path in opened if around_are_open(model, path, opened)}
-    shown: Counter[Path] = Counter()
+    shown: Counter[RowPath] = Counter()
     for path in opened:
         for row in model.metagraph(path).children:
             child = child_path(hierarchy, path, row)
@@ -100,7 +104,7 @@ def test_every_op_shows_once_in_each_place(graph: GraphDef) -> None:
     assert {path: count for path, count in shown.items() if not (len(path) == 1 and path[0] in library)} == expected
 
 
-def around_are_open(model: Model, path: Path, opened: set[Path]) -> bool:
+def around_are_open(model: Model, path: RowPath, opened: set[RowPath]) -> bool:
     """Whether every group around `path` is open."""
     around = parent_path(model.hierarchy, path)
     while around is not None:
@@ -126,7 +130,7 @@ def test_recursion_is_legal_and_lazy(graph: GraphDef) -> None:
 def test_an_address_leads_back(graph: GraphDef) -> None:
     model = load(graph)
     for path in every_group(model, 25)[1:]:
-        assert path in model.names.find(address(model.hierarchy, path))
+        assert path in model.names.find_paths(path_address(model.hierarchy, path))
 
 
 @given(graphs())
@@ -134,7 +138,7 @@ def test_an_address_leads_back(graph: GraphDef) -> None:
 def test_counts_through_calls_are_those_of_the_places(graph: GraphDef) -> None:
     """Counted by walking every place: an op counts 1, a call what is in its functions."""
     model = load(graph)
-    hierarchy, ops = model.hierarchy, OpsThroughCalls(model.hierarchy)
+    hierarchy, ops = model.hierarchy, OpCounter(model.hierarchy)
 
     def walk(row: int) -> int:
         return sum(

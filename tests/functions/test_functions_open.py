@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from graphviz_tb.algorithms.calls import OpsThroughCalls
-from graphviz_tb.commands import run
+from graphviz_tb.algorithms.calls import OpCounter
+from graphviz_tb.commands import run_command_line
 from graphviz_tb.errors import UnknownNode
-from graphviz_tb.model.paths import address, child_path
+from graphviz_tb.model.paths import child_path, path_address
 from graphviz_tb.pipeline import Model, load
 from graphviz_tb.proto import GraphDef
 from tests.each import each
@@ -37,7 +37,7 @@ def test_every_call_opens(fixtures: Path, name: str, preset: str) -> None:
         level = model.metagraph(path)
         assert len(level.children) == len(set(level.children))
         if path != (0,):
-            assert path in model.names.find(address(model.hierarchy, path))
+            assert path in model.names.find_paths(path_address(model.hierarchy, path))
     picture = model.picture(open_all=True, max_open=300)
     addresses = [box.address for box in picture.scene.boxes]
     assert len(addresses) == len(set(addresses))
@@ -46,9 +46,9 @@ def test_every_call_opens(fixtures: Path, name: str, preset: str) -> None:
 
 def test_a_saved_model_opens_to_its_layers(fixtures: Path) -> None:
     model = load(fixtures / "real/savedmodel_small.pb")
-    names = {address(model.hierarchy, path) for path in every_group(model, 400)}
+    names = {path_address(model.hierarchy, path) for path in every_group(model, 400)}
     leaves = {
-        address(model.hierarchy, child_path(model.hierarchy, path, row))
+        path_address(model.hierarchy, child_path(model.hierarchy, path, row))
         for path in every_group(model, 400)
         for row in model.metagraph(path).children
     }
@@ -59,15 +59,15 @@ def test_a_saved_model_opens_to_its_layers(fixtures: Path) -> None:
 def test_a_recursive_function_counts_without_end_and_opens_step_by_step(fixtures: Path) -> None:
     model = load(fixtures / "real/func_library_recursive.pbtxt")
     calls = [row for row in model.hierarchy.calls if row < model.hierarchy.end[0]]
-    ops = OpsThroughCalls(model.hierarchy)
+    ops = OpCounter(model.hierarchy)
     assert any(ops(row) is None for row in calls)
     picture = model.picture(depth=0)
     assert any(text.content == "∞ ops" for text in picture.scene.texts)
     call = calls[0]
     inner = [row for row in model.hierarchy.calls if row > model.hierarchy.end[0]]
     deep = (call, *inner[:1] * 6)
-    addresses = shown(model, address(model.hierarchy, deep))
-    assert address(model.hierarchy, deep) in addresses
+    addresses = shown(model, path_address(model.hierarchy, deep))
+    assert path_address(model.hierarchy, deep) in addresses
 
 
 def test_open_all_opens_a_function_once_on_its_own_path(fixtures: Path) -> None:
@@ -101,25 +101,25 @@ def test_wild_cards_go_into_calls(fixtures: Path) -> None:
 
 def test_a_graph_that_tensorboard_merged_still_opens(fixtures: Path) -> None:
     model = load(fixtures / "real/func_trace_multi.pb")
-    assert "graph_1/while::body" in {address(model.hierarchy, path) for path in every_group(model)}
+    assert "graph_1/while::body" in {path_address(model.hierarchy, path) for path in every_group(model)}
 
 
 def test_both_colons_in_a_name() -> None:
     function = {"signature": {"name": "f", "input_arg": [{"name": "x", "type": 1}]}}
     node = {"name": "a::b", "op": "PartitionedCall", "attr": {"f": {"func": {"name": "f"}}}}
     model = load(GraphDef(node=[node], library={"function": [function]}))
-    (path,) = model.names.find("a::::b::x")
-    assert address(model.hierarchy, path) == "a::::b::x"
+    (path,) = model.names.find_paths("a::::b::x")
+    assert path_address(model.hierarchy, path) == "a::::b::x"
 
 
 def test_a_function_of_the_library_opens_by_itself(fixtures: Path) -> None:
     model = load(fixtures / "real/func_library_v2.pb")
     addresses = shown(model, "__inference_step_88::while::body")
     assert {"__inference_step_88", "__inference_step_88::x", "__inference_step_88::while::body"} <= addresses
-    (path,) = model.names.find("__inference_step_88::x")
-    assert address(model.hierarchy, path) == "__inference_step_88::x"
+    (path,) = model.names.find_paths("__inference_step_88::x")
+    assert path_address(model.hierarchy, path) == "__inference_step_88::x"
     with pytest.raises(UnknownNode, match="__inference_step_88::while"):
-        model.names.find("__inference_step_88::whil")
+        model.names.find_paths("__inference_step_88::whil")
 
 
 def test_a_function_that_is_called_can_be_opened_by_itself_too(fixtures: Path) -> None:
@@ -139,12 +139,12 @@ def test_the_hash_in_the_name_of_a_defun_is_not_shown() -> None:
 
 def test_the_title_counts_through_calls(fixtures: Path) -> None:
     model = load(fixtures / "real/func_library_nested.pb")
-    assert OpsThroughCalls(model.hierarchy)(0) == 6 - 3 + 19 + 19 + 7
+    assert OpCounter(model.hierarchy)(0) == 6 - 3 + 19 + 19 + 7
     assert model.picture().caption.facts.startswith("48 ops ")
 
 
 def test_a_long_list_of_functions_is_cut_and_said(fixtures: Path) -> None:
-    from graphviz_tb.limits import FUNCTIONS_SHOWN
+    from graphviz_tb.limits import MAX_UNCALLED_FUNCTIONS
 
     functions = [
         {
@@ -156,7 +156,7 @@ def test_a_long_list_of_functions_is_cut_and_said(fixtures: Path) -> None:
     model = load(GraphDef(node=[{"name": "n", "op": "NoOp"}], library={"function": functions}))
     picture = model.picture(open=("f0",))
     listed = [box.address for box in picture.scene.boxes if box.area == "functions"]
-    assert len(listed) == FUNCTIONS_SHOWN + 1
+    assert len(listed) == MAX_UNCALLED_FUNCTIONS + 1
     assert "f0" in listed
     assert [notice.count for notice in picture.notices if notice.code == "unlisted-functions"] == [40 - 13]
 
@@ -215,7 +215,12 @@ def test_more_ops_than_a_number_holds(
     file.write_bytes(calls(levels, each).SerializeToString())
     assert "≥ 1\N{THIN SPACE}000\N{THIN SPACE}000\N{THIN SPACE}000 ops" in load(file).picture().render("svg").decode()
     assert load(file).picture().render("html")
-    assert run(["info", str(file), "--json"]) == run(["info", str(file)]) == run(["tree", str(file)]) == 0
+    assert (
+        run_command_line(["info", str(file), "--json"])
+        == run_command_line(["info", str(file)])
+        == run_command_line(["tree", str(file)])
+        == 0
+    )
     said = capsys.readouterr().out
     assert '"ops_through_calls": 1000000000,' in said
     assert "≥ 1,000,000,000" in said

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from graphviz_tb.algorithms.calls import OpsThroughCalls
-from graphviz_tb.group import group
+from graphviz_tb.algorithms.calls import OpCounter
+from graphviz_tb.group import fold_graph
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.paths import address, is_place, neighbour_path
+from graphviz_tb.model.paths import is_valid_path, neighbour_path, path_address
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.view.node_labels import NodeLabels
 from tests.flat import flatten
@@ -23,7 +23,7 @@ def branching(name: str, count: int) -> Hierarchy:
         function = graph.library.function.add(signature={"name": f"f{number}"})
         function.node_def.add(name="x", op="Relu")
         function.node_def.add(name="y", op="Relu")
-    return group(flatten(graph))
+    return fold_graph(flatten(graph))
 
 
 @pytest.mark.slow
@@ -33,16 +33,16 @@ def test_branches_by_what_the_call_calls_them() -> None:
     labels = NodeLabels(hierarchy, lambda path: None)
     with seconds(2):  # about 0.2
         found = [labels.node_label((call, row)) for row in rows]
-        assert all(is_place(hierarchy, (call, row)) for row in rows)
+        assert all(is_valid_path(hierarchy, (call, row)) for row in rows)
         assert all(neighbour_path(hierarchy, (call,), row + 1, inside=True) == (call, row + 1) for row in rows)
     assert [label.label for label in found] == [f"branches[{number}]" for number in range(10_000)]
     assert found[7].address == "c::branches[7]"
-    assert address(hierarchy, (call, rows[7] + 1)) == "c::branches[7]/x"
+    assert path_address(hierarchy, (call, rows[7] + 1)) == "c::branches[7]/x"
 
 
 @pytest.mark.slow
 def test_ops_of_many_branches_deep_in_scopes() -> None:
     hierarchy = branching("a/" * 5000 + "c", 5000)
     with seconds(1):  # about 0.03
-        through = OpsThroughCalls(hierarchy)
+        through = OpCounter(hierarchy)
         assert {through(row) for row in range(5000)} == {10_000}

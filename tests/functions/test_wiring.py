@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from graphviz_tb.expand.calls import joined_to
+from graphviz_tb.expand.calls import call_wiring
 from graphviz_tb.model.graph import Function
 from graphviz_tb.pipeline import Model, load
 from graphviz_tb.proto import GraphDef
@@ -41,7 +41,7 @@ def inputs(count: int) -> list[dict[str, Any]]:
 
 def entries(model: Model, address: str = "c") -> set[tuple[str, str, bool]]:
     """`(child, neighbour, comes in)` of the bridges of an open call."""
-    (path,) = model.names.find(address)
+    (path,) = model.names.find_paths(address)
     level, name = model.metagraph(path), model.hierarchy.name
     return {(name[level.children[one.child]], name[one.other], one.inbound) for one in level.bridges}
 
@@ -141,8 +141,10 @@ def test_functions_of_one_dataset_capture_one_after_the_other() -> None:
     graph = flatten(GraphDef(node=[*inputs(4), node], library=library))
     for attr, at, expected in (("key_func", 0, {1: [1]}), ("reduce_func", 1, {2: [1], 3: [2]})):
         found: Function = graph.functions[at]
-        joined = joined_to(graph, 4, attr, found)
-        assert {slot: joined.takes(slot) for slot in range(1, 4) if joined.takes(slot)} == expected
+        joined = call_wiring(graph, 4, attr, found)
+        assert {
+            slot: joined.arguments_of_input(slot) for slot in range(1, 4) if joined.arguments_of_input(slot)
+        } == expected
 
 
 def test_an_op_nobody_knows_is_wired_only_where_the_numbers_agree() -> None:
@@ -154,7 +156,7 @@ def test_control_edges_end_at_the_call() -> None:
     node = call("PartitionedCall", 2, f="f")
     node["input"].append("^i0")
     model = made(node, TWO)
-    assert all(one.control == 0 for one in model.metagraph(model.names.find("c")[0]).bridges)
+    assert all(one.control == 0 for one in model.metagraph(model.names.find_paths("c")[0]).bridges)
     edge = next(one for one in model.metagraph().edges if one.control)
     assert (edge.tensors, edge.control) == (1, 1)
 
@@ -167,7 +169,7 @@ def test_constants_stand_beside_the_arguments() -> None:
     )
     model = load(graph)
     for attr in ("cond", "body"):
-        level = model.metagraph(model.names.find(f"c::{attr}")[0])
+        level = model.metagraph(model.names.find_paths(f"c::{attr}")[0])
         beside = {
             (model.hierarchy.name[level.children[one.child]], model.hierarchy.name[one.other])
             for one in level.annotations

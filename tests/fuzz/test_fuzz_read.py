@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from graphviz_tb.errors import ReadError, TbGraphError, TooLarge
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.read import contents, profiles, read
+from graphviz_tb.read import list_contents, list_profiles, read_source
 from graphviz_tb.read.crc import masked_crc
 from graphviz_tb.read.pbtxt import parse
 from tests.each import each
@@ -31,7 +31,7 @@ from tests.timing import within
 def survives(data: bytes) -> None:
     """Reading ends soon, with a value or an error of the tree."""
     start = time.process_time()
-    for way in (read, contents, profiles):
+    for way in (read_source, list_contents, list_profiles):
         try:
             way(data, ReadOptions())
         except TbGraphError as error:
@@ -135,7 +135,7 @@ def peak_megabytes() -> float:
 def refused(data: bytes, seconds: float = 10, megabytes: float = 400) -> str:
     before, start = peak_megabytes(), time.process_time()
     with pytest.raises(TbGraphError) as caught:
-        read(data)
+        read_source(data)
     assert within(time.process_time() - start, seconds)
     assert peak_megabytes() - before < megabytes
     return str(caught.value)
@@ -202,8 +202,8 @@ def test_a_bomb_is_let_in_when_asked_for(tmp_path: Path) -> None:
     path = tmp_path / "x.pbtxt.gz"
     path.write_bytes(gzip.compress(b"# nothing\n" * 9_000_000 + b'node { name: "a" }'))
     with pytest.raises(TooLarge):
-        read(path)
-    assert read(path, ReadOptions(max_bytes=1 << 27)).graph_def.node
+        read_source(path)
+    assert read_source(path, ReadOptions(max_bytes=1 << 27)).graph_def.node
 
 
 @pytest.mark.slow
@@ -232,10 +232,10 @@ def test_a_bomb_is_let_in_when_asked_for(tmp_path: Path) -> None:
 def test_no_spelling_takes_quadratic_time(text: bytes) -> None:
     start = time.process_time()
     with contextlib.suppress(ReadError):
-        read(text)
+        read_source(text)
     assert within(time.process_time() - start, 8)
 
 
 def test_all_of_it_still_reads_what_is_whole() -> None:
     graph = GraphDef.FromString(KINDS["graph"])
-    assert read(text_format.MessageToString(graph).encode()).graph_def == graph
+    assert read_source(text_format.MessageToString(graph).encode()).graph_def == graph

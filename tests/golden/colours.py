@@ -8,9 +8,9 @@ from typing import Any
 from forests import forest, stretched
 
 import graphviz_tb
-from graphviz_tb.color import SCHEMES, colour
-from graphviz_tb.color.colouring import ByNumber, Colouring
-from graphviz_tb.model.paths import Path
+from graphviz_tb.color import SCHEMES, make_colouring
+from graphviz_tb.color.colouring import Colouring, NumberColouring
+from graphviz_tb.model.paths import RowPath
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 
@@ -26,9 +26,9 @@ def striped(name: str) -> Iterator[Any]:
 
 def structured(model: Model) -> Iterator[Any]:
     """The same of a model."""
-    paths: list[Path] = [(row,) for row in range(len(model.hierarchy))]
-    found = colour(model.hierarchy, model.facts)
-    yield from ((row.label, row.fill.badge, row.fill.fill) for row in found.legend(paths))
+    paths: list[RowPath] = [(row,) for row in range(len(model.hierarchy))]
+    found = make_colouring(model.hierarchy, model.facts)
+    yield from ((row.label, row.fill.badge, row.fill.fill) for row in found.legend_rows(paths))
     yield [[row, fill.badge, fill.fill] for row, fill in fills(found, paths) if fill.hued]
     yield alike(found, len(paths))
 
@@ -36,57 +36,61 @@ def structured(model: Model) -> Iterator[Any]:
 def painted(name: str) -> Iterator[Any]:
     """Hues, letters and words of every row, and which rows are alike."""
     model = graphviz_tb.load(GraphDef(node=forest(name)))
-    paths: list[Path] = [(row,) for row in range(len(model.hierarchy))]
+    paths: list[RowPath] = [(row,) for row in range(len(model.hierarchy))]
     yield from structured(model)
     for scheme in SHARES:
-        found = colour(model.hierarchy, model.facts, scheme)
-        groups = [path for path in paths if model.hierarchy.opens(path[0])]
-        yield scheme, found.legend(paths), alike(found, len(paths))
+        found = make_colouring(model.hierarchy, model.facts, scheme)
+        groups = [path for path in paths if model.hierarchy.can_open(path[0])]
+        yield scheme, found.legend_rows(paths), alike(found, len(paths))
         for path, (_, fill) in zip(groups, fills(found, groups), strict=True):
-            yield path[0], found.second(path), found.account(path), fill.fill, fill.bands
+            yield path[0], found.second_line(path), found.tooltip_text(path), fill.fill, fill.bands
         yield [
-            fill.badge + (found.second(path) or "") for path, (_, fill) in zip(paths, fills(found, paths), strict=True)
+            fill.badge + (found.second_line(path) or "")
+            for path, (_, fill) in zip(paths, fills(found, paths), strict=True)
         ]
 
 
-def fills(colouring: Colouring, paths: list[Path]) -> list[tuple[int, Any]]:
+def fills(colouring: Colouring, paths: list[RowPath]) -> list[tuple[int, Any]]:
     """Rows with their fills."""
-    return [(path[-1], colouring.fill(path)) for path in paths]
+    return [(path[-1], colouring.fill_of(path)) for path in paths]
 
 
 def alike(colouring: Colouring, rows: int) -> list[int]:
     """For each row the first one that looks as it does."""
     first: dict[Any, int] = {}
-    return [first.setdefault(colouring.alike(row), row) for row in range(rows)]
+    return [first.setdefault(colouring.look_key(row), row) for row in range(rows)]
 
 
 def numbers(model: Model, schemes: tuple[str, ...]) -> Iterator[Any]:
     """All that colourings by a number say, and their colours along the scale."""
     for scheme in schemes:
         for theme in ("light", "dark"):
-            found = colour(model.hierarchy, model.facts, scheme, theme).by_number()
+            found = make_colouring(model.hierarchy, model.facts, scheme, theme).as_number_colouring()
             assert found is not None
-            values = [value for value in VALUES if value >= 0 or found.numbers([]).signed]
-            tones = [found.to_one().shade(value) for value in values]
+            values = [value for value in VALUES if value >= 0 or found.number_values([]).signed]
+            tones = [found.scaled_to_one().shade_of(value) for value in values]
             yield (
                 scheme,
                 theme,
                 [(tone.fill, tone.text) for tone in tones],
                 tones[1],
-                found.unknown(0),
-                found.unknown(1),
+                found.unknown_fill(0),
+                found.unknown_fill(1),
             )
         yield from said(found)
 
 
-def said(colouring: ByNumber) -> Iterator[Any]:
+def said(colouring: NumberColouring) -> Iterator[Any]:
     """Its numbers, and its legends where all, little and nothing is shown closed."""
-    told = colouring.numbers([(1,), (2,)])
+    told = colouring.number_values([(1,), (2,)])
     yield list(told.values), list(told.words), list(told.accounts)
     yield told.missing, told.signed, told.batch, told.lacks
-    rows: list[Path] = [(row,) for row in range(len(colouring.hierarchy))]
+    rows: list[RowPath] = [(row,) for row in range(len(colouring.hierarchy))]
     for paths in (rows[:1], rows[-3:], []):
-        yield colouring.scaled(paths).legend(rows), [colouring.scaled(paths).fill(path).fill for path in rows[:9]]
+        yield (
+            colouring.scaled_to(paths).legend_rows(rows),
+            [colouring.scaled_to(paths).fill_of(path).fill for path in rows[:9]],
+        )
 
 
 def costed(name: str) -> Iterator[Any]:

@@ -6,26 +6,26 @@ import random
 from dataclasses import replace
 from itertools import product
 
-from graphviz_tb.model.paint import Caption, Fill, LegendRow, Paint, Tint, Tints
+from graphviz_tb.model.paint import Caption, LegendRow, LineTint, LineTints, Paint, RowFill
 from graphviz_tb.model.scene import Box, Point, Port, Route, Scene, Separator, Stub, Text, Web
 from graphviz_tb.model.theme import THEMES
 
 GREY, RED = "#DDDDDD", "#CC0000"
 STEP = 60  # px from one box to the next
-PLAIN = Fill("#FFFFFF", "#888888", "#111111", "#555555")
+PLAIN = RowFill("#FFFFFF", "#888888", "#111111", "#555555")
 FILLS = (
     PLAIN,
-    Fill(GREY, "#777777", "#222222", "#222222", badge="A", hued=True),
-    Fill(RED, "#660000", "#333333", "#333333", bands=((RED, 700), (GREY, 200), ("#00CC00", 90), ("#0000CC", 10))),
-    Fill(RED, "#660000", "#333333", "#333333", bands=((RED, 500), (GREY, 500)), hued=True),
-    Fill("#EEEEEE", "#BBBBBB", "#444444", "#444444", hatch=True),
-    *(Fill(GREY, "#777777", "#222222", "#222222", hued=sign == "~", sign=sign) for sign in "+−~→"),
+    RowFill(GREY, "#777777", "#222222", "#222222", badge="A", hued=True),
+    RowFill(RED, "#660000", "#333333", "#333333", bands=((RED, 700), (GREY, 200), ("#00CC00", 90), ("#0000CC", 10))),
+    RowFill(RED, "#660000", "#333333", "#333333", bands=((RED, 500), (GREY, 500)), hued=True),
+    RowFill("#EEEEEE", "#BBBBBB", "#444444", "#444444", hatch=True),
+    *(RowFill(GREY, "#777777", "#222222", "#222222", hued=sign == "~", sign=sign) for sign in "+−~→"),
 )
 KINDS = ("scope", "op", "call", "function", "series", "fold")
 SIGNS = "+−~"
 TINTS = (
-    Tint("#00AA00"),
-    *(Tint(RED, (5, 2) if sign == "−" else (), sign, whole) for sign, whole in product(SIGNS, (True, False))),
+    LineTint("#00AA00"),
+    *(LineTint(RED, (5, 2) if sign == "−" else (), sign, whole) for sign, whole in product(SIGNS, (True, False))),
 )
 TURNS: tuple[tuple[Point, ...], ...] = (
     ((0, 0), (0, 90)),
@@ -66,7 +66,7 @@ def catalogue(theme: str, shift: int = 0) -> tuple[Scene, Paint, Caption]:
     boxes = tuple(box_of(number, *features) for number, features in enumerate(product(KINDS, range(8))))
     fills = tuple(FILLS[(number + shift) % len(FILLS)] for number in range(len(boxes)))
     routes, stubs = lines(len(boxes)), all_stubs()
-    tints = Tints(
+    tints = LineTints(
         tuple(TINTS[number % 9] if number % 9 < len(TINTS) else None for number in range(shift, shift + len(routes))),
         tuple(
             TINTS[number % 9] if 0 < number % 9 < len(TINTS) else None for number in range(shift, shift + len(stubs))
@@ -219,7 +219,7 @@ def scattered(name: str) -> tuple[Scene, Paint, Caption]:
     rows = [replace(row, more="more " * luck.randrange(2) * luck.randrange(9)) for row in rows]
     scheme = luck.choice(("diff", "structure"))
     title = luck.choice(("", "net", "a title that is longer than the picture is wide, and longer, and longer"))
-    tints = Tints.none(scene)
+    tints = LineTints.untinted(scene)
     fills = (PLAIN,) * len(boxes)
     paint = Paint(
         THEMES["light"],

@@ -7,23 +7,32 @@ import zlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from graphviz_tb.group.flow.box import FlowBox, SymbolNumbers, group, stack, walk
-from graphviz_tb.group.flow.finish import finished
-from graphviz_tb.group.flow.heads import with_heads
-from graphviz_tb.group.flow.periods import numbered, periods, stretches_of
-from graphviz_tb.group.flow.readable import cost, readable
-from graphviz_tb.group.flow.regions import side_by_side
+from graphviz_tb.group.flow.box import FlowBox, SymbolTable, make_group, make_stack, walk_boxes
+from graphviz_tb.group.flow.finish import enforce_limits
+from graphviz_tb.group.flow.heads import fold_heads
+from graphviz_tb.group.flow.periods import candidate_periods, number_words, periodic_stretches
+from graphviz_tb.group.flow.readable import reading_cost, simplify_level
+from graphviz_tb.group.flow.regions import stack_parallel_parts
 from graphviz_tb.group.flow.repeats import fold_repeats, is_stage
-from graphviz_tb.group.flow.sequence import Element
-from graphviz_tb.group.flow.setting import Setting
-from graphviz_tb.group.flow.sizes import narrowed
+from graphviz_tb.group.flow.sequence import SequenceElement
+from graphviz_tb.group.flow.setting import FoldContext
+from graphviz_tb.group.flow.sizes import narrow_to_limit
 from graphviz_tb.group.flow.stages import fold_stages
 from graphviz_tb.group.flow.words import Vocabulary
 from graphviz_tb.limits import Meter
-from graphviz_tb.model.hierarchy import How
+from graphviz_tb.model.hierarchy import GroupOrigin
 
 NAMES = ("conv", "conv_1", "conv_2", "dense", "block_1_a", "block_1_b", "block_2_a", "x", "stage2a", "stage2b")
-GROUPS = (How.NAME, How.NAME, How.REGION, How.STAGE, How.REPEAT, How.BRANCH, How.SEGMENT, How.SEGMENT)
+GROUPS = (
+    GroupOrigin.NAME,
+    GroupOrigin.NAME,
+    GroupOrigin.REGION,
+    GroupOrigin.STAGE,
+    GroupOrigin.REPEAT,
+    GroupOrigin.BRANCH,
+    GroupOrigin.SEGMENT,
+    GroupOrigin.SEGMENT,
+)
 MANY = 20  # of one name
 SHOWN = 60  # characters of a line, before its checksum
 DEEP = 3  # groups in groups
@@ -34,8 +43,8 @@ class Drawn:
     """Boxes that were drawn, and what they share."""
 
     def __init__(self, name: str) -> None:
-        self.luck, self.symbols, self.rows = random.Random(name), SymbolNumbers(), 0
-        self.setting = Setting(
+        self.luck, self.symbols, self.rows = random.Random(name), SymbolTable(), 0
+        self.setting = FoldContext(
             Vocabulary(NAMES), self.symbols, Meter(1000), *self.luck.choice(((16, 40), (4, 6), (3, 9)))
         )
 
@@ -53,15 +62,17 @@ class Drawn:
             )
             feeders = [self.box(DEEP) for _ in range(self.luck.randrange(3))] if kind > 0.5 else []
             self.rows += 1
-            return FlowBox(self.luck.choice(NAMES), self.symbols.of("op", number, ops), ops, self.rows, feeders=feeders)
+            return FlowBox(
+                self.luck.choice(NAMES), self.symbols.symbol_of("op", number, ops), ops, self.rows, feeders=feeders
+            )
         if kind < 0.8:
             members = self.boxes(deep + 1)
             how = self.luck.choice(GROUPS)
-            symbol = self.symbols.of(how, *(member.symbol for member in members))
-            return group(how, members, symbol, self.luck.choice(NAMES))
+            symbol = self.symbols.symbol_of(how, *(member.symbol for member in members))
+            return make_group(how, members, symbol, self.luck.choice(NAMES))
         unit = self.box(deep + 1)
         members = [unit, *(self.alike(unit) for _ in range(self.luck.choice((1, 2, 2, 6, 40))))]
-        return stack(self.symbols, members, unit.symbol, sideways=self.luck.random() < 0.3)
+        return make_stack(self.symbols, members, unit.symbol, sideways=self.luck.random() < 0.3)
 
     def alike(self, box: FlowBox) -> FlowBox:
         """Another box of the same structure."""
@@ -70,11 +81,11 @@ class Drawn:
         row = self.rows if box.row >= 0 else -1
         return FlowBox(self.luck.choice(NAMES), box.symbol, box.ops, row, box.how, members, [], box.unit, box.sideways)
 
-    def sequence(self) -> list[Element]:
+    def sequence(self) -> list[SequenceElement]:
         """Elements along the flow, some of them in repeated templates, with odd ones between."""
         luck = self.luck
         kinds = [self.box(luck.choice((1, 2, DEEP))) for _ in range(6)]
-        found: list[Element] = []
+        found: list[SequenceElement] = []
         for _ in range(luck.randrange(1, 5)):
             template = [luck.choice(kinds) for _ in range(luck.choice((1, 2, 3, 4, 5, 9)))]
             flags = [(luck.randrange(1, 4), luck.random() < 0.3, luck.random() < 0.1) for _ in template]
@@ -84,19 +95,19 @@ class Drawn:
                     found.append(self.element(luck.choice(kinds), 1, False, False))
         return found
 
-    def element(self, box: FlowBox, cut: int, fork: bool, side: bool) -> Element:
+    def element(self, box: FlowBox, cut: int, fork: bool, side: bool) -> SequenceElement:
         """One box of a sequence, of the structure of another."""
         made = self.alike(box)
         held = tuple(member.symbol for member in made.members) or (made.symbol,)
-        word: object = ("stack", made.unit) if made.stack else made.symbol
+        word: object = ("stack", made.unit) if made.is_repetition else made.symbol
         shortcut, source = fork and len(held) > 2, not fork and self.luck.random() < 0.1
-        return Element(made, made.symbol, word, cut, fork, False, side, held, shortcut, source)
+        return SequenceElement(made, made.symbol, word, cut, fork, False, side, held, shortcut, source)
 
 
 def shape(boxes: Sequence[FlowBox]) -> str:
     """What groups there are, as one line."""
     return " ".join(
-        f"{How(box.how).name.lower()}{box.symbol}×{box.ops}({shape([*box.feeders, *box.members])})" if box.members
+        f"{GroupOrigin(box.how).name.lower()}{box.symbol}×{box.ops}({shape([*box.feeders, *box.members])})" if box.members
         else f"{box.symbol}{'+' * len(box.feeders)}"
         for box in boxes
     )  # fmt: skip
@@ -107,18 +118,18 @@ def folded(name: str) -> list[str]:
     drawn = Drawn(name)
     boxes, total = drawn.boxes(), drawn.luck.choice((10, 20, 30, 100))
     limit = drawn.luck.choice((4, 6, 16))
-    lines = [f"{cost(boxes)} {[is_stage(box) for box in walk(boxes) if box.members]}"]
-    lines.append(shape(readable(list(boxes), limit, total)))
-    lines.append(shape(side_by_side(list(boxes), drawn.setting)))
-    lines.append(shape(narrowed(boxes, drawn.setting, limit)))
-    lines.append(shape(finished(boxes, drawn.setting)))
+    lines = [f"{reading_cost(boxes)} {[is_stage(box) for box in walk_boxes(boxes) if box.members]}"]
+    lines.append(shape(simplify_level(list(boxes), limit, total)))
+    lines.append(shape(stack_parallel_parts(list(boxes), drawn.setting)))
+    lines.append(shape(narrow_to_limit(boxes, drawn.setting, limit)))
+    lines.append(shape(enforce_limits(boxes, drawn.setting)))
     return lines
 
 
 def repeated(name: str) -> list[str]:
     """What the steps that look at a sequence make of one, as lines."""
     lines = []
-    for step in (with_heads, fold_repeats, fold_stages):
+    for step in (fold_heads, fold_repeats, fold_stages):
         drawn = Drawn(name)
         sequence = drawn.sequence()
         found = step(sequence if step is not fold_stages else fold_repeats(sequence, drawn.setting), drawn.setting)
@@ -140,6 +151,6 @@ def spaced(name: str) -> Iterator[Any]:
     for _ in range(luck.randrange(2, 6)):
         template = [luck.randrange(luck.choice((3, 30))) for _ in range(luck.choice((2, 7, 13, 40, 120)))]
         sequence += template * luck.choice((1, 2, 3, 8))
-    words = numbered((sequence * 9)[: luck.choice((30, 399, 400, 401, 900, 1500))])
-    yield periods(words)
-    yield from (stretches_of(words, period) for period in periods(words)[:MANY])
+    words = number_words((sequence * 9)[: luck.choice((30, 399, 400, 401, 900, 1500))])
+    yield candidate_periods(words)
+    yield from (periodic_stretches(words, period) for period in candidate_periods(words)[:MANY])

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
-from graphviz_tb.arrange import ArrangeOptions, PortConstraints, around_children, arrange
-from graphviz_tb.arrange.large import plain as plain_rows
-from graphviz_tb.expand.extract import ExtractInput, decide
-from graphviz_tb.model.metagraph import Bridge, Mask, Metaedge, Metagraph
+from graphviz_tb.arrange import ArrangeOptions, PortConstraints, arrange, child_port_constraints
+from graphviz_tb.arrange.large import arrange_plain_rows as plain_rows
+from graphviz_tb.expand.extract import ExtractInput, choose_extracted
+from graphviz_tb.model.metagraph import Bridge, DrawingMask, Metaedge, Metagraph
 from graphviz_tb.options import ExpandOptions
 
 MANY = 20  # of one name
@@ -102,7 +102,7 @@ def level(name: str) -> Metagraph:
     units = tuple(2 if same else luck.choice((2, 2, 3, 4)) for _ in range(count))
     bridges = tuple(bridge(luck, count) for _ in range(luck.choice((0, 0, 1, 3, 8, 12, 24))))
     bridges = tuple({(each.child, each.other, each.inbound): each for each in bridges}.values())
-    automatic = mask(luck, count, len(edges)) if luck.random() < 0.4 else Mask()
+    automatic = mask(luck, count, len(edges)) if luck.random() < 0.4 else DrawingMask()
     moved = mask(luck, count, len(edges)) if luck.random() < 0.3 else automatic
     children = luck.sample(range(1, count + 1), count)
     return Metagraph(0, tuple(children), units, edges, bridges, moved, automatic)
@@ -114,11 +114,11 @@ def bridge(luck: random.Random, count: int) -> Bridge:
     return Bridge(child, other, luck.random() < 0.5, *luck.choice(KINDS), luck.random() < 0.9)
 
 
-def mask(luck: random.Random, count: int, edges: int) -> Mask:
+def mask(luck: random.Random, count: int, edges: int) -> DrawingMask:
     """Some boxes and lines that are not drawn, never all boxes."""
     away = luck.sample(range(count), min(luck.randrange(4), count - 1))
     cut = luck.randrange(len(away) + 1)
-    return Mask(
+    return DrawingMask(
         tuple(away[:cut]), tuple(away[cut:]), frozenset(luck.sample(range(edges), min(edges, luck.randrange(3))))
     )
 
@@ -169,7 +169,7 @@ def crowd(name: str) -> tuple[ExtractInput, ExpandOptions]:
 def decided(name: str) -> Iterator[Any]:
     """What leaves the main area of levels that are drawn by a seed."""
     for number in range(MANY):
-        yield decide(*crowd(f"{name} {number}"))
+        yield choose_extracted(*crowd(f"{name} {number}"))
 
 
 def arranged_levels(name: str) -> Iterator[Any]:
@@ -178,7 +178,7 @@ def arranged_levels(name: str) -> Iterator[Any]:
     around = outside(name, metagraph)
     skeleton = arrange(metagraph, outside=around)
     yield skeleton, skeleton.notices
-    yield from around_children(metagraph, skeleton, range(len(metagraph.children))).items()
+    yield from child_port_constraints(metagraph, skeleton, range(len(metagraph.children))).items()
     for other in (arrange(metagraph), arrange(metagraph, ArrangeOptions(wrap=False), around)):
         if other != skeleton:
             yield other

@@ -11,17 +11,22 @@ from typing import Any
 from drawn_levels import MANY, level, outside
 
 from graphviz_tb.arrange import arrange
-from graphviz_tb.model.level import Gaps, Stroke
+from graphviz_tb.model.level import LevelGaps, WireStroke
 from graphviz_tb.model.scene import Text
-from graphviz_tb.model.skyline import Rect, Skyline
-from graphviz_tb.place.auxiliary import beside_core
-from graphviz_tb.place.coordinates import coordinates
+from graphviz_tb.model.skyline import Skyline, SkylineRect
+from graphviz_tb.place.auxiliary import place_blocks
+from graphviz_tb.place.coordinates import place_level
 from graphviz_tb.place.label_places import LineLabel, place_labels
 from graphviz_tb.place.steep import cross_steeply
-from graphviz_tb.place.tracks import Hop, gap_height, give_tracks, is_crossed, is_shut_in
+from graphviz_tb.place.tracks import RankHop, assign_tracks, gap_height, is_label_shut_in, is_wire_crossed
 
 WIDTHS = (24, 60, 88, 88, 140, 300)
-GAPS = (Gaps(), Gaps(bar=(24, 0)), Gaps(bar=(0, 24), upward=True), Gaps(siblings=4, parts=10, spread=5))
+GAPS = (
+    LevelGaps(),
+    LevelGaps(bar=(24, 0)),
+    LevelGaps(bar=(0, 24), upward=True),
+    LevelGaps(siblings=4, parts=10, spread=5),
+)
 
 
 def checksum(thing: object) -> int:
@@ -29,11 +34,11 @@ def checksum(thing: object) -> int:
     return zlib.crc32(str(thing).encode())
 
 
-def stroke(luck: random.Random) -> Stroke:
+def stroke(luck: random.Random) -> WireStroke:
     """How a line is drawn, with a label now and then."""
     label = (luck.choice((20, 40, 90)), 12) if luck.random() < 0.4 else (0, 0)
     room = tuple(luck.choice((0, 0, 6)) for _ in range(4)) if label[0] else (0, 0, 0, 0)
-    return Stroke(
+    return WireStroke(
         luck.choice((10, 10, 25, 70)), luck.choice((1, 1, 0, -1)), label, (room[0], room[1], room[2], room[3])
     )
 
@@ -42,7 +47,7 @@ def coordinated(name: str) -> Iterator[Any]:
     """The coordinates of a level, and the places of its labels."""
     luck, metagraph = random.Random(name), level(name.replace("place", "level"))
     skeleton = arrange(metagraph, outside=outside(name, metagraph))
-    core = set(metagraph.core())
+    core = set(metagraph.core_children())
     for gaps in (GAPS[0], luck.choice(GAPS[1:])):
         tall = luck.choice((24, 40))
         sizes = [
@@ -50,9 +55,9 @@ def coordinated(name: str) -> Iterator[Any]:
             for child in range(len(metagraph.children))
         ]
         strokes = {wire: stroke(luck) for wire in range(len(skeleton.wires))}
-        found = coordinates(skeleton, sizes, gaps, strokes=strokes)
+        found = place_level(skeleton, sizes, gaps, strokes=strokes)
         yield found.width, found.height, checksum(found.positions), checksum(found.ports), checksum(found.routes)
-        boxes: list[Rect] = [
+        boxes: list[SkylineRect] = [
             (x, y, x + wide, y + high) for (x, y), (wide, high) in zip(found.positions, sizes, strict=True) if wide
         ]
         labels = {
@@ -84,7 +89,7 @@ def beside(name: str) -> Iterator[Any]:
             Text(0, 14 * line, "x", "x", 10, luck.choice((30, 200)), "note", "start")
             for line in range(luck.randrange(3))
         ]
-        area = beside_core(core, sky, blocks, lines)
+        area = place_blocks(core, sky, blocks, lines)
         yield area.width, area.height, checksum((area.places, area.texts, area.rules))
 
 
@@ -99,14 +104,16 @@ def tracked(name: str) -> Iterator[Any]:
     for number in range(MANY):
         luck = random.Random(f"{name} {number}")
         hops = [
-            Hop(wire, 0, luck.randrange(0, 200, 4), luck.randrange(0, 200, 4), luck.choice((10, 20, 50)))
+            RankHop(wire, 0, luck.randrange(0, 200, 4), luck.randrange(0, 200, 4), luck.choice((10, 20, 50)))
             for wire in range(luck.randrange(1, 8))
         ]
         if luck.random() < 0.5:
             hops.append(replace(hops[0], wire=len(hops), end=hops[0].start, start=hops[0].start))
-        give_tracks(hops)
-        height = gap_height(hops, luck.choice((0, 10)), luck.choice((0, 11)), luck.choice((0, 5)), Gaps())
-        crossed = [(is_crossed(hop.wire, hops), is_shut_in(hop.wire, hops, luck.choice((10, 40)))) for hop in hops]
+        assign_tracks(hops)
+        height = gap_height(hops, luck.choice((0, 10)), luck.choice((0, 11)), luck.choice((0, 5)), LevelGaps())
+        crossed = [
+            (is_wire_crossed(hop.wire, hops), is_label_shut_in(hop.wire, hops, luck.choice((10, 40)))) for hop in hops
+        ]
         turns = [(hop.late, hop.early) for hop in hops]
         cross_steeply(hops, height)
         yield height, crossed, turns, [(hop.late, hop.early) for hop in hops]

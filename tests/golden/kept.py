@@ -38,18 +38,18 @@ from rooms import ROOMS, of_each_op, of_keras, roomed
 from writers import composed, legend_columns, rasters, sheets, written
 
 import graphviz_tb
-from graphviz_tb.color import SCHEMES, colour
+from graphviz_tb.color import SCHEMES, make_colouring
 from graphviz_tb.diff import diff
 from graphviz_tb.errors import UnknownNode
-from graphviz_tb.model.hierarchy import Hierarchy, How, RowKind
-from graphviz_tb.model.loaded import whole_message
-from graphviz_tb.model.paths import Path as RowPath
+from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy, RowKind
+from graphviz_tb.model.loaded import as_graph_def
+from graphviz_tb.model.paths import RowPath as RowPath
 from graphviz_tb.model.scene import DIRECTIONS
 from graphviz_tb.model.view import View
 from graphviz_tb.pipeline import Model
-from graphviz_tb.place.quality import quality
+from graphviz_tb.place.quality import measure_quality
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.read import read
+from graphviz_tb.read import read_source
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 HERE = Path(__file__).parent / "stages"
@@ -142,7 +142,7 @@ def grouped(name: str) -> Iterator[Any]:
     yield from ours
     theirs = groups(load(name, preset="tensorboard").hierarchy)
     yield from (("tensorboard", *group) for group in theirs if group not in ours)
-    graph = whole_message(load(name).hierarchy.graph.graph_def)
+    graph = as_graph_def(load(name).hierarchy.graph.graph_def)
     yield from (("nameless", *group) for group in groups(graphviz_tb.load(without_names(graph)).hierarchy))
 
 
@@ -150,10 +150,15 @@ def groups(hierarchy: Hierarchy) -> list[tuple[Any, ...]]:
     """Name and label, kind, origin, structure, parent, number of children and of ops of every group."""
     found = []
     for row in range(len(hierarchy)):
-        if hierarchy.opens(row):
+        if hierarchy.can_open(row):
             words = hierarchy.name[row], hierarchy.labels.get(row, "")
-            origin = RowKind(hierarchy.kind[row]).name, How(hierarchy.how[row]).name
-            numbers = hierarchy.template[row], hierarchy.parent[row], len(hierarchy.children(row)), hierarchy.ops(row)
+            origin = RowKind(hierarchy.kind[row]).name, GroupOrigin(hierarchy.how[row]).name
+            numbers = (
+                hierarchy.template[row],
+                hierarchy.parent[row],
+                len(hierarchy.children(row)),
+                hierarchy.op_count(row),
+            )
             found.append((*words, *origin, *map(int, numbers)))
     return found
 
@@ -207,7 +212,7 @@ def placed_models(name: str) -> Iterator[Any]:
     yield scene.width, scene.height
     kinds = (scene.boxes, scene.routes, scene.ports, scene.stubs, scene.texts, scene.rules)
     yield [zlib.crc32(str(plain(kind)).encode()) for kind in kinds]
-    yield quality(scene)
+    yield measure_quality(scene)
 
 
 def without_names(graph: GraphDef) -> GraphDef:
@@ -292,7 +297,7 @@ def viewed(name: str) -> Iterator[Any]:
         yield view.address, view.node_labels, view.functions, view.words, view.names, view.labels
     for pattern in PATTERNS:
         with suppress(UnknownNode):
-            yield pattern, model.names.find(pattern)[:20]
+            yield pattern, model.names.find_paths(pattern)[:20]
 
 
 def opened(name: str) -> Iterator[Any]:
@@ -331,10 +336,10 @@ def said(model: Model, schemes: list[str], stats: bool = False) -> Iterator[Any]
     paths: list[RowPath] = [(row,) for row in rows]
     for scheme in schemes:
         for theme in ("light", "dark"):
-            colouring = colour(model.hierarchy, model.facts, scheme, theme, stats).scaled(paths)
-            yield scheme, [colouring.heading, colouring.summary(7, 3), colouring.legend(paths)]
+            colouring = make_colouring(model.hierarchy, model.facts, scheme, theme, stats).scaled_to(paths)
+            yield scheme, [colouring.heading, colouring.title_text(7, 3), colouring.legend_rows(paths)]
             for path in paths if theme == "light" else paths[:2]:
-                yield path[0], [colouring.fill(path), colouring.second(path), colouring.account(path)]
+                yield path[0], [colouring.fill_of(path), colouring.second_line(path), colouring.tooltip_text(path)]
 
 
 def legends(name: str) -> Iterator[Any]:
@@ -342,7 +347,7 @@ def legends(name: str) -> Iterator[Any]:
     model = load(name)
     paths = [(row,) for row in range(1, len(model.hierarchy))]
     for scheme in ("structure", "device", "op-type"):
-        yield scheme, colour(model.hierarchy, model.facts, scheme).legend(paths)
+        yield scheme, make_colouring(model.hierarchy, model.facts, scheme).legend_rows(paths)
 
 
 def rendered(name: str) -> Iterator[Any]:
@@ -386,7 +391,7 @@ def paired(name: str) -> Iterator[Any]:
 
 def edited_anew(name: str) -> Iterator[Any]:
     """The report on a real graph and an edited copy, without what is noise, and with all that may be asked for."""
-    graph = read(INPUTS[name]).graph_def
+    graph = read_source(INPUTS[name]).graph_def
     for include in ((), ("all",)):
         changes = diff(graph, edited(graph, f"{name} {include}"), include)
         yield from (line.rstrip() for line in changes.explain("text", None).splitlines()[1:])
@@ -395,7 +400,7 @@ def edited_anew(name: str) -> Iterator[Any]:
 
 def transformed(name: str) -> Iterator[Any]:
     """The report on a graph and on each of its transformations, there and back."""
-    graph = read(INPUTS[name]).graph_def
+    graph = read_source(INPUTS[name]).graph_def
     for word, (transform, _) in TRANSFORMS.items():
         made = transform(graph, random.Random(f"{name} {word}"))
         for changes in (diff(graph, made), diff(made, graph)) if made is not None else ():

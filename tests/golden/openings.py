@@ -14,14 +14,14 @@ from plants import plant
 
 import graphviz_tb
 from graphviz_tb.errors import RequestError
-from graphviz_tb.model.hierarchy import SERIES
-from graphviz_tb.model.paths import address
+from graphviz_tb.model.hierarchy import SERIES_ROW
+from graphviz_tb.model.paths import path_address
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.view import NodeLabels, RowFinder, open_groups, quiet_rows
-from graphviz_tb.view.select import in_code
-from graphviz_tb.view.unrolled import unrolled
+from graphviz_tb.view.select import with_program_names
+from graphviz_tb.view.unrolled import unrolled_layers
 
 LIMITS = (3, 9, 30)
 
@@ -44,10 +44,10 @@ def growing(name: str) -> Iterator[Any]:
     """What the first picture opens of one member of a family."""
     model = graphviz_tb.load(GraphDef(**grown(name)))
     found, _ = open_groups(model.hierarchy, model.metagraph, PictureOptions(), model.names)
-    yield from (address(model.hierarchy, path) for path in found)
+    yield from (path_address(model.hierarchy, path) for path in found)
     quiet = np.flatnonzero(quiet_rows(model.hierarchy)).tolist()
-    stacks = np.flatnonzero(model.hierarchy.kind == SERIES).tolist()
-    yield quiet, sorted(unrolled(model.hierarchy, stacks))
+    stacks = np.flatnonzero(model.hierarchy.kind == SERIES_ROW).tolist()
+    yield quiet, sorted(unrolled_layers(model.hierarchy, stacks))
 
 
 def opened_as_asked(name: str) -> Iterator[Any]:
@@ -62,19 +62,19 @@ def opened_as_asked(name: str) -> Iterator[Any]:
 def opened(model: Model, options: PictureOptions) -> list[Any]:
     """The addresses of the open groups, and the notices."""
     found, notices = open_groups(model.hierarchy, model.metagraph, options, model.names)
-    return [[address(model.hierarchy, path) for path in found], [(each.message, each.where) for each in notices]]
+    return [[path_address(model.hierarchy, path) for path in found], [(each.message, each.where) for each in notices]]
 
 
 def sought(name: str) -> Iterator[Any]:
     """What patterns made of addresses find, and what is said where that is nothing."""
     model, luck = model_of(name), random.Random(name)
     found, _ = open_groups(model.hierarchy, model.metagraph, PictureOptions(open_all=True, max_open=60), model.names)
-    addresses = [address(model.hierarchy, path) for path in found][1:]
+    addresses = [path_address(model.hierarchy, path) for path in found][1:]
     names = RowFinder(model.hierarchy)
     for text in [luck.choice(addresses) for _ in range(8)] if addresses else ():
         for pattern in patterns(text, luck):
             try:
-                yield pattern, [address(model.hierarchy, path) for path in names.find(pattern)][:9]
+                yield pattern, [path_address(model.hierarchy, path) for path in names.find_paths(pattern)][:9]
             except RequestError as error:
                 yield pattern, str(error)
 
@@ -97,9 +97,9 @@ def patterns(text: str, luck: random.Random) -> Iterator[str]:
 def named(model: Model) -> Iterator[Any]:
     """What rows are called that have a label, by a picture and by the program; what these names find."""
     hierarchy = model.hierarchy
-    in_program, labels = in_code(hierarchy), NodeLabels(hierarchy, lambda path: None)
-    yield [(row, labels.label((row,))) for row in sorted(hierarchy.labels)]
+    in_program, labels = with_program_names(hierarchy), NodeLabels(hierarchy, lambda path: None)
+    yield [(row, labels.short_label((row,))) for row in sorted(hierarchy.labels)]
     names = in_program.name if in_program else hierarchy.name
     yield [(row, name) for row, name in enumerate(names) if name != hierarchy.name[row]]
     for row in sorted(hierarchy.labels):
-        yield names[row], [list(path) for path in model.names.find(names[row])]
+        yield names[row], [list(path) for path in model.names.find_paths(names[row])]

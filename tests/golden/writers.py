@@ -16,15 +16,15 @@ from graphviz_tb.model.drawing import Drawing, Label
 from graphviz_tb.model.paint import Caption
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render import compose
-from graphviz_tb.render.dot import dot
-from graphviz_tb.render.hatches import without_hatch
-from graphviz_tb.render.ink import Ink, ink_of
+from graphviz_tb.render.dot import dot_text
+from graphviz_tb.render.hatches import replace_hatch
+from graphviz_tb.render.ink import RasterWork, raster_work
 from graphviz_tb.render.legend import LegendBlock, LegendEntry
-from graphviz_tb.render.pdf import pdf
-from graphviz_tb.render.png import raster
-from graphviz_tb.render.rows import shapes
-from graphviz_tb.render.sheet import Sheet
-from graphviz_tb.render.svg import svg
+from graphviz_tb.render.pdf import pdf_bytes
+from graphviz_tb.render.png import raster_size
+from graphviz_tb.render.rows import legend_shapes
+from graphviz_tb.render.sheet import SheetLayout
+from graphviz_tb.render.svg import svg_bytes
 
 
 def composed(name: str) -> Iterator[Any]:
@@ -33,7 +33,7 @@ def composed(name: str) -> Iterator[Any]:
     drawing = compose(*catalogue(theme, int(shift)))
     yield from ((part.name, part.at) for part in drawing.parts)
     for group in (group for part in drawing.parts for group in part.groups):
-        ink = ink_of(replace(drawing, parts=(replace(drawing.parts[0], groups=(group,)),)))
+        ink = raster_work(replace(drawing, parts=(replace(drawing.parts[0], groups=(group,)),)))
         yield rounded((group.at, group.address, group.tooltip, ink.lines, ink.filled, *group.shapes))
 
 
@@ -42,18 +42,18 @@ def written(name: str) -> Iterator[Any]:
     scene, paint, caption = catalogue("light", 1)
     drawing = compose(scene, paint, caption)
     if name == "svg":
-        yield from svg(drawing).decode().splitlines()
+        yield from svg_bytes(drawing).decode().splitlines()
     elif name == "hatches":
         yield from (rounded(shape.steps) for shape in hatched(drawing))
     elif name == "pdf":
-        yield from objects(pdf(drawing, PictureOptions()))
+        yield from objects(pdf_bytes(drawing, PictureOptions()))
     else:
-        yield from dot(scene, paint, caption if name == "dot" else Caption("", "")).decode().splitlines()
+        yield from dot_text(scene, paint, caption if name == "dot" else Caption("", "")).decode().splitlines()
 
 
 def hatched(drawing: Drawing) -> Iterator[Any]:
     """The lines of hatches."""
-    pairs = ((without_hatch(shape, drawing.ground), shape) for shape in drawing.shapes())
+    pairs = ((replace_hatch(shape, drawing.ground), shape) for shape in drawing.shapes())
     return (lines for lines, before in pairs if lines != before)
 
 
@@ -70,7 +70,10 @@ def sheets(name: str) -> Iterator[Any]:
     """The size of a sheet, the place of the scene and of the legend, and each row of that."""
     bare, drawing = compose(*scattered(name), with_legend=False), compose(*scattered(name))
     yield bare.width, bare.height, [part.at for part in bare.parts]
-    yield Sheet(bare.width, drawing.height, (0, 0)).cost, Sheet(drawing.height, bare.width, (0, 0)).cost
+    yield (
+        SheetLayout(bare.width, drawing.height, (0, 0)).screen_cost,
+        SheetLayout(drawing.height, bare.width, (0, 0)).screen_cost,
+    )
     yield drawing.width, drawing.height, [part.at for part in drawing.parts]
     labels = [shape for group in drawing.parts[0].groups for shape in group.shapes if isinstance(shape, Label)]
     yield [(label.content, label.x, label.y, label.width) for label in labels]
@@ -87,7 +90,9 @@ def legend_columns(name: str) -> Iterator[Any]:
     single = [replace(one, entries=one.entries[:1], most=most + more) for more in range(4)]
     rows = [[single[0]] * count + [last] for count in range(1, 4) for last in single]  # of every width in all
     for blocks in ([one], [one, other], [wide, one, other], *rows):
-        forms = [(form.width, form.height, [placed.columns for placed in form.blocks]) for form in shapes(blocks)]
+        forms = [
+            (form.width, form.height, [placed.columns for placed in form.blocks]) for form in legend_shapes(blocks)
+        ]
         yield len(forms), zlib.crc32(repr(forms).encode())
 
 
@@ -99,7 +104,7 @@ def rasters(name: str) -> Iterator[Any]:
         drawn = (2 ** luck.uniform(10, 27), 2 ** luck.uniform(10, 40)) if luck.random() < 0.7 else ()
         options = luck.choice(({}, {}, {"scale": luck.choice((0.5, 1.0, 3.0))}, {"width": luck.randrange(1, 20_000)}))
         try:
-            size = raster(Ink(wide, high, *drawn), PictureOptions(**options))
+            size = raster_size(RasterWork(wide, high, *drawn), PictureOptions(**options))
             yield wide, high, options, size.width, size.height, round(size.zoom, 4), round(size.asked, 4), size.limit
         except RequestError as error:
             yield wide, high, options, str(error)

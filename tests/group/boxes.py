@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from graphviz_tb.group.flow.box import FlowBox, SymbolNumbers
+from graphviz_tb.group.flow.box import FlowBox, SymbolTable
 from graphviz_tb.group.flow.dag import Dag, make_dag
-from graphviz_tb.group.flow.setting import Setting
+from graphviz_tb.group.flow.setting import FoldContext
 from graphviz_tb.group.flow.words import Vocabulary
 from graphviz_tb.limits import Meter
 
 
-def setting(*names: str, soft: int = 16, most: int = 40, budget: int = 100_000) -> Setting:
+def setting(*names: str, soft: int = 16, most: int = 40, budget: int = 100_000) -> FoldContext:
     """What all steps know of a level with such names."""
-    return Setting(Vocabulary(names), SymbolNumbers(), Meter(budget), soft, most)
+    return FoldContext(Vocabulary(names), SymbolTable(), Meter(budget), soft, most)
 
 
 def rows(*names: str, ops: int = 1, symbol: int | None = None) -> list[FlowBox]:

@@ -7,10 +7,10 @@ from random import Random
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.group.flow.box import FlowBox, SymbolNumbers
+from graphviz_tb.group.flow.box import FlowBox, SymbolTable
 from graphviz_tb.group.flow.repeats import fold_repeats
-from graphviz_tb.group.flow.sequence import Element
-from graphviz_tb.group.flow.setting import Setting, budget_of
+from graphviz_tb.group.flow.sequence import SequenceElement
+from graphviz_tb.group.flow.setting import FoldContext, level_budget
 from graphviz_tb.group.flow.words import Vocabulary
 from graphviz_tb.model.hierarchy import RowKind
 from graphviz_tb.proto import GraphDef
@@ -23,15 +23,15 @@ def test_a_long_template_that_may_begin_in_any_of_its_places() -> None:
     luck = Random(1)
     template = [luck.randrange(300) for _ in range(12_000)]
     sequence = [
-        Element(FlowBox(f"{place:x}", op, 1, row=place), op, op)
+        SequenceElement(FlowBox(f"{place:x}", op, 1, row=place), op, op)
         for place in range(12_000 * 39 // 10)
         for op in [template[place % 12_000]]
     ]
-    symbols = SymbolNumbers()
-    setting = Setting(Vocabulary([each.box.name for each in sequence]), symbols, budget_of(len(sequence)))
+    symbols = SymbolTable()
+    setting = FoldContext(Vocabulary([each.box.name for each in sequence]), symbols, level_budget(len(sequence)))
     with seconds(20):
         folded = fold_repeats(sequence, setting)
-    assert any(each.box.stack for each in folded)
+    assert any(each.box.is_repetition for each in folded)
 
 
 @pytest.mark.slow

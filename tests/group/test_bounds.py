@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 import graphviz_tb
-from graphviz_tb.group.flow.box import FlowBox, SymbolNumbers
+from graphviz_tb.group.flow.box import FlowBox, SymbolTable
 from graphviz_tb.group.flow.dag import make_dag
 from graphviz_tb.group.flow.order import FlowOrder
-from graphviz_tb.group.flow.regions import narrow_places
-from graphviz_tb.group.flow.setting import Setting, budget_of
+from graphviz_tb.group.flow.regions import find_narrow_places
+from graphviz_tb.group.flow.setting import FoldContext, level_budget
 from graphviz_tb.group.flow.words import Vocabulary
 from graphviz_tb.limits import Meter
 from graphviz_tb.model.hierarchy import RowKind
-from graphviz_tb.model.later import made
+from graphviz_tb.model.later import lazy_constant
 from graphviz_tb.proto import GraphDef
 
 BEHIND = 14  # different ops after the repetitions, so that the level is large enough to be folded
@@ -51,7 +51,7 @@ def top_level(*types: str) -> list[str]:
         for name, op, source in zip(names, types, ["", *names], strict=False)
     ]
     hierarchy = graphviz_tb.load(GraphDef(node=nodes)).hierarchy
-    return [hierarchy.leaf(row) if hierarchy.opens(row) else "." for row in hierarchy.children(0).tolist()]
+    return [hierarchy.display_label(row) if hierarchy.can_open(row) else "." for row in hierarchy.children(0).tolist()]
 
 
 @pytest.mark.parametrize(("behind", "boxes"), [(14, 16), (15, 3)])
@@ -74,14 +74,16 @@ def test_eight_boxes_need_no_stages(behind: int, stages: bool) -> None:
 def test_at_most_six_lines_cross_a_narrow_place(lines: int, wide: int, places: int) -> None:
     # 40 boxes; so many lines cross behind each tenth of them, more everywhere else; the end is always a place
     cut = [lines if position % 10 == 9 else 20 for position in range(40)]
-    order = FlowOrder(list(range(40)), list(range(40)), made(cut), frozenset(), frozenset(), [False] * 40, [0] * 40)
+    order = FlowOrder(
+        list(range(40)), list(range(40)), lazy_constant(cut), frozenset(), frozenset(), [False] * 40, [0] * 40
+    )
     dag = make_dag([FlowBox("", 0, 1, row) for row in range(40)], [[] for _ in range(40)])
-    found, ends = narrow_places(dag, order, Setting(Vocabulary([]), SymbolNumbers(), Meter(0)))
+    found, ends = find_narrow_places(dag, order, FoldContext(Vocabulary([]), SymbolTable(), Meter(0)))
     assert (found, len(ends)) == (wide, places)
 
 
 def test_a_level_may_be_looked_at_as_often_as_its_size_says() -> None:
-    budget = budget_of(10)
+    budget = level_budget(10)
     assert budget.take(200_000)
     assert budget.take(10)
     assert not budget.take(1)

@@ -8,7 +8,7 @@ import networkx as nx
 import pytest
 from networkx.algorithms.isomorphism import categorical_edge_match, categorical_node_match
 
-from graphviz_tb.algorithms.canonical import canonical
+from graphviz_tb.algorithms.canonical import canonical_certificate
 from tests.each import each
 
 Edges = set[tuple[int, int, int]]
@@ -44,7 +44,7 @@ def shuffled(graph: Graph, luck: Random) -> Graph:
 
 def certificate(graph: Graph) -> bytes:
     """That of a graph which the search gets to the end of."""
-    found, complete = canonical(graph[0], sorted(graph[1]))
+    found, complete = canonical_certificate(graph[0], sorted(graph[1]))
     assert complete
     return found
 
@@ -75,8 +75,8 @@ def test_certificates_are_equal_exactly_where_another_library_finds_the_graphs_e
 def test_a_search_that_is_cut_short_says_so(monkeypatch: pytest.MonkeyPatch, refinements: int, complete: bool) -> None:
     # a ring of seven: each is singled out to see what that gives, then one, and that tells all others apart
     assert 1 + 7 + 1 == 9
-    monkeypatch.setattr("graphviz_tb.algorithms.canonical.REFINEMENTS", refinements)
-    assert canonical([1] * 7, [(node, (node + 1) % 7, 1) for node in range(7)])[1] is complete
+    monkeypatch.setattr("graphviz_tb.algorithms.canonical.MAX_REFINEMENTS", refinements)
+    assert canonical_certificate([1] * 7, [(node, (node + 1) % 7, 1) for node in range(7)])[1] is complete
 
 
 def pairs(*ends: tuple[int, int]) -> Edges:

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.model.hierarchy import How, RowKind
+from graphviz_tb.model.hierarchy import GroupOrigin, RowKind
 from graphviz_tb.pipeline import Model
 
 
@@ -181,9 +181,11 @@ def test_stages_of_two_blocks_begin_where_the_shape_changes() -> None:
     hierarchy = model.hierarchy
     [_, stages] = [row for row in range(len(hierarchy)) if hierarchy.kind[row] == RowKind.SERIES]
     first, second = hierarchy.children(int(hierarchy.children(stages)[0]))
-    inside = [int(hierarchy.op_total[hierarchy.end[row]] - hierarchy.op_total[row]) for row in (first, second)]
+    inside = [
+        int(hierarchy.op_prefix_sum[hierarchy.end[row]] - hierarchy.op_prefix_sum[row]) for row in (first, second)
+    ]
     assert inside == [16, 11]  # the projection comes first
-    assert hierarchy.how[stages] == How.REPEAT
+    assert hierarchy.how[stages] == GroupOrigin.REPEAT
 
 
 def test_stages_of_one_height_are_a_stack_with_a_stack_in_it() -> None:
@@ -289,5 +291,5 @@ def test_a_skip_of_each_block_into_one_sum_is_part_of_its_block(names: str) -> N
     model = net.model(names)
     hierarchy = model.hierarchy
     stacks = [row for row in range(len(hierarchy)) if hierarchy.kind[row] == RowKind.SERIES]
-    inside = [int(hierarchy.op_total[hierarchy.end[row]] - hierarchy.op_total[row]) for row in stacks]
+    inside = [int(hierarchy.op_prefix_sum[hierarchy.end[row]] - hierarchy.op_prefix_sum[row]) for row in stacks]
     assert max(inside) >= 11 * 22  # four layers of five ops, a product and a sum, in eleven or more

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphviz_tb.group.flow.box import FlowBox, group
+from graphviz_tb.group.flow.box import FlowBox, make_group
 from graphviz_tb.group.flow.columns import ChildEdges
-from graphviz_tb.group.flow.guard import without_lies
-from graphviz_tb.model.hierarchy import How
+from graphviz_tb.group.flow.guard import open_cyclic_groups
+from graphviz_tb.model.hierarchy import GroupOrigin
 from tests.each import each
 
-Tree = int | tuple[How, "list[Tree]"]
+Tree = int | tuple[GroupOrigin, "list[Tree]"]
 
 
 def box_of(tree: Tree) -> FlowBox:
@@ -18,7 +18,7 @@ def box_of(tree: Tree) -> FlowBox:
     if isinstance(tree, int):
         return FlowBox(f"b{tree}", tree, 1, tree)
     how, members = tree
-    return group(how, [box_of(member) for member in members], 100)
+    return make_group(how, [box_of(member) for member in members], 100)
 
 
 def tree_of(box: FlowBox) -> Tree:
@@ -32,11 +32,11 @@ def kept(trees: list[Tree], *pairs: tuple[int, int]) -> list[Tree]:
     no = np.zeros(len(pairs), bool)
     count = 1 + max(int(source.max()), int(target.max()))
     place = {row: row for row in range(count)}
-    found = without_lies([box_of(tree) for tree in trees], count, place, ChildEdges(source, target, no, no))
+    found = open_cyclic_groups([box_of(tree) for tree in trees], count, place, ChildEdges(source, target, no, no))
     return [tree_of(box) for box in found]
 
 
-NAME, LOOP, TRAINING = How.NAME, How.LOOP, How.TRAINING
+NAME, LOOP, TRAINING = GroupOrigin.NAME, GroupOrigin.LOOP, GroupOrigin.TRAINING
 CHAIN = ((0, 1), (1, 2), (2, 3))
 
 
@@ -79,10 +79,10 @@ def test_a_feeder_is_in_the_group_of_its_consumer() -> None:
     # 0 feeds 1, in a group with 2; 3 may lie between them
     feeder, one, two, three = map(box_of, range(4))
     one.feeders = [feeder]
-    held = group(NAME, [one, two], 100)
+    held = make_group(NAME, [one, two], 100)
     place = {row: row for row in range(4)}
     no = np.zeros(3, bool)
     on = ChildEdges(np.array([0, 1, 2]), np.array([1, 2, 3]), no, no)
-    assert without_lies([held, three], 4, place, on) == [held, three]
+    assert open_cyclic_groups([held, three], 4, place, on) == [held, three]
     back = ChildEdges(np.array([0, 0, 3]), np.array([1, 3, 2]), no, no)
-    assert without_lies([held, three], 4, place, back) == [one, two, three]
+    assert open_cyclic_groups([held, three], 4, place, back) == [one, two, three]

@@ -45,8 +45,8 @@ def test_all_blocks_are_counted(count: int, memory: bool, first: bool, batch: bo
     hierarchy = blocks(count, memory=memory, first=first, batch=batch)
     stacks = [row for row in range(len(hierarchy)) if hierarchy.kind[row] == RowKind.SERIES]
     assert count in [len(hierarchy.children(row)) for row in stacks]
-    largest = max(stacks, key=hierarchy.ops)
-    assert hierarchy.ops(largest) == 12 * count  # read 2, sum, norm 2, grow 2, shrink 2, sum, norm 2
+    largest = max(stacks, key=hierarchy.op_count)
+    assert hierarchy.op_count(largest) == 12 * count  # read 2, sum, norm 2, grow 2, shrink 2, sum, norm 2
 
 
 @pytest.mark.parametrize("count", [3, 4])
@@ -70,4 +70,4 @@ def test_inputs_of_a_level_are_no_part_of_its_blocks(count: int) -> None:
     assert {"query", "memory", "mask"} < {hierarchy.name[row] for row in children}
     [stack] = [row for row in children if hierarchy.kind[row] == RowKind.SERIES]
     assert len(hierarchy.children(stack)) == count
-    assert hierarchy.ops(stack) == 7 * count
+    assert hierarchy.op_count(stack) == 7 * count

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphviz_tb import load
-from graphviz_tb.model.hierarchy import Hierarchy, How
+from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy
 from graphviz_tb.proto import GraphDef
 
 
@@ -26,7 +26,7 @@ def decoder(layers: int) -> Hierarchy:
 def test_what_a_program_is_run_on_is_no_part_of_the_first_layer() -> None:
     """The mask is used by all layers, so it is no feeder; yet the way through the network begins at the ids."""
     hierarchy = decoder(10)
-    (stack,) = (row for row in range(len(hierarchy)) if hierarchy.how[row] == How.REPEAT)
+    (stack,) = (row for row in range(len(hierarchy)) if hierarchy.how[row] == GroupOrigin.REPEAT)
     assert hierarchy.name[stack] == "h[0-9]"
     assert {"ids", "lookup", "add", "mask"} <= {hierarchy.name[row] for row in hierarchy.children(0)}
 

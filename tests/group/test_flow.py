@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import graphviz_tb
-from graphviz_tb.group.flow.box import FlowBox, SymbolNumbers, group
-from graphviz_tb.group.flow.dag import circles, make_dag
-from graphviz_tb.group.flow.regions import branch
-from graphviz_tb.group.flow.setting import Setting
+from graphviz_tb.group.flow.box import FlowBox, SymbolTable, make_group
+from graphviz_tb.group.flow.dag import find_cycles, make_dag
+from graphviz_tb.group.flow.regions import fold_branch
+from graphviz_tb.group.flow.setting import FoldContext
 from graphviz_tb.group.flow.words import Vocabulary
 from graphviz_tb.limits import Meter
-from graphviz_tb.model.hierarchy import Hierarchy, How, RowKind
+from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy, RowKind
 from graphviz_tb.proto import GraphDef
 from tests.conftest import cpu_seconds
 from tests.effort import examples
@@ -46,11 +46,11 @@ def data_circles(hierarchy: Hierarchy, row: int) -> list[set[int]]:
     children = hierarchy.children(row).tolist()
     place = {child: at for at, child in enumerate(children)}
     after: list[list[int]] = [[] for _ in children]
-    for edge in hierarchy.owned(row).tolist():
+    for edge in hierarchy.owned_edges(row).tolist():
         start, stop = int(hierarchy.edge_from[edge]), int(hierarchy.edge_to[edge])
         if start >= 0 and stop >= 0 and start != stop and not hierarchy.graph.control[edge]:
             after[place[start]].append(place[stop])
-    return [{children[at] for at in ring} for ring in circles(after)]
+    return [{children[at] for at in ring} for ring in find_cycles(after)]
 
 
 @examples(60)
@@ -72,7 +72,7 @@ def levels_of(graph: GraphDef) -> dict[str, dict[str, set[str]]]:
     found = {}
     for row in (row for row in range(len(raw)) if raw.kind[row] != RowKind.OP):
         after: dict[str, set[str]] = {raw.name[child]: set() for child in raw.children(row)}
-        for edge in raw.owned(row).tolist():
+        for edge in raw.owned_edges(row).tolist():
             after[raw.name[raw.edge_from[edge]]].add(raw.name[raw.edge_to[edge]])
         found[raw.name[row]] = after
     return found
@@ -116,14 +116,14 @@ def test_whatever_is_open_no_edge_is_lost_and_no_circle_is_made(graph: GraphDef,
     todo, edges = [0], 0
     while todo:
         row = todo.pop()
-        edges += len(hierarchy.owned(row))
+        edges += len(hierarchy.owned_edges(row))
         for child in hierarchy.children(row).tolist():
             if hierarchy.kind[child] != RowKind.OP and luck.random() < 0.5:
                 todo.append(child)
             else:
                 inside = range(child, int(hierarchy.end[child]))
                 box.update(dict.fromkeys(inside, child))
-                edges += sum(len(hierarchy.owned(one)) for one in inside)
+                edges += sum(len(hierarchy.owned_edges(one)) for one in inside)
     assert edges == hierarchy.graph.edge_count
     shown = sorted(set(box.values()))
     place = {row: at for at, row in enumerate(shown)}
@@ -135,17 +135,17 @@ def test_whatever_is_open_no_edge_is_lost_and_no_circle_is_made(graph: GraphDef,
             after[start].add(stop)
     levels = levels_of(graph).values()
     if not any(name in reached(level, {name}) for level in levels for name in level):
-        assert not circles([sorted(users) for users in after])
+        assert not find_cycles([sorted(users) for users in after])
 
 
 @examples(60)
 @given(graphs())
 def test_every_op_and_every_edge_is_kept(graph: GraphDef) -> None:
     hierarchy = graphviz_tb.load(graph).hierarchy
-    assert hierarchy.ops(0) == len(graph.node)
+    assert hierarchy.op_count(0) == len(graph.node)
     assert len(hierarchy.edge_order) == sum(len(node.input) for node in graph.node)
     assert all(len(hierarchy.children(row)) > 0 for row in made(hierarchy))
-    assert all(hierarchy.how[row] != How.NONE and hierarchy.template[row] >= 0 for row in made(hierarchy))
+    assert all(hierarchy.how[row] != GroupOrigin.NONE and hierarchy.template[row] >= 0 for row in made(hierarchy))
 
 
 @examples(40)
@@ -178,7 +178,7 @@ def test_equal_regions_are_one_stack_without_names() -> None:
     (stack,) = (row for row in range(len(hierarchy)) if hierarchy.kind[row] == RowKind.SERIES)
     assert len(hierarchy.children(stack)) == 12
     assert len({int(hierarchy.template[row]) for row in hierarchy.children(stack)}) == 1
-    assert hierarchy.how[stack] == How.REPEAT
+    assert hierarchy.how[stack] == GroupOrigin.REPEAT
 
 
 def test_a_loop_is_one_box_that_says_so() -> None:
@@ -187,7 +187,7 @@ def test_a_loop_is_one_box_that_says_so() -> None:
     graph = GraphDef(node=[{"name": name, "op": name.title(), "input": sources} for name, sources in nodes])
     hierarchy = graphviz_tb.load(graph).hierarchy
     (loop,) = made(hierarchy)
-    assert (hierarchy.name[loop], How(hierarchy.how[loop])) == ("loop", How.LOOP)
+    assert (hierarchy.name[loop], GroupOrigin(hierarchy.how[loop])) == ("loop", GroupOrigin.LOOP)
     assert {hierarchy.name[row] for row in hierarchy.children(loop)} == {"merge", "switch", "next"}
 
 
@@ -210,7 +210,7 @@ def two_carried() -> GraphDef:
 def test_a_loop_of_several_values_is_one_box() -> None:
     """The circle of each value leaves by an exit of its own; what the loop only reads belongs to it."""
     hierarchy = graphviz_tb.load(two_carried()).hierarchy
-    (loop,) = (row for row in made(hierarchy) if hierarchy.how[row] == How.LOOP)
+    (loop,) = (row for row in made(hierarchy) if hierarchy.how[row] == GroupOrigin.LOOP)
     inside = {hierarchy.name[row] for row in range(loop + 1, hierarchy.end[loop]) if hierarchy.node[row] >= 0}
     assert {f"n{number}" for number in range(4, 21)} <= inside
     assert not {"n0", "n1", "n21", "n22"} & inside
@@ -224,7 +224,7 @@ def test_the_value_that_is_found_first_need_not_decide_when_a_loop_ends() -> Non
         for slot, text in enumerate(node.input):
             node.input[slot] = renamed(text)
     hierarchy = graphviz_tb.load(graph).hierarchy
-    (loop,) = (row for row in made(hierarchy) if hierarchy.how[row] == How.LOOP)
+    (loop,) = (row for row in made(hierarchy) if hierarchy.how[row] == GroupOrigin.LOOP)
     inside = {hierarchy.name[row] for row in range(loop + 1, hierarchy.end[loop]) if hierarchy.node[row] >= 0}
     assert {renamed(f"n{number}") for number in range(4, 21)} <= inside
 
@@ -245,7 +245,8 @@ def test_a_scope_that_is_a_loop_needs_no_box_for_it() -> None:
     hierarchy = graphviz_tb.load(graph).hierarchy
     (scope,) = (row for row in range(len(hierarchy)) if hierarchy.name[row] == "while")
     assert not any(
-        hierarchy.ops(row) > 12 and hierarchy.how[row] == How.LOOP for row in range(scope + 1, hierarchy.end[scope])
+        hierarchy.op_count(row) > 12 and hierarchy.how[row] == GroupOrigin.LOOP
+        for row in range(scope + 1, hierarchy.end[scope])
     )
 
 
@@ -259,8 +260,8 @@ def test_a_wide_loop_reads_as_one_turn_inside() -> None:
         graph.node.add(name=f"n{number + 100}", op="Add", input=[f"n{number + 1}", last.input[0]])
         last.input[0] = f"n{number + 100}"
     hierarchy = graphviz_tb.load(graph).hierarchy
-    (loop,) = (row for row in made(hierarchy) if hierarchy.how[row] == How.LOOP)
-    stacks = [row for row in made(hierarchy) if hierarchy.how[row] == How.REPEAT]
+    (loop,) = (row for row in made(hierarchy) if hierarchy.how[row] == GroupOrigin.LOOP)
+    stacks = [row for row in made(hierarchy) if hierarchy.how[row] == GroupOrigin.REPEAT]
     assert [len(hierarchy.children(row)) for row in stacks] == [15]
     assert loop < stacks[0] < hierarchy.end[loop]
 
@@ -281,14 +282,17 @@ def test_time_grows_with_the_level(shape: str) -> None:
 
 def test_a_branch_opens_beside_what_is_around_it() -> None:
     """35 unlike groups without a narrow place between them: as one branch they must fit in a picture."""
-    symbols = SymbolNumbers()
+    symbols = SymbolTable()
     ops = [
-        [FlowBox(f"g{at}_{one}", symbols.of("op", f"T{at}{one}"), 1, 3 * at + one) for one in range(3)]
+        [FlowBox(f"g{at}_{one}", symbols.symbol_of("op", f"T{at}{one}"), 1, 3 * at + one) for one in range(3)]
         for at in range(35)
     ]
-    groups = [group(How.NAME, inside, symbols.of("group", *(box.symbol for box in inside))) for inside in ops]
+    groups = [
+        make_group(GroupOrigin.NAME, inside, symbols.symbol_of("group", *(box.symbol for box in inside)))
+        for inside in ops
+    ]
     dag = make_dag(groups, [list(range(max(0, at - 8), at)) for at in range(35)])
     names = Vocabulary(box.name for inside in ops for box in inside)
-    found = branch(dag, list(range(35)), Setting(names, symbols, Meter(100_000)), 0)
+    found = fold_branch(dag, list(range(35)), FoldContext(names, symbols, Meter(100_000)), 0)
     assert len(found.members) <= 28
     assert found.ops == 105

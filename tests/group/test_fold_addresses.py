@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb import load
-from graphviz_tb.group.flow.addresses import addresses
+from graphviz_tb.group.flow.addresses import group_addresses
 from graphviz_tb.group.flow.box import FlowBox
-from graphviz_tb.model.hierarchy import How
-from graphviz_tb.model.paths import address
+from graphviz_tb.model.hierarchy import GroupOrigin
+from graphviz_tb.model.paths import path_address
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 from tests.effort import examples
@@ -33,7 +33,7 @@ def chain(count: int) -> GraphDef:
 def places(model: Model) -> dict[str, int]:
     """The row of each address."""
     hierarchy = model.hierarchy
-    return {address(hierarchy, (row,)): row for row in range(1, int(hierarchy.end[0])) if hierarchy.node[row] < 0}
+    return {path_address(hierarchy, (row,)): row for row in range(1, int(hierarchy.end[0])) if hierarchy.node[row] < 0}
 
 
 @examples(60)
@@ -47,15 +47,16 @@ def test_each_address_means_one_group(nodes: list[tuple[str, str]]) -> None:
     groups = [row for row in range(1, int(model.hierarchy.end[0])) if model.hierarchy.node[row] < 0]
     assert sorted(found.values()) == groups
     for one, row in found.items():
-        assert model.names.find(one) == [(row,)]
+        assert model.names.find_paths(one) == [(row,)]
 
 
 def test_labels_are_short_and_addresses_tell_apart() -> None:
     one, two, three = (FlowBox(name, 0, 1, at) for at, name in enumerate(("first", "second", "third")))
     groups = [
-        FlowBox("2 Relu", 0, 2, how=How.REGION, members=held) for held in ([one, two], [two, three], [one, three])
+        FlowBox("2 Relu", 0, 2, how=GroupOrigin.REGION, members=held)
+        for held in ([one, two], [two, three], [one, three])
     ]
-    named = addresses(groups, ["2 Relu"])
+    named = group_addresses(groups, ["2 Relu"])
     assert [named[id(box)] for box in groups] == [
         "2 Relu (second)",
         "2 Relu (second → third)",
@@ -86,9 +87,9 @@ def test_thousands_of_one_name_are_numbered_in_one_go(monkeypatch: pytest.Monkey
         def __add__(self, other: int) -> Number:
             return Number(int(self) + other)
 
-    monkeypatch.setitem(addresses.__globals__, "FIRST_AGAIN", Number(2))
+    monkeypatch.setitem(group_addresses.__globals__, "FIRST_AGAIN", Number(2))
     member = FlowBox("m", 0, 1, 0)
-    groups = [FlowBox("same", 0, 2, how=How.REGION, members=[member, member]) for _ in range(500)]
-    named = addresses(groups, [])
+    groups = [FlowBox("same", 0, 2, how=GroupOrigin.REGION, members=[member, member]) for _ in range(500)]
+    named = group_addresses(groups, [])
     assert len(set(named.values())) == 500
     assert len(tried) < 2 * 500

@@ -94,7 +94,7 @@ def test_wide_levels_only() -> None:
         model = graphviz_tb.load(graph)
         assert bool(folds(model)) == (count > 40)
         assert len(model.hierarchy.children(0)) <= 40
-        assert model.hierarchy.ops(0) == count
+        assert model.hierarchy.op_count(0) == count
 
 
 def test_none_when_asked_or_under_the_preset() -> None:
@@ -117,12 +117,14 @@ def test_names_of_folds_are_unique_at_their_level_and_open() -> None:
 def test_nothing_is_lost() -> None:
     graph = flat_training_graph()
     hierarchy = graphviz_tb.load(graph).hierarchy
-    assert hierarchy.ops(0) == len(graph.node)
+    assert hierarchy.op_count(0) == len(graph.node)
     assert max(len(hierarchy.children(row)) for row in range(len(hierarchy))) <= 40
 
 
 def test_a_group_by_name_has_all_words_that_its_members_share() -> None:
     hierarchy = graphviz_tb.load(REAL / "cifar10_shapes.pb").hierarchy
     parts = ["cross_entropy_per_example", "cross_entropy"]
-    groups = {row: [hierarchy.written(child) for child in hierarchy.children(row)] for row in range(len(hierarchy))}
-    assert [hierarchy.leaf(row) for row, members in groups.items() if members == parts] == ["cross_entropy"]
+    groups = {
+        row: [hierarchy.name_segment(child) for child in hierarchy.children(row)] for row in range(len(hierarchy))
+    }
+    assert [hierarchy.display_label(row) for row, members in groups.items() if members == parts] == ["cross_entropy"]

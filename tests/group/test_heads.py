@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphviz_tb.model.hierarchy import Hierarchy, How, RowKind
+from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy, RowKind
 from tests.group.nameless import CHAIN, Network
 
 
@@ -20,7 +20,7 @@ def counts(hierarchy: Hierarchy) -> list[int]:
     """For each stage the blocks that a reader counts in it: the head, and those of the stack (or the single one)."""
     found = []
     for row in range(len(hierarchy)):
-        if hierarchy.how[row] == How.STAGE:
+        if hierarchy.how[row] == GroupOrigin.STAGE:
             assert all(hierarchy.kind[child] != RowKind.OP for child in hierarchy.children(row))
             stacked = [
                 len(hierarchy.children(one)) for one in hierarchy.children(row) if hierarchy.kind[one] == RowKind.SERIES
@@ -45,7 +45,7 @@ def test_a_padding_in_the_head_is_no_matter() -> None:
 
 def test_what_else_comes_before_a_stage_is_no_block() -> None:
     hierarchy = network(3, 4, 6, 3, head=("Elu", "Selu", "AvgPool", "LRN", "Elu"))
-    stages = [row for row in range(len(hierarchy)) if hierarchy.how[row] == How.STAGE]
+    stages = [row for row in range(len(hierarchy)) if hierarchy.how[row] == GroupOrigin.STAGE]
     assert stages
     assert all(len(hierarchy.children(row)) > 2 for row in stages)
 
@@ -71,7 +71,7 @@ def test_repetitions_behind_an_odd_one_begin_as_those_before_it() -> None:
 
 def first_in_flow(hierarchy: Hierarchy, group: int) -> int:
     """The child of a chain that no other child feeds."""
-    fed = {int(hierarchy.edge_to[edge]) for edge in hierarchy.owned(group)}
+    fed = {int(hierarchy.edge_to[edge]) for edge in hierarchy.owned_edges(group)}
     (first,) = (child for child in hierarchy.children(group).tolist() if child not in fed)
     return int(first)
 
@@ -92,7 +92,7 @@ def residual_stages(*blocks: int) -> Hierarchy:
 def test_a_stage_of_one_block_moves_no_border_of_the_next() -> None:
     """Two first blocks behind each other are a stack; those of later stages still begin their stage."""
     hierarchy = residual_stages(1, 3, 7, 5)
-    stages = [row for row in range(len(hierarchy)) if hierarchy.how[row] == How.STAGE]
+    stages = [row for row in range(len(hierarchy)) if hierarchy.how[row] == GroupOrigin.STAGE]
     shortcuts = [[with_convolution(hierarchy, row) for row in hierarchy.children(stage)] for stage in stages]
     assert shortcuts == [[2, 0], [1, 0], [1, 0]]
 

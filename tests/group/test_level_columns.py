@@ -10,7 +10,7 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.group.flow import fold_by_flow
-from graphviz_tb.group.flow.columns import Siblings, columns, kinds, renumbered
+from graphviz_tb.group.flow.columns import Siblings, first_equal_levels, level_columns, number_by_place
 from graphviz_tb.group.series import SeriesRun
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.options import GroupOptions
@@ -36,8 +36,11 @@ def hierarchy(**scopes: list[Node]) -> Hierarchy:
 
 def same(made: Hierarchy, runs: list[SeriesRun] = []) -> bool:  # noqa: B006
     """Whether scopes a and b are one kind of level."""
-    held = columns(made)
-    number = {made.name[row]: int(kind) for row, kind in zip(held.parent.tolist(), kinds(held, runs), strict=True)}
+    held = level_columns(made)
+    number = {
+        made.name[row]: int(kind)
+        for row, kind in zip(held.parent.tolist(), first_equal_levels(held, runs), strict=True)
+    }
     return number["a"] == number["b"]
 
 
@@ -98,17 +101,17 @@ def test_series_and_parts_of_training_must_be_the_same() -> None:
         series_min=100,
     ).hierarchy
     assert not same(first_of_all, [SeriesRun(1, "", (2, 3, 4))])
-    held = columns(made)
+    held = level_columns(made)
     first = int(held.child_start[held.parent.tolist().index(parent["a"])])
     part = held.part.copy()
     part[first] = 1
-    numbers = kinds(replace(held, part=part), []).tolist()
-    assert len(set(numbers)) == len(set(kinds(held, []).tolist())) + 1
+    numbers = first_equal_levels(replace(held, part=part), []).tolist()
+    assert len(set(numbers)) == len(set(first_equal_levels(held, []).tolist())) + 1
 
 
 def level(made: Hierarchy, scope: str) -> Siblings:
     """One level of a file."""
-    held = columns(made)
+    held = level_columns(made)
     return held.level(held.parent.tolist().index(made.name.index(scope)))
 
 
@@ -119,14 +122,14 @@ def test_children_are_in_the_order_of_their_names_and_edges_in_that_of_slots() -
     assert list(zip(found.edges.source, found.edges.target, strict=True)) == [(3, 0), (2, 0), (0, 1), (3, 2)]
     assert not found.edges.handle.any()
     assert not found.edges.store.any()
-    some = found.only([3, 0, 1])
+    some = found.select_children([3, 0, 1])
     assert some.labels == ["x10", "w", "w2"]
     assert list(zip(some.edges.source, some.edges.target, strict=True)) == [(0, 1), (1, 2)]
 
 
 def test_names_of_the_main_graph_are_whole() -> None:
     made = hierarchy(ab=PLAIN, ba=PLAIN, c=PLAIN)
-    assert columns(made).level(0).labels == ["ab", "ba", "c", "m", "n"]
+    assert level_columns(made).level(0).labels == ["ab", "ba", "c", "m", "n"]
 
 
 def test_edges_of_handles_and_into_storage_say_so() -> None:
@@ -140,7 +143,7 @@ def test_edges_of_handles_and_into_storage_say_so() -> None:
 
 def level_of(*labels: str) -> list[str]:
     """The labels of a level as they are compared with those of others, in the order of names."""
-    return renumbered(sorted(labels))
+    return number_by_place(sorted(labels))
 
 
 @each(
@@ -164,5 +167,5 @@ def test_a_level_without_groups_tells_of_those_that_differ_in_numbers(path: Path
     made = load(path, folds=False).hierarchy
     groups, notices = fold_by_flow(made, [], GroupOptions())
     with pytest.MonkeyPatch.context() as each_level:
-        each_level.setattr("graphviz_tb.group.flow.but_numbers", lambda held, levels: held)
+        each_level.setattr("graphviz_tb.group.flow.replace_label_numbers", lambda held, levels: held)
         assert fold_by_flow(made, [], GroupOptions()) == (groups, notices)

@@ -8,17 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb.algorithms.components import weak_components
-from graphviz_tb.group.flow.box import FlowBox, group
+from graphviz_tb.group.flow.box import FlowBox, make_group
 from graphviz_tb.group.flow.dag import (
-    acyclic,
-    circles,
-    contract,
+    contract_groups,
     dag_components,
-    part,
-    single_entry,
+    find_cycles,
+    has_single_entry,
+    is_acyclic,
     strong_components,
+    sub_dag,
 )
-from graphviz_tb.model.hierarchy import How
+from graphviz_tb.model.hierarchy import GroupOrigin
 from tests.group.boxes import wired
 
 Pairs = set[tuple[int, int]]
@@ -35,8 +35,8 @@ def test_components_and_circles_are_those_of_another_library(pairs: Pairs) -> No
     parts = sorted([node for node in range(8) if number[node] == each] for each in set(number))
     assert parts == sorted(sorted(members) for members in nx.strongly_connected_components(graph))
     assert sorted(set(number)) == list(range(len(parts)))
-    assert acyclic(after) == nx.is_directed_acyclic_graph(graph)
-    assert circles(after) == [members for members in parts if len(members) > 1]
+    assert is_acyclic(after) == nx.is_directed_acyclic_graph(graph)
+    assert find_cycles(after) == [members for members in parts if len(members) > 1]
     assert weak_components(8, pairs) == sorted(sorted(members) for members in nx.weakly_connected_components(graph))
 
 
@@ -51,12 +51,12 @@ def test_a_part_remembers_what_it_is_given_from_around_it() -> None:
     # 0 ─▶ 1 ─▶ 2 ─▶ 3, and 0 ─▶ 3
     dag = wired(4, (0, 1), (1, 2), (2, 3), (0, 3))
     first = id(dag.boxes[0])
-    whole = part(dag, [1, 2, 3])
+    whole = sub_dag(dag, [1, 2, 3])
     assert (whole.before, whole.after) == ([[], [0], [1]], [[1], [2], []])
     assert whole.outside == [[first], [], [first]]
     # Cut again: 3 alone is given 0 from farther out and 2 from near by, of which only the near one counts.
-    assert part(whole, [2]).outside == [[id(dag.boxes[2])]]
-    assert part(whole, [0, 1]).outside == [[first], []]
+    assert sub_dag(whole, [2]).outside == [[id(dag.boxes[2])]]
+    assert sub_dag(whole, [0, 1]).outside == [[first], []]
 
 
 @pytest.mark.parametrize(
@@ -69,20 +69,20 @@ def test_a_part_remembers_what_it_is_given_from_around_it() -> None:
     ],
 )
 def test_a_single_entry_is_one_source_of_three_boxes_or_fewer(outside: list[list[int]], single: bool) -> None:
-    assert single_entry(outside) is single
+    assert has_single_entry(outside) is single
 
 
 def test_boxes_put_into_one_keep_its_place_and_its_lines_once() -> None:
     # 0 ─▶ 1, 2 ─▶ 3 ─▶ 4, where 1 and 2 become one box; 9 outside feeds both, 8 feeds 2
     dag = wired(5, (0, 1), (0, 2), (1, 3), (2, 3), (3, 4), outside=[[], [9], [9, 8], [], []])
-    both = group(How.BRANCH, dag.boxes[1:3], 99)
-    found = contract(dag, [([1, 2], both)])
+    both = make_group(GroupOrigin.BRANCH, dag.boxes[1:3], 99)
+    found = contract_groups(dag, [([1, 2], both)])
     assert found.boxes == [dag.boxes[0], both, *dag.boxes[3:]]
     assert found.before == [[], [0], [1], [2]]
     assert found.outside == [[], [9, 8], [], []]
-    assert contract(dag, []) is dag
+    assert contract_groups(dag, []) is dag
 
 
 def test_a_line_inside_a_box_is_gone() -> None:
     dag = wired(3, (0, 1), (1, 2))
-    assert contract(dag, [([0, 1], FlowBox("", 0, 2))]).before == [[], [0]]
+    assert contract_groups(dag, [([0, 1], FlowBox("", 0, 2))]).before == [[], [0]]

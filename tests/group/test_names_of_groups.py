@@ -8,8 +8,8 @@ import pytest
 
 import graphviz_tb
 from graphviz_tb.group.flow.words import Vocabulary
-from graphviz_tb.model.hierarchy import How, RowKind
-from graphviz_tb.model.stacks import repetitions
+from graphviz_tb.model.hierarchy import GroupOrigin, RowKind
+from graphviz_tb.model.stacks import repetition_count
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.view.node_labels import NodeLabels
 from tests.each import each
@@ -37,7 +37,7 @@ def blocks(exit_name: str) -> GraphDef:
 def stacks(graph: GraphDef) -> list[str]:
     """The names of the stacks of a graph, without scopes around them."""
     hierarchy = graphviz_tb.load(graph).hierarchy
-    return [hierarchy.leaf(row) for row in range(len(hierarchy)) if hierarchy.kind[row] == RowKind.SERIES]
+    return [hierarchy.display_label(row) for row in range(len(hierarchy)) if hierarchy.kind[row] == RowKind.SERIES]
 
 
 def test_a_block_that_ends_in_a_given_name_says_what_it_holds() -> None:
@@ -64,7 +64,7 @@ def test_a_stage_of_layers_that_were_given_a_word_and_a_number_is_a_range_of_the
         for op in ("MatMul", "BiasAdd", "Softmax" if at % 6 == 5 else "Relu", "Mul"):
             top = graph.node.add(name=f"net_layer_{at}_{op.lower()}", op=op, input=[top]).name
     hierarchy = graphviz_tb.load(graph).hierarchy
-    stages = [hierarchy.leaf(row) for row in range(len(hierarchy)) if hierarchy.how[row] == How.STAGE]
+    stages = [hierarchy.display_label(row) for row in range(len(hierarchy)) if hierarchy.how[row] == GroupOrigin.STAGE]
     assert stages == ["net_layer_[0-5]", "net_layer_[6-11]"]
 
 
@@ -118,16 +118,16 @@ def test_a_stack_in_ranges_is_called_and_counted_by_all_its_repetitions() -> Non
     (stack,) = (row for row in range(len(hierarchy)) if hierarchy.kind[row] == RowKind.SERIES)
     ranges = hierarchy.children(stack).tolist()
     assert len(ranges) < 40
-    assert hierarchy.leaf(stack) == "h[0-95]"
+    assert hierarchy.display_label(stack) == "h[0-95]"
     assert NodeLabels(hierarchy, lambda path: None).node_label((stack,)).badge == "×96"
-    spans = [hierarchy.leaf(row).removeprefix("h[").removesuffix("]").split("-") for row in ranges]
+    spans = [hierarchy.display_label(row).removeprefix("h[").removesuffix("]").split("-") for row in ranges]
     assert sorted(at for first, last in spans for at in range(int(first), int(last) + 1)) == list(range(96))
 
 
 def test_a_stack_that_is_not_cut_counts_its_members() -> None:
     hierarchy = graphviz_tb.load(tower(12)).hierarchy
     (stack,) = (row for row in range(len(hierarchy)) if hierarchy.kind[row] == RowKind.SERIES)
-    assert repetitions(hierarchy, stack) == len(hierarchy.children(stack)) == 12
+    assert repetition_count(hierarchy, stack) == len(hierarchy.children(stack)) == 12
 
 
 def test_a_scope_that_is_most_of_a_block_gives_it_its_name() -> None:
@@ -155,7 +155,7 @@ def test_names_of_thousands_of_words() -> None:
         nodes.append({"name": f"{'word_' * 20_000}{number}x", "op": "ABC"[number % 3], "input": inputs})
     tracemalloc.start()
     vocabulary = Vocabulary([str(node["name"]) for node in nodes])
-    assert len(vocabulary.model) < 60
+    assert len(vocabulary.model_words) < 60
     assert tracemalloc.get_traced_memory()[1] < 50e6
     tracemalloc.stop()
     assert graphviz_tb.load(GraphDef(node=nodes)).picture().scene.boxes

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.model.hierarchy import SERIES
+from graphviz_tb.model.hierarchy import SERIES_ROW
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 
@@ -19,7 +19,7 @@ def op(name: str, kind: str, *inputs: str) -> dict[str, Any]:
 def series(model: Model) -> dict[str, int]:
     """The series of a model, and how many members each has."""
     hierarchy = model.hierarchy
-    rows = [row for row in range(len(hierarchy)) if hierarchy.kind[row] == SERIES]
+    rows = [row for row in range(len(hierarchy)) if hierarchy.kind[row] == SERIES_ROW]
     return {hierarchy.name[row]: len(hierarchy.children(row)) for row in rows}
 
 

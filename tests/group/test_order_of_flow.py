@@ -6,10 +6,17 @@ from itertools import pairwise
 
 import pytest
 
-from graphviz_tb.group.flow.box import SymbolNumbers
+from graphviz_tb.group.flow.box import SymbolTable
 from graphviz_tb.group.flow.dag import Dag
-from graphviz_tb.group.flow.order import cuts, demand_line, depths, last_part, order_of, without_far
-from graphviz_tb.group.flow.tokens import tokens
+from graphviz_tb.group.flow.order import (
+    box_depths,
+    compute_flow_order,
+    count_crossing_lines,
+    ignore_far_lines,
+    order_by_demand,
+    start_of_last_part,
+)
+from graphviz_tb.group.flow.tokens import box_tokens
 from tests.each import each
 from tests.group.boxes import rows, wired
 
@@ -22,7 +29,7 @@ def chain(first: int, stop: int) -> list[tuple[int, int]]:
 def cut(dag: Dag, far: int | None = None, broadcast: tuple[int, ...] = (), memory: tuple[int, ...] = ()) -> list[int]:
     """How many lines cross behind each box, these standing in the order of their numbers."""
     places = list(range(len(dag)))
-    return cuts(dag, depths(dag), places, places, broadcast, memory, far)
+    return count_crossing_lines(dag, box_depths(dag), places, places, broadcast, memory, far)
 
 
 def test_a_box_crosses_each_place_up_to_its_last_user_once() -> None:
@@ -33,7 +40,7 @@ def test_a_box_crosses_each_place_up_to_its_last_user_once() -> None:
     assert cut(dag, far=4) == [1, 2, 2, 1, 0]
     assert cut(dag, broadcast=(0,)) == [0, 1, 1, 1, 0]
     assert cut(dag, memory=(0,)) == [0, 1, 1, 1, 0]
-    assert without_far(dag, order_of(dag), 3).cut() == [1, 1, 1, 1, 0]
+    assert ignore_far_lines(dag, compute_flow_order(dag), 3).cut() == [1, 1, 1, 1, 0]
 
 
 def test_lines_to_a_collector_count_nowhere() -> None:
@@ -50,7 +57,7 @@ def test_before_the_last_of_two_towers_no_place_is_narrow(first: int, second: in
     join = first + second
     dag = wired(join + 2, *chain(0, first), *chain(first, join), (first - 1, join), (join - 1, join), (join, join + 1))
     places = list(range(len(dag)))
-    assert last_part(dag, places, ()) == begins
+    assert start_of_last_part(dag, places, ()) == begins
     assert cut(dag)[0] == (2 if begins else 1)
 
 
@@ -63,20 +70,20 @@ def test_equal_ways_that_meet_first_of_all_are_parts_too(lengths: list[int], beg
     lines = [line for start, length in zip(starts, lengths, strict=True) for line in chain(start, start + length)]
     lines += [(start + length - 1, join) for start, length in zip(starts, lengths, strict=True)]
     dag = wired(join + 3, *lines, *chain(join, join + 3))
-    assert last_part(dag, list(range(join + 3)), ()) == begins
+    assert start_of_last_part(dag, list(range(join + 3)), ()) == begins
 
 
 def test_a_broadcast_joins_no_parts() -> None:
     # box 0 is read by two towers of four, 1 … 4 and 5 … 8, which meet in 9
     lines = [(0, 1), (0, 5), *chain(1, 5), *chain(5, 9), (4, 9), (8, 9)]
     places = list(range(10))
-    assert last_part(wired(10, *lines), places, ()) == 0
-    assert last_part(wired(10, *lines), places, (0,)) == 5
+    assert start_of_last_part(wired(10, *lines), places, ()) == 0
+    assert start_of_last_part(wired(10, *lines), places, (0,)) == 5
 
 
 def line(dag: Dag, first: tuple[int, ...] = (), then: tuple[int, ...] = ()) -> tuple[list[int], list[int]]:
     """The order of demand, and which boxes are on the side."""
-    found, place, side = demand_line(dag, depths(dag), first, then)
+    found, place, side = order_by_demand(dag, box_depths(dag), first, then)
     assert [found[spot] for spot in place] == list(range(len(dag)))
     return found, [box for box in range(len(dag)) if side[box]]
 
@@ -106,7 +113,9 @@ def of_tokens(dag: Dag, far: int = 64) -> list[int]:
     for box in dag.boxes:
         box.symbol = 7
     known: dict[int, int] = {}
-    return [known.setdefault(token, len(known)) for token in tokens(dag, order_of(dag), SymbolNumbers(), far)]
+    return [
+        known.setdefault(token, len(known)) for token in box_tokens(dag, compute_flow_order(dag), SymbolTable(), far)
+    ]
 
 
 def test_equal_distances_are_equal_tokens() -> None:
@@ -145,7 +154,7 @@ def test_a_block_at_the_beginning_is_fed_as_its_equals_are() -> None:
 def test_how_far_away_a_broadcast_stands_changes_no_token() -> None:
     # 0 ─▶ … ─▶ 22, and 23, which every fourth of them reads
     dag = wired(24, *chain(0, 23), *((23, box) for box in range(2, 23, 4)))
-    assert order_of(dag).broadcast == {23}
+    assert compute_flow_order(dag).broadcast == {23}
     found = of_tokens(dag)
     assert len(set(found)) == 3  # the two beginnings are one, then readers and others
-    assert len({found[order_of(dag).place[box]] for box in range(2, 23, 4)}) == 1
+    assert len({found[compute_flow_order(dag).place[box]] for box in range(2, 23, 4)}) == 1

@@ -4,46 +4,48 @@ from __future__ import annotations
 
 import pytest
 
-from graphviz_tb.group.flow.box import FlowBox, group, stack
-from graphviz_tb.group.flow.heads import with_heads
+from graphviz_tb.group.flow.box import FlowBox, make_group, make_stack
+from graphviz_tb.group.flow.heads import fold_heads
 from graphviz_tb.group.flow.repeats import (
-    alone,
-    fold_one,
+    extend_to_first,
     fold_repeats,
+    fold_repetitions,
+    fold_single_units,
+    has_same_content,
+    has_smaller_period,
     holds_stack,
     is_stage,
-    periodic,
-    same_inside,
+    is_worth_folding,
     shows_stack,
-    with_first,
-    worth,
 )
-from graphviz_tb.group.flow.sequence import Element
-from graphviz_tb.group.flow.setting import Setting
+from graphviz_tb.group.flow.sequence import SequenceElement
+from graphviz_tb.group.flow.setting import FoldContext
 from graphviz_tb.group.flow.stages import fold_stages
-from graphviz_tb.model.hierarchy import How
+from graphviz_tb.model.hierarchy import GroupOrigin
 from tests.each import each
 from tests.group.boxes import rows, setting
 
 
-def element(name: str, symbol: int, ops: int = 1, **more: bool | int) -> Element:
+def element(name: str, symbol: int, ops: int = 1, **more: bool | int) -> SequenceElement:
     """A box of a sequence."""
-    return Element(FlowBox(name, symbol, ops, 1), symbol, symbol, **more)  # type: ignore[arg-type]
+    return SequenceElement(FlowBox(name, symbol, ops, 1), symbol, symbol, **more)  # type: ignore[arg-type]
 
 
-def sequence(text: str, ops: int = 1) -> list[Element]:
+def sequence(text: str, ops: int = 1) -> list[SequenceElement]:
     """One box for each letter; equal letters are equal boxes of one name."""
     return [element(letter, ord(letter), ops) for letter in text]
 
 
-def shown(folded: list[Element]) -> str:
+def shown(folded: list[SequenceElement]) -> str:
     """Boxes as letters, groups in brackets, stacks with their height."""
 
     def of(box: FlowBox) -> str:
         if not box.members:
             return box.name
-        inside = "".join(map(of, box.members[:1] if box.stack else box.members))
-        return f"{len(box.members)}×({inside})" if box.stack else f"[{inside}]" if len(box.members) > 1 else inside
+        inside = "".join(map(of, box.members[:1] if box.is_repetition else box.members))
+        return (
+            f"{len(box.members)}×({inside})" if box.is_repetition else f"[{inside}]" if len(box.members) > 1 else inside
+        )
 
     return " ".join(of(each.box) for each in folded)
 
@@ -91,10 +93,10 @@ def test_two_large_boxes_are_a_stack_and_a_sum_of_ops_counts() -> None:
     [("ab", False), ("aa", True), ("abab", True), ("aba", False), ("aaa", True), ("abcab", False), ("abcabc", True)],
 )
 def test_a_template_that_repeats_itself_is_none(words: str, is_periodic: bool) -> None:
-    assert periodic(list(words)) is is_periodic
+    assert has_smaller_period(list(words)) is is_periodic
 
 
-def named_input(name: str, source: bool) -> Element:
+def named_input(name: str, source: bool) -> SequenceElement:
     """An input of a level, or another op."""
     return element(name, 1, source=source)
 
@@ -110,22 +112,27 @@ def named_input(name: str, source: bool) -> Element:
     ],
 )
 def test_a_few_inputs_with_names_of_their_own_are_distinguished(names: list[str], source: bool, is_worth: bool) -> None:
-    assert worth([named_input(name, source) for name in names], 0, len(names), 1) is is_worth
+    assert is_worth_folding([named_input(name, source) for name in names], 0, len(names), 1) is is_worth
 
 
 def test_groups_by_name_are_repeats_only_where_names_are_alike() -> None:
-    def block(name: str) -> Element:
-        made = group(How.NAME, rows(*"abc"), 9, name)
-        return Element(made, 9, 9)
+    def block(name: str) -> SequenceElement:
+        made = make_group(GroupOrigin.NAME, rows(*"abc"), 9, name)
+        return SequenceElement(made, 9, 9)
 
-    assert worth([block("conv_1"), block("conv_2")], 0, 2, 1)
-    assert not worth([block("query"), block("value")], 0, 2, 1)
+    assert is_worth_folding([block("conv_1"), block("conv_2")], 0, 2, 1)
+    assert not is_worth_folding([block("query"), block("value")], 0, 2, 1)
 
 
-def counting(*names: str, how: How = How.NAME, ops: int = 3) -> FlowBox:
+def counting(*names: str, how: GroupOrigin = GroupOrigin.NAME, ops: int = 3) -> FlowBox:
     """A group of groups by name."""
-    return group(
-        how, [group(How.NAME, rows(*"abcdefghi"[:ops]), 50 + number, name) for number, name in enumerate(names)], 60
+    return make_group(
+        how,
+        [
+            make_group(GroupOrigin.NAME, rows(*"abcdefghi"[:ops]), 50 + number, name)
+            for number, name in enumerate(names)
+        ],
+        60,
     )
 
 
@@ -138,8 +145,8 @@ def counting(*names: str, how: How = How.NAME, ops: int = 3) -> FlowBox:
         (counting("block_1", "query", "key", "block_2", "value"), False),  # two of five
         (counting("head", "block_1", "tail", "block_2"), True),  # half of it
         (counting("query", "key"), False),
-        (counting("block_1", "block_2", how=How.REGION), False),
-        (group(How.NAME, rows("a_1", "a_2", "a_3"), 9), False),
+        (counting("block_1", "block_2", how=GroupOrigin.REGION), False),
+        (make_group(GroupOrigin.NAME, rows("a_1", "a_2", "a_3"), 9), False),
     ],
 )
 def test_a_group_that_counts_by_names_is_a_stage(box: FlowBox, stage: bool) -> None:
@@ -149,8 +156,8 @@ def test_a_group_that_counts_by_names_is_a_stage(box: FlowBox, stage: bool) -> N
 def stage_of(height: int, ops: int, beside: int = 0, sideways: bool = False) -> FlowBox:
     """A group with a stack of so many boxes, each of some ops, and boxes beside it."""
     kit = setting()
-    tall = stack(kit.symbols, rows(*(f"s{number}" for number in range(height)), ops=ops, symbol=5), 5, sideways)
-    return group(How.STAGE, [tall, *rows(*(f"r{number}" for number in range(beside)), ops=1)], 9)
+    tall = make_stack(kit.symbols, rows(*(f"s{number}" for number in range(height)), ops=ops, symbol=5), 5, sideways)
+    return make_group(GroupOrigin.STAGE, [tall, *rows(*(f"r{number}" for number in range(beside)), ops=1)], 9)
 
 
 def test_a_group_that_is_half_a_stack_is_a_stage() -> None:
@@ -169,37 +176,37 @@ def test_a_stack_of_more_than_two_or_a_group_that_holds_one_shows_how_many() -> 
 
 
 def test_two_groups_that_count_themselves_stay_apart_and_longer_repeats_are_found() -> None:
-    def line(text: str) -> list[Element]:
+    def line(text: str) -> list[SequenceElement]:
         found = []
         for letter in text:
             box = counting("block_1", "block_2") if letter == "S" else FlowBox(letter, ord(letter), 1, 1)
             box.name = letter
-            found.append(Element(box, box.symbol, box.symbol))
+            found.append(SequenceElement(box, box.symbol, box.symbol))
         return found
 
     kit = setting()
-    assert fold_one(line("SS"), 1, kit) is None
-    assert fold_one(line("SSS"), 1, kit) is not None
+    assert fold_repetitions(line("SS"), 1, kit) is None
+    assert fold_repetitions(line("SSS"), 1, kit) is not None
     assert len(fold_repeats(line("xSSy"), setting())) == 4
     assert len(fold_repeats(line("SStSSt"), setting())) == 1
 
 
 def test_boxes_that_hold_the_same_are_taken_in_before_a_repeat() -> None:
-    def block(symbol: int, inside: int, ops: int = 3) -> Element:
+    def block(symbol: int, inside: int, ops: int = 3) -> SequenceElement:
         made = FlowBox("b", symbol, ops, 1, inside=inside)
-        return Element(made, symbol, symbol)
+        return SequenceElement(made, symbol, symbol)
 
     line = [block(1, 7), block(2, 8), block(3, 7), block(4, 7), block(5, 7), block(5, 7)]
-    before, run = with_first(line[:4], line[4:])
+    before, run = extend_to_first(line[:4], line[4:])
     assert [each.symbol for each in before] == [1, 2]
     assert [each.symbol for each in run] == [5, 5, 5, 5]
     line = [block(2, 7), block(5, 7), block(5, 7)]
     line[0].box.unit = 9  # a stack
-    assert len(with_first(line[:1], line[1:])[1]) == 2
+    assert len(extend_to_first(line[:1], line[1:])[1]) == 2
     line = [block(3, 7, 2), block(5, 7, 2), block(5, 7, 2)]
-    assert len(with_first(line[:1], line[1:])[1]) == 2  # two ops are accidents
-    assert same_inside(FlowBox("", 1, 1), FlowBox("", 1, 1))
-    assert not same_inside(FlowBox("", 1, 1), FlowBox("", 2, 1))
+    assert len(extend_to_first(line[:1], line[1:])[1]) == 2  # two ops are accidents
+    assert has_same_content(FlowBox("", 1, 1), FlowBox("", 1, 1))
+    assert not has_same_content(FlowBox("", 1, 1), FlowBox("", 2, 1))
 
 
 def test_a_first_block_that_was_folded_with_an_embedding_comes_out_of_its_region() -> None:
@@ -208,31 +215,33 @@ def test_a_first_block_that_was_folded_with_an_embedding_comes_out_of_its_region
         return FlowBox("b", symbol, 9, 1, inside=7)
 
     def folded(first: FlowBox) -> str:
-        line = [Element(first, 3, 3, fork=True), *(Element(block(5), 5, 5) for _ in range(3))]
+        line = [SequenceElement(first, 3, 3, fork=True), *(SequenceElement(block(5), 5, 5) for _ in range(3))]
         return shown(fold_repeats([*sequence("x"), *line], setting()))
 
     embedding = FlowBox("e", 2, 1, 1)
-    assert folded(group(How.REGION, [embedding, block(4)], 3)) == "x e 4×(b)"
-    assert folded(group(How.REGION, [block(4), embedding], 3)) == "x [be] 3×(b)"  # not the last: more flows on
-    assert folded(group(How.NAME, [embedding, block(4)], 3)) == "x [eb] 3×(b)"  # a name says that they belong together
+    assert folded(make_group(GroupOrigin.REGION, [embedding, block(4)], 3)) == "x e 4×(b)"
+    # not the last: more flows on
+    assert folded(make_group(GroupOrigin.REGION, [block(4), embedding], 3)) == "x [be] 3×(b)"
+    # a name says that they belong together
+    assert folded(make_group(GroupOrigin.NAME, [embedding, block(4)], 3)) == "x [eb] 3×(b)"
 
 
 def test_a_single_block_beside_a_stack_of_its_equals_is_a_block_too() -> None:
     kit = setting()
-    found = alone(sequence("xabcyab"), {tuple(map(ord, "abc")): None}, kit)
+    found = fold_single_units(sequence("xabcyab"), {tuple(map(ord, "abc")): None}, kit)
     assert shown(found) == "x [abc] y a b"
-    assert shown(alone(sequence("xabc"), {}, kit)) == "x a b c"
+    assert shown(fold_single_units(sequence("xabc"), {}, kit)) == "x a b c"
     cut = [element(letter, ord(letter), cut=number, fork=letter == "a") for number, letter in enumerate("xabcy")]
-    [_, made, _] = alone(cut, {tuple(map(ord, "abc")): None}, kit)
+    [_, made, _] = fold_single_units(cut, {tuple(map(ord, "abc")): None}, kit)
     assert (made.cut, made.fork) == (3, True)
 
 
 def test_a_stack_ends_where_its_last_repetition_does() -> None:
     kit = setting()
     line = [element(letter, ord(letter), 3, cut=number, fork=not number) for number, letter in enumerate("aaabcbc")]
-    [made] = fold_one(line[:3], 1, kit) or []
+    [made] = fold_repetitions(line[:3], 1, kit) or []
     assert (made.cut, made.fork, made.word, made.box.unit) == (2, True, ("stack", ord("a")), ord("a"))
-    [made] = fold_one(line[3:], 2, kit) or []
+    [made] = fold_repetitions(line[3:], 2, kit) or []
     assert (made.cut, made.fork) == (6, False)
     assert made.box.unit == made.box.members[0].symbol != ord("b")
     assert made.word == ("stack", made.box.unit)
@@ -242,23 +251,26 @@ def test_repetitions_that_differ_in_height_are_stages() -> None:
     kit = setting()
     line = []
     for number, height in enumerate((0, 2, 0, 3)):
-        tall = stack(kit.symbols, rows(*["u"] * height, ops=3, symbol=5), 5) if height else FlowBox("d", 1, 1, 1)
-        line.append(Element(tall, tall.symbol, ("stack", 5) if height else 1, number))
-    found = fold_one(line, 2, kit) or []
-    assert [(each.cut, each.stage, each.box.how) for each in found] == [(1, True, How.STAGE), (3, True, How.STAGE)]
+        tall = make_stack(kit.symbols, rows(*["u"] * height, ops=3, symbol=5), 5) if height else FlowBox("d", 1, 1, 1)
+        line.append(SequenceElement(tall, tall.symbol, ("stack", 5) if height else 1, number))
+    found = fold_repetitions(line, 2, kit) or []
+    assert [(each.cut, each.stage, each.box.how) for each in found] == [
+        (1, True, GroupOrigin.STAGE),
+        (3, True, GroupOrigin.STAGE),
+    ]
     assert found[0].word == found[1].word == ("stage", 1, ("stack", 5))
 
 
 def test_heads_of_repeated_blocks_are_blocks() -> None:
     # c b r  [c b r +]  [c b r +]: the elements of the head, then two blocks with a shortcut
-    def blocks(text: str, kit: Setting) -> list[Element]:
-        found: list[Element] = []
+    def blocks(text: str, kit: FoldContext) -> list[SequenceElement]:
+        found: list[SequenceElement] = []
         for number, letter in enumerate(text):
             each = element(letter, ord(letter), 4, cut=number)
             each.held = (1, 2, 3, 4, 9) if letter == "B" else {"c": (1, 2), "b": (3, 4), "p": (7,), "+": (9,)}[letter]
             each.shortcut = letter == "B"
             found.append(each)
-        return with_heads(found, kit)
+        return fold_heads(found, kit)
 
     made = blocks("pcbBB", setting())
     assert shown(made) == "[pcb] B B" or shown(made) == "p [cb] B B"
@@ -273,12 +285,12 @@ def test_heads_of_repeated_blocks_are_blocks() -> None:
 def test_what_is_between_two_stacks_heads_the_second() -> None:
     kit = setting()
 
-    def line(text: str) -> list[Element]:
+    def line(text: str) -> list[SequenceElement]:
         found = []
         for number, letter in enumerate(text):
             if letter.isdigit():
-                tall = stack(kit.symbols, rows(*["u"] * int(letter), ops=3, symbol=5), 5)
-                found.append(Element(tall, tall.symbol, ("stack", 5), number))
+                tall = make_stack(kit.symbols, rows(*["u"] * int(letter), ops=3, symbol=5), 5)
+                found.append(SequenceElement(tall, tall.symbol, ("stack", 5), number))
             else:
                 found.append(element(letter, ord(letter), cut=number))
         return found

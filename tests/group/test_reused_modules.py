@@ -18,7 +18,7 @@ def traced(*calls: str) -> list[str]:
         last = f"Net/{name}/{number}"
     nodes.append({"name": "output/y", "op": "IO Node", "input": [last]})
     hierarchy = load(GraphDef(node=nodes).SerializeToString()).hierarchy
-    return [hierarchy.name[row] for row in range(len(hierarchy)) if hierarchy.opens(row)]
+    return [hierarchy.name[row] for row in range(len(hierarchy)) if hierarchy.can_open(row)]
 
 
 @pytest.mark.parametrize("times", [2, 5])

@@ -193,13 +193,13 @@ def test_a_level_is_numbered_once_for_all_runs_that_are_asked_for(monkeypatch: p
     # x ─▶ y0 … y39, s/z0, s/z1        of 20 runs of one level, and one of another
     graph = relus(*(f"y{number}" for number in range(40)), "s/z0", "s/z1")
     levels: list[int] = []
-    by_prefix = series_of.by_prefix
+    by_prefix = series_of.numbered_rows_by_affixes
 
     def counted(hierarchy: Hierarchy, rows: list[int], options: GroupOptions) -> object:
         levels.append(len(rows))
         return by_prefix(hierarchy, rows, options)
 
-    monkeypatch.setattr(series_of, "by_prefix", counted)
+    monkeypatch.setattr(series_of, "numbered_rows_by_affixes", counted)
     asked = [f"y[{first}-{first + 1}]" for first in range(0, 40, 2)]
     model = graphviz_tb.load(graph, group=[*asked, "s/z[0-1]"], series_min=99, folds=False)
     assert list(series(model)) == [*asked, "s/z[0-1]"]

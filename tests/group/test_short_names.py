@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb import load
-from graphviz_tb.commands import run
-from graphviz_tb.group.short_names import ENDS, WORD, cut
+from graphviz_tb.commands import run_command_line
+from graphviz_tb.group.short_names import LABEL_SEPARATOR, LABEL_WORD, cut_label
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.view.select import RowFinder
@@ -28,7 +28,7 @@ def chain(*names: str) -> GraphDef:
 
 
 def labels_under(hierarchy: Hierarchy, row: int) -> list[str]:
-    return [hierarchy.leaf(child) for child in hierarchy.children(row).tolist()]
+    return [hierarchy.display_label(child) for child in hierarchy.children(row).tolist()]
 
 
 def flat() -> GraphDef:
@@ -39,23 +39,23 @@ def flat() -> GraphDef:
 
 def test_the_root_leaves_out_the_model_and_a_block_leaves_out_itself() -> None:
     hierarchy = load(flat()).hierarchy
-    assert not any(label.startswith("my_network") for label in map(hierarchy.leaf, range(1, len(hierarchy))))
+    assert not any(label.startswith("my_network") for label in map(hierarchy.display_label, range(1, len(hierarchy))))
     (last,) = (row for row, name in enumerate(hierarchy.name) if name.endswith("block_3_swish_Neg"))
-    assert hierarchy.leaf(last) == "swish_Neg"
+    assert hierarchy.display_label(last) == "swish_Neg"
 
 
 def test_names_are_those_of_the_file_and_both_find() -> None:
     hierarchy = load(flat()).hierarchy
     assert "my_network_1_features_block_2_depthwise_Relu6" in hierarchy.name
     finder = RowFinder(hierarchy)
-    assert finder.find("features_block_[0-3]") == finder.find("my_network_1_features_block_[0-3]")
-    assert finder.find("block_2") == finder.find("my_network_1_features_block_2")
+    assert finder.find_paths("features_block_[0-3]") == finder.find_paths("my_network_1_features_block_[0-3]")
+    assert finder.find_paths("block_2") == finder.find_paths("my_network_1_features_block_2")
 
 
 def test_a_tree_lists_what_options_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "flat.pb"
     path.write_bytes(flat().SerializeToString())
-    assert run(["tree", str(path)]) == 0
+    assert run_command_line(["tree", str(path)]) == 0
     assert "my_network_1_features_block_[0-3]" in capsys.readouterr().out
 
 
@@ -73,7 +73,7 @@ def test_short_names_stay_beside_a_long_one_that_begins_otherwise() -> None:
 def test_what_one_name_alone_says_stays_in_it() -> None:
     names = [f"layer0_w_Initializer_random_uniform_{op}" for op in ("Relu", "Exp", "Log", "Neg", "Abs", "Sqrt")]
     hierarchy = load(chain("input", *names, "layer0_w_Sign")).hierarchy
-    labels = set(map(hierarchy.leaf, range(len(hierarchy))))
+    labels = set(map(hierarchy.display_label, range(len(hierarchy))))
     assert not labels & {"random_uniform", "uniform"}
 
 
@@ -81,7 +81,10 @@ def test_a_group_that_is_called_by_its_members_is_short_in_each_of_them() -> Non
     begin = ["a_network_of_a_long_name"]
     words = [f"{begin[0]}_conv_{at}" for at in (1, 2)]
     assert (
-        "".join(cut(part, tuple(WORD.findall(begin[0]))) for part in ENDS.split(" · ".join(words))) == "conv_1 · conv_2"
+        "".join(
+            cut_label(part, tuple(LABEL_WORD.findall(begin[0]))) for part in LABEL_SEPARATOR.split(" · ".join(words))
+        )
+        == "conv_1 · conv_2"
     )
 
 
@@ -101,7 +104,7 @@ def test_labels_end_names_and_stay_apart(names: list[str]) -> None:
     hierarchy = load(chain(*(f"x{name}" for name in names))).hierarchy
     for row in range(len(hierarchy)):
         children = [child for child in hierarchy.children(row).tolist() if hierarchy.node[child] >= 0]
-        labels = [hierarchy.leaf(child) for child in children]
+        labels = [hierarchy.display_label(child) for child in children]
         assert len(set(labels)) == len(labels)
         assert all(
             label and hierarchy.name[child].endswith(label) for child, label in zip(children, labels, strict=True)

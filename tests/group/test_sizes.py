@@ -6,10 +6,16 @@ from itertools import pairwise
 
 import pytest
 
-from graphviz_tb.group.flow.box import FlowBox, group
-from graphviz_tb.group.flow.finish import finished
-from graphviz_tb.group.flow.sizes import checksum, cut_into, cut_up, narrowed, width
-from graphviz_tb.model.hierarchy import How
+from graphviz_tb.group.flow.box import FlowBox, make_group
+from graphviz_tb.group.flow.finish import enforce_limits
+from graphviz_tb.group.flow.sizes import (
+    cut_into_pieces,
+    cut_into_segments,
+    name_checksum,
+    narrow_to_limit,
+    total_child_count,
+)
+from graphviz_tb.model.hierarchy import GroupOrigin
 from tests.group.boxes import rows, setting
 
 
@@ -20,42 +26,42 @@ def names(boxes: list[FlowBox]) -> list[str]:
 
 def grouped(*inside: str) -> FlowBox:
     """A group by name."""
-    return group(How.NAME, rows(*inside), 1000)
+    return make_group(GroupOrigin.NAME, rows(*inside), 1000)
 
 
 def test_stretches_of_three_boxes_between_groups_are_segments() -> None:
     # a b [c d e] f g h, and a group of two at the end of it
     boxes = [*rows("a", "b"), grouped("c", "d"), *rows("e", "f", "g"), grouped("h", "i")]
-    assert names(narrowed(boxes, setting(soft=5), 5)) == ["a", "b", "(c d)", "(e f g)", "(h i)"]
-    assert names(narrowed(boxes, setting(soft=7), 7)) == names(boxes)
+    assert names(narrow_to_limit(boxes, setting(soft=5), 5)) == ["a", "b", "(c d)", "(e f g)", "(h i)"]
+    assert names(narrow_to_limit(boxes, setting(soft=7), 7)) == names(boxes)
 
 
 def test_a_large_box_is_in_no_segment() -> None:
     boxes = [*rows("a"), *rows("b", ops=201), *rows("c", "d", "e")]
-    assert names(narrowed(boxes, setting(), 3)) == ["a", "b", "(c d e)"]
+    assert names(narrow_to_limit(boxes, setting(), 3)) == ["a", "b", "(c d e)"]
     boxes[1] = rows("b", ops=200)[0]
-    assert all(name.startswith("(") or name in "abcde" for name in names(narrowed(boxes, setting(most=3), 3)))
-    assert names(narrowed([*boxes, grouped("g")], setting(), 3)) == ["(a b c d e)", "(g)"]
+    assert all(name.startswith("(") or name in "abcde" for name in names(narrow_to_limit(boxes, setting(most=3), 3)))
+    assert names(narrow_to_limit([*boxes, grouped("g")], setting(), 3)) == ["(a b c d e)", "(g)"]
 
 
 def test_what_is_allowed_is_not_cut_without_meaning() -> None:
     # six boxes where five are the aim: cut only if six are not allowed, or five are all that is
     boxes = rows(*"abcdef")
-    assert names(narrowed(boxes, setting(most=6), 5)) == list("abcdef")
-    assert len(narrowed(boxes, setting(most=5), 5)) < 6
-    assert len(narrowed(boxes, setting(most=5), 4)) < 6
+    assert names(narrow_to_limit(boxes, setting(most=6), 5)) == list("abcdef")
+    assert len(narrow_to_limit(boxes, setting(most=5), 5)) < 6
+    assert len(narrow_to_limit(boxes, setting(most=5), 4)) < 6
 
 
 def test_feeders_count_as_boxes() -> None:
     one, two, three, four = rows(*"abcd")
     one.feeders, two.feeders = [two, three], [four]
-    assert (width([one]), width([two]), width([four, three])) == (1 + 2 + 1, 2, 2)
+    assert (total_child_count([one]), total_child_count([two]), total_child_count([four, three])) == (1 + 2 + 1, 2, 2)
 
 
 @pytest.mark.parametrize(("count", "pieces"), [(20, 2), (23, 4), (100, 12), (48, 12), (7, 3)])
 def test_a_stretch_is_cut_near_equal_parts_before_boxes_of_least_checksum(count: int, pieces: int) -> None:
     boxes = rows(*(f"n{number}" for number in range(count)))
-    found = cut_into(boxes, pieces)
+    found = cut_into_pieces(boxes, pieces)
     assert [box for piece in found for box in piece] == boxes
     size, done = count / pieces, 0
     for piece, following in pairwise(found):
@@ -63,51 +69,51 @@ def test_a_stretch_is_cut_near_equal_parts_before_boxes_of_least_checksum(count:
         low, high = max(int(done + 0.6 * size), done + 1), int(done + 1.4 * size)
         done += len(piece)
         assert low <= done <= high
-        assert checksum(following[0]) == min(checksum(box) for box in boxes[low : high + 1])
+        assert name_checksum(following[0]) == min(name_checksum(box) for box in boxes[low : high + 1])
     assert 0.1 * size <= len(found[-1]) <= 1.5 * size
 
 
 @pytest.mark.parametrize(("count", "most"), [(12, 3), (15, 3), (16, 4), (400, 12)])
 def test_pieces_have_four_boxes_or_more_and_there_are_twelve_at_most(count: int, most: int) -> None:
-    found = cut_up(rows(*(f"n{number}" for number in range(count))), setting(soft=500))
+    found = cut_into_segments(rows(*(f"n{number}" for number in range(count))), setting(soft=500))
     assert abs(len(found) - most) <= 1 + most // 4
-    assert all(box.how == How.SEGMENT for box in found if box.members)
+    assert all(box.how == GroupOrigin.SEGMENT for box in found if box.members)
 
 
 def test_a_piece_that_is_still_too_wide_is_cut_again() -> None:
-    found = cut_up(rows(*(f"n{number}" for number in range(400))), setting(soft=16))
-    assert all(width(box.members) <= 16 for box in found)
+    found = cut_into_segments(rows(*(f"n{number}" for number in range(400))), setting(soft=16))
+    assert all(total_child_count(box.members) <= 16 for box in found)
     assert any(inner.members for box in found for inner in box.members)
 
 
 def test_a_tall_stack_has_ranges_of_about_equal_length() -> None:
     members = rows(*(f"n{number}" for number in range(50)), symbol=3)
-    tall = group(How.REPEAT, members, 4)
+    tall = make_group(GroupOrigin.REPEAT, members, 4)
     tall.unit = 3
-    [found] = finished([tall], setting(most=40))
-    assert all(part.how == How.SEGMENT for part in found.members)
+    [found] = enforce_limits([tall], setting(most=40))
+    assert all(part.how == GroupOrigin.SEGMENT for part in found.members)
     assert len(found.members) in (2, 3, 4)
     assert [row for part in found.members for row in part.members] == members
-    low = group(How.REPEAT, members[:40], 4)
+    low = make_group(GroupOrigin.REPEAT, members[:40], 4)
     low.unit = 3
-    assert finished([low], setting(most=40))[0].members == members[:40]
+    assert enforce_limits([low], setting(most=40))[0].members == members[:40]
 
 
 def test_a_member_of_a_stack_is_one_box_with_its_feeders() -> None:
     one, two, feeder = rows(*"abf")
     two.feeders = [feeder]
-    pair = group(How.REPEAT, [one, two], 4)
+    pair = make_group(GroupOrigin.REPEAT, [one, two], 4)
     pair.unit = 3
-    [found] = finished([pair], setting())
+    [found] = enforce_limits([pair], setting())
     assert found.members[0] is one
     assert found.members[1].members == [feeder, two]
     assert two.feeders == []
 
 
 def test_groups_inside_keep_to_their_bounds() -> None:
-    wide = group(How.NAME, rows(*(f"n{number}" for number in range(41))), 4)
-    fits = group(How.NAME, rows(*(f"n{number}" for number in range(40))), 4)
-    held = group(How.NAME, [wide, fits], 5)
-    [found] = finished([held], setting(soft=16, most=40))
-    assert width(found.members[0].members) <= 16
+    wide = make_group(GroupOrigin.NAME, rows(*(f"n{number}" for number in range(41))), 4)
+    fits = make_group(GroupOrigin.NAME, rows(*(f"n{number}" for number in range(40))), 4)
+    held = make_group(GroupOrigin.NAME, [wide, fits], 5)
+    [found] = enforce_limits([held], setting(soft=16, most=40))
+    assert total_child_count(found.members[0].members) <= 16
     assert len(found.members[1].members) == 40

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import graphviz_tb
-from graphviz_tb.color import colour
+from graphviz_tb.color import make_colouring
 from graphviz_tb.group import templates
 from graphviz_tb.model.hierarchy import Hierarchy, RowKind
 from graphviz_tb.pipeline import Model
@@ -35,7 +35,7 @@ def as_digraph(model: Model, row: int, label: dict[int, object]) -> nx.DiGraph:
     hierarchy, graph = model.hierarchy, nx.DiGraph()
     for child in hierarchy.children(row).tolist():
         graph.add_node(child, label=label[child])
-    for edge in hierarchy.owned(row).tolist():
+    for edge in hierarchy.owned_edges(row).tolist():
         pair = int(hierarchy.edge_from[edge]), int(hierarchy.edge_to[edge])
         kinds = graph.edges[pair]["kinds"] if graph.has_edge(*pair) else frozenset()
         graph.add_edge(*pair, kinds=kinds | {bool(hierarchy.graph.control[edge])})
@@ -90,11 +90,11 @@ def small_scopes(draw: st.DrawFn) -> GraphDef:
     return graph
 
 
-@pytest.mark.parametrize("few", [0, templates.FEW], ids=["hashes", "one by one"])
+@pytest.mark.parametrize("few", [0, templates.MAX_GROUPS_BY_BYTES], ids=["hashes", "one by one"])
 @given(small_scopes())
 def test_one_template_exactly_where_a_mapping_exists(few: int, graph: GraphDef) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(templates, "FEW", few)
+        patch.setattr(templates, "MAX_GROUPS_BY_BYTES", few)
         model = raw(graph)
     wanted, template = by_brute_force(model), model.hierarchy.template.tolist()
     for one, two in combinations(wanted, 2):
@@ -115,12 +115,12 @@ def test_the_order_of_the_file_does_not_matter(graph: GraphDef, data: st.DataObj
     assert classes(raw(graph)) == classes(raw(shuffled))
 
 
-@pytest.mark.parametrize("few", [0, templates.FEW], ids=["hashes", "one by one"])
+@pytest.mark.parametrize("few", [0, templates.MAX_GROUPS_BY_BYTES], ids=["hashes", "one by one"])
 def test_groups_of_equal_runs_are_one_class(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(templates, "FEW", few)
+    monkeypatch.setattr(templates, "MAX_GROUPS_BY_BYTES", few)
     # 3 | 1 2 | 3 | 1 2 | 2 1
     values, cuts = np.array([3, 1, 2, 3, 1, 2, 2, 1]), np.array([0, 1, 3, 4, 6, 8])
-    heads, same_as = templates.equal_runs(templates.Runs(values, cuts[:-1], cuts[1:]))
+    heads, same_as = templates.group_equal_runs(templates.ColumnRuns(values, cuts[:-1], cuts[1:]))
     assert (heads, same_as.tolist()) == ([0, 1, 4], [0, 1, 0, 1, 2])
 
 
@@ -141,12 +141,12 @@ def test_equal_blocks_with_sub_scopes_have_one_template_and_one_colour() -> None
     # x ─▶ left ─▶ mid ─▶ right, each with a scope `attention` inside
     model = graphviz_tb.load(FIXTURES / "rules/equal_blocks.pbtxt")
     names, template = model.hierarchy.name, model.hierarchy.template
-    painter = colour(model.hierarchy, model.facts)
+    painter = make_colouring(model.hierarchy, model.facts)
     for group in (("left", "mid", "right"), ("left/attention", "mid/attention", "right/attention")):
         rows = [names.index(name) for name in group]
         assert len({int(template[row]) for row in rows}) == 1
-        assert len({painter.fill((row,)) for row in rows}) == 1
-        assert painter.fill((rows[0],)).hued
+        assert len({painter.fill_of((row,)) for row in rows}) == 1
+        assert painter.fill_of((rows[0],)).hued
 
 
 def test_counting_cannot_tell_a_ring_from_two() -> None:
@@ -169,9 +169,9 @@ def test_a_structure_that_occurs_once_is_grey() -> None:
             ]
         )
     )
-    painter = colour(model.hierarchy, model.facts)
+    painter = make_colouring(model.hierarchy, model.facts)
     for name in ("one", "two"):
-        fill = painter.fill((model.hierarchy.name.index(name),))
+        fill = painter.fill_of((model.hierarchy.name.index(name),))
         assert not fill.hued
         assert fill.fill == painter.theme.neutral
 

@@ -7,12 +7,21 @@ from collections.abc import Sequence
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.group.flow.box import FlowBox, group, stack
-from graphviz_tb.group.flow.given import given
-from graphviz_tb.group.flow.guard import leaves
-from graphviz_tb.group.flow.titles import contents, ends, joined, longer, name_groups, span, stack_name, type_of
+from graphviz_tb.group.flow.box import FlowBox, make_group, make_stack
+from graphviz_tb.group.flow.given import is_generated_name
+from graphviz_tb.group.flow.guard import rows_inside
+from graphviz_tb.group.flow.titles import (
+    end_repetitions,
+    extend_family_name,
+    join_title_parts,
+    name_range,
+    range_ends,
+    row_type,
+    title_from_contents,
+    title_groups,
+)
 from graphviz_tb.group.flow.words import Vocabulary
-from graphviz_tb.model.hierarchy import Hierarchy, How
+from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy
 from graphviz_tb.proto import GraphDef
 from tests.each import each
 from tests.group.boxes import rows, setting
@@ -36,27 +45,27 @@ from tests.group.boxes import rows, setting
     ],
 )
 def test_the_one_number_or_word_that_differs_is_a_range(names: list[str], wanted: str) -> None:
-    assert stack_name(names) == wanted
+    assert name_range(names) == wanted
 
 
 def test_numbers_too_long_to_be_read_are_words() -> None:
     long = ["9" * 499, "1" + "0" * 499]
-    assert span(long) == (long[0], long[1])
-    assert span(long[::-1]) == (long[1], long[0])
-    assert span(["10", "9", "09"]) == ("09", "10")
+    assert range_ends(long) == (long[0], long[1])
+    assert range_ends(long[::-1]) == (long[1], long[0])
+    assert range_ends(["10", "9", "09"]) == ("09", "10")
 
 
 def test_a_title_has_room_for_thirty_letters() -> None:
-    assert joined(["a" * 20, "b" * 7]) == "a" * 20 + " · " + "b" * 7
-    assert joined(["a" * 20, "b" * 8, "c"]) == "a" * 20 + " · c"
-    assert joined(["a" * 40]) == "a" * 40
+    assert join_title_parts(["a" * 20, "b" * 7]) == "a" * 20 + " · " + "b" * 7
+    assert join_title_parts(["a" * 20, "b" * 8, "c"]) == "a" * 20 + " · c"
+    assert join_title_parts(["a" * 40]) == "a" * 40
 
 
 def test_norms_make_room_for_activations_and_what_tells_parts_apart() -> None:
     _, hierarchy = made = of_types("Conv2D", "FusedBatchNormV3", "Relu")
-    assert contents(made[0], hierarchy) == "Conv2D · norm · Relu"
+    assert title_from_contents(made[0], hierarchy) == "Conv2D · norm · Relu"
     _, hierarchy = made = of_types("max_pooling2d/3", *["conv2d/3", "batch_normalization/3"] * 2)
-    assert contents(made[0], hierarchy) == "2 conv2d · max_pooling2d"
+    assert title_from_contents(made[0], hierarchy) == "2 conv2d · max_pooling2d"
 
 
 def of_types(*types: str) -> tuple[list[FlowBox], Hierarchy]:
@@ -72,7 +81,7 @@ def of_types(*types: str) -> tuple[list[FlowBox], Hierarchy]:
     for row in children:
         node = hierarchy.node[row]
         op = hierarchy.graph.op_types[hierarchy.graph.op[node]] if node >= 0 else ""
-        boxes.append(FlowBox(hierarchy.leaf(row), row, hierarchy.ops(row), row, scope=node < 0, op=op))
+        boxes.append(FlowBox(hierarchy.display_label(row), row, hierarchy.op_count(row), row, scope=node < 0, op=op))
     return boxes, hierarchy
 
 
@@ -93,7 +102,7 @@ def of_types(*types: str) -> tuple[list[FlowBox], Hierarchy]:
     ],
 )
 def test_a_group_is_known_by_its_products_and_by_what_weighs_them(types: list[str], wanted: str) -> None:
-    assert contents(*of_types(*types)) == wanted
+    assert title_from_contents(*of_types(*types)) == wanted
 
 
 @pytest.mark.parametrize(
@@ -106,41 +115,41 @@ def test_a_group_is_known_by_its_products_and_by_what_weighs_them(types: list[st
     ],
 )
 def test_the_one_scope_that_is_most_of_a_group_is_named_first(types: list[str], wanted: str) -> None:
-    assert contents(*of_types(*types)) == wanted
+    assert title_from_contents(*of_types(*types)) == wanted
 
 
 def test_a_scope_is_called_without_its_number() -> None:
     boxes, hierarchy = of_types("dense_1/2", "Relu")
-    assert [type_of(box, hierarchy) for box in boxes] == ["dense", "Relu"]
+    assert [row_type(box, hierarchy) for box in boxes] == ["dense", "Relu"]
 
 
-def tall(*names: str, how: How = How.NONE) -> FlowBox:
+def tall(*names: str, how: GroupOrigin = GroupOrigin.NONE) -> FlowBox:
     """A stack of rows, or of ranges of two."""
     kit = setting()
     members: Sequence[FlowBox] = rows(*names)
-    if how != How.NONE:
-        members = [group(how, members[at : at + 2], 7) for at in range(0, len(members), 2)]
-    return stack(kit.symbols, members, 7)
+    if how != GroupOrigin.NONE:
+        members = [make_group(how, members[at : at + 2], 7) for at in range(0, len(members), 2)]
+    return make_stack(kit.symbols, members, 7)
 
 
 def test_a_stack_in_ranges_is_called_by_its_ends() -> None:
-    made = tall("a_1", "a_2", "a_3", "a_4", how=How.SEGMENT)
+    made = tall("a_1", "a_2", "a_3", "a_4", how=GroupOrigin.SEGMENT)
     ranges = {id(part) for part in made.members}
-    assert [box.name for box in ends(made.members[0], ranges)] == ["a_1", "a_2"]
-    assert [box.name for box in ends(rows("x")[0], ranges)] == ["x"]
+    assert [box.name for box in end_repetitions(made.members[0], ranges)] == ["a_1", "a_2"]
+    assert [box.name for box in end_repetitions(rows("x")[0], ranges)] == ["x"]
     _, hierarchy = of_types("Exp", "Exp", "Exp", "Exp", "Exp")
-    name_groups([made], setting(*"abcd"), hierarchy)
+    title_groups([made], setting(*"abcd"), hierarchy)
     assert (made.name, [part.name for part in made.members]) == ("a_[1-4]", ["a_[1-2]", "a_[3-4]"])
 
 
 def test_a_group_by_name_has_all_words_that_its_members_share() -> None:
     names = ["cross_entropy_a", "cross_entropy_b"]
-    made = group(How.NAME, rows(*names), 7, "cross")
-    assert longer(made, setting(*names)) == "cross_entropy"
+    made = make_group(GroupOrigin.NAME, rows(*names), 7, "cross")
+    assert extend_family_name(made, setting(*names)) == "cross_entropy"
     made.name = "other"
-    assert longer(made, setting(*names)) == "other"
-    single = group(How.NAME, rows("cross_a", "cross_b"), 7, "cross")
-    assert longer(single, setting("cross_a", "cross_b")) == "cross"
+    assert extend_family_name(made, setting(*names)) == "other"
+    single = make_group(GroupOrigin.NAME, rows("cross_a", "cross_b"), 7, "cross")
+    assert extend_family_name(single, setting("cross_a", "cross_b")) == "cross"
 
 
 @pytest.mark.parametrize(
@@ -154,22 +163,22 @@ def test_a_group_by_name_has_all_words_that_its_members_share() -> None:
     ],
 )
 def test_words_that_nearly_all_names_begin_with_say_nothing(names: list[str], is_given: bool) -> None:
-    assert given(names[0], "Relu", Vocabulary(names)) is is_given
+    assert is_generated_name(names[0], "Relu", Vocabulary(names)) is is_given
 
 
 def test_names_that_differ_in_numbers_say_the_same_and_others_do_not() -> None:
     names = ["relu_1", "relu_22", "relu1", "relu#", "relu_#", "x", "y"]
     level = Vocabulary(names)
-    assert [given(name, "Relu", level) for name in names] == [True, True, True, False, False, False, False]
-    assert [given(name, "X", level) for name in names] == [True, True, True, False, False, True, False]
+    assert [is_generated_name(name, "Relu", level) for name in names] == [True, True, True, False, False, False, False]
+    assert [is_generated_name(name, "X", level) for name in names] == [True, True, True, False, False, True, False]
 
 
 def title_of(made: FlowBox, *names: str) -> str:
     """What a group is called on a level of such names."""
     _, hierarchy = of_types(*["Exp"] * 9)
-    for row in leaves(made):
+    for row in rows_inside(made):
         row.op = "Exp"
-    name_groups([made], setting(*names), hierarchy)
+    title_groups([made], setting(*names), hierarchy)
     return made.name
 
 
@@ -182,16 +191,16 @@ def title_of(made: FlowBox, *names: str) -> str:
 )
 def test_a_group_is_called_after_the_layer_it_ends_in_if_that_is_more_than_a_type(last: str, title: str) -> None:
     boxes, hierarchy = of_types("word_embeddings_of_it/3", "position_embeddings_of_it/3", f"{last}/3")
-    made = group(How.REGION, boxes, 7)
-    name_groups([made], setting(*(box.name for box in boxes), "a", "b"), hierarchy)
+    made = make_group(GroupOrigin.REGION, boxes, 7)
+    title_groups([made], setting(*(box.name for box in boxes), "a", "b"), hierarchy)
     assert made.name.startswith(title)
 
 
 def test_groups_with_a_name_keep_it_but_for_words_that_all_members_share() -> None:
     names = ["cross_entropy_a", "cross_entropy_b"]
-    assert title_of(group(How.NAME, rows(*names), 7, "cross"), *names) == "cross_entropy"
-    assert title_of(group(How.BRANCH, rows(*names), 7, "cross"), *names) == "cross"
-    made = group(How.NAME, rows(*names), 7, "cross")
+    assert title_of(make_group(GroupOrigin.NAME, rows(*names), 7, "cross"), *names) == "cross_entropy"
+    assert title_of(make_group(GroupOrigin.BRANCH, rows(*names), 7, "cross"), *names) == "cross"
+    made = make_group(GroupOrigin.NAME, rows(*names), 7, "cross")
     made.unit = 3
     assert title_of(made, *names) == "cross"
 
@@ -199,11 +208,14 @@ def test_groups_with_a_name_keep_it_but_for_words_that_all_members_share() -> No
 @pytest.mark.parametrize(("others", "name"), [(0, "a"), (2, "a"), (3, "2 Exp")])
 def test_words_that_few_others_begin_with_are_a_name(others: int, name: str) -> None:
     names = ["a_x", "a_y", *(f"a_mine{number}" for number in range(others)), "b", "c", "mine"]
-    assert title_of(group(How.REGION, rows("a_x", "a_y"), 7), *names) == name
+    assert title_of(make_group(GroupOrigin.REGION, rows("a_x", "a_y"), 7), *names) == name
 
 
 def test_a_segment_is_called_by_its_ends() -> None:
-    assert title_of(group(How.SEGMENT, rows("mine", "yours", "theirs"), 7), "mine", "yours") == "mine → theirs"
+    assert (
+        title_of(make_group(GroupOrigin.SEGMENT, rows("mine", "yours", "theirs"), 7), "mine", "yours")
+        == "mine → theirs"
+    )
 
 
 def test_a_group_is_not_called_by_some_of_its_rows_where_others_are_of_a_type_of_their_own() -> None:
@@ -213,6 +225,6 @@ def test_a_group_is_not_called_by_some_of_its_rows_where_others_are_of_a_type_of
         names = [first.lower(), "mask_conv", "mask_out"]
         for box, name in zip(boxes, names, strict=True):
             box.name = name
-        region = group(How.REGION, boxes, 1)
-        name_groups([region, *rows("other", "box")], setting(*names, "other", "box"), hierarchy)
+        region = make_group(GroupOrigin.REGION, boxes, 1)
+        title_groups([region, *rows("other", "box")], setting(*names, "other", "box"), hierarchy)
         assert region.name == wanted

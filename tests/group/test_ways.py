@@ -36,7 +36,7 @@ def test_equal_towers_are_one_stack(seed: int) -> None:
     hierarchy = towers([6, 6, 6], seed)
     names = {name: row for row, name in enumerate(hierarchy.name)}
     (stack,) = (row for row in hierarchy.children(0) if hierarchy.kind[row] == RowKind.SERIES)
-    assert [hierarchy.ops(row) for row in hierarchy.children(stack)] == [20, 20, 20]
+    assert [hierarchy.op_count(row) for row in hierarchy.children(stack)] == [20, 20, 20]
     assert all(hierarchy.parent[names[name]] == 0 for name in ("join", "logits", "out"))
 
 

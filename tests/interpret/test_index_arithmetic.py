@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import graphviz_tb
-from graphviz_tb.model.hierarchy import How
+from graphviz_tb.model.hierarchy import GroupOrigin
 from graphviz_tb.proto import GraphDef
 from tests.each import each
 
@@ -101,7 +101,10 @@ def test_data_is_none(nodes: Nodes) -> None:
 def groups(nodes: Nodes) -> dict[str, int]:
     """By name how many ops each such group of a graph holds."""
     hierarchy = graphviz_tb.load(graph_of(nodes)).hierarchy
-    return {hierarchy.leaf(row): hierarchy.ops(row) for row in (hierarchy.how == How.INDEX).nonzero()[0].tolist()}
+    return {
+        hierarchy.display_label(row): hierarchy.op_count(row)
+        for row in (hierarchy.how == GroupOrigin.INDEX).nonzero()[0].tolist()
+    }
 
 
 def test_a_mask_is_one_box() -> None:

@@ -12,13 +12,13 @@ from click.testing import CliRunner
 from graphviz_tb import load
 from graphviz_tb.commands import cli
 from graphviz_tb.errors import MissingFacts
-from graphviz_tb.join.modules import OF_CLASS
-from graphviz_tb.join.summary_ops import Backward
-from graphviz_tb.join.tags import tag_of
+from graphviz_tb.join.modules import MODULE_SCOPE
+from graphviz_tb.join.summary_ops import InputTracer
+from graphviz_tb.join.tags import parse_tag
 from graphviz_tb.join.variables import parameter_paths
 from graphviz_tb.log import open_log
-from graphviz_tb.model.joins import Aspect, Join, JoinRule
-from graphviz_tb.ops.inputs import summary_inputs
+from graphviz_tb.model.joins import JoinRule, MeasuredAspect, TagJoin
+from graphviz_tb.ops.inputs import summary_input_slots
 from graphviz_tb.pipeline import Model
 from tests.each import each
 
@@ -30,7 +30,7 @@ def tags_of(folder: Path) -> list[str]:
     return [tag for tag in log.tags() if tag not in log.tags("graph")]
 
 
-def counts(joins: tuple[Join, ...]) -> dict[str, int]:
+def counts(joins: tuple[TagJoin, ...]) -> dict[str, int]:
     return dict(Counter(each.rule.value for each in joins))
 
 
@@ -61,7 +61,7 @@ def test_parameters_of_pytorch_are_at_their_own_module() -> None:
         parts = each_join.tag.replace("/", ".").split(".")
         wanted = [part for part in parts if part not in ("grad", "grad_norm")][:-1]
         for row in each_join.rows:
-            found = [OF_CLASS.fullmatch(part) for part in model.hierarchy.name[row].split("/")]
+            found = [MODULE_SCOPE.fullmatch(part) for part in model.hierarchy.name[row].split("/")]
             assert [part[1] for part in found if part] == wanted
 
 
@@ -87,10 +87,10 @@ def test_summaries_without_their_ops_are_found_by_name(name: str) -> None:
     """Rules agree: what a summary measures lies in the layer that its tag names."""
     model = load(FIXTURES / "real" / name)
     graph = model.hierarchy.graph
-    back = Backward(graph)
-    slots = {op: found for op in graph.op_types if (found := summary_inputs(op)) is not None}
-    written = np.flatnonzero(graph.of_types(slots.__contains__)).tolist()
-    tags = {back.text(node, slots[graph.op_types[graph.op[node]]][0]) for node in written}
+    back = InputTracer(graph)
+    slots = {op: found for op in graph.op_types if (found := summary_input_slots(op)) is not None}
+    written = np.flatnonzero(graph.nodes_of_types(slots.__contains__)).tolist()
+    tags = {back.constant_text(node, slots[graph.op_types[graph.op[node]]][0]) for node in written}
     assert len(tags) > 40
     assert counts(model.joins(tags)) == {"summary-op": len(tags)}
 
@@ -124,7 +124,7 @@ def test_the_name_of_the_model_may_lack_on_either_side() -> None:
 def test_several_that_fit_equally_are_not_joined() -> None:
     model = keras("left/dense", "right/dense")
     found = model.joins(["dense/kernel", "left/dense/kernel"])
-    assert [(each.rule, len(each.rows), each.joined) for each in found] == [
+    assert [(each.rule, len(each.rows), each.is_joined) for each in found] == [
         (JoinRule.SEVERAL, 2, False),
         (JoinRule.PATH, 1, True),
     ]
@@ -145,17 +145,17 @@ def test_gradients_have_names_of_layers_too() -> None:
 @each(
     ("tag", "aspect"),
     [
-        ("grad_norm/fc/bias", Aspect.GRADIENT),
-        ("fc.weight_grad", Aspect.GRADIENT),
-        ("fc.weight.grad", Aspect.GRADIENT),
-        ("dense/kernel_0/histogram", Aspect.WEIGHT),
-        ("layer1/activations", Aspect.ACTIVATION),
-        ("val/loss", Aspect.LOSS),
+        ("grad_norm/fc/bias", MeasuredAspect.GRADIENT),
+        ("fc.weight_grad", MeasuredAspect.GRADIENT),
+        ("fc.weight.grad", MeasuredAspect.GRADIENT),
+        ("dense/kernel_0/histogram", MeasuredAspect.WEIGHT),
+        ("layer1/activations", MeasuredAspect.ACTIVATION),
+        ("val/loss", MeasuredAspect.LOSS),
         ("epoch", None),
     ],
 )
-def test_words_of_tags_say_what_is_measured(tag: str, aspect: Aspect | None) -> None:
-    assert tag_of(tag).aspect is aspect
+def test_words_of_tags_say_what_is_measured(tag: str, aspect: MeasuredAspect | None) -> None:
+    assert parse_tag(tag).aspect is aspect
 
 
 def test_hostile_tags_take_no_time() -> None:

@@ -10,8 +10,8 @@ from graphviz_tb import load
 from graphviz_tb.errors import UnknownChoice
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, SavedModel
-from graphviz_tb.read import read
-from graphviz_tb.read.bare_functions import with_calls
+from graphviz_tb.read import read_source
+from graphviz_tb.read.bare_functions import add_function_calls
 from tests.conftest import cpu_seconds
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "containers" / "functions_only"
@@ -33,7 +33,7 @@ def test_the_largest_function_is_the_model() -> None:
 
 
 def test_each_function_is_a_signature_with_its_inputs_and_outputs() -> None:
-    signatures = {each.name: each for each in read(FOLDER).signatures}
+    signatures = {each.name: each for each in read_source(FOLDER).signatures}
     assert [name for name in signatures if not name.startswith("__call__")] == ["norm"]
     assert len(signatures) == 3  # __call__ was traced twice
     (spec,) = signatures["norm"].inputs
@@ -51,7 +51,7 @@ def test_a_function_can_be_chosen() -> None:
 
 def test_the_whole_file_is_as_it_was() -> None:
     message = SavedModel.FromString((FOLDER / "saved_model.pb").read_bytes())
-    assert read(FOLDER, ReadOptions(whole_file=True)).graph_def == message.meta_graphs[0].graph_def
+    assert read_source(FOLDER, ReadOptions(whole_file=True)).graph_def == message.meta_graphs[0].graph_def
 
 
 def named_alike(count: int) -> GraphDef:
@@ -66,7 +66,7 @@ def named_alike(count: int) -> GraphDef:
 
 def test_functions_of_one_name_are_called_by_names_of_their_own() -> None:
     graph = named_alike(3)
-    made, _ = with_calls(graph, {function.signature.name: () for function in graph.library.function})
+    made, _ = add_function_calls(graph, {function.signature.name: () for function in graph.library.function})
     assert [node.name for node in made.node] == ["x", "x_1", "f", "x_2", "f_1", "x_3", "f_2"]
 
 
@@ -77,6 +77,6 @@ def test_thousands_of_functions_of_one_name() -> None:
     def seconds(count: int) -> float:
         graph = named_alike(count)
         names = {function.signature.name: () for function in graph.library.function}
-        return cpu_seconds(lambda: with_calls(graph, names))
+        return cpu_seconds(lambda: add_function_calls(graph, names))
 
     assert seconds(8000) < 40 * seconds(500)  # 16 times as many

@@ -98,7 +98,7 @@ def test_variables_can_be_drawn_as_ops() -> None:
     folder = MODELS / "keras3" / "cnn_saved"
     few, many = load(folder), load(folder, show_variables=True)
     assert not many.hierarchy.graph.meaning.weights
-    assert many.hierarchy.ops(0) == few.hierarchy.ops(0) + int((few.hierarchy.mark == Mark.WEIGHT).sum())
+    assert many.hierarchy.op_count(0) == few.hierarchy.op_count(0) + int((few.hierarchy.mark == Mark.WEIGHT).sum())
 
 
 def test_a_shared_layer_says_how_often() -> None:

@@ -202,7 +202,7 @@ def test_time_distributed_opens_to_the_model_in_it(inner: Any) -> None:
     assert loaded.costs()["m/each/e/d"].flops == 5 * (2 * 4 * 3 + 3)
     assert loaded.loaded is not None
     assert loaded.loaded.layers["m/each"].parameters == 4 * 3 + 3
-    assert loaded.loaded.layers["m/each"].line == "TimeDistributed · 5 steps"
+    assert loaded.loaded.layers["m/each"].one_line == "TimeDistributed · 5 steps"
 
 
 def test_steps_in_steps_multiply() -> None:

@@ -11,12 +11,12 @@ import pytest
 from google.protobuf import text_format
 
 from graphviz_tb import load
-from graphviz_tb.algorithms.layer_scopes import layers_of_scopes
+from graphviz_tb.algorithms.layer_scopes import match_layers_to_scopes
 from graphviz_tb.annotate.run_metadata import join_statistics
 from graphviz_tb.errors import MalformedProto
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.proto import RunMetadata, SavedModel
-from graphviz_tb.read import contents, read
+from graphviz_tb.read import list_contents, read_source
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 KERAS2, KERAS3 = FIXTURES / "models" / "keras2", FIXTURES / "models" / "keras3"
@@ -24,20 +24,20 @@ TRUTH = json.loads((KERAS2 / "truth.json").read_text())
 
 
 def lines(model_layers: dict[str, Layer]) -> dict[str, str]:
-    return {name: layer.line for name, layer in model_layers.items()}
+    return {name: layer.one_line for name, layer in model_layers.items()}
 
 
 @pytest.mark.parametrize("name", ["cnn", "subclassed"])
 def test_keras_metadata_tells_each_layer(name: str) -> None:
-    layers = read(KERAS2 / f"{name}_told" / "keras_metadata.pb").layers
+    layers = read_source(KERAS2 / f"{name}_told" / "keras_metadata.pb").layers
     for path, layer in TRUTH[name].items():
         assert layers[path].class_name == layer["class"]
         assert layers[path].parameters == layer["parameters"]
 
 
 def test_the_tuples_of_keras_metadata_are_those_of_the_json() -> None:
-    told = read(KERAS2 / "cnn_told" / "keras_metadata.pb").layers["cnn/conv2"]
-    plain = read(KERAS2 / "cnn.json").layers["cnn/conv2"]
+    told = read_source(KERAS2 / "cnn_told" / "keras_metadata.pb").layers["cnn/conv2"]
+    plain = read_source(KERAS2 / "cnn.json").layers["cnn/conv2"]
     assert told.telling == plain.telling == "16 · 3×3 · stride 2 · same · no bias"
     assert (told.outputs, told.config["kernel_size"]) == (plain.outputs, [3, 3])
 
@@ -74,9 +74,9 @@ def test_tensorboards_preset_and_the_whole_file_bear_none() -> None:
 
 @pytest.mark.parametrize("name", ["cnn", "nested", "siamese", "rnn", "custom"])
 def test_keras_3_counts_names_up(name: str) -> None:
-    layers = read(KERAS3 / f"{name}.json").layers
-    graph = read(KERAS3 / f"{name}_saved").graph_def
-    found = layers_of_scopes((node.name for node in graph.node), layers)
+    layers = read_source(KERAS3 / f"{name}.json").layers
+    graph = read_source(KERAS3 / f"{name}_saved").graph_def
+    found = match_layers_to_scopes((node.name for node in graph.node), layers)
     kept = [path for path, layer in layers.items() if layer.class_name not in ("InputLayer", "Dropout")]
     for path in kept:
         scopes = [scope for scope, layer in found.items() if layer == path]
@@ -86,7 +86,7 @@ def test_keras_3_counts_names_up(name: str) -> None:
 
 def test_names_that_count_by_themselves_are_told_apart() -> None:
     names = [f"m_1/{scope}/MatMul" for scope in ("dense_1", "dense_1_2", "dense_2_1")]
-    assert layers_of_scopes(names, ["m", "m/dense", "m/dense_1", "m/dense_2"]) == {
+    assert match_layers_to_scopes(names, ["m", "m/dense", "m/dense_1", "m/dense_2"]) == {
         "m_1": "m",
         "m_1/dense_1": "m/dense",
         "m_1/dense_1_2": "m/dense_1",
@@ -96,7 +96,7 @@ def test_names_that_count_by_themselves_are_told_apart() -> None:
 
 def test_a_graph_of_tensorflow_1_has_no_scope_of_its_model() -> None:
     names = ["dense/MatMul", "gradients/dense/MatMul_grad"]
-    assert layers_of_scopes(names, ["m", "m/dense"]) == {"dense": "m/dense"}
+    assert match_layers_to_scopes(names, ["m", "m/dense"]) == {"dense": "m/dense"}
 
 
 def test_a_damaged_file_of_layers_harms_no_saved_model(tmp_path: Path) -> None:
@@ -104,12 +104,12 @@ def test_a_damaged_file_of_layers_harms_no_saved_model(tmp_path: Path) -> None:
     path = tmp_path / "cnn" / "keras_metadata.pb"
     whole = path.read_bytes()
     path.write_bytes(whole[:5000])
-    assert load(tmp_path / "cnn").hierarchy.ops(0) == load(KERAS2 / "cnn_told").hierarchy.ops(0)
-    assert len(contents(tmp_path / "cnn")) == 2
+    assert load(tmp_path / "cnn").hierarchy.op_count(0) == load(KERAS2 / "cnn_told").hierarchy.op_count(0)
+    assert len(list_contents(tmp_path / "cnn")) == 2
     with pytest.raises(MalformedProto, match="cut short"):
-        read(path)
+        read_source(path)
     path.write_bytes(whole.replace(b'{"name": "cnn"', b'["name": "cnn"', 1))
-    assert "root/conv1" in read(path).layers  # the record of the model is lost, those of its layers are not
+    assert "root/conv1" in read_source(path).layers  # the record of the model is lost, those of its layers are not
 
 
 @pytest.mark.parametrize("around", ["cnn/{}", "cnn_1/{}_1", "StatefulPartitionedCall/cnn/{}"])

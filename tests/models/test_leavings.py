@@ -5,7 +5,7 @@ from __future__ import annotations
 from graphviz_tb import load
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.read import read
+from graphviz_tb.read import read_source
 from graphviz_tb.read.pbtxt import parse
 
 
@@ -19,13 +19,13 @@ def graph(*nodes: str) -> GraphDef:
 
 
 def drawn(*nodes: str) -> dict[str, list[str]]:
-    return {node.name: list(node.input) for node in read(graph(*nodes)).graph_def.node}
+    return {node.name: list(node.input) for node in read_source(graph(*nodes)).graph_def.node}
 
 
 def test_the_barrier_before_results_is_left_out() -> None:
     # x ─▶ y ─▶ Identity, which waits for all that was read
     source = graph("x Placeholder", "r ReadVariableOp x", "y Add x r", "NoOp NoOp ^r", "Identity Identity y ^NoOp")
-    loaded = read(source)
+    loaded = read_source(source)
     assert [node.name for node in loaded.graph_def.node] == ["x", "r", "y", "Identity"]
     assert list(loaded.graph_def.node[3].input) == ["y"]
     assert loaded.left_out == 1
@@ -55,7 +55,7 @@ def test_the_barrier_before_results_of_one_name_is_left_out() -> None:
 
 def test_the_file_as_it_is_keeps_it() -> None:
     source = graph("x Placeholder", "NoOp NoOp ^x", "Identity Identity x ^NoOp")
-    assert read(source, ReadOptions(whole_file=True)).graph_def == source
+    assert read_source(source, ReadOptions(whole_file=True)).graph_def == source
 
 
 def test_what_only_a_barrier_waits_for_goes_with_it() -> None:
@@ -112,5 +112,5 @@ def test_a_function_that_was_rewritten_is_shown_once() -> None:
         function { signature { name: "other" } node_def { name: "n" op: "NoOp" } }
       }
     """)
-    kept = [function.signature.name for function in read(source).graph_def.library.function]
+    kept = [function.signature.name for function in read_source(source).graph_def.library.function]
     assert kept == ["b_1_rewritten", "other"]

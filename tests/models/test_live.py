@@ -46,7 +46,7 @@ def test_a_captured_variable_bears_its_name() -> None:
 def test_a_function_is_traced_where_its_signature_is_known() -> None:
     concrete = SimpleNamespace(graph=Graph())
     function = SimpleNamespace(input_signature=("x",), get_concrete_function=lambda: concrete)
-    assert load(function).hierarchy.ops(0) == 2
+    assert load(function).hierarchy.op_count(0) == 2
     unknown = SimpleNamespace(input_signature=None, get_concrete_function=lambda: concrete, __name__="f")
     with pytest.raises(RequestError) as caught:
         load(unknown)
@@ -91,7 +91,7 @@ class Module:
 
 def test_the_only_known_function_of_a_module_is_traced() -> None:
     module = Module(run=function(input_signature=("x",)), helper=function())
-    assert load(module).hierarchy.ops(0) == 2
+    assert load(module).hierarchy.op_count(0) == 2
 
 
 def test_several_functions_are_listed_and_one_is_chosen() -> None:
@@ -99,19 +99,19 @@ def test_several_functions_are_listed_and_one_is_chosen() -> None:
     with pytest.raises(Ambiguous, match="'decode', 'encode'") as caught:
         load(module)
     assert caught.value.hint == "give one of them: load(module.decode)"
-    assert load(module, signature="encode").hierarchy.ops(0) == 2
+    assert load(module, signature="encode").hierarchy.op_count(0) == 2
     with pytest.raises(UnknownChoice, match="decode, encode"):
         load(module, signature="encod")
 
 
 def test_a_loaded_model_is_its_signature() -> None:
     concrete = SimpleNamespace(graph=Graph())
-    assert load(SimpleNamespace(signatures={"serving_default": concrete, "other": None})).hierarchy.ops(0) == 2
-    assert load(SimpleNamespace(signatures={"only": concrete})).hierarchy.ops(0) == 2
+    assert load(SimpleNamespace(signatures={"serving_default": concrete, "other": None})).hierarchy.op_count(0) == 2
+    assert load(SimpleNamespace(signatures={"only": concrete})).hierarchy.op_count(0) == 2
     two = SimpleNamespace(signatures={"a": concrete, "b": concrete})
     with pytest.raises(Ambiguous, match="'a', 'b'"):
         load(two)
-    assert load(two, signature="b").hierarchy.ops(0) == 2
+    assert load(two, signature="b").hierarchy.op_count(0) == 2
 
 
 def test_a_loaded_function_is_the_one_it_was_saved_with() -> None:
@@ -119,7 +119,7 @@ def test_a_loaded_function_is_the_one_it_was_saved_with() -> None:
         raise AssertionError("Called a function referencing variables which have been deleted.")
 
     loaded = function(concrete_functions=[SimpleNamespace(graph=Graph())], get_concrete_function=retrace)
-    assert load(loaded).hierarchy.ops(0) == 2
+    assert load(loaded).hierarchy.op_count(0) == 2
 
 
 def test_variables_that_are_gone_have_no_name() -> None:
@@ -131,7 +131,7 @@ def test_variables_that_are_gone_have_no_name() -> None:
         @variables.setter
         def variables(self, _: Any) -> None: ...
 
-    assert load(SimpleNamespace(graph=Dropped())).hierarchy.ops(0) == 2
+    assert load(SimpleNamespace(graph=Dropped())).hierarchy.op_count(0) == 2
 
 
 def test_a_signature_of_what_has_none_is_refused() -> None:

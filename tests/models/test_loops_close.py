@@ -34,7 +34,7 @@ def loop() -> GraphDef:
 
 def test_results_lead_back_to_their_arguments() -> None:
     model = load(loop())
-    (path,) = model.names.find("loop::body")
+    (path,) = model.names.find_paths("loop::body")
     level, name = model.metagraph(path), model.hierarchy.name
     back = {(name[level.children[edge.source]], name[level.children[edge.target]]) for edge in level.edges if edge.back}
     assert back == {("next", "i"), ("grown", "x")}  # the limit is handed on as it came

@@ -22,7 +22,7 @@ KERAS3 = sorted((FIXTURES / "models" / "keras3").glob("*_saved"))
 def scopes(model: Model) -> list[str]:
     """What the scopes of a model are called, functions included."""
     hierarchy = model.hierarchy
-    return [hierarchy.leaf(row) for row in range(1, len(hierarchy)) if hierarchy.kind[row] == RowKind.SCOPE]
+    return [hierarchy.display_label(row) for row in range(1, len(hierarchy)) if hierarchy.kind[row] == RowKind.SCOPE]
 
 
 def counted(tmp_path: Path, *scopes: str, variable: str = "", read: str = "Cast") -> Model:
@@ -91,12 +91,12 @@ def test_another_way_to_read_is_no_sign(tmp_path: Path) -> None:
 def test_both_names_find(tmp_path: Path) -> None:
     model = counted(tmp_path, "net_1/dense_1", "net_1/dense_1_2")
     for pattern in ("net/dense_1", "net_1/dense_1_2", "**/dense_1_2", "n?t/dense_1"):
-        (path,) = model.names.find(pattern)
+        (path,) = model.names.find_paths(pattern)
         assert model.hierarchy.name[path[-1]] == "net_1/dense_1_2"
     with pytest.raises(UnknownNode, match="net_1/dense_1"):
-        model.names.find("net/dense_2")
+        model.names.find_paths("net/dense_2")
     with pytest.raises(UnknownNode):
-        model.names.find("**/relu")
+        model.names.find_paths("**/relu")
 
 
 def test_tensorboards_preset_shows_the_names_of_the_file() -> None:

@@ -6,7 +6,7 @@ from itertools import permutations
 
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef
-from graphviz_tb.read import read
+from graphviz_tb.read import read_source
 
 
 def function(name: str, calls: str = "") -> FunctionDef:
@@ -27,9 +27,9 @@ def test_functions_come_in_the_order_of_their_calls() -> None:
     for order in list(permutations(functions))[::97]:
         del graph.library.function[:]
         graph.library.function.extend(order)
-        asked = [each.signature.name for each in read(graph).graph_def.library.function]
+        asked = [each.signature.name for each in read_source(graph).graph_def.library.function]
         assert asked == ["f", "g", "b", "c", "a_9", "a_10"]
-        as_it_is = read(graph, ReadOptions(whole_file=True)).graph_def.library.function
+        as_it_is = read_source(graph, ReadOptions(whole_file=True)).graph_def.library.function
         assert [each.signature.name for each in as_it_is] == [each.signature.name for each in order]
 
 
@@ -46,7 +46,7 @@ OPS = [
 
 
 def names(*nodes: NodeDef) -> list[str]:
-    return [each.name for each in read(GraphDef(node=nodes)).graph_def.node]
+    return [each.name for each in read_source(GraphDef(node=nodes)).graph_def.node]
 
 
 def test_frozen_nodes_come_in_the_order_of_demand() -> None:

@@ -88,8 +88,8 @@ def test_without_the_weights_the_number_is_a_part_and_a_notice_says_how_to_get_t
 ) -> None:
     require("h5py")
     stored = weights(layer_scale=("scale", (24,)))
-    monkeypatch.setattr(weights_file, "readable", lambda: False)
-    monkeypatch.setattr(keras_model, "readable", lambda: False)
+    monkeypatch.setattr(weights_file, "has_h5py", lambda: False)
+    monkeypatch.setattr(keras_model, "has_h5py", lambda: False)
     found = load(archive(model_with(OWN), stored))
     assert found.cost.under(0).parameters == 24 * 24 + 24
     assert "parameters" in found.cost.under(0).lower_bounds()

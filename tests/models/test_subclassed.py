@@ -13,7 +13,7 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.errors import NoGraph
-from graphviz_tb.read import read
+from graphviz_tb.read import read_source
 from graphviz_tb.read.keras import weights_file
 
 MODELS = Path(__file__).parents[2] / "fixtures" / "models"
@@ -64,7 +64,7 @@ def hdf5(**variables: tuple[int, ...]) -> bytes:
 def test_each_layer_has_its_name_and_its_weights(version: str, require: Require) -> None:
     require("h5py")
     truth = json.loads((MODELS / version / "truth.json").read_text())["subclassed"]
-    layers = read(MODELS / version / "subclassed.keras").layers
+    layers = read_source(MODELS / version / "subclassed.keras").layers
     told = {path: layer.parameters for path, layer in layers.items() if "/" in path}
     counts = {path: layer["parameters"] for path, layer in truth.items()}
     if version == "keras3":
@@ -79,13 +79,15 @@ def test_each_layer_has_its_name_and_its_weights(version: str, require: Require)
 
 def test_the_notice_says_that_calls_are_not_known(require: Require) -> None:
     require("h5py")
-    loaded = read(MODELS / "keras3" / "subclassed.keras")
+    loaded = read_source(MODELS / "keras3" / "subclassed.keras")
     assert [each.code for each in loaded.notices] == ["unconnected-layers"]
     assert not [edge for node in loaded.graph_def.node for edge in node.input]
 
 
 def test_layers_in_a_configuration_are_drawn_without_weights() -> None:
-    loaded = read(json.dumps(wrapped(backbone=SPINE, parts=[DENSE, {"class_name": "Zeros", "config": {}}])).encode())
+    loaded = read_source(
+        json.dumps(wrapped(backbone=SPINE, parts=[DENSE, {"class_name": "Zeros", "config": {}}])).encode()
+    )
     assert [(node.name, list(node.input)) for node in loaded.graph_def.node] == [
         ("mine/spine/x", []),
         ("mine/spine/y", ["mine/spine/x"]),
@@ -98,7 +100,7 @@ def test_layers_in_a_configuration_are_drawn_without_weights() -> None:
 def test_a_configuration_and_weights_become_one_tree(require: Require) -> None:
     require("h5py")
     weights = hdf5(head=(5, 3), blocks__gate=(7,), blocks__gate_10=(9,), blocks__gate_2=(8,), optimizer=(4,))
-    loaded = read(archive(wrapped(head=DENSE), weights))
+    loaded = read_source(archive(wrapped(head=DENSE), weights))
     assert {path: (layer.class_name, layer.parameters) for path, layer in loaded.layers.items()} == {
         "mine/head": ("Dense", 15),
         "mine/gate": ("Layer", 7),
@@ -112,7 +114,7 @@ def test_a_configuration_and_weights_become_one_tree(require: Require) -> None:
 def test_what_a_class_of_keras_holds_is_part_of_it(require: Require) -> None:
     require("h5py")
     inside = {f"layers__gru__cell{at}": (4, size) for at, size in enumerate((2, 3))}
-    layers = read(archive(wrapped(), hdf5(layers__gru=(1,), **inside))).layers
+    layers = read_source(archive(wrapped(), hdf5(layers__gru=(1,), **inside))).layers
     assert {path: layer.parameters for path, layer in layers.items()} == {"mine/gru": 1 + 8 + 12, "mine": 21}
 
 
@@ -120,7 +122,7 @@ def test_damaged_weights_are_no_layers(require: Require) -> None:
     require("h5py")
     for weights in (b"", b"\x89HDF\r\n\x1a\n" + bytes(200), hdf5(a=(2,))[:900]):
         with pytest.raises(NoGraph, match="not in its JSON, and its weights could not be read: they are damaged"):
-            read(archive(wrapped(), weights))
+            read_source(archive(wrapped(), weights))
 
 
 @pytest.mark.parametrize("packed", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
@@ -133,7 +135,7 @@ def test_damage_of_packed_weights_is_none_of_the_archive(packed: int, require: R
         start = out.getinfo("model.weights.h5").header_offset + 60
     damaged = bytearray(made.getvalue())
     damaged[start : start + 40] = bytes(40)
-    loaded = read(bytes(damaged))
+    loaded = read_source(bytes(damaged))
     assert [node.name for node in loaded.graph_def.node] == ["mine/head"]
     assert "its weights could not be read: they are damaged" in loaded.notices[0].message
 
@@ -147,7 +149,7 @@ def test_a_name_in_the_weights_that_is_no_text(require: Require) -> None:
         file["a/vars/0"] = [0.0] * 3
         file[b"b\xfe/vars/0"] = [0.0] * 4
         file["a/vars"].attrs.create("name", b"n\xff", dtype=h5py.string_dtype())
-    layers = read(archive(wrapped(), weights.getvalue())).layers
+    layers = read_source(archive(wrapped(), weights.getvalue())).layers
     assert {path: layer.parameters for path, layer in layers.items()} == {"mine/n?": 3, "mine/b?": 4, "mine": 7}
 
 
@@ -157,13 +159,13 @@ def test_a_fault_of_ours_is_no_damage_of_the_archive(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr("graphviz_tb.read.archive.conceptual_graph", fault)
     with pytest.raises(IndexError, match="ours"):
-        read(archive(wrapped(head=DENSE), b""))
+        read_source(archive(wrapped(head=DENSE), b""))
 
 
 def test_without_h5py_the_hint_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(weights_file, "find_spec", lambda name: None)
     with pytest.raises(NoGraph) as caught:
-        read(MODELS / "keras3" / "subclassed.keras")
+        read_source(MODELS / "keras3" / "subclassed.keras")
     assert "pip install h5py" in str(caught.value.hint)
 
 
@@ -174,14 +176,14 @@ def test_weights_are_read_however_they_are_packed(packed: int, require: Require,
     with zipfile.ZipFile(tmp_path / "m.keras", "w", packed) as made:
         for name in source.namelist():
             made.writestr(name, source.read(name))
-    assert read(tmp_path / "m.keras").layers == read(MODELS / "keras3" / "subclassed.keras").layers
+    assert read_source(tmp_path / "m.keras").layers == read_source(MODELS / "keras3" / "subclassed.keras").layers
 
 
 def test_a_file_that_keeps_the_library_busy_is_given_up(require: Require, monkeypatch: pytest.MonkeyPatch) -> None:
     require("h5py")
-    monkeypatch.setattr(weights_file, "HDF5_SECONDS", 0.001)
+    monkeypatch.setattr(weights_file, "MAX_HDF5_SECONDS", 0.001)
     with pytest.raises(NoGraph, match="reading them takes more than"):
-        read(MODELS / "keras3" / "subclassed.keras")
+        read_source(MODELS / "keras3" / "subclassed.keras")
 
 
 def test_the_rule_of_an_op_is_not_that_of_a_layer() -> None:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from graphviz_tb import load
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef, RunMetadata
-from graphviz_tb.read import read
+from graphviz_tb.read import read_source
 
 
 def node(name: str, op: str, *inputs: str, **functions: str) -> NodeDef:
@@ -48,19 +48,19 @@ def fit() -> GraphDef:
 
 
 def names(graph: GraphDef, **options: bool) -> list[str]:
-    return [each.name for each in read(graph, ReadOptions(**options)).graph_def.node]
+    return [each.name for each in read_source(graph, ReadOptions(**options)).graph_def.node]
 
 
 def test_a_call_between_an_iterator_and_results_is_its_body() -> None:
     assert names(fit()) == ["iterator", "next", "result", "net/layer_0", "net/layer_1", "net/layer_2"]
-    drawn = {each.name: list(each.input) for each in read(fit()).graph_def.node}
+    drawn = {each.name: list(each.input) for each in read_source(fit()).graph_def.node}
     assert drawn["net/layer_0"] == ["next"]
     assert drawn["result"] == ["net/layer_2:activations:0"]
-    assert not read(fit()).graph_def.library.function
+    assert not read_source(fit()).graph_def.library.function
 
 
 def test_the_file_as_it_is_has_the_call() -> None:
-    assert read(fit(), ReadOptions(whole_file=True)).graph_def == fit()
+    assert read_source(fit(), ReadOptions(whole_file=True)).graph_def == fit()
     assert load(fit(), preset="tensorboard").hierarchy.calls
 
 
@@ -80,7 +80,7 @@ def test_a_function_that_calls_itself_is_not_opened() -> None:
 def test_functions_that_nobody_calls_stay() -> None:
     graph = fit()
     graph.library.function.append(function("other", "data", "data", *layers(1)))
-    assert [each.signature.name for each in read(graph).graph_def.library.function] == ["other"]
+    assert [each.signature.name for each in read_source(graph).graph_def.library.function] == ["other"]
 
 
 def several_steps(**beside: str) -> GraphDef:
@@ -123,17 +123,17 @@ def test_what_runs_by_itself_beside_the_model_is_left_out() -> None:
         node=[node("handle", "_Arg"), *(node(f"set_{at}", "AssignVariableOp", "handle") for at in range(9))]
     )
     model = GraphDef(node=[node("data", "Placeholder"), *layers(30)])
-    loaded = read(trace(alone, stored, model))
+    loaded = read_source(trace(alone, stored, model))
     assert [each.name for each in loaded.graph_def.node] == [each.name for each in model.node]
     assert loaded.left_out == len(alone.node) + len(stored.node)
-    whole = read(trace(alone, stored, model), ReadOptions(whole_file=True)).graph_def
+    whole = read_source(trace(alone, stored, model), ReadOptions(whole_file=True)).graph_def
     assert len(whole.node) == len(alone.node) + len(stored.node) + len(model.node)
 
 
 def test_graphs_of_one_size_keep_their_numbers() -> None:
     one, two = (GraphDef(node=[node("data", "Placeholder"), *layers(count)]) for count in (30, 40))
     small = GraphDef(node=[node("x", "Placeholder"), node("y", "Square", "x")])
-    found = {each.name.partition("/")[0] for each in read(trace(one, small, two)).graph_def.node}
+    found = {each.name.partition("/")[0] for each in read_source(trace(one, small, two)).graph_def.node}
     assert found == {"graph_1", "graph_3"}
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.errors import TooLarge, UnknownFormat
-from graphviz_tb.read import limits, read
+from graphviz_tb.read import limits, read_source
 from graphviz_tb.read.keras import weights_file, whole_model
 from tests.models.test_own_classes import OWN, model_with
 from tests.timing import seconds
@@ -52,7 +52,7 @@ FIXTURES = Path(__file__).parents[2] / "fixtures" / "models"
 def test_every_layer_keeps_what_keras_says(path: Path, require: Require) -> None:
     require("h5py")
     truth = json.loads((path.parent / "truth.json").read_text())[path.stem]
-    layers = read(path).layers
+    layers = read_source(path).layers
     assert {name: layers[name].parameters for name in truth} == {name: one["parameters"] for name, one in truth.items()}
 
 
@@ -78,7 +78,7 @@ def test_it_is_the_model_of_its_json_and_the_weights_say_the_rest(case: str, req
     path = tmp_path / "model.h5"
     path.write_bytes(whole(model, **variables))
     found, described = load(path), load(json.dumps(model).encode())
-    assert read(path).graph_def.node == read(json.dumps(model).encode()).graph_def.node
+    assert read_source(path).graph_def.node == read_source(json.dumps(model).encode()).graph_def.node
     assert found.cost.under(0).parameters == KNOWN + 24
     assert "parameters" in described.cost.under(0).lower_bounds()
     assert "parameters" not in found.cost.under(0).lower_bounds()
@@ -126,7 +126,7 @@ def test_how_it_is_compiled_is_left_out_where_it_cannot_be_read(require: Require
     path.write_bytes(whole(model_with(OWN)))
     with h5py.File(path, "a") as file:
         file.attrs["training_config"] = "nope"
-    assert read(path).layers["m"].parameters == read(whole(model_with(OWN))).layers["m"].parameters
+    assert read_source(path).layers["m"].parameters == read_source(whole(model_with(OWN))).layers["m"].parameters
 
 
 @pytest.mark.slow
@@ -135,7 +135,7 @@ def test_paths_of_a_thousand_scopes_take_no_time(require: Require) -> None:
         ("model_weights/" + "/".join(f"s{at}" for at in range(1000)) + f"/v{one}", [1], None) for one in range(500)
     ]
     with seconds(2):
-        whole_model.by_layer(items)
+        whole_model.file_by_layer(items)
 
 
 def test_packed_or_in_memory_it_is_the_same(require: Require) -> None:
@@ -146,7 +146,7 @@ def test_packed_or_in_memory_it_is_the_same(require: Require) -> None:
 
 def test_how_it_is_compiled_is_part_of_its_configuration(require: Require) -> None:
     require("h5py")
-    assert read(whole(model_with(OWN))).layers["m"].config["loss"] == "mse"
+    assert read_source(whole(model_with(OWN))).layers["m"].config["loss"] == "mse"
 
 
 def test_weights_alone_are_no_model(require: Require) -> None:
@@ -169,19 +169,19 @@ def test_a_root_that_says_no_model_is_refused(require: Require) -> None:
 
 
 def test_without_h5py_the_error_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(whole_model, "readable", lambda: False)
+    monkeypatch.setattr(whole_model, "has_h5py", lambda: False)
     with pytest.raises(UnknownFormat, match="read with h5py") as caught:
         load(b"\x89HDF\r\n\x1a\n" + bytes(100))
-    assert weights_file.INSTALL in str(caught.value.hint)
+    assert weights_file.INSTALL_H5PY in str(caught.value.hint)
 
 
 def test_json_that_would_fill_memory_is_refused_before_it_is_parsed(
     require: Require, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     require("h5py")
-    monkeypatch.setattr(limits, "FREE_MEMORY", 0)
-    monkeypatch.setattr(limits, "MEMORY_OF_BYTE", 0)
-    for parses in ("readable_json", "root_name", "conceptual_graph"):
+    monkeypatch.setattr(limits, "FREE_MEMORY_BYTES", 0)
+    monkeypatch.setattr(limits, "MEMORY_PER_BYTE", 0)
+    for parses in ("valid_json_or_null", "root_name", "conceptual_graph"):
         monkeypatch.setattr(whole_model, parses, lambda *_: pytest.fail("it was parsed"))
     with pytest.raises(TooLarge):
         load(whole(model_with(OWN)))

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from graphviz_tb import load
 from graphviz_tb.model.metagraph import Metagraph
-from graphviz_tb.page.apart import ApartWalk, same_rows
-from graphviz_tb.page.copied import level_of, moved
+from graphviz_tb.page.apart import UngroupedWalk, rows_of_same_nodes
+from graphviz_tb.page.copied import find_walked_level, renumber_level
 from graphviz_tb.proto import GraphDef
 from tests.effort import examples
 from tests.properties.graphs import unlike_blocks
@@ -37,7 +37,7 @@ def graph(names: list[str]) -> GraphDef:
 @given(st.lists(st.lists(SEGMENT, min_size=2, max_size=4).map("/".join), unique=True, max_size=8))
 def test_each_row_of_a_hierarchy_is_itself_in_the_same_hierarchy(names: list[str]) -> None:
     hierarchy = load(graph(names)).hierarchy
-    assert same_rows(hierarchy, hierarchy).tolist() == list(range(len(hierarchy)))
+    assert rows_of_same_nodes(hierarchy, hierarchy).tolist() == list(range(len(hierarchy)))
 
 
 def test_a_scope_without_a_name_is_not_the_graph() -> None:
@@ -47,18 +47,18 @@ def test_a_scope_without_a_name_is_not_the_graph() -> None:
 
 def pages(source: Any, **options: Any) -> tuple[bytes, bytes, int]:
     """The page, the one for which each set of series is gone through whole, and how many groups the first found."""
-    found: list[ApartWalk] = []
+    found: list[UngroupedWalk] = []
 
-    def noted(self: ApartWalk, path: Any, child: Any) -> ApartWalk | None:
+    def noted(self: UngroupedWalk, path: Any, child: Any) -> UngroupedWalk | None:
         walk = find(self, path, child)
         found.extend([walk] if walk else [])
         return walk
 
-    find = ApartWalk.found_by
+    find = UngroupedWalk.reusable_walk
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ApartWalk, "found_by", noted)
+        patch.setattr(UngroupedWalk, "reusable_walk", noted)
         page = load(source, **options).render("html")
-        patch.setattr(ApartWalk, "found_by", lambda *asked: None)
+        patch.setattr(UngroupedWalk, "reusable_walk", lambda *asked: None)
         return page, load(source, **options).render("html"), len(found)
 
 
@@ -82,23 +82,23 @@ def kept_as_they_were(source: Any, **options: Any) -> tuple[int, list[str]]:
     kept: set[tuple[str, tuple[int, ...]]] = set()
     unlike: list[str] = []
 
-    def noted(self: ApartWalk, path: Any, child: Any) -> bool:
+    def noted(self: UngroupedWalk, path: Any, child: Any) -> bool:
         if not sees_others(self, path, child):
-            kept.add((self.mark, self.there(child)))
+            kept.add((self.mark, self.to_page_path(child)))
         return True
 
-    def compared(self: ApartWalk, held: Any, path: Any, level: Any, skeleton: Any, *more: Any) -> bool:
-        there = self.there(path)
-        usual = level_of(self.copied, self.usual, there)
+    def compared(self: UngroupedWalk, held: Any, path: Any, level: Any, skeleton: Any, *more: Any) -> bool:
+        there = self.to_page_path(path)
+        usual = find_walked_level(self.copied, self.usual, there)
         if (self.mark, there) in kept and usual is not None:
-            named = moved((level, skeleton), self.rows.__getitem__)[0]
+            named = renumber_level((level, skeleton), self.rows.__getitem__)[0]
             unlike.extend([self.model.hierarchy.name[there[-1]]] if lines_of(named) != lines_of(usual[0]) else [])
         return put_one(self, held, path, level, skeleton, *more)
 
-    sees_others, put_one = ApartWalk.sees_others, ApartWalk.put_one
+    sees_others, put_one = UngroupedWalk.has_other_neighbours, UngroupedWalk.add_if_different
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ApartWalk, "sees_others", noted)
-        patch.setattr(ApartWalk, "put_one", compared)
+        patch.setattr(UngroupedWalk, "has_other_neighbours", noted)
+        patch.setattr(UngroupedWalk, "add_if_different", compared)
         load(source, **options).render("html")
     return len(kept), unlike
 

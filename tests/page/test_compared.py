@@ -42,10 +42,10 @@ def test_edges_between_two_rows_are_those_of_all_that_lies_in_them() -> None:
 def test_a_list_of_changes_ends_somewhere(
     monkeypatch: pytest.MonkeyPatch, most: int, listed: int, remarks: int
 ) -> None:
-    monkeypatch.setattr(compared, "CHANGES_LISTED", most)
+    monkeypatch.setattr(compared, "MAX_LISTED_CHANGES", most)
     changes = diff(chain("A"), chain("B"))
     heads: list[dict[str, object]] = []
-    monkeypatch.setattr(compared, "document", lambda head, blocks, title: heads.append(head))
+    monkeypatch.setattr(compared, "page_bytes", lambda head, blocks, title: heads.append(head))
     compared.changes_html(Both(changes))
     assert len(changes) == 12
     assert len(heads[0]["changes"]) == listed  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from graphviz_tb import load
 from graphviz_tb.arrange import large
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.page import held
-from graphviz_tb.page.build import data
+from graphviz_tb.page.build import page_data
 from graphviz_tb.proto import GraphDef
 
 
@@ -28,7 +28,7 @@ def chains(count: int) -> GraphDef:
 def levels(graph: GraphDef, **choices: float) -> tuple[list[str], int]:
     """The keys of the levels of a page, and how many groups were left out."""
     model = load(graph, folds=False)
-    head, blocks = data(model, PictureOptions(**choices))  # type: ignore[arg-type]
+    head, blocks = page_data(model, PictureOptions(**choices))  # type: ignore[arg-type]
     index = next(block for block in blocks if block.name == "levels")
     return sorted(json.loads(index.data)), head["left"]
 
@@ -39,7 +39,7 @@ def test_a_page_has_every_level_that_it_has_room_for() -> None:
 
 
 def test_lines_and_boxes_are_counted_beside_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(held, "EACH", 7.6)  # for 25 megabytes: 190 lines and boxes
+    monkeypatch.setattr(held, "ITEMS_PER_MEGABYTE", 7.6)  # for 25 megabytes: 190 lines and boxes
     keys, left = levels(chains(20))
     # The graph itself has 20 boxes and 19 lines, the first and the second scope three boxes and three or four lines;
     # each of the three levels counts as four more, and all of it three times: 129, 30 and 33. The third scope is drawn
@@ -48,7 +48,7 @@ def test_lines_and_boxes_are_counted_beside_bytes(monkeypatch: pytest.MonkeyPatc
 
 
 def test_levels_drawn_alike_count_less(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(held, "EACH", 25)
+    monkeypatch.setattr(held, "ITEMS_PER_MEGABYTE", 25)
     alike, unlike = chains(20), chains(20)
     for number in range(20):
         for graph, count in ((alike, 10), (unlike, number)):
@@ -63,17 +63,17 @@ def test_a_level_in_plain_rows_is_written_once(monkeypatch: pytest.MonkeyPatch) 
         graph.node.add(name=f"x{number}", op=f"Op{number}", input=["init"])
     graph.node.add(name="init", op="NoOp")
     usual = levels(graph)[0]
-    monkeypatch.setattr(large, "LEVEL_ITEMS", 10)
+    monkeypatch.setattr(large, "MAX_LEVEL_ITEMS", 10)
     assert "0+" in usual
     assert "0" in (plain := levels(graph)[0])
     assert "0+" not in plain
 
 
 def test_a_larger_page_has_more_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(held, "EACH", 8)
+    monkeypatch.setattr(held, "ITEMS_PER_MEGABYTE", 8)
     assert levels(chains(20), page_max=50.0)[1] < levels(chains(20))[1]
 
 
 def test_the_first_picture_is_there_however_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(held, "EACH", 0)
+    monkeypatch.setattr(held, "ITEMS_PER_MEGABYTE", 0)
     assert levels(chains(20))[0] == ["0"]

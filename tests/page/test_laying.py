@@ -9,13 +9,13 @@ from random import Random
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.arrange import ENGINES, Arrangements, ArrangeOptions, arrange, laying
-from graphviz_tb.arrange.layered import layered
+from graphviz_tb.arrange import ENGINES, ArrangeOptions, SkeletonCache, arrange, laying
+from graphviz_tb.arrange.layered import layered_ranks
 from graphviz_tb.arrange.part import Component, Ranks
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.page.build import data
+from graphviz_tb.page.build import page_data
 from graphviz_tb.proto import GraphDef
 from tests.arrange.test_few_crossings import crossings, random_level
 from tests.timing import seconds
@@ -36,34 +36,34 @@ def tangles(like: bool) -> GraphDef:
 
 def said(graph: GraphDef) -> list[str]:
     """What a page says of quick levels."""
-    head, _ = data(load(graph, folds=False), PictureOptions())
+    head, _ = page_data(load(graph, folds=False), PictureOptions())
     return [text for text in head["notices"] if "quickly" in text]
 
 
 def test_a_page_says_when_levels_are_ordered_quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     assert said(tangles(like=False)) == []
-    monkeypatch.setattr(laying, "BENDS_TRIED", 0)
+    monkeypatch.setattr(laying, "MAX_TRIED_BENDS", 0)
     levels = SCOPES - 1  # the whole has no bend, nor has what comes before the first scope
     assert said(tangles(like=False))[0].startswith(f"{levels} deeper levels are ordered quickly")
 
 
 def test_a_level_like_one_before_keeps_its_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(laying, "BENDS_TRIED", 0)
+    monkeypatch.setattr(laying, "MAX_TRIED_BENDS", 0)
     assert said(tangles(like=True)) == []
 
 
 def test_what_other_pictures_found_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     level = next(one for one in map(random_level, range(24)) if unlike(one))
-    known = Arrangements()
+    known = SkeletonCache()
     better = arrange(level, ArrangeOptions(), known=known)
-    assert laying.Laying(ArrangeOptions(), known)(level) == better
+    assert laying.LevelArranger(ArrangeOptions(), known)(level) == better
     assert known.made == 1
-    monkeypatch.setattr(laying, "BENDS_TRIED", -1)
-    lay = laying.Laying(ArrangeOptions(), known)
+    monkeypatch.setattr(laying, "MAX_TRIED_BENDS", -1)
+    lay = laying.LevelArranger(ArrangeOptions(), known)
     quick = lay(level)
     assert quick == arrange(level, ArrangeOptions(quick=True)) != better
     assert lay(level) == quick
-    assert lay.made == 1
+    assert lay.distinct_level_count == 1
     assert len(lay.notices()) == 1
 
 
@@ -74,15 +74,15 @@ def unlike(level: Metagraph) -> bool:
 
 
 def test_a_picture_says_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(laying, "BENDS_TRIED", 0)
+    monkeypatch.setattr(laying, "MAX_TRIED_BENDS", 0)
     picture = load(tangles(like=False), folds=False).picture(open_all=True)
     assert [notice.code for notice in picture.notices] == ["quick-levels"]
 
 
 def test_levels_past_all_that_lines_may_pass_are_in_plain_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(laying, "RANKS_PASSED", 0)
+    monkeypatch.setattr(laying, "MAX_PASSED_RANKS", 0)
     level = next(one for one in map(random_level, range(24)) if unlike(one))
-    lay = laying.Laying(ArrangeOptions(), Arrangements())
+    lay = laying.LevelArranger(ArrangeOptions(), SkeletonCache())
     first, second = lay(level), lay(level)  # what is drawn counts, found before or not
     assert not first.plain
     assert second.plain
@@ -114,10 +114,10 @@ def test_levels_after_one_that_took_too_long_are_ordered_quickly_whatever_the_cl
 
     def engine(parts: Sequence[Component], options: ArrangeOptions) -> list[Ranks]:
         quick.append(options.quick)
-        return [replace(each, notices=(late,) if len(quick) == 2 else ()) for each in layered(parts, options)]
+        return [replace(each, notices=(late,) if len(quick) == 2 else ()) for each in layered_ranks(parts, options)]
 
     monkeypatch.setitem(ENGINES, "slow", engine)
-    lay = laying.Laying(ArrangeOptions(engine="slow"), Arrangements())
+    lay = laying.LevelArranger(ArrangeOptions(engine="slow"), SkeletonCache())
     for level in list(map(random_level, range(5))):
         lay(level)
     assert quick == [False, False, True, True, True]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.page.listing import Listing
+from graphviz_tb.page.listing import ChangeListing
 from graphviz_tb.proto import GraphDef
 from tests.each import each
 
@@ -17,13 +17,13 @@ def graph(*names: str) -> GraphDef:
 
 @each("name", ["//d", "/d", "//", "a//d", "a/", "a//", "a///d", "/", "a/d"])
 def test_nodes_of_scopes_without_a_name_keep_their_names(name: str) -> None:
-    listing = Listing(load(graph("b/c", name)), ())
-    assert listing.as_drawn(f"{name}: op NoOp → Elu") == f"{name}: op NoOp → Elu"
+    listing = ChangeListing(load(graph("b/c", name)), ())
+    assert listing.with_drawn_names(f"{name}: op NoOp → Elu") == f"{name}: op NoOp → Elu"
 
 
 def test_groups_of_series_and_folds_are_not_in_names() -> None:
     names = [f"a//x_{number}" for number in range(6)]
-    assert Listing(load(graph(*names)), ()).as_drawn(names[3]) == names[3]
+    assert ChangeListing(load(graph(*names)), ()).with_drawn_names(names[3]) == names[3]
 
 
 def test_functions_are_gone_through_once_for_all_changes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,13 +33,15 @@ def test_functions_are_gone_through_once_for_all_changes(monkeypatch: pytest.Mon
         function.signature.name = f"f{number}"
         function.node_def.add(name=f"y{number}", op="Elu")
     model = load(message)
-    listing, index = Listing(model, ()), model.names.index
+    listing, index = ChangeListing(model, ()), model.names.index
     asked: list[int] = []
     monkeypatch.setattr(model.names, "index", lambda root: asked.append(root) or index(root))
-    rows = [listing.row_at(name) for name in ("x", "y7", *(f"nowhere{number}" for number in range(50)))]
+    rows = [listing.row_of_name(name) for name in ("x", "y7", *(f"nowhere{number}" for number in range(50)))]
     assert [model.hierarchy.name[row] for row in rows[:2]] == ["x", "y7"]
     assert set(rows[2:]) == {-1}
     assert len(asked) <= 31
-    called = [[model.hierarchy.name[row] for row in listing.functions(name)] for name in ("f2", "f29", "g", "")]
+    called = [
+        [model.hierarchy.name[row] for row in listing.functions_with_prefix(name)] for name in ("f2", "f29", "g", "")
+    ]
     assert [len(each) for each in called] == [11, 1, 0, 30]
     assert called[0] == ["f2", *(f"f{number}" for number in range(20, 30))]

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from graphviz_tb import load, open_log
-from graphviz_tb.commands import run
-from graphviz_tb.page.logged import KINDS, HeldLog, log_html, log_of, log_part
-from graphviz_tb.project import pca
+from graphviz_tb.commands import run_command_line
+from graphviz_tb.page.logged import PAGE_TAG_KINDS, SourceLog, log_page_html, open_source_log, pack_log
+from graphviz_tb.project import project_by_pca
 from graphviz_tb.projector import Projector
 from tests.project.digits import write_digits
 from tests.read.test_embeddings import stored
@@ -43,7 +43,7 @@ def columns(data: bytes) -> dict[str, np.ndarray[Any, Any]]:
 
 def test_it_holds_every_point_of_a_short_log() -> None:
     log = open_log(LOGS / "tf1_filewriter")
-    held = blocks(log_html(HeldLog(log, None), "log", 10**7))
+    held = blocks(log_page_html(SourceLog(log, None), "log", 10**7))
     told = json.loads(held["log"])
     assert {run["name"] for run in told["state"]["runs"]} == set(log.runs)
     names = {run["id"]: run["name"] for run in told["state"]["runs"]}
@@ -54,7 +54,7 @@ def test_it_holds_every_point_of_a_short_log() -> None:
         points = columns(held[f"log/{tag['id']}"])
         for run_id, series, *_ in tag["runs"]:
             one = log.series(names[run_id], tag["name"])
-            order = one.in_order(superseded=True)
+            order = one.point_order(superseded=True)
             assert points[f"{series}.value"].tolist() == pytest.approx(one.value[order].tolist(), nan_ok=True)
             assert points[f"{series}.step"].tolist() == one.step[order].tolist()
             seen += 1
@@ -63,23 +63,23 @@ def test_it_holds_every_point_of_a_short_log() -> None:
 
 def test_a_log_with_a_graph_has_both(tmp_path: Path) -> None:
     target = tmp_path / "run.html"
-    assert run(["render", "-q", str(LOGS / "tf1_filewriter"), "-o", str(target)]) == 0
+    assert run_command_line(["render", "-q", str(LOGS / "tf1_filewriter"), "-o", str(target)]) == 0
     held = blocks(target.read_bytes())
     assert {"rows", "levels", "log"} <= set(held)
 
 
 def test_a_log_without_a_graph_is_a_page_of_its_scalars(tmp_path: Path) -> None:
     target = tmp_path / "run.html"
-    assert run(["render", "-q", str(LOGS / "two_writers"), "-o", str(target)]) == 0
+    assert run_command_line(["render", "-q", str(LOGS / "two_writers"), "-o", str(target)]) == 0
     assert "rows" not in blocks(target.read_bytes())
-    assert run(["render", "-q", str(LOGS / "two_writers"), "-o", str(tmp_path / "run.svg")]) == 3
+    assert run_command_line(["render", "-q", str(LOGS / "two_writers"), "-o", str(tmp_path / "run.svg")]) == 3
     assert not (tmp_path / "run.svg").exists()
 
 
 def test_tags_without_room_are_counted() -> None:
     log = open_log(LOGS / "tf1_filewriter")
-    told = json.loads(blocks(log_html(HeldLog(log, None), "log", 500))["log"])
-    shown = {(one.tag, one.kind) for one in log.logged.series if one.kind in KINDS}
+    told = json.loads(blocks(log_page_html(SourceLog(log, None), "log", 500))["log"])
+    shown = {(one.tag, one.kind) for one in log.logged.series if one.kind in PAGE_TAG_KINDS}
     assert told["tags"]
     assert told["state"]["left"] == len(shown) - len(told["tags"])
     assert set(told["state"]["kinds"]) == {tag["kind"] for tag in told["tags"]}
@@ -87,7 +87,7 @@ def test_tags_without_room_are_counted() -> None:
 
 def test_histograms_images_and_texts_are_in_it() -> None:
     log = open_log(LOGS / "torch_writer")
-    held = blocks(log_html(HeldLog(log, None), "log", 10**7))
+    held = blocks(log_page_html(SourceLog(log, None), "log", 10**7))
     told = json.loads(held["log"])
     tags = {kind: [tag for tag in told["tags"] if tag["kind"] == kind] for kind in ("histogram", "image", "text")}
     series = tags["histogram"][0]["runs"][0][1]
@@ -105,17 +105,17 @@ def test_histograms_images_and_texts_are_in_it() -> None:
 
 def test_images_without_room_are_left_out_first() -> None:
     log = open_log(LOGS / "torch_writer")
-    whole = log_part(HeldLog(log, None), "log", 10**7)
+    whole = pack_log(SourceLog(log, None), "log", 10**7)
     images = [block for block in whole.blocks if block.name.startswith("log/blob/")]
-    room = sum(len(block.packed) for block in whole.blocks) - sum(len(block.packed) for block in images)
-    less = log_part(HeldLog(log, None), "log", room)
+    room = sum(len(block.base64_text) for block in whole.blocks) - sum(len(block.base64_text) for block in images)
+    less = pack_log(SourceLog(log, None), "log", room)
     assert less.left
     assert len([block for block in less.blocks if block.name.startswith("log/blob/")]) < len(images)
-    assert sum(len(block.packed) for block in less.blocks[1:]) <= room
+    assert sum(len(block.base64_text) for block in less.blocks[1:]) <= room
 
 
 def test_hostile_names_stay_in_their_blocks() -> None:
-    page = log_html(HeldLog(open_log(LOGS / "odd_names"), None), "</script><script>alert(1)", 10**7).decode()
+    page = log_page_html(SourceLog(open_log(LOGS / "odd_names"), None), "</script><script>alert(1)", 10**7).decode()
     assert page.count("<script") == page.count("</script>")
     assert "<script>alert" not in page
 
@@ -130,7 +130,7 @@ def test_a_log_with_an_embedding_and_nothing_else(tmp_path: Path) -> None:
     log = tmp_path / "log"
     write_digits(log, 5)
     target = tmp_path / "run.html"
-    assert run(["render", "-q", str(log), "-o", str(target)]) == 0
+    assert run_command_line(["render", "-q", str(log), "-o", str(target)]) == 0
     held = blocks(target.read_bytes())
     assert json.loads(held["log"])["state"]["kinds"] == {"projector": 1}
     [told] = json.loads(held["log/projector"])["tensors"]
@@ -139,14 +139,14 @@ def test_a_log_with_an_embedding_and_nothing_else(tmp_path: Path) -> None:
     projector = Projector(log)
     [one] = projector.refresh().found
     assert np.array_equal(points["values"].reshape(50, -1), projector.values(one))
-    assert np.array_equal(points["axis.2"], pca(projector.values(one)).axes[:, 2])
+    assert np.array_equal(points["axis.2"], project_by_pca(projector.values(one)).axes[:, 2])
     assert held["log/projector/0/sprite"] == projector.sprite(one)
     assert [each["name"] for each in json.loads(held["log/projector/0/metadata"])["columns"]] == [
         "digit",
         "name",
         "ink",
     ]
-    small = log_part(HeldLog(None, projector), "log", 3_000)
+    small = pack_log(SourceLog(None, projector), "log", 3_000)
     listed = json.loads(next(block.data for block in small.blocks if block.name == "log/projector"))
     assert (listed["tensors"], listed["notices"][0]["text"]) == (
         [],
@@ -156,4 +156,4 @@ def test_a_log_with_an_embedding_and_nothing_else(tmp_path: Path) -> None:
 
 def test_variables_that_nobody_described_are_not_in_a_page(tmp_path: Path) -> None:
     stored(tmp_path, "model", {"kernel": np.ones((9, 4), np.float32)})
-    assert log_of(tmp_path) is None
+    assert open_source_log(tmp_path) is None

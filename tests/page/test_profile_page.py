@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from graphviz_tb import load
-from graphviz_tb.annotate.profile import profile_of
-from graphviz_tb.page.profile import WHOLE_SLICES, profile_part
+from graphviz_tb.annotate.profile import build_profile
+from graphviz_tb.page.profile import MAX_WHOLE_SLICES, pack_profiles
 from tests.annotate.traces import CPU, entry, graph_of, trace_of
 from tests.serve.serving import columns
 
@@ -52,16 +52,16 @@ def test_a_graph_with_a_trace_has_its_profile_and_one_without_has_none() -> None
 
 def test_what_does_not_fit_is_counted_and_what_is_long_is_thinned() -> None:
     hierarchy = graph_of("a")
-    short = profile_of(hierarchy, trace_of({CPU: [entry("a", 10 * at, 5) for at in range(50)]}))
+    short = build_profile(hierarchy, trace_of({CPU: [entry("a", 10 * at, 5) for at in range(50)]}))
     made: dict[str, Any] = {str(number): lambda: short for number in range(3)}
-    part = profile_part(made, 10**6)
+    part = pack_profiles(made, 10**6)
     assert (part.count, part.left) == (3, 0)
-    size = sum(len(block.packed) for block in part.blocks[1:])
-    few = profile_part(made, size // 2)
+    size = sum(len(block.base64_text) for block in part.blocks[1:])
+    few = pack_profiles(made, size // 2)
     assert (few.count, few.left) == (1, 2)
     assert json.loads(few.blocks[0].data)["left"] == 2
-    long = profile_of(hierarchy, trace_of({CPU: [entry("a", 2 * at, 1) for at in range(WHOLE_SLICES + 10)]}))
-    one = profile_part({"x": lambda: long}, 10**8)
+    long = build_profile(hierarchy, trace_of({CPU: [entry("a", 2 * at, 1) for at in range(MAX_WHOLE_SLICES + 10)]}))
+    one = pack_profiles({"x": lambda: long}, 10**8)
     told = json.loads(one.blocks[1].data)
     _, column = columns(bytes(one.blocks[2].data))
     assert told["thinned"] == len(column["row"]) < told["slices"] == int(np.sum(column["count"]))

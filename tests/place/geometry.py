@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Generic, TypeVar
 
 from graphviz_tb.model.scene import Box, Point, Scene, Text
-from graphviz_tb.model.skyline import Rect
-from graphviz_tb.place.label_places import grown, overlap, runs, touches
+from graphviz_tb.model.skyline import SkylineRect
+from graphviz_tb.place.label_places import grow_rect, rects_overlap, run_touches_rect, straight_runs
 
 BAR = 24
 ROUND = 12  # how far the round end of a pill stands back from its rectangle
@@ -21,11 +21,11 @@ def faults(scene: Scene) -> list[str]:
     return [fault for check in checks for fault in check(scene)]
 
 
-def of_box(box: Box) -> Rect:
+def of_box(box: Box) -> SkylineRect:
     return box.x, box.y, box.x + box.width, box.y + box.height
 
 
-def of_text(text: Text) -> Rect:
+def of_text(text: Text) -> SkylineRect:
     """The letters of a text: from the height of capitals to the foot of descenders."""
     left = text.x - {"start": 0, "middle": text.width // 2, "end": text.width}[text.anchor]
     return left, text.y - text.size * 3 // 4, left + text.width, text.y + text.size // 5
@@ -65,15 +65,15 @@ def siblings(scene: Scene) -> Iterator[str]:
             yield f"{box.address} overlaps {other.address}"
 
 
-def close_pairs(things: list[tuple[Rect, T]]) -> Iterator[tuple[T, T]]:
+def close_pairs(things: list[tuple[SkylineRect, T]]) -> Iterator[tuple[T, T]]:
     """Pairs whose rectangles overlap."""
-    cells: dict[tuple[int, int], list[tuple[int, Rect, T]]] = {}
+    cells: dict[tuple[int, int], list[tuple[int, SkylineRect, T]]] = {}
     size, seen = 128, set()
     for index, (rect, thing) in enumerate(things):
         for column in range(rect[0] // size, rect[2] // size + 1):
             for row in range(rect[1] // size, rect[3] // size + 1):
                 for other, rival, found in cells.setdefault((column, row), []):
-                    if (other, index) not in seen and overlap(rect, rival):
+                    if (other, index) not in seen and rects_overlap(rect, rival):
                         seen.add((other, index))
                         yield found, thing
                 cells[column, row].append((index, rect, thing))
@@ -97,7 +97,7 @@ def texts_apart(scene: Scene) -> Iterator[str]:
 
 def texts_on_boxes(scene: Scene) -> Iterator[str]:
     """A text lies on no box but its own and those around it; nor on a stub."""
-    things: list[tuple[Rect, tuple[str, int | Text]]] = [
+    things: list[tuple[SkylineRect, tuple[str, int | Text]]] = [
         (of_box(box), ("box", index)) for index, box in enumerate(scene.boxes)
     ]
     things += [((s.x, s.y, s.x + s.width, s.y + s.height), ("stub", -1)) for s in scene.stubs if s.kind != "more"]
@@ -128,11 +128,11 @@ def lines_through_boxes(scene: Scene) -> Iterator[str]:
         ends = {edge.source, edge.target} - {-1}
         inner = next(iter(ends)) if ends else -1
         allowed = above(scene, scene.boxes[inner].parent) if inner >= 0 else above(scene, edge.frame)
-        for run in runs(edge.points):
+        for run in straight_runs(edge.points):
             for rect, index in filed.near(run):
                 if index in allowed:
                     continue
-                if touches(run, grown(rect, -ROUND if index in ends else 0)):
+                if run_touches_rect(run, grow_rect(rect, -ROUND if index in ends else 0)):
                     yield f"line {edge.title!r} runs through {scene.boxes[index].address}"
 
 
@@ -140,34 +140,34 @@ def lines_through_texts(scene: Scene) -> Iterator[str]:
     """A line runs through no title, label or mark; through no label of another edge."""
     filed = Filed([(of_text(text), text) for text in scene.texts if text.content])
     for edge in scene.routes:
-        for run in runs(edge.points):
+        for run in straight_runs(edge.points):
             for rect, text in filed.near(run):
                 mine = text.role == "edge" and text.full == edge.title
-                if not mine and touches(run, rect):
+                if not mine and run_touches_rect(run, rect):
                     yield f"line {edge.title!r} runs through text {text.content!r} ({text.role})"
 
 
 class Filed(Generic[T]):
     """Rectangles filed by squares."""
 
-    def __init__(self, things: list[tuple[Rect, T]]) -> None:
-        self.cells: dict[tuple[int, int], list[tuple[Rect, T]]] = {}
+    def __init__(self, things: list[tuple[SkylineRect, T]]) -> None:
+        self.cells: dict[tuple[int, int], list[tuple[SkylineRect, T]]] = {}
         for rect, thing in things:
             for cell in squares(rect):
                 self.cells.setdefault(cell, []).append((rect, thing))
 
-    def near(self, run: tuple[Point, Point]) -> list[tuple[Rect, T]]:
+    def near(self, run: tuple[Point, Point]) -> list[tuple[SkylineRect, T]]:
         """What lies in the squares of a run."""
         (ax, ay), (bx, by) = run
         rect = (min(ax, bx), min(ay, by), max(ax, bx), max(ay, by))
-        found: dict[int, tuple[Rect, T]] = {}
+        found: dict[int, tuple[SkylineRect, T]] = {}
         for cell in squares(rect):
             for one in self.cells.get(cell, ()):
                 found[id(one)] = one
         return list(found.values())
 
 
-def squares(rect: Rect, size: int = 128) -> Iterator[tuple[int, int]]:
+def squares(rect: SkylineRect, size: int = 128) -> Iterator[tuple[int, int]]:
     for column in range(rect[0] // size, rect[2] // size + 1):
         for row in range(rect[1] // size, rect[3] // size + 1):
             yield column, row

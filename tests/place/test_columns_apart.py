@@ -8,10 +8,10 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.arrange import arrange
-from graphviz_tb.model.level import GapMargins, Gaps, LevelLayout, Stroke
+from graphviz_tb.model.level import GapMargins, LevelGaps, LevelLayout, WireStroke
 from graphviz_tb.model.metagraph import Metaedge, Metagraph
 from graphviz_tb.model.skeleton import Skeleton
-from graphviz_tb.place.coordinates import coordinates
+from graphviz_tb.place.coordinates import place_level
 from tests.place.geometry import faults
 
 
@@ -21,8 +21,8 @@ def residual(blocks: int, room: GapMargins = (0, 0, 0, 0)) -> tuple[Skeleton, Le
     pairs = [*pairwise(range(count)), *((4 * at, 4 * at + 4) for at in range(blocks))]
     edges = tuple(Metaedge(one, two, 1, 0, 0) for one, two in pairs)
     skeleton = arrange(Metagraph(0, tuple(range(1, count + 1)), (2,) * count, edges, ()))
-    strokes = {wire: Stroke(room=room) for wire in range(len(pairs))}
-    return skeleton, coordinates(skeleton, [(80, 24)] * count, Gaps(), strokes=strokes)
+    strokes = {wire: WireStroke(room=room) for wire in range(len(pairs))}
+    return skeleton, place_level(skeleton, [(80, 24)] * count, LevelGaps(), strokes=strokes)
 
 
 def columns(skeleton: Skeleton) -> list[list[int]]:

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb.arrange import arrange
-from graphviz_tb.model.level import Gaps, LevelLayout, Stroke
+from graphviz_tb.model.level import LevelGaps, LevelLayout, WireStroke
 from graphviz_tb.model.metagraph import Metaedge, Metagraph
 from graphviz_tb.model.skeleton import Skeleton
-from graphviz_tb.place.coordinates import coordinates
-from graphviz_tb.place.tracks import Hop, give_tracks
+from graphviz_tb.place.coordinates import place_level
+from graphviz_tb.place.tracks import RankHop, assign_tracks
 from tests.arrange.levels import levels
 from tests.effort import examples
 
@@ -28,9 +28,9 @@ def level(count: int, *pairs: tuple[int, int]) -> Metagraph:
 
 def placed(metagraph: Metagraph, sizes: list[Size], **more: object) -> tuple[Skeleton, LevelLayout]:
     skeleton = arrange(metagraph)
-    away = metagraph.mask.extracted
+    away = metagraph.mask.extracted_children
     drawn = [(0, 0) if child in away else one for child, one in enumerate(sizes)]
-    return skeleton, coordinates(skeleton, drawn, **more)  # type: ignore[arg-type]
+    return skeleton, place_level(skeleton, drawn, **more)  # type: ignore[arg-type]
 
 
 @examples(200)
@@ -43,7 +43,7 @@ def test_nothing_overlaps_and_no_line_runs_through_a_box(given_level: Metagraph,
 
 
 def check_boxes(metagraph: Metagraph, found: LevelLayout, sizes: list[Size]) -> None:
-    boxes = [(*found.positions[child], *sizes[child]) for child in metagraph.core()]
+    boxes = [(*found.positions[child], *sizes[child]) for child in metagraph.core_children()]
     for at, (x, y, width, height) in enumerate(boxes):
         assert x >= 0
         assert y >= 0
@@ -54,7 +54,7 @@ def check_boxes(metagraph: Metagraph, found: LevelLayout, sizes: list[Size]) -> 
 
 
 def check_routes(metagraph: Metagraph, skeleton: Skeleton, found: LevelLayout, sizes: list[Size]) -> None:
-    boxes = {child: (*found.positions[child], *sizes[child]) for child in metagraph.core()}
+    boxes = {child: (*found.positions[child], *sizes[child]) for child in metagraph.core_children()}
     for wire, route in zip(skeleton.wires, found.routes, strict=True):
         assert all(0 <= x <= found.width and -12 <= y <= found.height + 12 for x, y in route)
         for child, (x, y, width, height) in boxes.items():
@@ -140,18 +140,18 @@ def test_anchors_hold() -> None:
 
 
 def test_a_label_widens_the_gap_it_crosses() -> None:
-    _, found = placed(level(2, (0, 1)), [(80, 24)] * 2, strokes={0: Stroke(label=(60, 12))})
-    assert found.positions[1][1] - 24 == Gaps().labelled
+    _, found = placed(level(2, (0, 1)), [(80, 24)] * 2, strokes={0: WireStroke(label=(60, 12))})
+    assert found.positions[1][1] - 24 == LevelGaps().labelled
 
 
 def test_nothing_at_all() -> None:
-    found = coordinates(arrange(level(0)), [])
+    found = place_level(arrange(level(0)), [])
     assert (found.width, found.height, found.routes) == (0, 0, ())
 
 
 def test_many_thick_lines_that_leave_one_trunk_part_from_each_other() -> None:
     # 0 ─▶ 1 … 8, far aside: eight tracks, none of them cut off
-    hops = [Hop(wire, 0, 1000, 100 + 16 * wire, 50) for wire in range(8)]
-    give_tracks(hops)
+    hops = [RankHop(wire, 0, 1000, 100 + 16 * wire, 50) for wire in range(8)]
+    assign_tracks(hops)
     late = sorted(hop.late for hop in hops)
     assert all(two - one >= 5 + 3 for one, two in pairwise(late))

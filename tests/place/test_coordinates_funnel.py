@@ -12,9 +12,9 @@ from graphviz_tb.arrange import arrange
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.scene import Point
 from graphviz_tb.model.skeleton import Skeleton
-from graphviz_tb.place.attach import downward
-from graphviz_tb.place.coordinates import coordinates
-from graphviz_tb.place.funnel import Portal, funnel
+from graphviz_tb.place.attach import downward_chains
+from graphviz_tb.place.coordinates import place_level
+from graphviz_tb.place.funnel import Portal, funnel_bends
 from tests.arrange.levels import levels
 from tests.effort import examples
 
@@ -25,7 +25,7 @@ windows = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 20)), min_size=1
 @given(st.integers(0, 40), windows, st.integers(0, 40))
 def test_the_way_is_the_shortest(start: int, middle: list[tuple[int, int]], end: int) -> None:
     inner = [(10 * at, low, low + wide) for at, (low, wide) in enumerate(middle, 1)]
-    bends = funnel([(0, start, start), *inner, (10 * len(inner) + 10, end, end)])
+    bends = funnel_bends([(0, start, start), *inner, (10 * len(inner) + 10, end, end)])
     assert sum(dist(a, b) for a, b in pairwise(bends)) <= brute(start, inner, end) + 1e-9
     for y, low, high in inner:
         (one, top), (two, bottom) = next(pair for pair in pairwise(bends) if pair[0][1] <= y <= pair[1][1])
@@ -44,12 +44,12 @@ def brute(start: int, inner: list[Portal], end: int) -> float:
 @given(levels(), st.data())
 def test_lines_cross_only_where_the_order_says(level: Metagraph, data: st.DataObject) -> None:
     skeleton = arrange(level)
-    drawn = set(level.core())
+    drawn = set(level.core_children())
     sizes = [
         (data.draw(st.integers(10, 300)), data.draw(st.integers(10, 200))) if child in drawn else (0, 0)
         for child in range(len(level.children))
     ]
-    found = coordinates(skeleton, sizes)
+    found = place_level(skeleton, sizes)
     for one, two in combinations(range(len(skeleton.wires)), 2):
         if not meet(skeleton, one, two):
             assert not crossed(found.routes[one], found.routes[two])
@@ -63,7 +63,7 @@ def meet(skeleton: Skeleton, one: int, two: int) -> bool:
         for r, row in enumerate(part)
         for at, item in enumerate(row)
     }
-    chains = downward(skeleton)
+    chains = downward_chains(skeleton)
     if set(chains[one]) & set(chains[two]):
         return True
     here, there = ({place[item][:2]: place[item][2] for item in chains[wire]} for wire in (one, two))

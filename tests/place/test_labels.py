@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 import graphviz_tb
 from graphviz_tb.model.scene import Point
-from graphviz_tb.model.stacks import stack_of
-from graphviz_tb.place.groups import groups_in_order
-from graphviz_tb.place.label_places import CELL, LineLabel, place_labels, squares_passed, touches
-from graphviz_tb.place.nested import lead_through
+from graphviz_tb.model.stacks import stack_around
+from graphviz_tb.place.groups import list_open_groups
+from graphviz_tb.place.label_places import LABEL_CELL_PX, LineLabel, cells_of_run, place_labels, run_touches_rect
+from graphviz_tb.place.nested import lead_main_path
 from tests.effort import part
 from tests.timing import within
 
@@ -61,16 +61,16 @@ def silent(model: graphviz_tb.Model, direction: str) -> list[str]:
     picture = model.picture(direction=direction)
     said = Counter(text.full for text in picture.scene.texts if text.role == "edge")
     found = []
-    for group in lead_through(groups_in_order(picture.view)):
+    for group in lead_main_path(list_open_groups(picture.view)):
         view = group.view
-        for wire in view.drawn():
+        for wire in view.drawn_lines():
             words, bridge = view.words.lines[wire], view.skeleton.wires[wire].bridge
             if wire not in view.skeleton.spine or not words.label:
                 continue
             if bridge >= 0:
                 one = view.metagraph.bridges[bridge]
                 outside = group.outside.get((one.other, one.inbound))
-                if outside == words.label or (outside and stack_of(model.hierarchy, view.path)):
+                if outside == words.label or (outside and stack_around(model.hierarchy, view.path)):
                     continue
             said[words.title] -= 1
             if said[words.title] < 0:
@@ -121,12 +121,15 @@ COORDINATE = st.integers(-400, 400)
 @given(st.tuples(COORDINATE, COORDINATE), st.tuples(COORDINATE, COORDINATE), st.fractions(0, 1))
 def test_a_run_passes_all_its_squares_and_no_others(start: Point, stop: Point, part: Fraction) -> None:
     run = (start, stop)
-    squares = squares_passed(run)
+    squares = cells_of_run(run)
     x, y = (start[axis] + (stop[axis] - start[axis]) * part for axis in (0, 1))
-    assert (x // CELL, y // CELL) in squares
-    assert all(touches(run, (c * CELL, r * CELL, (c + 1) * CELL, (r + 1) * CELL)) for c, r in squares)
+    assert (x // LABEL_CELL_PX, y // LABEL_CELL_PX) in squares
+    assert all(
+        run_touches_rect(run, (c * LABEL_CELL_PX, r * LABEL_CELL_PX, (c + 1) * LABEL_CELL_PX, (r + 1) * LABEL_CELL_PX))
+        for c, r in squares
+    )
     assert len(set(squares)) == len(squares)
 
 
 def test_the_squares_of_a_long_line_aslant_grow_with_its_length() -> None:
-    assert len(squares_passed(((0, 0), (64_000, 64_000)))) < 4_000  # its rectangle touches a million
+    assert len(cells_of_run(((0, 0), (64_000, 64_000)))) < 4_000  # its rectangle touches a million

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from graphviz_tb.model.scene import Point
 from graphviz_tb.model.skeleton import Skeleton, Wire
-from graphviz_tb.place.own import own_parts, together, until
+from graphviz_tb.place.own import shared_stretches, unshared_parts, up_to_shared
 from tests.conftest import cpu_seconds
 
 step = st.tuples(st.integers(-1, 1), st.integers(-1, 1), st.integers(1, 4)).filter(lambda one: one[:2] != (0, 0))
@@ -38,7 +38,7 @@ def test_it_ends_where_another_begins_to_run_along(
     one: list[tuple[int, int, int]], other: list[tuple[int, int, int]], off: Point
 ) -> None:
     mine, theirs = corners(one), [(x + off[0], y + off[1]) for x, y in corners(other)]
-    kept = pieces(list(until(mine, together([mine, theirs]))))
+    kept = pieces(list(up_to_shared(mine, shared_stretches([mine, theirs]))))
     counts = Counter([*pieces(mine), *pieces(theirs)])
     alone = list(takewhile(lambda piece: counts[piece] == 1, pieces(mine)))
     back = mine[0] == alone[-1][1] if alone else True  # it meets where it began: then there is no other way to say it
@@ -55,19 +55,19 @@ def bus(lines: int) -> tuple[Skeleton, dict[int, list[Point]]]:
 
 def test_each_line_of_a_bus_is_its_own_down_to_the_joint() -> None:
     skeleton, routes = bus(5)
-    assert own_parts(skeleton, routes, [1, 3]) == {1: [(1, 0), (1, 50), (5, 90)], 3: [(3, 0), (3, 50), (5, 90)]}
+    assert unshared_parts(skeleton, routes, [1, 3]) == {1: [(1, 0), (1, 50), (5, 90)], 3: [(3, 0), (3, 50), (5, 90)]}
 
 
 def test_lines_to_other_boxes_and_lines_alone_are_whole() -> None:
     wires = (Wire(0, -1, (0, 9, 1)), Wire(1, -1, (0, 9, 2)), Wire(2, -1, (0, 8, 3)))
     routes = {wire: [(0, 0), (0, 50), (wire, 90)] for wire in range(3)}
-    assert own_parts(Skeleton(4, (), wires, (), (((),),), ((0,),), 0), routes, routes) == routes
+    assert unshared_parts(Skeleton(4, (), wires, (), (((),),), ((0,),), 0), routes, routes) == routes
 
 
 @pytest.mark.slow
 def test_a_bus_of_many_lines_costs_little_more_a_line() -> None:
     def seconds(lines: int) -> float:
         skeleton, routes = bus(lines)
-        return cpu_seconds(lambda: own_parts(skeleton, routes, routes))
+        return cpu_seconds(lambda: unshared_parts(skeleton, routes, routes))
 
     assert seconds(4000) < 40 * seconds(500)

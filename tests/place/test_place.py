@@ -8,9 +8,9 @@ import pytest
 
 import graphviz_tb
 from graphviz_tb.model.scene import Scene
-from graphviz_tb.model.thickness import THICK, THIN, THRESHOLDS
+from graphviz_tb.model.thickness import THICKEST_TENTHS, THICKNESS_THRESHOLDS, THINNEST_TENTHS
 from graphviz_tb.model.view import NodeLabel
-from graphviz_tb.place.titles import title
+from graphviz_tb.place.titles import lay_out_title
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
 
@@ -106,25 +106,25 @@ def test_a_line_is_labelled_once_however_many_frames_it_crosses() -> None:
 
 
 def test_lines_are_thicker_where_more_flows_and_grow_evenly() -> None:
-    assert len(THRESHOLDS) == THICK - THIN
-    assert list(THRESHOLDS) == sorted(THRESHOLDS)
+    assert len(THICKNESS_THRESHOLDS) == THICKEST_TENTHS - THINNEST_TENTHS
+    assert list(THICKNESS_THRESHOLDS) == sorted(THICKNESS_THRESHOLDS)
     thin, thick = (scene(shaped("a", [size]) + node("b", "a")).routes[0].thickness for size in (2, 5_000_000))
-    assert THIN < thin < thick <= THICK
+    assert THINNEST_TENTHS < thin < thick <= THICKEST_TENTHS
 
 
 NODE_LABEL = NodeLabel(1, "scope", "scope", "scope", "scope", openable=True)
 
 
 def test_a_title_stands_left_of_the_lines_that_cross_it() -> None:
-    plain = title(NODE_LABEL, "12 ops", [], 300)
+    plain = lay_out_title(NODE_LABEL, "12 ops", [], 300)
     assert plain.texts[0].x == 12
-    assert title(NODE_LABEL, "12 ops", [200], 300).texts == plain.texts
-    crossed = title(NODE_LABEL, "12 ops", [60], 300)
+    assert lay_out_title(NODE_LABEL, "12 ops", [200], 300).texts == plain.texts
+    crossed = lay_out_title(NODE_LABEL, "12 ops", [60], 300)
     assert crossed.texts[0].x > 60 or crossed.texts[0].x + crossed.texts[0].width < 60
 
 
 def test_where_there_is_no_room_for_a_title_the_content_moves() -> None:
-    found = title(NODE_LABEL, "12 ops", [20, 30, 40], 60)
+    found = lay_out_title(NODE_LABEL, "12 ops", [20, 30, 40], 60)
     (name,) = found.texts
     assert name.x + name.width < 20 + found.shift or name.x > 40
     assert found.width >= 60

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphviz_tb.model.skyline import STRIP, Heights, Skyline
+from graphviz_tb.model.skyline import STRIP_PX, Skyline, StripHeights
 from tests.conftest import cpu_seconds
 
 px = st.integers(-40, 6000)
@@ -19,13 +19,13 @@ stretch = st.tuples(px, px).map(lambda pair: (min(pair), max(pair)))
 def test_it_is_the_greatest_of_all_that_was_noted(
     notes: list[tuple[tuple[int, int], int]], asked: list[tuple[int, int]]
 ) -> None:
-    found, plain = Heights(), [0] * 1000
+    found, plain = StripHeights(), [0] * 1000
     for (low, high), height in notes:
         found.raise_to(low, high, height)
-        for strip in range(max(low, 0) // STRIP, max(high, 0) // STRIP + 1):
+        for strip in range(max(low, 0) // STRIP_PX, max(high, 0) // STRIP_PX + 1):
             plain[strip] = max(plain[strip], height)
     for low, high in asked:
-        assert found.greatest(low, high) == max(plain[max(low, 0) // STRIP : max(high, 0) // STRIP + 1])
+        assert found.greatest_height(low, high) == max(plain[max(low, 0) // STRIP_PX : max(high, 0) // STRIP_PX + 1])
 
 
 point = st.tuples(st.integers(0, 900), st.integers(0, 900))
@@ -37,10 +37,10 @@ def test_no_line_is_missed(points: list[tuple[int, int]], share: int) -> None:
     sky.add_line(points)
     for (ax, ay), (bx, by) in pairwise(points):
         x, y = ax + (bx - ax) * share // 100, ay + (by - ay) * share // 100
-        assert sky.right(y, y) >= x
-        assert sky.bottom(x, x) >= y
-        assert sky.left(y, y) >= 950 - x
-    assert sky.right(-100, 2000) <= max(x for x, _ in points) + 1
+        assert sky.right_extent(y, y) >= x
+        assert sky.bottom_extent(x, x) >= y
+        assert sky.left_extent(y, y) >= 950 - x
+    assert sky.right_extent(-100, 2000) <= max(x for x, _ in points) + 1
 
 
 @pytest.mark.slow
@@ -50,6 +50,6 @@ def test_long_lines_cost_no_more_than_short_ones() -> None:
         for at in range(300):
             sky.add_line([(at, 0), (at + length, length)])
         for at in range(60):
-            sky.right(at * length // 60, length)
+            sky.right_extent(at * length // 60, length)
 
     assert cpu_seconds(lambda: draw(1_000_000)) < 40 * cpu_seconds(lambda: draw(1000))

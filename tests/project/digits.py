@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.render.png_file import SIGNATURE, chunk
+from graphviz_tb.render.png_file import PNG_SIGNATURE, png_chunk
 from tests.serve.writing import Writer
 
 SIDE, DIMENSIONS = 14, 24  # pixels of a picture; columns of the embedding
@@ -38,7 +38,9 @@ def png(pixels: np.ndarray) -> bytes:
     """A grey picture as a file."""
     rows = b"".join(b"\0" + row.tobytes() for row in (255 * pixels).astype(np.uint8))
     header = struct.pack(">IIBBBBB", pixels.shape[1], pixels.shape[0], 8, 0, 0, 0, 0)
-    return SIGNATURE + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+    return (
+        PNG_SIGNATURE + png_chunk(b"IHDR", header) + png_chunk(b"IDAT", zlib.compress(rows)) + png_chunk(b"IEND", b"")
+    )
 
 
 def write_digits(folder: Path, each: int = 60) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from graphviz_tb.model.paths import Path, child_path, function_of
+from graphviz_tb.model.paths import RowPath, child_path, function_row_of
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 
@@ -123,7 +123,7 @@ FOLDINGS: list[dict[str, Any]] = [
 foldings = st.sampled_from(FOLDINGS)
 
 
-def openable(model: Model, most: int = 60, calls: int = 2) -> list[Path]:
+def openable(model: Model, most: int = 60, calls: int = 2) -> list[RowPath]:
     """Groups and calls that can be opened by name, each after what is around it.
 
     Left out: the empty name, which is the root's, and a name that stands twice, which is that of the first.
@@ -131,17 +131,17 @@ def openable(model: Model, most: int = 60, calls: int = 2) -> list[Path]:
     hierarchy = model.hierarchy
     count: dict[tuple[int, str], int] = {}
     for row, name in enumerate(hierarchy.name):
-        place = function_of(hierarchy, row), name
+        place = function_row_of(hierarchy, row), name
         count[place] = count.get(place, 0) + 1
-    found: list[Path] = []
-    todo: list[Path] = [(0,)]
+    found: list[RowPath] = []
+    todo: list[RowPath] = [(0,)]
     while todo and len(found) < most:
         path = todo.pop(0)
         for row in model.metagraph(path).children:
             child = child_path(hierarchy, path, row)
             name = hierarchy.name[row]
-            alone = name and count[function_of(hierarchy, row), name] == 1
-            if hierarchy.opens(row) and alone and len(child) <= calls + 1:
+            alone = name and count[function_row_of(hierarchy, row), name] == 1
+            if hierarchy.can_open(row) and alone and len(child) <= calls + 1:
                 found.append(child)
                 todo.append(child)
     return found

@@ -10,12 +10,12 @@ import numpy as np
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import Hierarchy, RowKind
 from graphviz_tb.model.metagraph import Metagraph
-from graphviz_tb.model.paths import Path, child_path
+from graphviz_tb.model.paths import RowPath, child_path
 from graphviz_tb.model.scene import Box, Scene
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.view import View
 from graphviz_tb.pipeline import Picture
-from graphviz_tb.place.identity import Undrawn
+from graphviz_tb.place.identity import StubIdentities
 
 
 def well_formed(hierarchy: Hierarchy) -> None:
@@ -51,10 +51,10 @@ def narrow(hierarchy: Hierarchy, most: int) -> None:
     assert max((len(hierarchy.children(row)) for row in levels), default=0) <= most
 
 
-def levels(picture: Picture) -> Iterator[tuple[Path, View, int]]:
+def levels(picture: Picture) -> Iterator[tuple[RowPath, View, int]]:
     """The open groups of a picture with the number of their box (-1 for the root), from the outside in."""
     numbers = {(box.parent, box.row): at for at, box in enumerate(picture.scene.boxes)}
-    todo: list[tuple[Path, View, int]] = [((0,), picture.view, -1)]
+    todo: list[tuple[RowPath, View, int]] = [((0,), picture.view, -1)]
     while todo:
         path, view, frame = todo.pop()
         yield path, view, frame
@@ -104,16 +104,16 @@ def edges_are_conserved(picture: Picture) -> None:
     opened = {path[-1]: view for path, view, _ in levels(picture) if len(path) == 1}
     told: Counter[int] = Counter()
     for row in range(len(hierarchy)):
-        owned = set(hierarchy.owned(row).tolist())
+        owned = set(hierarchy.owned_edges(row).tolist())
         if row not in opened or row in hierarchy.calls:
             told.update(owned)
             continue
         level = opened[row].metagraph
         lines: Counter[int] = Counter()
         for edge in level.edges:
-            assert edge.edges is not None
-            assert edge.tensors + edge.control == len(edge.edges)
-            lines.update(edge.edges.tolist())
+            assert edge.flat_edges is not None
+            assert edge.tensors + edge.control == len(edge.flat_edges)
+            lines.update(edge.flat_edges.tolist())
         loops = [edge for edge in owned if hierarchy.edge_from[edge] == hierarchy.edge_to[edge]]
         assert sum(count for _, count in level.loops) == len(loops)
         assert lines.keys().isdisjoint(loops)
@@ -176,10 +176,10 @@ def every_edge_is_drawn(picture: Picture) -> None:
         noted = {(rows[note.child], note.side, note.other) for note in level.annotations}
         assert {note for note in noted if picture.model.hierarchy.mark[note[2]] == Mark.NONE} == hidden
         inside = {rows[at] for at in view.opened if at < len(rows)}  # stubs of an open group stand in it
-        undrawn = Undrawn(view)
+        undrawn = StubIdentities(view)
         for index, note in enumerate(level.annotations):
             row = rows[note.child]
-            if row in inside or undrawn.of_annotation(index) in told:
+            if row in inside or undrawn.annotation_identity(index) in told:
                 continue
             seen = stubs.get((frame, row, note.side), set())
             assert note.other in seen or -1 in seen, f"no stub for {note.other} at {row}"
@@ -200,8 +200,8 @@ def bridges_are_conserved(picture: Picture) -> None:
         crossing = Counter(plain[inside[0] != inside[1]].tolist())
         told: Counter[int] = Counter()
         for bridge in view.metagraph.bridges:
-            assert bridge.edges is not None
-            told.update(bridge.edges.tolist())
+            assert bridge.flat_edges is not None
+            told.update(bridge.flat_edges.tolist())
         assert told == crossing
 
 

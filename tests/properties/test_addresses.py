@@ -12,27 +12,27 @@ from hypothesis import strategies as st
 
 from graphviz_tb import Model, diff, load
 from graphviz_tb.errors import UnknownNode
-from graphviz_tb.model.paths import Path, address, child_path, joined_address, split_address
+from graphviz_tb.model.paths import RowPath, child_path, join_address, path_address, split_address
 from graphviz_tb.proto import GraphDef
 from tests.effort import examples
 from tests.fuzz.families import addressed, graphs
 
 
-def places(model: Model, deepest: int = 4) -> dict[str, list[Path]]:
+def places(model: Model, deepest: int = 4) -> dict[str, list[RowPath]]:
     """Every place of a model by its address, through calls as far as they are nested `deepest` times."""
-    found: dict[str, list[Path]] = defaultdict(list)
-    found[address(model.hierarchy, (0,))].append((0,))
-    waiting: list[Path] = [(0,)]
+    found: dict[str, list[RowPath]] = defaultdict(list)
+    found[path_address(model.hierarchy, (0,))].append((0,))
+    waiting: list[RowPath] = [(0,)]
     while waiting:
         path = waiting.pop()
         if path == (0,):  # functions of the library, shown by themselves
             waiting += [(row,) for row in model.hierarchy.function_rows]
             for row in model.hierarchy.function_rows:
-                found[address(model.hierarchy, (row,))].append((row,))
+                found[path_address(model.hierarchy, (row,))].append((row,))
         for row in model.metagraph(path).children:
             child = child_path(model.hierarchy, path, row)
-            found[address(model.hierarchy, child)].append(child)
-            if model.hierarchy.opens(row) and len(child) < deepest:
+            found[path_address(model.hierarchy, child)].append(child)
+            if model.hierarchy.can_open(row) and len(child) < deepest:
                 waiting.append(child)
     return found
 
@@ -51,14 +51,14 @@ def test_an_address_is_one_place_and_finds_it(seed: int, make: graphs.Maker) -> 
     model = load(without_twins(make(Random(seed))))
     for where, paths in places(model).items():
         assert len(paths) == 1, where
-        assert model.names.find(where) == paths, where
+        assert model.names.find_paths(where) == paths, where
 
 
 @given(st.lists(st.text("a:/\\", max_size=6), min_size=1))
 @example(["\\"]).via("a name of nothing but what guards")
 @example(["\\\\"]).via("the same twice")
 def test_names_with_colons_are_split_as_they_were_joined(names: list[str]) -> None:
-    assert split_address(joined_address(names)) == names
+    assert split_address(join_address(names)) == names
 
 
 NAMES = st.lists(st.text("a:/\\(", min_size=1, max_size=5), min_size=1, max_size=5, unique=True)
@@ -73,7 +73,7 @@ def test_names_at_the_borders_of_calls(outside: list[str], inside: list[str], fu
     model = load(graph)
     for where, paths in places(model).items():
         assert len(paths) == 1, where
-        assert model.names.find(where) == paths, where
+        assert model.names.find_paths(where) == paths, where
 
 
 def test_a_function_that_is_called_like_a_node() -> None:
@@ -82,7 +82,7 @@ def test_a_function_that_is_called_like_a_node() -> None:
     model = load(graph)
     assert set(places(model)) == {"", "f", "f/(f)", "f/x", "::f", "::f::x"}
     with pytest.raises(UnknownNode):
-        model.names.find("::g")
+        model.names.find_paths("::g")
 
 
 def test_a_function_without_a_name_is_not_the_whole_graph() -> None:
@@ -91,8 +91,8 @@ def test_a_function_without_a_name_is_not_the_whole_graph() -> None:
     model = load(graph)
     found = places(model)
     assert set(found) == {"", "a", "::\\", "::\\::x"}
-    assert {where: model.names.find(where) for where in found} == found
-    assert model.names.find("") == [(0,)]
+    assert {where: model.names.find_paths(where) for where in found} == found
+    assert model.names.find_paths("") == [(0,)]
 
 
 def test_a_scope_without_a_name_is_not_the_whole_graph() -> None:
@@ -101,15 +101,17 @@ def test_a_scope_without_a_name_is_not_the_whole_graph() -> None:
     nodes = [{"name": name, "op": "Neg", "input": names[max(0, at - 1) : at]} for at, name in enumerate(names)]
     model = load(GraphDef(node=nodes))
     row = {name: row for row, name in enumerate(model.hierarchy.name) if row}
-    assert address(model.hierarchy, (0,)) == ""
+    assert path_address(model.hierarchy, (0,)) == ""
     wanted = {"": 0, "\\": row[""], "\\\\\\": row["\\"], "\\\\": row["\\\\"], "\\" * 4: row["\\\\"], "\\b": row["\\b"]}
-    assert {where: model.names.find(where) for where in wanted} == {where: [(row,)] for where, row in wanted.items()}
+    assert {where: model.names.find_paths(where) for where in wanted} == {
+        where: [(row,)] for where, row in wanted.items()
+    }
     assert {where for where, (path,) in places(model).items() if path[0] in wanted.values()} == {*wanted} - {"\\" * 2}
     # Where nothing is without a name, a backslash is a name as it stands.
     alone = load(GraphDef(node=[{"name": "\\", "op": "Neg"}]))
-    assert alone.names.find("\\") == alone.names.find("\\\\\\") == [(1,)]
+    assert alone.names.find_paths("\\") == alone.names.find_paths("\\\\\\") == [(1,)]
     with pytest.raises(UnknownNode):
-        load(GraphDef(node=[{"name": "a", "op": "Neg"}])).names.find("\\")
+        load(GraphDef(node=[{"name": "a", "op": "Neg"}])).names.find_paths("\\")
 
 
 @pytest.mark.parametrize("more", [[], ["a/(a)"], ["a/(a)/c"], ["a/(a)", "a/((a))/d"]])
@@ -124,7 +126,7 @@ def test_an_op_in_the_scope_of_its_name_beside_what_is_called_so(more: list[str]
 def test_an_address_opens_that_place_and_what_is_around_it(seed: int) -> None:
     graph = without_twins(addressed.named_as_addresses(Random(seed)))
     model = load(graph)
-    groups = [(where, path) for where, (path,) in places(model).items() if where and model.hierarchy.opens(path[-1])]
+    groups = [(where, path) for where, (path,) in places(model).items() if where and model.hierarchy.can_open(path[-1])]
     for where, path in groups[:: len(groups) // 4 + 1]:
         boxes = [box for box in model.picture(open=(where,), depth=0, all_members=True).scene.boxes if box.open]
         assert [box.row for box in boxes][-1] == path[-1], where
@@ -139,12 +141,14 @@ def test_the_addresses_of_the_json_are_found_and_open_that_group(seed: int, make
     graph = without_twins(make(Random(seed)))
     model = load(graph)
     nodes = [node.get("address", node["name"]) for node in json.loads(model.render("json"))["nodes"]]
-    found = {name: model.names.find(name) for name in nodes}
+    found = {name: model.names.find_paths(name) for name in nodes}
     assert found == {name: [(row,)] for row, name in enumerate(nodes)}
     main = int(model.hierarchy.end[0])
-    assert [model.names.in_main(name) for name in nodes] == [row if 0 < row < main else -1 for row in range(len(nodes))]
+    assert [model.names.find_main_row(name) for name in nodes] == [
+        row if 0 < row < main else -1 for row in range(len(nodes))
+    ]
     del found[""]
-    groups = [(name, path[-1]) for name, (path,) in found.items() if model.hierarchy.opens(path[-1])]
+    groups = [(name, path[-1]) for name, (path,) in found.items() if model.hierarchy.can_open(path[-1])]
     for name, row in groups[:3]:
         boxes = model.picture(open=(name,), depth=0, all_members=True).scene.boxes
         assert [box.row for box in boxes if box.open][-1] == row, name
@@ -158,10 +162,10 @@ def test_a_name_that_reads_like_the_address_of_another_place_leaves_it_that_plac
     model = load(graph)
     found = places(model)
     assert {"x::::y", "x::::::::y", "f::::x", "f::::::::x", "f::::z", "f", "f::x"} <= set(found)
-    assert {where: model.names.find(where) for where in found} == found
+    assert {where: model.names.find_paths(where) for where in found} == found
     # What is no address is a name as it stands.
-    (named,) = model.names.find("f::z")
-    assert model.names.find("f::::z") == [named]
+    (named,) = model.names.find_paths("f::z")
+    assert model.names.find_paths("f::::z") == [named]
 
 
 def test_what_stays_or_goes_is_read_as_what_is_opened() -> None:
@@ -173,8 +177,10 @@ def test_what_stays_or_goes_is_read_as_what_is_opened() -> None:
     for asked, meant in (("x::::y", "x::y"), ("x::::::::y", "x::::y"), ("x::z", "x::z"), ("x::::z", "x::z")):
         model = load(graph, aux=(asked,))
         level = model.metagraph()
-        assert [model.hierarchy.name[level.children[child]] for child in level.mask.extracted] == [meant], asked
-        assert [model.hierarchy.name[row] for ((row,),) in [model.names.find(asked)]] == [meant], asked
+        assert [model.hierarchy.name[level.children[child]] for child in level.mask.extracted_children] == [meant], (
+            asked
+        )
+        assert [model.hierarchy.name[row] for ((row,),) in [model.names.find_paths(asked)]] == [meant], asked
     for asked, named in (("x::::y_[1-2]", "x::y"), ("x::::::::y_[1-2]", "x::::y"), ("x::y_[1-2]", "x::y")):
         hierarchy = load(graph, group=(asked,)).hierarchy
         stack = hierarchy.name.index(f"{named}_[1-2]")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from laws import narrow, obeys, well_formed
 
 import graphviz_tb
-from graphviz_tb.model.paths import address
+from graphviz_tb.model.paths import path_address
 from graphviz_tb.proto import GraphDef
 from tests.each import each
 from tests.effort import part
@@ -37,7 +37,7 @@ def test_every_picture_obeys_the_laws(graph: GraphDef, folding: dict, direction:
     model = graphviz_tb.load(graph, **folding)
     groups = openable(model)
     chosen = data.draw(st.lists(st.sampled_from(groups), unique=True, max_size=5)) if groups else []
-    names = tuple(address(model.hierarchy, path) for path in chosen)
+    names = tuple(path_address(model.hierarchy, path) for path in chosen)
     obeys(model.picture(open=names, direction=direction))
     obeys(model.picture(open_all=True, max_open=200, direction=direction))
 

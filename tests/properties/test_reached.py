@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from graphviz_tb.algorithms.reached import reached, spread_from
+from graphviz_tb.algorithms.reached import reachable_from, reachable_mask
 
 
 def numbered(order: str, count: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -34,5 +34,5 @@ def test_all_that_edges_lead_to_is_found_in_any_order(order: str) -> None:
             after.setdefault(before, []).append(behind)
         start = np.zeros(count, bool)
         start[rng.integers(0, count, 2)] = True
-        found = spread_from(start, source, target)
-        assert set(np.flatnonzero(found).tolist()) == reached(np.flatnonzero(start).tolist(), after)
+        found = reachable_mask(start, source, target)
+        assert set(np.flatnonzero(found).tolist()) == reachable_from(np.flatnonzero(start).tolist(), after)

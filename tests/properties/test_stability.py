@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from laws import levels, order_of
 
 import graphviz_tb
-from graphviz_tb.model.paths import Path as Place
-from graphviz_tb.model.paths import address
+from graphviz_tb.model.paths import RowPath as Place
+from graphviz_tb.model.paths import path_address
 from graphviz_tb.pipeline import Model, Picture
 from graphviz_tb.proto import GraphDef
 from tests.effort import part
@@ -29,7 +29,7 @@ def orders(picture: Picture) -> dict[Place, dict[int, tuple[int, int, int]]]:
 
 
 def addresses(model: Model, paths: list[Place]) -> tuple[str, ...]:
-    return tuple(address(model.hierarchy, path) for path in paths)
+    return tuple(path_address(model.hierarchy, path) for path in paths)
 
 
 @given(graph_defs(), foldings, st.data())
@@ -61,14 +61,14 @@ def test_a_hub_kept_in_the_main_area_keeps_its_edges(graph: GraphDef, folding: d
     away = [
         (group, row)
         for group in [(0,), *openable(model)]
-        for row in (model.metagraph(group).children[at] for at in model.metagraph(group).mask.extracted)
+        for row in (model.metagraph(group).children[at] for at in model.metagraph(group).mask.extracted_children)
         if model.hierarchy.name[row] and model.hierarchy.name.count(model.hierarchy.name[row]) == 1
     ]
     assume(away)
     group, row = data.draw(st.sampled_from(away))
     level = graphviz_tb.load(graph, **folding, main=(model.hierarchy.name[row],)).metagraph(group)
     at = level.children.index(row)
-    assert at in level.core()
+    assert at in level.core_children()
     touching = {index for index, edge in enumerate(level.edges) if at in (edge.source, edge.target)}
     assert touching <= set(level.core_edges())
     assert not [note for note in level.annotations if note.kind == "shortcut" and is_inner(level, note, at)]

@@ -18,9 +18,9 @@ from graphviz_tb import load
 from graphviz_tb.errors import MalformedText, ReadError, TooLarge, UnknownFormat
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.read import limits, read
-from graphviz_tb.read.inline import free_names
-from graphviz_tb.read.limits import check_empty
+from graphviz_tb.read import limits, read_source
+from graphviz_tb.read.inline import unused_names
+from graphviz_tb.read.limits import check_empty_messages
 from tests.conftest import cpu_seconds
 from tests.each import each
 from tests.timing import within
@@ -44,7 +44,7 @@ def layer(name: str, *calls: Any) -> Any:
 
 
 def names(data: bytes) -> list[str]:
-    return [node.name for node in read(data).graph_def.node]
+    return [node.name for node in read_source(data).graph_def.node]
 
 
 @pytest.mark.slow
@@ -53,7 +53,7 @@ def test_an_archive_of_a_kilobyte_and_a_model_of_gigabytes(unit: bytes) -> None:
     config = b'{"class_name":"Sequential","config":{"layers":[' + unit * ((50 << 20) // len(unit)) + b"{}]}}"
     start = time.process_time()
     with pytest.raises(TooLarge, match=r"memory|bomb"):
-        read(archive(config))
+        read_source(archive(config))
     assert within(time.process_time() - start, 3)
 
 
@@ -62,8 +62,8 @@ def test_an_archive_of_a_kilobyte_and_a_model_of_gigabytes(unit: bytes) -> None:
 def test_more_layers_than_a_file_can_name(pack: Callable[[bytes], bytes]) -> None:
     nameless = pack(b'{"class_name":"Sequential","config":{"layers":[' + b'{"a":{}},' * 60_000 + b"{}]}}")
     with pytest.raises(TooLarge, match=r"60,001 layers in"):
-        read(nameless)
-    assert len(read(nameless, ReadOptions(max_bytes=1 << 30)).graph_def.node) == 60_001
+        read_source(nameless)
+    assert len(read_source(nameless, ReadOptions(max_bytes=1 << 30)).graph_def.node) == 60_001
 
 
 @pytest.mark.slow
@@ -73,13 +73,13 @@ def test_a_model_of_very_many_layers() -> None:
 
 def test_blanks_are_a_bomb_too() -> None:
     with pytest.raises(TooLarge, match="looks like a bomb"):
-        read(archive(b" " * (100 << 20)))
+        read_source(archive(b" " * (100 << 20)))
 
 
 @pytest.mark.slow
 def test_a_large_limit_lets_it_in() -> None:
     config = b" " * (70 << 20) + model(layer("a"))
-    assert read(archive(config), ReadOptions(max_bytes=1 << 30)).graph_def.node
+    assert read_source(archive(config), ReadOptions(max_bytes=1 << 30)).graph_def.node
 
 
 @pytest.mark.slow
@@ -89,7 +89,7 @@ def test_every_way_to_pack(method: int) -> None:
     assert names(archive(config, method)) == names(config)
     several = config + random.Random(0).randbytes(3 << 19).hex().encode()  # blocks
     with pytest.raises(MalformedText, match="Extra data"):
-        read(archive(several, method))
+        read_source(archive(several, method))
 
 
 @pytest.mark.slow
@@ -107,7 +107,7 @@ def test_a_bomb_takes_no_memory(method: int, member: str, require: Callable[...,
         require("h5py")
     tracemalloc.start()
     with pytest.raises(TooLarge, match=f"{member} unpacks to more than 200 times its size"):
-        read(packed.getvalue())
+        read_source(packed.getvalue())
     assert tracemalloc.get_traced_memory()[1] < 20e6
     tracemalloc.stop()
 
@@ -119,7 +119,7 @@ def test_any_byte_of_an_archive_may_be_wrong(method: int) -> None:
         damaged = bytearray(whole)
         damaged[at] ^= 0xFF
         try:
-            read(bytes(damaged))
+            read_source(bytes(damaged))
         except ReadError as error:
             assert error.exit_code == 3  # noqa: PT017
 
@@ -137,7 +137,7 @@ def test_halves_of_letters_in_names() -> None:
 
 def test_numbers_of_thousands_of_digits() -> None:
     with pytest.raises(MalformedText, match="thousands of digits"):
-        read(b'{"class_name": "Sequential", "config": {"layers": [{"units": ' + b"9" * 5000 + b"}]}}")
+        read_source(b'{"class_name": "Sequential", "config": {"layers": [{"units": ' + b"9" * 5000 + b"}]}}")
 
 
 def called_many_times(inputs: int, calls: list[int]) -> bytes:
@@ -164,15 +164,15 @@ def test_a_model_of_many_inputs_called_many_times_with_few() -> None:
 
 def test_an_archive_without_a_model() -> None:
     with pytest.raises(UnknownFormat):
-        read(archive(b"").replace(b"config.json", b"gonfig.json"))
+        read_source(archive(b"").replace(b"config.json", b"gonfig.json"))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("data", "said"), [(b"\n\0" * 400_000, "empty messages"), (b"node{}" * 800_000, "nodes in")])
 def test_as_many_nodes_as_a_small_file_can_hold(data: bytes, said: str) -> None:
     with pytest.raises(TooLarge, match=said):
-        read(data)
-    assert len(read(data[: len(data) // 8], ReadOptions()).graph_def.node) > 40_000
+        read_source(data)
+    assert len(read_source(data[: len(data) // 8], ReadOptions()).graph_def.node) > 40_000
 
 
 def test_inputs_of_outputs_past_every_bound() -> None:
@@ -183,9 +183,9 @@ def test_inputs_of_outputs_past_every_bound() -> None:
 @pytest.mark.slow
 def test_equal_names_are_numbered_without_trying_all_numbers_again() -> None:
     start = time.process_time()
-    free_names(["x"] * 20_000, {"x"})
+    unused_names(["x"] * 20_000, {"x"})
     assert within(time.process_time() - start, 2)  # half a minute, if each name begins at 1
-    assert list(free_names(["x", "y"], {"x", "x_1"}).values()) == ["x_2", "y"]
+    assert list(unused_names(["x", "y"], {"x", "x_1"}).values()) == ["x_2", "y"]
 
 
 @each("field", [1, 2, 15])
@@ -194,14 +194,14 @@ def test_empty_messages_one_behind_the_other(field: int, before: int) -> None:
     """Two bytes each in the file, hundreds in memory, whatever they are messages of."""
     run = bytes((field << 3 | 2, 0))
     with pytest.raises(TooLarge, match="empty messages"):
-        check_empty(bytes(before) + run * 200_000, "x.pb")
-    check_empty(bytes(before) + run * 90_000 + bytes(400_000), "x.pb")
+        check_empty_messages(bytes(before) + run * 200_000, "x.pb")
+    check_empty_messages(bytes(before) + run * 90_000 + bytes(400_000), "x.pb")
 
 
 def test_a_small_archive_of_many_empty_messages_is_a_bomb() -> None:
     packed = gzip.compress(b"\x12\0" * 3_900_000)
     with pytest.raises(TooLarge, match="bomb"):
-        read(packed)
+        read_source(packed)
 
 
 @pytest.mark.slow
@@ -211,21 +211,21 @@ def test_a_large_file_shrinks_less_than_a_small_one() -> None:
     packed = gzip.compress(b'node { name: "a" op: "NoOp" }\n' + comments)
     assert 60 < 70_000_000 / len(packed) < 200
     with pytest.raises(TooLarge, match="more than 60 times its size"):
-        read(packed)
+        read_source(packed)
 
 
 @pytest.mark.parametrize("text", [False, True])
 def test_inputs_of_a_packed_graph_are_bounded_by_its_bytes(text: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "GRAPH_INPUTS", 1000)
+    monkeypatch.setattr(limits, "FREE_GRAPH_INPUTS", 1000)
     graph = GraphDef(node=[{"name": "a", "op": "NoOp"}, {"name": "b", "op": "AddN", "input": ["a"] * 700}])
     function = graph.library.function.add()
     function.signature.name = "f"
     function.node_def.add(name="c", op="AddN", input=["x"] * 700)
     data = str(graph).encode() if text else graph.SerializeToString()
     with pytest.raises(TooLarge, match=r"1,400 inputs of nodes in \d+ packed bytes"):
-        read(gzip.compress(data))
-    assert len(read(gzip.compress(data), ReadOptions(max_bytes=1 << 20)).graph_def.node[1].input) == 700
-    assert read(data)  # nothing is hidden in a file that is not packed
+        read_source(gzip.compress(data))
+    assert len(read_source(gzip.compress(data), ReadOptions(max_bytes=1 << 20)).graph_def.node[1].input) == 700
+    assert read_source(data)  # nothing is hidden in a file that is not packed
 
 
 @pytest.mark.slow
@@ -235,14 +235,14 @@ def test_layers_of_a_packed_model_are_bounded_by_its_bytes(pack: Callable[[bytes
     packed = pack(json.dumps({"class_name": "Sequential", "config": {"name": "m", "layers": layers}}).encode())
     assert len(packed) < 400_000
     with pytest.raises(TooLarge, match=r"40,000 layers in \d+,\d+ bytes"):
-        read(packed)
+        read_source(packed)
 
 
 @pytest.mark.parametrize("most", [1, 10, 1000])
 def test_more_than_a_few_bytes_that_can_be_read_but_once(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"node{}" * 1000)))
     with pytest.raises(TooLarge, match=f"more than {most:,} bytes"):
-        read("-", ReadOptions(max_bytes=most))
+        read_source("-", ReadOptions(max_bytes=most))
 
 
 def test_paths_of_models_in_models() -> None:
@@ -251,7 +251,7 @@ def test_paths_of_models_in_models() -> None:
     for _ in range(180):
         inner = {"class_name": "Functional", "config": {"name": "a" * 5000, "layers": [inner]}}
     with pytest.raises(TooLarge, match="paths of its layers"):
-        read(json.dumps(inner).encode())
+        read_source(json.dumps(inner).encode())
 
 
 @pytest.mark.parametrize("size", [0, -3])
@@ -332,5 +332,5 @@ def test_long_names_that_thousands_use() -> None:
     graph.node.add(name="N" * 300_000, op="Add", input=["a"] * 3000)
     graph.node.add(name="M" * 300_000, op="Identity", input=["w"] * 3000)
     start = time.process_time()
-    assert load(graph).hierarchy.ops(0)
+    assert load(graph).hierarchy.op_count(0)
     assert within(time.process_time() - start, 8)

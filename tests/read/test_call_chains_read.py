@@ -6,8 +6,8 @@ import pytest
 
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import FunctionDef, GraphDef, RunMetadata, SavedModel
-from graphviz_tb.read import body, read
-from graphviz_tb.read.traced import without_wrappers
+from graphviz_tb.read import body, read_source
+from graphviz_tb.read.traced import unwrap_calls
 from tests.timing import seconds
 
 
@@ -58,7 +58,7 @@ def test_a_chain_of_calls_beside_thousands_of_nodes(signatures: int) -> None:
     graph.node.add(name="out", op="ReadVariableOp", input=["call", f"^k{count - 1}"])
     chain(graph, 90)
     with seconds(4):
-        found = read(saved(graph, *map(str, range(signatures))).SerializeToString()).graph_def
+        found = read_source(saved(graph, *map(str, range(signatures))).SerializeToString()).graph_def
     assert [node.op for node in found.node][-3:] == ["ReadVariableOp", "Relu", "Identity"]
 
 
@@ -66,10 +66,10 @@ def test_signatures_are_compared_as_far_as_that_takes_seconds(monkeypatch: pytes
     graph = GraphDef(node=[{"name": "x", "op": "Relu"}, {"name": "out", "op": "Relu", "input": ["x"]}])
     made = saved(graph, "a", "b")
     made.meta_graphs[0].signature_def["a"].outputs["y"].name = "x:0"
-    assert read(made.SerializeToString()).signature == "b"  # x and out
-    monkeypatch.setattr(body, "NODES_WALKED", 0)
-    monkeypatch.setattr(body, "WALKS", 0)
-    assert read(made.SerializeToString()).signature == "a"
+    assert read_source(made.SerializeToString()).signature == "b"  # x and out
+    monkeypatch.setattr(body, "FREE_WALKED_NODES", 0)
+    monkeypatch.setattr(body, "NODES_WALKED_FACTOR", 0)
+    assert read_source(made.SerializeToString()).signature == "a"
 
 
 @pytest.mark.slow
@@ -80,7 +80,7 @@ def test_a_chain_of_calls_in_a_trace() -> None:
     call(graph, "call", "f0")
     chain(graph, 90)
     with seconds(3):
-        found = without_wrappers(graph)
+        found = unwrap_calls(graph)
     assert [node.op for node in found.node][-2:] == ["Const", "Relu"]
 
 
@@ -98,7 +98,7 @@ def argument_of_many(name: str, key: str, uses: int) -> SavedModel:
 
 @pytest.mark.parametrize(("name", "key"), [(100, 100), (100_000, 1), (1, 100_000)])
 def test_an_argument_of_a_long_name_that_many_use(name: int, key: int) -> None:
-    found = read(argument_of_many("n" * name, "k" * key, 1000).SerializeToString()).graph_def
+    found = read_source(argument_of_many("n" * name, "k" * key, 1000).SerializeToString()).graph_def
     assert ("y" in {node.name for node in found.node}) == (name == key)  # else no name of the signature is written
     assert letters(found) < 1_000_000
 
@@ -110,7 +110,7 @@ def test_outputs_that_are_all_one_result_of_a_long_name() -> None:
     made = saved(graph, "s")
     for number in range(1000):
         made.meta_graphs[0].signature_def["s"].outputs[f"o{number}"].name = "out:0"
-    assert letters(read(made.SerializeToString()).graph_def) < 1_000_000
+    assert letters(read_source(made.SerializeToString()).graph_def) < 1_000_000
 
 
 def test_a_variable_of_a_long_name_that_thousands_of_handles_have() -> None:
@@ -122,7 +122,7 @@ def test_a_variable_of_a_long_name_that_thousands_of_handles_have() -> None:
     function(graph, "f", *handles).node_def.add(name="c", op="Relu", input=handles)
     made = saved(graph, "s")
     made.meta_graphs[0].object_graph_def.MergeFromString(captured("f", "w" * 100_000, 1000))
-    assert read(made.SerializeToString()).graph_def.ByteSize() < 1_000_000
+    assert read_source(made.SerializeToString()).graph_def.ByteSize() < 1_000_000
 
 
 def field(number: int, value: bytes) -> bytes:
@@ -145,7 +145,7 @@ def test_a_result_of_a_long_name_in_a_trace(size: int, opened: bool) -> None:
     for number in range(100):
         graph.node.add(name=f"k{number}", op="Identity", input=["call"] * 50)
     function(graph, "f", result=f"{'c' * size}:o:0").node_def.add(name="c" * size, op="Relu")
-    found = read(RunMetadata(partition_graphs=[graph]).SerializeToString()).graph_def
+    found = read_source(RunMetadata(partition_graphs=[graph]).SerializeToString()).graph_def
     assert any(node.op == "Relu" for node in found.node) == opened
     assert letters(found) < 1_000_000
 
@@ -157,7 +157,7 @@ def test_the_graphs_of_a_trace_together() -> None:
     inner = function(graph, "f", "x", result="n0:o:0")
     for number in range(1000):
         inner.node_def.add(name=f"n{number}", op="Foo", input=["x"])
-    found = read(RunMetadata(partition_graphs=[graph] * 10).SerializeToString()).graph_def
+    found = read_source(RunMetadata(partition_graphs=[graph] * 10).SerializeToString()).graph_def
     assert sum(node.op == "PartitionedCall" for node in found.node) == 8  # of ten million letters each
     assert letters(found) < 25_000_000
 
@@ -168,7 +168,7 @@ def test_a_node_that_no_result_needs_frees_its_name() -> None:
     call(graph, "out", "f", "x")
     call(function(graph, "f", "a"), "c", "g", "a")
     function(graph, "g", "a", result="x:o:0").node_def.add(name="x", op="Relu")
-    found = read(saved(graph, "s").SerializeToString(), ReadOptions(signature="s")).graph_def
+    found = read_source(saved(graph, "s").SerializeToString(), ReadOptions(signature="s")).graph_def
     assert [node.name for node in found.node] == ["x_1", "y"]  # taken until g is open
 
 
@@ -180,5 +180,5 @@ def test_effects_in_the_order_of_their_names() -> None:
     for name in ("c", "e", "b", "d", "a"):
         inner.node_def.add(name=name, op="Print")
         inner.control_ret[name] = name
-    found = read(saved(graph, "s").SerializeToString()).graph_def
+    found = read_source(saved(graph, "s").SerializeToString()).graph_def
     assert next(list(node.input) for node in found.node if node.name == "out")[1:] == ["^a", "^b", "^c", "^d", "^e"]

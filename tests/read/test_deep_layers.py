@@ -6,13 +6,13 @@ import tracemalloc
 
 import pytest
 
-from graphviz_tb.algorithms.layer_scopes import layers_of_scopes
+from graphviz_tb.algorithms.layer_scopes import match_layers_to_scopes
 from graphviz_tb.diff.changes.names import exchanged
 from graphviz_tb.diff.changes.precision import shared_scope
-from graphviz_tb.read.keras.facts import KEPT
-from graphviz_tb.read.keras.objects import Json, hung
-from graphviz_tb.read.keras.subclassed import ROOT, give
-from graphviz_tb.read.keras.weights_file import Kept
+from graphviz_tb.read.keras.facts import WEIGHT_SHAPES_KEY
+from graphviz_tb.read.keras.objects import LayerJson, nest_layers
+from graphviz_tb.read.keras.subclassed import SUBCLASSED_ROOT, assign_weight_shapes
+from graphviz_tb.read.keras.weights_file import StoredObject
 from tests.conftest import cpu_seconds
 from tests.timing import seconds
 
@@ -24,7 +24,7 @@ def test_layers_are_found_beside_deep_names(where: str) -> None:
     ops, layers = ["m/a/MatMul"], ["m", "m/a"]
     (ops if where == "ops" else layers).append(f"m/{DEEP}/x")
     tracemalloc.start()
-    assert layers_of_scopes(ops, layers) == {"m": "m", "m/a": "m/a"}
+    assert match_layers_to_scopes(ops, layers) == {"m": "m", "m/a": "m/a"}
     assert tracemalloc.get_traced_memory()[1] < 10e6
     tracemalloc.stop()
 
@@ -47,25 +47,30 @@ def test_nine_in_ten_names_decide() -> None:
 def test_what_holds_a_layer_of_a_deep_path() -> None:
     path = "m.list" + ".a" * 300_000
     layers = {each: {"class_name": "", "config": {"name": each}} for each in ("m", "m.b", path)}
-    found = hung(layers, "m", ".")
+    found = nest_layers(layers, "m", ".")
     assert [layer["config"]["name"] for layer in found["config"]["layers"]] == ["m.b", path]
-    assert cpu_seconds(lambda: hung(layers, "m", ".")) < 8
+    assert cpu_seconds(lambda: nest_layers(layers, "m", ".")) < 8
 
 
 @pytest.mark.parametrize("name", ["/a/x", "//x", "///x", "/m/a/x", "m//a/x"])
 def test_a_scope_without_a_name_is_no_layer(name: str) -> None:
-    assert layers_of_scopes([name, "m/a/MatMul"], ["m", "m/a", "", "/a"]) == {"m": "m", "m/a": "m/a"}
-    assert layers_of_scopes([name], ["k", "k/b"]) == {}
+    assert match_layers_to_scopes([name, "m/a/MatMul"], ["m", "m/a", "", "/a"]) == {"m": "m", "m/a": "m/a"}
+    assert match_layers_to_scopes([name], ["k", "k/b"]) == {}
 
 
 @pytest.mark.slow
 def test_weights_in_deep_objects_are_given_in_no_time() -> None:
     # m ⊃ a ⊃ a ⊃ …; only the holder "b" of "b/c" is configured and keeps nothing itself
     paths = ["/".join("a" * depth) for depth in range(1, 4000)]
-    weights = {path: Kept("a", [(depth,)]) for depth, path in enumerate(paths)} | {"b/c": Kept("c", [(7,)])}
-    objects: dict[str, Json] = {ROOT: {"class_name": "Mine"}, f"{ROOT}/b": {"class_name": "LSTM"}}
-    objects |= {f"{ROOT}/{path}": {"class_name": "Layer"} for path in weights}
+    weights = {path: StoredObject("a", [(depth,)]) for depth, path in enumerate(paths)} | {
+        "b/c": StoredObject("c", [(7,)])
+    }
+    objects: dict[str, LayerJson] = {
+        SUBCLASSED_ROOT: {"class_name": "Mine"},
+        f"{SUBCLASSED_ROOT}/b": {"class_name": "LSTM"},
+    }
+    objects |= {f"{SUBCLASSED_ROOT}/{path}": {"class_name": "Layer"} for path in weights}
     with seconds(3):
-        give(objects, weights)
-    assert objects[f"{ROOT}/b"][KEPT] == [[7]]
-    assert objects[f"{ROOT}/{paths[-1]}"][KEPT] == [[3998]]
+        assign_weight_shapes(objects, weights)
+    assert objects[f"{SUBCLASSED_ROOT}/b"][WEIGHT_SHAPES_KEY] == [[7]]
+    assert objects[f"{SUBCLASSED_ROOT}/{paths[-1]}"][WEIGHT_SHAPES_KEY] == [[3998]]

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from graphviz_tb.errors import TooLarge
-from graphviz_tb.read.keras.feeds import calls, inputs
-from graphviz_tb.read.keras.tree import tree, walk
+from graphviz_tb.read.keras.feeds import call_inputs, input_layers
+from graphviz_tb.read.keras.tree import build_layer_tree, walk_layers
 from graphviz_tb.read.keras_model import conceptual_graph
 from tests.conftest import cpu_seconds
 
@@ -32,11 +32,11 @@ def test_many_references_to_what_is_deep_inside() -> None:
     inside = layer("x", [])
     for _ in range(DEPTH):
         inside = model("n", [inside], inside["config"]["name"], [])
-    root = tree(model("root", [inside, layer("sum", [[["n", 0, 0]] * MANY])], "sum"))
-    last = list(walk(root))[-1]
-    assert {source.path for source in inputs(last)} == {"root/" + "n/" * DEPTH + "x"}
-    assert len(calls(last)[0]) == MANY
-    assert cpu_seconds(lambda: inputs(last)) < 3
+    root = build_layer_tree(model("root", [inside, layer("sum", [[["n", 0, 0]] * MANY])], "sum"))
+    last = list(walk_layers(root))[-1]
+    assert {source.path for source in input_layers(last)} == {"root/" + "n/" * DEPTH + "x"}
+    assert len(call_inputs(last)[0]) == MANY
+    assert cpu_seconds(lambda: input_layers(last)) < 3
 
 
 # root: a ─▶ n[n[n[… i0, i1, …]]]
@@ -46,24 +46,26 @@ def test_many_inputs_that_are_deep_inside() -> None:
     inside = model("n", [layer(name, []) for name in names], names[0], [], names)
     for level in range(DEPTH):
         inside = model("n", [inside], "n", [[["a", 0, 0]]] if level == DEPTH - 1 else [], ("n",))
-    root = tree(model("root", [layer("a", []), inside], "n"))
-    first, *rest = walk(root)
-    assert all(inputs(each) == [first] for each in rest)
-    assert cpu_seconds(lambda: [inputs(each) for each in rest]) < 2
+    root = build_layer_tree(model("root", [layer("a", []), inside], "n"))
+    first, *rest = walk_layers(root)
+    assert all(input_layers(each) == [first] for each in rest)
+    assert cpu_seconds(lambda: [input_layers(each) for each in rest]) < 2
 
 
 def test_a_layer_that_is_no_input_takes_nothing_from_outside() -> None:
     inside = model("n", [layer("i", []), layer("loose", [])], "i", [], ("i",))
     inside = model("n", [inside], "n", [[["a", 0, 0]]], ("n",))
-    a, i, loose = walk(tree(model("root", [layer("a", []), inside], "n")))
-    assert (inputs(i), inputs(loose)) == ([a], [])
+    a, i, loose = walk_layers(build_layer_tree(model("root", [layer("a", []), inside], "n")))
+    assert (input_layers(i), input_layers(loose)) == ([a], [])
 
 
 def test_a_position_that_a_model_lacks_is_the_nearest() -> None:
     inside = model("n", [layer("x", []), layer("y", [])], "x")
     inside["config"]["output_layers"] = [["x", 0, 0], ["y", 0, 1]]
-    *_, last = walk(tree(model("root", [inside, layer("sum", [[["n", 0, 9], ["n", 0, -1], ["n", 0, 1]]])], "sum")))
-    assert [(source.layer.name, source.output) for source in calls(last)[0]] == [("y", 1), ("x", 0), ("y", 1)]
+    *_, last = walk_layers(
+        build_layer_tree(model("root", [inside, layer("sum", [[["n", 0, 9], ["n", 0, -1], ["n", 0, 1]]])], "sum"))
+    )
+    assert [(source.layer.name, source.output) for source in call_inputs(last)[0]] == [("y", 1), ("x", 0), ("y", 1)]
 
 
 # Short references to a layer of a long name: each edge is written with the whole path.

@@ -11,12 +11,12 @@ from graphviz_tb.algorithms.components import strong_components
 from graphviz_tb.annotate.trace_names import TraceNames
 from graphviz_tb.diff.changes.units import endings
 from graphviz_tb.diff.columns.callers import callers_in_main
-from graphviz_tb.limits import CALLS_IN_CALLS
+from graphviz_tb.limits import MAX_NESTED_CALLS
 from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef, OpDef, SavedModel
-from graphviz_tb.read.body import Taken
-from graphviz_tb.read.objects import MOST_PARTS, attributes
-from graphviz_tb.read.traced import without_wrappers
-from graphviz_tb.read.tracing_artifacts import resolved, suspected, without_tracing_artifacts
+from graphviz_tb.read.body import TakenNames
+from graphviz_tb.read.objects import MAX_ATTRIBUTE_PATH_PARTS, attribute_path
+from graphviz_tb.read.traced import unwrap_calls
+from graphviz_tb.read.tracing_artifacts import drop_tracing_artifacts, possible_artifacts, resolve_forwarded
 from tests.each import each
 from tests.timing import seconds
 
@@ -41,18 +41,18 @@ def test_a_chain_of_thousands_of_calls() -> None:
     with seconds(15):
         model = load(wrappers(3_000))
         assert model.picture().scene.boxes
-    assert len(model.hierarchy.function_rows) == 3_000 - CALLS_IN_CALLS
+    assert len(model.hierarchy.function_rows) == 3_000 - MAX_NESTED_CALLS
 
 
 def test_wrappers_are_opened_down_to_what_they_wrap() -> None:
-    assert [node.op for node in without_wrappers(wrappers(7)).node] == ["Neg"]
-    assert len(without_wrappers(wrappers(7)).library.function) == 0
+    assert [node.op for node in unwrap_calls(wrappers(7)).node] == ["Neg"]
+    assert len(unwrap_calls(wrappers(7)).library.function) == 0
 
 
 def test_no_wrapper_of_a_function_that_calls_itself_is_opened() -> None:
     graph = wrappers(3, last="PartitionedCall")
     graph.library.function[2].node_def[0].attr["f"].func.name = "f1"  # f1 and f2 call each other
-    assert [node.attr["f"].func.name for node in without_wrappers(graph).node] == ["f1"]
+    assert [node.attr["f"].func.name for node in unwrap_calls(graph).node] == ["f1"]
 
 
 def test_components_of_a_long_circle() -> None:
@@ -100,7 +100,10 @@ def test_no_ops_that_wait_for_each_other() -> None:
     graph.node.add(name="NoOp", op="NoOp", input=["^n19999"])
     graph.node.add(name="Identity", op="Identity", input=["x", "^NoOp"])
     with seconds(10):
-        assert [node.name for node in without_tracing_artifacts(graph, suspected(graph)).node] == ["x", "Identity"]
+        assert [node.name for node in drop_tracing_artifacts(graph, possible_artifacts(graph)).node] == [
+            "x",
+            "Identity",
+        ]
 
 
 @pytest.mark.slow
@@ -108,7 +111,7 @@ def test_a_long_way_into_a_circle() -> None:
     """Those that lead into it one after the other do not all walk to it again."""
     handed = {f"n{number}": f"n{number + 1}" for number in range(10_000)}
     with seconds(9):
-        assert resolved({**handed, "n10000": "n10000", "a": "b"}) == {"a": "b"}
+        assert resolve_forwarded({**handed, "n10000": "n10000", "a": "b"}) == {"a": "b"}
 
 
 def signature_body(*nodes: NodeDef, result: str) -> bytes:
@@ -141,31 +144,31 @@ def test_an_output_of_a_body_may_have_any_number(number: str) -> None:
 
 
 def test_a_result_is_not_called_like_a_scope() -> None:
-    assert "y" in Taken(set(), ["x", "y/z"])
-    assert "y" not in Taken(set(), ["y", "y0/z", "xy/z"])
+    assert "y" in TakenNames(set(), ["x", "y/z"])
+    assert "y" not in TakenNames(set(), ["y", "y0/z", "xy/z"])
 
 
 @pytest.mark.slow
 def test_attributes_that_lead_through_thousands_of_objects() -> None:
     chain = {number: (max(0, number - 1), f"a{number}") for number in range(50_000)}
     with seconds(5):
-        ways = [attributes(chain, number) for number in chain]
+        ways = [attribute_path(chain, number) for number in chain]
     assert ways[1:3] == [["a1"], ["a1", "a2"]]
-    assert max(map(len, ways)) == MOST_PARTS
+    assert max(map(len, ways)) == MAX_ATTRIBUTE_PATH_PARTS
 
 
 @pytest.mark.slow
 def test_a_constant_in_a_name_of_nothing_but_slashes() -> None:
     graph = GraphDef(node=[{"name": "l" * 300_000 + "/x", "op": "Relu"}, {"name": "/" * 300_000, "op": "Const"}])
     with seconds(8):
-        assert load(graph).hierarchy.ops(0)
+        assert load(graph).hierarchy.op_count(0)
 
 
 @pytest.mark.slow
 def test_a_constant_beside_a_deep_name_under_tensorboard() -> None:
     graph = GraphDef(node=[{"name": f"~{'/' * 100_000}", "op": "Relu"}, {"name": "a/c", "op": "Const"}])
     with seconds(15):
-        assert load(graph, preset="tensorboard").hierarchy.ops(0)
+        assert load(graph, preset="tensorboard").hierarchy.op_count(0)
 
 
 @pytest.mark.slow
@@ -175,7 +178,7 @@ def test_a_trace_with_names_of_a_hundred_thousand_segments() -> None:
     graph.library.function[0].node_def[0].name = f"{DEEP}/c"
     names = TraceNames(load(graph).hierarchy)
     with seconds(10):
-        assert names.places([f"{letter}/{DEEP}/r" for letter in "abc"]) == {}
+        assert names.execution_paths([f"{letter}/{DEEP}/r" for letter in "abc"]) == {}
 
 
 @pytest.mark.slow
@@ -189,7 +192,7 @@ def test_a_trace_of_calls_in_calls_that_read_a_name_in_every_way() -> None:
             where.add(name="/".join("a" * count), op="f")
     names = TraceNames(load(graph).hierarchy)
     with seconds(20):
-        assert names.follow(0, "/".join("a" * 20_000)) is not None
+        assert names.follow_calls(0, "/".join("a" * 20_000)) is not None
 
 
 def test_numbers_that_json_has_no_word_for() -> None:

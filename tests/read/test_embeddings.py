@@ -14,8 +14,8 @@ from graphviz_tb.log import open_log
 from graphviz_tb.model.embeddings import Embedding, EmbeddingForm
 from graphviz_tb.projector import Projector
 from graphviz_tb.proto import BundleEntryProto, BundleHeaderProto
-from graphviz_tb.read.projector import read_metadata
-from graphviz_tb.read.projector.found import stored_in
+from graphviz_tb.read.projector import read_point_metadata
+from graphviz_tb.read.projector.found import stored_embeddings
 from tests.event_files import event, field, record, tensor, varint
 from tests.read.test_checkpoints import block, index
 
@@ -210,10 +210,10 @@ def test_metadata_that_does_not_fit(tmp_path: Path) -> None:
     }
     for content, (names, first, count) in cases.items():
         path.write_bytes(content.encode())
-        columns, notices = read_metadata(path, 2, 2)
+        columns, notices = read_point_metadata(path, 2, 2)
         assert ([each.name for each in columns], columns[0].texts, len(notices)) == (names, first, count), content
     path.write_bytes(b"\xff\x00\nb\n")
-    assert read_metadata(path, 2, 2)[0][0].texts[0] == "\ufffd\0"
+    assert read_point_metadata(path, 2, 2)[0][0].texts[0] == "\ufffd\0"
 
 
 def test_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -244,9 +244,9 @@ def test_the_name_that_the_program_gave_to_a_variable(tmp_path: Path) -> None:
     entries += [(b"_CHECKPOINTABLE_OBJECT_GRAPH", graph.SerializeToString()), (key.encode(), whole.SerializeToString())]
     (tmp_path / "ckpt-1.index").write_bytes(index(block(entries)))
     [one] = Projector(tmp_path).refresh().found
-    assert (one.name, one.full_name, one.variable) == (key, "embedding/embeddings", "embedding/embeddings")
+    assert (one.name, one.full_name, one.variable_name) == (key, "embedding/embeddings", "embedding/embeddings")
     (tmp_path / "ckpt-1.data-00000-of-00001").write_bytes(VALUES.tobytes())
     (tmp_path / "ckpt-1.index").write_bytes(index(block(entries)))
-    stored_in.cache_clear()
+    stored_embeddings.cache_clear()
     [one] = Projector(tmp_path).refresh().found
-    assert one.variable == "model/layer_with_weights-0/embeddings"
+    assert one.variable_name == "model/layer_with_weights-0/embeddings"

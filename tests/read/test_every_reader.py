@@ -9,7 +9,7 @@ import pytest
 
 import graphviz_tb.read as reading
 from graphviz_tb.errors import TbGraphError
-from graphviz_tb.read import READERS, read
+from graphviz_tb.read import READERS, read_source
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 FOLDERS = ("containers", "edits", "logdirs", "models", "read", "real", "run_metadata")
@@ -23,7 +23,7 @@ def test_every_reader_has_a_fixture(monkeypatch: pytest.MonkeyPatch) -> None:
     def watched(kind: str) -> reading.Reader:
         reader = READERS[kind]
 
-        def note(opened: reading.Opened, options: reading.ReadOptions) -> reading.Holding:
+        def note(opened: reading.OpenedSource, options: reading.ReadOptions) -> reading.SourceContents:
             if now:
                 used.setdefault(kind, now[0])
             return reader(opened, options)
@@ -36,10 +36,10 @@ def test_every_reader_has_a_fixture(monkeypatch: pytest.MonkeyPatch) -> None:
         if path.stat().st_size < 300_000 and set(READERS) - used.keys():
             now[:] = [path]
             with suppress(TbGraphError):
-                read(path)
+                read_source(path)
     now.clear()
     assert {kind.removesuffix("_text") for kind in used} == {kind.removesuffix("_text") for kind in READERS}
     for path in used.values():
         data = path.read_bytes()
         with suppress(TbGraphError):
-            read(data[: len(data) // 2])
+            read_source(data[: len(data) // 2])

@@ -15,7 +15,7 @@ from graphviz_tb import load
 from graphviz_tb.model.hierarchy import RowKind
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import Event, GraphDef, MetaGraphDef, SavedModel
-from graphviz_tb.read import read
+from graphviz_tb.read import read_source
 from tests.conftest import FIXTURES
 from tests.each import each
 from tests.effort import part
@@ -55,15 +55,15 @@ def forms_of(graph: GraphDef, folder: Path) -> list[Path]:
 
 @each("path", part(GRAPHS, 4), ids=lambda path: path.name)
 def test_every_form_of_a_graph_is_the_same_graph(path: Path, tmp_path: Path) -> None:
-    graph = read(path).graph_def
+    graph = read_source(path).graph_def
     for form in forms_of(graph, tmp_path):
-        assert read(form).graph_def == graph, form
+        assert read_source(form).graph_def == graph, form
 
 
 @pytest.mark.parametrize("name", part(["odd_names.pbtxt", "colocate.pb", "func_library_v2.pb"], 3))
 def test_every_form_gives_the_same_json(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = load(FIXTURES / "real" / name).json_bytes()
-    forms = forms_of(read(FIXTURES / "real" / name).graph_def, tmp_path)
+    forms = forms_of(read_source(FIXTURES / "real" / name).graph_def, tmp_path)
     for form in forms:
         assert load(form).json_bytes() == wanted, form
         if form.is_file():
@@ -75,7 +75,7 @@ def test_every_form_gives_the_same_json(name: str, tmp_path: Path, monkeypatch: 
 @each("path", [*LOGS, *CONTAINERS], ids=lambda path: path.name)
 def test_real_logs_and_containers_open_with_nothing_but_their_path(path: Path) -> None:
     model = load(path)
-    assert model.hierarchy.ops(0) > 0
+    assert model.hierarchy.op_count(0) > 0
     assert model.picture().scene.boxes
     assert not [notice for notice in model.notices if notice.code not in ("conceptual-graph", "unknown-input")]
 
@@ -135,7 +135,7 @@ def test_the_first_picture_of_a_log_shows_its_layers(folder: str, layers: list[s
     scene, hierarchy = model.picture().scene, model.hierarchy
     shown = {word for text in scene.texts for word in (text.full, text.content)}
     stacks = [box.row for box in scene.boxes if hierarchy.kind[box.row] == RowKind.SERIES]
-    shown |= {hierarchy.leaf(member) for row in stacks for member in hierarchy.children(row).tolist()}
+    shown |= {hierarchy.display_label(member) for row in stacks for member in hierarchy.children(row).tolist()}
     assert [layer for layer in layers if layer not in shown] == []
 
 
@@ -148,4 +148,4 @@ def test_a_saved_model_of_few_ops_and_many_objects(count: int, tmp_path: Path) -
     saved = SavedModel(saved_model_schema_version=1, meta_graphs=[meta]).SerializeToString()
     (tmp_path / "saved_model.pb").write_bytes(saved)
     for source in (tmp_path, saved, meta.SerializeToString()):
-        assert [node.name for node in read(source).graph_def.node] == ["x"]
+        assert [node.name for node in read_source(source).graph_def.node] == ["x"]

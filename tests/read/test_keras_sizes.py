@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from graphviz_tb import Model, load
-from graphviz_tb.commands import run
+from graphviz_tb.commands import run_command_line
 from graphviz_tb.errors import MalformedText
 from graphviz_tb.ops.layers import LAYER_CLASSES
 from graphviz_tb.read.keras.parameters import parameter_count
-from graphviz_tb.read.keras.possible import OF_EACH, SIZES
-from graphviz_tb.read.keras.shapes import output_shapes
+from graphviz_tb.read.keras.possible import PER_DIMENSION_OPTIONS, SIZE_OPTIONS
+from graphviz_tb.read.keras.shapes import layer_output_shapes
 from graphviz_tb.read.keras_model import conceptual_graph
 from tests.each import each
 from tests.timing import within
@@ -25,7 +25,7 @@ from tests.timing import within
 INPUTS = {"images": [None, 8, 8, 4], "sequence": [None, 6, 4], "vector": [None, 4], "wide": [2**62] * 4}
 CELL = {"class_name": "LSTMCell", "config": {"units": 3}}
 GOOD = {
-    **dict.fromkeys(sorted(SIZES), 2),
+    **dict.fromkeys(sorted(SIZE_OPTIONS), 2),
     "kernel_size": 3,
     "pool_size": 2,
     "size": 2,
@@ -68,7 +68,7 @@ def test_a_value_that_no_class_takes_in_every_place_of_every_class(odd: Any) -> 
     layers = [
         layer(kind, {**GOOD, key: odd}, number := next(numbers), list(INPUTS)[number % len(INPUTS)])
         for kind in sorted({*LAYER_CLASSES})
-        for key in sorted(SIZES | OF_EACH)
+        for key in sorted(SIZE_OPTIONS | PER_DIMENSION_OPTIONS)
     ]
     content = conceptual_graph(model(layers), "m.json")
     assert all(fact.parameters is None or fact.parameters >= 0 for fact in (content.layers or {}).values())
@@ -92,8 +92,8 @@ def test_a_recurrent_convolution_gives_an_image_for_each_step_or_the_last() -> N
     # two kernels for each of four gates, of the image (3 channels) and of the state (4), and biases
     config = {"filters": 4, "kernel_size": [3, 3], "return_sequences": True, "return_state": True}
     image, state = (None, 5, 6, 6, 4), (None, 6, 6, 4)
-    assert output_shapes("ConvLSTM2D", config, [(None, 5, 8, 8, 3)]) == [image, state, state]
-    assert output_shapes("ConvLSTM2D", {**config, "return_sequences": False}, [(None, 5, 8, 8, 3)])[0] == state
+    assert layer_output_shapes("ConvLSTM2D", config, [(None, 5, 8, 8, 3)]) == [image, state, state]
+    assert layer_output_shapes("ConvLSTM2D", {**config, "return_sequences": False}, [(None, 5, 8, 8, 3)])[0] == state
     assert parameter_count("ConvLSTM2D", config, [(None, 5, 8, 8, 3)]) == 4 * (9 * 4 * (3 + 4) + 4)
 
 
@@ -115,7 +115,12 @@ def test_values_nested_as_deep_as_may_be_are_drawn_in_every_form(tmp_path: Path)
     (tmp_path / "m.json").write_bytes(nested(595))
     out = [word for suffix in ("svg", "json", "html") for word in ("-o", str(tmp_path / f"a.{suffix}"))]
     file = str(tmp_path / "m.json")
-    assert run(["render", file, *out, "-q"]) == run(["info", file, "--json"]) == run(["diff", file, file, "-q"]) == 0
+    assert (
+        run_command_line(["render", file, *out, "-q"])
+        == run_command_line(["info", file, "--json"])
+        == run_command_line(["diff", file, file, "-q"])
+        == 0
+    )
 
 
 def test_values_nested_deeper_are_refused_on_every_python() -> None:

@@ -11,7 +11,7 @@ from graphviz_tb import load
 from graphviz_tb.errors import TooLarge
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import Event, RunMetadata, XSpace
-from graphviz_tb.read import contents, profiles, read
+from graphviz_tb.read import list_contents, list_profiles, read_source
 from tests.read.test_read_events import events, plugin
 
 EMPTY = b"\n\0" * 250_000
@@ -30,18 +30,18 @@ LAYERLESS = b'{"class_name":"Sequential","config":{"layers":[' + b'{"a":{}},' * 
 )
 def test_what_an_event_holds_is_bounded_as_in_a_file_of_its_own(event: Event) -> None:
     with pytest.raises(TooLarge, match=r"empty messages|60,001 layers"):
-        read(events(event))
+        read_source(events(event))
     with pytest.raises(TooLarge, match="holds more than 1,000 bytes"):
-        read(events(event), ReadOptions(max_bytes=1000))
+        read_source(events(event), ReadOptions(max_bytes=1000))
 
 
 def test_run_statistics_of_an_event_are_bounded_too() -> None:
     data = RunMetadata(step_stats={"dev_stats": [{"device": "x"}]}).SerializeToString()
     made = Event(wall_time=1.5, tagged_run_metadata={"tag": "t", "run_metadata": data + EMPTY})
     with pytest.raises(TooLarge, match="empty messages"):
-        profiles(events(made))["t"]
+        list_profiles(events(made))["t"]
     with pytest.raises(TooLarge, match="holds more than 1,000 bytes"):
-        profiles(events(made), ReadOptions(max_bytes=1000))["t"]
+        list_profiles(events(made), ReadOptions(max_bytes=1000))["t"]
 
 
 @pytest.mark.parametrize("how", ["run_metadata", "against", "step"])
@@ -68,8 +68,8 @@ def test_the_limit_holds_for_run_statistics_and_lifts_their_bounds(how: str, tmp
 
 def test_a_model_beside_others_is_listed_within_the_limit(tmp_path: Path) -> None:
     (tmp_path / "events.out.tfevents.1").write_bytes(events(plugin("graphs", "g", EMPTY)))
-    assert contents(tmp_path)[0].nodes is None
-    assert contents(tmp_path, ReadOptions(max_bytes=1_000_000))[0].nodes == 250_000
+    assert list_contents(tmp_path)[0].nodes is None
+    assert list_contents(tmp_path, ReadOptions(max_bytes=1_000_000))[0].nodes == 250_000
 
 
 def test_files_of_no_size_are_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,5 +83,5 @@ def test_files_of_no_size_are_not_opened(tmp_path: Path, monkeypatch: pytest.Mon
         return really(path, *how, **more)
 
     monkeypatch.setattr(Path, "open", open_it)
-    assert [node.name for node in read(tmp_path).graph_def.node] == ["x"]
+    assert [node.name for node in read_source(tmp_path).graph_def.node] == ["x"]
     assert set(opened) == {"events.out.tfevents.1"}

@@ -12,9 +12,9 @@ import pytest
 
 from graphviz_tb import Log, open_log
 from graphviz_tb.errors import ReadError, RequestError
-from graphviz_tb.model.logged import Blobs, Histograms
+from graphviz_tb.model.logged import BlobPoints, HistogramPoints
 from graphviz_tb.proto import Event
-from graphviz_tb.read.records import Record, records
+from graphviz_tb.read.records import EventRecord, read_records
 from tests.event_files import append, event, histogram, record, scalar, strings, tensor, write
 
 NAME = "events.out.tfevents.1.host"
@@ -24,8 +24,8 @@ def slowly(path: Path) -> dict[str, list[tuple[int, float, float]]]:
     """The scalars of version 1 of a file, by protobuf, record by record."""
     found: dict[str, list[tuple[int, float, float]]] = {}
     with path.open("rb") as stream:
-        for each in records(stream):
-            assert isinstance(each, Record)
+        for each in read_records(stream):
+            assert isinstance(each, EventRecord)
             told = Event.FromString(each.payload)
             for value in told.summary.value:
                 if value.WhichOneof("value") == "simple_value":
@@ -179,7 +179,7 @@ def test_of_large_records_only_heads_are_read(tmp_path: Path) -> None:
     write(tmp_path / NAME, *events)
     log = open_log(tmp_path)
     series = log.series(".", "picture")
-    assert isinstance(series.data, Blobs)
+    assert isinstance(series.data, BlobPoints)
     assert (series.data.width[7], series.data.height[7]) == (640, 480)
     assert log.read(".", log.places(series, 7)[0]) == picture
     (reader,) = log._reader._runs.values()
@@ -214,7 +214,7 @@ def test_a_tensor_claims_no_more_than_it_holds(tmp_path: Path) -> None:
     huge = claim.replace(b"\x12\x08\x12\x02\x08\x01\x12\x02\x08\x03", shape)
     write(tmp_path / NAME, event(1, claim))
     held = open_log(tmp_path).series(".", "h").data
-    assert isinstance(held, Histograms)
+    assert isinstance(held, HistogramPoints)
     assert len(held.count) == 1
     assert huge != claim
 

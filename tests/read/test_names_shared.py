@@ -8,10 +8,10 @@ import pytest
 
 from graphviz_tb.errors import TooLarge
 from graphviz_tb.proto import GraphDef, RunMetadata, SavedModel, XSpace
-from graphviz_tb.read import read
-from graphviz_tb.read.objects import captured_names
-from graphviz_tb.read.tracing_artifacts import suspected, without_tracing_artifacts
-from graphviz_tb.read.xspace import steps_of, values
+from graphviz_tb.read import read_source
+from graphviz_tb.read.objects import captured_variable_names
+from graphviz_tb.read.tracing_artifacts import drop_tracing_artifacts, possible_artifacts
+from graphviz_tb.read.xspace import run_metadata_by_step, used_statistics
 from tests.read.test_call_chains_read import captured, field, letters
 
 
@@ -22,7 +22,7 @@ def test_arguments_that_all_have_one_name() -> None:
         function.pre_optimization_graph.node.add(name="a", op="_Arg")
     found = function.post_optimization_graph.node.add(name="a", op="_Arg").attr["_handle_dtypes"]
     found.list.type.extend([1] * 10_000)
-    assert read(made.SerializeToString()).graph_def.ByteSize() < 100_000
+    assert read_source(made.SerializeToString()).graph_def.ByteSize() < 100_000
 
 
 @pytest.mark.parametrize(("size", "left"), [(10, 1001), (100_000, 1002)])
@@ -31,7 +31,7 @@ def test_a_border_that_hands_on_what_has_a_long_name(size: int, left: int) -> No
     graph.node.add(name="Func/c/input/_7", op="Identity", input=["p" * size])
     for number in range(1000):
         graph.node.add(name=f"n{number}", op="Foo", input=["Func/c/input/_7"])
-    found = without_tracing_artifacts(graph, suspected(graph))
+    found = drop_tracing_artifacts(graph, possible_artifacts(graph))
     assert len(found.node) == left
     assert letters(found) < 1_000_000
 
@@ -53,12 +53,12 @@ def bare(name: str, results: int, arguments: int, objects: bytes) -> bytes:
 
 
 def test_functions_of_objects_that_would_be_called_with_long_names() -> None:
-    assert read(bare("f", 2, 2, captured("f", "w", 2))).signatures
+    assert read_source(bare("f", 2, 2, captured("f", "w", 2))).signatures
     for data in (
         bare("f" * 50_000, 1000, 0, captured("f" * 50_000, "w", 0)),
         bare("f", 1, 1000, captured("f", "w" * 50_000, 1000)),
     ):
-        found = read(data)
+        found = read_source(data)
         assert not found.signatures
         assert found.graph_def.ByteSize() < 1_000_000
 
@@ -75,7 +75,7 @@ def test_thousands_of_variables_at_the_end_of_a_long_way() -> None:
     objects += field(1, b"".join(field(1, end + field(2, b"v")) for end in ends))
     objects += field(1, field(7, field(6, b"m/k"))) * 6000
     functions = field(2, field(1, b"f") + field(2, field(2, b"".join(end[1:] for end in ends))))
-    names = captured_names(objects + functions)["f"]
+    names = captured_variable_names(objects + functions)["f"]
     assert len(names) == 6000
     assert sum(map(len, names)) < 21_000_000
 
@@ -88,7 +88,7 @@ def test_streams_of_a_device_of_a_long_name() -> None:
         plane.lines.add(name=f"Stream #{at}").events.add(metadata_id=1)
     tracemalloc.start()
     with pytest.raises(TooLarge, match="would take more than"):
-        steps_of(space)
+        run_metadata_by_step(space)
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most < 400e6
@@ -98,4 +98,4 @@ def test_bytes_that_name_an_op_are_made_a_text_once() -> None:
     space = XSpace()
     plane = space.planes.add(event_metadata={})
     plane.event_metadata[1].stats.add(metadata_id=1, bytes_value=b"op")
-    assert values(plane.event_metadata[1].stats, {1: "tf_op"}) == {"tf_op": "b'op'"}
+    assert used_statistics(plane.event_metadata[1].stats, {1: "tf_op"}) == {"tf_op": "b'op'"}

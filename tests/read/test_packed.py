@@ -16,8 +16,8 @@ from graphviz_tb.errors import MalformedProto
 from graphviz_tb.flatten import flatten
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.proto import GraphDef, NodeDef
-from graphviz_tb.read import read
-from graphviz_tb.read.packed import PackedGraph, PackedNodes, decode_graph, node_stops, pack
+from graphviz_tb.read import read_source
+from graphviz_tb.read.packed import PackedGraph, PackedNodes, decode_graph, node_end_offsets, pack_graph
 from tests.each import each
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -37,16 +37,16 @@ def columns(graph: Graph) -> dict[str, object]:
 @each("path", GRAPHS, ids=lambda path: path.stem)
 def test_a_packed_graph_has_the_columns_of_its_message(path: Path) -> None:
     message = graphviz_tb.load(path, whole_file=True).loaded.graph_def
-    stops = node_stops(data := message.SerializeToString())
+    stops = node_end_offsets(data := message.SerializeToString())
     nodes = PackedNodes(data, stops)
     rest = GraphDef.FromString(data[stops[-1] :] if stops else data)
     if rest.library.function or not stops:
-        assert pack(data) is None
+        assert pack_graph(data) is None
         return
     packed = PackedGraph(nodes, rest)
     assert columns(flatten(packed)) == columns(flatten(message))
     assert list(packed.node) == list(message.node) == packed.node[:]
-    assert packed.whole() == message
+    assert packed.whole_message() == message
 
 
 @each("path", GRAPHS, ids=lambda path: path.stem)
@@ -55,10 +55,10 @@ def test_equal_definitions_are_equal_in_bytes(path: Path) -> None:
     nodes = message.node
     if not nodes:
         return
-    packed = PackedGraph(PackedNodes(data := message.SerializeToString(), stops := node_stops(data)), GraphDef())
+    packed = PackedGraph(PackedNodes(data := message.SerializeToString(), stops := node_end_offsets(data)), GraphDef())
     assert len(stops) == len(nodes)
     numbers = [DefinitionNumbers(flatten(graph)) for graph in (GraphDef(node=nodes), packed)]
-    ends = [[each.of(node) for node in range(len(nodes))] for each in numbers]
+    ends = [[each.number_of(node) for node in range(len(nodes))] for each in numbers]
     one, other = ([all_of.index(number) for number in all_of] for all_of in ends)
     assert one == other
 
@@ -70,7 +70,7 @@ def test_definitions_are_equal_whatever_the_order_of_attributes(extra: bytes) ->
     bodies = [named[0] + attrs[0] + attrs[1] + extra, named[1] + attrs[1] + attrs[0] + extra]
     graph = decode_graph(b"".join(b"\n" + bytes([len(body)]) + body for body in bodies), "x.pb")
     numbers = DefinitionNumbers(flatten(graph))
-    assert numbers.of(0) == numbers.of(1)
+    assert numbers.number_of(0) == numbers.number_of(1)
 
 
 @each("key", [b"\n\x06_class", b"\n\x06_class\x12\x00"], ids=["a key", "a key and a value"])
@@ -80,19 +80,19 @@ def test_an_attribute_that_names_another_key_behind_that_of_the_colocation_is_th
     bodies = [op + b"*" + bytes([len(key + value)]) + key + value for op, value in zip(ops, values, strict=True)]
     graph = decode_graph(b"".join(b"\n" + bytes([len(body)]) + body for body in bodies), "x.pb")
     numbers = DefinitionNumbers(flatten(graph))
-    assert numbers.of(0) != numbers.of(1)
+    assert numbers.number_of(0) != numbers.number_of(1)
 
 
 @each("behind", [b"", b"\x12\x04Relu"], ids=["nothing", "a field"])
 def test_a_colocation_without_a_value_ends_where_it_ends(behind: bytes) -> None:
     body = NodeDef(name="x", op="Neg").SerializeToString() + b"*\x08\n\x06_class" + behind
     graph = decode_graph(b"\n" + bytes([len(body)]) + body, "x.pb")
-    assert DefinitionNumbers(flatten(graph)).of(0) == 0
+    assert DefinitionNumbers(flatten(graph)).number_of(0) == 0
 
 
 def test_nodes_are_found_from_either_end() -> None:
     data = GraphDef(node=[NodeDef(name=name) for name in "abc"]).SerializeToString()
-    nodes = PackedNodes(data, node_stops(data))
+    nodes = PackedNodes(data, node_end_offsets(data))
     assert [nodes[at].name for at in (0, 2, -1, -3)] == ["a", "c", "c", "a"]
     assert [node.name for node in nodes[1:]] == ["b", "c"]
     for beyond in (3, -4):
@@ -101,7 +101,7 @@ def test_nodes_are_found_from_either_end() -> None:
 
 
 def test_a_message_is_not_made_where_nothing_is_changed() -> None:
-    loaded = read(NODE + REST)
+    loaded = read_source(NODE + REST)
     assert isinstance(loaded.graph, PackedGraph)
     assert loaded.graph_def == GraphDef.FromString(NODE + REST)
 
@@ -118,20 +118,20 @@ def test_damage_is_told_as_for_any_message(data: bytes) -> None:
 
 
 def test_a_length_without_end_is_no_length() -> None:
-    assert not node_stops(NODE + b"\n" + b"\xff" * 400_000)
+    assert not node_end_offsets(NODE + b"\n" + b"\xff" * 400_000)
 
 
 def test_graphs_of_large_constants_are_decoded_whole() -> None:
     node = {"name": "x", "op": "Const", "attr": {"value": {"tensor": {"tensor_content": bytes(9000)}}}}
-    assert pack(GraphDef(node=[node]).SerializeToString()) is None
+    assert pack_graph(GraphDef(node=[node]).SerializeToString()) is None
 
 
 def test_the_whole_message_is_made_once_and_has_the_nodes() -> None:
     graph = decode_graph(data := NODE * 9 + REST, "x.pb")
     assert isinstance(graph, PackedGraph)
     assert graph.node[3] == NodeDef(name="x", op="Relu")
-    message = graph.whole()
-    assert graph.whole() is message
+    message = graph.whole_message()
+    assert graph.whole_message() is message
     assert message == GraphDef.FromString(data)
     message.node[3].op = "Elu"
     assert [node.op for node in graph.node][2:5] == ["Relu", "Elu", "Relu"]
@@ -139,9 +139,9 @@ def test_the_whole_message_is_made_once_and_has_the_nodes() -> None:
 
 
 def test_equal_files_are_equal() -> None:
-    first, second = read(NODE + REST), read(NODE + REST)
+    first, second = read_source(NODE + REST), read_source(NODE + REST)
     assert first == second
-    assert first != read(NODE + NODE + REST)
+    assert first != read_source(NODE + NODE + REST)
     assert first.graph_def == second.graph_def
     assert first == second
 

@@ -11,9 +11,9 @@ from graphviz_tb import load
 from graphviz_tb.annotate.trace_names import TraceNames
 from graphviz_tb.errors import TooLarge
 from graphviz_tb.proto import FunctionDef, GraphDef, RunMetadata, SavedModel, XSpace
-from graphviz_tb.read import profiles, read
-from graphviz_tb.read.objects import disambiguate
-from graphviz_tb.read.traced import repeated_step
+from graphviz_tb.read import list_profiles, read_source
+from graphviz_tb.read.objects import disambiguate_variable_names
+from graphviz_tb.read.traced import data_loop_step
 from tests.read.test_bounded import layer, model
 from tests.timing import seconds
 
@@ -56,7 +56,7 @@ def test_an_effect_with_two_names_in_calls_in_calls() -> None:
     call(graph, "call", "f0")
     graph.node.add(name="x", op="ReadVariableOp", input=["call:0", "^call"])
     with seconds(5):
-        found = read(served(graph, "x")).graph_def
+        found = read_source(served(graph, "x")).graph_def
     assert [list(node.input) for node in found.node if node.name == "x"] == [["c:output:0", "^c"]]
 
 
@@ -72,7 +72,7 @@ def test_many_that_wait_for_many_effects(count: int, opened: bool) -> None:
     for number in range(count):
         graph.node.add(name=f"x{number}", op="Identity", input=["call:0", "^call"])
     with seconds(10):
-        found = read(served(graph, *(f"x{number}" for number in range(count)))).graph_def
+        found = read_source(served(graph, *(f"x{number}" for number in range(count)))).graph_def
     assert any(node.op == "Relu" for node in found.node) == opened
 
 
@@ -94,7 +94,7 @@ def test_variables_on_an_attribute_with_a_long_name(letters: int, name: str) -> 
     ]
     data = b"".join(objects)
     ends = [sum(map(len, objects[:number])) for number in range(len(objects) + 1)]
-    names = disambiguate(["", "", *["m/kernel"] * 200], data, list(pairwise(ends)))
+    names = disambiguate_variable_names(["", "", *["m/kernel"] * 200], data, list(pairwise(ends)))
     assert set(names[2:]) == {name}
 
 
@@ -106,7 +106,7 @@ def test_a_model_whose_inputs_share_one_name() -> None:
     config = {"name": "n", "layers": inside, "input_layers": [["i", 0, 0]], "output_layers": [["i", 0, 0]]}
     nested = {"class_name": "Functional", "name": "n", "config": config, "inbound_nodes": calls}
     with seconds(20):
-        found = read(model(*(layer(f"q{number}") for number in range(2200)), nested)).graph_def
+        found = read_source(model(*(layer(f"q{number}") for number in range(2200)), nested)).graph_def
     assert [len(node.input) for node in found.node if node.input] == [2200]
 
 
@@ -126,7 +126,7 @@ def test_executions_that_overlap_share_allocations_of_long_shapes() -> None:
         line.events.add(metadata_id=1, duration_ps=10**9)
         line.events.add(metadata_id=2, offset_ps=1000)
     with seconds(30), pytest.raises(TooLarge, match="would take more than"):
-        profiles(space.SerializeToString())
+        list_profiles(space.SerializeToString())
 
 
 @pytest.mark.slow
@@ -142,7 +142,7 @@ def test_a_loop_that_names_thousands_of_functions_in_a_chain() -> None:
         function.node_def.add(name="x", op="Relu")
     library = {function.signature.name: function for function in graph.library.function}
     with seconds(5):
-        found = repeated_step(graph.node, library)
+        found = data_loop_step(graph.node, library)
     assert found is not None
     assert found[-1].attr["f"].func.name == "f0"  # the one that leads to most
 
@@ -162,7 +162,7 @@ def test_names_that_thousands_of_bodies_may_explain() -> None:
         device.node_stats.add(node_name=f"{'a/' * 200}x{number}", all_start_micros=1, all_end_rel_micros=1)
     hierarchy = load(graph).hierarchy
     with seconds(15):
-        assert len(TraceNames(hierarchy).places(entry.node_name for entry in device.node_stats)) == 300
+        assert len(TraceNames(hierarchy).execution_paths(entry.node_name for entry in device.node_stats)) == 300
 
 
 @pytest.mark.slow
@@ -174,7 +174,7 @@ def test_layers_of_which_a_far_output_is_taken() -> None:
         return layer(f"d{number}", {"args": [tensor], "kwargs": {}})
 
     with seconds(10):
-        content = read(model(layer("d0"), *(taking(number) for number in range(1, 1500))))
+        content = read_source(model(layer("d0"), *(taking(number) for number in range(1, 1500))))
     outputs = [len(content.layers[f"m/d{number}"].outputs) for number in range(1500)]
     assert outputs[:3] == [1, 4001, 4001]
     assert sum(outputs) < 300_000

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from graphviz_tb.errors import Ambiguous, MalformedRecord, NoGraph, RequestError, TooLarge, UnknownChoice
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import Event, GraphDef, MetaGraphDef, RunMetadata, SavedModel
-from graphviz_tb.read import contents, profiles, read, walk
-from graphviz_tb.read.crc import crc, masked_crc, slow_crc
-from graphviz_tb.read.tfevents import scan
+from graphviz_tb.read import list_contents, list_profiles, read_source, walk
+from graphviz_tb.read.crc import crc, crc_in_python, masked_crc
+from graphviz_tb.read.tfevents import scan_event_file
 from tests.each import each
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -56,7 +56,7 @@ def profile(tag: str, step: int = 0, device: str = "/cpu:0") -> Event:
 
 
 def names(source: object, **choice: str) -> list[str]:
-    return [node.name for node in read(source, ReadOptions(**choice)).graph_def.node]  # type: ignore[arg-type]
+    return [node.name for node in read_source(source, ReadOptions(**choice)).graph_def.node]  # type: ignore[arg-type]
 
 
 def write(folder: Path, run: str, *made: Event, name: str = "events.out.tfevents.1.host") -> Path:
@@ -81,7 +81,7 @@ def write(folder: Path, run: str, *made: Event, name: str = "events.out.tfevents
     ],
 )
 def test_real_log_folders_open_by_their_path(folder: str, kind: str, nodes: int, label: str, tags: list[str]) -> None:
-    loaded = read(LOGS / folder)
+    loaded = read_source(LOGS / folder)
     assert (loaded.kind, len(loaded.graph_def.node), loaded.label) == (kind, nodes, f"{LOGS / folder}{label}")
     assert sorted(loaded.run_metadata) == tags
     for tag in tags:
@@ -89,26 +89,26 @@ def test_real_log_folders_open_by_their_path(folder: str, kind: str, nodes: int,
 
 
 def test_a_log_with_a_conceptual_graph_only_says_so() -> None:
-    (notice,) = read(LOGS / "keras3_callback").notices
+    (notice,) = read_source(LOGS / "keras3_callback").notices
     assert notice.code == "conceptual-graph"
-    assert read(LOGS / "keras3_callback", ReadOptions(kind="conceptual")).notices == ()
+    assert read_source(LOGS / "keras3_callback", ReadOptions(kind="conceptual")).notices == ()
 
 
 def test_kind_chooses_the_conceptual_graph() -> None:
-    loaded = read(LOGS / "keras2_callback", ReadOptions(kind="conceptual"))
+    loaded = read_source(LOGS / "keras2_callback", ReadOptions(kind="conceptual"))
     assert (loaded.kind, len(loaded.graph_def.node)) == ("conceptual", 10)
 
 
 def test_the_events_of_a_trace_give_the_graph_that_the_merge_gives() -> None:
-    merged = read(FIXTURES / "real/func_trace.pb").graph_def
-    traced = read(LOGS / "trace_export").graph_def
+    merged = read_source(FIXTURES / "real/func_trace.pb").graph_def
+    traced = read_source(LOGS / "trace_export").graph_def
     assert {node.name.split("/")[0] for node in traced.node} == {f"graph_{number}" for number in (1, 2, 3, 4)}
     assert all(not name.split("/", 1)[1].startswith("^") for node in traced.node for name in node.input)
     assert len(merged.node) == 19
 
 
 def test_info_lists_everything() -> None:
-    listed = contents(LOGS / "mnist_runs")
+    listed = list_contents(LOGS / "mnist_runs")
     assert [(entry.kind, entry.run, entry.tag) for entry in listed] == [
         ("op", "train", "__run_graph__"),
         ("profile", "train", "step002"),
@@ -119,11 +119,11 @@ def test_info_lists_everything() -> None:
 
 
 def test_profiles_of_a_log_and_of_a_file() -> None:
-    assert set(profiles(LOGS / "mnist_runs")) == {"step002", "step004"}
-    (metadata,) = profiles(FIXTURES / "run_metadata/mnist_cnn_step099.pb").values()
+    assert set(list_profiles(LOGS / "mnist_runs")) == {"step002", "step004"}
+    (metadata,) = list_profiles(FIXTURES / "run_metadata/mnist_cnn_step099.pb").values()
     assert metadata.step_stats.dev_stats
     with pytest.raises(NoGraph):
-        profiles(FIXTURES / "real/colocate.pb")
+        list_profiles(FIXTURES / "real/colocate.pb")
 
 
 # Runs and tags.
@@ -134,14 +134,14 @@ def test_several_runs_must_be_chosen(tmp_path: Path) -> None:
     write(tmp_path, "b/c", graph_event("y"))
     write(tmp_path, "b/empty", Event(wall_time=1.5, step=3))
     with pytest.raises(Ambiguous) as caught:
-        read(tmp_path)
+        read_source(tmp_path)
     assert "--run a" in str(caught.value)
     assert "--run b/c" in str(caught.value)
     assert "--run" in (caught.value.hint or "")
     assert names(tmp_path, run="a") == ["x"]
     assert names(tmp_path, run="b/c") == ["y"]
     with pytest.raises(UnknownChoice, match="a, b/c"):
-        read(tmp_path, ReadOptions(run="z"))
+        read_source(tmp_path, ReadOptions(run="z"))
 
 
 def test_the_graph_of_a_run_and_tagged_graphs_are_told_apart(tmp_path: Path) -> None:
@@ -151,18 +151,18 @@ def test_the_graph_of_a_run_and_tagged_graphs_are_told_apart(tmp_path: Path) -> 
     path = write(tmp_path, ".", graph_event("x"), plugin("graph_run_metadata_graph", "fn", traced.SerializeToString()))
     for source in (tmp_path, path):
         with pytest.raises(Ambiguous):
-            read(source)
+            read_source(source)
         assert names(source, tag="__run_graph__") == ["x"]
         assert names(source, tag="fn") == ["t"]
         assert names(source, tag="fn:post_optimization") == ["o"]
     with pytest.raises(RequestError):
-        read(path, ReadOptions(run="nowhere"))
+        read_source(path, ReadOptions(run="nowhere"))
 
 
 def test_the_last_graph_of_a_run_is_taken(tmp_path: Path) -> None:
     write(tmp_path, ".", graph_event("x"), graph_event("y", "z", step=5))
     write(tmp_path, ".", graph_event("q", "r", "s"), name="events.out.tfevents.2.host")
-    loaded = read(tmp_path)
+    loaded = read_source(tmp_path)
     assert len(loaded.graph_def.node) == 3
     assert [notice.code for notice in loaded.notices] == ["several-graphs"]
 
@@ -178,18 +178,18 @@ def test_the_graphs_plugin_and_tagged_profiles_of_tensorboard_data() -> None:
     stats = RunMetadata(step_stats={"dev_stats": [{"device": "d"}]}).SerializeToString()
     source = events(plugin("graphs", "__run_graph__", data, b""), plugin("graph_tagged_run_metadata", "s", stats, b""))
     assert names(source) == ["p"]
-    assert read(source).run_metadata["s"].step_stats.dev_stats[0].device == "d"
+    assert read_source(source).run_metadata["s"].step_stats.dev_stats[0].device == "d"
 
 
 def test_every_step_of_a_profile_is_kept() -> None:
-    loaded = read(events(graph_event("x"), profile("t", 1, "a"), profile("t", 2, "b"), profile("u", 3, "c")))
+    loaded = read_source(events(graph_event("x"), profile("t", 1, "a"), profile("t", 2, "b"), profile("u", 3, "c")))
     assert sorted(loaded.run_metadata) == ["t", "t@1", "u"]
     assert loaded.run_metadata["t"].step_stats.dev_stats[0].device == "b"
 
 
 def test_a_plugin_of_another_version_is_skipped_and_told() -> None:
     source = events(graph_event("x"), plugin("graph_keras_model", "k", b"{}", b"7"))
-    (notice,) = read(source).notices
+    (notice,) = read_source(source).notices
     assert notice.code == "unknown-version"
 
 
@@ -205,12 +205,12 @@ def test_event_files_are_known_by_content(tmp_path: Path) -> None:
 
 @given(st.binary(max_size=300))
 def test_checksums(data: bytes) -> None:
-    assert slow_crc(data) == crc(data)
+    assert crc_in_python(data) == crc(data)
 
 
 def test_known_checksums() -> None:
-    assert slow_crc(bytes(32)) == 0x8A9136AA
-    assert slow_crc(b"\xff" * 32) == 0x62A8AB43
+    assert crc_in_python(bytes(32)) == 0x8A9136AA
+    assert crc_in_python(b"\xff" * 32) == 0x62A8AB43
 
 
 def test_every_cut_of_a_file_is_survived_once_the_graph_is_whole() -> None:
@@ -220,14 +220,14 @@ def test_every_cut_of_a_file_is_survived_once_the_graph_is_whole() -> None:
         assert names(data[:end]) == ["x"]
     for end in range(13, len(whole)):
         with pytest.raises((MalformedRecord, NoGraph)):
-            read(data[:end])
+            read_source(data[:end])
 
 
 def test_a_log_that_changes_while_it_is_read(tmp_path: Path) -> None:
     """What was found is read again when it is chosen: by then other bytes may lie there, as many as before."""
     path = write(tmp_path, ".", graph_event("x"))
     with path.open("rb") as stream:
-        (found,) = scan(stream, path.name, path).finds
+        (found,) = scan_event_file(stream, path.name, path).finds
     assert GraphDef.FromString(found.data()).node[0].name == "x"
     for changed in (events(graph_event("y")), path.read_bytes()[:-8]):
         path.write_bytes(changed)
@@ -237,24 +237,24 @@ def test_a_log_that_changes_while_it_is_read(tmp_path: Path) -> None:
 
 def test_a_torn_last_record_is_told_with_its_byte() -> None:
     whole = events(graph_event("x"))
-    (notice,) = read(whole + b"\1\2\3").notices
+    (notice,) = read_source(whole + b"\1\2\3").notices
     assert (notice.code, notice.where) == ("torn-record", f"byte {len(whole)}")
 
 
 def test_a_damaged_length_ends_the_file() -> None:
     whole = events(graph_event("x"))
     bad = bytes(8) + b"\1\2\3\4" + bytes(20)
-    (notice,) = read(whole + bad).notices
+    (notice,) = read_source(whole + bad).notices
     assert (notice.code, notice.where) == ("damaged-record", f"byte {len(whole)}")
     with pytest.raises(MalformedRecord) as caught:
-        read(events() + bad)
+        read_source(events() + bad)
     assert caught.value.offset == len(events())
 
 
 def test_a_damaged_payload_is_skipped() -> None:
     damaged = bytearray(record(graph_event("bad").SerializeToString()))
     damaged[20] ^= 1
-    loaded = read(events() + bytes(damaged) + record(graph_event("x").SerializeToString()))
+    loaded = read_source(events() + bytes(damaged) + record(graph_event("x").SerializeToString()))
     assert [node.name for node in loaded.graph_def.node] == ["x"]
     assert loaded.notices[0].where == f"byte {len(events())}"
 
@@ -264,7 +264,7 @@ def test_a_record_that_claims_too_much(size: int) -> None:
     header = struct.pack("<Q", size)
     hostile = header + struct.pack("<I", masked_crc(header)) + b"x" * 100
     with pytest.raises(MalformedRecord):
-        read(events() + hostile)
+        read_source(events() + hostile)
     assert names(events(graph_event("x")) + hostile) == ["x"]
 
 
@@ -281,10 +281,10 @@ def test_a_saved_model_folder_wins_over_logs_beside_it(tmp_path: Path) -> None:
 
 def test_folders_without_a_model(tmp_path: Path) -> None:
     with pytest.raises(NoGraph, match="it is empty"):
-        read(tmp_path)
+        read_source(tmp_path)
     (tmp_path / "graph.pb").write_bytes(graph("x").SerializeToString())
     with pytest.raises(NoGraph) as caught:
-        read(tmp_path)
+        read_source(tmp_path)
     assert "graph.pb" in (caught.value.hint or "")
 
 
@@ -301,7 +301,7 @@ def test_a_log_whose_file_holds_no_event_is_told_from_no_log(
 ) -> None:
     (tmp_path / "e.tfevents.1").write_bytes(data)
     with pytest.raises(NoGraph) as caught:
-        read(tmp_path)
+        read_source(tmp_path)
     assert why in str(caught.value)
     assert next_step in (caught.value.hint or "")
 
@@ -310,7 +310,7 @@ def test_a_log_whose_file_holds_no_event_is_told_from_no_log(
 
 
 def codes(folder: Path) -> list[str]:
-    return [notice.code for notice in read(folder).notices]
+    return [notice.code for notice in read_source(folder).notices]
 
 
 def test_a_run_whose_folder_cannot_be_listed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -345,7 +345,7 @@ def test_an_event_file_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch:
 
 
 def test_a_link_to_more_than_a_log_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(walk, "LINKED_FILES", 30)
+    monkeypatch.setattr(walk, "MAX_LINKED_FILES", 30)
     write(tmp_path / "logs", "run", graph_event("x"))
     for number in range(40):
         (tmp_path / "machine" / str(number)).mkdir(parents=True)
@@ -353,7 +353,7 @@ def test_a_link_to_more_than_a_log_holds(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "logs/link").symlink_to("../machine")
     assert names(tmp_path / "logs") == ["x"]
     assert codes(tmp_path / "logs") == ["many-linked-files"]
-    assert len(walk.files_below(tmp_path / "logs").files) < 40
+    assert len(walk.list_files_below(tmp_path / "logs").files) < 40
 
 
 def test_a_folder_of_more_than_any_log_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -364,7 +364,7 @@ def test_a_folder_of_more_than_any_log_holds(tmp_path: Path, monkeypatch: pytest
     for number in range(40):
         (tmp_path / str(number)).touch()
     with pytest.raises(TooLarge, match="more than 30 files"):
-        read(tmp_path)
+        read_source(tmp_path)
 
 
 @pytest.mark.parametrize("runs", [("train", "validation"), ("train",)])
@@ -372,6 +372,6 @@ def test_one_event_file_says_which_runs_are_beside_it(runs: tuple[str, ...], tmp
     for run in runs:
         (tmp_path / run).mkdir()
         (tmp_path / run / "events.out.tfevents.1").write_bytes(events(Event(wall_time=1.5, graph_def=b"\n\3\n\1x")))
-    said = [notice.message for notice in read(tmp_path / "train" / "events.out.tfevents.1").notices]
+    said = [notice.message for notice in read_source(tmp_path / "train" / "events.out.tfevents.1").notices]
     wanted = f"this is one event file of 2 runs (train, validation): give '{tmp_path}' for all of them"
     assert said == ([wanted] if len(runs) > 1 else [])

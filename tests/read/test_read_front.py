@@ -27,7 +27,7 @@ from graphviz_tb.errors import (
 )
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, MetaGraphDef, RunMetadata, SavedModel
-from graphviz_tb.read import contents, opened, read
+from graphviz_tb.read import list_contents, opened, read_source
 from graphviz_tb.read.textproto import blocks
 from tests.each import each
 
@@ -38,7 +38,7 @@ GRAPHS = sorted(FIXTURES.glob("real/*.pb*"))
 
 @each("path", GRAPHS, ids=lambda path: path.name)
 def test_one_graph_in_every_form_is_one_graph(path: Path) -> None:
-    loaded = read(path)
+    loaded = read_source(path)
     graph = loaded.graph_def
     assert (loaded.kind, loaded.label) == ("op", str(path))
     meta = MetaGraphDef(graph_def=graph)
@@ -49,27 +49,27 @@ def test_one_graph_in_every_form_is_one_graph(path: Path) -> None:
     for message in (graph, meta, saved, metadata):
         binary = message.SerializeToString()
         text = text_format.MessageToString(message).encode()
-        assert read(binary).graph_def == graph
-        assert read(text).graph_def == graph
-        assert read(gzip.compress(binary)).graph_def == graph
+        assert read_source(binary).graph_def == graph
+        assert read_source(text).graph_def == graph
+        assert read_source(gzip.compress(binary)).graph_def == graph
 
 
 def test_small_graphs_are_not_taken_for_something_else() -> None:
     for size in range(1, 130):  # lengths that are letters, braces, line ends
         graph = GraphDef(node=[{"name": "n" * size}])
-        assert read(graph.SerializeToString()).graph_def == graph
+        assert read_source(graph.SerializeToString()).graph_def == graph
         two = GraphDef(node=[{"name": "{" + "a" * size, "op": "b"}, {"name": ":"}], versions={"producer": 7})
-        assert read(two.SerializeToString()).graph_def == two
+        assert read_source(two.SerializeToString()).graph_def == two
 
 
 def test_a_name_that_is_like_messages_in_messages_is_a_name() -> None:
     for size in (*range(1, 130), 1000, 50_000):  # a line break is also the key of a field 1
         for name in ("\n" * size, "a" + "\n" * size):
             graph = GraphDef(node=[{"name": name, "op": "NoOp"}])
-            assert read(graph.SerializeToString()).graph_def == graph
+            assert read_source(graph.SerializeToString()).graph_def == graph
     step = RunMetadata(step_stats={"dev_stats": [{"device": "\n" * 20}] * 3})
     with pytest.raises(NoGraph):
-        read(step.SerializeToString())
+        read_source(step.SerializeToString())
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,7 +77,7 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
         buffer = io.BytesIO((FIXTURES / "real/colocate.pb").read_bytes())
 
     monkeypatch.setattr(sys, "stdin", Standard())
-    loaded = read("-")
+    loaded = read_source("-")
     assert len(loaded.graph_def.node) == 33
     assert loaded.label == "standard input"
 
@@ -97,54 +97,57 @@ def test_objects_that_have_a_graph() -> None:
         graph = Graph()
 
     for source in (graph, Message(), Graph(), Function(), graph.SerializeToString()):
-        assert read(source).graph_def == graph
+        assert read_source(source).graph_def == graph
     with pytest.raises(RequestError, match="a float is no graph"):
-        read(3.5)
+        read_source(3.5)
 
 
 def test_messages_of_another_pool_are_told_by_their_name() -> None:
     meta = MetaGraphDef(graph_def={"node": [{"name": "m"}]})
-    assert read(meta).graph_def.node[0].name == "m"
-    assert read(SavedModel(meta_graphs=[meta])).graph_def.node[0].name == "m"
+    assert read_source(meta).graph_def.node[0].name == "m"
+    assert read_source(SavedModel(meta_graphs=[meta])).graph_def.node[0].name == "m"
 
 
 def test_a_graph_of_functions_only_is_no_meta_graph() -> None:
     graph = GraphDef(library={"function": [{"signature": {"name": "f"}, "node_def": [{"name": "x"}]}]})
-    assert read(graph.SerializeToString()).graph_def == graph
+    assert read_source(graph.SerializeToString()).graph_def == graph
     meta = MetaGraphDef(graph_def={"node": [{"name": "f", "op": "g"}]})
-    assert read(meta.SerializeToString()).graph_def == meta.graph_def
+    assert read_source(meta.SerializeToString()).graph_def == meta.graph_def
 
 
 def test_a_large_text_is_read_in_windows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(opened, "LARGE_TEXT", 0)
-    monkeypatch.setattr(blocks, "FIRST_WINDOW", 700)
-    monkeypatch.setattr(blocks, "WINDOW", 1000)
+    monkeypatch.setattr(opened, "LARGE_TEXT_BYTES", 0)
+    monkeypatch.setattr(blocks, "FIRST_WINDOW_BYTES", 700)
+    monkeypatch.setattr(blocks, "WINDOW_BYTES", 1000)
     for path in sorted([*FIXTURES.glob("real/*.pbtxt"), *FIXTURES.glob("rules/*.pbtxt")]):
-        assert read(path).graph_def.SerializeToString() == read(path.read_bytes()).graph_def.SerializeToString()
+        assert (
+            read_source(path).graph_def.SerializeToString()
+            == read_source(path.read_bytes()).graph_def.SerializeToString()
+        )
     long = tmp_path / "long"
     long.write_text('node {\n  name: "' + "x" * 5000 + '"\n}\nnode { name: "b"\n\n\n}')
-    assert [len(node.name) for node in read(long).graph_def.node] == [5000, 1]
+    assert [len(node.name) for node in read_source(long).graph_def.node] == [5000, 1]
     long.write_text('node {\n  name: "' + "x" * 5000 + '"\n}\nnode { name: 7 }')
     with pytest.raises(MalformedText, match="line 4, column 14"):
-        read(long)
+        read_source(long)
 
 
 def test_saved_model_with_its_signatures() -> None:
-    loaded = read(FIXTURES / "containers/saved_model")
+    loaded = read_source(FIXTURES / "containers/saved_model")
     (signature,) = loaded.signatures
     assert signature.name == "serving_default"
     assert [(spec.key, spec.dtype, spec.shape) for spec in signature.inputs] == [("feat", "float", (-1, 8))]
     assert [(spec.key, spec.tensor) for spec in signature.outputs] == [("d2", "StatefulPartitionedCall:0")]
-    (entry,) = contents(FIXTURES / "containers/saved_model")
+    (entry,) = list_contents(FIXTURES / "containers/saved_model")
     assert (entry.tag_set, entry.nodes, entry.functions) == ("serve", 31, 0)
-    (entry,) = contents(FIXTURES / "containers/saved_model", ReadOptions(whole_file=True))
+    (entry,) = list_contents(FIXTURES / "containers/saved_model", ReadOptions(whole_file=True))
     assert (entry.tag_set, entry.nodes, entry.functions) == ("serve", 43, 20)
 
 
 def test_a_signature_is_its_body() -> None:
     folder = FIXTURES / "containers/saved_model"
-    whole = read(folder, ReadOptions(whole_file=True))
-    loaded = part = read(folder, ReadOptions(signature="serving_default"))
+    whole = read_source(folder, ReadOptions(whole_file=True))
+    loaded = part = read_source(folder, ReadOptions(signature="serving_default"))
     names = {node.name for node in part.graph_def.node}
     assert {"feat", "d2"} <= names  # as the signature calls its argument and its result
     assert not [node.op for node in part.graph_def.node if "Call" in node.op]
@@ -153,7 +156,7 @@ def test_a_signature_is_its_body() -> None:
     assert loaded.left_out > 20  # what saves, restores and initialises
     assert {name.split(":")[0].lstrip("^") for node in part.graph_def.node for name in node.input} <= names
     with pytest.raises(UnknownChoice, match="serving_default"):
-        read(folder, ReadOptions(signature="train"))
+        read_source(folder, ReadOptions(signature="train"))
 
 
 def two_meta_graphs() -> bytes:
@@ -165,13 +168,13 @@ def two_meta_graphs() -> bytes:
 
 def test_tag_sets_choose_in_any_order() -> None:
     with pytest.raises(Ambiguous, match="--tag-set serve,gpu"):
-        read(two_meta_graphs())
-    assert read(two_meta_graphs(), ReadOptions(tag_set="gpu,serve")).graph_def.node[0].name == "serve_gpu"
-    assert read(two_meta_graphs(), ReadOptions(tag_set="serve")).graph_def.node[0].name == "serve"
+        read_source(two_meta_graphs())
+    assert read_source(two_meta_graphs(), ReadOptions(tag_set="gpu,serve")).graph_def.node[0].name == "serve_gpu"
+    assert read_source(two_meta_graphs(), ReadOptions(tag_set="serve")).graph_def.node[0].name == "serve"
     with pytest.raises(UnknownChoice):
-        read(two_meta_graphs(), ReadOptions(tag_set="train"))
+        read_source(two_meta_graphs(), ReadOptions(tag_set="train"))
     with pytest.raises(RequestError, match="no SavedModel"):
-        read(FIXTURES / "real/colocate.pb", ReadOptions(tag_set="serve"))
+        read_source(FIXTURES / "real/colocate.pb", ReadOptions(tag_set="serve"))
 
 
 def test_of_graphs_with_the_same_tags_the_first_is_read() -> None:
@@ -179,11 +182,11 @@ def test_of_graphs_with_the_same_tags_the_first_is_read() -> None:
     made = SavedModel(saved_model_schema_version=1)
     for name, tags in (("a", ["serve", "gpu"]), ("b", ["gpu", "serve"]), ("c", ["serve", "gpu"]), ("d", ["serve"])):
         made.meta_graphs.add(meta_info_def={"tags": tags}, graph_def={"node": [{"name": name}]})
-    loaded = read(made.SerializeToString(), ReadOptions(tag_set="gpu,serve"))
+    loaded = read_source(made.SerializeToString(), ReadOptions(tag_set="gpu,serve"))
     assert [node.name for node in loaded.graph_def.node] == ["a"]
     assert [(notice.code, notice.count) for notice in loaded.notices] == [("same-tag-set", 2)]
-    assert [entry.tag_set for entry in contents(made.SerializeToString())] == ["serve,gpu", "serve"]
-    assert not read(made.SerializeToString(), ReadOptions(tag_set="serve")).notices
+    assert [entry.tag_set for entry in list_contents(made.SerializeToString())] == ["serve,gpu", "serve"]
+    assert not read_source(made.SerializeToString(), ReadOptions(tag_set="serve")).notices
 
 
 def test_run_metadata_has_three_forms() -> None:
@@ -200,9 +203,9 @@ def test_run_metadata_has_three_forms() -> None:
         ]
     )
     data = made.SerializeToString()
-    assert read(data).graph_def.node[0].name == "p"
-    assert read(data, ReadOptions(tag="post_optimization")).graph_def.node[0].name == "o"
-    assert read(data, ReadOptions(tag="partitions")).graph_def.node[0].name == "q"
+    assert read_source(data).graph_def.node[0].name == "p"
+    assert read_source(data, ReadOptions(tag="post_optimization")).graph_def.node[0].name == "o"
+    assert read_source(data, ReadOptions(tag="partitions")).graph_def.node[0].name == "q"
 
 
 def test_merged_graphs_keep_every_reference() -> None:
@@ -219,7 +222,7 @@ def test_merged_graphs_keep_every_reference() -> None:
         return made
 
     data = RunMetadata(partition_graphs=[graph(21), graph(22)]).SerializeToString()
-    loaded = read(data)
+    loaded = read_source(data)
     merged = loaded.graph_def
     assert [node.name for node in merged.node] == ["graph_1/a", "graph_1/b", "graph_2/a", "graph_2/b"]
     assert merged.node[2].op == "graph_2_f"
@@ -247,7 +250,7 @@ def test_merged_graphs_keep_every_reference() -> None:
 )
 def test_what_is_no_graph_says_what_it_is_and_what_to_do(data: bytes, said: str, next_step: str) -> None:
     with pytest.raises(ReadError) as error:
-        read(data)
+        read_source(data)
     assert said in str(error.value)
     assert next_step in (error.value.hint or "")
 
@@ -295,20 +298,20 @@ def test_what_is_no_graph_says_what_it_is_and_what_to_do(data: bytes, said: str,
 )
 def test_broken_inputs_say_what_is_wrong(name: str, error: type[ReadError], word: str) -> None:
     with pytest.raises(error, match=word) as caught:
-        read(BROKEN / name)
+        read_source(BROKEN / name)
     assert caught.value.exit_code == 3
 
 
 @pytest.mark.parametrize("name", ["torn_last.tfevents", "bad_crc_last.tfevents", "bad_value.pbtxt"])
 def test_survivable_damage_is_a_notice_and_an_error_when_strict(name: str) -> None:
-    assert len(read(BROKEN / name).notices) == 1
+    assert len(read_source(BROKEN / name).notices) == 1
     with pytest.raises(ReadError):
-        read(BROKEN / name, ReadOptions(strict=True))
+        read_source(BROKEN / name, ReadOptions(strict=True))
 
 
 def test_unknown_fields_of_a_binary_graph_are_told() -> None:
     data = GraphDef(node=[{"name": "x"}]).SerializeToString() + b"\xfa\x01\x03new" + b"\xf8\x01\x07"
-    loaded = read(data)
+    loaded = read_source(data)
     assert len(loaded.graph_def.node) == 1
     assert [(notice.code, notice.count) for notice in loaded.notices] == [("unknown-field", 2)]
 
@@ -316,15 +319,15 @@ def test_unknown_fields_of_a_binary_graph_are_told() -> None:
 def test_the_limit_holds(tmp_path: Path) -> None:
     path = FIXTURES / "real/cifar10_shapes.pb"
     with pytest.raises(TooLarge, match="100,000 bytes") as caught:
-        read(path, ReadOptions(max_bytes=100_000))
+        read_source(path, ReadOptions(max_bytes=100_000))
     assert "--max-bytes" in (caught.value.hint or "")
-    assert read(path, ReadOptions(max_bytes=200_000)).graph_def.node
+    assert read_source(path, ReadOptions(max_bytes=200_000)).graph_def.node
 
 
 def test_a_gzip_bomb_is_refused() -> None:
     bomb = gzip.compress(b"node {}\n" * 16_000_000, 9)
     with pytest.raises(ReadError):
-        read(bomb)
+        read_source(bomb)
 
 
 def test_import_is_light() -> None:
@@ -345,11 +348,11 @@ def test_the_pool_is_private() -> None:
 @each("count", [16_370, 21_841, 32_768, 60_000])
 def test_a_first_name_longer_than_what_is_looked_at(letter: str, scope: str, count: int) -> None:
     graph = GraphDef(node=[{"name": scope + letter * count, "op": "Relu"}])
-    assert load(graph.SerializeToString()).hierarchy.ops(0) == 1
+    assert load(graph.SerializeToString()).hierarchy.op_count(0) == 1
 
 
 def test_a_graph_whose_names_all_hold_control_characters() -> None:
     graph = GraphDef(
         node=[{"name": f":/\0/{at}", "op": "A", "input": [f":/\0/{at - 1}"] * (at > 0)} for at in range(3)]
     )
-    assert load(graph.SerializeToString()).hierarchy.ops(0) == 3
+    assert load(graph.SerializeToString()).hierarchy.op_count(0) == 3

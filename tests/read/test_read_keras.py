@@ -10,7 +10,7 @@ import pytest
 
 from graphviz_tb.errors import MalformedText, NoGraph, TooLarge, UnknownFormat
 from graphviz_tb.proto import DataType, GraphDef
-from graphviz_tb.read import archive, read
+from graphviz_tb.read import archive, read_source
 from tests.each import each
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -23,7 +23,7 @@ def edges(graph: GraphDef) -> dict[str, list[str]]:
 def test_functional_model_as_a_layer() -> None:
     # x ─▶ left  ─▶ p ─▶ one ─▶ first  ─▶ sum
     #   ─▶ right ─▶ q ─▶ two ─▶ second ─▶
-    loaded = read(FIXTURES / "read/nested_functional.json")
+    loaded = read_source(FIXTURES / "read/nested_functional.json")
     assert loaded.kind == "conceptual"
     assert edges(loaded.graph_def) == {
         "outer/x": [],
@@ -40,7 +40,7 @@ def test_functional_model_as_a_layer() -> None:
 
 
 def test_types_and_classes() -> None:
-    nodes = {node.name: node for node in read(FIXTURES / "read/nested_functional.json").graph_def.node}
+    nodes = {node.name: node for node in read_source(FIXTURES / "read/nested_functional.json").graph_def.node}
     assert nodes["outer/x"].attr["dtype"].type == DataType.Value("DT_INT64")
     assert nodes["outer/left"].attr["dtype"].type == DataType.Value("DT_FLOAT")
     assert nodes["outer/left"].attr["keras_class"].s == b"Dense"
@@ -49,7 +49,7 @@ def test_types_and_classes() -> None:
 
 def test_functional_model_in_a_sequence() -> None:
     # head ─▶ in ─▶ body ─▶ tail
-    assert edges(read(FIXTURES / "read/functional_in_sequence.json").graph_def) == {
+    assert edges(read_source(FIXTURES / "read/functional_in_sequence.json").graph_def) == {
         "line/head": [],
         "line/middle/in": ["line/head"],
         "line/middle/body": ["line/middle/in"],
@@ -58,7 +58,7 @@ def test_functional_model_in_a_sequence() -> None:
 
 
 def test_operands_in_keyword_arguments() -> None:
-    graph = read(FIXTURES / "read/operator_layers.json").graph_def
+    graph = read_source(FIXTURES / "read/operator_layers.json").graph_def
     assert edges(graph)["ops/tf.math.add"] == ["ops/x", "ops/y"]
 
 
@@ -68,12 +68,12 @@ def test_an_operator_of_keras_2_that_works_on_elements_has_a_shape() -> None:
     for layer in told["config"]["layers"]:
         if layer["class_name"] == "InputLayer":
             layer["config"]["batch_input_shape"] = [None, 4]
-    assert read(json.dumps(told).encode()).layers["ops/tf.math.add"].outputs == ((None, 4),)
+    assert read_source(json.dumps(told).encode()).layers["ops/tf.math.add"].outputs == ((None, 4),)
 
 
 def test_a_name_means_the_layer_of_its_own_model() -> None:
     # x ─▶ d ─▶ sub/d ─▶ sub/e ─▶ f
-    assert edges(read(FIXTURES / "read/same_names.json").graph_def) == {
+    assert edges(read_source(FIXTURES / "read/same_names.json").graph_def) == {
         "m/x": [],
         "m/d": ["m/x"],
         "m/sub/d": ["m/d"],
@@ -84,7 +84,7 @@ def test_a_name_means_the_layer_of_its_own_model() -> None:
 
 def test_keras_2_and_3_agree_on_one_model() -> None:
     # in_a ─▶ shared ─▶ sub_model ─▶ add ─▶ cat ─▶ cls, reg
-    made = [edges(read(FIXTURES / f"containers/keras{version}_functional.json").graph_def) for version in (2, 3)]
+    made = [edges(read_source(FIXTURES / f"containers/keras{version}_functional.json").graph_def) for version in (2, 3)]
     two, three = ({key.replace("input_layer", "input_1"): value for key, value in each.items()} for each in made)
     three = {key: [each.replace("input_layer", "input_1") for each in value] for key, value in three.items()}
     assert two == three
@@ -96,7 +96,7 @@ def test_keras_2_and_3_agree_on_one_model() -> None:
 
 
 def test_archive() -> None:
-    loaded = read(FIXTURES / "containers/keras3_mnist.keras")
+    loaded = read_source(FIXTURES / "containers/keras3_mnist.keras")
     assert loaded.kind == "conceptual"
     names = [node.name for node in loaded.graph_def.node]
     assert [list(node.input) for node in loaded.graph_def.node[1:]] == [[name] for name in names[:-1]]
@@ -109,7 +109,7 @@ def test_a_bare_configuration_and_an_old_list_of_layers() -> None:
         {"model_config": {"class_name": "Model", "config": {"name": "m", "layers": layers}}},
         {"class_name": "Sequential", "config": layers, "name": "m"},
     ):
-        assert edges(read(json.dumps(model).encode()).graph_def)["m/b"] == ["m/a"]
+        assert edges(read_source(json.dumps(model).encode()).graph_def)["m/b"] == ["m/a"]
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_a_bare_configuration_and_an_old_list_of_layers() -> None:
     ],
 )
 def test_odd_json_is_read_as_far_as_it_goes(text: str) -> None:
-    assert len(read(text.encode()).graph_def.node) >= 1
+    assert len(read_source(text.encode()).graph_def.node) >= 1
 
 
 @each(
@@ -138,23 +138,23 @@ def test_odd_json_is_read_as_far_as_it_goes(text: str) -> None:
 )
 def test_json_without_a_model(text: str, error: type[Exception]) -> None:
     with pytest.raises(error):
-        read(text.encode())
+        read_source(text.encode())
 
 
 def test_models_nested_deep() -> None:
     text = '{"class_name": "Dense", "config": {"name": "d"}}'
     for _ in range(150):
         text = '{"class_name": "Sequential", "config": {"name": "s", "layers": [' + text + "]}}"
-    (node,) = read(text.encode()).graph_def.node
+    (node,) = read_source(text.encode()).graph_def.node
     assert node.name == "s/" * 150 + "d"
 
 
 def test_an_archive_whose_json_is_a_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "CONFIG_BYTES", 1000)
+    monkeypatch.setattr(archive, "MAX_CONFIG_BYTES", 1000)
     with zipfile.ZipFile(tmp_path / "x.keras", "w", zipfile.ZIP_DEFLATED) as made:
         made.writestr("config.json", " " * 10_000_000)
     with pytest.raises(TooLarge):
-        read(tmp_path / "x.keras")
+        read_source(tmp_path / "x.keras")
 
 
 def test_an_encrypted_archive_is_told_by_its_member(tmp_path: Path) -> None:
@@ -166,4 +166,4 @@ def test_an_encrypted_archive_is_told_by_its_member(tmp_path: Path) -> None:
         data[data.index(mark) + at] |= 1
     path.write_bytes(data)
     with pytest.raises(UnknownFormat, match=r"'config\.json' is encrypted"):
-        read(path)
+        read_source(path)

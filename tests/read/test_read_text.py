@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from graphviz_tb.errors import MalformedProto, MalformedText
 from graphviz_tb.proto import DataType, GraphDef, MetaGraphDef, RunMetadata
-from graphviz_tb.read.pbtxt import parse, parse_message
+from graphviz_tb.read.pbtxt import parse, parse_text_message
 from tests.each import each
 from tests.effort import examples
 
@@ -117,7 +117,7 @@ def test_equals_text_format_in_every_printing_option(message: Any, options: dict
     known = inspect.signature(text_format.MessageToString).parameters  # they come and go with versions
     text = text_format.MessageToString(message, **{key: options[key] for key in options if key in known})
     expected = text_format.Parse(text, type(message)(), allow_field_number=True)
-    read, notices = parse_message(text.encode(), type(message))
+    read, notices = parse_text_message(text.encode(), type(message))
     assert same(read, expected)
     assert notices == ()
 
@@ -205,7 +205,7 @@ def test_what_is_unknown_is_skipped_and_told_with_its_place() -> None:
 node { name: "b" flavour: 'x' attr { key: "T" value { type: DT_NEWER } } }
 """
     text = text.replace(b"depth { of: [1, 2] < deeper: -inf > }", b"depth { of: [1, 2] deep < deeper: -inf > }")
-    graph, notices = parse_message(text, GraphDef)
+    graph, notices = parse_text_message(text, GraphDef)
     assert [node.name for node in graph.node] == ["a", "b"]
     told = {(notice.message.split()[1], notice.where, notice.count) for notice in notices}
     assert ("NodeDef.flavour", "line 3, column 3", 2) in told
@@ -216,13 +216,13 @@ node { name: "b" flavour: 'x' attr { key: "T" value { type: DT_NEWER } } }
 
 def test_unknown_types_in_attributes_are_counted() -> None:
     node = 'node {\n  name: "n"\n  attr {\n    key: "T"\n    value {\n      type: DT_NEW\n    }\n  }\n}\n'
-    _, (notice,) = parse_message((node * 100).encode(), GraphDef)
+    _, (notice,) = parse_text_message((node * 100).encode(), GraphDef)
     assert (notice.where, notice.count) == ("line 6, column 13", 100)
 
 
 def test_unknown_fields_stay_on_the_fast_way() -> None:
     node = 'node {\n  name: "n"\n  novelty {\n    depth: 3\n  }\n}\n'
-    graph, (notice,) = parse_message((node * 5000).encode(), GraphDef)
+    graph, (notice,) = parse_text_message((node * 5000).encode(), GraphDef)
     assert len(graph.node) == 5000
     assert notice.count == 5000
 

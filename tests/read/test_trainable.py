@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from graphviz_tb import load
-from graphviz_tb.api.table import summary_text
-from graphviz_tb.color.cost import work_words
+from graphviz_tb.api.table import layer_table
+from graphviz_tb.color.cost import format_work
 from graphviz_tb.commands.costs import cost_report
 from graphviz_tb.commands.costs_text import cost_lines
 from graphviz_tb.commands.table import TextStyle
@@ -27,7 +27,7 @@ def chain(*layers: tuple[str, dict[str, Any]], shape: tuple[int, ...] = (4, 8)) 
 def kept(*layers: tuple[str, dict[str, Any]]) -> tuple[int, int]:
     """All parameters, and how many of them are not trained."""
     cost = chain(*layers).cost.under(0)
-    assert not cost.lacks("non_trainable")
+    assert not cost.is_lower_bound("non_trainable")
     return cost.parameters, cost.non_trainable
 
 
@@ -48,7 +48,7 @@ def test_a_class_of_the_program_leaves_open_what_it_trains() -> None:
     config = {"name": "net", "layers": [first, json_of, {"class_name": "BatchNormalization", "config": {"name": "b"}}]}
     cost = load(json.dumps({"class_name": "Sequential", "config": config}).encode()).cost.under(0)
     assert cost.parameters >= 8 * 8
-    assert cost.lacks("non_trainable")
+    assert cost.is_lower_bound("non_trainable")
 
 
 def test_trainable_and_non_trainable_are_said_wherever_parameters_are() -> None:
@@ -57,11 +57,11 @@ def test_trainable_and_non_trainable_are_said_wherever_parameters_are() -> None:
     assert report is not None
     assert report.whole.non_trainable == 16
     assert any("16 not trainable" in line for line in cost_lines(report, 9, 100, TextStyle(False)))
-    assert "Parameters: 59 (236 B) · trainable: 43 · non-trainable: 16" in summary_text(found)
+    assert "Parameters: 59 (236 B) · trainable: 43 · non-trainable: 16" in layer_table(found)
     layer = next(layer for name, layer in found.hierarchy.graph.layers.items() if name.endswith("BatchNormalization"))
-    assert "32 parameters, 16 of them not trainable" in layer.account
-    assert work_words(Cost(59, non_trainable=16)) == "59 parameters (16 not trainable)"
-    assert work_words(Cost(59, non_trainable=16, undecided=1)) == "59 parameters (at least 16 not trainable)"
+    assert "32 parameters, 16 of them not trainable" in layer.tooltip_text
+    assert format_work(Cost(59, non_trainable=16)) == "59 parameters (16 not trainable)"
+    assert format_work(Cost(59, non_trainable=16, undecided=1)) == "59 parameters (at least 16 not trainable)"
 
 
 def test_in_a_graph_that_does_not_train_only_statistics_are_known_to_be_fixed() -> None:
@@ -72,7 +72,7 @@ def test_in_a_graph_that_does_not_train_only_statistics_are_known_to_be_fixed() 
         node("bn/y", "FusedBatchNormV3", "x", *names, is_training={"b": False}),
     )
     cost = found.cost.under(0)
-    assert (cost.parameters, cost.non_trainable, cost.lacks("non_trainable")) == (32, 16, True)
+    assert (cost.parameters, cost.non_trainable, cost.is_lower_bound("non_trainable")) == (32, 16, True)
 
 
 def test_grouped_heads_keep_and_cost_what_their_projections_and_scores_do() -> None:
@@ -114,7 +114,7 @@ def test_a_graph_that_trains_says_which_variables_it_trains_and_which_scalars_on
         node("metric", "DivNoNan", "seen/read", "one"),
     )
     cost = found.cost.under(0)
-    assert (cost.parameters, cost.non_trainable, cost.lacks("non_trainable")) == (32, 16, False)
+    assert (cost.parameters, cost.non_trainable, cost.is_lower_bound("non_trainable")) == (32, 16, False)
 
 
 def variable(name: str, *shape: int) -> dict[str, Any]:

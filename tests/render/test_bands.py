@@ -13,9 +13,9 @@ import graphviz_tb
 from graphviz_tb.model.drawing import Curve, Disc, Drawing, Group, Hatch, Label, Pen, Primitive, Rectangle, Section
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render import png as module
-from graphviz_tb.render.bands import bands, extent
-from graphviz_tb.render.png import Raster, bands_for, png
-from graphviz_tb.render.png_file import SIGNATURE, chunk, stacked
+from graphviz_tb.render.bands import split_bands, vertical_extent
+from graphviz_tb.render.png import RasterSize, band_count, png_bytes
+from graphviz_tb.render.png_file import PNG_SIGNATURE, png_chunk, stack_pngs
 from tests.render.test_png import decode
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -45,9 +45,9 @@ def apart(one: list[bytes], other: list[bytes]) -> list[int]:
 @pytest.mark.parametrize("high", [100, 10])
 def test_bands_look_as_the_whole(high: int, monkeypatch: pytest.MonkeyPatch) -> None:
     options = PictureOptions(width=200)
-    wide, tall, rows = decode(png(sheet(*SHAPES), options))
+    wide, tall, rows = decode(png_bytes(sheet(*SHAPES), options))
     monkeypatch.setattr(module, "BAND_PIXELS", 200 * high)
-    found = decode(png(sheet(*SHAPES), options))
+    found = decode(png_bytes(sheet(*SHAPES), options))
     assert (wide, tall) == found[:2] == (200, 200)
     differences = apart(rows, found[2])
     assert max(differences) <= 100  # soft edges: an outline that is cut is divided at other places
@@ -65,18 +65,18 @@ def test_a_graph_in_bands_looks_as_the_whole(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_how_many() -> None:
-    raster = Raster(8000, 4000, 1, 1)
-    assert bands_for(sheet(*SHAPES), raster) == 2
-    assert bands_for(sheet(*[Label("a", 0, 9, 9, 5, "#000000")] * 24_001), raster) == 4
-    assert bands_for(sheet(*SHAPES), Raster(200, 200, 1, 1)) == 1
-    assert bands_for(sheet(*[Label("a", 0, 9, 9, 5, "#000000")] * 24_001), Raster(200, 2, 1, 1)) == 2
+    raster = RasterSize(8000, 4000, 1, 1)
+    assert band_count(sheet(*SHAPES), raster) == 2
+    assert band_count(sheet(*[Label("a", 0, 9, 9, 5, "#000000")] * 24_001), raster) == 4
+    assert band_count(sheet(*SHAPES), RasterSize(200, 200, 1, 1)) == 1
+    assert band_count(sheet(*[Label("a", 0, 9, 9, 5, "#000000")] * 24_001), RasterSize(200, 2, 1, 1)) == 2
 
 
 def test_each_shape_is_in_all_bands_that_it_reaches() -> None:
     tops = [0, 50, 100, 150]
-    cut = [each.shapes() for each in bands(sheet(*SHAPES), tops)]
+    cut = [each.shapes() for each in split_bands(sheet(*SHAPES), tops)]
     for shape in SHAPES:
-        top, bottom = extent(shape)
+        top, bottom = vertical_extent(shape)
         there = [shape in shapes for shapes in cut]
         ends = [*tops[1:], 10**9]
         assert there == [top < end and bottom >= begin for begin, end in zip(tops, ends, strict=True)]
@@ -87,7 +87,7 @@ def test_moved_groups_are_where_they_are_moved_to() -> None:
     disc = Disc(5, 5, 1, "#000000")
     group = Group((disc,), at=(0, 60))
     drawing = Drawing(99, 200, "t", "s", "#FFFFFF", (Section("graph", (0, 70), (group,)),))
-    cut = [each.shapes() for each in bands(drawing, [0, 100, 134, 137])]
+    cut = [each.shapes() for each in split_bands(drawing, [0, 100, 134, 137])]
     assert [len(shapes) for shapes in cut] == [0, 0, 1, 0]
 
 
@@ -95,7 +95,7 @@ def test_moved_groups_are_where_they_are_moved_to() -> None:
 def test_files_are_joined_whatever_their_first_row_refers_to(kind: int) -> None:
     draw = Random(kind)
     pictures = [[bytes(draw.choices(range(256), k=12)) for _ in range(2)] for _ in range(3)]
-    file = stacked([packed(rows, kind) for rows in pictures], 3, 6)
+    file = stack_pngs([packed(rows, kind) for rows in pictures], 3, 6)
     assert decode(file) == (3, 6, [row for rows in pictures for row in rows])
 
 
@@ -113,7 +113,11 @@ def packed(rows: list[bytes], kind: int) -> bytes:
     header = struct.pack(">IIBBBBB", 3, len(rows), 8, 6, 0, 0, 0)
     body = zlib.compress(raw)
     return (
-        SIGNATURE + chunk(b"IHDR", header) + chunk(b"IDAT", body[:5]) + chunk(b"IDAT", body[5:]) + chunk(b"IEND", b"")
+        PNG_SIGNATURE
+        + png_chunk(b"IHDR", header)
+        + png_chunk(b"IDAT", body[:5])
+        + png_chunk(b"IDAT", body[5:])
+        + png_chunk(b"IEND", b"")
     )
 
 

@@ -11,8 +11,8 @@ import pytest
 
 import graphviz_tb
 from graphviz_tb.errors import RequestError
-from graphviz_tb.limits import DOT_DEPTH, DOT_TEXT
-from graphviz_tb.render.dot import quoted
+from graphviz_tb.limits import MAX_DOT_DEPTH, MAX_DOT_TEXT_LETTERS
+from graphviz_tb.render.dot import dot_string
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
 
@@ -58,12 +58,12 @@ def test_groups_open_too_deep_for_dot_are_refused() -> None:
             .render("dot")
         )
 
-    assert written(DOT_DEPTH).count(b"subgraph") == DOT_DEPTH
+    assert written(MAX_DOT_DEPTH).count(b"subgraph") == MAX_DOT_DEPTH
     with pytest.raises(RequestError, match="1,000 groups are open one within another"):
         written(1000)
 
 
 def test_a_text_that_graphviz_would_refuse_is_cut() -> None:
-    assert DOT_TEXT == 1500
-    assert quoted("x" * DOT_TEXT) == f'"{"x" * DOT_TEXT}"'
-    assert len(quoted("x" * (DOT_TEXT + 1))) == DOT_TEXT + 2
+    assert MAX_DOT_TEXT_LETTERS == 1500
+    assert dot_string("x" * MAX_DOT_TEXT_LETTERS) == f'"{"x" * MAX_DOT_TEXT_LETTERS}"'
+    assert len(dot_string("x" * (MAX_DOT_TEXT_LETTERS + 1))) == MAX_DOT_TEXT_LETTERS + 2

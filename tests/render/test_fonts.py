@@ -22,7 +22,7 @@ import graphviz_tb
 from graphviz_tb.errors import RequestError
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render import fonts
-from graphviz_tb.render.pdf import pdf
+from graphviz_tb.render.pdf import pdf_bytes
 from tests.each import each
 from tests.effort import part
 
@@ -33,7 +33,7 @@ KOREAN = 'node{name:"합성곱" op:"X"} node{name:"b" op:"X"}'.encode()
 @pytest.fixture
 def bare(monkeypatch: pytest.MonkeyPatch) -> None:
     """No font but Arimo."""
-    monkeypatch.setattr(fonts, "east_asian", list)
+    monkeypatch.setattr(fonts, "cjk_font_files", list)
 
 
 @pytest.fixture
@@ -118,7 +118,7 @@ def test_a_png_is_not_drawn_with_faces_of_this_machine(monkeypatch: pytest.Monke
 
 
 def test_the_module_of_the_extra_is_what_it_is_called() -> None:
-    assert bool(fonts.east_asian()) == (importlib.util.find_spec("noto_cjk_sans_otc") is not None)
+    assert bool(fonts.cjk_font_files()) == (importlib.util.find_spec("noto_cjk_sans_otc") is not None)
 
 
 @each(
@@ -137,7 +137,7 @@ def test_the_module_of_the_extra_is_what_it_is_called() -> None:
     ],
 )
 def test_scripts_are_called_as_they_are_spoken_of(letter: str, name: str) -> None:
-    assert fonts.script(letter) == name
+    assert fonts.script_of(letter) == name
 
 
 @pytest.mark.usefixtures("bare")
@@ -158,7 +158,7 @@ def test_letters_of_a_file_of_ones_own_are_not_missed(face: Path) -> None:
 @pytest.mark.usefixtures("bare")
 def test_outlines_of_postscript_are_embedded_as_such(face: Path) -> None:
     drawing = graphviz_tb.load('node{name:"합층" op:"X"}'.encode()).picture().drawing
-    parts, _, _ = document(pdf(drawing, PictureOptions(font_files=(str(face),))))
+    parts, _, _ = document(pdf_bytes(drawing, PictureOptions(font_files=(str(face),))))
     (own,) = [part for part in parts.values() if "/Subtype/CIDFontType0/" in part.words]
     outlines = parts[parts[own.reference("FontDescriptor")].reference("FontFile3")]
     assert "/Subtype/CIDFontType0C" in outlines.words
@@ -198,9 +198,9 @@ def test_of_a_collection_the_first_face_is_taken(face: Path, tmp_path: Path) -> 
     collection.fonts = [TTFont(face), TTFont(fonts.font_files((), graphviz_tb.load(KOREAN).picture().drawing)[0])]
     path = tmp_path / "both.ttc"
     collection.save(path)
-    found = fonts.typeface(str(path))
-    assert (found.em, found.postscript, sorted(found.glyphs)) == (1000, True, sorted(map(ord, "합성곱층")))
-    assert CFFFontSet().decompile(io.BytesIO(found.subset([1])), None) is None
+    found = fonts.read_typeface(str(path))
+    assert (found.units_per_em, found.is_postscript, sorted(found.glyphs)) == (1000, True, sorted(map(ord, "합성곱층")))
+    assert CFFFontSet().decompile(io.BytesIO(found.subset_font([1])), None) is None
 
 
 def as_woff(face: Path) -> bytes:
@@ -229,7 +229,7 @@ def test_a_font_that_is_damaged_anywhere_is_drawn_with_or_refused(
     for at in part(range(0, len(data), 7), 9):
         path.write_bytes(data[:at] + bytes([data[at] ^ 255]) + data[at + 1 :])
         try:
-            pdf(drawing, PictureOptions(font_files=(str(path),)))
+            pdf_bytes(drawing, PictureOptions(font_files=(str(path),)))
         except RequestError as error:
             told.append(error.message)
     assert told

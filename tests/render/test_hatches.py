@@ -10,8 +10,8 @@ import pytest
 
 from graphviz_tb.model.drawing import Drawing, Group, Hatch, Label, Pen, Section
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.render.hatches import hatch_lines, without_hatch
-from graphviz_tb.render.png import png
+from graphviz_tb.render.hatches import hatch_lines, replace_hatch
+from graphviz_tb.render.png import png_bytes
 
 
 def sheet(*shapes: Hatch | Label) -> Drawing:
@@ -47,8 +47,8 @@ def test_none_leaves_the_rounded_corners(radius: float) -> None:
 
 def test_another_shape_stays() -> None:
     text, hatch = Label("a", 0, 9, 9, 7, "#000000"), Hatch(0, 0, 30, 12, 2, "#FF0000")
-    assert without_hatch(text, "#FFFFFF") == text
-    assert without_hatch(hatch, "#FFFFFF") == hatch_lines(hatch, "#FFFFFF")
+    assert replace_hatch(text, "#FFFFFF") == text
+    assert replace_hatch(hatch, "#FFFFFF") == hatch_lines(hatch, "#FFFFFF")
 
 
 @pytest.mark.slow
@@ -57,6 +57,6 @@ def test_thousands_cost_a_png_little() -> None:
     spent = []
     for shapes in ((), (box,) * 3000):
         start = time.process_time()
-        png(sheet(*shapes), PictureOptions(scale=1))
+        png_bytes(sheet(*shapes), PictureOptions(scale=1))
         spent.append(time.process_time() - start)
     assert spent[1] < spent[0] + 3  # 5 s and more as patterns

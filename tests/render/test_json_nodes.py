@@ -73,7 +73,7 @@ def test_types_and_devices_that_make_gigabytes_are_refused(tmp_path: Path, monke
     model = graphviz_tb.load(graph)
     model.save(tmp_path / "a.json")
     assert 6_000_000 < (tmp_path / "a.json").stat().st_size < 7_000_000
-    monkeypatch.setattr("graphviz_tb.render.json.JSON_BYTES", 3_000_000)
+    monkeypatch.setattr("graphviz_tb.render.json.MAX_JSON_BYTES", 3_000_000)
     with pytest.raises(RequestError, match=r"^the JSON of this graph would be larger than 3 MB$"):
         model.save(tmp_path / "b.json")
     assert not (tmp_path / "b.json").exists()
@@ -92,7 +92,7 @@ def test_shapes_of_lines_that_make_gigabytes_are_refused(tmp_path: Path, monkeyp
     model = graphviz_tb.load(graph, extract=False, folds=False)
     model.save(tmp_path / "a.json")
     assert 6_000_000 < (tmp_path / "a.json").stat().st_size < 9_000_000
-    monkeypatch.setattr("graphviz_tb.render.json.JSON_BYTES", 3_000_000)
+    monkeypatch.setattr("graphviz_tb.render.json.MAX_JSON_BYTES", 3_000_000)
     with pytest.raises(RequestError, match=r"^the JSON of this graph would be larger than 3 MB$"):
         model.save(tmp_path / "b.json")
     assert not (tmp_path / "b.json").exists()

@@ -13,14 +13,14 @@ from pdf_reader import Part, characters, document, texts
 
 import graphviz_tb
 from graphviz_tb.errors import RequestError
-from graphviz_tb.limits import PDF_SIDE
+from graphviz_tb.limits import MAX_PDF_SIDE_POINTS
 from graphviz_tb.model.drawing import Drawing, Group, Label
 from graphviz_tb.model.drawing import Section as Layer
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render import pdf_file
 from graphviz_tb.render.fonts import font_files
-from graphviz_tb.render.pdf import pdf
-from graphviz_tb.render.pdf_file import Fonts
+from graphviz_tb.render.pdf import pdf_bytes
+from graphviz_tb.render.pdf_file import PdfFonts
 from graphviz_tb.render.typeface import Typeface
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
@@ -69,24 +69,24 @@ def test_the_page_has_the_size_of_the_picture() -> None:
     tall = graphviz_tb.load(many, folds=False, series_min=9999).picture(open_all=True).render("pdf")
     box = re.search(rb"/MediaBox\[0 0 [\d.]+ ([\d.]+)\]", tall)
     assert box
-    assert float(box[1]) <= PDF_SIDE
+    assert float(box[1]) <= MAX_PDF_SIDE_POINTS
 
 
 def test_a_subset_is_a_sound_font() -> None:
     face = arimo()
     wanted = [face.glyphs[ord(char)] for char in "aé…×"]  # é is made of parts
-    data = face.subset(wanted)
+    data = face.subset_font(wanted)
     font = TTFont(io.BytesIO(data))
     names = font.getGlyphOrder()
     for glyph in wanted:
         outline = font["glyf"][names[glyph]]
         assert outline.numberOfContours
     assert len(data) < 60_000
-    assert face.advance(face.glyphs[ord("a")]) == 1139
+    assert face.glyph_advance(face.glyphs[ord("a")]) == 1139
 
 
 def test_letters_that_the_font_lacks_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphviz_tb.render.fonts.east_asian", list)
+    monkeypatch.setattr("graphviz_tb.render.fonts.cjk_font_files", list)
     picture = graphviz_tb.load('node{name:"합성곱" op:"X"}'.encode()).picture()
     told = picture.shortfalls("pdf")
     assert [notice.code for notice in told] == ["pdf-font"]
@@ -108,9 +108,9 @@ def test_hebrew_is_written_from_the_right() -> None:
 
 def test_joiners_and_variation_selectors_draw_nothing() -> None:
     """An emoji of two people is two empty boxes, not three with a sign over them."""
-    fonts = Fonts([arimo()], [{}])
-    assert list(fonts.runs("a\u200db\ufe0f")) == list(fonts.runs("ab"))
-    assert list(fonts.runs("\u200d")) == []
+    fonts = PdfFonts([arimo()], [{}])
+    assert list(fonts.glyph_runs("a\u200db\ufe0f")) == list(fonts.glyph_runs("ab"))
+    assert list(fonts.glyph_runs("\u200d")) == []
 
 
 @pytest.mark.parametrize("name", ["multi_device.pb", "xor.pbtxt", "while_v1.pb"])
@@ -122,14 +122,14 @@ def test_a_strict_reader_finds_every_text(name: str) -> None:
 def test_a_strict_reader_finds_more_letters_than_one_block_takes() -> None:
     drawing = alone(LONG)
     assert shown(drawing) == [LONG]
-    parts, _, information = document(pdf(drawing, PictureOptions()))
+    parts, _, information = document(pdf_bytes(drawing, PictureOptions()))
     title = re.search(r"/Title<(\w+)>", parts[information].words)
     assert title
     assert bytes.fromhex(title[1]).decode("utf-16") == drawing.title
 
 
 def test_the_widths_of_a_font_are_those_of_its_outlines() -> None:
-    parts, _, _ = document(pdf(alone(LONG), PictureOptions()))
+    parts, _, _ = document(pdf_bytes(alone(LONG), PictureOptions()))
     (own,) = [part for part in parts.values() if "/Subtype/CIDFontType2" in part.words]
     about = parts[own.reference("FontDescriptor")]
     outlines = parts[about.reference("FontFile2")]
@@ -141,7 +141,7 @@ def test_the_widths_of_a_font_are_those_of_its_outlines() -> None:
     assert all(int(wide) == round(font["hmtx"][names[int(glyph)]][0] * unit) for glyph, wide in widths)
     heights = re.search(r"/Ascent (-?\d+)/Descent (-?\d+)/FontBBox\[([-\d]+) ", about.words)
     assert heights
-    wanted = font["hhea"].ascent, font["hhea"].descent, arimo().bounds[0]
+    wanted = font["hhea"].ascent, font["hhea"].descent, arimo().glyph_bounds[0]
     assert list(map(int, heights.groups())) == [round(number * unit) for number in wanted]
 
 
@@ -149,15 +149,15 @@ def test_the_widths_of_a_font_are_those_of_its_outlines() -> None:
     ("size", "box"), [((1000, 40_000), "360 14400"), ((40_000, 1000), "14400 360"), ((19_200, 9), "14400 6.75")]
 )
 def test_a_side_of_a_page_is_never_longer_than_readers_take(size: tuple[int, int], box: str) -> None:
-    parts, _, _ = document(pdf(Drawing(*size, "", "", "#FFFFFF", ()), PictureOptions()))
+    parts, _, _ = document(pdf_bytes(Drawing(*size, "", "", "#FFFFFF", ()), PictureOptions()))
     assert f"/MediaBox[0 0 {box}]" in parts[3].words
 
 
 @pytest.mark.parametrize("table", [b"glyf", b"loca"])
 def test_a_font_without_a_table_of_outlines_has_none(table: bytes) -> None:
     data = Path(font_files((), alone("a"))[0]).read_bytes()
-    assert Typeface(data).outlined
-    assert not Typeface(data.replace(table, b"zzzz", 1)).outlined
+    assert Typeface(data).has_outlines
+    assert not Typeface(data.replace(table, b"zzzz", 1)).has_outlines
 
 
 def alone(content: str) -> Drawing:
@@ -174,7 +174,7 @@ def labels(drawing: Drawing) -> list[Label]:
 
 def shown(drawing: Drawing) -> list[str]:
     """The texts that a PDF of the sheet shows, as a strict reader finds them."""
-    parts, catalogue, _ = document(pdf(drawing, PictureOptions()))
+    parts, catalogue, _ = document(pdf_bytes(drawing, PictureOptions()))
     page = parts[parts[parts[catalogue].reference("Pages")].reference("Kids")]
     assert page.reference("Parent") == parts[catalogue].reference("Pages")
     fonts = {name: written(parts, int(number)) for name, number in re.findall(r"/(F\d+) (\d+) 0 R", page.words)}
@@ -188,8 +188,8 @@ def written(parts: dict[int, Part], number: int) -> dict[str, str]:
 
 def test_a_character_is_looked_up_once_however_often_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    monkeypatch.setattr(pdf_file, "joins", lambda char: bool(asked.append(char)))
-    fonts = Fonts([arimo()], [{}])
+    monkeypatch.setattr(pdf_file, "is_invisible", lambda char: bool(asked.append(char)))
+    fonts = PdfFonts([arimo()], [{}])
     for _ in range(3):
-        assert [len(glyphs) for _, glyphs in fonts.runs("abba" * 50)] == [200]
+        assert [len(glyphs) for _, glyphs in fonts.glyph_runs("abba" * 50)] == [200]
     assert asked == ["a", "b"]

@@ -11,11 +11,11 @@ import pytest
 
 import graphviz_tb
 from graphviz_tb.errors import RequestError
-from graphviz_tb.limits import PNG_MOST_WORK, PNG_PIXELS, PNG_SIDE, PNG_TEXTS, PNG_WORK
+from graphviz_tb.limits import MAX_ASKED_PNG_WORK, MAX_PNG_PIXELS, MAX_PNG_SIDE_PX, MAX_PNG_TEXTS, MAX_PNG_WORK
 from graphviz_tb.model.drawing import Curve, Disc, Drawing, Group, Label, PathStep, Pen, Primitive, Rectangle, Section
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.render.ink import DOWN, PIXELS, STEP, TEXT, Ink, ink_of
-from graphviz_tb.render.png import FAINTEST, NEVER, bands_for, notices, png, raster
+from graphviz_tb.render.ink import OUTLINE_STEP_COST, SHEET_PIXELS, TEXT_COST, VERTICAL_COST, RasterWork, raster_work
+from graphviz_tb.render.png import MIN_WORK_SCALE, PNG_HARD_LIMIT, band_count, png_bytes, png_notices, raster_size
 from tests.timing import seconds
 
 TWO = b'node{name:"a" op:"X"} node{name:"b" op:"X" input:"a"}'
@@ -79,14 +79,14 @@ def test_width_and_scale() -> None:
 
 
 def test_never_more_pixels_than_the_cap_unless_asked() -> None:
-    size = raster(Ink(30_000, 2_000), PictureOptions())
-    assert size.width <= PNG_SIDE
-    size = raster(Ink(7_000, 40_000), PictureOptions())
-    assert size.width * size.height <= PNG_PIXELS
-    size = raster(Ink(10_000, 5_000), PictureOptions(width=15_000))
+    size = raster_size(RasterWork(30_000, 2_000), PictureOptions())
+    assert size.width <= MAX_PNG_SIDE_PX
+    size = raster_size(RasterWork(7_000, 40_000), PictureOptions())
+    assert size.width * size.height <= MAX_PNG_PIXELS
+    size = raster_size(RasterWork(10_000, 5_000), PictureOptions(width=15_000))
     assert size.width == 15_000
     with pytest.raises(RequestError, match="too large"):
-        raster(Ink(10_000, 5_000), PictureOptions(width=100_000))
+        raster_size(RasterWork(10_000, 5_000), PictureOptions(width=100_000))
 
 
 def thicket(lines: int) -> Drawing:
@@ -106,50 +106,50 @@ def sheet(*shapes: Primitive) -> Drawing:
 
 def size(drawing: Drawing, **choices: float) -> tuple[int, list[str]]:
     options = PictureOptions(**choices)  # type: ignore[arg-type]
-    told = [notice.message for notice in notices(drawing, options)]
-    return raster(ink_of(drawing), options).width, told
+    told = [notice.message for notice in png_notices(drawing, options)]
+    return raster_size(raster_work(drawing), options).width, told
 
 
 def test_a_thicket_of_lines_is_drawn_smaller_or_not_at_all() -> None:
-    assert ink_of(thicket(3)) == Ink(1000, 1000, lines=3 * 1000, shapes=((1000, 3, 6),))
+    assert raster_work(thicket(3)) == RasterWork(1000, 1000, lines=3 * 1000, shapes=((1000, 3, 6),))
     assert size(thicket(1000)) == (2000, [])
-    width, told = size(thicket(PNG_WORK // 1000 * 2))
+    width, told = size(thicket(MAX_PNG_WORK // 1000 * 2))
     assert 450 < width < 500  # the sheet and the ends of lines take a little too
-    assert 0.99 * PNG_WORK < ink_of(thicket(PNG_WORK // 1000 * 2)).at(width / 1000) <= PNG_WORK
+    assert 0.99 * MAX_PNG_WORK < raster_work(thicket(MAX_PNG_WORK // 1000 * 2)).work_at(width / 1000) <= MAX_PNG_WORK
     assert told[0].startswith("the PNG is drawn at scale 0.4")
     assert told[0].endswith(" to stay within the work of lines of 16 million pixels")
     assert size(thicket(1000), scale=0.05) == (50, [])
     with pytest.raises(RequestError, match="its lines count as 24 million pixels"):
-        raster(Ink(1000, 1000, lines=PNG_MOST_WORK / FAINTEST), PictureOptions())
+        raster_size(RasterWork(1000, 1000, lines=MAX_ASKED_PNG_WORK / MIN_WORK_SCALE), PictureOptions())
     with pytest.raises(RequestError, match="would take too long"):
-        size(thicket(PNG_MOST_WORK // 2000 + 1), scale=2)
+        size(thicket(MAX_ASKED_PNG_WORK // 2000 + 1), scale=2)
 
 
 def test_a_picture_of_any_size_has_its_bound_of_work() -> None:
     """A drawing of 100,000 pixels with 31,000 long lines was at scale 0.07, and took half a minute."""
-    wide = Ink(107_000, 62_000, 150_000_000, 2e11, shapes=((9_000, 31_000, 250_000),))
-    size = raster(wide, PictureOptions())
-    assert FAINTEST < size.zoom < PNG_SIDE / wide.width
-    assert 0.99 * PNG_WORK < wide.at(size.zoom) <= PNG_WORK
+    wide = RasterWork(107_000, 62_000, 150_000_000, 2e11, shapes=((9_000, 31_000, 250_000),))
+    size = raster_size(wide, PictureOptions())
+    assert MIN_WORK_SCALE < size.zoom < MAX_PNG_SIDE_PX / wide.width
+    assert 0.99 * MAX_PNG_WORK < wide.work_at(size.zoom) <= MAX_PNG_WORK
 
 
 def test_lines_cost_what_they_take() -> None:
     """Up and down twice as long as across, slanting and bent two and a half times; the steps of an outline besides."""
 
-    def lines(*steps: PathStep) -> Ink:
-        return ink_of(sheet(Curve((("M", (0, 0)), *steps), pen=Pen("#000000"))))
+    def lines(*steps: PathStep) -> RasterWork:
+        return raster_work(sheet(Curve((("M", (0, 0)), *steps), pen=Pen("#000000"))))
 
     assert lines(("H", (100,))).lines == lines(("V", (50,))).lines == lines(("L", (0, -50))).lines == 100
     assert lines(("L", (30, 40))).lines == lines(("Q", (0, 30, 30, 40))).lines == 125
-    assert lines(("H", (50,)), ("H", (100,))).at(1) - lines(("H", (100,))).at(1) == STEP
+    assert lines(("H", (50,)), ("H", (100,))).work_at(1) - lines(("H", (100,))).work_at(1) == OUTLINE_STEP_COST
 
 
 def test_boxes_within_boxes_are_drawn_smaller_or_not_at_all() -> None:
-    assert ink_of(stack(3)) == Ink(1000, 1000, filled=3 * 1000 * 1000, shapes=((1000 * 1000, 3, 12),))
+    assert raster_work(stack(3)) == RasterWork(1000, 1000, filled=3 * 1000 * 1000, shapes=((1000 * 1000, 3, 12),))
     assert size(stack(2500)) == (2000, [])
-    width, told = size(stack(PNG_WORK // 250))
+    width, told = size(stack(MAX_PNG_WORK // 250))
     assert 400 < width < 500
-    assert 0.99 * PNG_WORK < ink_of(stack(PNG_WORK // 250)).at(width / 1000) <= PNG_WORK
+    assert 0.99 * MAX_PNG_WORK < raster_work(stack(MAX_PNG_WORK // 250)).work_at(width / 1000) <= MAX_PNG_WORK
     assert told[0].startswith("the PNG is drawn at scale 0.4")
     with pytest.raises(RequestError, match="its boxes fill 24,004 million"):
         size(stack(6001), scale=2)
@@ -158,13 +158,17 @@ def test_boxes_within_boxes_are_drawn_smaller_or_not_at_all() -> None:
 def test_outlines_are_lines_and_what_is_empty_fills_nothing() -> None:
     pen = Pen("#000000")
     outlines = sheet(Rectangle(0, 0, 30, 10, pen=pen), Disc(0, 0, 0, "#000000", pen))
-    assert ink_of(outlines) == Ink(1000, 1000, lines=2 * (30 + DOWN * 10), shapes=((0, 1, 4), (80, 1, 4)))
+    assert raster_work(outlines) == RasterWork(
+        1000, 1000, lines=2 * (30 + VERTICAL_COST * 10), shapes=((0, 1, 4), (80, 1, 4))
+    )
     square: tuple[PathStep, ...] = (("M", (0, 0)), ("H", (10,)), ("V", (10,)), ("H", (0,)), ("Z", ()))
-    assert ink_of(sheet(Curve(square, fill="#000000", scale=2))) == Ink(1000, 1000, filled=400, shapes=((400, 1, 5),))
+    assert raster_work(sheet(Curve(square, fill="#000000", scale=2))) == RasterWork(
+        1000, 1000, filled=400, shapes=((400, 1, 5),)
+    )
 
 
 def test_what_cannot_be_done_as_asked_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphviz_tb.render.fonts.east_asian", list)
+    monkeypatch.setattr("graphviz_tb.render.fonts.cjk_font_files", list)
 
     def codes(picture: graphviz_tb.Picture) -> list[str]:
         told = picture.shortfalls("png")
@@ -218,42 +222,42 @@ def test_a_font_file_that_is_given_is_used() -> None:
 
 def test_the_limits_themselves_are_drawn() -> None:
     asked = PictureOptions(scale=1.0)
-    lines, half = PNG_MOST_WORK - 120 * 100 // PIXELS, PNG_MOST_WORK / 2
-    texts = ((12, PNG_TEXTS),)
-    left = PNG_MOST_WORK - TEXT * PNG_TEXTS - 120 * 100 // PIXELS
+    lines, half = MAX_ASKED_PNG_WORK - 120 * 100 // SHEET_PIXELS, MAX_ASKED_PNG_WORK / 2
+    texts = ((12, MAX_PNG_TEXTS),)
+    left = MAX_ASKED_PNG_WORK - TEXT_COST * MAX_PNG_TEXTS - 120 * 100 // SHEET_PIXELS
     for limit in (
-        Ink(120, 100, lines),
-        Ink(NEVER // 100, 100),
-        Ink(NEVER // 200, 100, half),  # half of it for pixels
-        Ink(120, 100, left, texts=texts),
+        RasterWork(120, 100, lines),
+        RasterWork(PNG_HARD_LIMIT // 100, 100),
+        RasterWork(PNG_HARD_LIMIT // 200, 100, half),  # half of it for pixels
+        RasterWork(120, 100, left, texts=texts),
     ):
-        assert raster(limit, asked).width == limit.width
+        assert raster_size(limit, asked).width == limit.width
         for more in (replace(limit, lines=limit.lines + 1), replace(limit, width=limit.width + 1)):
             with pytest.raises(RequestError):
-                raster(more, asked)
-    assert raster(Ink(100, 100, (PNG_WORK - 200 * 200 / PIXELS) / 2), PictureOptions()).zoom == 2
-    small = raster(Ink(1, 1), PictureOptions(scale=0.1))
+                raster_size(more, asked)
+    assert raster_size(RasterWork(100, 100, (MAX_PNG_WORK - 200 * 200 / SHEET_PIXELS) / 2), PictureOptions()).zoom == 2
+    small = raster_size(RasterWork(1, 1), PictureOptions(scale=0.1))
     assert (small.width, small.height) == (1, 1)
 
 
 def test_lines_names_and_the_sheet_share_one_budget() -> None:
     """Each was within its own, and all together took half a minute."""
-    most = Ink(8000, 8000, 5_000_000, 10**9, ((12, PNG_TEXTS),))
-    size = raster(most, PictureOptions())
-    assert 0.9 * PNG_WORK < most.at(size.zoom) <= PNG_WORK
+    most = RasterWork(8000, 8000, 5_000_000, 10**9, ((12, MAX_PNG_TEXTS),))
+    size = raster_size(most, PictureOptions())
+    assert 0.9 * MAX_PNG_WORK < most.work_at(size.zoom) <= MAX_PNG_WORK
     with pytest.raises(RequestError, match="and it has 25,000 names"):
-        raster(most, PictureOptions(scale=1.0))
+        raster_size(most, PictureOptions(scale=1.0))
 
 
 def test_what_is_drawn_unasked_is_never_refused() -> None:
     # The most pixels that there are unasked, with as much ink as is drawn.
     for ink in (
-        Ink(8_000, 8_000, PNG_WORK),
-        Ink(8_000, 8_000, 5 * PNG_WORK),
-        Ink(8_000, 8_000, filled=10**11),
-        Ink(8_000, 8_000, PNG_WORK, texts=((20, PNG_TEXTS),)),
+        RasterWork(8_000, 8_000, MAX_PNG_WORK),
+        RasterWork(8_000, 8_000, 5 * MAX_PNG_WORK),
+        RasterWork(8_000, 8_000, filled=10**11),
+        RasterWork(8_000, 8_000, MAX_PNG_WORK, texts=((20, MAX_PNG_TEXTS),)),
     ):
-        assert raster(ink, PictureOptions()).width > 0
+        assert raster_size(ink, PictureOptions()).width > 0
 
 
 @pytest.mark.slow
@@ -267,46 +271,47 @@ def test_what_nobody_can_see_costs_nothing() -> None:
         for shapes in ((beam,), (beam, *row, *texts))
     )
     with seconds(1.5):  # 2.5 s where all are drawn
-        made = png(full, PictureOptions())
-    assert made == png(bare, PictureOptions())
-    assert "at scale 0.001 " in notices(full, PictureOptions())[0].message
+        made = png_bytes(full, PictureOptions())
+    assert made == png_bytes(bare, PictureOptions())
+    assert "at scale 0.001 " in png_notices(full, PictureOptions())[0].message
 
 
 def test_of_too_many_names_the_largest_are_drawn() -> None:
-    small = tuple(Label("op", 30 * (n % 250), 30 * (n // 250), 11, 10, "#000000") for n in range(PNG_TEXTS))
+    small = tuple(Label("op", 30 * (n % 250), 30 * (n // 250), 11, 10, "#000000") for n in range(MAX_PNG_TEXTS))
     title = Label("the model", 24, 24, 16, 90, "#000000", semibold=True)
     full, bare, fits = (
         Drawing(8000, 6000, "", "", "#FFFFFF", (Section("graph", (0, 0), (Group(shapes),)),))
         for shapes in ((title, *small), (title,), small)
     )
-    assert png(full, PictureOptions(scale=0.2)) == png(bare, PictureOptions(scale=0.2))
-    told = {notice.code: notice.message for notice in notices(full, PictureOptions(scale=0.2))}
+    assert png_bytes(full, PictureOptions(scale=0.2)) == png_bytes(bare, PictureOptions(scale=0.2))
+    told = {notice.code: notice.message for notice in png_notices(full, PictureOptions(scale=0.2))}
     assert "25,000 names are left out" in told["png-names"]
-    assert not notices(fits, PictureOptions(scale=0.2))
-    assert not notices(bare, PictureOptions(scale=0.2))
+    assert not png_notices(fits, PictureOptions(scale=0.2))
+    assert not png_notices(bare, PictureOptions(scale=0.2))
 
 
 def test_of_too_many_shapes_the_largest_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """A hub of 100,000 consumers, each with its arrow and its mark, took half a minute and more than a gigabyte."""
-    monkeypatch.setattr("graphviz_tb.render.ink.PNG_STEPS", 200)
+    monkeypatch.setattr("graphviz_tb.render.ink.MAX_PNG_STEPS", 200)
     boxes = tuple(Rectangle(30 * x, 10, 20, 20, fill="#FFFFFF", pen=Pen("#000000")) for x in range(30))
     marks = tuple(Disc(30 * x + 25, 40, 3, "#000000") for x in range(30))
     few, many, bare, equal = (
         Drawing(1000, 200, "", "", "#FFFFFF", (Section("graph", (0, 0), (Group(shapes),)),))
         for shapes in (boxes + marks[:20], boxes + marks, boxes, boxes * 2)
     )
-    assert png(many, PictureOptions()) == png(bare, PictureOptions()) != png(few, PictureOptions())
-    assert ["30 shapes are left out" in notice.message for notice in notices(many, PictureOptions())] == [True]
-    assert notices(many, PictureOptions())[0].code == "png-shapes"
-    assert not notices(few, PictureOptions())
-    assert png(equal, PictureOptions()) == png(bare, PictureOptions())  # the largest are drawn, however many
+    assert png_bytes(many, PictureOptions()) == png_bytes(bare, PictureOptions()) != png_bytes(few, PictureOptions())
+    assert ["30 shapes are left out" in notice.message for notice in png_notices(many, PictureOptions())] == [True]
+    assert png_notices(many, PictureOptions())[0].code == "png-shapes"
+    assert not png_notices(few, PictureOptions())
+    # the largest are drawn, however many
+    assert png_bytes(equal, PictureOptions()) == png_bytes(bare, PictureOptions())
 
 
 def test_shapes_that_nobody_can_see_are_not_counted_as_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphviz_tb.render.ink.PNG_STEPS", 4)
+    monkeypatch.setattr("graphviz_tb.render.ink.MAX_PNG_STEPS", 4)
     beam = Rectangle(0, 0, 8_000_000, 600, fill="#336699")
     sheet = Drawing(8_000_000, 1000, "", "", "#FFFFFF", (Section("graph", (0, 0), (Group((beam, DOT)),)),))
-    assert [notice.code for notice in notices(sheet, PictureOptions())] == ["png-scaled"]
+    assert [notice.code for notice in png_notices(sheet, PictureOptions())] == ["png-scaled"]
 
 
 @pytest.mark.slow
@@ -314,18 +319,18 @@ def test_many_shapes_are_drawn_in_bands(monkeypatch: pytest.MonkeyPatch) -> None
     boxes = tuple(Rectangle(30 * x, 40 * x, 20, 20, fill="#FFFFFF", pen=Pen("#000000")) for x in range(30))
     drawing = Drawing(1000, 1200, "", "", "#FFFFFF", (Section("graph", (0, 0), (Group(boxes),)),))
     small = PictureOptions(scale=1.0)
-    size = raster(ink_of(drawing), small)
-    assert bands_for(drawing, size) == 1
-    whole = decode(png(drawing, small))
+    size = raster_size(raster_work(drawing), small)
+    assert band_count(drawing, size) == 1
+    whole = decode(png_bytes(drawing, small))
     monkeypatch.setattr("graphviz_tb.render.png.BAND_SHAPES", 10)
-    assert bands_for(drawing, size) == 3
-    assert decode(png(drawing, small)) == whole
+    assert band_count(drawing, size) == 3
+    assert decode(png_bytes(drawing, small)) == whole
 
 
 def test_what_can_be_seen_is_drawn_however_small() -> None:
     sheet = Drawing(80_000, 1000, "", "", "#FFFFFF", (Section("graph", (0, 0), (Group((DOT,)),)),))
     blank = replace(sheet, parts=())
-    assert png(sheet, PictureOptions()) != png(blank, PictureOptions())
+    assert png_bytes(sheet, PictureOptions()) != png_bytes(blank, PictureOptions())
 
 
 DOT = Disc(40_000, 500, 3, "#000000")

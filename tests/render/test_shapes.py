@@ -8,14 +8,14 @@ import pytest
 
 import graphviz_tb
 from graphviz_tb.model.drawing import Curve, Rectangle
-from graphviz_tb.model.paint import Fill
+from graphviz_tb.model.paint import RowFill
 from graphviz_tb.model.scene import Box, Port, Scene, Web
 from graphviz_tb.model.theme import THEMES
-from graphviz_tb.render.boxes import bands
-from graphviz_tb.render.compose import edge_groups
-from graphviz_tb.render.legend import SIGNS, LegendBlock, LegendEntry
-from graphviz_tb.render.lines import web
-from graphviz_tb.render.rows import ROW, columns_for
+from graphviz_tb.render.boxes import colour_bar
+from graphviz_tb.render.compose import draw_edges
+from graphviz_tb.render.legend import SIGN_SAMPLES, LegendBlock, LegendEntry
+from graphviz_tb.render.lines import draw_web
+from graphviz_tb.render.rows import LEGEND_ROW_PX, column_layout
 from tests.each import each
 
 LIGHT = THEMES["light"]
@@ -24,8 +24,8 @@ REAL = Path(__file__).parents[2] / "fixtures/real"
 
 def outlines(*shares: int, corners: tuple[int, int] = (8, 8)) -> list[str]:
     """The commands of each band of a box at (10, 20), 30 high."""
-    fill = Fill("#fff", "#000", "#000", "#000", bands=tuple(("#123", share) for share in shares))
-    return [shape_of(curve) for curve in bands(10, 20, 30, *corners, fill) if isinstance(curve, Curve)]
+    fill = RowFill("#fff", "#000", "#000", "#000", bands=tuple(("#123", share) for share in shares))
+    return [shape_of(curve) for curve in colour_bar(10, 20, 30, *corners, fill) if isinstance(curve, Curve)]
 
 
 def shape_of(curve: Curve) -> str:
@@ -53,7 +53,7 @@ def test_lines_of_a_large_level_lead_from_middle_to_middle_and_to_ports() -> Non
     boxes = tuple(Box(str(at), at, "op", -1, 0, 100 * at, 10 * at, 21, 11, False, False) for at in range(2))
     ports = (Port(7, 8, -1, "data"), Port(70, 80, -1, "data"))
     scene = Scene(200, 100, "TB", boxes, (), ports, (), ())
-    (group,) = web(Web("data", -1, (0, -1, 1), (1, 0, -2)), scene, LIGHT)
+    (group,) = draw_web(Web("data", -1, (0, -1, 1), (1, 0, -2)), scene, LIGHT)
     (curve,) = group.shapes
     assert isinstance(curve, Curve)
     assert shape_of(curve) == "M10,5 L110,15 M7,8 L10,5 M110,15 L70,80"
@@ -62,7 +62,7 @@ def test_lines_of_a_large_level_lead_from_middle_to_middle_and_to_ports() -> Non
 @pytest.mark.parametrize(("lines", "outlined"), [(100, [100]), (101, [100, 1]), (250, [100, 100, 50])])
 def test_a_hundred_lines_make_one_outline(lines: int, outlined: list[int]) -> None:
     scene = Scene(9, 9, "TB", (Box("a", 0, "op", -1, 0, 0, 0, 9, 9, False, False),), (), (), (), ())
-    groups = web(Web("data", -1, (0,) * lines, (0,) * lines), scene, LIGHT)
+    groups = draw_web(Web("data", -1, (0,) * lines, (0,) * lines), scene, LIGHT)
     assert [len(curve.steps) // 2 for group in groups for curve in group.shapes if isinstance(curve, Curve)] == outlined
 
 
@@ -80,26 +80,26 @@ def test_a_hundred_lines_make_one_outline(lines: int, outlined: list[int]) -> No
 )
 def test_rows_of_a_legend_fill_the_columns_that_fit(count: int, limit: int, shape: tuple[int, int]) -> None:
     block = LegendBlock("Heading", (LegendEntry((), "a very long label that is cut"),) * count, most=100)
-    assert block.column == 100
-    assert columns_for(block, block.column, limit) == shape
+    assert block.column_width == 100
+    assert column_layout(block, block.column_width, limit) == shape
 
 
 def test_rows_of_two_lines_are_one_column() -> None:
     block = LegendBlock("Heading", (LegendEntry((), "label"), LegendEntry((), "label", "more")), most=100)
-    assert columns_for(block, block.column, 1000) == (1, 2)
+    assert column_layout(block, block.column_width, 1000) == (1, 2)
 
 
 def test_thick_lines_are_in_front_of_thin_ones() -> None:
     """In a bus a pale thin line over a dark thick one would be a stroke of two tones."""
     picture = graphviz_tb.load(REAL / "cifar10_shapes.pb").picture()
-    first = [group.shapes[0] for group in edge_groups(picture.scene, picture.paint, set())]
+    first = [group.shapes[0] for group in draw_edges(picture.scene, picture.paint, set())]
     widths = [shape.pen.width for shape in first if isinstance(shape, Curve) and shape.pen]
     assert len(set(widths)) > 3
     assert widths == sorted(widths)
 
 
 def test_samples_of_a_legend_lie_in_their_rows() -> None:
-    plain = Fill(LIGHT.op, LIGHT.stroke, LIGHT.text, LIGHT.secondary)
-    for name, _, draw in SIGNS:
+    plain = RowFill(LIGHT.op, LIGHT.stroke, LIGHT.text, LIGHT.secondary)
+    for name, _, draw in SIGN_SAMPLES:
         rects = [shape for shape in draw(plain, LIGHT) if isinstance(shape, Rectangle)]
-        assert all(shape.y > -2 and shape.y + shape.height < ROW - 2 for shape in rects), name
+        assert all(shape.y > -2 and shape.y + shape.height < LEGEND_ROW_PX - 2 for shape in rects), name

@@ -16,7 +16,7 @@ import pytest
 import graphviz_tb
 from graphviz_tb.model.drawing import Drawing, Group, Section
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.render.svg import svg as write
+from graphviz_tb.render.svg import svg_bytes as write
 from tests.each import each
 from tests.effort import part
 

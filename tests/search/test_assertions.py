@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import graphviz_tb
-from graphviz_tb.commands import run
-from graphviz_tb.commands.check import lines_of
+from graphviz_tb.commands import run_command_line
+from graphviz_tb.commands.check import read_assertion_lines
 from graphviz_tb.errors import MalformedAssertion, MissingFacts, RequestError
 from graphviz_tb.proto import GraphDef
 from tests.each import each
@@ -71,7 +71,7 @@ def test_the_reasons_are_named(mnist: graphviz_tb.Model) -> None:
     assert cast.nodes.names == ["accuracy/accuracy/Cast"]
     assert cheap.nodes[0].parameters == max(node.parameters for node in mnist.nodes)  # the most costly first
     assert (unknown.why, len(unknown.nodes)) == ("14 ops whose operations are not counted", 14)
-    assert all(node.cost.lacks("flops") for node in unknown.nodes)
+    assert all(node.cost.is_lower_bound("flops") for node in unknown.nodes)
     assert mnist.check("count(op:Conv2D) > 2")[0].nodes.names == []  # too few: none is to blame
 
 
@@ -131,7 +131,7 @@ def test_what_cannot_be_read_is_marked(text: str, mnist: graphviz_tb.Model) -> N
 
 
 def check(*words: object) -> int:
-    return run(["check", *map(str, words)])
+    return run_command_line(["check", *map(str, words)])
 
 
 def test_the_command_says_what_was_asked_and_found(capsys: pytest.CaptureFixture[str]) -> None:
@@ -226,7 +226,7 @@ def test_comments_and_lines_of_a_file(
     listed = tmp_path / "model.assertions"
     text = 'params < 5M  # a budget\n\ncount(name:"a #b") == 0 # x\ncount(name:c#d) == 0\n'
     listed.write_text(text)
-    assert [line for _, line in lines_of(str(listed))] == [
+    assert [line for _, line in read_assertion_lines(str(listed))] == [
         "params < 5M", 'count(name:"a #b") == 0', "count(name:c#d) == 0"
     ]  # fmt: skip
     listed.write_text(f"{text}params < 5X # y\n")

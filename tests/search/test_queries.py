@@ -15,15 +15,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import graphviz_tb
-from graphviz_tb.commands import run
+from graphviz_tb.commands import run_command_line
 from graphviz_tb.errors import MissingFacts, RequestError
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.page.build import data
+from graphviz_tb.page.build import page_data
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.render.html import source
-from graphviz_tb.search import matching, parse
+from graphviz_tb.render.html import viewer_source
+from graphviz_tb.search import match_rows, parse_query
 from graphviz_tb.search.language import NumberTerm
-from graphviz_tb.view.wildcards import Pattern
+from graphviz_tb.view.wildcards import NamePattern
 from tests.each import each
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -99,19 +99,19 @@ def test_a_query_that_cannot_be_read_is_refused(query: str, model: graphviz_tb.M
 
 def test_a_field_that_there_is_not_is_refused_with_those_that_there_are() -> None:
     with pytest.raises(RequestError, match="unknown field 'shap'; nearest: 'shape'") as error:
-        parse("shap:2x3")
+        parse_query("shap:2x3")
     assert error.value.hint == "fields: name, op, device, attr, shape, dtype; a text with a colon is put in quotes"
     with pytest.raises(RequestError, match="op: is followed by nothing to look for"):
-        parse("not op:")
+        parse_query("not op:")
     with pytest.raises(RequestError, match="params is compared, not looked for"):
-        parse("params:1M")
+        parse_query("params:1M")
 
 
 def test_a_quantity_that_is_not_known_is_said(model: graphviz_tb.Model) -> None:
     with pytest.raises(MissingFacts, match="time is not known in this graph: no run statistics were read"):
         model.find("time>1ms")
-    assert parse("time>1.5ms") == NumberTerm("time", ">", 1500.0)
-    assert parse("weights>=2KiB") == NumberTerm("weight_bytes", ">=", 2048.0)
+    assert parse_query("time>1.5ms") == NumberTerm("time", ">", 1500.0)
+    assert parse_query("weights>=2KiB") == NumberTerm("weight_bytes", ">=", 2048.0)
 
 
 def test_times_of_a_run_are_compared() -> None:
@@ -129,15 +129,15 @@ def test_sums_of_groups_are_compared(model: graphviz_tb.Model) -> None:
 @given(st.text(alphabet='ab:/ ()"*?<>=1kandort', max_size=40))
 def test_any_text_is_read_or_refused(text: str) -> None:
     with suppress(RequestError):
-        assert parse(text)
+        assert parse_query(text)
 
 
 @pytest.fixture(scope="module")
 def page(model: graphviz_tb.Model) -> Any:
     pytest.importorskip("starlette")
-    from graphviz_tb.serve.work import as_page
+    from graphviz_tb.serve.work import compress_page
 
-    return as_page(*data(model, PictureOptions()))
+    return compress_page(*page_data(model, PictureOptions()))
 
 
 @pytest.fixture(scope="module")
@@ -149,7 +149,7 @@ def rows(page: Any) -> Any:
 
 @each("query", [query for query in ANSWERS if "/" not in query[-2:]])
 def test_the_server_answers_alike(query: str, rows: Any, model: graphviz_tb.Model) -> None:
-    assert rows.find(parse(query)) == [node.row for node in model.find(query)]
+    assert rows.find_rows(parse_query(query)) == [node.row for node in model.find(query)]
 
 
 NODE = """
@@ -188,7 +188,7 @@ const app = {graph, facts: {edges: async () => graph.edges}};
 
 def of_the_page(page: Any, rows: Any, queries: list[str]) -> list[Any]:
     """What the page answers."""
-    from graphviz_tb.serve.graph_rows import unpacked
+    from graphviz_tb.serve.graph_rows import unpack_block
 
     blocks = [name for name in page.blocks if name.startswith(("attributes/", "colour/")) and name.count("/") == 1]
     graph = {
@@ -197,11 +197,11 @@ def of_the_page(page: Any, rows: Any, queries: list[str]) -> list[Any]:
         "words": rows.words,
         "labels": list(rows.labels.items()),
         "names": [rows.name(row) if row else "" for row in range(len(rows))],
-        "held": [[name, unpacked(page.blocks[name])] for name in blocks],
+        "held": [[name, unpack_block(page.blocks[name])] for name in blocks],
         "edges": {name: column.tolist() for name, column in rows.edges.items()},
     }
     done = subprocess.run(
-        ["node", "-e", NODE + source("query.js") + ASK],
+        ["node", "-e", NODE + viewer_source("query.js") + ASK],
         input=json.dumps({"graph": graph, "queries": queries}),
         capture_output=True,
         text=True,
@@ -223,17 +223,17 @@ def test_wild_cards_are_those_of_python(require: Callable[..., None]) -> None:
     require("node")
     luck = np.random.default_rng(3)
     pairs = [["".join(luck.choice(list("ab/*?"), 6)), "".join(luck.choice(list("ab/"), 5))] for _ in range(400)]
-    code = f"{NODE}{source('query.js')}console.log(JSON.stringify(JSON.parse(process.argv[1])"
+    code = f"{NODE}{viewer_source('query.js')}console.log(JSON.stringify(JSON.parse(process.argv[1])"
     code += ".map(([pattern, text]) => wildTest(pattern)(text))))"
     done = subprocess.run(["node", "-e", code, json.dumps(pairs)], capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout) == [Pattern(pattern).matches(text) for pattern, text in pairs]
+    assert json.loads(done.stdout) == [NamePattern(pattern).matches_name(text) for pattern, text in pairs]
 
 
 def test_the_command_lists_counts_and_ends_as_grep_does(capsys: pytest.CaptureFixture[str]) -> None:
     mnist = str(FIXTURES / "real" / "mnist_cnn.pbtxt")
 
     def told(*words: str) -> tuple[int, str, str]:
-        code = run(["find", mnist, *words, "-q"])
+        code = run_command_line(["find", mnist, *words, "-q"])
         out, err = capsys.readouterr()
         return code, out, err
 
@@ -254,19 +254,19 @@ def test_hostile_names_reach_no_terminal(capsys: pytest.CaptureFixture[str], tmp
     nodes = [{"name": "a\x1b[31mb", "op": "Re\nlu"}, {"name": "x\u202ey", "op": "Relu"}]
     path.write_bytes(GraphDef(node=nodes).SerializeToString())
     for words in ((), ("--names",), ("--json",)):
-        assert run(["find", str(path), "not op:Const", "-q", *words]) == 0
+        assert run_command_line(["find", str(path), "not op:Const", "-q", *words]) == 0
         out = capsys.readouterr().out
         assert not {"\x1b", "\u202e"} & set(out)
-    assert run(["find", str(path), "not op:Const", "-q", "--names"]) == 0
+    assert run_command_line(["find", str(path), "not op:Const", "-q", "--names"]) == 0
     assert capsys.readouterr().out.splitlines() == ["a\\x1b[31mb", "x\\u202ey"]
 
 
 def test_rows_in_functions_are_found_by_the_server_alone() -> None:
     pytest.importorskip("starlette")
     from graphviz_tb.serve.graph_rows import GraphRows
-    from graphviz_tb.serve.work import as_page
+    from graphviz_tb.serve.work import compress_page
 
     nested = graphviz_tb.load(FIXTURES / "real" / "func_library_nested.pb")
-    rows = GraphRows(as_page(*data(nested, PictureOptions())))
-    everywhere = np.flatnonzero(matching(rows, parse("not name:nowhere")))
+    rows = GraphRows(compress_page(*page_data(nested, PictureOptions())))
+    everywhere = np.flatnonzero(match_rows(rows, parse_query("not name:nowhere")))
     assert len(everywhere) == len(nested.hierarchy) - 1 > len(nested.find("not name:nowhere"))

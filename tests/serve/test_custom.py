@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from graphviz_tb.limits import CUSTOM_CHARTS
+from graphviz_tb.limits import MAX_CUSTOM_CHARTS
 from graphviz_tb.proto import CustomLayout
 from tests.event_files import event, record, strings
 from tests.serve.writing import Writer
@@ -54,4 +54,4 @@ def test_hostile_layouts(client: Callable[..., Any], tmp_path: Path) -> None:
     write(writer, layout(("\udcff<b>", ["c"] * 2), ("many", [str(at) for at in range(2000)])).SerializeToString())
     write(Writer(tmp_path / "b"), b"\xff\xff\xff")
     told = client(tmp_path).get("/api/custom").json()["categories"]
-    assert [(one["title"], len(one["charts"])) for one in told] == [("\ufffd<b>", 1), ("many", CUSTOM_CHARTS - 2)]
+    assert [(one["title"], len(one["charts"])) for one in told] == [("\ufffd<b>", 1), ("many", MAX_CUSTOM_CHARTS - 2)]

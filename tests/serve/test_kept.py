@@ -9,28 +9,28 @@ from typing import Any
 
 import pytest
 
-from graphviz_tb.model.later import KeptValues
-from graphviz_tb.serve.kept import KeptAnswers
+from graphviz_tb.model.later import BoundedCache
+from graphviz_tb.serve.kept import AnswerCache
 from tests.serve.test_answers import ids_of
 from tests.serve.writing import Writer
 
 
 def test_the_least_recently_asked_goes_first() -> None:
-    kept: KeptValues[bytes] = KeptValues(10, len)
+    kept: BoundedCache[bytes] = BoundedCache(10, len)
     for name in "ab":
-        kept.put(name, 1, bytes(5))
+        kept.store(name, 1, bytes(5))
     assert kept.get("a", 1) == bytes(5)
-    kept.put("c", 1, bytes(4))
+    kept.store("c", 1, bytes(4))
     assert tuple(kept.get(name, 1) for name in "abc") == (bytes(5), None, bytes(4))
-    kept.put("d", 1, bytes(11))  # larger than all room
+    kept.store("d", 1, bytes(11))  # larger than all room
     assert (kept.get("d", 1), kept.taken) == (None, 9)
 
 
 def test_what_is_outdated_is_forgotten() -> None:
-    kept: KeptValues[bytes] = KeptValues(10, len)
-    kept.put("a", 1, bytes(5))
+    kept: BoundedCache[bytes] = BoundedCache(10, len)
+    kept.store("a", 1, bytes(5))
     assert kept.get("a", 2) is None
-    kept.put("a", 2, bytes(6))
+    kept.store("a", 2, bytes(6))
     assert (kept.get("a", 1), kept.get("a", 2), kept.taken) == (None, bytes(6), 6)
 
 
@@ -42,9 +42,9 @@ def test_what_several_ask_at_once_is_made_once() -> None:
         return b"x"
 
     async def ask() -> list[bytes]:
-        kept = KeptAnswers(10)
-        first = asyncio.create_task(kept.body("asked", "tag", make))
-        others = [kept.body("asked", "tag", make) for _ in range(5)]
+        kept = AnswerCache(10)
+        first = asyncio.create_task(kept.cached_body("asked", "tag", make))
+        others = [kept.cached_body("asked", "tag", make) for _ in range(5)]
         await asyncio.sleep(0)
         first.cancel()  # who asked first goes away
         return await asyncio.gather(*others)
@@ -55,10 +55,10 @@ def test_what_several_ask_at_once_is_made_once() -> None:
 
 def test_a_fault_is_told_to_all_and_not_kept() -> None:
     async def ask() -> bytes:
-        kept = KeptAnswers(10)
+        kept = AnswerCache(10)
         with pytest.raises(ZeroDivisionError):
-            await kept.body("asked", "tag", lambda: bytes([1 // 0]))
-        return await kept.body("asked", "tag", lambda: b"y")
+            await kept.cached_body("asked", "tag", lambda: bytes([1 // 0]))
+        return await kept.cached_body("asked", "tag", lambda: b"y")
 
     assert asyncio.run(ask()) == b"y"
 

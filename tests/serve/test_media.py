@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from graphviz_tb import open_log
-from graphviz_tb.export import as_csv
+from graphviz_tb.export import scalars_as_csv
 from tests.each import each
 from tests.event_files import event, strings, write
 from tests.serve.serving import columns
@@ -31,7 +31,7 @@ def test_what_is_exported_is_what_was_logged(client: Callable[..., Any], name: s
     """Every point; other tests compare these with TensorBoard's own answers."""
     log = open_log(LOGGED / name)
     scalars = [series for series in log.logged.series if series.kind == "scalar"]
-    wanted = "".join(as_csv(sorted(scalars, key=lambda one: (one.run, one.tag))))
+    wanted = "".join(scalars_as_csv(sorted(scalars, key=lambda one: (one.run, one.tag))))
     told = client(LOGGED / name).get("/api/export").content.decode()
     assert list(csv.reader(io.StringIO(told))) == list(csv.reader(io.StringIO(wanted)))
 

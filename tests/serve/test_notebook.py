@@ -30,10 +30,10 @@ class Shell:
 def ended() -> Iterator[None]:
     """End the servers that a test started."""
     yield
-    for running in notebook.RUNNING.values():
+    for running in notebook.RUNNING_SERVERS.values():
         running.terminate()
         running.communicate()
-    notebook.RUNNING.clear()
+    notebook.RUNNING_SERVERS.clear()
 
 
 @pytest.mark.slow
@@ -52,6 +52,6 @@ def test_a_line_shows_a_server(logs: Path, ended: None) -> None:
 
 def test_a_line_without_a_log(tmp_path: Path, ended: None) -> None:
     with pytest.raises(RequestError, match="log directory"):
-        notebook.show(" ")
+        notebook.show_server(" ")
     with pytest.raises(ToolFailed, match="no file or folder"):
-        notebook.show(str(tmp_path / "nothing"))
+        notebook.show_server(str(tmp_path / "nothing"))

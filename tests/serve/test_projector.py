@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphviz_tb.project import nearest, pca
+from graphviz_tb.project import nearest_points, project_by_pca
 from graphviz_tb.serve import embeddings
 from tests.project.digits import write_looked_up
 from tests.serve.serving import columns, until
@@ -79,7 +79,7 @@ def test_points_neighbours_and_metadata(client: Callable[..., Any], log: Path) -
     asked = client(log)
     answer = asked.get("/api/projector/0/points")
     head, blocks = columns(answer.content)
-    found = pca(VALUES)
+    found = project_by_pca(VALUES)
     for at in range(6):
         assert np.array_equal(blocks[f"axis.{at}"], found.axes[:, at])
     assert head["variance"] == [round(share, 6) for share in found.variance]
@@ -87,7 +87,7 @@ def test_points_neighbours_and_metadata(client: Callable[..., Any], log: Path) -
     assert same.status_code == 304
     for metric in ("cosine", "euclidean"):
         told = asked.get(f"/api/projector/0/neighbours?row=7&k=5&metric={metric}").json()
-        rows, far = nearest(VALUES, 7, 5, metric)  # type: ignore[arg-type]
+        rows, far = nearest_points(VALUES, 7, 5, metric)  # type: ignore[arg-type]
         assert (told["rows"], told["distances"]) == (rows.tolist(), far.tolist())
     told = asked.get("/api/projector/0/metadata").json()["columns"]
     assert [(one["name"], one["numeric"], len(one["texts"])) for one in told] == [
@@ -131,9 +131,9 @@ def test_what_is_refused(client: Callable[..., Any], log: Path) -> None:
 
 def test_a_layout_goes_on_elsewhere(client: Callable[..., Any], log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It says how far it is, is cancelled, and its points are kept when it is done."""
-    monkeypatch.setattr(embeddings, "usable_points", lambda values, method: np.arange(len(values)))
+    monkeypatch.setattr(embeddings, "layout_points", lambda values, method: np.arange(len(values)))
     asked, path = client(log), "/api/projector/0/points?method=tsne&axes=2"
-    monkeypatch.setattr(embeddings, "laid_out", slow_layout)
+    monkeypatch.setattr(embeddings, "lay_out_points", slow_layout)
     assert asked.post("/api/projector/0/layout?method=tsne&axes=2").status_code == 403  # without our header
     assert asked.post("/api/projector/0/layout?method=tsne&axes=2", headers=HEADERS).status_code == 202
     until(lambda: asked.get(path).json().get("done"))
@@ -142,7 +142,7 @@ def test_a_layout_goes_on_elsewhere(client: Callable[..., Any], log: Path, monke
     assert asked.post("/api/projector/1/layout?method=umap", headers=HEADERS).status_code == 429
     assert asked.post("/api/projector/0/cancel", headers=HEADERS).status_code == 202
     assert asked.get(path).json()["state"] == "none"
-    monkeypatch.setattr(embeddings, "laid_out", quick_layout)
+    monkeypatch.setattr(embeddings, "lay_out_points", quick_layout)
     assert asked.post("/api/projector/0/layout?method=tsne&axes=2", headers=HEADERS).status_code == 202
     until(lambda: asked.get(path).status_code == 200)
     head, blocks = columns(asked.get(path).content)
@@ -151,8 +151,8 @@ def test_a_layout_goes_on_elsewhere(client: Callable[..., Any], log: Path, monke
 
 
 def test_files_that_come_later(client: Callable[..., Any], log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embeddings, "AGAIN", 0.0)
-    monkeypatch.setattr(embeddings, "AGAIN_SHARE", 0)
+    monkeypatch.setattr(embeddings, "RELIST_SECONDS", 0.0)
+    monkeypatch.setattr(embeddings, "EMBEDDING_RELIST_RATIO", 0)
     (log / "projector_config.pbtxt").rename(log / "later")
     asked = client(log, poll=0.1)
     assert asked.get("/api/projector").json()["tensors"] == []

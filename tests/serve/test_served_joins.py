@@ -59,7 +59,7 @@ def test_a_graph_in_the_colours_of_a_step(client: Callable[..., Any], tmp_path: 
     loaded(asked)
     head, column = columns(asked.get("/api/graphs/0/logged?at=300").content)
     model = load(tmp_path)
-    values = model.facts_of(PictureOptions(color_by="logged", at=300)).logged
+    values = model.facts_for_picture(PictureOptions(color_by="logged", at=300)).logged
     assert values is not None
     rows = column["row"].tolist()
     assert rows == sorted(values.rows.keys() | values.silent)

@@ -30,11 +30,11 @@ def test_prefixes_that_no_browser_asks_for(logs: Path, prefix: str) -> None:
 def test_quiet_prints_the_address_alone(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from graphviz_tb.serve import server
 
-    def introduced(settings: Any, say: server.Said, opened: Any) -> None:
-        say(server.introduction(settings, settings.port - 1))
+    def introduced(settings: Any, say: server.PrintLines, opened: Any) -> None:
+        say(server.introduction_lines(settings, settings.port - 1))
 
-    monkeypatch.setattr(server, "serve", introduced)
-    monkeypatch.setattr(server, "display", lambda: False)
+    monkeypatch.setattr(server, "run_server", introduced)
+    monkeypatch.setattr(server, "has_display", lambda: False)
     loud, quiet = (
         CliRunner().invoke(cli, ["serve", str(logs), "--port", "7007", *more]).stdout for more in ([], ["-q"])
     )

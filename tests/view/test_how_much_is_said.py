@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.model.bundles import bundle_of
-from graphviz_tb.model.measure import SMALL_SIZE, width
+from graphviz_tb.model.bundles import bundle_of_tensors
+from graphviz_tb.model.measure import SMALL_FONT_PX, text_width
 from graphviz_tb.model.metagraph import Annotation, Metaedge
 from graphviz_tb.model.tensors import Tensor
 from graphviz_tb.model.view import NodeLabel, View
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.view.labels import account, label, shown
+from graphviz_tb.view.labels import describe_line, drawn_label, line_label
 from graphviz_tb.view.node_labels import NodeLabels
-from graphviz_tb.view.shared import LONGEST_NAME, note
-from graphviz_tb.view.stubs import stub
-from graphviz_tb.view.words import as_stack, tooltip
+from graphviz_tb.view.shared import NOTE_NAME_PX, build_note
+from graphviz_tb.view.stubs import stub_words
+from graphviz_tb.view.words import box_tooltip, stack_label
 
 NAMES = 40  # of a tooltip
 PLACES = [f"{'long' * many}{'x' * more}" for many, more in product(range(1, 9), range(12))]
@@ -64,7 +64,7 @@ def test_a_stack_counts_the_ops_of_each_member_where_all_hold_equally_many(proje
 )
 def test_a_stack_says_each_unless_its_member_counts_the_ops_of_each_of_its_own(member: NodeLabel, said: str) -> None:
     node = NodeLabel(1, "", "series", "b_[0-3]", "", "80 ops", "×4", connected=True)
-    assert as_stack(node, None, member, 0, 4).second == said
+    assert stack_label(node, None, member, 0, 4).second == said
 
 
 @pytest.mark.parametrize("count", [NAMES, NAMES + 1])
@@ -98,7 +98,7 @@ def test_a_port_of_many_names_forty(count: int) -> None:
 @pytest.mark.parametrize("count", [NAMES, NAMES + 1])
 def test_the_title_of_an_open_group_names_forty_links(count: int) -> None:
     group = NodeLabel(1, "g", "scope", "g", "g", "2 ops", "")
-    assert tooltip(group, [f"c{at}" for at in range(count)]).endswith(
+    assert box_tooltip(group, [f"c{at}" for at in range(count)]).endswith(
         f"linked with {', '.join(f'c{at}' for at in range(NAMES))}"
     )
 
@@ -106,48 +106,52 @@ def test_the_title_of_an_open_group_names_forty_links(count: int) -> None:
 @pytest.mark.parametrize(("count", "end"), [(6, ")"), (7, "; …)")])
 def test_a_line_names_six_tensors(count: int, end: str) -> None:
     shapes = [f"{at} int32" for at in range(6)]
-    said = account(Metaedge(0, 1, count, 0, 0, bundle_of(*(Tensor((at,), "int32") for at in range(count)))), "a", "b")
+    said = describe_line(
+        Metaedge(0, 1, count, 0, 0, bundle_of_tensors(*(Tensor((at,), "int32") for at in range(count)))), "a", "b"
+    )
     assert said == f"a → b: {count} tensors ({'; '.join(shapes)}{end}"
 
 
 def test_a_label_beside_a_line_is_at_most_120_px_wide() -> None:
-    edges = [Metaedge(0, 1, 1, 0, 0, bundle_of(Tensor(dims, "float32"))) for dims in product((1, 28, 1024), repeat=5)]
+    edges = [
+        Metaedge(0, 1, 1, 0, 0, bundle_of_tensors(Tensor(dims, "float32"))) for dims in product((1, 28, 1024), repeat=5)
+    ]
     types = [f"{name}{'i' * more}" for name in PLACES for more in range(4)]
-    edges += [Metaedge(0, 1, 1, 0, 0, bundle_of(Tensor((9, 111), name))) for name in types]
-    whole = [edge for edge in edges if width(label(edge), SMALL_SIZE) <= 120]
-    assert {width(label(edge), SMALL_SIZE) for edge in edges} >= {119, 120, 121}
-    assert all(shown(edge) == label(edge) for edge in whole)
-    assert all(width(shown(edge), SMALL_SIZE) <= 120 for edge in edges)
+    edges += [Metaedge(0, 1, 1, 0, 0, bundle_of_tensors(Tensor((9, 111), name))) for name in types]
+    whole = [edge for edge in edges if text_width(line_label(edge), SMALL_FONT_PX) <= 120]
+    assert {text_width(line_label(edge), SMALL_FONT_PX) for edge in edges} >= {119, 120, 121}
+    assert all(drawn_label(edge) == line_label(edge) for edge in whole)
+    assert all(text_width(drawn_label(edge), SMALL_FONT_PX) <= 120 for edge in edges)
 
 
 @pytest.mark.parametrize("kind", ["constant", "weight"])
 def test_a_label_beside_a_box_is_at_most_100_px_wide(kind: Any) -> None:
     names = dict(enumerate(PLACES))
-    said = {name: stub(0, Annotation(0, "in", row, kind), names, {}).label for row, name in names.items()}
-    assert {width(name, SMALL_SIZE) for name in names.values()} >= {100, 101}
-    assert all((width(name, SMALL_SIZE) <= 100) == (words == name) for name, words in said.items())
-    assert all(width(words, SMALL_SIZE) <= 100 for words in said.values())
+    said = {name: stub_words(0, Annotation(0, "in", row, kind), names, {}).label for row, name in names.items()}
+    assert {text_width(name, SMALL_FONT_PX) for name in names.values()} >= {100, 101}
+    assert all((text_width(name, SMALL_FONT_PX) <= 100) == (words == name) for name, words in said.items())
+    assert all(text_width(words, SMALL_FONT_PX) <= 100 for words in said.values())
 
 
 def test_a_weight_that_is_used_often_keeps_its_shape_where_there_is_no_room_for_both() -> None:
     for name in PLACES:
         words = f"{name} 3×3 (2 uses)"
-        said = stub(0, Annotation(0, "in", 1, "weight"), {1: words}, {1: words})
-        assert (said.label == words) == (width(words, SMALL_SIZE) <= 100)
+        said = stub_words(0, Annotation(0, "in", 1, "weight"), {1: words}, {1: words})
+        assert (said.label == words) == (text_width(words, SMALL_FONT_PX) <= 100)
         assert said.title == (f"{words} (weight)" if said.label == words else f"{words} (weight, 2 uses)")
     words = "w" * 30 + " (2 uses)"
-    assert stub(0, Annotation(0, "in", 1, "constant"), {1: words}, {1: words}).title == f"{words} (constant)"
+    assert stub_words(0, Annotation(0, "in", 1, "constant"), {1: words}, {1: words}).title == f"{words} (constant)"
 
 
 def test_the_name_in_a_note_is_at_most_160_px_wide() -> None:
     found = view({"name": "hub", "op": "Placeholder"}, *ops(9, "hub"), aux=("hub",))
     room = 0
     for many in range(1, 60):
-        said = note(replace(found, names={1: "i" * many}, labels={}), "in", 1, [], 0).content.removeprefix(
+        said = build_note(replace(found, names={1: "i" * many}, labels={}), "in", 1, [], 0).content.removeprefix(
             "all boxes ← "
         )
-        assert (said == "i" * many) == (width("i" * many, SMALL_SIZE) <= LONGEST_NAME)
-        room = max(room, width(said, SMALL_SIZE))
+        assert (said == "i" * many) == (text_width("i" * many, SMALL_FONT_PX) <= NOTE_NAME_PX)
+        room = max(room, text_width(said, SMALL_FONT_PX))
     assert room <= 160
 
 
@@ -155,5 +159,5 @@ def test_the_name_in_a_note_is_at_most_160_px_wide() -> None:
     ("edges", "control", "said"), [(1, False, ""), (2, False, ", 2 edges"), (3, True, ", 3 edges, control")]
 )
 def test_a_stub_counts_its_edges_where_they_are_several(edges: int, control: bool, said: str) -> None:
-    found = stub(0, Annotation(0, "in", 1, "shortcut", edges=edges, control=control), {1: "a/b"}, {})
+    found = stub_words(0, Annotation(0, "in", 1, "shortcut", edges=edges, control=control), {1: "a/b"}, {})
     assert (found.label, found.title) == ("b", f"a/b (linked{said})")

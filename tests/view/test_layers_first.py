@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from graphviz_tb import load
-from graphviz_tb.model.paths import address
+from graphviz_tb.model.paths import path_address
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 
@@ -35,7 +35,7 @@ class Made:
 
 
 def opened(model: Model) -> set[str]:
-    return {address(model.hierarchy, path) for path in model.picture().opened} - {""}
+    return {path_address(model.hierarchy, path) for path in model.picture().opened} - {""}
 
 
 def test_repeats_are_opened_before_the_ops_of_a_layer() -> None:

@@ -41,4 +41,4 @@ def test_ops_with_names_do_not() -> None:
 
 def test_the_stack_of_a_nameless_network_says_what_repeats() -> None:
     hierarchy = load(chain(10)).hierarchy
-    assert "Conv2D · Relu" in {hierarchy.leaf(row) for row in range(len(hierarchy))}
+    assert "Conv2D · Relu" in {hierarchy.display_label(row) for row in range(len(hierarchy))}

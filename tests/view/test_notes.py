@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from graphviz_tb.view.shared import notes_of
+from graphviz_tb.view.shared import shared_notes
 from tests.each import each
 
 FAR = 99  # the row of a neighbour
@@ -15,10 +15,10 @@ def level(boxes: int, linked: int, extracted: bool = False, opened: int = 0) -> 
     """`boxes` boxes, of which the first `linked` have a stub to one neighbour and the last `opened` are open."""
     stubs = [SimpleNamespace(kind="shortcut", side="out", other=FAR, child=child) for child in range(linked)]
     metagraph = SimpleNamespace(
-        core=lambda: range(boxes),
+        core_children=lambda: range(boxes),
         children=[*range(boxes), FAR],
         annotations=stubs,
-        mask=SimpleNamespace(extracted=[boxes] if extracted else []),
+        mask=SimpleNamespace(extracted_children=[boxes] if extracted else []),
     )
     return SimpleNamespace(
         metagraph=metagraph,
@@ -43,4 +43,4 @@ def level(boxes: int, linked: int, extracted: bool = False, opened: int = 0) -> 
     ],
 )
 def test_how_many_boxes_make_a_note(view: Any, said: list[str]) -> None:
-    assert [note.content for note in notes_of(view)] == said
+    assert [note.content for note in shared_notes(view)] == said

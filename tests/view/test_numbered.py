@@ -23,8 +23,8 @@ def test_equal_members_of_a_series_have_numbers() -> None:
 def test_no_two_of_a_level_are_called_the_same_by_us() -> None:
     for name in ("gan_scopes.pb", "keras2_functional.pb", "lstm_static_unrolled.pb"):
         hierarchy = load(REAL / name).hierarchy
-        for parent in [row for row in range(len(hierarchy)) if hierarchy.opens(row)]:
+        for parent in [row for row in range(len(hierarchy)) if hierarchy.can_open(row)]:
             rows = [row for row in hierarchy.children(parent).tolist() if row in hierarchy.labels]
             numbers = sibling_numbers(hierarchy, parent)
-            labels = Counter(hierarchy.leaf(row) + numbers.get(row, "") for row in rows)
+            labels = Counter(hierarchy.display_label(row) + numbers.get(row, "") for row in rows)
             assert not [label for label, count in labels.items() if count > 1], hierarchy.name[parent]

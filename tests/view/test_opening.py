@@ -11,13 +11,13 @@ import pytest
 import graphviz_tb
 from graphviz_tb.errors import UnknownNode
 from graphviz_tb.layout import is_legible
-from graphviz_tb.model.paths import address
+from graphviz_tb.model.paths import path_address
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.page.build import data
+from graphviz_tb.page.build import page_data
 from graphviz_tb.pipeline import Model, Picture
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.view.select import in_code
+from graphviz_tb.view.select import with_program_names
 from tests.each import each
 
 Rule = Callable[..., Model]
@@ -80,7 +80,7 @@ def test_of_a_first_picture_too_high_to_be_read_the_groups_opened_last_stay_clos
     model = high()
     assert model.picture(depth=1).scene.height > 1500 >= model.picture().scene.height
     assert opened(model.picture()) == {"g0"}
-    head, _ = data(model, PictureOptions())
+    head, _ = page_data(model, PictureOptions())
     assert len(head["open"]) == 1
 
 
@@ -106,8 +106,8 @@ def test_names_in_the_code_reach_through_series() -> None:
         for op in ("Exp", "Tanh")
     ]
     hierarchy = graphviz_tb.load(GraphDef(node=nodes), folds=False).hierarchy
-    assert in_code(hierarchy) is None
-    called = in_code(replace(hierarchy, labels={hierarchy.name.index("vision_1"): "vision"}))
+    assert with_program_names(hierarchy) is None
+    called = with_program_names(replace(hierarchy, labels={hierarchy.name.index("vision_1"): "vision"}))
     assert called is not None
     assert called.name == [name.replace("vision_1", "vision") for name in hierarchy.name]
 
@@ -189,7 +189,7 @@ def test_what_is_in_one_of_several_functions_of_a_call_is_found_below_its_word()
     hierarchy = model.hierarchy
 
     def found(pattern: str) -> set[str]:
-        return {address(hierarchy, path) for path in model.names.find(pattern)}
+        return {path_address(hierarchy, path) for path in model.names.find_paths(pattern)}
 
     assert found("loop::cond") == {"loop::cond"}
     assert found("loop::body/s") == {"loop::body/s"}
@@ -201,7 +201,7 @@ def test_what_is_in_one_of_several_functions_of_a_call_is_found_below_its_word()
     assert found("c") == {"c"}
     for wrong, nearest in (("loop::bodi", "loop::body"), ("loop::cond/t", "loop::cond/s"), ("conds", "cond")):
         with pytest.raises(UnknownNode, match=nearest):
-            model.names.find(wrong)
+            model.names.find_paths(wrong)
 
 
 def test_recursion_opens_once_on_its_own_path(rule: Rule) -> None:
@@ -234,7 +234,7 @@ def test_no_picture_opens_more_than_ten_thousand_boxes() -> None:
 def test_a_literal_double_colon_is_doubled(rule: Rule) -> None:
     picture = rule("names_to_escape").picture(open_all=True)
     assert "a::::b" in closed(picture)
-    assert rule("names_to_escape").names.find("a::::b") == rule("names_to_escape").names.find("a::b")
+    assert rule("names_to_escape").names.find_paths("a::::b") == rule("names_to_escape").names.find_paths("a::b")
 
 
 def test_functions_that_nobody_calls_are_listed() -> None:
@@ -268,14 +268,14 @@ def test_what_is_in_a_function_that_nobody_calls_is_found_behind_its_name() -> N
     model = graphviz_tb.load(graph, folds=False)
 
     def found(pattern: str) -> list[str]:
-        return [address(model.hierarchy, path) for path in model.names.find(pattern)]
+        return [path_address(model.hierarchy, path) for path in model.names.find_paths(pattern)]
 
     assert found("f") == ["f"]
     assert found("f::s") == ["f::s"]
     assert found("f::s/b") == ["f::s/b"]
     assert found("f::*") == ["f::s"]
     with pytest.raises(UnknownNode, match="nearest: 'f::s/"):
-        model.names.find("f::s/c")
+        model.names.find_paths("f::s/c")
 
 
 def test_a_pattern_that_finds_nothing_names_what_is_like_its_last_word() -> None:

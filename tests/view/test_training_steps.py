@@ -76,7 +76,7 @@ def test_readers_that_fill_a_queue_of_the_model_are_part_of_it() -> None:
     add(name="decode", op="DecodeRaw", input=["files"])
     add(name="batch/enqueue", op="QueueEnqueueV2", input=["batch/queue", "decode"])
     model = load(graph)
-    (path,) = model.names.find("bookkeeping")
+    (path,) = model.names.find_paths("bookkeeping")
     kept = {model.hierarchy.name[row] for row in model.hierarchy.children(path[-1])}
     assert not kept & {"files", "decode", "batch"}
     assert "count" in kept
@@ -154,7 +154,7 @@ def test_a_loss_whose_value_only_an_average_needs_is_part_of_the_model() -> None
 
 def inside(model: Model, group: str) -> set[str]:
     """Names of the children of a group."""
-    return {model.hierarchy.name[row] for row in model.hierarchy.children(model.names.find(group)[0][-1])}
+    return {model.hierarchy.name[row] for row in model.hierarchy.children(model.names.find_paths(group)[0][-1])}
 
 
 def test_custom_gradients_are_gradients() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from graphviz_tb import load
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.view.weights import Weights, calls_with
+from graphviz_tb.view.weights import WeightRows, calls_to_functions_with
 
 
 def judged(layer_ops: int, loss_ops: int) -> GraphDef:
@@ -67,13 +67,13 @@ def test_weights_in_functions_are_found_through_calls_of_calls() -> None:
         GraphDef(node=[call("a", "block"), call("b", "layer"), call("c", "other")], library={"function": library})
     ).hierarchy
     user = hierarchy.name.index("op")
-    assert sorted(hierarchy.name[row] for row in calls_with(hierarchy, [user])) == ["a", "b", "inner"]
-    assert calls_with(hierarchy, []) == set()
+    assert sorted(hierarchy.name[row] for row in calls_to_functions_with(hierarchy, [user])) == ["a", "b", "inner"]
+    assert calls_to_functions_with(hierarchy, []) == set()
 
 
 def test_layers_are_counted_below_a_group_and_not_itself() -> None:
     hierarchy = load(judged(layer_ops=2, loss_ops=3)).hierarchy
-    weights = Weights(hierarchy, np.zeros(len(hierarchy), bool))
+    weights = WeightRows(hierarchy, np.zeros(len(hierarchy), bool))
     rows = {name: hierarchy.name.index(name) for name in ("net", "net/a", "loss")}
-    assert weights.layers_in(0) == weights.layers_in(rows["net"]) == 3
-    assert weights.layers_in(rows["net/a"]) == weights.layers_in(rows["loss"]) == 0
+    assert weights.layer_count(0) == weights.layer_count(rows["net"]) == 3
+    assert weights.layer_count(rows["net/a"]) == weights.layer_count(rows["loss"]) == 0

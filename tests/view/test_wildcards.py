@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from graphviz_tb import load
 from graphviz_tb.errors import UnknownNode
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.view.wildcards import SEGMENT, Pattern, read
+from graphviz_tb.view.wildcards import SEGMENT_PATTERN, NamePattern, matches_tokens
 from tests.timing import within
 
 TOKENS = st.lists(st.sampled_from(["a", "b", "/", ":", "::", "*", "*", "**", "?"]), max_size=9).map("".join)
@@ -20,10 +20,10 @@ TOKENS = st.lists(st.sampled_from(["a", "b", "/", ":", "::", "*", "*", "**", "?"
 
 @given(TOKENS, st.text("ab/:", max_size=12))
 def test_one_pass_and_a_regular_expression_agree(text: str, name: str) -> None:
-    pattern = Pattern(text)
-    wild = {"**": ".*", "*": SEGMENT, "?": "[^/]"}
+    pattern = NamePattern(text)
+    wild = {"**": ".*", "*": SEGMENT_PATTERN, "?": "[^/]"}
     regex = re.compile("".join(wild.get(token, re.escape(token)) for token in pattern.tokens), re.DOTALL)
-    assert read(pattern.tokens, name) == pattern.matches(name) == bool(regex.fullmatch(name))
+    assert matches_tokens(pattern.tokens, name) == pattern.matches_name(name) == bool(regex.fullmatch(name))
 
 
 @pytest.mark.slow
@@ -39,7 +39,7 @@ def test_one_pass_and_a_regular_expression_agree(text: str, name: str) -> None:
 )
 def test_many_stars_and_a_long_name(text: str, name: str, fits: bool) -> None:
     start = time.process_time()
-    assert Pattern(text).matches(name) is fits
+    assert NamePattern(text).matches_name(name) is fits
     assert within(time.process_time() - start, 5)
 
 
@@ -50,7 +50,7 @@ def test_many_stars_and_a_name_of_many_levels() -> None:
     names = load(graph).names
     start = time.process_time()
     with pytest.raises(UnknownNode):
-        names.find("*a*a*/*/*a*/*/*a*a")
+        names.find_paths("*a*a*/*/*a*/*/*a*a")
     assert within(time.process_time() - start, 10)
 
 
@@ -60,5 +60,5 @@ def test_a_group_is_looked_for_with_many_stars(text: str) -> None:
     graph = GraphDef(node=[{"name": f"{'a' * 400}/x", "op": "A"}, {"name": "x/" * 2000 + "y", "op": "A"}])
     start = time.process_time()
     with pytest.raises(UnknownNode):
-        load(graph).names.find(text)
+        load(graph).names.find_paths(text)
     assert within(time.process_time() - start, 5)

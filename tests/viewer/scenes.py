@@ -8,21 +8,21 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from graphviz_tb.page.build import Extra, data
+from graphviz_tb.page.build import PageExtras, page_data
 from graphviz_tb.pipeline import Model
-from graphviz_tb.render.html import EXPORTS, LAYOUT, source
+from graphviz_tb.render.html import LAYOUT_EXPORTS, LAYOUT_MODULES, viewer_source
 
 SCRIPT = Path(__file__).parent / "scenes.js"
-BARE = Extra(("none",))  # a scene knows no colour
+BARE = PageExtras(("none",))  # a scene knows no colour
 Paths = list[tuple[int, ...]]
 Apart = list[int]  # rows of levels whose series are apart
 
 
 def script() -> str:
     """The part of the viewer that needs no page."""
-    layout = "\n".join(map(source, LAYOUT))
-    rest = "".join(map(source, ("data.js", "reader.js", "levels.js", "views.js", "moves.js")))
-    return f"const layout = (() => {{ {layout}\nreturn {{ {EXPORTS} }}; }})();\n{rest}"
+    layout = "\n".join(map(viewer_source, LAYOUT_MODULES))
+    rest = "".join(map(viewer_source, ("data.js", "reader.js", "levels.js", "views.js", "moves.js")))
+    return f"const layout = (() => {{ {layout}\nreturn {{ {LAYOUT_EXPORTS} }}; }})();\n{rest}"
 
 
 def scenes(
@@ -41,8 +41,8 @@ def scenes(
         open_sets = [
             {"paths": paths, "apart": rows, "aux": away} for paths, rows, away in zip(sets, beside, moved, strict=True)
         ]
-        head, blocks = data(model, options, replace(Extra() if apart else BARE, each=each))
-        held = [{"name": one.name, "kind": one.kind, "digest": one.digest(), "data": one.packed} for one in blocks]
+        head, blocks = page_data(model, options, replace(PageExtras() if apart else BARE, each=each))
+        held = [{"name": one.name, "kind": one.kind, "digest": one.digest(), "data": one.base64_text} for one in blocks]
         cases.append({"head": head, "blocks": held, "open": open_sets, "options": asdict(options)})
     (folder / "script.js").write_text(script(), encoding="utf-8")
     (folder / "cases.json").write_text(json.dumps({"cases": cases}), encoding="utf-8")

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphviz_tb.chart.axes import Axis, axis, duration, padded, ticks, time_ticks
-from graphviz_tb.chart.decimate import decimated
-from graphviz_tb.chart.smooth import smoothed
-from graphviz_tb.model.units import number
-from graphviz_tb.render.html import source
+from graphviz_tb.chart.axes import Axis, axis_ticks, axis_time_ticks, fit_axis, format_duration, pad_axis
+from graphviz_tb.chart.decimate import decimate_series
+from graphviz_tb.chart.smooth import smooth_series
+from graphviz_tb.model.units import format_number
+from graphviz_tb.render.html import viewer_source
 
 REVIVE = (
     "const revived = (x) => Array.isArray(x) ? x.map(revived) : x === 'NaN' ? NaN : x === 'inf' ? Infinity : x;"
@@ -27,7 +27,7 @@ def asked(calls: list[tuple[str, list[Any]]]) -> list[Any]:
     """What functions of the viewer answer."""
     table = "const table = {smoothed, decimated, rangeOf, paddedRange, ticksOf, shortNumber, durationWord};"
     read = "JSON.parse(require('fs').readFileSync(0, 'utf8'))"
-    code = f"{source('logs/curves.js')}\n{table}{REVIVE}"
+    code = f"{viewer_source('logs/curves.js')}\n{table}{REVIVE}"
     code += f"console.log(JSON.stringify({read}.map(([name, args]) => plain(table[name](...revived(args))))));"
     done = subprocess.run(["node", "-e", code], input=json.dumps(calls), capture_output=True, text=True, check=True)
     found: list[Any] = json.loads(done.stdout)
@@ -55,7 +55,7 @@ def test_smoothing(require: Callable[..., None]) -> None:
     answers = asked([("smoothed", [sent(one), weight]) for one, weight in cases])
     for (one, weight), answer in zip(cases, answers, strict=True):
         found = np.array([float(value) for value in answer])
-        assert found == pytest.approx(smoothed(one, weight), rel=1e-9, nan_ok=True)
+        assert found == pytest.approx(smooth_series(one, weight), rel=1e-9, nan_ok=True)
 
 
 def test_decimation(require: Callable[..., None]) -> None:
@@ -63,7 +63,7 @@ def test_decimation(require: Callable[..., None]) -> None:
     cases = [(np.arange(len(one), dtype=float), one, pixels) for one in series() for pixels in (1, 7, 100)]
     answers = asked([("decimated", [sent(x), sent(one), pixels]) for x, one, pixels in cases])
     for (x, one, pixels), answer in zip(cases, answers, strict=True):
-        assert answer == decimated(x, one, pixels).tolist()
+        assert answer == decimate_series(x, one, pixels).tolist()
 
 
 def test_axes(require: Callable[..., None]) -> None:
@@ -73,27 +73,27 @@ def test_axes(require: Callable[..., None]) -> None:
     cases = [(one, *kind) for one in values for kind in kinds]
     ranges = asked([("rangeOf", [sent(one), log, outliers]) for one, log, outliers in cases])
     for (one, log, outliers), found in zip(cases, ranges, strict=True):
-        wanted = axis(one, log, outliers)
+        wanted = fit_axis(one, log, outliers)
         assert (found["low"], found["high"], found["log"]) == (wanted.low, wanted.high, wanted.log)
-    axes = [axis(one, log) for one in values for log in (False, True)] + [Axis(0.001, 3e7, True), Axis(0.0, 1e-9)]
+    axes = [fit_axis(one, log) for one in values for log in (False, True)] + [Axis(0.001, 3e7, True), Axis(0.0, 1e-9)]
     plain = [{"low": one.low, "high": one.high, "log": one.log} for one in axes]
     wider = asked([("paddedRange", [one]) for one in plain])
     assert [(one["low"], one["high"]) for one in wider] == [
-        pytest.approx((padded(one).low, padded(one).high)) for one in axes
+        pytest.approx((pad_axis(one).low, pad_axis(one).high)) for one in axes
     ]
-    assert asked([("ticksOf", [one, 5]) for one in plain]) == [ticks(one) for one in axes]
+    assert asked([("ticksOf", [one, 5]) for one in plain]) == [axis_ticks(one) for one in axes]
     spans = [Axis(0, span) for span in (3.0, 100.0, 5000.0, 90000.0, 1e7)]
     assert asked([("ticksOf", [{"low": 0, "high": one.high, "log": False}, 5, True]) for one in spans]) == [
-        time_ticks(one) for one in spans
+        axis_time_ticks(one) for one in spans
     ]
 
 
 def test_numbers_in_words(require: Callable[..., None]) -> None:
     require("node")
     values = [0.0, 0.25, 1234.5678, 99999.0, 1e6, 1.5e9, 2.5e-7, -3.25e13, 1e-4, 0.00012345, -0.5]
-    assert asked([("shortNumber", [value]) for value in values]) == [number(value) for value in values]
+    assert asked([("shortNumber", [value]) for value in values]) == [format_number(value) for value in values]
     times = [0, 0.5, 90, 5400, 172800]
-    assert asked([("durationWord", [value]) for value in times]) == [duration(value) for value in times]
+    assert asked([("durationWord", [value]) for value in times]) == [format_duration(value) for value in times]
 
 
 CHART = """
@@ -115,7 +115,7 @@ console.log(JSON.stringify({at, dashes: pen.dashes}));
 
 def drawn(points: int, height: float) -> dict[str, Any]:
     """What a chart of 200 × 100 pixels draws of a line that goes up and down by some pixels with each point."""
-    code = f"const POINTS = {points}, HEIGHT = {height};{source('logs/plot.js')}{source('logs/chart.js')}{CHART}"
+    code = f"const POINTS = {points}, HEIGHT = {height};{viewer_source('logs/plot.js')}{viewer_source('logs/chart.js')}{CHART}"
     done = subprocess.run(["node", "-e", code], capture_output=True, text=True, check=True)
     found: dict[str, Any] = json.loads(done.stdout)
     return found

@@ -18,17 +18,17 @@ from twin.make import TARGET, translated
 import graphviz_tb
 from graphviz_tb.arrange import ArrangeOptions, arrange
 from graphviz_tb.errors import TbGraphError
-from graphviz_tb.layout import laid_out, opened_by
+from graphviz_tb.layout import groups_opened_by_picture, lay_out_open_groups
 from graphviz_tb.model.hierarchy import RowKind
 from graphviz_tb.model.paths import child_path, parent_path
-from graphviz_tb.model.stacks import stack_of
+from graphviz_tb.model.stacks import stack_around
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.page.apart import put_apart, same_rows
+from graphviz_tb.page.apart import add_ungrouped_levels, rows_of_same_nodes
 from graphviz_tb.page.blocks import TextTable
-from graphviz_tb.page.build import data
+from graphviz_tb.page.build import page_data
 from graphviz_tb.page.copied import CopiedLevels
-from graphviz_tb.page.held import Held
-from graphviz_tb.page.walk import nested
+from graphviz_tb.page.held import LevelStore
+from graphviz_tb.page.walk import is_nested_too_often
 from graphviz_tb.pipeline import Model
 from graphviz_tb.view.opening import OpenSet
 
@@ -72,7 +72,7 @@ def test_every_fixture_is_placed_alike(tmp_path: Path, part: int) -> None:
     for name, model in models:
         for choices in PICTURES:
             options = replace(model.options.picture, **choices)
-            opened, _ = opened_by(model, options)
+            opened, _ = groups_opened_by_picture(model, options)
             cases.append((model, [[path for path in opened if path != (0,)]], options))
             expected.append((f"{name} {choices}", plain(model.picture(options).scene)))
     for (name, one), other in zip(expected, scenes(cases, tmp_path), strict=True):
@@ -96,7 +96,7 @@ def opened_by_chance(model: Model, chance: random.Random, most: int = 60) -> Pat
 def groups(model: Model, path: tuple[int, ...]) -> Paths:
     """What opens in an open group."""
     children = (child_path(model.hierarchy, path, row) for row in model.metagraph(path).children)
-    return [child for child in children if model.hierarchy.opens(child[-1]) and not nested(child)]
+    return [child for child in children if model.hierarchy.can_open(child[-1]) and not is_nested_too_often(child)]
 
 
 @pytest.mark.parametrize("name", ["mnist_cnn.pbtxt", "lstm_dynamic_rnn.pb", "func_library_recursive.pbtxt"])
@@ -160,7 +160,7 @@ def one_of_each(model: Model, opened: Paths) -> Paths:
     members: dict[tuple[int, ...], tuple[int, ...]] = {}
     for path in sorted(opened, key=lambda path: (len(path), path)):
         around = parent_path(model.hierarchy, path)
-        stack = stack_of(model.hierarchy, path)
+        stack = stack_around(model.hierarchy, path)
         if around in {(0,), None, *kept} and (stack is None or members.setdefault(stack, path) == path):
             kept.append(path)
     return kept
@@ -197,7 +197,7 @@ def any_member(model: Model, chance: random.Random) -> Paths:
     while front:
         path = front.pop()
         inner = groups(model, path)
-        inner = [chance.choice(inner)] if inner and stack_of(model.hierarchy, inner[0]) else inner
+        inner = [chance.choice(inner)] if inner and stack_around(model.hierarchy, inner[0]) else inner
         front += [child for child in inner if chance.random() < 0.9]
         opened += [path] if path != (0,) else []
     return opened
@@ -205,7 +205,7 @@ def any_member(model: Model, chance: random.Random) -> Paths:
 
 def test_copies_in_a_stack_are_placed_alike(tmp_path: Path) -> None:
     model, chance = graphviz_tb.load(copies_of_blocks()), random.Random(8)
-    _, blocks = data(model, model.options.picture)
+    _, blocks = page_data(model, model.options.picture)
     copies = next(block for block in blocks if block.name == "copies")
     assert len(copies.data) > 4 * 20, "the members that the test is about"
     sets = [any_member(model, chance) for _ in range(40)]
@@ -246,7 +246,7 @@ def test_columns_of_a_long_chain_are_placed_alike(tmp_path: Path) -> None:
 
 
 def test_plain_rows_are_placed_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphviz_tb.arrange.large.LEVEL_ITEMS", 5)
+    monkeypatch.setattr("graphviz_tb.arrange.large.MAX_LEVEL_ITEMS", 5)
     model = graphviz_tb.load(FIXTURES / "real" / "mnist_cnn.pbtxt")
     cases = [replace(listing(model), direction=direction) for direction in ("BT", "LR")]
     sets = [[], opened_by_chance(model, random.Random(3))]
@@ -262,7 +262,7 @@ def scene_of(model: Model, opened: Paths, options: PictureOptions | None = None)
     """The scene that Python makes for a set of open groups."""
     options = options or listing(model)
     order: OpenSet = {(0,): None, **dict.fromkeys(opened)}
-    return laid_out(model, options, lambda path: None, order).scene
+    return lay_out_open_groups(model, options, lambda path: None, order).scene
 
 
 def listing(model: Model) -> PictureOptions:
@@ -310,9 +310,11 @@ WHOLE = "a closed box counts its parts with the series whole, though they came a
 )
 def test_series_come_apart_as_python_ungroups_them(name: str, tmp_path: Path) -> None:
     model, chance = graphviz_tb.load(FIXTURES / "real" / name), random.Random(name)
-    held = Held(model.hierarchy, TextTable(), 1 << 30)
+    held = LevelStore(model.hierarchy, TextTable(), 1 << 30)
     copied = CopiedLevels(model.expander)
-    levels = sorted(put_apart(model, held, {}, copied, lambda level, turned: arrange(level, ArrangeOptions(), turned)))
+    levels = sorted(
+        add_ungrouped_levels(model, held, {}, copied, lambda level, turned: arrange(level, ArrangeOptions(), turned))
+    )
     assert levels
     cases = []
     for number in range(10):
@@ -334,7 +336,7 @@ def series_on(model: Model, levels: list[int]) -> tuple[str, ...]:
 
 def with_all_around(whole: Model, opened: Paths, model: Model, levels: list[int]) -> Paths:
     """An open set with some levels in it, and all around them."""
-    to = same_rows(model.hierarchy, whole.hierarchy)
+    to = rows_of_same_nodes(model.hierarchy, whole.hierarchy)
     wanted = [(int(to[row]),) for level in levels for row in (*model.hierarchy.ancestors(level), level) if to[row] > 0]
     alone = {(row,) for row in whole.hierarchy.function_rows}
     if any(path in alone or whole.hierarchy.ancestors(path[0])[:1] in [list(one) for one in alone] for path in wanted):
@@ -344,7 +346,7 @@ def with_all_around(whole: Model, opened: Paths, model: Model, levels: list[int]
 
 def in_page(model: Model, whole: Model, path: tuple[int, ...]) -> tuple[int, ...]:
     """A path by the rows of the page."""
-    to = same_rows(whole.hierarchy, model.hierarchy)
+    to = rows_of_same_nodes(whole.hierarchy, model.hierarchy)
     return tuple(int(to[row]) for row in path)
 
 
@@ -381,6 +383,6 @@ def put_away_by_chance(model: Model, chance: random.Random) -> list[tuple[Paths,
     opened = [path for path in opened_by_chance(model, chance, 8) if len(path) == 1 and path[0] < hierarchy.end[0]]
     levels = [model.metagraph(path) for path in [(0,), *opened]]
     seen = {bridge.other for level in levels for bridge in level.bridges} | {path[0] for path in opened}
-    rows = [level.children[at] for level in levels for at in level.core()]
+    rows = [level.children[at] for level in levels for at in level.core_children()]
     rows = [row for row in rows if row not in seen and hierarchy.name[row] in model.names.index(0)]
     return [(opened, sorted(chance.sample(rows, min(len(rows), chance.randint(1, 2)))))] if rows else []

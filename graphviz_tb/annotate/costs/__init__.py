@@ -7,6 +7,11 @@ sums.py         every op of a graph; calls by the cost of their functions
 
 from __future__ import annotations
 
-from graphviz_tb.annotate.costs.sums import costs_by_name, costs_by_node, costs_of, weights_by_node
+from graphviz_tb.annotate.costs.sums import (
+    hierarchy_costs,
+    main_costs_by_name,
+    operation_costs_by_node,
+    weight_costs_by_node,
+)
 
-__all__ = ["costs_by_name", "costs_by_node", "costs_of", "weights_by_node"]
+__all__ = ["hierarchy_costs", "main_costs_by_name", "operation_costs_by_node", "weight_costs_by_node"]

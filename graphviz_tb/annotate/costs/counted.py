@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from graphviz_tb.annotate.infer.op import Op
-from graphviz_tb.annotate.infer.symbols import HIDDEN, Symbols
+from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT, Symbols
 from graphviz_tb.annotate.infer.values import Dims, Out
 
-Sizes = tuple[int, ...]
-MOST_ELEMENTS = 2**63 - 1  # the range of TensorFlow's element counts
+KnownSizes = tuple[int, ...]
+MAX_ELEMENTS = 2**63 - 1  # the range of TensorFlow's element counts
 
 
 class OpCost(NamedTuple):
@@ -20,12 +20,13 @@ class OpCost(NamedTuple):
     flops: int = 0
 
 
-class Unknown(Exception):
+class UnknownShapeError(Exception):
     """Raised when a rule needs an unknown shape."""
 
 
 class CountedOp:
-    """One op with its inputs and outputs. Reading a shape of unknown rank raises `Unknown`; `partial` is true once a
+    """One op with its inputs and outputs. Reading a shape of unknown rank raises `UnknownShapeError`; `partial` is true
+    once a
     shape with an unknown size other than the batch was read, so that the count is a lower bound."""
 
     __slots__ = ("batch", "ins", "op", "outs", "partial")
@@ -34,44 +35,44 @@ class CountedOp:
         self.op, self.ins, self.outs, self.batch = op, ins, outs, batch
         self.partial = False
 
-    def shape(self, index: int) -> Sizes:
+    def input_sizes(self, index: int) -> KnownSizes:
         """Return the shape of an input."""
-        return self.sizes(self.ins[index].shape if -len(self.ins) <= index < len(self.ins) else None)
+        return self.numeric_sizes(self.ins[index].shape if -len(self.ins) <= index < len(self.ins) else None)
 
-    def out(self, index: int = 0) -> Sizes:
+    def output_sizes(self, index: int = 0) -> KnownSizes:
         """Return the shape of an output."""
-        return self.sizes(self.outs[index].shape if index < len(self.outs) else None)
+        return self.numeric_sizes(self.outs[index].shape if index < len(self.outs) else None)
 
-    def sizes(self, dims: Dims) -> Sizes:
+    def numeric_sizes(self, dims: Dims) -> KnownSizes:
         """Return a shape as numbers."""
-        self.partial |= not settled(dims, self.op.symbols)
-        return sizes(dims, self.op.symbols, self.batch)
+        self.partial |= not follows_batch_only(dims, self.op.symbols)
+        return sizes_with_batch(dims, self.op.symbols, self.batch)
 
-    def inputs(self, index: int = 0) -> int:
+    def input_elements(self, index: int = 0) -> int:
         """Return the number of elements of an input."""
-        return elements(self.shape(index))
+        return size_product(self.input_sizes(index))
 
-    def outputs(self, index: int = 0) -> int:
+    def output_elements(self, index: int = 0) -> int:
         """Return the number of elements of an output."""
-        return elements(self.out(index))
+        return size_product(self.output_sizes(index))
 
 
-def sizes(dims: Dims, symbols: Symbols, batch: int) -> Sizes:
+def sizes_with_batch(dims: Dims, symbols: Symbols, batch: int) -> KnownSizes:
     """Return sizes as numbers: an unknown size counts as the batch, an expression is evaluated with it."""
     if dims is None:
-        raise Unknown
-    return tuple(max(0, size) if size > HIDDEN else max(0, symbols.with_all(size, batch)) for size in dims)
+        raise UnknownShapeError
+    return tuple(max(0, size) if size > SYMBOL_LIMIT else max(0, symbols.evaluate(size, batch)) for size in dims)
 
 
-def settled(dims: Dims, symbols: Symbols) -> bool:
+def follows_batch_only(dims: Dims, symbols: Symbols) -> bool:
     """Return whether a shape is known, apart from sizes that follow from the batch."""
-    return dims is not None and all(symbols.of_batch(size) for size in dims)
+    return dims is not None and all(symbols.follows_from_batch(size) for size in dims)
 
 
-def elements(shape: Sizes) -> int:
+def size_product(shape: KnownSizes) -> int:
     """Return the product, at most 2⁶³ - 1: TensorFlow counts in 64 bits, and a hostile shape may have thousands of
     sizes."""
     count = 1
     for size in shape:
-        count = min(count * size, MOST_ELEMENTS)
+        count = min(count * size, MAX_ELEMENTS)
     return count

@@ -23,38 +23,38 @@ import re
 from collections.abc import Callable
 from functools import cache
 
-from graphviz_tb.annotate.costs.counted import CountedOp, OpCost, Sizes, Unknown, elements
-from graphviz_tb.annotate.costs.einsum import einsum
-from graphviz_tb.annotate.infer.symbols import HIDDEN
-from graphviz_tb.ops.table import LINES, row
+from graphviz_tb.annotate.costs.counted import CountedOp, KnownSizes, OpCost, UnknownShapeError, size_product
+from graphviz_tb.annotate.costs.einsum import einsum_cost
+from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT
+from graphviz_tb.ops.table import OP_LINES, op_row
 
 CostRule = Callable[[CountedOp], OpCost]
-Number = Callable[[CountedOp], int]
-PRODUCTS = {"Einsum": einsum, "XlaEinsum": einsum}  # their equation is an attribute
-TENSOR = re.compile(r"(in|out)(\d*)")
+SizeExpression = Callable[[CountedOp], int]
+EINSUM_COST_RULES = {"Einsum": einsum_cost, "XlaEinsum": einsum_cost}  # their equation is an attribute
+TENSOR_TERM = re.compile(r"(in|out)(\d*)")
 
 
 @cache
 def cost_rule(op: str) -> CostRule | None:
     """Return the rule that counts the operations of an op; None if there is none."""
-    line = row(op)
-    return PRODUCTS.get(op) or (rule_of(line.flops) if line is not None and line.flops else None)
+    line = op_row(op)
+    return EINSUM_COST_RULES.get(op) or (compile_formula(line.flops) if line is not None and line.flops else None)
 
 
-def types_with_costs() -> list[str]:
+def op_types_with_costs() -> list[str]:
     """Return the op types whose operations are counted."""
-    return sorted(op for op in LINES if cost_rule(op) is not None)
+    return sorted(op for op in OP_LINES if cost_rule(op) is not None)
 
 
-def work(op: CountedOp) -> OpCost | None:
-    """Return the cost of an op; None if it has no rule. Raises `Unknown` if a shape is missing."""
+def op_cost(op: CountedOp) -> OpCost | None:
+    """Return the cost of an op; None if it has no rule. Raises `UnknownShapeError` if a shape is missing."""
     rule = cost_rule(op.op.definition.op)
     return None if rule is None else rule(op)
 
 
-def rule_of(formula: str) -> CostRule:
+def compile_formula(formula: str) -> CostRule:
     """Compile a formula to a rule."""
-    multiplied, added = parts_of(ast.parse(formula, mode="eval").body)
+    multiplied, added = compile_macs_and_rest(ast.parse(formula, mode="eval").body)
 
     def rule(op: CountedOp) -> OpCost:
         macs = multiplied(op)
@@ -63,45 +63,45 @@ def rule_of(formula: str) -> CostRule:
     return rule
 
 
-def parts_of(node: ast.expr) -> tuple[Number, Number]:
+def compile_macs_and_rest(node: ast.expr) -> tuple[SizeExpression, SizeExpression]:
     """Compile a formula to its multiply-adds and the operations added to them."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and is_macs(node.left):
-        return parts_of(node.left)[0], number_of(node.right)
-    if is_macs(node):
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and is_macs_call(node.left):
+        return compile_macs_and_rest(node.left)[0], compile_size_expression(node.right)
+    if is_macs_call(node):
         assert isinstance(node, ast.Call)
-        return number_of(node.args[0]), lambda op: 0
-    return (lambda op: 0), number_of(node)
+        return compile_size_expression(node.args[0]), lambda op: 0
+    return (lambda op: 0), compile_size_expression(node)
 
 
-def is_macs(node: ast.expr) -> bool:
+def is_macs_call(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and ast.unparse(node.func) == "macs"
 
 
-def number_of(node: ast.expr) -> Number:
+def compile_size_expression(node: ast.expr) -> SizeExpression:
     """Compile a part of a formula."""
     match node:
         case ast.Constant(value=int(value)):
             return lambda op: value
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            inner = number_of(operand)
+            inner = compile_size_expression(operand)
             return lambda op: -inner(op)
         case ast.BinOp(left=left, op=operator, right=right):
-            return calculated(number_of(left), operator, number_of(right))
+            return compile_operation(compile_size_expression(left), operator, compile_size_expression(right))
         case ast.Subscript(value=ast.Name(id=tensor), slice=ast.Slice(lower=lower, upper=upper)):
             bounds = slice(*(None if bound is None else ast.literal_eval(bound) for bound in (lower, upper)))
-            shape = shape_of(tensor)
-            return lambda op: elements(shape(op)[bounds])
+            shape = compile_tensor_sizes(tensor)
+            return lambda op: size_product(shape(op)[bounds])
         case ast.Call(func=ast.Name(id="attr"), args=[ast.Name(id=name)]):
-            return lambda op: attribute(op, name)
-        case ast.Name(id=word) if word in WORDS:
-            return WORDS[word]
+            return lambda op: attribute_product(op, name)
+        case ast.Name(id=word) if word in FORMULA_WORDS:
+            return FORMULA_WORDS[word]
         case ast.Name(id=tensor):
-            shape = shape_of(tensor)
-            return lambda op: elements(shape(op))
+            shape = compile_tensor_sizes(tensor)
+            return lambda op: size_product(shape(op))
     raise ValueError(f"not part of a formula: {ast.unparse(node)}")
 
 
-def calculated(left: Number, operator: ast.operator, right: Number) -> Number:
+def compile_operation(left: SizeExpression, operator: ast.operator, right: SizeExpression) -> SizeExpression:
     if isinstance(operator, ast.Mult):
         return lambda op: left(op) * right(op)
     if isinstance(operator, ast.Sub):
@@ -109,40 +109,40 @@ def calculated(left: Number, operator: ast.operator, right: Number) -> Number:
     return lambda op: left(op) + right(op)
 
 
-def shape_of(tensor: str) -> Callable[[CountedOp], Sizes]:
+def compile_tensor_sizes(tensor: str) -> Callable[[CountedOp], KnownSizes]:
     """Compile the name of an input or output to a function that returns its shape."""
-    match = TENSOR.fullmatch(tensor)
+    match = TENSOR_TERM.fullmatch(tensor)
     if match is None:
         raise ValueError(f"no input or output: {tensor}")
     kind, index = match[1], int(match[2] or 0)
-    return (lambda op: op.shape(index)) if kind == "in" else (lambda op: op.out(index))
+    return (lambda op: op.input_sizes(index)) if kind == "in" else (lambda op: op.output_sizes(index))
 
 
-def attribute(op: CountedOp, name: str) -> int:
+def attribute_product(op: CountedOp, name: str) -> int:
     """Return the number in an attribute, or the product of its list of sizes."""
     value = op.op.attr(name)
     if value is None:
         return 1
     if isinstance(value, list | tuple):
         if not all(type(size) is int and size > 0 for size in value):
-            raise Unknown
-        return elements(tuple(value))
+            raise UnknownShapeError
+        return size_product(tuple(value))
     if not isinstance(value, int):
-        raise Unknown
+        raise UnknownShapeError
     return int(value)
 
 
-def inner(op: CountedOp) -> int:
+def inner_size(op: CountedOp) -> int:
     """Return the summed dimension of a matrix product. Both factors have it; one of them may not know it."""
     left = factor_size(op, 0, bool(op.op.attr("transpose_a") or op.op.attr("adj_x")))
-    if left is not None and left > HIDDEN:
+    if left is not None and left > SYMBOL_LIMIT:
         return left
     right = factor_size(op, 1, not (op.op.attr("transpose_b") or op.op.attr("adj_y")))
-    if right is not None and right > HIDDEN:
+    if right is not None and right > SYMBOL_LIMIT:
         return right
     if left is None and right is None:
-        raise Unknown
-    return op.sizes((left if left is not None else right or 0,))[0]
+        raise UnknownShapeError
+    return op.numeric_sizes((left if left is not None else right or 0,))[0]
 
 
 def factor_size(op: CountedOp, index: int, before_last: bool) -> int | None:
@@ -151,8 +151,12 @@ def factor_size(op: CountedOp, index: int, before_last: bool) -> int | None:
     return shape[-2 if before_last else -1] if shape is not None and len(shape) > 1 else None
 
 
-def most(op: CountedOp) -> int:
-    return max((elements(op.shape(index)) for index in range(1, len(op.ins))), default=0)
+def largest_later_input(op: CountedOp) -> int:
+    return max((size_product(op.input_sizes(index)) for index in range(1, len(op.ins))), default=0)
 
 
-WORDS: dict[str, Number] = {"inner": inner, "most": most, "inputs": lambda op: len(op.ins)}
+FORMULA_WORDS: dict[str, SizeExpression] = {
+    "inner": inner_size,
+    "most": largest_later_input,
+    "inputs": lambda op: len(op.ins),
+}

@@ -13,28 +13,28 @@ from typing import Protocol
 
 from graphviz_tb.annotate.infer.engine import Inference
 from graphviz_tb.annotate.infer.frame import CallFrame
-from graphviz_tb.annotate.infer.symbols import HIDDEN
+from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT
 from graphviz_tb.annotate.infer.wiring import OutputRef
-from graphviz_tb.limits import CARRIERS_FOLLOWED, COMPARISONS, LOOPS_CHAINED
+from graphviz_tb.limits import MAX_CHAINED_LOOPS, MAX_CONDITION_COMPARISONS, MAX_FOLLOWED_CARRIERS
 from graphviz_tb.ops.roles import (
-    ADDS,
-    FRAME_CONDITIONS,
-    FRAME_ENTERS,
-    FRAME_EXITS,
-    FRAME_MERGES,
-    FRAME_NEXTS,
-    FRAME_SWITCHES,
-    LOOPS,
-    PASS_THROUGH,
+    ADD_OPS,
+    FRAME_CONDITION_OPS,
+    FRAME_ENTER_OPS,
+    FRAME_EXIT_OPS,
+    FRAME_MERGE_OPS,
+    FRAME_NEXT_OPS,
+    FRAME_SWITCH_OPS,
+    IDENTITY_OPS,
+    LOOP_OPS,
 )
 
 # comparison ─▶ (the first operand is the lower one, 1 if both may be equal)
-LOWER_FIRST = {"Less": (True, 0), "LessEqual": (True, 1), "Greater": (False, 0), "GreaterEqual": (False, 1)}
-DIFFERENCES = frozenset({"Sub"})
-NOWHERE: OutputRef = (-1, 0)
+COMPARISON_ORDERS = {"Less": (True, 0), "LessEqual": (True, 1), "Greater": (False, 0), "GreaterEqual": (False, 1)}
+DIFFERENCE_OPS = frozenset({"Sub"})
+NO_SOURCE: OutputRef = (-1, 0)
 
 
-class Loop(Protocol):
+class CountableLoop(Protocol):
     """A loop with values that are carried from round to round, each identified by a number."""
 
     @property
@@ -45,17 +45,17 @@ class Loop(Protocol):
     def condition(self) -> OutputRef:
         """The output tested before each round."""
 
-    def carried(self, source: OutputRef) -> int | None:
+    def loop_value_of(self, source: OutputRef) -> int | None:
         """Return the loop value that an output is at the start of a round; None for any other output."""
 
-    def given(self, value: int) -> OutputRef:
+    def initial_value(self, value: int) -> OutputRef:
         """Return a value before the first round."""
 
-    def brought(self, value: int) -> OutputRef:
+    def next_value(self, value: int) -> OutputRef:
         """Return a value after a round."""
 
 
-class Rounds:
+class LoopRounds:
     """Round counts of the loops of one inference, each computed once."""
 
     def __init__(self, inference: Inference) -> None:
@@ -63,113 +63,119 @@ class Rounds:
         self._known: dict[tuple[CallFrame, int], int | None] = {}
         self._asked = 0  # depth of loops that need each other's count
 
-    def of(self, frame: CallFrame, node: int) -> int | None:
+    def round_count(self, frame: CallFrame, node: int) -> int | None:
         """Return how often a `While` runs its body, or a `LoopCond` starts a round; None if it is unknown."""
         key = frame, node
-        if key not in self._known and self._asked < LOOPS_CHAINED:
+        if key not in self._known and self._asked < MAX_CHAINED_LOOPS:
             self._known[key] = None  # if the limit of a loop is its own counter
             self._asked += 1
-            self._known[key] = self._counted(frame, node)
+            self._known[key] = self._find_round_count(frame, node)
             self._asked -= 1
         return self._known.get(key)
 
-    def _counted(self, frame: CallFrame, node: int) -> int | None:
-        loop = self.loop(frame, node)
+    def _find_round_count(self, frame: CallFrame, node: int) -> int | None:
+        loop = self.loop_of_node(frame, node)
         if loop is None:
             return None
-        counts = [self.until(frame, loop, comparison) for comparison in self.compared(loop.condition)]
+        counts = [
+            self.rounds_until_limit(frame, loop, comparison) for comparison in self.comparisons_of(loop.condition)
+        ]
         known = [count for count in counts if count is not None]
         # All comparisons must hold: an unknown one may end the loop earlier.
         return min(known) if known and len(known) == len(counts) else None
 
-    def loop(self, frame: CallFrame, node: int) -> Loop | None:
+    def loop_of_node(self, frame: CallFrame, node: int) -> CountableLoop | None:
         """Return the loop of a `While` or of a condition of control flow v1."""
-        if self.inference.op(node) in FRAME_CONDITIONS:
+        if self.inference.op_type(node) in FRAME_CONDITION_OPS:
             return FrameLoop(self.inference, frame, node)
-        functions = {call.attr: call.function for call in self.inference.wiring.calls.get(node, ())}
+        functions = {call.attr: call.function for call in self.inference.wiring.calls_by_node.get(node, ())}
         return CallLoop(self.inference, node, functions) if {"cond", "body"} <= functions.keys() else None
 
-    def compared(self, condition: OutputRef) -> list[int]:
+    def comparisons_of(self, condition: OutputRef) -> list[int]:
         """Return the comparisons joined in a condition; parts that are no comparisons are included."""
         waiting = [condition[0]]
         found: list[int] = []
-        while waiting and len(found) < COMPARISONS:
+        while waiting and len(found) < MAX_CONDITION_COMPARISONS:
             node = waiting.pop()
-            if node >= 0 and self.inference.op(node) == "LogicalAnd":
-                waiting += [operand[0] for operand in operands(self.inference, node)]
+            if node >= 0 and self.inference.op_type(node) == "LogicalAnd":
+                waiting += [operand[0] for operand in source_operands(self.inference, node)]
             else:
                 found.append(node)
         return [*found, *waiting]
 
-    def until(self, frame: CallFrame, loop: Loop, comparison: int) -> int | None:
+    def rounds_until_limit(self, frame: CallFrame, loop: CountableLoop, comparison: int) -> int | None:
         """Return in how many rounds a counter passes the limit of one comparison."""
-        if comparison < 0 or self.inference.op(comparison) not in LOWER_FIRST:
+        if comparison < 0 or self.inference.op_type(comparison) not in COMPARISON_ORDERS:
             return None
-        lower_first, equal = LOWER_FIRST[self.inference.op(comparison)]
-        compared = operands(self.inference, comparison)
+        lower_first, equal = COMPARISON_ORDERS[self.inference.op_type(comparison)]
+        compared = source_operands(self.inference, comparison)
         if len(compared) != 2:
             return None
         lower, upper = compared if lower_first else compared[::-1]
         # Up to the limit above, or down to the one below.
         for counter, limit, way in ((lower, upper, 1), (upper, lower, -1)):
-            value = loop.carried(counter)
-            step = None if value is None else self.step(frame, loop, value)
+            value = loop.loop_value_of(counter)
+            step = None if value is None else self.step_per_round(frame, loop, value)
             if value is None or step is None or way * step <= 0:
                 continue
-            start, end = self.number(frame, loop.given(value)), self.fixed(frame, loop, limit)
+            start, end = self.known_number(frame, loop.initial_value(value)), self.constant_number(frame, loop, limit)
             if start is not None and end is not None:
                 return max(0, -(-(way * (end - start) + equal) // abs(step)))
         return None
 
-    def step(self, frame: CallFrame, loop: Loop, value: int) -> int | None:
+    def step_per_round(self, frame: CallFrame, loop: CountableLoop, value: int) -> int | None:
         """Return the number that a round adds to a value; None if it does anything else with it."""
-        end = loop.brought(value)
-        op = self.inference.op(end[0]) if end[0] >= 0 else ""
-        if op not in ADDS | DIFFERENCES:
+        end = loop.next_value(value)
+        op = self.inference.op_type(end[0]) if end[0] >= 0 else ""
+        if op not in ADD_OPS | DIFFERENCE_OPS:
             return None
-        terms = operands(self.inference, end[0])
-        added = [term for term in terms if loop.carried(term) != value]
-        if len(terms) != 2 or len(added) != 1 or (op in DIFFERENCES and loop.carried(terms[0]) != value):
+        terms = source_operands(self.inference, end[0])
+        added = [term for term in terms if loop.loop_value_of(term) != value]
+        if len(terms) != 2 or len(added) != 1 or (op in DIFFERENCE_OPS and loop.loop_value_of(terms[0]) != value):
             return None
-        number = self.fixed(frame, loop, added[0])
-        return -number if number is not None and op in DIFFERENCES else number
+        number = self.constant_number(frame, loop, added[0])
+        return -number if number is not None and op in DIFFERENCE_OPS else number
 
-    def fixed(self, frame: CallFrame, loop: Loop, source: OutputRef) -> int | None:
+    def constant_number(self, frame: CallFrame, loop: CountableLoop, source: OutputRef) -> int | None:
         """Return a number that is equal in every round."""
-        value = loop.carried(source)
+        value = loop.loop_value_of(source)
         if value is None:
-            return self.number(loop.frame, source)
-        return self.number(frame, loop.given(value)) if loop.carried(loop.brought(value)) == value else None
+            return self.known_number(loop.frame, source)
+        return (
+            self.known_number(frame, loop.initial_value(value))
+            if loop.loop_value_of(loop.next_value(value)) == value
+            else None
+        )
 
-    def number(self, frame: CallFrame | None, source: OutputRef) -> int | None:
+    def known_number(self, frame: CallFrame | None, source: OutputRef) -> int | None:
         """Return the number in an output, in a frame or in all frames; for the counter of a finished loop its final
         value."""
         node, output = source
         if node < 0:
             return None
-        outs = self.inference.outs(node) if frame is None else self.inference.ask(frame, node)
+        outs = self.inference.outputs_of_node(node) if frame is None else self.inference.infer_outputs(frame, node)
         value = outs[output].value if output < len(outs) else None
-        if value is not None and len(value) == 1 and value[0] > HIDDEN:
+        if value is not None and len(value) == 1 and value[0] > SYMBOL_LIMIT:
             return value[0]
-        return None if frame is None else self.ended(frame, source)
+        return None if frame is None else self.final_number(frame, source)
 
-    def ended(self, frame: CallFrame, source: OutputRef) -> int | None:
+    def final_number(self, frame: CallFrame, source: OutputRef) -> int | None:
         """Return the value of a counter after its loop; None for any other output."""
-        node, value = through(self.inference, source, PASS_THROUGH | FRAME_ENTERS)
-        op = self.inference.op(node) if node >= 0 else ""
-        if op in FRAME_EXITS:
+        node, value = source_behind_carriers(self.inference, source, IDENTITY_OPS | FRAME_ENTER_OPS)
+        op = self.inference.op_type(node) if node >= 0 else ""
+        if op in FRAME_EXIT_OPS:
             # An Exit takes its value from a Switch, which the condition of the loop controls.
-            switch = through(self.inference, first_input(self.inference, node))[0]
-            ways = operands(self.inference, switch) if switch >= 0 else []
-            if len(ways) != 2 or self.inference.op(switch) not in FRAME_SWITCHES:
+            switch = source_behind_carriers(self.inference, first_loop_op_input(self.inference, node))[0]
+            ways = source_operands(self.inference, switch) if switch >= 0 else []
+            if len(ways) != 2 or self.inference.op_type(switch) not in FRAME_SWITCH_OPS:
                 return None
             (value, _), (node, _) = ways
-        if node < 0 or self.inference.op(node) not in LOOPS | FRAME_CONDITIONS:
+        if node < 0 or self.inference.op_type(node) not in LOOP_OPS | FRAME_CONDITION_OPS:
             return None
-        loop, count = self.loop(frame, node), self.of(frame, node)
+        loop, count = self.loop_of_node(frame, node), self.round_count(frame, node)
         if loop is None or count is None:
             return None
-        start, step = self.number(frame, loop.given(value)), self.step(frame, loop, value)
+        start, step = self.known_number(frame, loop.initial_value(value)), self.step_per_round(frame, loop, value)
         return None if start is None or step is None else start + count * step
 
 
@@ -184,32 +190,32 @@ class CallLoop:
 
     @cached_property
     def condition(self) -> OutputRef:
-        return self.returned(self.cond, 0)
+        return self.function_result(self.cond, 0)
 
-    def carried(self, source: OutputRef) -> int | None:
+    def loop_value_of(self, source: OutputRef) -> int | None:
         """Return the position of an argument of the condition or the body."""
         node, graph = source[0], self.inference.graph
         function = int(graph.function[node]) if node >= 0 else -1
         if function not in (self.cond, self.body) or graph.node_def(node) is not None:
             return None
-        return graph.functions[function].place(node)
+        return graph.functions[function].argument_position(node)
 
-    def given(self, value: int) -> OutputRef:
+    def initial_value(self, value: int) -> OutputRef:
         """Return the input of the loop at a position."""
-        inputs = inputs_of(self.inference, self.node)
-        return inputs[value] if value < len(inputs) else NOWHERE
+        inputs = loop_op_inputs(self.inference, self.node)
+        return inputs[value] if value < len(inputs) else NO_SOURCE
 
-    def brought(self, value: int) -> OutputRef:
+    def next_value(self, value: int) -> OutputRef:
         """Return the result of the body at a position."""
-        return self.returned(self.body, value)
+        return self.function_result(self.body, value)
 
-    def returned(self, function: int, position: int) -> OutputRef:
+    def function_result(self, function: int, position: int) -> OutputRef:
         """Return the result of a function at a position, before ops that only forward it."""
         returns = self.inference.graph.functions[function].returns
         if position >= len(returns) or returns[position][0] < 0:
-            return NOWHERE
+            return NO_SOURCE
         node, key = returns[position]
-        return through(self.inference, (node, self.inference.wiring.place(node, key)))
+        return source_behind_carriers(self.inference, (node, self.inference.wiring.position_of_key(node, key)))
 
 
 class FrameLoop:
@@ -222,61 +228,66 @@ class FrameLoop:
 
     @cached_property
     def condition(self) -> OutputRef:
-        return through(self.inference, first_input(self.inference, self.node))
+        return source_behind_carriers(self.inference, first_loop_op_input(self.inference, self.node))
 
-    def carried(self, source: OutputRef) -> int | None:
+    def loop_value_of(self, source: OutputRef) -> int | None:
         """Return the Merge of the loop value that an output is."""
-        node, _ = self.in_round(source)
-        return node if self.ways(node) else None
+        node, _ = self.source_in_round(source)
+        return node if self.merge_inputs(node) else None
 
-    def given(self, value: int) -> OutputRef:
+    def initial_value(self, value: int) -> OutputRef:
         """Return the input of the loop."""
-        for source in self.ways(value):
-            if self.inference.op(source[0]) in FRAME_ENTERS:
-                return first_input(self.inference, source[0])
-        return NOWHERE
+        for source in self.merge_inputs(value):
+            if self.inference.op_type(source[0]) in FRAME_ENTER_OPS:
+                return first_loop_op_input(self.inference, source[0])
+        return NO_SOURCE
 
-    def brought(self, value: int) -> OutputRef:
+    def next_value(self, value: int) -> OutputRef:
         """Return the value that a round passes to the next."""
-        for source in self.ways(value):
-            if self.inference.op(source[0]) in FRAME_NEXTS:
-                return self.in_round(first_input(self.inference, source[0]))
-        return NOWHERE
+        for source in self.merge_inputs(value):
+            if self.inference.op_type(source[0]) in FRAME_NEXT_OPS:
+                return self.source_in_round(first_loop_op_input(self.inference, source[0]))
+        return NO_SOURCE
 
-    def in_round(self, source: OutputRef) -> OutputRef:
+    def source_in_round(self, source: OutputRef) -> OutputRef:
         """Return the source of an output, before forwarding ops and the switches that start a round."""
-        return through(self.inference, source, PASS_THROUGH | FRAME_SWITCHES)
+        return source_behind_carriers(self.inference, source, IDENTITY_OPS | FRAME_SWITCH_OPS)
 
-    def ways(self, node: int) -> list[OutputRef]:
+    def merge_inputs(self, node: int) -> list[OutputRef]:
         """Return the inputs of a Merge, from outside the loop and from the previous round; [] for any other node."""
-        if node < 0 or self.inference.op(node) not in FRAME_MERGES:
+        if node < 0 or self.inference.op_type(node) not in FRAME_MERGE_OPS:
             return []
-        inputs = [source for source in inputs_of(self.inference, node) if source[0] >= 0]
-        kinds = [self.inference.op(source[0]) for source in inputs]
-        enters = sum(kind in FRAME_ENTERS for kind in kinds)
-        backs = sum(kind in FRAME_NEXTS for kind in kinds)
+        inputs = [source for source in loop_op_inputs(self.inference, node) if source[0] >= 0]
+        kinds = [self.inference.op_type(source[0]) for source in inputs]
+        enters = sum(kind in FRAME_ENTER_OPS for kind in kinds)
+        backs = sum(kind in FRAME_NEXT_OPS for kind in kinds)
         return inputs if enters == backs == 1 and len(inputs) == 2 else []
 
 
-def inputs_of(inference: Inference, node: int) -> list[OutputRef]:
+def loop_op_inputs(inference: Inference, node: int) -> list[OutputRef]:
     """Return the inputs of an op."""
-    return [source or NOWHERE for source in inference.wiring.inputs(node)]
+    return [source or NO_SOURCE for source in inference.wiring.input_sources(node)]
 
 
-def first_input(inference: Inference, node: int) -> OutputRef:
+def first_loop_op_input(inference: Inference, node: int) -> OutputRef:
     """Return the first input of an op."""
-    return (*inputs_of(inference, node), NOWHERE)[0]
+    return (*loop_op_inputs(inference, node), NO_SOURCE)[0]
 
 
-def operands(inference: Inference, node: int) -> list[OutputRef]:
+def source_operands(inference: Inference, node: int) -> list[OutputRef]:
     """Return the inputs of an op, before ops that only forward them."""
-    return [through(inference, source, PASS_THROUGH | FRAME_SWITCHES) for source in inputs_of(inference, node)]
+    return [
+        source_behind_carriers(inference, source, IDENTITY_OPS | FRAME_SWITCH_OPS)
+        for source in loop_op_inputs(inference, node)
+    ]
 
 
-def through(inference: Inference, source: OutputRef, carriers: frozenset[str] = PASS_THROUGH) -> OutputRef:
+def source_behind_carriers(
+    inference: Inference, source: OutputRef, carriers: frozenset[str] = IDENTITY_OPS
+) -> OutputRef:
     """Return the source of an output, before ops that only forward it."""
-    for _ in range(CARRIERS_FOLLOWED):
-        if source[0] < 0 or inference.op(source[0]) not in carriers:
+    for _ in range(MAX_FOLLOWED_CARRIERS):
+        if source[0] < 0 or inference.op_type(source[0]) not in carriers:
             return source
-        source = first_input(inference, source[0])
+        source = first_loop_op_input(inference, source[0])
     return source

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from graphviz_tb.annotate.costs.counted import Sizes, elements
-from graphviz_tb.model.layers import Config
+from graphviz_tb.annotate.costs.counted import KnownSizes, size_product
+from graphviz_tb.model.layers import LayerConfig
 from graphviz_tb.model.tensors import Shape
 
 
@@ -14,17 +14,17 @@ class CostStep(NamedTuple):
     """One op: its type, its input shapes and output shape, its attributes; run `times` times."""
 
     op: str
-    ins: Sequence[Sizes]
-    out: Sizes
+    ins: Sequence[KnownSizes]
+    out: KnownSizes
     attrs: Mapping[str, Any] = {}
     times: int = 1
 
 
 CostSteps = Iterator[CostStep]
-LayerCostRule = Callable[[Config, list[Sizes], Sizes], CostSteps]
+LayerCostRule = Callable[[LayerConfig, list[KnownSizes], KnownSizes], CostSteps]
 
 
-class Imagined:
+class StepAsOp:
     """A step with the interface of a `CountedOp`, for formulas."""
 
     __slots__ = ("_step", "ins")
@@ -34,36 +34,39 @@ class Imagined:
         self.ins = step.ins
 
     @property
-    def op(self) -> Imagined:
+    def op(self) -> StepAsOp:
         return self
 
     def attr(self, name: str) -> Any:
         return self._step.attrs.get(name)
 
-    def shape(self, index: int) -> Sizes:
+    def input_sizes(self, index: int) -> KnownSizes:
         return self._step.ins[index]
 
-    def out(self, index: int = 0) -> Sizes:
+    def shape(self, index: int) -> KnownSizes:
+        return self._step.ins[index]
+
+    def output_sizes(self, index: int = 0) -> KnownSizes:
         return self._step.out
 
-    def inputs(self, index: int = 0) -> int:
-        return elements(self.shape(index))
+    def input_elements(self, index: int = 0) -> int:
+        return size_product(self.input_sizes(index))
 
-    def outputs(self, index: int = 0) -> int:
-        return elements(self.out(index))
+    def output_elements(self, index: int = 0) -> int:
+        return size_product(self.output_sizes(index))
 
 
-def sized(shape: Shape, batch: int) -> Sizes:
+def shape_with_batch(shape: Shape, batch: int) -> KnownSizes:
     """Return a shape as numbers: an unknown size counts as the batch."""
     return tuple(batch if size is None else size for size in shape or ())
 
 
-def each(value: Any, count: int) -> Sizes:
+def per_spatial_axis(value: Any, count: int) -> KnownSizes:
     """Return a number for each spatial dimension."""
     return (int(value),) * count if isinstance(value, int) else tuple(map(int, value))
 
 
-def elementwise(ops: str, shape: Sizes) -> CostSteps:
+def elementwise_steps(ops: str, shape: KnownSizes) -> CostSteps:
     """Yield ops on every element, in sequence."""
     for op in ops.split():
         # Rules of elementwise ops count only the result, so an extra operand is harmless.
@@ -71,7 +74,7 @@ def elementwise(ops: str, shape: Sizes) -> CostSteps:
 
 
 # https://github.com/keras-team/keras/blob/v3.15.0/keras/src/backend/tensorflow/nn.py
-ACTIVATIONS = {
+OPS_OF_ACTIVATION = {
     **{name: name.capitalize() for name in ("relu", "relu6", "sigmoid", "tanh", "softmax", "elu", "selu", "softplus")},
     "exponential": "Exp",
     "softsign": "Softsign",
@@ -85,25 +88,25 @@ ACTIVATIONS = {
 }
 
 
-def after(config: Config, out: Sizes) -> CostSteps:
+def bias_and_activation_steps(config: LayerConfig, out: KnownSizes) -> CostSteps:
     """Yield the bias and the activation of a layer."""
     if config.get("use_bias", True):
         yield CostStep("BiasAdd", [out], out)
-    yield from activated(config, out)
+    yield from activation_steps(config, out)
 
 
-def activated(config: Config, out: Sizes) -> CostSteps:
+def activation_steps(config: LayerConfig, out: KnownSizes) -> CostSteps:
     function = config.get("activation")
     # Any other value is a function of the program, whose ops are unknown.
     if isinstance(function, str):
-        yield from elementwise(ACTIVATIONS.get(function, ""), out)
+        yield from elementwise_steps(OPS_OF_ACTIVATION.get(function, ""), out)
 
 
-def channels_of(config: Config, shape: Sizes) -> int:
+def channel_count(config: LayerConfig, shape: KnownSizes) -> int:
     return shape[1] if config.get("data_format") == "channels_first" else shape[-1]
 
 
-def product(a: Sizes, out: Sizes) -> CostStep:
+def matmul_step(a: KnownSizes, out: KnownSizes) -> CostStep:
     """Return a product with the last dimension of `a`."""
     # `matmul` takes only the summed dimension from its operands: one will do.
     return CostStep("MatMul", [a], out)

@@ -7,74 +7,80 @@ from collections import Counter
 from collections.abc import Mapping
 from math import prod
 
-from graphviz_tb.algorithms.output_dtypes import output_dtypes
-from graphviz_tb.annotate.costs.counted import CountedOp, Unknown, elements, settled, sizes
-from graphviz_tb.annotate.costs.formulas import work
-from graphviz_tb.annotate.costs.frames import conditions_around, unused
-from graphviz_tb.annotate.costs.layers import is_partial, layer_work
-from graphviz_tb.annotate.costs.rounds import Rounds
-from graphviz_tb.annotate.costs.weights import owners, roles_of, weights_of
-from graphviz_tb.annotate.definitions import layer_nodes
-from graphviz_tb.annotate.infer.engine import ILL_FORMED, Inference
+from graphviz_tb.algorithms.output_dtypes import output_dtype_lookup
+from graphviz_tb.annotate.costs.counted import (
+    CountedOp,
+    UnknownShapeError,
+    follows_batch_only,
+    size_product,
+    sizes_with_batch,
+)
+from graphviz_tb.annotate.costs.formulas import op_cost
+from graphviz_tb.annotate.costs.frames import loop_conditions, unused_nodes
+from graphviz_tb.annotate.costs.layers import is_partly_counted, layer_cost
+from graphviz_tb.annotate.costs.rounds import LoopRounds
+from graphviz_tb.annotate.costs.weights import cost_roles_of_nodes, iter_weight_costs, weight_owners
+from graphviz_tb.annotate.definitions import keras_layer_nodes
+from graphviz_tb.annotate.infer.engine import ILL_FORMED_OP_ERRORS, Inference
 from graphviz_tb.annotate.infer.frame import CallFrame
 from graphviz_tb.annotate.infer.op import Op
-from graphviz_tb.annotate.infer.symbols import fixed
+from graphviz_tb.annotate.infer.symbols import all_sizes_known
 from graphviz_tb.annotate.infer.values import Out
-from graphviz_tb.annotate.outputs import outputs_of
-from graphviz_tb.limits import REMEMBERED_OPS
-from graphviz_tb.model.costs import NOTHING, Cost, Costs
+from graphviz_tb.annotate.outputs import output_count
+from graphviz_tb.limits import MAX_CACHED_OPS
+from graphviz_tb.model.costs import NO_COST, Cost, Costs
 from graphviz_tb.model.dtypes import element_size
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.ops.outputs import op_def
-from graphviz_tb.ops.roles import ALIASES, BRANCHES, LOOPS
+from graphviz_tb.ops.roles import ALIAS_OPS, BRANCH_OPS, LOOP_OPS
 
 
-def costs_of(hierarchy: Hierarchy, inference: Inference, batch: int = 1) -> Costs:
+def hierarchy_costs(hierarchy: Hierarchy, inference: Inference, batch: int = 1) -> Costs:
     """Return the costs of all rows; an unknown size counts as `batch`."""
     graph = hierarchy.graph
-    bill = Bill(inference, batch)
-    nodes = bill.nodes()
+    bill = CostSummer(inference, batch)
+    nodes = bill.costs_of_nodes()
     uncounted = dict(sorted(bill.uncounted.items(), key=lambda pair: (-pair[1], pair[0])))
-    roles = roles_of(graph)
-    for node, cost in weights_of(inference):
+    roles = cost_roles_of_nodes(graph)
+    for node, cost in iter_weight_costs(inference):
         nodes[node] += cost
     # Rows without a node are groups.
     by_row = [roles[node] if node >= 0 else 0 for node in hierarchy.node.tolist()]
-    own = [nodes[node] if node >= 0 else NOTHING for node in hierarchy.node.tolist()]
-    counted = beside_users(hierarchy, own, owners(graph, roles))
+    own = [nodes[node] if node >= 0 else NO_COST for node in hierarchy.node.tolist()]
+    counted = move_weights_to_users(hierarchy, own, weight_owners(graph, roles))
     return Costs(own, counted, hierarchy.end.tolist(), by_row, uncounted, batch)
 
 
-def beside_users(hierarchy: Hierarchy, own: list[Cost], used_by: Mapping[int, int]) -> list[Cost]:
+def move_weights_to_users(hierarchy: Hierarchy, own: list[Cost], used_by: Mapping[int, int]) -> list[Cost]:
     """Return the costs of rows, with the weights of variables moved to their owners."""
     counted, rows = list(own), hierarchy.row_of_node.tolist()
     for variable, user in used_by.items():
         row, owner = rows[variable], rows[user]
         if row >= 0 and owner >= 0:
             counted[owner] += own[row]
-            counted[row] = NOTHING
+            counted[row] = NO_COST
     return counted
 
 
-def costs_by_node(inference: Inference, batch: int = 1) -> list[Cost]:
+def operation_costs_by_node(inference: Inference, batch: int = 1) -> list[Cost]:
     """Return the cost of the operations of each node, in node order, without its weights."""
-    return Bill(inference, batch).nodes()
+    return CostSummer(inference, batch).costs_of_nodes()
 
 
-def weights_by_node(inference: Inference) -> dict[int, Cost]:
+def weight_costs_by_node(inference: Inference) -> dict[int, Cost]:
     """Return the cost of the weights of a graph, at the nodes where sums count them."""
     graph = inference.graph
-    used_by = owners(graph, roles_of(graph))
+    used_by = weight_owners(graph, cost_roles_of_nodes(graph))
     weights: dict[int, Cost] = {}
-    for node, cost in weights_of(inference):
+    for node, cost in iter_weight_costs(inference):
         owner = used_by.get(node, node)
         at = owner if graph.kept[owner] else node
-        weights[at] = weights.get(at, NOTHING) + cost
+        weights[at] = weights.get(at, NO_COST) + cost
     return weights
 
 
-def costs_by_name(hierarchy: Hierarchy, costs: Costs) -> dict[str, Cost]:
+def main_costs_by_name(hierarchy: Hierarchy, costs: Costs) -> dict[str, Cost]:
     """Return the cost of each node of the main graph."""
     graph = hierarchy.graph
     rows = hierarchy.row_of_node.tolist()
@@ -82,7 +88,7 @@ def costs_by_name(hierarchy: Hierarchy, costs: Costs) -> dict[str, Cost]:
     return {graph.name[node]: costs.own[rows[node]] for node in range(len(graph)) if main[node] and rows[node] >= 0}
 
 
-class Bill:
+class CostSummer:
     """Adds up costs of nodes: in the main graph, and in each frame of a function."""
 
     def __init__(self, inference: Inference, batch: int) -> None:
@@ -90,35 +96,35 @@ class Bill:
         self.graph = inference.graph
         self.batch = batch
         self.uncounted: Counter[str] = Counter()
-        self._layers = layer_nodes(inference.graph)
+        self._layers = keras_layer_nodes(inference.graph)
         self._stores: list[bool] = self.graph.meaning.stores.tolist()
         self._known: dict[tuple[object, ...], Cost] = {}  # by definition, inputs and outputs
         self._frames: dict[CallFrame, Cost] = {}
-        self._rounds = Rounds(inference)
-        self._around = conditions_around(self.graph)
-        self._idle: list[bool] = (unused(self.graph) | (self.graph.definition < 0)).tolist()
+        self._rounds = LoopRounds(inference)
+        self._around = loop_conditions(self.graph)
+        self._idle: list[bool] = (unused_nodes(self.graph) | (self.graph.definition < 0)).tolist()
         # function ─▶ its nodes
         self._inside: dict[int, list[int]] = {}
         for node, function in enumerate(self.graph.function.tolist()):
             if function >= 0:
                 self._inside.setdefault(function, []).append(node)
 
-    def nodes(self) -> list[Cost]:
+    def costs_of_nodes(self) -> list[Cost]:
         """Return the cost of each node; a node of a function is counted as in the first call that reaches it."""
         main = self.inference.main
         frames = {function: self.inference.calls.frames_of(function) for function in self._inside}
         costs = []
         for node, function in enumerate(self.graph.function.tolist()):
             frame = main if function < 0 else frames[function][0]
-            self.inference.ask(frame, node)
-            costs.append(self.cost(frame, node))
+            self.inference.infer_outputs(frame, node)
+            costs.append(self.cost_in_frame(frame, node))
         return costs
 
-    def cost(self, frame: CallFrame, node: int) -> Cost:
+    def cost_in_frame(self, frame: CallFrame, node: int) -> Cost:
         """Return the cost of one node in one frame. Frames that it calls are added up first; recursion counts as
         nothing."""
         # A stack, not recursion: calls may be thousands deep.
-        waiting = [frame_of for frame_of in self.called(frame, node) if frame_of not in self._frames]
+        waiting = [frame_of for frame_of in self.opened_frames(frame, node) if frame_of not in self._frames]
         begun: set[CallFrame] = set()
         while waiting:
             sub = waiting[-1]
@@ -128,118 +134,119 @@ class Bill:
             begun.add(sub)
             inner = self._inside.get(sub.function, [])
             for each in inner:
-                self.inference.ask(sub, each)
-            called = dict.fromkeys(callee for each in inner for callee in self.called(sub, each))
+                self.inference.infer_outputs(sub, each)
+            called = dict.fromkeys(callee for each in inner for callee in self.opened_frames(sub, each))
             # A begun frame below leads back here: recursion counts as nothing.
             below = [callee for callee in called if callee not in self._frames and callee not in begun]
             if below:
                 waiting += below
                 continue
             # All below are known.
-            total = NOTHING
+            total = NO_COST
             for each in inner:
-                total += self._in_rounds(sub, each)
+                total += self._cost_of_all_rounds(sub, each)
             self._frames[sub] = total
             waiting.pop()
-        return self._in_rounds(frame, node)
+        return self._cost_of_all_rounds(frame, node)
 
-    def called(self, frame: CallFrame, node: int) -> tuple[CallFrame, ...]:
+    def opened_frames(self, frame: CallFrame, node: int) -> tuple[CallFrame, ...]:
         """Return the frames opened by a call."""
         return self.inference.calls.opened.get((frame, node), ())
 
-    def _in_rounds(self, frame: CallFrame, node: int) -> Cost:
+    def _cost_of_all_rounds(self, frame: CallFrame, node: int) -> Cost:
         """Return the cost of a node in all rounds of the enclosing loops of control flow v1."""
-        cost = self._alone(frame, node)
+        cost = self._cost_of_one_round(frame, node)
         around = self._around.get(node)
         if around is None:
             return cost
-        counts = [None if condition is None else self._rounds.of(frame, condition) for condition in around]
+        counts = [None if condition is None else self._rounds.round_count(frame, condition) for condition in around]
         # An op without operations costs nothing in any round.
-        unknown = None in counts and (cost.flops or not (cost.uncounted or self.inference.op(node) in ALIASES))
+        unknown = None in counts and (cost.flops or not (cost.uncounted or self.inference.op_type(node) in ALIAS_OPS))
         times = prod(count for count in counts if count is not None)
-        return cost.repeated(times) + (Cost(partial=1) if unknown and not cost.partial else NOTHING)
+        return cost.repeat(times) + (Cost(partial=1) if unknown and not cost.partial else NO_COST)
 
-    def _alone(self, frame: CallFrame, node: int) -> Cost:
-        if called := self.called(frame, node):
-            return self._call(frame, node, called)
+    def _cost_of_one_round(self, frame: CallFrame, node: int) -> Cost:
+        if called := self.opened_frames(frame, node):
+            return self._call_cost(frame, node, called)
         if self._idle[node]:
-            return NOTHING
-        ins = self.inference.taken(frame, node)
+            return NO_COST
+        ins = self.inference.infer_inputs(frame, node)
         layer, outs = self._layers.get(node), frame.outs[node]
-        key = (self.inference.definitions.of(node), self._stores[node], outs, *ins)
+        key = (self.inference.definitions.number_of(node), self._stores[node], outs, *ins)
         cost = None if layer else self._known.get(key)
         if cost is None:
-            cost = self._operations(node, ins, outs, layer)
-            if not layer and len(self._known) < REMEMBERED_OPS:
+            cost = self._operation_cost(node, ins, outs, layer)
+            if not layer and len(self._known) < MAX_CACHED_OPS:
                 self._known[key] = cost
         if cost.uncounted:
-            self.uncounted[layer.class_name if layer else self.inference.op(node)] += 1
+            self.uncounted[layer.class_name if layer else self.inference.op_type(node)] += 1
         return cost
 
-    def _operations(self, node: int, ins: list[Out], outs: tuple[Out, ...], layer: Layer | None) -> Cost:
+    def _operation_cost(self, node: int, ins: list[Out], outs: tuple[Out, ...], layer: Layer | None) -> Cost:
         """Return the cost of running an op or a layer once."""
         definition = self.graph.node_def(node)
         assert definition is not None, "only arguments of functions have none"
         op = CountedOp(Op(definition, ins, self.inference.symbols), ins, outs, self.batch)
-        done = layer_work(layer, self.batch) if layer else self._work(op)
-        partial = is_partial(layer) if layer else op.partial
-        alias = definition.op in ALIASES
+        done = layer_cost(layer, self.batch) if layer else self._counted_work(op)
+        partial = is_partly_counted(layer) if layer else op.partial
+        alias = definition.op in ALIAS_OPS
         return Cost(
             0,
             *(done or (0, 0)),
-            activation_bytes=0 if alias else self._bytes(op),
+            activation_bytes=0 if alias else self._activation_bytes(op),
             uncounted=int(done is None),
             # An unknown size counts as the batch: a guess.
-            guessed=int(any(not fixed(out.shape) for out in (*ins, *outs) if out.shape is not None)),
+            guessed=int(any(not all_sizes_known(out.shape) for out in (*ins, *outs) if out.shape is not None)),
             # An op without operations costs nothing, whatever its sizes.
             partial=int(done is not None and partial and (any(done) or not alias)),
-            unshaped=int(not alias and not self._stores[node] and unshaped(op)),
+            unshaped=int(not alias and not self._stores[node] and has_unknown_output_size(op)),
         )
 
-    def _call(self, frame: CallFrame, node: int, called: tuple[CallFrame, ...]) -> Cost:
+    def _call_cost(self, frame: CallFrame, node: int, called: tuple[CallFrame, ...]) -> Cost:
         """Return the cost of the functions of a call: the most expensive branch, or all rounds of a loop."""
-        subs = [self._frames.get(sub, NOTHING) for sub in called]
-        op = self.inference.op(node)
+        subs = [self._frames.get(sub, NO_COST) for sub in called]
+        op = self.inference.op_type(node)
         # One branch runs: take the most expensive, so that the cost is an upper bound.
-        if op in BRANCHES:
+        if op in BRANCH_OPS:
             return max(subs, key=lambda cost: cost.flops)
-        total = NOTHING
+        total = NO_COST
         for sub in subs:
             total += sub
-        if op not in LOOPS:
+        if op not in LOOP_OPS:
             return total
-        rounds = self._rounds.of(frame, node)
+        rounds = self._rounds.round_count(frame, node)
         # The condition runs once more than the body; its cost is negligible.
-        return total + Cost(partial=1) if rounds is None else total.repeated(rounds)
+        return total + Cost(partial=1) if rounds is None else total.repeat(rounds)
 
-    def _work(self, op: CountedOp) -> tuple[int, int] | None:
+    def _counted_work(self, op: CountedOp) -> tuple[int, int] | None:
         try:
-            return work(op)
-        except (Unknown, *ILL_FORMED):  # an unknown shape, or one that the op does not accept
+            return op_cost(op)
+        except (UnknownShapeError, *ILL_FORMED_OP_ERRORS):  # an unknown shape, or one that the op does not accept
             return None
 
-    def _bytes(self, op: CountedOp) -> int:
+    def _activation_bytes(self, op: CountedOp) -> int:
         shaped = [(index, out.shape) for index, out in enumerate(op.outs) if out.shape is not None]
         if not shaped:
             return 0
-        dtypes = output_dtypes(op.op.definition)
+        dtypes = output_dtype_lookup(op.op.definition)
         return sum(
-            elements(sizes(shape, op.op.symbols, self.batch)) * element_size(dtypes(index)) for index, shape in shaped
+            size_product(sizes_with_batch(shape, op.op.symbols, self.batch)) * element_size(dtypes(index))
+            for index, shape in shaped
         )
 
 
-KERNEL = "reserve_space"  # names of outputs kept for the gradient, whose size only the kernel knows
+KERNEL_OUTPUT_PREFIX = "reserve_space"  # names of outputs kept for the gradient, whose size only the kernel knows
 
 
-def unshaped(op: CountedOp) -> bool:
+def has_unknown_output_size(op: CountedOp) -> bool:
     """Return whether the size of an output is unknown, apart from the batch."""
     definition = op.op.definition
     if not op.outs:
-        return outputs_of(definition) != 0
+        return output_count(definition) != 0
     known = op_def(definition.op)
     names = [output.name for output in known.outputs] if known is not None else []
     return any(
-        not settled(out.shape, op.op.symbols)
+        not follows_batch_only(out.shape, op.op.symbols)
         for index, out in enumerate(op.outs)
-        if index >= len(names) or not names[index].startswith(KERNEL)
+        if index >= len(names) or not names[index].startswith(KERNEL_OUTPUT_PREFIX)
     )

@@ -7,34 +7,34 @@ from math import prod
 
 import numpy as np
 
-from graphviz_tb.annotate.definitions import layer_nodes
+from graphviz_tb.annotate.definitions import keras_layer_nodes
 from graphviz_tb.annotate.infer.engine import Inference
-from graphviz_tb.annotate.infer.symbols import fixed
-from graphviz_tb.model.costs import ROLES, Cost
+from graphviz_tb.annotate.infer.symbols import all_sizes_known
+from graphviz_tb.model.costs import COST_ROLES, Cost
 from graphviz_tb.model.dtypes import element_size
 from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.model.interpretation import Part
 from graphviz_tb.model.weights import Variable, VariableUse
-from graphviz_tb.ops.roles import HANDLES
+from graphviz_tb.ops.roles import HANDLE_OPS
 
-FORWARD, GRADIENT, OPTIMIZER = range(len(ROLES))
-ROLE_OF = {Part.GRADIENT: GRADIENT, Part.UPDATE: OPTIMIZER}  # every other part is forward
+FORWARD_ROLE, GRADIENT_ROLE, OPTIMIZER_ROLE = range(len(COST_ROLES))
+COST_ROLE_BY_PART = {Part.GRADIENT: GRADIENT_ROLE, Part.UPDATE: OPTIMIZER_ROLE}  # every other part is forward
 
 
-def roles_of(graph: Graph) -> list[int]:
-    """Return an index into `ROLES` for each node."""
-    table = np.array([ROLE_OF.get(part, FORWARD) for part in Part])
+def cost_roles_of_nodes(graph: Graph) -> list[int]:
+    """Return an index into `COST_ROLES` for each node."""
+    table = np.array([COST_ROLE_BY_PART.get(part, FORWARD_ROLE) for part in Part])
     roles: list[int] = table[graph.meaning.part()].tolist()
     return roles
 
 
-def weights_of(inference: Inference) -> Iterator[tuple[int, Cost]]:
+def iter_weight_costs(inference: Inference) -> Iterator[tuple[int, Cost]]:
     """Yield the nodes that bring weights of the network, with their costs; a weight of unknown size costs one
     `unsized`. A node that is a Keras layer brings the weights of its class."""
     for variable in inference.graph.meaning.variables():
         if variable.use == VariableUse.STATE:
             continue
-        elements = elements_of(inference, variable)
+        elements = variable_element_count(inference, variable)
         copy = variable.use == VariableUse.COPY
         if elements is None:
             yield variable.node, Cost(unsized=int(bool(variable.users) and not copy))
@@ -47,7 +47,7 @@ def weights_of(inference: Inference) -> Iterator[tuple[int, Cost]]:
                 variable.node,
                 Cost(elements, weight_bytes=elements * size, non_trainable=untrained, undecided=int(not decided)),
             )
-    for node, layer in layer_nodes(inference.graph).items():
+    for node, layer in keras_layer_nodes(inference.graph).items():
         dtype = layer.config.get("dtype")
         size, count = element_size(dtype if isinstance(dtype, str) else ""), layer.parameters
         kept = layer.non_trainable
@@ -59,7 +59,7 @@ def weights_of(inference: Inference) -> Iterator[tuple[int, Cost]]:
         )
 
 
-def elements_of(inference: Inference, variable: Variable) -> int | None:
+def variable_element_count(inference: Inference, variable: Variable) -> int | None:
     """Return the number of elements of a variable; None if it is unknown."""
     sizes = [] if variable.shape is None else [size for size in variable.shape if size is not None]
     if variable.shape is not None and len(sizes) == len(variable.shape):
@@ -67,12 +67,12 @@ def elements_of(inference: Inference, variable: Variable) -> int | None:
     if not inference.graph.meaning.variable[variable.node]:
         return None
     # A handle is a scalar; the shape of the variable is that of its value.
-    out = inference.first(variable.node)
-    shape = out.held if inference.op(variable.node) in HANDLES else out.shape
-    return prod(shape or ()) if fixed(shape) else None
+    out = inference.first_output(variable.node)
+    shape = out.held if inference.op_type(variable.node) in HANDLE_OPS else out.shape
+    return prod(shape or ()) if all_sizes_known(shape) else None
 
 
-def owners(graph: Graph, roles: Sequence[int]) -> dict[int, int]:
+def weight_owners(graph: Graph, roles: Sequence[int]) -> dict[int, int]:
     """Return the owner of each variable or frozen constant that is drawn as a mark: the first op of the network, in the
     same graph or body, that uses it.
 
@@ -84,13 +84,13 @@ def owners(graph: Graph, roles: Sequence[int]) -> dict[int, int]:
         node, function = variable.node, graph.function[variable.node]
         if graph.mark[node] != Mark.WEIGHT:
             continue
-        users = [user for user in variable.users if roles[user] == FORWARD and graph.function[user] == function]
-        if users and not beside_a_user(graph, node, users):
+        users = [user for user in variable.users if roles[user] == FORWARD_ROLE and graph.function[user] == function]
+        if users and not shares_scope_with_user(graph, node, users):
             owner_of[node] = users[0]
     return owner_of
 
 
-def beside_a_user(graph: Graph, node: int, users: list[int]) -> bool:
+def shares_scope_with_user(graph: Graph, node: int, users: list[int]) -> bool:
     """Return whether a variable is in the scope of an op that uses it."""
     scope = graph.name[node].rpartition("/")[0]
     return bool(scope) and any(graph.name[user].startswith(f"{scope}/") for user in users)

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphviz_tb.algorithms.constants import claimed, repeated_to, stored, values
-from graphviz_tb.annotate.infer.symbols import stated
+from graphviz_tb.algorithms.constants import claimed_element_count, decode_elements, pad_with_last, stored_elements
+from graphviz_tb.annotate.infer.symbols import number_from_file
 from graphviz_tb.annotate.infer.values import Elements
-from graphviz_tb.limits import FOLDED_ELEMENTS
+from graphviz_tb.limits import MAX_FOLDED_ELEMENTS
 
 
-def elements_of(tensor: Any) -> Elements | None:
+def constant_elements(tensor: Any) -> Elements | None:
     """Return the elements of a TensorProto; the last of a short list fills the rest.
 
     >>> from graphviz_tb.proto import TensorProto
-    >>> elements_of(TensorProto(dtype=3, tensor_shape={"dim": [{"size": 3}]}, int_val=[4, 7]))
+    >>> constant_elements(TensorProto(dtype=3, tensor_shape={"dim": [{"size": 3}]}, int_val=[4, 7]))
     (4, 7, 7)
     """
-    count = claimed(tensor)
-    if not 0 <= count <= FOLDED_ELEMENTS:
+    count = claimed_element_count(tensor)
+    if not 0 <= count <= MAX_FOLDED_ELEMENTS:
         return None
-    elements = stored(tensor, FOLDED_ELEMENTS + 1)
+    elements = stored_elements(tensor, MAX_FOLDED_ELEMENTS + 1)
     if elements is None or (tensor.tensor_content and len(elements) != count):  # text, or damaged
         return None
-    numbers = values(elements[:count], tensor.dtype)
+    numbers = decode_elements(elements[:count], tensor.dtype)
     if numbers.dtype.kind not in "biu":
         return None
-    return tuple(stated(int(number)) for number in repeated_to(numbers, count))
+    return tuple(number_from_file(int(number)) for number in pad_with_last(numbers, count))

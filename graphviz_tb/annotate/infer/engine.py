@@ -12,40 +12,47 @@ from __future__ import annotations
 from collections.abc import Sequence
 from threading import RLock
 
-from graphviz_tb.algorithms.output_dtypes import output_dtypes
-from graphviz_tb.annotate.definitions import DefinitionNumbers, layer_nodes
+from graphviz_tb.algorithms.output_dtypes import output_dtype_lookup
+from graphviz_tb.annotate.definitions import DefinitionNumbers, keras_layer_nodes
 from graphviz_tb.annotate.infer.calls import CallInference
-from graphviz_tb.annotate.infer.evaluator import Declared
-from graphviz_tb.annotate.infer.frame import CallFrame, NotInferredError, OpInputs, Task
-from graphviz_tb.annotate.infer.loops import Loops
-from graphviz_tb.annotate.infer.op import Op, Outcomes, RuleResult
-from graphviz_tb.annotate.infer.rules.folds import FOLDS
-from graphviz_tb.annotate.infer.signatures import rule_for
-from graphviz_tb.annotate.infer.symbols import HIDDEN, Symbols, fixed
+from graphviz_tb.annotate.infer.evaluator import DeclaredShapes
+from graphviz_tb.annotate.infer.frame import CallFrame, InferenceTask, NotInferredError, OpInputs
+from graphviz_tb.annotate.infer.loops import LoopAssumptions
+from graphviz_tb.annotate.infer.op import Op, RuleCache, RuleResult
+from graphviz_tb.annotate.infer.rules.folds import ELEMENT_FOLDS
+from graphviz_tb.annotate.infer.signatures import shape_rule_for
+from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT, Symbols, all_sizes_known
 from graphviz_tb.annotate.infer.values import (
-    UNKNOWN,
+    UNKNOWN_OUTPUT,
     Contradiction,
     Dims,
     Elements,
     Out,
-    join,
-    join_outs,
-    merge,
-    renamed,
+    join_dims,
+    join_outputs,
+    merge_dims,
+    rename_output_symbols,
 )
 from graphviz_tb.annotate.infer.wiring import NodeInputs, OutputRef
-from graphviz_tb.annotate.shapes import says_nothing
-from graphviz_tb.limits import FOLDED_ELEMENTS, REMEMBERED_OPS, SIZES_OF_OP
-from graphviz_tb.model.dtypes import NO_WHOLE
+from graphviz_tb.annotate.shapes import has_ambiguous_shape
+from graphviz_tb.limits import MAX_CACHED_OPS, MAX_FOLDED_ELEMENTS, MAX_SIZES_PER_OP
+from graphviz_tb.model.dtypes import NON_INTEGER_DTYPES
 from graphviz_tb.model.graph import Graph
-from graphviz_tb.model.tensors import MOST_DIMENSIONS, Shape
-from graphviz_tb.ops.roles import FRAME_MERGES, HANDLES, INPUTS, NEXT_ELEMENTS, OPTIONAL_VALUES, VARIABLES
+from graphviz_tb.model.tensors import MAX_DIMENSIONS, Shape
+from graphviz_tb.ops.roles import (
+    FRAME_MERGE_OPS,
+    HANDLE_OPS,
+    INPUT_OPS,
+    NEXT_ELEMENT_OPS,
+    OPTIONAL_VALUE_OPS,
+    VARIABLE_OPS,
+)
 
 
 class Inference:
     """Infers the outputs of a graph. `declared` returns the shapes that the file declares for the outputs of a node."""
 
-    def __init__(self, graph: Graph, declared: Declared, definitions: DefinitionNumbers) -> None:
+    def __init__(self, graph: Graph, declared: DeclaredShapes, definitions: DefinitionNumbers) -> None:
         self.graph = graph
         self.declared = declared
         self.lock = RLock()  # threads may draw one model at once: one of them infers, the rest wait
@@ -54,306 +61,319 @@ class Inference:
         self.definitions = definitions
         self.main = CallFrame(-1)
         self.calls = CallInference(self)
-        self.loops = Loops(self, self.calls)
+        self.loops = LoopAssumptions(self, self.calls)
         self.contradictions: dict[int, None] = {}
         self._shared: dict[int, tuple[Out, ...]] = {}
-        self.outcomes = Outcomes()
-        self._layers = frozenset(layer_nodes(graph))  # rules are for ops: a Keras layer "Conv2D" is not the op
+        self.outcomes = RuleCache()
+        self._layers = frozenset(keras_layer_nodes(graph))  # rules are for ops: a Keras layer "Conv2D" is not the op
         self._argument: list[bool] = (graph.definition < 0).tolist()
         self._ops: list[str] = [graph.op_types[op] for op in graph.op.tolist()]
         # Special nodes, whose inputs are all inferred before them.
-        special = graph.of_types((FRAME_MERGES | MAYBE_HANDLES).__contains__) | (graph.definition < 0)
-        special[[*self.wiring.calls, *self._layers]] = True
+        special = graph.nodes_of_types((FRAME_MERGE_OPS | POSSIBLE_HANDLE_OPS).__contains__) | (graph.definition < 0)
+        special[[*self.wiring.calls_by_node, *self._layers]] = True
         self._whole: list[bool] = special.tolist()
 
     @property
-    def limited(self) -> bool:
+    def hit_limit(self) -> bool:
         """Return whether inference stopped somewhere, as the whole file would take minutes or fill memory."""
-        return self.calls.limited or self.symbols.full
+        return self.calls.limited or self.symbols.is_full
 
-    def shape(self, node: int, output: int) -> Shape:
+    def output_shape(self, node: int, output: int) -> Shape:
         """Return the shape of one output, merged over all calls of its function."""
         with self.lock:
-            outs = self.outs(node)
-        return told(outs[output].shape) if output < len(outs) else None
+            outs = self.outputs_of_node(node)
+        return public_shape(outs[output].shape) if output < len(outs) else None
 
-    def outs(self, node: int) -> tuple[Out, ...]:
+    def outputs_of_node(self, node: int) -> tuple[Out, ...]:
         """Return the outputs of a node; for a node of a function, the common part of all its calls."""
         function = int(self.graph.function[node])
         if function < 0:
             # Only nodes of functions have several frames.
-            return self.ask(self.main, node)
+            return self.infer_outputs(self.main, node)
         outs = self._shared.get(node)
         if outs is None:
             frames = self.calls.frames_of(function)
-            each = [self.ask(frame, node) for frame in frames]
+            each = [self.infer_outputs(frame, node) for frame in frames]
             outs = each[0]
             for other in each[1:]:
                 pairs = zip(outs, other, strict=False)
-                outs = tuple(join_outs(mine, another, self.symbols) for mine, another in pairs)
+                outs = tuple(join_outputs(mine, another, self.symbols) for mine, another in pairs)
             self._shared[node] = outs
         return outs
 
-    def first(self, node: int) -> Out:
-        """Return the first output of a node; `UNKNOWN` where none was inferred."""
-        return next(iter(self.outs(node)), UNKNOWN)
+    def first_output(self, node: int) -> Out:
+        """Return the first output of a node; `UNKNOWN_OUTPUT` where none was inferred."""
+        return next(iter(self.outputs_of_node(node)), UNKNOWN_OUTPUT)
 
-    def ask(self, frame: CallFrame, node: int) -> tuple[Out, ...]:
+    def infer_outputs(self, frame: CallFrame, node: int) -> tuple[Out, ...]:
         """Return the outputs of a node in a frame, inferring everything that they need."""
         if node not in frame.outs:
-            self.loops.settle(frame, node)
+            self.loops.infer_until_settled(frame, node)
         return frame.outs[node]
 
-    def run(self, frame: CallFrame, node: int) -> None:
-        """Infer a node and its inputs, under the current assumptions about loops (`Loops`)."""
-        stack: list[Task] = [(frame, node)]
+    def infer_with_inputs(self, frame: CallFrame, node: int) -> None:
+        """Infer a node and its inputs, under the current assumptions about loops (`LoopAssumptions`)."""
+        stack: list[InferenceTask] = [(frame, node)]
         while stack:
             frame, node = stack[-1]
             if node in frame.outs:
                 stack.pop()
                 continue
-            missing = self.infer(frame, node)
+            missing = self.infer_once(frame, node)
             if missing:
                 stack += missing
                 continue
             frame.waiting.pop(node, None)
-            self.loops.note(frame, node)
+            self.loops.record_dependent(frame, node)
             stack.pop()
 
-    def infer(self, frame: CallFrame, node: int) -> Sequence[Task]:
+    def infer_once(self, frame: CallFrame, node: int) -> Sequence[InferenceTask]:
         """Infer a single node; or return the tasks to do first: inputs that its rule reads next, results of calls."""
         inputs, whole = frame.waiting.get(node), self._whole[node]
         # Inputs of calls and loop heads are requested once; tasks of a call are requested again in each round.
         if inputs is None:
-            inputs = frame.waiting[node] = OpInputs(frame, self.wiring.inputs(node))
-            if whole and (missing := self.needs(node, inputs)):
-                return inputs.tasks(missing)
-        if whole and node in self.wiring.calls and (tasks := self.calls.needs(frame, node)):
+            inputs = frame.waiting[node] = OpInputs(frame, self.wiring.input_sources(node))
+            if whole and (missing := self.missing_places(node, inputs)):
+                return inputs.tasks_for_places(missing)
+        if whole and node in self.wiring.calls_by_node and (tasks := self.calls.pending_tasks(frame, node)):
             return tasks
-        outs: tuple[Out, ...] | list[int] | None = self.special(frame, node, inputs) if whole else None
+        outs: tuple[Out, ...] | list[int] | None = self.special_outputs(frame, node, inputs) if whole else None
         if outs is None:
-            outs = self.like_others(node, inputs)
+            outs = self.shared_outputs(node, inputs)
         if isinstance(outs, list):
-            return inputs.tasks(outs)
+            return inputs.tasks_for_places(outs)
         frame.outs[node] = outs
         return ()
 
-    def needs(self, node: int, inputs: OpInputs) -> list[int]:
+    def missing_places(self, node: int, inputs: OpInputs) -> list[int]:
         """Return the places of the inputs that are not inferred, except back edges into a loop head."""
-        missing = [place for place in range(len(inputs)) if inputs.inferred(place) is None]
+        missing = [place for place in range(len(inputs)) if inputs.output_at_place(place) is None]
         # A loop head is inferred from its outside inputs; back edges are compared later (loops.py).
-        if missing and self.op(node) in FRAME_MERGES:
-            backs = self.loops.backs(node)
+        if missing and self.op_type(node) in FRAME_MERGE_OPS:
+            backs = self.loops.back_inputs(node)
             return [place for place in missing if inputs.sources[place] not in backs]
         return missing
 
-    def op(self, node: int) -> str:
+    def op_type(self, node: int) -> str:
         """Return the op type of a node."""
         return self._ops[node]
 
-    def input(self, frame: CallFrame, source: OutputRef | None) -> Out:
-        """Return the output that an input takes; `UNKNOWN` where it is on a cycle that is not a loop."""
+    def input_output(self, frame: CallFrame, source: OutputRef | None) -> Out:
+        """Return the output that an input takes; `UNKNOWN_OUTPUT` where it is on a cycle that is not a loop."""
         if source is None:
-            return UNKNOWN
+            return UNKNOWN_OUTPUT
         outs = frame.outs.get(source[0])
-        return outs[source[1]] if outs is not None and source[1] < len(outs) else UNKNOWN
+        return outs[source[1]] if outs is not None and source[1] < len(outs) else UNKNOWN_OUTPUT
 
-    def taken(self, frame: CallFrame, node: int) -> list[Out]:
+    def infer_inputs(self, frame: CallFrame, node: int) -> list[Out]:
         """Return the inputs of a node, all inferred as far as possible."""
-        sources = self.wiring.inputs(node)
+        sources = self.wiring.input_sources(node)
         for source in sources:
             if source is not None:
-                self.ask(frame, source[0])
-        return [self.input(frame, source) for source in sources]
+                self.infer_outputs(frame, source[0])
+        return [self.input_output(frame, source) for source in sources]
 
-    def special(self, frame: CallFrame, node: int, inputs: OpInputs) -> tuple[Out, ...] | None:
+    def special_outputs(self, frame: CallFrame, node: int, inputs: OpInputs) -> tuple[Out, ...] | None:
         """Return the outputs of a node that depend on more than its definition and inputs; None if they do not."""
         if self._argument[node]:
-            return (self.calls.argument(frame, node),)
-        if self._ops[node] in FRAME_MERGES and (head := self.loops.head(frame, node)) is not None:
+            return (self.calls.argument_output(frame, node),)
+        if self._ops[node] in FRAME_MERGE_OPS and (head := self.loops.assumed_head(frame, node)) is not None:
             # The value, and the index of the chosen input.
             return (head, Out(()))
         if node in self._layers:
-            return self.said(node, ())
-        if node in self.wiring.calls:
-            results = self.calls.results(frame, node)
-            return self.said(node, results if self.kept(results) else ())
+            return self.with_file_shapes(node, ())
+        if node in self.wiring.calls_by_node:
+            results = self.calls.call_results(frame, node)
+            return self.with_file_shapes(node, results if self.has_room_for_outputs(results) else ())
         # The shape in a handle comes from other nodes.
-        return self.alone(node, inputs) if self._ops[node] in MAYBE_HANDLES else None
+        return self.outputs_by_rule(node, inputs) if self._ops[node] in POSSIBLE_HANDLE_OPS else None
 
-    def like_others(self, node: int, inputs: OpInputs) -> tuple[Out, ...] | list[int]:
+    def shared_outputs(self, node: int, inputs: OpInputs) -> tuple[Out, ...] | list[int]:
         """Return the outputs of an op, reusing those of an equal op; or the places of the inputs that its rule reads
         and that are not inferred."""
-        definition = self.definitions.of(node)
+        definition = self.definitions.number_of(node)
         known = self.outcomes.find(definition, inputs)
         if isinstance(known, int):
             return [known]
-        if known is not None and (names := self.symbols.again(known[1])) is not None:
-            return renamed(known[0], names) if names else known[0]
-        before, remember = self.symbols.asked, len(self.outcomes) < REMEMBERED_OPS
+        if known is not None and (names := self.symbols.repeat_request(known[1])) is not None:
+            return rename_output_symbols(known[0], names) if names else known[0]
+        before, remember = self.symbols.request_state, len(self.outcomes) < MAX_CACHED_OPS
         try:
-            outs = self.alone(node, inputs)
+            outs = self.outputs_by_rule(node, inputs)
         except NotInferredError as wanted:
-            self.symbols.undo(before)
+            self.symbols.undo_requests(before)
             if remember:
-                self.outcomes.keep(definition, inputs, wanted.places[0])
+                self.outcomes.store(definition, inputs, wanted.places[0])
             return wanted.places
-        asked = self.symbols.asked_since(before)
+        asked = self.symbols.requests_since(before)
         # A contradiction is reported for each op.
         if remember and node not in self.contradictions:
-            self.outcomes.keep(definition, inputs, None if asked is None else (outs, asked))
+            self.outcomes.store(definition, inputs, None if asked is None else (outs, asked))
         return outs
 
-    def alone(self, node: int, ins: Sequence[Out]) -> tuple[Out, ...]:
+    def outputs_by_rule(self, node: int, ins: Sequence[Out]) -> tuple[Out, ...]:
         """Return the outputs of an op that calls nothing, from its definition and its inputs; those of a handle depend
         on the node."""
         definition = self.graph.node_def(node)
         assert definition is not None, "only arguments of functions have none"
-        if says_nothing(self.graph, definition):
-            return self.said(node, (UNKNOWN,))
+        if has_ambiguous_shape(self.graph, definition):
+            return self.with_file_shapes(node, (UNKNOWN_OUTPUT,))
         op = Op(definition, ins, self.symbols)
-        outs = self.inferred(op)
-        if definition.op in GIVEN:
-            outs = tuple([self.with_batch(out) for out in outs])
-        if is_handle(op) and (not outs or outs[0].held is None):
-            outs = (self.handle_of(node),)
-        return self.said(node, outs)
+        outs = self.apply_rule(op)
+        if definition.op in OUTSIDE_VALUE_OPS:
+            outs = tuple([self.with_batch_size(out) for out in outs])
+        if gives_variable_handle(op) and (not outs or outs[0].held is None):
+            outs = (self.variable_handle(node),)
+        return self.with_file_shapes(node, outs)
 
-    def said(self, node: int, outs: tuple[Out, ...]) -> tuple[Out, ...]:
+    def with_file_shapes(self, node: int, outs: tuple[Out, ...]) -> tuple[Out, ...]:
         """Merge outputs with the shapes that the file declares."""
-        return self.with_declared(node, outs, self.declared(node, self.graph.node_def(node)))
+        return self.merge_declared_shapes(node, outs, self.declared(node, self.graph.node_def(node)))
 
-    def with_batch(self, out: Out) -> Out:
+    def with_batch_size(self, out: Out) -> Out:
         """Replace an unknown first size of a value from outside by a batch size."""
-        if not out.shape or out.shape[0] > HIDDEN:
+        if not out.shape or out.shape[0] > SYMBOL_LIMIT:
             return out
-        return Out((self.symbols.batch(), *out.shape[1:]), out.value, out.held)
+        return Out((self.symbols.new_batch(), *out.shape[1:]), out.value, out.held)
 
-    def handle_of(self, node: int) -> Out:
+    def variable_handle(self, node: int) -> Out:
         """Return the handle of a variable whose shape other nodes state: its reads and assignments."""
         shape = self.graph.meaning.shapes().get(node)
         return Out(
-            (), None, None if shape is None else tuple(self.symbols.fresh() if size is None else size for size in shape)
+            (),
+            None,
+            None if shape is None else tuple(self.symbols.new_symbol() if size is None else size for size in shape),
         )
 
-    def inferred(self, op: Op) -> tuple[Out, ...]:
+    def apply_rule(self, op: Op) -> tuple[Out, ...]:
         """Return the outputs by the rule of the op, with elements if it has a fold; () if it has no rule."""
-        rule = rule_for(op.definition.op)
+        rule = shape_rule_for(op.definition.op)
         if rule is None:
             return ()
         try:
             given = rule(op)
-            if not self.kept(given):
+            if not self.has_room_for_outputs(given):
                 return ()
-            outs = tuple([sensible(each) for each in given])
-            value = self.elements(op, outs[0].shape) if outs else None
-        except (Contradiction, *ILL_FORMED):
+            outs = tuple([sanitize_output(each) for each in given])
+            value = self.folded_elements(op, outs[0].shape) if outs else None
+        except (Contradiction, *ILL_FORMED_OP_ERRORS):
             return ()  # TensorFlow would refuse this graph
         # If the elements disagree with the shape, drop the elements.
-        if value is not None and len(value) == count(outs[0].shape):
+        if value is not None and len(value) == element_count_of_shape(outs[0].shape):
             outs = (Out(outs[0].shape, value, outs[0].held), *outs[1:])
         return outs
 
-    def elements(self, op: Op, shape: Dims) -> Elements | None:
+    def folded_elements(self, op: Op, shape: Dims) -> Elements | None:
         """Return the elements of the first output if it is small and of integers, else None."""
-        fold = FOLDS.get(op.definition.op)
-        if fold is None or output_dtypes(op.definition)(0) in NO_WHOLE or not self.followed(shape):
+        fold = ELEMENT_FOLDS.get(op.definition.op)
+        if (
+            fold is None
+            or output_dtype_lookup(op.definition)(0) in NON_INTEGER_DTYPES
+            or not self.follows_elements_of(shape)
+        ):
             return None
         return fold(op)
 
-    def followed(self, shape: Dims) -> bool:
+    def follows_elements_of(self, shape: Dims) -> bool:
         """Return whether to track the elements of such a tensor: small ones always, large ones within the memory
         budget."""
-        if not fixed(shape):
+        if not all_sizes_known(shape):
             return False
-        number = count(shape)
-        return number <= MOST_DIMENSIONS or (number <= FOLDED_ELEMENTS and self.symbols.room_for(number))
+        number = element_count_of_shape(shape)
+        return number <= MAX_DIMENSIONS or (number <= MAX_FOLDED_ELEMENTS and self.symbols.claim_if_room(number))
 
-    def kept(self, given: RuleResult) -> bool:
+    def has_room_for_outputs(self, given: RuleResult) -> bool:
         """Return whether there is room for the sizes of some outputs; a few always fit. A few bytes of a file can claim
         many outputs of the largest rank."""
         number = sum(len((each.shape if isinstance(each, Out) else each) or ()) for each in given)
-        return number <= SIZES_OF_OP or self.symbols.room_for(number)
+        return number <= MAX_SIZES_PER_OP or self.symbols.claim_if_room(number)
 
-    def with_declared(self, node: int, outs: tuple[Out, ...], declared: list[Shape] | None) -> tuple[Out, ...]:
+    def merge_declared_shapes(self, node: int, outs: tuple[Out, ...], declared: list[Shape] | None) -> tuple[Out, ...]:
         """Merge outputs with declared shapes, which win if they say more, or contradict."""
         if declared is None:
             return outs
         # An op without a rule has as many outputs as are declared.
-        padded = [*outs, *[UNKNOWN] * (len(declared) - len(outs))]
+        padded = [*outs, *[UNKNOWN_OUTPUT] * (len(declared) - len(outs))]
         for index, shape in enumerate(declared):
             if shape is None:
                 continue
             # HIDDEN itself means "any size" during the merge; each remaining one becomes a separate symbol.
-            said = tuple(HIDDEN if size is None else size for size in shape)
+            said = tuple(SYMBOL_LIMIT if size is None else size for size in shape)
             try:
-                both = merge(padded[index].shape, said)
+                both = merge_dims(padded[index].shape, said)
             except Contradiction:
                 self.contradictions[node] = None
                 both = said
-                padded[index] = UNKNOWN
+                padded[index] = UNKNOWN_OUTPUT
             # Without a rule, an unknown first size is the batch, as is usual in such files.
             ruled = padded[index].shape is not None
             dims = tuple(
-                size if size != HIDDEN else self.symbols.fresh() if ruled or place else self.symbols.batch()
+                size
+                if size != SYMBOL_LIMIT
+                else self.symbols.new_symbol()
+                if ruled or place
+                else self.symbols.new_batch()
                 for place, size in enumerate(both or ())
             )
             padded[index] = Out(dims, padded[index].value, padded[index].held)
         return tuple(padded)
 
-    def join(self, a: Dims, b: Dims) -> Dims:
+    def join_shapes(self, a: Dims, b: Dims) -> Dims:
         """Return the common part of two shapes: a new symbol for each size that differs."""
-        return join(a, b, self.symbols)
+        return join_dims(a, b, self.symbols)
 
 
-def is_handle(op: Op) -> bool:
+def gives_variable_handle(op: Op) -> bool:
     """Return whether an op gives the handle of a variable: it makes one, or receives one from outside.
 
     >>> from graphviz_tb.proto import NodeDef
     >>> given = NodeDef(op="_Arg", attr={"T": {"type": 20}})
-    >>> is_handle(Op(given, [], Symbols())), is_handle(Op(NodeDef(op="_Arg", attr={"T": {"type": 1}}), [], Symbols()))
+    >>> (
+    ...     gives_variable_handle(Op(given, [], Symbols())),
+    ...     gives_variable_handle(Op(NodeDef(op="_Arg", attr={"T": {"type": 1}}), [], Symbols())),
+    ... )
     (True, False)
     """
     kind = op.definition.op
-    if kind in INPUTS:
+    if kind in INPUT_OPS:
         return "resource" in (op.attr("T"), op.attr("dtype"))
-    return kind in HANDLES and kind in VARIABLES
+    return kind in HANDLE_OPS and kind in VARIABLE_OPS
 
 
-MAYBE_HANDLES = INPUTS | (HANDLES & VARIABLES)  # the ops of `is_handle`
-GIVEN = INPUTS | NEXT_ELEMENTS | OPTIONAL_VALUES  # values from outside
+POSSIBLE_HANDLE_OPS = INPUT_OPS | (HANDLE_OPS & VARIABLE_OPS)  # the ops of `gives_variable_handle`
+OUTSIDE_VALUE_OPS = INPUT_OPS | NEXT_ELEMENT_OPS | OPTIONAL_VALUE_OPS  # values from outside
 
 # Raised by rules if an attribute has the wrong kind, for example a list of shapes in place of a shape.
-ILL_FORMED = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
+ILL_FORMED_OP_ERRORS = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
 
 
-def sensible(given: Dims | Out) -> Out:
+def sanitize_output(given: Dims | Out) -> Out:
     """Convert the result of a rule to an output; an impossible shape (a negative size, too many dimensions) becomes
     unknown."""
     out = given if isinstance(given, Out) else Out(given)
-    if not (is_shape(out.shape) and is_shape(out.held)):
-        return UNKNOWN
+    if not (are_dims(out.shape) and are_dims(out.held)):
+        return UNKNOWN_OUTPUT
     # Gathers of gathers can double the number of dimensions with each op.
-    if max(len(out.shape or ()), len(out.held or ())) > MOST_DIMENSIONS:
-        return UNKNOWN
+    if max(len(out.shape or ()), len(out.held or ())) > MAX_DIMENSIONS:
+        return UNKNOWN_OUTPUT
     if out.shape:
         for size in out.shape:
             # Negative, but not a symbol.
-            if HIDDEN < size < 0:
+            if SYMBOL_LIMIT < size < 0:
                 return Out(None, None, out.held)
     return out
 
 
-def is_shape(dims: object) -> bool:
+def are_dims(dims: object) -> bool:
     """Return whether the result of a rule is a shape: a wrong attribute may be a text, a number, or a list of them.
 
-    >>> is_shape((1, 2)), is_shape(None), is_shape("ab"), is_shape([1, 2]), is_shape(((1,),))
+    >>> are_dims((1, 2)), are_dims(None), are_dims("ab"), are_dims([1, 2]), are_dims(((1,),))
     (True, True, False, False, False)
     """
     return dims is None or (isinstance(dims, tuple) and all(isinstance(size, int) for size in dims))
 
 
-def count(shape: Dims) -> int:
+def element_count_of_shape(shape: Dims) -> int:
     """Return the number of elements of a known shape."""
     number = 1
     for size in shape or ():
@@ -361,6 +381,6 @@ def count(shape: Dims) -> int:
     return number
 
 
-def told(dims: Dims) -> Shape:
+def public_shape(dims: Dims) -> Shape:
     """Return a shape without symbols: unknown sizes are None."""
-    return None if dims is None else tuple(None if size <= HIDDEN else size for size in dims)
+    return None if dims is None else tuple(None if size <= SYMBOL_LIMIT else size for size in dims)

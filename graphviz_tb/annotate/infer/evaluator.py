@@ -14,29 +14,29 @@ from graphviz_tb.model.tensors import Shape
 from graphviz_tb.proto import NodeDef
 
 # The shapes that the file declares for the outputs of a node; None where it declares none.
-Declared = Callable[[int, NodeDef | None], list[Shape] | None]
+DeclaredShapes = Callable[[int, NodeDef | None], list[Shape] | None]
 
 
-class Evaluator(Protocol):
+class OutputEvaluator(Protocol):
     """Infers the outputs of nodes in frames."""
 
     graph: Graph
-    declared: Declared
+    declared: DeclaredShapes
     wiring: NodeInputs
     symbols: Symbols
     main: CallFrame
 
-    def op(self, node: int) -> str:
+    def op_type(self, node: int) -> str:
         """Return the op type of a node."""
 
-    def ask(self, frame: CallFrame, node: int) -> tuple[Out, ...]:
+    def infer_outputs(self, frame: CallFrame, node: int) -> tuple[Out, ...]:
         """Infer the outputs of a node and all that they need."""
 
-    def run(self, frame: CallFrame, node: int) -> None:
+    def infer_with_inputs(self, frame: CallFrame, node: int) -> None:
         """Infer a node under the current assumptions about loops."""
 
-    def input(self, frame: CallFrame, source: OutputRef | None) -> Out:
+    def input_output(self, frame: CallFrame, source: OutputRef | None) -> Out:
         """Return the output that an input takes, as far as it is inferred."""
 
-    def with_declared(self, node: int, outs: tuple[Out, ...], declared: list[Shape] | None) -> tuple[Out, ...]:
+    def merge_declared_shapes(self, node: int, outs: tuple[Out, ...], declared: list[Shape] | None) -> tuple[Out, ...]:
         """Merge inferred outputs with declared shapes."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import overload
 
-from graphviz_tb.annotate.infer.values import UNKNOWN, Out
+from graphviz_tb.annotate.infer.values import UNKNOWN_OUTPUT, Out
 from graphviz_tb.annotate.infer.wiring import OutputRef
 
 
@@ -35,7 +35,7 @@ class CallFrame:
         step, next_step = caller.depth - caller.far.depth, caller.far.depth - caller.far.far.depth
         self.far = caller.far.far if step == next_step else caller
 
-    def holds(self, other: CallFrame) -> bool:
+    def encloses(self, other: CallFrame) -> bool:
         """Return whether a frame is this one or inside it."""
         while other.depth > self.depth:
             caller = other.caller
@@ -44,7 +44,7 @@ class CallFrame:
         return other is self
 
 
-Task = tuple[CallFrame, int]  # a node to infer, and where
+InferenceTask = tuple[CallFrame, int]  # a node to infer, and where
 
 
 class NotInferredError(Exception):
@@ -57,7 +57,7 @@ class NotInferredError(Exception):
 
 class OpInputs(Sequence[Out]):
     """The inputs of a node, each inferred when it is read, as most rules read few of them. Reading an input that is not
-    inferred raises NotInferredError; an input on a cycle that is not a loop is `UNKNOWN`.
+    inferred raises NotInferredError; an input on a cycle that is not a loop is `UNKNOWN_OUTPUT`.
 
     `read` are the inputs that were read, in this order.
     """
@@ -82,36 +82,36 @@ class OpInputs(Sequence[Out]):
             places = range(len(self.sources))[index]
             # In one order, whatever was inferred before; stop at the first missing input.
             for place in places:
-                if self.take(place) is None:
-                    raise NotInferredError([later for later in places if self.inferred(later) is None])
+                if self.read_place(place) is None:
+                    raise NotInferredError([later for later in places if self.output_at_place(later) is None])
             return [self.read[place] for place in places]
         place = range(len(self.sources))[index]
-        if self.take(place) is None:
+        if self.read_place(place) is None:
             raise NotInferredError([place])
         return self.read[place]
 
     def __iter__(self) -> Iterator[Out]:
         return iter(self[:])
 
-    def take(self, place: int) -> Out | None:
+    def read_place(self, place: int) -> Out | None:
         """Read the input at a place; None if it is not inferred."""
         out = self.read.get(place)
-        if out is None and (out := self.inferred(place)) is not None:
+        if out is None and (out := self.output_at_place(place)) is not None:
             self.read[place] = out
         return out
 
-    def inferred(self, place: int) -> Out | None:
+    def output_at_place(self, place: int) -> Out | None:
         """Return the input at a place without recording the read; None if it is not inferred."""
         source = self.sources[place]
         if source is None:
-            return UNKNOWN
+            return UNKNOWN_OUTPUT
         outs = self._frame.outs.get(source[0])
         if outs is None:
             # A waiting node is deeper on the stack: the graph has a cycle.
-            return UNKNOWN if source[0] in self._frame.waiting else None
-        return outs[source[1]] if source[1] < len(outs) else UNKNOWN
+            return UNKNOWN_OUTPUT if source[0] in self._frame.waiting else None
+        return outs[source[1]] if source[1] < len(outs) else UNKNOWN_OUTPUT
 
-    def tasks(self, places: Iterable[int]) -> list[Task]:
+    def tasks_for_places(self, places: Iterable[int]) -> list[InferenceTask]:
         """Return the tasks for some places, the first one last, as the top of the stack."""
         wanted = [self.sources[place] for place in places]
         return [(self._frame, source[0]) for source in reversed(wanted) if source is not None]

@@ -6,19 +6,19 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.annotate.infer.frame import OpInputs
-from graphviz_tb.annotate.infer.symbols import HIDDEN, Asked, Symbols, stated
+from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT, SymbolRequest, Symbols, number_from_file
 from graphviz_tb.annotate.infer.values import Dims, Elements, Out
-from graphviz_tb.limits import CLAIMED_COUNT
+from graphviz_tb.limits import MAX_CLAIMED_COUNT
 from graphviz_tb.model.dtypes import dtype_name
-from graphviz_tb.model.tensors import MOST_DIMENSIONS, MOST_OUTPUTS
+from graphviz_tb.model.tensors import MAX_DIMENSIONS, MAX_OUTPUTS
 from graphviz_tb.ops.outputs import op_def
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
 
 RuleResult = Sequence[Dims | Out]
-Rule = Callable[["Op"], RuleResult]
-Fold = Callable[["Op"], Elements | None]
+ShapeRule = Callable[["Op"], RuleResult]
+ElementFold = Callable[["Op"], Elements | None]
 
 
 class Op:
@@ -44,40 +44,40 @@ class Op:
         """Return the elements of an input."""
         return self.ins[index].value if -len(self.ins) <= index < len(self.ins) else None
 
-    def held(self, index: int) -> Dims:
+    def held_shape(self, index: int) -> Dims:
         """Return the shape of the value in the handle at an input."""
         return self.ins[index].held if -len(self.ins) <= index < len(self.ins) else None
 
-    def number(self, index: int) -> int | None:
+    def known_number(self, index: int) -> int | None:
         """Return the only element of an input, if it is known."""
         value = self.value(index)
-        return value[0] if value is not None and len(value) == 1 and value[0] > HIDDEN else None
+        return value[0] if value is not None and len(value) == 1 and value[0] > SYMBOL_LIMIT else None
 
-    def size(self, index: int) -> int:
+    def known_size(self, index: int) -> int:
         """Return the only element of an input as a dimension: a number or a symbol."""
         value = self.value(index)
         # -1 in a shape means any size.
-        return value[0] if value is not None and len(value) == 1 and value[0] != -1 else self.symbols.fresh()
+        return value[0] if value is not None and len(value) == 1 and value[0] != -1 else self.symbols.new_symbol()
 
-    def numbers(self, index: int) -> list[int] | None:
+    def known_elements(self, index: int) -> list[int] | None:
         """Return all elements of an input, if all are known."""
         value = self.value(index)
-        return list(value) if value is not None and all(element > HIDDEN for element in value) else None
+        return list(value) if value is not None and all(element > SYMBOL_LIMIT for element in value) else None
 
-    def target(self, index: int) -> Dims:
+    def stated_dims(self, index: int) -> Dims:
         """Return the shape in the elements of an input; -1 is an unknown size.
 
         If the elements are unknown, the length of the input is the rank.
         """
         value = self.value(index)
         if value is not None:
-            return tuple(self.symbols.fresh() if size == -1 else size for size in value)
+            return tuple(self.symbols.new_symbol() if size == -1 else size for size in value)
         shape = self.shape(index)
-        if shape is None or len(shape) != 1 or not HIDDEN < shape[0] <= MOST_DIMENSIONS:
+        if shape is None or len(shape) != 1 or not SYMBOL_LIMIT < shape[0] <= MAX_DIMENSIONS:
             return None
-        return self.symbols.several(shape[0])
+        return self.symbols.new_symbols(shape[0])
 
-    def listed(self, first: int = 0, others: int = 0) -> Sequence[Out]:
+    def counted_inputs(self, first: int = 0, others: int = 0) -> Sequence[Out]:
         """Return the inputs counted by attribute `N`, from input `first` on; without it, all but `others`.
 
         Later inputs are not arguments: the picture of a diff appends removed inputs.
@@ -93,62 +93,62 @@ class Op:
         none."""
         attrs = self.definition.attr
         if name in attrs:
-            return self._plain(attrs[name])
+            return self._attr_value(attrs[name])
         # An attribute that has its default may be left out of the file.
         known = op_def(self.definition.op)
         return known.defaults.get(name) if known is not None else None
 
-    def _plain(self, message: Any) -> Any:
+    def _attr_value(self, message: Any) -> Any:
         kind = message.WhichOneof("value")
         if kind == "s":
             return message.s.decode("utf-8", "replace")
         if kind == "i":
-            return stated(message.i)
+            return number_from_file(message.i)
         if kind in ("b", "f"):
             return getattr(message, kind)
         if kind == "type":
             return dtype_name(message.type)
         if kind == "shape":
-            return self.dims(message.shape)
-        return self._list(message.list) if kind == "list" else None
+            return self.dims_of_message(message.shape)
+        return self._attr_list(message.list) if kind == "list" else None
 
-    def _list(self, message: Any) -> list[Any]:
+    def _attr_list(self, message: Any) -> list[Any]:
         if message.shape:
-            return [self.dims(shape) for shape in message.shape]
+            return [self.dims_of_message(shape) for shape in message.shape]
         if message.s:
             return [text.decode("utf-8", "replace") for text in message.s]
         if message.type:
             return [dtype_name(number) for number in message.type]
         # An empty list has no element type, so any kind will do.
-        return [stated(number) for number in message.i] or list(message.b or message.f)
+        return [number_from_file(number) for number in message.i] or list(message.b or message.f)
 
-    def dims(self, message: Any) -> Dims:
+    def dims_of_message(self, message: Any) -> Dims:
         """Convert a shape message; each dimension of -1 becomes a new symbol. None for an unknown or excessive rank."""
-        if message.unknown_rank or len(message.dim) > MOST_DIMENSIONS:
+        if message.unknown_rank or len(message.dim) > MAX_DIMENSIONS:
             return None
-        return tuple(self.symbols.fresh() if dim.size < 0 else int(dim.size) for dim in message.dim)
+        return tuple(self.symbols.new_symbol() if dim.size < 0 else int(dim.size) for dim in message.dim)
 
-    def count(self, name: str) -> int:
+    def attr_count(self, name: str) -> int:
         """Return the number in an attribute, or the length of its list.
 
-        Raises ValueError if it is negative, or more than `MOST_OUTPUTS`.
+        Raises ValueError if it is negative, or more than `MAX_OUTPUTS`.
         """
         attribute = self.attr(name)
         if isinstance(attribute, list):
             return len(attribute)
         count = int(attribute or 0)
-        if not 0 <= count <= MOST_OUTPUTS:
+        if not 0 <= count <= MAX_OUTPUTS:
             raise ValueError(f"{name} is {attribute}")
-        if count > CLAIMED_COUNT:
+        if count > MAX_CLAIMED_COUNT:
             self.symbols.claim(count * (2 + max((len(each.shape or ()) for each in self.ins), default=0)))
         return count
 
 
-Outcome = tuple[tuple[Out, ...], Asked]  # the outputs of an op, and the symbols requested for them
-Step = int | Outcome | None  # the place of the input that a rule reads next, or the outcome
+RuleOutcome = tuple[tuple[Out, ...], SymbolRequest]  # the outputs of an op, and the symbols requested for them
+RuleStep = int | RuleOutcome | None  # the place of the input that a rule reads next, or the outcome
 
 
-class Outcomes:
+class RuleCache:
     """A cache of rule outcomes, by definition and by the inputs that the rule read, as a decision tree.
 
     Each place of the tree is a state of a rule: either it reads one more input, with a branch for each output found
@@ -157,13 +157,13 @@ class Outcomes:
 
     def __init__(self) -> None:
         self._starts: dict[tuple[int, int], int] = {}  # by definition and number of inputs
-        self._steps: list[Step] = []  # of each place
+        self._steps: list[RuleStep] = []  # of each place
         self._after: dict[tuple[int, Out], int] = {}
 
     def __len__(self) -> int:
         return len(self._steps)
 
-    def find(self, definition: int, inputs: OpInputs) -> Step:
+    def find(self, definition: int, inputs: OpInputs) -> RuleStep:
         """Return the outcome of an equal op; or the place of the input that its rule read and that is not inferred
         here."""
         place = inputs.place
@@ -174,22 +174,22 @@ class Outcomes:
             step = self._steps[place]
             if not isinstance(step, int):
                 return step
-            out = inputs.take(step)
+            out = inputs.read_place(step)
             if out is None:
                 return step
             place = self._after.get((place, out), -1)
         return None
 
-    def keep(self, definition: int, inputs: OpInputs, step: Step) -> None:
+    def store(self, definition: int, inputs: OpInputs, step: RuleStep) -> None:
         """Store the inputs that an op has read, and the next input or the outcome; None if that depends on more than
         the inputs."""
         place = self._starts.setdefault((definition, len(inputs.sources)), len(self._steps))
         for index, out in inputs.read.items():
-            self._keep(place, index)
+            self._store_step(place, index)
             place = self._after.setdefault((place, out), len(self._steps))
-        self._keep(place, step)
+        self._store_step(place, step)
 
-    def _keep(self, place: int, step: Step) -> None:
+    def _store_step(self, place: int, step: RuleStep) -> None:
         if place == len(self._steps):
             self._steps.append(step)
         else:

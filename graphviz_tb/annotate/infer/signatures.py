@@ -28,41 +28,41 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
-from graphviz_tb.annotate.infer.op import Op, Rule, RuleResult
-from graphviz_tb.annotate.infer.rules import rule_in
-from graphviz_tb.annotate.infer.rules.common import agreed, axis_of
-from graphviz_tb.annotate.infer.values import Dims, Out, broadcast, merged
-from graphviz_tb.ops.table import LINES, row
+from graphviz_tb.annotate.infer.op import Op, RuleResult, ShapeRule
+from graphviz_tb.annotate.infer.rules import rule_of_family
+from graphviz_tb.annotate.infer.rules.common import merge_all_dims, normalize_axis
+from graphviz_tb.annotate.infer.values import Dims, Out, broadcast_dims, merge_sizes
+from graphviz_tb.ops.table import OP_LINES, op_row
 
-Bound = dict[str, int]  # sizes by letter, and by token for tokens with one size wherever they occur
-OutputMaker = Callable[[Op, Bound, Dims], RuleResult]  # the last argument is the dims of `...`
-OWN = re.compile(r"rule\((\w+)\)")
-ENTRY = re.compile(r"(\[[^][]*\]|[^\s(*]+(?:\([^()]*\))?)(?:\*(\w*))?")
+BoundSizes = dict[str, int]  # sizes by letter, and by token for tokens with one size wherever they occur
+OutputMaker = Callable[[Op, BoundSizes, Dims], RuleResult]  # the last argument is the dims of `...`
+RULE_ENTRY = re.compile(r"rule\((\w+)\)")
+OUTPUT_ENTRY = re.compile(r"(\[[^][]*\]|[^\s(*]+(?:\([^()]*\))?)(?:\*(\w*))?")
 
 
 @cache
-def rule_for(op: str) -> Rule | None:
+def shape_rule_for(op: str) -> ShapeRule | None:
     """Return the rule of an op: its own function (rules/) or its signature; None if it has neither."""
-    line = row(op)
+    line = op_row(op)
     if line is None or not line.shape:
         return None
-    own = OWN.fullmatch(line.shape)
-    return rule_in(own[1], op) if own else rule_of(line.shape)
+    own = RULE_ENTRY.fullmatch(line.shape)
+    return rule_of_family(own[1], op) if own else compile_signature(line.shape)
 
 
-def types_with_rules() -> list[str]:
+def op_types_with_shape_rules() -> list[str]:
     """Return the op types whose outputs are inferred."""
-    return sorted(op for op in LINES if rule_for(op) is not None)
+    return sorted(op for op in OP_LINES if shape_rule_for(op) is not None)
 
 
-def rule_of(text: str) -> Rule:
+def compile_signature(text: str) -> ShapeRule:
     """Compile a signature to a rule."""
     inputs, arrow, outputs = text.rpartition("->")
-    terms = [term_of(term.strip(), outputs) for term in inputs.split(",")] if arrow else []
-    makers = [output_of(*match.groups()) for match in ENTRY.finditer(outputs)]
+    terms = [compile_input_term(term.strip(), outputs) for term in inputs.split(",")] if arrow else []
+    makers = [compile_output(*match.groups()) for match in OUTPUT_ENTRY.finditer(outputs)]
 
     def rule(op: Op) -> RuleResult:
-        bound: Bound = {}
+        bound: BoundSizes = {}
         rest: Dims = ()
         for index, term in enumerate(terms):
             rest = term(op, op.shape(index), bound, rest)
@@ -71,14 +71,14 @@ def rule_of(text: str) -> Rule:
     return rule
 
 
-def term_of(text: str, outputs: str) -> Callable[[Op, Dims, Bound, Dims], Dims]:
+def compile_input_term(text: str, outputs: str) -> Callable[[Op, Dims, BoundSizes, Dims], Dims]:
     """Compile the term of an input: a function that binds the letters in `outputs` and returns the dims of `...`."""
     letters, _, attributes = text.partition("^")
     before, dots, after = letters.partition("...")
     flags = attributes.split("|") if attributes else []
     named = len(before) + len(after)
 
-    def bind(op: Op, shape: Dims, bound: Bound, rest: Dims) -> Dims:
+    def bind(op: Op, shape: Dims, bound: BoundSizes, rest: Dims) -> Dims:
         if letters == "_":
             return rest
         # Ignore an input that does not fit: its letters become unknown sizes.
@@ -90,80 +90,80 @@ def term_of(text: str, outputs: str) -> Callable[[Op, Dims, Bound, Dims], Dims]:
             sizes[-2:] = sizes[:-3:-1]
         for letter, size in zip(before + after, sizes, strict=True):
             if letter in outputs:
-                bound[letter] = merged(bound[letter], size) if letter in bound else size
-        return broadcast(rest, shape[len(before) : stop], op.symbols) if dots else rest
+                bound[letter] = merge_sizes(bound[letter], size) if letter in bound else size
+        return broadcast_dims(rest, shape[len(before) : stop], op.symbols) if dots else rest
 
     return bind
 
 
-def output_of(text: str, times: str | None) -> OutputMaker:
+def compile_output(text: str, times: str | None) -> OutputMaker:
     """Compile one entry of the outputs: a function that makes its output or outputs."""
     word, _, arguments = text.rstrip(")").partition("(")
     if text.startswith("["):
-        maker = sizes_of(text[1:-1].split())
-    elif word in WORDS:
-        maker = WORDS[word](arguments)
+        maker = compile_sizes(text[1:-1].split())
+    elif word in SIGNATURE_WORDS:
+        maker = SIGNATURE_WORDS[word](arguments)
     else:
-        maker = sizes_of(re.findall(r"\.\.\.|[a-z]", word))
+        maker = compile_sizes(re.findall(r"\.\.\.|[a-z]", word))
     if times is None:
         return maker
     if not times:  # `pass*`
         return lambda op, bound, rest: op.ins
     if times.isdecimal():
         return lambda op, bound, rest: [*maker(op, bound, rest)] * int(times)
-    return lambda op, bound, rest: [*maker(op, bound, rest)] * op.count(times)
+    return lambda op, bound, rest: [*maker(op, bound, rest)] * op.attr_count(times)
 
 
-def sizes_of(tokens: Sequence[str]) -> OutputMaker:
+def compile_sizes(tokens: Sequence[str]) -> OutputMaker:
     """Compile a shape made of single sizes."""
 
-    def maker(op: Op, bound: Bound, rest: Dims) -> RuleResult:
+    def maker(op: Op, bound: BoundSizes, rest: Dims) -> RuleResult:
         if rest is None and "..." in tokens:
             return [None]
-        return [tuple(size for token in tokens for size in each(op, token, bound, rest))]
+        return [tuple(size for token in tokens for size in sizes_of_token(op, token, bound, rest))]
 
     return maker
 
 
-def each(op: Op, token: str, bound: Bound, rest: Dims) -> Iterator[int]:
+def sizes_of_token(op: Op, token: str, bound: BoundSizes, rest: Dims) -> Iterator[int]:
     """Yield the size of a token, or the sizes of `...`."""
     if token == "...":
         yield from rest or ()
     elif token.isdecimal():
         yield int(token)
     elif token == "?":
-        yield op.symbols.fresh()
+        yield op.symbols.new_symbol()
     else:
         if token not in bound:
-            bound[token] = size_of(op, token)
+            bound[token] = size_of_token(op, token)
         yield bound[token]
 
 
-def size_of(op: Op, token: str) -> int:
+def size_of_token(op: Op, token: str) -> int:
     """Return the size stated by an input or an attribute; a new symbol for an unbound letter."""
     if token[0] == "#":
         index, dot, element = token[1:].partition(".")
         if not dot:
-            return op.size(int(index))
+            return op.known_size(int(index))
         value = op.value(int(index))
         known = value is not None and int(element) < len(value) and value[int(element)] != -1
-        return value[int(element)] if value is not None and known else op.symbols.fresh()
+        return value[int(element)] if value is not None and known else op.symbols.new_symbol()
     if token[0] == "@":
         size = op.attr(token[1:].rstrip("?"))
-        return int(size) if size or (size == 0 and token[-1] != "?") else op.symbols.fresh()
+        return int(size) if size or (size == 0 and token[-1] != "?") else op.symbols.new_symbol()
     rank = op.rank(int(token[1:])) if len(token) > 1 else None
-    return op.symbols.fresh() if rank is None else rank
+    return op.symbols.new_symbol() if rank is None else rank
 
 
-def stretched(op: Op, shapes: Sequence[Dims]) -> Dims:
+def broadcast_all(op: Op, shapes: Sequence[Dims]) -> Dims:
     """Broadcast shapes together."""
     whole: Dims = shapes[0] if shapes else None
     for shape in shapes[1:]:
-        whole = broadcast(whole, shape, op.symbols)
+        whole = broadcast_dims(whole, shape, op.symbols)
     return whole
 
 
-def reduced(op: Op, shape: Dims, axes: list[int] | None, keep: bool) -> Dims:
+def drop_axes(op: Op, shape: Dims, axes: list[int] | None, keep: bool) -> Dims:
     """Return a shape without some axes, or with size 1 for them.
 
     If the axes are unknown, so is their number: only with `keep` the rank stays.
@@ -171,8 +171,8 @@ def reduced(op: Op, shape: Dims, axes: list[int] | None, keep: bool) -> Dims:
     if shape is None:
         return None
     if axes is None:
-        return op.symbols.several(len(shape)) if keep else None
-    gone = {axis_of(axis, len(shape)) for axis in axes}
+        return op.symbols.new_symbols(len(shape)) if keep else None
+    gone = {normalize_axis(axis, len(shape)) for axis in axes}
     if None in gone:
         return None
     if keep:
@@ -180,11 +180,11 @@ def reduced(op: Op, shape: Dims, axes: list[int] | None, keep: bool) -> Dims:
     return tuple(size for dim, size in enumerate(shape) if dim not in gone)
 
 
-def numbers(text: str) -> list[int]:
+def parse_input_indices(text: str) -> list[int]:
     return [int(number) for number in text.split(",")] if text else []
 
 
-def by_input(make: Callable[[Op, int], Dims | Out]) -> Callable[[str], OutputMaker]:
+def from_one_input(make: Callable[[Op, int], Dims | Out]) -> Callable[[str], OutputMaker]:
     """Make an output from one input, the first by default."""
 
     def word(arguments: str) -> OutputMaker:
@@ -194,73 +194,75 @@ def by_input(make: Callable[[Op, int], Dims | Out]) -> Callable[[str], OutputMak
     return word
 
 
-def by_inputs(make: Callable[[Op, Sequence[Dims]], Dims]) -> Callable[[str], OutputMaker]:
+def from_inputs(make: Callable[[Op, Sequence[Dims]], Dims]) -> Callable[[str], OutputMaker]:
     """Make an output from several inputs, all by default."""
 
     def word(arguments: str) -> OutputMaker:
         if not arguments:
             return lambda op, bound, rest: [make(op, [each.shape for each in op.ins])]
-        indices = numbers(arguments)
+        indices = parse_input_indices(arguments)
         return lambda op, bound, rest: [make(op, [op.shape(index) for index in indices])]
 
     return word
 
 
-def passed(arguments: str) -> OutputMaker:
+def pass_input(arguments: str) -> OutputMaker:
     index = int(arguments or 0)
     return lambda op, bound, rest: op.ins[index : index + 1]
 
 
-def of_attribute(arguments: str) -> OutputMaker:
+def from_shape_attribute(arguments: str) -> OutputMaker:
     return lambda op, bound, rest: [op.attr(arguments)]
 
 
-def of_tensor(arguments: str) -> OutputMaker:
-    def maker(op: Op, bound: Bound, rest: Dims) -> RuleResult:
+def from_tensor_attribute(arguments: str) -> OutputMaker:
+    def maker(op: Op, bound: BoundSizes, rest: Dims) -> RuleResult:
         attrs = op.definition.attr
         # Reading a missing key of a message would add it.
-        return [op.dims(attrs[arguments].tensor.tensor_shape) if arguments in attrs else None]
+        return [op.dims_of_message(attrs[arguments].tensor.tensor_shape) if arguments in attrs else None]
 
     return maker
 
 
-def of_attributes(arguments: str) -> OutputMaker:
-    def maker(op: Op, bound: Bound, rest: Dims) -> RuleResult:
+def from_shape_list_attribute(arguments: str) -> OutputMaker:
+    def maker(op: Op, bound: BoundSizes, rest: Dims) -> RuleResult:
         shapes = op.attr(arguments)
         return list(shapes) if isinstance(shapes, list) else []
 
     return maker
 
 
-def as_other(arguments: str) -> OutputMaker:
-    def maker(op: Op, bound: Bound, rest: Dims) -> RuleResult:
-        rule = rule_for(arguments)
+def from_rule_of_op(arguments: str) -> OutputMaker:
+    def maker(op: Op, bound: BoundSizes, rest: Dims) -> RuleResult:
+        rule = shape_rule_for(arguments)
         return rule(op) if rule is not None else []
 
     return maker
 
 
-def handle(arguments: str) -> OutputMaker:
+def from_handle_attribute(arguments: str) -> OutputMaker:
     return lambda op, bound, rest: [Out((), None, op.attr(arguments))]
 
 
-def fixed(*outputs: Dims) -> Callable[[str], OutputMaker]:
+def constant_outputs(*outputs: Dims) -> Callable[[str], OutputMaker]:
     return lambda arguments: lambda op, bound, rest: outputs
 
 
-WORDS: dict[str, Callable[[str], OutputMaker]] = {
-    "same": by_input(lambda op, index: op.shape(index)),
-    "pass": passed,
-    "broadcast": by_inputs(stretched),
-    "agree": by_inputs(lambda op, shapes: agreed(shapes)),
-    "attr": of_attribute,
-    "attrs": of_attributes,
-    "tensor": of_tensor,
-    "target": by_input(lambda op, index: op.target(index)),
-    "drop": by_input(lambda op, index: reduced(op, op.shape(0), op.numbers(index), bool(op.attr("keep_dims")))),
-    "held": by_input(lambda op, index: op.held(index)),
-    "handle": handle,
-    "as": as_other,
-    "none": fixed(),
-    "unknown": fixed(None),
+SIGNATURE_WORDS: dict[str, Callable[[str], OutputMaker]] = {
+    "same": from_one_input(lambda op, index: op.shape(index)),
+    "pass": pass_input,
+    "broadcast": from_inputs(broadcast_all),
+    "agree": from_inputs(lambda op, shapes: merge_all_dims(shapes)),
+    "attr": from_shape_attribute,
+    "attrs": from_shape_list_attribute,
+    "tensor": from_tensor_attribute,
+    "target": from_one_input(lambda op, index: op.stated_dims(index)),
+    "drop": from_one_input(
+        lambda op, index: drop_axes(op, op.shape(0), op.known_elements(index), bool(op.attr("keep_dims")))
+    ),
+    "held": from_one_input(lambda op, index: op.held_shape(index)),
+    "handle": from_handle_attribute,
+    "as": from_rule_of_op,
+    "none": constant_outputs(),
+    "unknown": constant_outputs(None),
 }

@@ -1,6 +1,7 @@
 """Unknown numbers with an identity: the batch size shared by three tensors is one number.
 
-A dimension, or an element of a small integer tensor, is an `int`. At or below `HIDDEN` it is a symbol for an unknown
+A dimension, or an element of a small integer tensor, is an `int`. At or below `SYMBOL_LIMIT` it is a symbol for an
+unknown
 number. Equal symbols are equal numbers; different symbols may be equal or not.
 """
 
@@ -10,38 +11,38 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import gcd, prod
 
-from graphviz_tb.limits import CLAIMED_NUMBERS, FACTORS, Meter
-from graphviz_tb.model.tensors import MOST_DIMENSIONS, MOST_OUTPUTS
+from graphviz_tb.limits import CLAIMED_NUMBERS, MAX_FACTORS, Meter
+from graphviz_tb.model.tensors import MAX_DIMENSIONS, MAX_OUTPUTS
 
-HIDDEN = -(2**62)  # below any size, and far from the border of int64
-LARGEST = 2**62  # beyond, arithmetic of the graph would overflow
+SYMBOL_LIMIT = -(2**62)  # below any size, and far from the border of int64
+MAX_CALCULATED = 2**62  # beyond, arithmetic of the graph would overflow
 
 
-def known(number: int) -> bool:
+def is_known_number(number: int) -> bool:
     """Return whether a number is not a symbol.
 
-    >>> known(-1), known(HIDDEN)
+    >>> is_known_number(-1), is_known_number(SYMBOL_LIMIT)
     (True, False)
     """
-    return number > HIDDEN
+    return number > SYMBOL_LIMIT
 
 
-def stated(number: int) -> int:
+def number_from_file(number: int) -> int:
     """Clamp a number of a file above the symbols.
 
-    >>> stated(-7), known(stated(-(2**63)))
+    >>> number_from_file(-7), is_known_number(number_from_file(-(2**63)))
     (-7, True)
     """
-    return max(number, HIDDEN + 1)
+    return max(number, SYMBOL_LIMIT + 1)
 
 
-def fixed(dims: Iterable[int] | None) -> bool:
+def all_sizes_known(dims: Iterable[int] | None) -> bool:
     """Return whether all sizes are known.
 
-    >>> fixed((2, 3)), fixed((2, HIDDEN)), fixed(None)
+    >>> all_sizes_known((2, 3)), all_sizes_known((2, SYMBOL_LIMIT)), all_sizes_known(None)
     (True, False, False)
     """
-    return dims is not None and all(dim > HIDDEN for dim in dims)
+    return dims is not None and all(dim > SYMBOL_LIMIT for dim in dims)
 
 
 def _floor(a: int, b: int) -> int | None:
@@ -52,7 +53,7 @@ def _truncate(a: int, b: int) -> int | None:
     return None if not b else (abs(a) // abs(b)) * (1 if (a < 0) == (b < 0) else -1)
 
 
-CALCULATED: dict[str, Callable[..., int | None]] = {
+SYMBOL_OPERATIONS: dict[str, Callable[..., int | None]] = {
     "add": lambda a, b: a + b,
     "floor": _floor,
     "truncate": _truncate,
@@ -64,18 +65,21 @@ CALCULATED: dict[str, Callable[..., int | None]] = {
 }
 
 
-Asked = tuple[list[int], int]  # new symbols, and the amount of claimed memory
+SymbolRequest = tuple[list[int], int]  # new symbols, and the amount of claimed memory
 
 
 class Symbols:
     """Makes symbols and calculates with them; an expression of symbols is a symbol too, equal for equal expressions.
 
     >>> symbols = Symbols()
-    >>> batch = symbols.fresh()
+    >>> batch = symbols.new_symbol()
     >>> flat = symbols.product([batch, 7, 7])
-    >>> symbols.quotient([flat], [49]) == batch, symbols.calc("add", symbols.calc("add", batch, 2), -2) == batch
+    >>> (
+    ...     symbols.quotient([flat], [49]) == batch,
+    ...     symbols.calculate("add", symbols.calculate("add", batch, 2), -2) == batch,
+    ... )
     (True, True)
-    >>> symbols.calc("add", 2, 3), known(symbols.calc("ceil", batch, 2))
+    >>> symbols.calculate("add", 2, 3), is_known_number(symbols.calculate("ceil", batch, 2))
     (5, False)
     """
 
@@ -86,70 +90,73 @@ class Symbols:
         self._values: dict[int, dict[int, int]] = {}  # values of symbols (`with_all`)
         self._batch: dict[int, bool] = {}  # symbols that follow from the batch alone (`of_batch`)
 
-    def fresh(self) -> int:
+    def new_symbol(self) -> int:
         """Return a new symbol: an unknown number."""
         self._made.append(None)
-        return HIDDEN - (len(self._made) - 1)
+        return SYMBOL_LIMIT - (len(self._made) - 1)
 
-    def batch(self) -> int:
+    def new_batch(self) -> int:
         """Return a new symbol for a batch size: unknown, but chosen by whoever counts."""
-        symbol = self.fresh()
+        symbol = self.new_symbol()
         self._batch[symbol] = True
         return symbol
 
-    def of_batch(self, number: int) -> bool:
+    def follows_from_batch(self, number: int) -> bool:
         """Return whether a number is known, or follows from known numbers and batch sizes only.
 
         >>> symbols = Symbols()
-        >>> batch, height = symbols.batch(), symbols.fresh()
-        >>> symbols.of_batch(symbols.product([batch, 7])), symbols.of_batch(symbols.product([batch, height]))
+        >>> batch, height = symbols.new_batch(), symbols.new_symbol()
+        >>> (
+        ...     symbols.follows_from_batch(symbols.product([batch, 7])),
+        ...     symbols.follows_from_batch(symbols.product([batch, height])),
+        ... )
         (True, False)
         """
-        return number > HIDDEN or self.made_of(number, self._batch)
+        return number > SYMBOL_LIMIT or self.is_made_of(number, self._batch)
 
-    def like(self, *numbers: int) -> int:
+    def new_symbol_like(self, *numbers: int) -> int:
         """Return a new symbol in place of several numbers: a batch size if all of them are."""
-        return self.batch() if all(self.of_batch(number) for number in numbers) else self.fresh()
+        return self.new_batch() if all(self.follows_from_batch(number) for number in numbers) else self.new_symbol()
 
-    def several(self, count: int) -> tuple[int, ...]:
+    def new_symbols(self, count: int) -> tuple[int, ...]:
         """Return `count` new symbols. Raises ValueError for more than any op has outputs or sizes."""
-        if count > MOST_OUTPUTS:
+        if count > MAX_OUTPUTS:
             raise ValueError(f"{count} sizes")
-        if count > MOST_DIMENSIONS:
+        if count > MAX_DIMENSIONS:
             self.claim(count)
-        return tuple(self.fresh() for _ in range(count))
+        return tuple(self.new_symbol() for _ in range(count))
 
-    def room_for(self, count: int) -> bool:
+    def claim_if_room(self, count: int) -> bool:
         """Claim memory for `count` numbers that a few bytes of a file ask for; return whether there is enough."""
         return self._claimed.take(count)
 
     @property
-    def asked(self) -> tuple[int, int]:
+    def request_state(self) -> tuple[int, int]:
         """The number of symbols made, and the memory left; unchanged if nothing was requested in between."""
         return len(self._made), self._claimed.left
 
-    def asked_since(self, asked: tuple[int, int]) -> Asked | None:
+    def requests_since(self, asked: tuple[int, int]) -> SymbolRequest | None:
         """Return the requests since then: new symbols, and the amount of memory; None if expressions were made.
 
         >>> symbols = Symbols()
-        >>> before, batch = symbols.asked, symbols.batch()
-        >>> symbols.asked_since(before) == ([batch], 0), symbols.asked_since(symbols.asked)
+        >>> before, batch = symbols.request_state, symbols.new_batch()
+        >>> symbols.requests_since(before) == ([batch], 0), symbols.requests_since(symbols.request_state)
         (True, ([], 0))
-        >>> symbols.product([batch, 7]) and symbols.asked_since(before)
+        >>> symbols.product([batch, 7]) and symbols.requests_since(before)
         """
         count, left = asked
         if any(made is not None for made in self._made[count:]):
             return None
-        return [HIDDEN - number for number in range(count, len(self._made))], left - self._claimed.left
+        return [SYMBOL_LIMIT - number for number in range(count, len(self._made))], left - self._claimed.left
 
-    def undo(self, asked: tuple[int, int]) -> None:
+    def undo_requests(self, asked: tuple[int, int]) -> None:
         """Forget the requests since then. Before: none of them is kept anywhere.
 
         >>> symbols = Symbols()
-        >>> before = symbols.asked
-        >>> first = symbols.product([symbols.batch(), 7])
-        >>> symbols.undo(before)
-        >>> symbols.product([symbols.batch(), 7]) == first
+        >>> before = symbols.request_state
+        >>> first = symbols.product([symbols.new_batch(), 7])
+        >>> symbols.undo_requests(before)
+        >>> symbols.product([symbols.new_batch(), 7]) == first
         True
         """
         count, self._claimed.left = asked
@@ -157,31 +164,31 @@ class Symbols:
             made = self._made[place]
             if made is not None:
                 del self._index[made]
-            self._batch.pop(HIDDEN - place, None)
+            self._batch.pop(SYMBOL_LIMIT - place, None)
         del self._made[count:]
 
-    def again(self, asked: Asked) -> dict[int, int] | None:
+    def repeat_request(self, asked: SymbolRequest) -> dict[int, int] | None:
         """Repeat a request: return new symbols by the old ones; None if there is not enough memory."""
         made, claimed = asked
-        if claimed and (claimed > self._claimed.left or not self.room_for(claimed)):
+        if claimed and (claimed > self._claimed.left or not self.claim_if_room(claimed)):
             return None
-        return {symbol: self.batch() if self._batch.get(symbol) else self.fresh() for symbol in made}
+        return {symbol: self.new_batch() if self._batch.get(symbol) else self.new_symbol() for symbol in made}
 
     @property
-    def full(self) -> bool:
+    def is_full(self) -> bool:
         """Return whether some numbers were not tracked because all of them would fill memory."""
         return self._claimed.spent
 
     def claim(self, count: int) -> None:
         """Claim memory for `count` sizes that an attribute asks for. Raises ValueError where there is not enough."""
-        if not self.room_for(count):
+        if not self.claim_if_room(count):
             raise ValueError(f"{count} sizes")
 
-    def calc(self, operation: str, *numbers: int) -> int:
-        """Return the result of one of `CALCULATED`; a division by zero is unknown."""
-        if all(number > HIDDEN for number in numbers):
-            result = CALCULATED[operation](*numbers)
-            return result if result is not None and -LARGEST < result < LARGEST else self.fresh()
+    def calculate(self, operation: str, *numbers: int) -> int:
+        """Return the result of one of `SYMBOL_OPERATIONS`; a division by zero is unknown."""
+        if all(number > SYMBOL_LIMIT for number in numbers):
+            result = SYMBOL_OPERATIONS[operation](*numbers)
+            return result if result is not None and -MAX_CALCULATED < result < MAX_CALCULATED else self.new_symbol()
         if operation == "add":
             return self._sum(*numbers)
         # n / 1, max(n, n), range(0, n, 1): n itself.
@@ -196,35 +203,35 @@ class Symbols:
     def _sum(self, a: int, b: int) -> int:
         """Add two numbers in the normal form `symbol + known`, so that adding and subtracting a number leaves the
         symbol."""
-        if a > HIDDEN:
+        if a > SYMBOL_LIMIT:
             a, b = b, a
         # (n + 2) - 2 is n: symbol and offset are separate.
-        if b > HIDDEN:
+        if b > SYMBOL_LIMIT:
             base, more = self._offset(a)
-            if not -LARGEST < more + b < LARGEST:
-                return self.fresh()
+            if not -MAX_CALCULATED < more + b < MAX_CALCULATED:
+                return self.new_symbol()
             return self._intern("add", (base, more + b)) if more + b else base
         # In one order, so that a + b is b + a.
         return self._intern("add", (min(a, b), max(a, b)))
 
     def _offset(self, symbol: int) -> tuple[int, int]:
-        made = self._made[HIDDEN - symbol]
+        made = self._made[SYMBOL_LIMIT - symbol]
         if made is not None and made[0] == "add":
             base, more = made[1]
-            if more > HIDDEN:
+            if more > SYMBOL_LIMIT:
                 return base, more
         return symbol, 0
 
     def difference(self, a: int, b: int) -> int:
         """Return `a - b`."""
-        if b > HIDDEN:
-            return self.calc("add", a, -b)
+        if b > SYMBOL_LIMIT:
+            return self.calculate("add", a, -b)
         if a == b:
             return 0
-        if a <= HIDDEN:
+        if a <= SYMBOL_LIMIT:
             (base, more), (other, less) = self._offset(a), self._offset(b)
             if base == other:
-                return more - less if -LARGEST < more - less < LARGEST else self.fresh()
+                return more - less if -MAX_CALCULATED < more - less < MAX_CALCULATED else self.new_symbol()
         return self._intern("difference", (a, b))
 
     def product(self, numbers: Iterable[int]) -> int:
@@ -232,8 +239,8 @@ class Symbols:
         factor, symbols = self._factors(numbers)
         if not factor:
             return 0
-        if abs(factor) >= LARGEST:
-            return self.fresh()
+        if abs(factor) >= MAX_CALCULATED:
+            return self.new_symbol()
         if not symbols:
             return factor
         if factor == 1 and len(symbols) == 1:
@@ -243,12 +250,12 @@ class Symbols:
     def _factors(self, numbers: Iterable[int]) -> tuple[int, list[int]]:
         given, every = list(numbers), list[int]()
         for number in given:
-            made = self._made[HIDDEN - number] if number <= HIDDEN else None
+            made = self._made[SYMBOL_LIMIT - number] if number <= SYMBOL_LIMIT else None
             # A product of products is flat: 7 * (batch * 7) is 49 * batch.
             every += made[1] if made is not None and made[0] == "product" else (number,)
-        if len(every) > FACTORS:
+        if len(every) > MAX_FACTORS:
             every = given
-        return prod(number for number in every if number > HIDDEN), sorted(n for n in every if n <= HIDDEN)
+        return prod(number for number in every if number > SYMBOL_LIMIT), sorted(n for n in every if n <= SYMBOL_LIMIT)
 
     def quotient(self, above: Iterable[int], below: Iterable[int]) -> int:
         """Return the quotient of two products, which must be an integer, as in a reshape."""
@@ -262,41 +269,41 @@ class Symbols:
             return self.product([over, *left])
         # A fraction of known numbers is not a size.
         if not under or (not left and not right):
-            return self.fresh()
+            return self.new_symbol()
         return self._intern("quotient", (self.product([over, *left]), self.product([under, *right])))
 
     def _intern(self, operation: str, numbers: tuple[int, ...]) -> int:
         key = (operation, numbers)
         symbol = self._index.get(key)
         if symbol is None:
-            symbol = self._index[key] = HIDDEN - len(self._made)
+            symbol = self._index[key] = SYMBOL_LIMIT - len(self._made)
             self._made.append(key)
         return symbol
 
-    def made_of(self, symbol: int, decided: dict[int, bool]) -> bool:
+    def is_made_of(self, symbol: int, decided: dict[int, bool]) -> bool:
         """Return whether a symbol is built from known numbers and symbols that `decided` accepts. Stores the answer for
         all parts of the symbol in `decided`."""
         for current in self._parts_first(symbol, decided):
-            made = self._made[HIDDEN - current]
-            decided[current] = made is not None and all(decided[part] for part in made[1] if part <= HIDDEN)
+            made = self._made[SYMBOL_LIMIT - current]
+            decided[current] = made is not None and all(decided[part] for part in made[1] if part <= SYMBOL_LIMIT)
         return decided[symbol]
 
-    def with_all(self, symbol: int, number: int) -> int:
+    def evaluate(self, symbol: int, number: int) -> int:
         """Evaluate a symbol with `number` in place of every unknown number.
 
         >>> symbols = Symbols()
-        >>> symbols.with_all(symbols.calc("add", symbols.product([symbols.fresh(), 7]), 1), 2)
+        >>> symbols.evaluate(symbols.calculate("add", symbols.product([symbols.new_symbol(), 7]), 1), 2)
         15
         """
         values = self._values.setdefault(number, {})  # cached: sizes along a chain are expressions of earlier sizes
         for current in self._parts_first(symbol, values):
-            made = self._made[HIDDEN - current]
+            made = self._made[SYMBOL_LIMIT - current]
             if made is None:
                 values[current] = number
                 continue
             numbers = [values.get(part, part) for part in made[1]]
             # Bounded: a square of squares has twice as many digits each time.
-            values[current] = max(-LARGEST, min(_evaluate(made[0], numbers, number), LARGEST))
+            values[current] = max(-MAX_CALCULATED, min(_evaluate(made[0], numbers, number), MAX_CALCULATED))
         return values[symbol]
 
     def _parts_first(self, symbol: int, known: Mapping[int, object]) -> Iterator[int]:
@@ -307,8 +314,8 @@ class Symbols:
             if waiting[-1] in known:
                 waiting.pop()
                 continue
-            made = self._made[HIDDEN - waiting[-1]]
-            if missing := [part for part in (made[1] if made else ()) if part <= HIDDEN and part not in known]:
+            made = self._made[SYMBOL_LIMIT - waiting[-1]]
+            if missing := [part for part in (made[1] if made else ()) if part <= SYMBOL_LIMIT and part not in known]:
                 waiting += missing
             else:
                 yield waiting.pop()
@@ -322,5 +329,5 @@ def _evaluate(operation: str, numbers: list[int], otherwise: int) -> int:
         return numbers[0] - numbers[1]
     if operation == "quotient":
         return numbers[0] // numbers[1] if numbers[1] else otherwise
-    value = CALCULATED[operation](*numbers)
+    value = SYMBOL_OPERATIONS[operation](*numbers)
     return otherwise if value is None else value

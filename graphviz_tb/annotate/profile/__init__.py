@@ -12,43 +12,57 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from graphviz_tb.annotate.columns import merge
+from graphviz_tb.annotate.columns import merge_call_samples
 from graphviz_tb.annotate.profile.memory import memory_curves
 from graphviz_tb.annotate.profile.shares import step_shares
 from graphviz_tb.annotate.profile.tables import op_tables
-from graphviz_tb.annotate.profile.timeline import timeline_of
-from graphviz_tb.annotate.run_metadata import DEFAULT, JoinedTrace, StatsOptions, count, gather, read_trace, wanted
+from graphviz_tb.annotate.profile.timeline import build_timeline
+from graphviz_tb.annotate.run_metadata import (
+    DEFAULT_STATS_OPTIONS,
+    JoinedTrace,
+    StatsOptions,
+    counted_executions,
+    executions_by_device,
+    is_joined_device,
+    join_executions,
+)
 from graphviz_tb.annotate.trace_names import TraceNames
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.profile import MemoryCurve, Profile, Timeline
-from graphviz_tb.model.units import counted, format_micros
+from graphviz_tb.model.units import format_counted_noun, format_micros
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import RunMetadata
 
 
-def profile_of(hierarchy: Hierarchy, trace: RunMetadata, step: str = "", options: StatsOptions = DEFAULT) -> Profile:
+def build_profile(
+    hierarchy: Hierarchy, trace: RunMetadata, step: str = "", options: StatsOptions = DEFAULT_STATS_OPTIONS
+) -> Profile:
     """Return the profile of a step. Its tables sum to the result of `join_statistics` for this trace alone.
 
     >>> from graphviz_tb.flatten import flatten
     >>> from graphviz_tb.interpret import interpret
-    >>> from graphviz_tb.group import group
+    >>> from graphviz_tb.group import fold_graph
     >>> from graphviz_tb.proto import GraphDef, RunMetadata
-    >>> hierarchy = group(interpret(flatten(GraphDef(node=[{"name": "layer/x", "op": "Relu"}]))))
+    >>> hierarchy = fold_graph(interpret(flatten(GraphDef(node=[{"name": "layer/x", "op": "Relu"}]))))
     >>> entry = {"node_name": "layer/x", "all_start_micros": 10, "all_end_rel_micros": 3}
     >>> trace = RunMetadata(step_stats={"dev_stats": [{"device": "/device:CPU:0", "node_stats": [entry]}]})
-    >>> made = profile_of(hierarchy, trace)
+    >>> made = build_profile(hierarchy, trace)
     >>> made.whole, [(row.name, row.self_time) for row in made.ops], made.shares.compute
     (3000, [('layer/x', 3000)], 3000)
     """
-    read = {device: found for device, found in read_trace(trace, options).items() if wanted(device, options)}
+    read = {
+        device: found
+        for device, found in executions_by_device(trace, options).items()
+        if is_joined_device(device, options)
+    }
     finder = TraceNames(hierarchy, options.tensorboard)
-    places = finder.places(execution.name for found in read.values() for execution in found)
-    counted = count(read, options)
-    joined = gather(counted, places)
-    samples = merge(joined.samples, joined.loose)
+    places = finder.execution_paths(execution.name for found in read.values() for execution in found)
+    counted = counted_executions(read, options)
+    joined = join_executions(counted, places)
+    samples = merge_call_samples(joined.samples, joined.loose)
     ops, types, groups = op_tables(hierarchy, samples)
-    timeline = timeline_of(hierarchy, trace, read, counted, places)
+    timeline = build_timeline(hierarchy, trace, read, counted, places)
     memory = memory_curves(trace, timeline.origin)
     main = int(hierarchy.end[0])
     whole = sum(sample.time for path, sample in samples.items() if path[0] < main)
@@ -64,16 +78,16 @@ def profile_of(hierarchy: Hierarchy, trace: RunMetadata, step: str = "", options
         memory=memory,
         timeline=timeline,
         unmatched=sum(each.execution.time for each in counted if each.execution.name not in places),
-        missing=tuple(missing(joined, timeline, memory, outside)),
+        missing=tuple(describe_gaps(joined, timeline, memory, outside)),
     )
 
 
-def missing(joined: JoinedTrace, timeline: Timeline, memory: Sequence[MemoryCurve], outside: int) -> list[str]:
+def describe_gaps(joined: JoinedTrace, timeline: Timeline, memory: Sequence[MemoryCurve], outside: int) -> list[str]:
     """Describe in words what the trace does not record."""
     said = []
     apart = joined.executions - joined.joined
     if apart:
-        names = f"{apart:,} of {counted(joined.executions, 'execution')}"
+        names = f"{apart:,} of {format_counted_noun(joined.executions, 'execution')}"
         compiled = f" ({joined.compiled:,} of compiled code)" if joined.compiled else ""
         said.append(f"{names} have names that no op of this graph has{compiled}: they are on the timeline alone")
     if outside:
@@ -83,5 +97,5 @@ def missing(joined: JoinedTrace, timeline: Timeline, memory: Sequence[MemoryCurv
     if not memory:
         said.append("the trace records no allocations: there is no memory over the step")
     if timeline.left_out:
-        said.append(f"{counted(timeline.left_out, 'slice')} too deep for a lane are not drawn")
+        said.append(f"{format_counted_noun(timeline.left_out, 'slice')} too deep for a lane are not drawn")
     return said

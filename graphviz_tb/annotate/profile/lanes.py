@@ -9,22 +9,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from heapq import heapify, heappop, heappush
 
-from graphviz_tb.limits import LEVELS_OF_LANE
+from graphviz_tb.limits import MAX_LANE_LEVELS
 
-Times = Iterable[tuple[int, int]]  # start and end, sorted by start, then the longest first
+SliceTimes = Iterable[tuple[int, int]]  # start and end, sorted by start, then the longest first
 NO_LEVEL = -1  # too many slices at once
 
 
-def nested(times: Times) -> tuple[list[int], list[int]]:
+def nested_levels(times: SliceTimes) -> tuple[list[int], list[int]]:
     """Return the level of each slice and the slice around it, -1 for none.
 
-    >>> nested([(0, 10), (1, 4), (2, 3), (5, 6), (8, 12)])
+    >>> nested_levels([(0, 10), (1, 4), (2, 3), (5, 6), (8, 12)])
     ([0, 1, 2, 1, 1], [-1, 0, 1, 0, -1])
     """
     levels: list[int] = []
     parents: list[int] = []
     open_now: list[tuple[int, int, int]] = []  # end, level, slice; the deepest last
-    most: int = LEVELS_OF_LANE
+    most: int = MAX_LANE_LEVELS
     for number, (start, end) in enumerate(times):
         open_now = [each for each in open_now if each[0] > start]
         level = open_now[-1][1] + 1 if open_now else 0
@@ -38,14 +38,14 @@ def nested(times: Times) -> tuple[list[int], list[int]]:
     return levels, parents
 
 
-def packed(times: Times) -> list[int]:
+def packed_levels(times: SliceTimes) -> list[int]:
     """Return the level of each slice.
 
-    >>> packed([(0, 10), (1, 4), (4, 6), (11, 12)])
+    >>> packed_levels([(0, 10), (1, 4), (4, 6), (11, 12)])
     [0, 1, 1, 0]
     """
     levels: list[int] = []
-    free = list(range(LEVELS_OF_LANE))
+    free = list(range(MAX_LANE_LEVELS))
     heapify(free)
     taken: list[tuple[int, int]] = []  # end, level
     for start, end in times:

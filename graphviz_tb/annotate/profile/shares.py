@@ -9,10 +9,10 @@ import numpy as np
 from graphviz_tb.model.profile import SliceKind, StepShares, Timeline
 
 
-def covered(start: Any, end: Any) -> int:
+def covered_length(start: Any, end: Any) -> int:
     """Return the length of the union of some intervals.
 
-    >>> covered(np.array([0, 5, 2]), np.array([3, 6, 4]))
+    >>> covered_length(np.array([0, 5, 2]), np.array([3, 6, 4]))
     5
     """
     if not len(start):
@@ -31,7 +31,7 @@ def step_shares(timeline: Timeline) -> StepShares:
     of_kind = np.zeros(len(timeline), bool)
     for kind in (SliceKind.COMPUTE, SliceKind.INPUT, SliceKind.LAUNCH):
         of_kind |= timeline.kind == kind
-        reached.append(covered(start[of_kind], end[of_kind]))
+        reached.append(covered_length(start[of_kind], end[of_kind]))
     compute, busy, all_busy = reached[1:]
-    length = timeline.end
+    length = timeline.end_time
     return StepShares(length, compute, busy - compute, all_busy - busy, length - all_busy)

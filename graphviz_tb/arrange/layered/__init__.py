@@ -1,4 +1,4 @@
-"""The engine `layered`: ranks of small total edge length, then an order with few crossings.
+"""The engine `layered_ranks`: ranks of small total edge length, then an order with few crossings.
 
 The steps are those of Sugiyama, Tagawa & Toda 1981 and of Gansner, Koutsofios, North & Vo 1993, "A technique for
 drawing directed graphs".
@@ -10,38 +10,41 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from graphviz_tb.arrange.large import TooManyBends
-from graphviz_tb.arrange.layered.normalize import normalize
-from graphviz_tb.arrange.layered.order import order
-from graphviz_tb.arrange.layered.rank import rank
+from graphviz_tb.arrange.layered.normalize import split_long_edges
+from graphviz_tb.arrange.layered.order import order_ranks
+from graphviz_tb.arrange.layered.rank import rank_nodes
 from graphviz_tb.arrange.options import ArrangeOptions
 from graphviz_tb.arrange.part import Component, Ranks
-from graphviz_tb.limits import LEVEL_ITEMS, REMEMBERED_PART, REMEMBERED_PARTS
+from graphviz_tb.limits import MAX_CACHED_PART_BOXES, MAX_CACHED_PARTS, MAX_LEVEL_ITEMS
 
 
-def layered(parts: Sequence[Component], options: ArrangeOptions) -> list[Ranks]:
+def layered_ranks(parts: Sequence[Component], options: ArrangeOptions) -> list[Ranks]:
     """Return the ranks of each part."""
-    return [(lay_once if part.count <= REMEMBERED_PART else lay)(part, options.quick) for part in parts]
+    return [
+        (lay_out_part_cached if part.count <= MAX_CACHED_PART_BOXES else lay_out_part)(part, options.quick)
+        for part in parts
+    ]
 
 
-def lay(part: Component, quick: bool = False) -> Ranks:
+def lay_out_part(part: Component, quick: bool = False) -> Ranks:
     """Rank, normalize and order one part.
 
-    >>> lay(Component(3, ((0, 1), (1, 2), (0, 2)))).ranks
+    >>> lay_out_part(Component(3, ((0, 1), (1, 2), (0, 2)))).ranks
     [[0], [1, 3], [2]]
     """
-    ranks = rank(part)
-    check(part, ranks)
-    layers = normalize(part, ranks)
-    return order(part, layers, quick)
+    ranks = rank_nodes(part)
+    check_bend_count(part, ranks)
+    layers = split_long_edges(part, ranks)
+    return order_ranks(part, layers, quick)
 
 
 # Small equal parts occur in many levels. Results are shared and never changed.
-lay_once = lru_cache(maxsize=REMEMBERED_PARTS)(lay)
+lay_out_part_cached = lru_cache(maxsize=MAX_CACHED_PARTS)(lay_out_part)
 
 
-def check(part: Component, ranks: Sequence[int]) -> None:
+def check_bend_count(part: Component, ranks: Sequence[int]) -> None:
     """Raise TooManyBends if lines pass so many ranks that ordering would take minutes."""
-    # Checked before `normalize` makes an item for each bend.
+    # Checked before `split_long_edges` makes an item for each bend.
     bends = sum([ranks[target] - ranks[source] - 1 for source, target in part.edges])
-    if bends > LEVEL_ITEMS:
+    if bends > MAX_LEVEL_ITEMS:
         raise TooManyBends

@@ -8,11 +8,11 @@ from graphviz_tb.arrange.layered.reroute import Rerouter
 from graphviz_tb.arrange.layered.state import RankState
 from graphviz_tb.arrange.part import Component, Ranks
 
-PASSES = 2  # a third rarely moves anything
-HEAVY = 3  # a line crosses two others rather than the main path
+LANE_PASSES = 2  # a third rarely moves anything
+LANE_CROSSING_WEIGHT = 3  # a line crosses two others rather than the main path
 
 
-def lane_of(part: Component, layers: Ranks) -> list[int]:
+def lane_items(part: Component, layers: Ranks) -> list[int]:
     """Return the items of the main path, one for each rank, from its first rank on."""
     lane: list[int] = []
     for edge in part.spine:
@@ -27,20 +27,21 @@ def keep_lane(state: RankState, lane: list[int], paths: list[list[int]]) -> None
         return
     inside = set(lane)
     others = [path for path in paths if not inside.intersection(path)]
-    rerouter = Rerouter(state, others, set(pairwise(lane)), HEAVY)  # counts crossings of the lane more than once
-    passes = PASSES
-    while passes and rerouter.pass_over():
+    # counts crossings of the lane more than once
+    rerouter = Rerouter(state, others, set(pairwise(lane)), LANE_CROSSING_WEIGHT)
+    passes = LANE_PASSES
+    while passes and rerouter.reroute_changed():
         passes -= 1
     for item in lane:
-        to_middle(state, item)
-        among_ends(state, item)
+        swap_to_middle(state, item)
+        center_among_ends(state, item)
 
 
-def to_middle(state: RankState, item: int) -> None:
+def swap_to_middle(state: RankState, item: int) -> None:
     """Swap an item with the middle one of those with equal neighbours.
 
     >>> state = RankState(5, [[0], [1, 2, 3], [4]], [[0, 1, 4], [0, 2, 4], [0, 3, 4]])
-    >>> to_middle(state, 1)
+    >>> swap_to_middle(state, 1)
     >>> state.ranks[1]
     [2, 1, 3]
     """
@@ -56,12 +57,12 @@ def to_middle(state: RankState, item: int) -> None:
     state.place[item], state.place[middle] = there, here
 
 
-def among_ends(state: RankState, item: int) -> None:
+def center_among_ends(state: RankState, item: int) -> None:
     """Center an item among its neighbours in the rank that end where it continues: they have the same adjacent items on
     one side, and none on the other.
 
     >>> state = RankState(5, [[0], [1, 2, 3], [4]], [[0, 1], [0, 2], [0, 3, 4]])
-    >>> among_ends(state, 3)
+    >>> center_among_ends(state, 3)
     >>> state.ranks[1]
     [1, 3, 2]
     """

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from graphviz_tb.arrange.part import Component, Ranks
 
 
-def normalize(part: Component, ranks: Sequence[int]) -> Ranks:
+def split_long_edges(part: Component, ranks: Sequence[int]) -> Ranks:
     """Give every edge one item for each rank it passes.
 
     Requires `ranks[source] < ranks[target]` for every edge. No rank is empty then, and each link of a chain joins
     neighbouring ranks.
 
-    >>> normalize(Component(3, ((0, 1), (1, 2), (0, 2))), [0, 1, 2])
+    >>> split_long_edges(Component(3, ((0, 1), (1, 2), (0, 2))), [0, 1, 2])
     Ranks(ranks=[[0], [1, 3], [2]], chains=[[0, 1], [1, 2], [0, 3, 2]], notices=())
     """
     dense = {rank: place for place, rank in enumerate(sorted(set(ranks)))}  # engines may leave ranks empty

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from graphviz_tb.algorithms.topological import topological
+from graphviz_tb.algorithms.topological import topological_order
 from graphviz_tb.arrange.part import Component
 
-PASSES = 8  # a ninth rarely moves anything
+TIGHTENING_PASSES = 8  # a ninth rarely moves anything
 
 
-def rank(part: Component) -> list[int]:
+def rank_nodes(part: Component) -> list[int]:
     """Start with all nodes as early, or all as late as possible; pull each to the side where edges get shorter; take
     the better result.
 
     The part has no cycle. Every edge runs at least one rank down; ports are alone on the outer ranks.
 
-    >>> rank(Component(4, ((0, 1), (1, 2), (3, 2))))
+    >>> rank_nodes(Component(4, ((0, 1), (1, 2), (3, 2))))
     [0, 1, 2, 1]
     """
     graph = Ranking(part)
     # The longest path sets the height; tightening moves nodes within it.
-    early = graph.early()
+    early = graph.earliest_ranks()
     graph.bottom = max((early[node] for node in graph.free), default=graph.base - 1)
-    tried = [graph.tightened(early), graph.tightened(graph.late())]
-    best = min(tried, key=graph.length)
+    tried = [graph.tighten_fully(early), graph.tighten_fully(graph.latest_ranks())]
+    best = min(tried, key=graph.total_length)
     for node in part.last:
         best[node] = graph.bottom + 1
     return best
@@ -49,14 +49,14 @@ class Ranking:
         for source, target in part.edges:
             self.below[source].append(target)
             self.above[target].append(source)
-        self.topological = topological(self.below)
+        self.topological = topological_order(self.below)
         self.free = [node for node in self.topological if node not in part.first and node not in part.last]
         self.base = 1 if part.first else 0
-        before = dragged(self.topological, self.above, self.below, part.first)
-        after = dragged(self.topological[::-1], self.below, self.above, part.last)
-        self.pulls = [pull(self.above[node], self.below[node], before, after) for node in range(part.count)]
+        before = holds_back(self.topological, self.above, self.below, part.first)
+        after = holds_back(self.topological[::-1], self.below, self.above, part.last)
+        self.pulls = [net_pull(self.above[node], self.below[node], before, after) for node in range(part.count)]
 
-    def early(self) -> list[int]:
+    def earliest_ranks(self) -> list[int]:
         """Return the first possible rank of each node."""
         ranks = [0] * self.part.count
         for node in self.free:
@@ -64,7 +64,7 @@ class Ranking:
             ranks[node] = max(ranks[node], self.base)
         return ranks
 
-    def late(self) -> list[int]:
+    def latest_ranks(self) -> list[int]:
         """Return the last possible rank of each node."""
         ranks = [0] * self.part.count
         last = self.part.last
@@ -74,14 +74,14 @@ class Ranking:
             )
         return ranks
 
-    def tightened(self, ranks: list[int]) -> list[int]:
+    def tighten_fully(self, ranks: list[int]) -> list[int]:
         """Move each node as far as possible towards its heavier side, repeatedly; return the ranks."""
-        for _ in range(PASSES):
-            if not self.tighten(ranks):
+        for _ in range(TIGHTENING_PASSES):
+            if not self.tighten_once(ranks):
                 break
         return ranks
 
-    def tighten(self, ranks: list[int]) -> bool:
+    def tighten_once(self, ranks: list[int]) -> bool:
         """Move each node once; return whether any moved."""
         moved = False
         last, pulls = self.part.last, self.pulls
@@ -99,18 +99,18 @@ class Ranking:
                 moved = True
         return moved
 
-    def length(self, ranks: list[int]) -> int:
+    def total_length(self, ranks: list[int]) -> int:
         """Return the total length of all edges except those to the last ports."""
         last = self.part.last
         return sum([ranks[target] - ranks[source] for source, target in self.part.edges if target not in last])
 
 
-def dragged(
+def holds_back(
     topological: list[int], behind: list[list[int]], ahead: list[list[int]], fixed: frozenset[int]
 ) -> list[int]:
     """Return by node 1 if an edge gets longer when the node ahead moves on, 0 if the nodes behind follow it.
 
-    >>> dragged([0, 1, 2], [[], [0], [1]], [[1], [2], []], frozenset())
+    >>> holds_back([0, 1, 2], [[], [0], [1]], [[1], [2], []], frozenset())
     [0, 0, 1]
     """
     stays = [1] * len(behind)
@@ -120,7 +120,7 @@ def dragged(
     return stays
 
 
-def pull(above: list[int], below: list[int], before: list[int], after: list[int]) -> int:
+def net_pull(above: list[int], below: list[int], before: list[int], after: list[int]) -> int:
     """Return more than 0 if moving a node down, with the nodes above that follow, shortens edges in total; less than 0
     if moving it up does."""
     # Moving down shortens every edge below and lengthens those above whose start stays; moving up is the mirror case.

@@ -15,17 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphviz_tb.arrange.layered.state import RankState
-from graphviz_tb.limits import RANK_SEARCHED
+from graphviz_tb.limits import MAX_SEARCHED_RANK_ITEMS
 
 WeightTable = NDArray[np.int64]
 ItemStep = tuple[int, int]  # an item and one below it
 Span = tuple[int, int]  # slots start … stop-1
-MANY = 1 << 60  # more than all crossings count
-NEAR = 32  # slots on each side of an item, in a wide rank
-SCALE = 1 << 16  # crossings count before any number of moves
-_slots = np.arange(2 * RANK_SEARCHED + 3) > RANK_SEARCHED + 1
-OWN = (_slots[:, None] ^ _slots) * SCALE  # cost that a path's own line adds to the slots around it
-OWN[RANK_SEARCHED + 1] += 1  # prefer to stay
+UNKNOWN_CROSSINGS = 1 << 60  # more than all crossings count
+WINDOW_RADIUS = 32  # slots on each side of an item, in a wide rank
+CROSSING_COST = 1 << 16  # crossings count before any number of moves
+SLOT_SIDES = np.arange(2 * MAX_SEARCHED_RANK_ITEMS + 3) > MAX_SEARCHED_RANK_ITEMS + 1
+# cost that a path's own line adds to the slots around it
+OWN_LINE_COST = (SLOT_SIDES[:, None] ^ SLOT_SIDES) * CROSSING_COST
+OWN_LINE_COST[MAX_SEARCHED_RANK_ITEMS + 1] += 1  # prefer to stay
 
 
 def edge_paths(above: list[list[int]], below: list[list[int]]) -> list[list[int]]:
@@ -59,7 +60,7 @@ class Rerouter:
         self.place = np.array(state.place, np.int64)
         self.ends: list[tuple[WeightTable, WeightTable] | None] = [None] * len(state.ranks)  # of the links, by gap
         # By gap, whether both ranks are searched whole, so that one table serves all paths.
-        self.narrow = [max(len(upper), len(lower)) <= RANK_SEARCHED for upper, lower in pairwise(state.ranks)]
+        self.narrow = [max(len(upper), len(lower)) <= MAX_SEARCHED_RANK_ITEMS for upper, lower in pairwise(state.ranks)]
         self.table: list[WeightTable | None] = [None] * len(state.ranks)
         self.free: list[bool | None] = [None] * len(state.ranks)  # by gap, whether no lines cross
         # A path is tried again when something around it has changed; this only saves time.
@@ -67,20 +68,23 @@ class Rerouter:
         self.changed = [1] * len(state.ranks)  # when the order on one side of a gap last changed; only saves time
         self.moved_at = [0] * len(paths)  # when an edge path was last moved; only saves time
 
-    def pass_over(self) -> bool:
+    def reroute_changed(self) -> bool:
         """Move each edge path around which something changed; return whether any moved."""
         moved = False
         for number, path in enumerate(self.paths):
             top = self.state.rank[path[0]]
             if max(self.changed[max(top - 1, 0) : top + len(path)]) > self.moved_at[number]:
-                crossed = self.crossed(path, top)
+                crossed = self.path_crossing_cost(path, top)
                 if crossed:
-                    moved = self.reroute(path, crossed - len(path)) or moved
+                    moved = self.reroute_path(path, crossed - len(path)) or moved
                 self.moved_at[number] = self.clock
         return moved
 
-    def crossed(self, path: list[int], top: int) -> int:
-        """Return how many lines an edge path crosses, times `SCALE`; `MANY` if that is expensive to compute."""
+    def path_crossing_cost(self, path: list[int], top: int) -> int:
+        """Return how many lines an edge path crosses, times `CROSSING_COST`.
+
+        `UNKNOWN_CROSSINGS` if that is expensive to compute.
+        """
         place = self.state.place
         above, below = self.state.above[path[0]], self.state.below[path[-1]]
         places = [place[item] for item in (*above, *path, *below)]
@@ -89,26 +93,26 @@ class Rerouter:
             table = self.table[gap]
             if table is None:
                 if not self.narrow[gap]:
-                    return MANY
-                if self.clear(gap):
+                    return UNKNOWN_CROSSINGS
+                if self.is_clear(gap):
                     continue
-                table = self.crossings(gap)
+                table = self.gap_table(gap)
             total += table.item(start, end)
             # Lines of one box do not cross.
             if gap < top:
-                total += of_box(table, start, end)
+                total += own_line_correction(table, start, end)
             elif gap == last:
-                total += of_box(table.T, end, start)
+                total += own_line_correction(table.T, end, start)
         return total
 
-    def clear(self, gap: int) -> bool:
+    def is_clear(self, gap: int) -> bool:
         """Return whether no two lines cross between two ranks."""
         known = self.free[gap]
         if known is None:
-            self.free[gap] = known = self.parallel(gap)
+            self.free[gap] = known = self.compute_clear(gap)
         return known
 
-    def parallel(self, gap: int) -> bool:
+    def compute_clear(self, gap: int) -> bool:
         """Compute `clear` for a gap whose result is not cached."""
         place, below = self.state.place, self.state.below
         last = -1
@@ -120,7 +124,7 @@ class Rerouter:
                 last = max(ends)
         return True
 
-    def links(self, gap: int) -> tuple[WeightTable, WeightTable]:
+    def link_ends(self, gap: int) -> tuple[WeightTable, WeightTable]:
         """Return the places of the upper and lower ends of the links in a gap, repeated for links of the lane."""
         ends = self.ends[gap]
         if ends is None:
@@ -130,22 +134,22 @@ class Rerouter:
             ends = self.ends[gap] = np.array(upper, np.int64), np.array(lower, np.int64)
         return self.place[ends[0]], self.place[ends[1]]
 
-    def crossings(self, gap: int) -> WeightTable:
+    def gap_table(self, gap: int) -> WeightTable:
         """Return `block` for all slots of a narrow gap, kept up to date by `shift`."""
         table = self.table[gap]
         if table is None:
             ranks = self.state.ranks
-            table = self.table[gap] = self.counted(gap, (0, len(ranks[gap]) + 1), (0, len(ranks[gap + 1]) + 1))
+            table = self.table[gap] = self.count_table(gap, (0, len(ranks[gap]) + 1), (0, len(ranks[gap + 1]) + 1))
         return table
 
-    def block(self, gap: int, upper: Span, lower: Span) -> WeightTable:
-        """Return for slots i and j of two windows how many lines a line from i to j crosses, times `SCALE`."""
-        return self.crossings(gap) if self.narrow[gap] else self.counted(gap, upper, lower)
+    def crossing_table(self, gap: int, upper: Span, lower: Span) -> WeightTable:
+        """Return for slots i and j of two windows how many lines a line from i to j crosses, times `CROSSING_COST`."""
+        return self.gap_table(gap) if self.narrow[gap] else self.count_table(gap, upper, lower)
 
-    def counted(self, gap: int, upper: Span, lower: Span) -> WeightTable:
+    def count_table(self, gap: int, upper: Span, lower: Span) -> WeightTable:
         """Compute `block`."""
         high, width = upper[1] - upper[0], lower[1] - lower[0]
-        starts, ends = self.links(gap)
+        starts, ends = self.link_ends(gap)
         rows = np.minimum(np.maximum(starts + (1 - upper[0]), 0), high)
         columns = np.minimum(np.maximum(ends + (1 - lower[0]), 0), width)
         table = np.bincount(rows * (width + 1) + columns, minlength=(high + 1) * (width + 1))
@@ -157,10 +161,10 @@ class Rerouter:
         crossed: WeightTable = table[:-1, :-1] * -2
         crossed += table[:-1, -1:]
         crossed += table[-1, :-1]
-        crossed *= SCALE
+        crossed *= CROSSING_COST
         return crossed
 
-    def reroute(self, path: list[int], stay: int) -> bool:
+    def reroute_path(self, path: list[int], stay: int) -> bool:
         """Move one path to its best position, if that costs less than `stay`; return whether it moved.
 
         Among equal positions the one that moves the fewest items.
@@ -168,78 +172,84 @@ class Rerouter:
         state = self.state
         place, top = state.place, state.rank[path[0]]
         held = [place[item] for item in path]
-        spans = [self.window(top + number, here) for number, here in enumerate(held)]
-        cost = self.start(path, top, spans[0])
+        spans = [self.slot_window(top + number, here) for number, here in enumerate(held)]
+        cost = self.start_costs(path, top, spans[0])
         totals = []
         here = held[0] - spans[0][0]
         for number in range(1, len(path)):
             there = held[number] - spans[number][0]
             table = self.table[top + number - 1]
             if table is None:
-                table = self.block(top + number - 1, spans[number - 1], spans[number])
+                table = self.crossing_table(top + number - 1, spans[number - 1], spans[number])
             total = table + cost[:, None]
-            row, column = RANK_SEARCHED + 1 - here, RANK_SEARCHED + 1 - there
+            row, column = MAX_SEARCHED_RANK_ITEMS + 1 - here, MAX_SEARCHED_RANK_ITEMS + 1 - there
             # The tables include the path's own line: subtract it where it would cross the new path.
-            total -= OWN[row : row + total.shape[0], column : column + total.shape[1]]
+            total -= OWN_LINE_COST[row : row + total.shape[0], column : column + total.shape[1]]
             cost = np.minimum.reduce(total, 0)
             totals.append(total)
             here = there
-        cost = cost + self.end(path, top, spans[-1])
+        cost = cost + self.end_costs(path, top, spans[-1])
         cost[here] -= 1  # prefer to stay
         slot = int(np.argmin(cost))
-        return int(cost[slot]) < stay and self.move(path, top, spans, totals, slot)
+        return int(cost[slot]) < stay and self.apply_best_path(path, top, spans, totals, slot)
 
-    def window(self, rank: int, place: int) -> Span:
+    def slot_window(self, rank: int, place: int) -> Span:
         """Return the slots that an item may move to: all, or the near ones in a wide rank."""
         count = len(self.state.ranks[rank])
-        return (0, count + 1) if count <= RANK_SEARCHED else (max(0, place - NEAR), min(count, place + NEAR) + 1)
+        return (
+            (0, count + 1)
+            if count <= MAX_SEARCHED_RANK_ITEMS
+            else (max(0, place - WINDOW_RADIUS), min(count, place + WINDOW_RADIUS) + 1)
+        )
 
-    def start(self, path: list[int], top: int, span: Span) -> WeightTable:
+    def start_costs(self, path: list[int], top: int, span: Span) -> WeightTable:
         """Return for each slot of the first item the crossings of the line above it."""
         above = self.state.above[path[0]]
         if not above:
             return np.zeros(span[1] - span[0], np.int64)
         slot = self.state.place[above[0]]
         if self.narrow[top - 1]:
-            return beside(self.crossings(top - 1), slot)
-        upper, lower = self.links(top - 1)
-        return self.ray(upper, lower, slot, span)
+            return box_fan_crossings(self.gap_table(top - 1), slot)
+        upper, lower = self.link_ends(top - 1)
+        return self.fan_crossings(upper, lower, slot, span)
 
-    def end(self, path: list[int], top: int, span: Span) -> WeightTable:
+    def end_costs(self, path: list[int], top: int, span: Span) -> WeightTable:
         """Return for each slot of the last item the crossings of the line below it."""
         below = self.state.below[path[-1]]
         if not below:
             return np.zeros(span[1] - span[0], np.int64)
         gap, slot = top + len(path) - 1, self.state.place[below[0]]
         if self.narrow[gap]:
-            return beside(self.crossings(gap).T, slot)
-        upper, lower = self.links(gap)
-        return self.ray(lower, upper, slot, span)
+            return box_fan_crossings(self.gap_table(gap).T, slot)
+        upper, lower = self.link_ends(gap)
+        return self.fan_crossings(lower, upper, slot, span)
 
-    def ray(self, held: WeightTable, free: WeightTable, place: int, span: Span) -> WeightTable:
-        """Return how many lines, `held` to `free`, a line from `place` to each slot crosses, times `SCALE`."""
+    def fan_crossings(self, held: WeightTable, free: WeightTable, place: int, span: Span) -> WeightTable:
+        """Return how many lines, `held` to `free`, a line from `place` to each slot crosses, times `CROSSING_COST`."""
         width = span[1] - span[0]
         cells = np.minimum(np.maximum(free + (1 - span[0]), 0), width)
         # Lines that start left of `place` and end right of the slot are crossed, and the other way round.
         left = np.bincount(cells[held < place], minlength=width + 1)
         right = np.bincount(cells[held > place], minlength=width + 1)
         passed = (right - left).cumsum()
-        crossed: WeightTable = (passed[:width] + left.sum()) * SCALE
+        crossed: WeightTable = (passed[:width] + left.sum()) * CROSSING_COST
         return crossed
 
-    def move(self, path: list[int], top: int, spans: list[Span], totals: list[WeightTable], slot: int) -> bool:
+    def apply_best_path(
+        self, path: list[int], top: int, spans: list[Span], totals: list[WeightTable], slot: int
+    ) -> bool:
         """Trace the best path back from the slot of the last item; return whether any item moves."""
         moved = False
         for number in range(len(path) - 1, -1, -1):
             held, goal = self.state.place[path[number]], slot + spans[number][0]
             if goal < held or goal > held + 1:
-                self.shift(top + number, held, goal)
+                self.shift_item(top + number, held, goal)
                 moved = True
             if number:
                 slot = int(np.argmin(totals[number - 1][:, slot]))
         return moved
 
-    def shift(self, rank: int, old: int, slot: int) -> None:
+    def shift_item(self, rank: int, old: int, slot: int) -> None:
         """Move one item within its rank."""
         row, place = self.state.ranks[rank], self.state.place
         item = row.pop(old)
@@ -252,12 +262,12 @@ class Rerouter:
         for gap in (rank - 1, rank) if rank else (rank,):
             table = self.table[gap]
             if table is not None:
-                shifted(table if gap == rank else table.T, old, new)
+                shift_table(table if gap == rank else table.T, old, new)
             self.free[gap] = None
             self.changed[gap] = self.clock
 
 
-def beside(table: WeightTable, slot: int) -> WeightTable:
+def box_fan_crossings(table: WeightTable, slot: int) -> WeightTable:
     """Return for each slot across a gap the crossings of a line of the item right of `slot`, not counting its own
     lines.
 
@@ -270,13 +280,13 @@ def beside(table: WeightTable, slot: int) -> WeightTable:
     return crossed
 
 
-def of_box(table: WeightTable, slot: int, other: int) -> int:
-    """Return `beside` at one slot across a gap, minus the table's value for a line from `slot`."""
+def own_line_correction(table: WeightTable, slot: int, other: int) -> int:
+    """Return `box_fan_crossings` at one slot across a gap, minus the table's value for a line from `slot`."""
     own: int = table.item(slot + 1, other) - table.item(slot, other) - table.item(slot + 1, 0) + table.item(slot, 0)
     return own // 2
 
 
-def shifted(table: WeightTable, old: int, new: int) -> None:
+def shift_table(table: WeightTable, old: int, new: int) -> None:
     """Update a table after an item of its rows moved."""
     own = table[old + 1] - table[old]  # contribution of the item's lines
     if old < new:

@@ -26,15 +26,15 @@ class RankState:
             for item in row:
                 self.rank[item] = r
         self.place = [0] * count
-        self.put(ranks)
+        self.set_order(ranks)
 
-    def put(self, ranks: list[list[int]]) -> None:
+    def set_order(self, ranks: list[list[int]]) -> None:
         """Set the order of all ranks."""
         self.ranks = [row[:] for row in ranks]
         for row in self.ranks:
             for number, item in enumerate(row):
                 self.place[item] = number
 
-    def copy(self) -> list[list[int]]:
+    def copy_ranks(self) -> list[list[int]]:
         """Return a copy of the current ranks."""
         return [row[:] for row in self.ranks]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from graphviz_tb.arrange.layered.state import RankState
 
 
-def sweep(state: RankState, down: bool) -> None:
+def median_sweep(state: RankState, down: bool) -> None:
     """Sort each rank by the medians of its neighbours' places in the rank before it (Eades & Wormald 1994).
 
     Equal medians keep their order; items without a neighbour on that side keep their place, held ranks their order.
@@ -14,14 +14,14 @@ def sweep(state: RankState, down: bool) -> None:
     if down:
         for rank in range(1, len(ranks)):
             if rank not in state.held:
-                medians(ranks[rank], state.above, state.place)
+                sort_by_medians(ranks[rank], state.above, state.place)
     else:
         for rank in range(len(ranks) - 2, -1, -1):
             if rank not in state.held:
-                medians(ranks[rank], state.below, state.place)
+                sort_by_medians(ranks[rank], state.below, state.place)
 
 
-def medians(row: list[int], links: list[list[int]], place: list[int]) -> None:
+def sort_by_medians(row: list[int], links: list[list[int]], place: list[int]) -> None:
     """Sort one rank by the mean of lower and upper median."""
     keyed = []
     for number, item in enumerate(row):
@@ -45,7 +45,7 @@ def medians(row: list[int], links: list[list[int]], place: list[int]) -> None:
         place[item] = number
 
 
-def depth_first(state: RankState, down: bool) -> list[list[int]]:
+def depth_first_order(state: RankState, down: bool) -> list[list[int]]:
     """Return each rank in the order in which a depth-first walk from the outer ranks meets its items."""
     ahead, behind = (state.below, state.above) if down else (state.above, state.below)
     order: list[list[int]] = [[] for _ in state.ranks]

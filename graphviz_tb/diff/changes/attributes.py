@@ -21,10 +21,10 @@ from graphviz_tb.diff.columns.values import (
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.diff.traced import OWN
-from graphviz_tb.interpret.pytorch import class_around
-from graphviz_tb.model.dtypes import dtype_word
-from graphviz_tb.model.graph import COLOCATION
-from graphviz_tb.model.tensors import message_word
+from graphviz_tb.interpret.pytorch import enclosing_module_class
+from graphviz_tb.model.dtypes import dtype_label
+from graphviz_tb.model.graph import COLOCATION_ATTR
+from graphviz_tb.model.tensors import shape_proto_text
 
 if TYPE_CHECKING:
     from graphviz_tb.model.graph import Graph
@@ -59,7 +59,7 @@ def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterat
     ops = _op_name(m, a.op_types[a.op[old]], True), _op_name(m, b.op_types[b.op[new]], False)
     if ops[0] != ops[1]:
         both = ((m.a, old), (m.b, new))
-        classes = [class_around(side.graph.name[node]) if side.of_pytorch else "" for side, node in both]
+        classes = [enclosing_module_class(side.graph.name[node]) if side.of_pytorch else "" for side, node in both]
         words = classes if all(classes) and classes[0] != classes[1] else (mine.op, other.op)
         yield Difference("op", "", *words)
     if options.devices and mine.device != other.device:
@@ -73,7 +73,7 @@ def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterat
         # As in `labels.classify`: an attribute that is not hashed makes no difference.
         if key in NOISE or is_counter(key, (mine if key in mine.attr else other).attr):
             continue
-        if (key in SHAPES and not options.shapes) or (key == COLOCATION and not options.colocation):
+        if (key in SHAPES and not options.shapes) or (key == COLOCATION_ATTR and not options.colocation):
             continue
         # `get`: asking a message for what it has not would add it.
         sides = mine.attr.get(key), other.attr.get(key)
@@ -145,7 +145,7 @@ def _of_attribute(
     if mine.WhichOneof("value") == other.WhichOneof("value") == "tensor":
         yield from _of_tensors(key, mine, other, options.constants or setting, setting)
         return
-    if key == COLOCATION and _same_colocation(m, block, mine, other):
+    if key == COLOCATION_ATTR and _same_colocation(m, block, mine, other):
         return
     counters = [part.get(key, {}) for part in called]
     counts = canonical(mine, m.a.functions_called), canonical(other, m.b.functions_called)
@@ -170,19 +170,19 @@ def other_type(mine: AttrValue, other: AttrValue) -> tuple[str, str] | None:
     if len(lists[0]) != len(lists[1]) or len(pairs) != 1:
         return None
     old, new = pairs.pop()
-    return dtype_word(old), dtype_word(new)
+    return dtype_label(old), dtype_label(new)
 
 
 def _of_tensors(key: str, mine: AttrValue, other: AttrValue, counted: bool, setting: bool) -> Iterator[Difference]:
     """A constant: its type, else its shape, else (if it counts) its numbers; of a setting the numbers alone."""
     old, new = mine.tensor, other.tensor
     if old.dtype != new.dtype:
-        yield Difference("dtype", key, dtype_word(old.dtype), dtype_word(new.dtype))
+        yield Difference("dtype", key, dtype_label(old.dtype), dtype_label(new.dtype))
     # A setting's shape follows from its numbers (an axis for a list of axes): one difference, not two.
     if setting and old.dtype == new.dtype and numbers(old) != numbers(new):
         yield Difference("value", key, numbers(old), numbers(new))
     elif not setting and tensor_kind(old).partition(b":")[2] != tensor_kind(new).partition(b":")[2]:
-        yield Difference("value shape", key, message_word(old.tensor_shape), message_word(new.tensor_shape))
+        yield Difference("value shape", key, shape_proto_text(old.tensor_shape), shape_proto_text(new.tensor_shape))
     elif old.dtype == new.dtype and counted and payload(old) != payload(new):
         yield Difference("value", key, tensor_word(old), tensor_word(new))
 
@@ -209,8 +209,8 @@ def colocated(text: bytes) -> str:
 def argument_type(graph: Graph, node: int) -> str:
     """The type of an argument of a function."""
     function = graph.functions[int(graph.function[node])]
-    argument = graph.graph_def.library.function[function.index].signature.input_arg[function.place(node)]
-    return dtype_word(argument.type) if argument.type else argument.type_attr
+    argument = graph.graph_def.library.function[function.index].signature.input_arg[function.argument_position(node)]
+    return dtype_label(argument.type) if argument.type else argument.type_attr
 
 
 __all__ = ["Difference", "argument_type", "base_name", "differences"]

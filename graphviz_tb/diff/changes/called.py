@@ -16,22 +16,22 @@ from graphviz_tb.diff.changes.names import without_counters
 from graphviz_tb.diff.changes.parts import QUIET
 from graphviz_tb.diff.changes.traced_widths import WIDTHS, width
 from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.interpret.layer_classes import activation, known_sizes, recurrent_units
-from graphviz_tb.interpret.pytorch import class_around, is_module
+from graphviz_tb.interpret.layer_classes import find_activation, infer_recurrent_units, known_sizes
+from graphviz_tb.interpret.pytorch import enclosing_module_class, is_pytorch_module
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.paths import last_segment
-from graphviz_tb.model.tensors import shape_word
-from graphviz_tb.ops.layers import LayerRole, is_layer
-from graphviz_tb.ops.roles import TYPES, Role
+from graphviz_tb.model.tensors import shape_text
+from graphviz_tb.ops.layers import LayerRole, has_layer_role
+from graphviz_tb.ops.roles import OPS_BY_ROLE, Role
 
 APART = 4  # layers that are listed one by one; of more it is counted how many there are of each class
-SILENT = QUIET | TYPES[Role.FILL]  # what no program calls a layer
+SILENT = QUIET | OPS_BY_ROLE[Role.FILL]  # what no program calls a layer
 GIVEN = "p"  # the one argument of a PyTorch module that its trace has as a number
 DROPS = frozenset({"aten::dropout", "aten::feature_dropout", "aten::alpha_dropout"})
 FROM_WEIGHTS: Mapping[str, Callable[[tuple[int, ...]], list[str]]] = {
     "Dense": lambda kernel: [str(kernel[-1])],
     "Embedding": lambda table: [str(size) for size in table],
-    "DepthwiseConv2D": lambda kernel: [shape_word(kernel[:-2])],
+    "DepthwiseConv2D": lambda kernel: [shape_text(kernel[:-2])],
 }
 
 
@@ -44,7 +44,11 @@ class LayerCalls:
 
     def of(self, change: Change) -> list[str]:
         """The layers that came or went at a change, in the order of flow; none where none of them is known as one."""
-        if self.layers.side.of_pytorch and change.detail["scope"] and (kind := class_around(f"/{change.name}")):
+        if (
+            self.layers.side.of_pytorch
+            and change.detail["scope"]
+            and (kind := enclosing_module_class(f"/{change.name}"))
+        ):
             return [kind]
         nodes = change.edits.added if change.kind == "added" else change.edits.removed
         graph, forward = self.layers.side.graph, self.layers.forward
@@ -82,7 +86,7 @@ class LayerCalls:
         if not whole.issuperset(nodes):
             return self.types(members), False
         if side.of_pytorch:
-            kind = class_around(name) if exists(layer) or is_module(last_segment(name)) else ""
+            kind = enclosing_module_class(name) if exists(layer) or is_pytorch_module(last_segment(name)) else ""
             return call_text(kind, self.traced(members)) if kind else self.types(members), True
         if exists(layer) and (kind := self.classes.of(layer)):
             return call_text(kind, self.arguments(kind, nodes)), True
@@ -111,15 +115,15 @@ class LayerCalls:
         side = self.layers.side
         graph = side.graph
         shapes = [shape for node in self.weights(nodes) if (shape := known_sizes(weight_shape(side, node)))]
-        if units := recurrent_units(shapes):
+        if units := infer_recurrent_units(shapes):
             yield str(units)
             return
         kernel = max((shape for shape in shapes if len(shape) > 1), key=len, default=None)
         if kernel is not None and kind in FROM_WEIGHTS:
             yield from FROM_WEIGHTS[kind](kernel)
-        elif kernel is not None and is_layer(kind, LayerRole.CONVOLUTION) and len(kernel) > 2:
-            yield from (str(kernel[-1]), shape_word(kernel[:-2]))
-        if word := activation({graph.op_types[graph.op[node]] for node in nodes}) if kernel is not None else "":
+        elif kernel is not None and has_layer_role(kind, LayerRole.CONVOLUTION) and len(kernel) > 2:
+            yield from (str(kernel[-1]), shape_text(kernel[:-2]))
+        if word := find_activation({graph.op_types[graph.op[node]] for node in nodes}) if kernel is not None else "":
             yield word
 
     def weights(self, nodes: Iterable[int]) -> Iterator[int]:

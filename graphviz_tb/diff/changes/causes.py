@@ -42,8 +42,8 @@ from graphviz_tb.diff.changes.shared import unshared
 from graphviz_tb.diff.changes.sizes import is_entailed
 from graphviz_tb.diff.match.doubt import UNRELATED
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.limits import CHAIN_PARTS, CHANGES_APART, LETTERS_COMPARED
-from graphviz_tb.model.change import Change, by_severity
+from graphviz_tb.limits import MAX_CHAIN_PARTS, MAX_COMPARED_LETTERS, MAX_SEPARATE_CHANGES
+from graphviz_tb.model.change import Change, sort_by_severity
 
 FOLDED = ("added", "removed", "changed", "rewired", "function-changed")
 
@@ -58,7 +58,7 @@ def folded(
     change what is alike, where there is very much. `training` says how the whole file is trained now."""
     if any(notice.code == UNRELATED for notice in m.notices):
         found = [change for change, _ in changes]
-        return found if len(found) <= CHANGES_APART else merge_alike(m, found)
+        return found if len(found) <= MAX_SEPARATE_CHANGES else merge_alike(m, found)
     # Names and signatures are put in at the end; everything else is an item with its layers.
     others = [change for change, _ in changes if change.kind not in FOLDED]
     items = [item_of(m, layers, change, follows) for change, follows in changes if change.kind in FOLDED]
@@ -113,7 +113,7 @@ def with_ends(m: Matching, causes: Sequence[Change], outputs: Sequence[Change]) 
         if number < 0 or len(names) < len(change.detail["ports"]) or not owner.keys() >= set(names):
             left.append(change)
             continue
-        behind = by_severity([*made[number].consequences, change])
+        behind = sort_by_severity([*made[number].consequences, change])
         made[number] = replace(made[number], severity=change.severity, consequences=behind)
     return made, left
 
@@ -152,10 +152,10 @@ def edits_of_model(
 def merge_alike(m: Matching, found: Sequence[Change]) -> list[Change]:
     """Ops, scopes and functions that came or went, those that hold as many ops of each type as one change; if these are
     still too many, all of one kind. Other changes stay as they are."""
-    m.note("alike", f"more than {CHANGES_APART:,} changes: what came or went alike is one of them")
+    m.note("alike", f"more than {MAX_SEPARATE_CHANGES:,} changes: what came or went alike is one of them")
     groups: dict[tuple[Any, ...], list[Change]] = {}
     for by_type in (True, False):
-        if by_type or len(groups) > CHANGES_APART:
+        if by_type or len(groups) > MAX_SEPARATE_CHANGES:
             groups = defaultdict(list)
             for number, change in enumerate(found):
                 detail = change.detail
@@ -189,7 +189,7 @@ def with_names(
         led, behind = leading(m, group)
         change = composed(m, layers, [item.change for item in led])
         if behind:
-            change = replace(change, consequences=by_severity([*change.consequences, *behind]))
+            change = replace(change, consequences=sort_by_severity([*change.consequences, *behind]))
         name = renames.replaced(group) or renames.named(change)
         causes.append(replaced(name, change) if name else change)
         named.update([name] if name else [])
@@ -237,7 +237,7 @@ def main_part(derived: Sequence[Change]) -> Sequence[Change]:
     Averages of all weights bring savers and initialisers with them; the scopes of one name that hold most are it.
     """
     units = [change for change in derived if change.kind in ("added", "removed")]
-    if len(units) <= CHAIN_PARTS:
+    if len(units) <= MAX_CHAIN_PARTS:
         return units or derived
     groups: dict[str, list[Change]] = defaultdict(list)
     # Constants and reads alone say nothing, where there is something else.
@@ -260,7 +260,7 @@ def with_consequences(causes: list[Change], behind: Sequence[Change]) -> list[Ch
             cause_of.setdefault(leaf, number)
     # The longest that a name bears, of the first cause.
     leaves = sorted(cause_of, key=lambda leaf: (-len(leaf), cause_of[leaf]))
-    most = LETTERS_COMPARED // max(1, sum(len(change.name) for change in behind))
+    most = MAX_COMPARED_LETTERS // max(1, sum(len(change.name) for change in behind))
     leaves = leaves[: bisect_right(list(accumulate(map(len, leaves))), most)]
     for change in behind:
         name = change.name
@@ -270,7 +270,7 @@ def with_consequences(causes: list[Change], behind: Sequence[Change]) -> list[Ch
 
 
 def _followed(change: Change, behind: list[Change]) -> Change:
-    return replace(change, consequences=by_severity([*change.consequences, *behind])) if behind else change
+    return replace(change, consequences=sort_by_severity([*change.consequences, *behind])) if behind else change
 
 
 def leaf_words(change: Change) -> list[str]:

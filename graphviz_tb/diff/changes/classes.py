@@ -7,8 +7,8 @@ from functools import cached_property
 
 from graphviz_tb.diff.changes.layers import Layers, attentions
 from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.interpret.layer_classes import class_of_nodes
-from graphviz_tb.interpret.pytorch import class_around
+from graphviz_tb.interpret.layer_classes import infer_layer_class
+from graphviz_tb.interpret.pytorch import enclosing_module_class
 
 ATTENTION = "MultiHeadAttention"
 
@@ -28,7 +28,7 @@ class LayerClasses:
 
     def _found(self, layer: int) -> str:
         side, name = self.layers.side, self.layers.name(layer)
-        if side.of_pytorch and (module := class_around(name)):
+        if side.of_pytorch and (module := enclosing_module_class(name)):
             return module
         if name in side.graph.layers:
             return side.graph.layers[name].class_name
@@ -36,7 +36,7 @@ class LayerClasses:
             return str(side.graph.op_types[side.graph.op[-1 - layer]])
         if layer in self._attentions:
             return ATTENTION
-        return class_of_nodes(side.graph, side.scopes.nodes(layer).tolist())
+        return infer_layer_class(side.graph, side.scopes.nodes(layer).tolist())
 
     @cached_property
     def _attentions(self) -> frozenset[int]:

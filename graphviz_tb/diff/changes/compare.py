@@ -42,21 +42,30 @@ from graphviz_tb.diff.columns.values import base_name
 from graphviz_tb.diff.columns.wording import fingerprint
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.options import DiffOptions
-from graphviz_tb.model.change import SEVERITIES, Change, ChangeKind, Edits, NamePair, Severity, by_severity, united
-from graphviz_tb.model.dtypes import RESOURCE, VARIANT
-from graphviz_tb.model.graph import COLOCATION
-from graphviz_tb.model.tensors import shape_word
-from graphviz_tb.ops.layers import LayerRole, classes_of
-from graphviz_tb.ops.roles import INPUTS, TRACED_RESULTS, VARIABLES
+from graphviz_tb.model.change import (
+    SEVERITIES,
+    Change,
+    ChangeKind,
+    NamePair,
+    NodeEdits,
+    Severity,
+    concat_node_edits,
+    sort_by_severity,
+)
+from graphviz_tb.model.dtypes import RESOURCE_DTYPE_NUMBER, VARIANT_DTYPE_NUMBER
+from graphviz_tb.model.graph import COLOCATION_ATTR
+from graphviz_tb.model.tensors import shape_text
+from graphviz_tb.ops.layers import LayerRole, classes_with_role
+from graphviz_tb.ops.roles import INPUT_OPS, TRACED_RESULT_OPS, VARIABLE_OPS
 
-PLACEHOLDERS = INPUTS | classes_of(LayerRole.INPUT)
+PLACEHOLDERS = INPUT_OPS | classes_with_role(LayerRole.INPUT)
 INPUT_KEYS = frozenset({"batch_shape", "batch_input_shape"})  # settings of a Keras input layer
-HANDLES = (RESOURCE, VARIANT)
+HANDLES = (RESOURCE_DTYPE_NUMBER, VARIANT_DTYPE_NUMBER)
 BATCH = "batch size"  # what another first number of a shape is called, where one of both is not known
 FOLLOWING = frozenset(
     {"output_shapes", "element_shape", "num_elements", "_num_original_outputs", "N"}
 )  # of loops and lists: what is in them has another size, and how many inputs an op takes
-COSMETIC = frozenset({"_output_shapes", "_input_shapes", COLOCATION, "device"})
+COSMETIC = frozenset({"_output_shapes", "_input_shapes", COLOCATION_ATTR, "device"})
 
 ByBlock = dict[int, list[Change]]  # by block of the new graph: 0 for the main one, f + 1 for function f
 Finding = tuple[Change, bool]  # a change, and whether it may only follow from another one
@@ -74,7 +83,7 @@ def compare(m: Matching, options: DiffOptions, layers: tuple[Layers, Layers]) ->
     collect(blocks, function_signatures(m))
     main += [(change, False) for change in (*function_changes(m, blocks), *whole_functions(m))]
     main += [(change, not change.detail.get("key", "").startswith("optimizer")) for change in model_settings(m)]
-    return by_severity([*folded(m, layers, main, training), *versions(m, options)])
+    return sort_by_severity([*folded(m, layers, main, training), *versions(m, options)])
 
 
 def differences_of(m: Matching, layers: tuple[Layers, Layers], options: DiffOptions) -> dict[int, list[Finding]]:
@@ -144,7 +153,7 @@ def of_batch(m: Matching, new: int, difference: Difference) -> Difference:
     """Write a difference of shapes in words: those of Keras inputs, and those of placeholders where only the batch
     became known or unknown."""
     if difference.key in INPUT_KEYS and is_shape(difference.old) and is_shape(difference.new):
-        return replace(difference, old=shape_word(difference.old), new=shape_word(difference.new))
+        return replace(difference, old=shape_text(difference.old), new=shape_text(difference.new))
     if difference.key != "shape" or m.b.graph.op_types[m.b.graph.op[new]] not in PLACEHOLDERS:
         return difference
     # e.g. "?×28×28" and "32×28×28": the batch alone.
@@ -167,9 +176,9 @@ def _changed(m: Matching, layers: tuple[Layers, Layers], members: list[Atom]) ->
         detail["attributes"] = attributes
     pairs = tuple(dict.fromkeys((old, new) for old, new, _ in members))
     edits = (
-        Edits(ops=pairs)
+        NodeEdits(ops=pairs)
         if first.key == "op"
-        else Edits(attributes=tuple((old, new, which.attribute or which.key) for old, new, which in members))
+        else NodeEdits(attributes=tuple((old, new, which.attribute or which.key) for old, new, which in members))
     )
     severity = severity_of(m, first, [new for _, new in pairs])
     return Change("changed", severity, *places[0], len(pairs), detail, tuple(places[1:]), edits=edits)
@@ -223,7 +232,7 @@ def _unit(m: Matching, layers: tuple[Layers, Layers], group: list[Unit], new: bo
     if equals:
         detail["equal"] = equals
     inputs = tuple(dict.fromkeys(link.pair for unit in group for link in unit.links))
-    edits = Edits(added=tuple(nodes), inputs=inputs) if new else Edits(removed=tuple(nodes), inputs=inputs)
+    edits = NodeEdits(added=tuple(nodes), inputs=inputs) if new else NodeEdits(removed=tuple(nodes), inputs=inputs)
     names: list[NamePair] = [(None, unit.name) if new else (unit.name, None) for unit in group]
     signature = not exists(first.row) and (any(is_input(side, node) for node in nodes) or is_result(side, nodes))
     kind: ChangeKind = "added" if new else "removed"
@@ -245,7 +254,7 @@ def is_result(side: GraphColumns, nodes: list[int]) -> bool:
     uses."""
     graph = side.graph
     named = all(COUNTED.sub("", graph.name[node]) == graph.op_types[graph.op[node]] for node in nodes)
-    named &= all(graph.op_types[graph.op[node]] in TRACED_RESULTS for node in nodes)
+    named &= all(graph.op_types[graph.op[node]] in TRACED_RESULT_OPS for node in nodes)
     return named and not any(len(side.out_edges(node)) for node in nodes)
 
 
@@ -255,7 +264,7 @@ def function_changes(m: Matching, blocks: ByBlock) -> list[Change]:
     back = {other: mine for mine, other in m.functions.items()}
     for block, changes in sorted(blocks.items()):
         if changes:
-            inside = by_severity(changes)
+            inside = sort_by_severity(changes)
             wording = fingerprint([change.to_json() for change in inside])
             # The whole account of a body as text: functions with the same text changed alike.
             groups[wording].append((block - 1, inside))
@@ -266,7 +275,7 @@ def function_changes(m: Matching, blocks: ByBlock) -> list[Change]:
         severity = min((change.severity for change in inside), key=SEVERITIES.index)
         done = [change.all_edits() for _, alike in members for change in alike]
         written = tuple((back[other], other) for other, _ in members if other_outputs(m, back[other], other))
-        edits = united([*done, Edits(functions=written)])
+        edits = concat_node_edits([*done, NodeEdits(functions=written)])
         base = base_name(places[0][1])
         ops = sum(change.ops for change in inside) * len(members)
         detail = {"function": base}
@@ -286,7 +295,7 @@ def whole_functions(m: Matching) -> list[Change]:
                 continue
             nodes = shown_ops(side, side.body(index))
             detail = {"scope": True, "function": base_name(function.name), "op_types": op_types(side, nodes)}
-            edits = Edits(added_functions=(index,)) if new else Edits(removed_functions=(index,))
+            edits = NodeEdits(added_functions=(index,)) if new else NodeEdits(removed_functions=(index,))
             kind: ChangeKind = "added" if new else "removed"
             old_name, new_name = (None, function.name) if new else (function.name, None)
             changes.append(Change(kind, "op", old_name, new_name, len(nodes), detail, edits=edits))
@@ -295,7 +304,7 @@ def whole_functions(m: Matching) -> list[Change]:
 
 def left_over(side: GraphColumns) -> set[int]:
     """Functions that freezing left behind: there are no variables, and nobody calls them."""
-    frozen = not exists(side.graph.function).all() and not VARIABLES & set(side.graph.op_types)
+    frozen = not exists(side.graph.function).all() and not VARIABLE_OPS & set(side.graph.op_types)
     return set(range(len(side.graph.functions))).difference(side.calls[2].tolist()) if frozen else set()
 
 

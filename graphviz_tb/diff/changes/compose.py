@@ -22,10 +22,10 @@ from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import base_name, numbers
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.interpret.layer_classes import TOGETHER
-from graphviz_tb.interpret.pytorch import class_around
-from graphviz_tb.model.change import SEVERITIES, Change, ChangeKind, Edits, Severity, by_severity
-from graphviz_tb.ops.roles import CONSTANTS, READS, VARIABLES
+from graphviz_tb.interpret.layer_classes import COMPOSED_ACTIVATIONS
+from graphviz_tb.interpret.pytorch import enclosing_module_class
+from graphviz_tb.model.change import SEVERITIES, Change, ChangeKind, NodeEdits, Severity, sort_by_severity
+from graphviz_tb.ops.roles import CONSTANT_OPS, VARIABLE_OPS, VARIABLE_READ_OPS
 
 NORMALIZATION = "Normalization"  # the end of class names that only the computation distinguishes
 TRACED = re.compile(r"^__(?:inference|forward|backward)_")  # what TensorFlow puts before a traced function's name
@@ -43,9 +43,9 @@ def composed(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[Chang
     if functions:
         rest = [change for change in changes if change.kind != "function-changed"]
         first = composed(m, layers, rest) if rest else functions.pop(0)
-        return replace(first, consequences=by_severity([*first.consequences, *functions]))
+        return replace(first, consequences=sort_by_severity([*first.consequences, *functions]))
     kinds = {change.kind for change in changes}
-    ordered = list(by_severity(changes))
+    ordered = list(sort_by_severity(changes))
     # Several whole functions: named by the largest.
     if len(kinds) == 1 and all("function" in change.detail for change in ordered):
         first, ops = max(ordered, key=lambda change: change.ops), sum(change.ops for change in ordered)
@@ -104,7 +104,7 @@ def weights_read(layers: Layers, nodes: Sequence[int]) -> list[str]:
     side, inside = layers.side, set(nodes)
     owners = set()
     for node in nodes:
-        if layers.forward[node] and side.graph.op_types[side.graph.op[node]] in READS | VARIABLES:
+        if layers.forward[node] and side.graph.op_types[side.graph.op[node]] in VARIABLE_READ_OPS | VARIABLE_OPS:
             for source in side.graph.source[side.in_edges(node)].tolist():
                 layer = layers.of(source)
                 if source not in inside and exists(layer) and layer != layers.of(node):
@@ -165,16 +165,16 @@ def what(layers: Layers, nodes: Sequence[int]) -> str:
     model = [node for node in model if not layers.for_gradients[node]] or model
     loud = [node for node in model if graph.op_types[graph.op[node]] not in QUIET] or model
     if (
-        graph.of_pytorch
-        and len(classes := {class_around(graph.name[node]) for node in loud}) == 1
+        graph.is_pytorch
+        and len(classes := {enclosing_module_class(graph.name[node]) for node in loud}) == 1
         and "" not in classes
     ):
         return classes.pop()
     types = frozenset(word_of(side, node) for node in loud)
     if len(types) == 1:
         return str(next(iter(types)))
-    if types in TOGETHER:
-        return TOGETHER[types]
+    if types in COMPOSED_ACTIVATIONS:
+        return COMPOSED_ACTIVATIONS[types]
     # All in one scope that is not the layer itself: TensorFlow or the program named it for what it does.
     rows = {int(side.scopes.of_node[node]) for node in loud}
     if (
@@ -213,7 +213,9 @@ def dilated(m: Matching, changes: Sequence[Change]) -> Change | None:
                 # The blocks are as large as the dilation; without them it is 1 in each dimension.
                 sizes = [shape := block_shape(side, widened[0]), [1] * len(shape)]
                 old, new = sizes if side is m.a else sizes[::-1]
-                return replace(convolution, detail={"key": "dilation", "old": old, "new": new}, edits=Edits(), ops=0)
+                return replace(
+                    convolution, detail={"key": "dilation", "old": old, "new": new}, edits=NodeEdits(), ops=0
+                )
     return None
 
 
@@ -224,7 +226,7 @@ def block_shape(side: GraphColumns, node: int) -> list[int]:
     definition = side.graph.node_def(sources[0]) if sources else None
     shape = (
         numbers(definition.attr["value"].tensor)
-        if definition is not None and definition.op in CONSTANTS and "value" in definition.attr
+        if definition is not None and definition.op in CONSTANT_OPS and "value" in definition.attr
         else []
     )
     return shape if isinstance(shape, list) else []

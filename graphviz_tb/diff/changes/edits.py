@@ -14,11 +14,11 @@ from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.interpretation import Part
-from graphviz_tb.ops.roles import CASTS, CONSTANTS, PASS_THROUGH, READS
+from graphviz_tb.ops.roles import CAST_OPS, CONSTANT_OPS, IDENTITY_OPS, VARIABLE_READ_OPS
 
 GATED = 2  # what a product multiplies
 LAYERS_IN_ORDER = 2  # that are wired anew, and not to what came or went: they have another order
-CASTING = CASTS | CONSTANTS | PASS_THROUGH | READS  # what comes with a cast
+CASTING = CAST_OPS | CONSTANT_OPS | IDENTITY_OPS | VARIABLE_READ_OPS  # what comes with a cast
 
 
 def edits(m: Matching, items: Sequence[Item]) -> list[list[Item]]:
@@ -242,7 +242,7 @@ def through_casts(m: Matching, change: Change) -> bool:
         for wire in rewires(m, old, new)
         for pair in [((m.a, wire.before), (m.b, wire.after))]
     ]
-    return all(not CASTS.isdisjoint(end) for end in ends)
+    return all(not CAST_OPS.isdisjoint(end) for end in ends)
 
 
 def only_types(change: Change) -> bool:

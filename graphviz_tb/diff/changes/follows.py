@@ -10,9 +10,9 @@ from graphviz_tb.diff.changes.several import wording
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.interpret.gradients import gradient_scope
 from graphviz_tb.model.change import Change
-from graphviz_tb.ops.roles import CASTS, CONSTANTS, PASS_THROUGH, READS
+from graphviz_tb.ops.roles import CAST_OPS, CONSTANT_OPS, IDENTITY_OPS, VARIABLE_READ_OPS
 
-PLUMBING = CASTS | CONSTANTS | PASS_THROUGH | READS
+PLUMBING = CAST_OPS | CONSTANT_OPS | IDENTITY_OPS | VARIABLE_READ_OPS
 # What another type or size before an op entails in its attributes.
 ENTAILED = frozenset(
     {"op", "dtype", "T", "Tin", "Tout", "N", "shape", "value", "num", "num_split", "num_elements", "element_shape",

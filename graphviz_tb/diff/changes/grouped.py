@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 
 from graphviz_tb.diff.changes.layers import DENSE_CONVOLUTIONS, SHAPING, Layers
 from graphviz_tb.diff.columns.side import GraphColumns
-from graphviz_tb.limits import STEPS_TO_KERNEL
+from graphviz_tb.limits import MAX_STEPS_TO_KERNEL
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.tensors import Shape
-from graphviz_tb.ops.roles import CONSTANTS
+from graphviz_tb.ops.roles import CONSTANT_OPS
 
 
 def group_counts(layers: tuple[Layers, Layers], changes: Sequence[Change]) -> tuple[int, int] | None:
@@ -36,7 +36,7 @@ def input_sizes(layers: Layers, nodes: Iterable[int]) -> set[tuple[int, bool]]:
     for node in nodes:
         called = any(layers.holds_convolution[function] for _, function in layers.side.called.get(node, ()))
         if called or graph.op_types[graph.op[node]] in DENSE_CONVOLUTIONS:
-            sizes |= {(size, called) for size in kernels(layers, node, STEPS_TO_KERNEL)}
+            sizes |= {(size, called) for size in kernels(layers, node, MAX_STEPS_TO_KERNEL)}
     return sizes
 
 
@@ -62,6 +62,6 @@ def weight_shape(side: GraphColumns, node: int) -> Shape:
     known, definition = side.graph.meaning.weights.get(node), side.graph.node_def(node)
     if known is not None:
         return known.shape
-    if definition is None or definition.op not in CONSTANTS or "value" not in definition.attr:
+    if definition is None or definition.op not in CONSTANT_OPS or "value" not in definition.attr:
         return None
     return tuple(int(dim.size) for dim in definition.attr["value"].tensor.tensor_shape.dim)

@@ -12,10 +12,10 @@ from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.options import DiffOptions
-from graphviz_tb.model.change import Change, Edits
-from graphviz_tb.model.dtypes import dtype_word
+from graphviz_tb.model.change import Change, NodeEdits
+from graphviz_tb.model.dtypes import dtype_label
 from graphviz_tb.model.loaded import Signature, TensorSpec
-from graphviz_tb.model.tensors import shape_word
+from graphviz_tb.model.tensors import shape_text
 
 
 def function_signatures(m: Matching) -> dict[int, list[Change]]:
@@ -36,7 +36,7 @@ def function_signatures(m: Matching) -> dict[int, list[Change]]:
         if not detail and not same_results(m, before.returns, after.returns):
             detail["returned"] = {"old": _returned(m.a, mine), "new": _returned(m.b, other)}
         if detail:
-            edits = Edits(functions=((mine, other),))
+            edits = NodeEdits(functions=((mine, other),))
             blocks[other + 1].append(
                 Change("signature-changed", "signature", before.name, after.name, 0, detail, edits=edits)
             )
@@ -78,7 +78,7 @@ def _arguments(side: GraphColumns, function: int) -> list[str]:
 
 def _results(side: GraphColumns, function: int) -> list[str]:
     library = side.graph.graph_def.library.function[side.graph.functions[function].index]
-    return [dtype_word(result.type) if result.type else result.type_attr for result in library.signature.output_arg]
+    return [dtype_label(result.type) if result.type else result.type_attr for result in library.signature.output_arg]
 
 
 def _returned(side: GraphColumns, function: int) -> list[str]:
@@ -149,7 +149,7 @@ def recounted(old: Sequence[TensorSpec], new: Sequence[TensorSpec]) -> dict[str,
 def _spec(spec: TensorSpec | None) -> str | None:
     if spec is None:
         return None
-    return f"{spec.dtype} {shape_word(spec.shape)}"
+    return f"{spec.dtype} {shape_text(spec.shape)}"
 
 
 def same_tensor(m: Matching, old: str, new: str) -> bool:
@@ -177,4 +177,4 @@ def versions(m: Matching, options: DiffOptions) -> list[Change]:
         for version in (old, new)
     ]
     detail = {"key": "versions", "old": words[0], "new": words[1]}
-    return [Change("changed", "cosmetic", "", "", 0, detail, edits=Edits(versions=True))]
+    return [Change("changed", "cosmetic", "", "", 0, detail, edits=NodeEdits(versions=True))]

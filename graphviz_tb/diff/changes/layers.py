@@ -10,26 +10,26 @@ from functools import cached_property
 
 import numpy as np
 
-from graphviz_tb.algorithms.topological import depths
+from graphviz_tb.algorithms.topological import node_depths
 from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
-from graphviz_tb.interpret.pytorch import is_module
-from graphviz_tb.limits import STEPS_TO_USER
+from graphviz_tb.interpret.pytorch import is_pytorch_module
+from graphviz_tb.limits import MAX_STEPS_TO_USER
 from graphviz_tb.model.columns import Bools, Ints
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import (
-    BATCH_PRODUCTS,
-    CASTS,
-    CONSTANTS,
-    CONVOLUTIONS,
-    DEPTHWISE,
-    INPUTS,
-    PASS_THROUGH,
-    READS,
-    REARRANGES,
-    UNIT_AXES,
-    VARIABLES,
+    BATCH_PRODUCT_OPS,
+    CAST_OPS,
+    CONSTANT_OPS,
+    CONVOLUTION_OPS,
+    DEPTHWISE_OPS,
+    IDENTITY_OPS,
+    INPUT_OPS,
+    REARRANGE_OPS,
+    UNIT_AXES_OPS,
+    VARIABLE_OPS,
+    VARIABLE_READ_OPS,
 )
 
 # What a layer is for: a scope with two children that hold such ops is made of layers.
@@ -43,10 +43,10 @@ MAIN = re.compile(
     r"|While|StatelessWhile|Rsqrt|Dropout|SelectV2)"
 )
 # Brings a value, or hands it on.
-PLUMBING = CONSTANTS | INPUTS | VARIABLES | READS | PASS_THROUGH | CASTS
-SHAPING = PLUMBING | UNIT_AXES | REARRANGES
+PLUMBING = CONSTANT_OPS | INPUT_OPS | VARIABLE_OPS | VARIABLE_READ_OPS | IDENTITY_OPS | CAST_OPS
+SHAPING = PLUMBING | UNIT_AXES_OPS | REARRANGE_OPS
 PROJECTIONS = frozenset({"query", "key", "value"})  # the layers that Keras' MultiHeadAttention is made of
-DENSE_CONVOLUTIONS = CONVOLUTIONS - DEPTHWISE  # a convolution of one dimension is written as one of two
+DENSE_CONVOLUTIONS = CONVOLUTION_OPS - DEPTHWISE_OPS  # a convolution of one dimension is written as one of two
 
 
 class Layers:
@@ -66,7 +66,7 @@ class Layers:
     @cached_property
     def depth(self) -> list[float]:
         """How far behind the inputs each op is: its longest way by the longest of all."""
-        steps = depths(self.side.graph)
+        steps = node_depths(self.side.graph)
         most = max(steps, default=0) or 1
         return [step / most for step in steps]
 
@@ -75,7 +75,7 @@ class Layers:
         """Return which ops outside of layers are used by gradients alone: TensorFlow computes them for gradients."""
         side = self.side
         graph, helping = side.graph, ~self.forward
-        alone = (~exists(self.of_row[side.scopes.of_node]) | side.constants()) & ~graph.of_types(MAIN.match)
+        alone = (~exists(self.of_row[side.scopes.of_node]) | side.constants()) & ~graph.nodes_of_types(MAIN.match)
         data = ~graph.control
         sources, first = graph.source[data].tolist(), np.searchsorted(graph.target[data], np.arange(len(side) + 1))
         # How many users each op has that are not known to serve gradients alone.
@@ -96,7 +96,7 @@ class Layers:
         """Return for each scope the layer that it is or is part of; -1 for a scope that is made of layers."""
         side, scopes = self.side, self.side.scopes
         # Prefix sums over nodes in the order of scopes: how many main ops are below each.
-        total = np.concatenate(([0], np.cumsum(side.graph.of_types(MAIN.match)[scopes.node_order])))
+        total = np.concatenate(([0], np.cumsum(side.graph.nodes_of_types(MAIN.match)[scopes.node_order])))
         holds = total[scopes.node_start[scopes.end]] > total[scopes.node_start[:-1]]
         parent = scopes.parent
         inner = np.fromiter((bool(INNER.match(leaf)) for leaf in scopes.leaf), bool, len(scopes))
@@ -132,7 +132,7 @@ class Layers:
     def holds_convolution(self) -> Bools:
         """Which functions hold one convolution, and no more."""
         side = self.side
-        blocks = side.block[side.graph.of_types(DENSE_CONVOLUTIONS.__contains__)]
+        blocks = side.block[side.graph.nodes_of_types(DENSE_CONVOLUTIONS.__contains__)]
         holds: Bools = np.bincount(blocks, minlength=len(side.graph.functions) + 1)[1:] == 1
         return holds
 
@@ -145,7 +145,7 @@ class Layers:
     def user(self, node: int, through: frozenset[str] = PLUMBING) -> int:
         """The op that a weight is for: past reads, casts and identities; the node itself where it is no weight."""
         graph, current = self.side.graph, node
-        for _ in range(STEPS_TO_USER):
+        for _ in range(MAX_STEPS_TO_USER):
             if graph.op_types[graph.op[current]] not in through:
                 break
             using = self.using(current)
@@ -180,10 +180,10 @@ class Layers:
 def holds_modules(side: GraphColumns) -> Bools:
     """The scopes of a PyTorch trace that are not layers: those that hold modules, and those that are not modules."""
     scopes = side.scopes
-    module = np.fromiter((is_module(last_segment(name)) for name in scopes.name), bool, len(scopes))
+    module = np.fromiter((is_pytorch_module(last_segment(name)) for name in scopes.name), bool, len(scopes))
     holds = ~module
     holds[scopes.parent[module & exists(scopes.parent)]] = True
-    nodes = np.fromiter((is_module(last_segment(name)) for name in side.graph.name), bool, len(side))
+    nodes = np.fromiter((is_pytorch_module(last_segment(name)) for name in side.graph.name), bool, len(side))
     holds[scopes.of_node[nodes]] = True
     return holds
 
@@ -191,7 +191,7 @@ def holds_modules(side: GraphColumns) -> Bools:
 def attentions(side: GraphColumns) -> list[int]:
     """Return the scopes of multi-head attentions: one layer in a program, made of several layers by Keras."""
     graph, scopes = side.graph, side.scopes
-    rows = np.unique(scopes.of_node[graph.of_types(BATCH_PRODUCTS.__contains__)])
+    rows = np.unique(scopes.of_node[graph.nodes_of_types(BATCH_PRODUCT_OPS.__contains__)])
     # The product of queries and keys is in a separate scope. Each scope once: thousands may hold a product.
     around = np.unique(np.concatenate((rows, scopes.parent[rows])))
     return [

@@ -14,9 +14,9 @@ from graphviz_tb.diff.changes.units import left_behind
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.series import numbered
-from graphviz_tb.limits import NAMES_EXCHANGED, Meter
-from graphviz_tb.model.change import Change, Edits, NamePair, Severity
-from graphviz_tb.ops.roles import CONSTANTS
+from graphviz_tb.limits import MAX_EXCHANGED_LETTERS, Meter
+from graphviz_tb.model.change import Change, NamePair, NodeEdits, Severity
+from graphviz_tb.ops.roles import CONSTANT_OPS
 
 # e.g. both numbers of "conv2d_3_1", the "_1" of "dense_1_kernel"; none of "layer3" or "_1"
 COUNTED = re.compile(r"(?<=.)_(\d{1,9})(?=_|$)", re.DOTALL)
@@ -124,7 +124,7 @@ def one_substitution(m: Matching, groups: NamesByEdit) -> NamesByEdit:
     uncounted = {key: [uncounted_names(m, renamed) for renamed in members] for key, members in groups.items()}
     merged: NamesByEdit = {}
     taken: set[EditKey] = set()
-    work = Meter(NAMES_EXCHANGED)
+    work = Meter(MAX_EXCHANGED_LETTERS)
     for place, first in enumerate(order):
         if first in taken:
             continue
@@ -218,7 +218,7 @@ def is_argument(m: Matching, renamed: NameChange) -> bool:
 
 def is_constant(m: Matching, renamed: NameChange) -> bool:
     """Whether it is a constant: those are known by their user."""
-    return not renamed.scope and m.a.graph.op_types[m.a.graph.op[renamed.old]] in CONSTANTS
+    return not renamed.scope and m.a.graph.op_types[m.a.graph.op[renamed.old]] in CONSTANT_OPS
 
 
 def _numbers(m: Matching, scope: bool, row: int) -> NumberPairs:
@@ -267,8 +267,8 @@ def _ops(m: Matching, members: list[NameChange]) -> int:
     return sum(m.b.scopes.size(renamed.new) if renamed.scope else 1 for renamed in members)
 
 
-def _edits(members: list[NameChange]) -> Edits:
-    return Edits(
+def _edits(members: list[NameChange]) -> NodeEdits:
+    return NodeEdits(
         scopes=tuple((renamed.old, renamed.new) for renamed in members if renamed.scope),
         nodes=tuple((renamed.old, renamed.new) for renamed in members if not renamed.scope),
     )

@@ -10,13 +10,13 @@ from itertools import chain
 import numpy as np
 from numpy.typing import ArrayLike
 
-from graphviz_tb.annotate import costs_by_node, weights_by_node
+from graphviz_tb.annotate import operation_costs, weight_costs
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.limits import MOST_OF_QUANTITY, NODES_COSTED, NODES_OF_LAYERS
-from graphviz_tb.model.change import QUANTITIES, Change, ValuePair
+from graphviz_tb.limits import MAX_CACHED_LAYER_NODES, MAX_COSTED_NODES, MAX_QUANTITY
+from graphviz_tb.model.change import CHANGE_QUANTITIES, Change, ValuePair
 from graphviz_tb.model.columns import Bools, Ints, Longs
-from graphviz_tb.model.costs import NOTHING, Cost
+from graphviz_tb.model.costs import NO_COST, Cost
 from graphviz_tb.model.graph import Graph, Mark
 
 QuantityColumn = Longs | None  # by node; None where the quantity is not known
@@ -49,7 +49,7 @@ class NodeQuantities:
             "parameters": (parameters_of(old, held), parameters_of(new, kept)),
             "flops": (flops_of(old, before), flops_of(new, after)),
         }
-        return {word: by_word[word] for word in QUANTITIES}
+        return {word: by_word[word] for word in CHANGE_QUANTITIES}
 
     @cached_property
     def costs(self) -> tuple[list[Cost] | None, list[Cost] | None]:
@@ -97,7 +97,7 @@ class NodeQuantities:
         layers, (old, new) = self.in_layers(change), self.edited(change)
         more = self.sums(outside(old, layers.old), outside(new, layers.new))
         pairs = {
-            word: (min(MOST_OF_QUANTITY, before + more[word][0]), min(MOST_OF_QUANTITY, after + more[word][1]))
+            word: (min(MAX_QUANTITY, before + more[word][0]), min(MAX_QUANTITY, after + more[word][1]))
             for word, (before, after) in layers.sums.items()
         }
         return {word: pair for word, pair in pairs.items() if pair[0] != pair[1]}
@@ -157,7 +157,7 @@ class NodeQuantities:
             old, new = self.with_partners(*nodes)
             self.kept += len(old) + len(new)
             # A large layer may be with another one in each change: not all are kept.
-            if self.kept > NODES_OF_LAYERS:
+            if self.kept > MAX_CACHED_LAYER_NODES:
                 self.inside.clear()
                 self.kept = len(old) + len(new)
             self.inside[rows] = Inside(old, new, self.sums(old, new))
@@ -204,13 +204,13 @@ def total(column: QuantityColumn) -> int | None:
 
 
 def summed(column: Longs) -> int:
-    """The sum of numbers from 0, no more than `MOST_OF_QUANTITY`: sixty-four bits would turn it negative.
+    """The sum of numbers from 0, no more than `MAX_QUANTITY`: sixty-four bits would turn it negative.
 
-    >>> summed(np.array([1, 2])), summed(np.array([MOST_OF_QUANTITY, 1])) == MOST_OF_QUANTITY
+    >>> summed(np.array([1, 2])), summed(np.array([MAX_QUANTITY, 1])) == MAX_QUANTITY
     (3, True)
     """
-    if len(column) and int(np.max(column)) > MOST_OF_QUANTITY // len(column):
-        return min(MOST_OF_QUANTITY, sum(map(int, column)))
+    if len(column) and int(np.max(column)) > MAX_QUANTITY // len(column):
+        return min(MAX_QUANTITY, sum(map(int, column)))
     return int(column.sum())
 
 
@@ -230,7 +230,7 @@ def parameters_of(layers: Layers, weights: Mapping[int, Cost]) -> QuantityColumn
     """How many parameters of the model each node brings, as `info` counts them; None where nothing is known of any."""
     counts = np.zeros(len(layers.side), np.int64)
     counts[list(weights)] = [cost.parameters for cost in weights.values()]
-    unsized = any(cost.lacks("parameters") for cost in weights.values())
+    unsized = any(cost.is_lower_bound("parameters") for cost in weights.values())
     # The traces of PyTorch have no shapes of weights.
     return None if layers.side.of_pytorch or (unsized and not counts.any()) else counts
 
@@ -253,16 +253,16 @@ def weights_in(layers: Layers) -> dict[int, Cost]:
     """What the weights of the main graph cost, as `info` counts them."""
     graph = layers.side.graph
     there = graph.kept & ~exists(graph.function)
-    return {node: cost for node, cost in weights_by_node(graph).items() if there[node]}
+    return {node: cost for node, cost in weight_costs(graph).items() if there[node]}
 
 
 def costs_in(layers: Layers) -> list[Cost] | None:
     """What each node of the main graph costs, as `info` counts it; None of a graph that is too large."""
     graph: Graph = layers.side.graph
-    if len(graph) > NODES_COSTED:
+    if len(graph) > MAX_COSTED_NODES:
         return None
     there = graph.kept & ~exists(graph.function)
-    return [cost if here else NOTHING for cost, here in zip(costs_by_node(graph), there.tolist(), strict=True)]
+    return [cost if here else NO_COST for cost, here in zip(operation_costs(graph), there.tolist(), strict=True)]
 
 
 def flops_of(layers: Layers, costs: list[Cost] | None) -> QuantityColumn:

@@ -13,7 +13,7 @@ from typing import Any
 
 from graphviz_tb.diff.changes.settings import WORDS
 from graphviz_tb.diff.changes.several import edits_of, places_of
-from graphviz_tb.model.change import Change, by_severity
+from graphviz_tb.model.change import Change, sort_by_severity
 
 WIDTH_KEYS = frozenset({"units", "filters", "output_dim", "num_heads", "key_dim"})
 NEAR = 1e-3  # relative: constants are rounded to float32
@@ -134,7 +134,7 @@ def united_change(members: Sequence[Change]) -> Change:
     for other in others:
         beside += other.detail.get("with", ())
     detail = {**first.detail, "with": [*first.detail.get("with", ()), *beside]}
-    behind = by_severity(inner for member in members for inner in member.consequences)
+    behind = sort_by_severity(inner for member in members for inner in member.consequences)
     ops = sum(member.ops for member in members)
     also = (*first.also, *(place for place in places_of(others, first) if place not in first.also))
     return replace(first, detail=detail, ops=ops, also=also, edits=edits_of(members), consequences=behind)

@@ -12,14 +12,22 @@ from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.meaning import plain_setting
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.interpret.pytorch import PORT
+from graphviz_tb.interpret.pytorch import PORT_OP
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.layers import Layer
-from graphviz_tb.model.tensors import Tensor, shape_word
-from graphviz_tb.ops.roles import CONSTANTS, FRAME_EXITS, FRAME_MERGES, FRAME_SWITCHES, GROUPS, INPUTS, VARIABLES
+from graphviz_tb.model.tensors import Tensor, shape_text
+from graphviz_tb.ops.roles import (
+    CONSTANT_OPS,
+    FRAME_EXIT_OPS,
+    FRAME_MERGE_OPS,
+    FRAME_SWITCH_OPS,
+    GROUP_OPS,
+    INPUT_OPS,
+    VARIABLE_OPS,
+)
 
-LOOSE = GROUPS | FRAME_EXITS | FRAME_SWITCHES | FRAME_MERGES  # nobody need use what they give
+LOOSE = GROUP_OPS | FRAME_EXIT_OPS | FRAME_SWITCH_OPS | FRAME_MERGE_OPS  # nobody need use what they give
 Ends = tuple[str, list[Tensor], str, list[Tensor]]  # an output: its name and its tensors, old and new
 
 
@@ -59,7 +67,7 @@ def fit(shape: Sequence[int | None], other: Sequence[int | None]) -> bool:
 
 def spec(given: Sequence[Tensor]) -> str:
     """Types and shapes in words."""
-    return ", ".join(f"{tensor.dtype} {shape_word(tensor.shape)}".strip() for tensor in given)
+    return ", ".join(f"{tensor.dtype} {shape_text(tensor.shape)}".strip() for tensor in given)
 
 
 def of_layers(m: Matching) -> Iterator[Ends]:
@@ -119,7 +127,7 @@ def of_ops(m: Matching, layers: tuple[Layers, Layers]) -> Iterator[Ends]:
     left = [node for node in old if node not in known], [node for node in new if node not in taken]
     pairs += zip(*left, strict=True) if len(left[0]) == len(left[1]) else ()
     names = m.a.graph.name, m.b.graph.name
-    decode = tensors.TensorDecoder(m.a.graph).decode, tensors.TensorDecoder(m.b.graph).decode
+    decode = tensors.TensorDecoder(m.a.graph).tensors_of_node, tensors.TensorDecoder(m.b.graph).tensors_of_node
     for mine, other in sorted(pairs, key=lambda pair: names[1][pair[1]]):
         yield names[0][mine], [decode[0](mine)("0")], names[1][other], [decode[1](other)("0")]
 
@@ -130,11 +138,11 @@ def result_ops(layers: Layers) -> list[int]:
     side = layers.side
     graph = side.graph
     is_end = layers.forward & ~exists(graph.function) & (graph.mark == Mark.NONE) & graph.kept
-    is_end &= ~graph.of_types((VARIABLES | CONSTANTS | INPUTS | LOOSE).__contains__)
+    is_end &= ~graph.nodes_of_types((VARIABLE_OPS | CONSTANT_OPS | INPUT_OPS | LOOSE).__contains__)
     # What only control edges leave is still an end.
     is_end[graph.source[~graph.control]] = False
     nodes = np.flatnonzero(is_end).tolist()
-    if graph.of_pytorch:  # whose trace says what is given; what nobody uses is left over
-        return sorted((node for node in nodes if graph.op_types[graph.op[node]] == PORT), key=graph.name.__getitem__)
+    if graph.is_pytorch:  # whose trace says what is given; what nobody uses is left over
+        return sorted((node for node in nodes if graph.op_types[graph.op[node]] == PORT_OP), key=graph.name.__getitem__)
     results = [node for node in nodes if is_result(side, [node])]
     return sorted(results or nodes, key=graph.name.__getitem__)

@@ -7,10 +7,10 @@ from heapq import heapify, heappop, heappush
 from graphviz_tb.diff.changes.layers import PLUMBING
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.model.change import Change
-from graphviz_tb.ops.roles import GROUPS, PASS_EACH, SIZES, UNIT_AXES
+from graphviz_tb.ops.roles import GROUP_OPS, PASS_EACH_OPS, SIZE_OPS, UNIT_AXES_OPS
 
 # Op types that only bring, hand on or reshape what others compute with: they name an edit only where all are such.
-QUIET = PLUMBING | PASS_EACH | UNIT_AXES | SIZES | GROUPS
+QUIET = PLUMBING | PASS_EACH_OPS | UNIT_AXES_OPS | SIZE_OPS | GROUP_OPS
 
 
 def in_flow(side: GraphColumns, parts: list[Change]) -> list[Change]:

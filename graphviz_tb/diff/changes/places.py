@@ -11,7 +11,7 @@ from graphviz_tb.diff.changes.several import edits_of, wording
 from graphviz_tb.diff.columns.meaning import CALLS, settings_alone
 from graphviz_tb.diff.columns.wording import fingerprint
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.model.change import Change, Edits, by_severity
+from graphviz_tb.model.change import Change, NodeEdits, sort_by_severity
 from graphviz_tb.model.paths import last_segment
 
 MANY = 3  # numbered members of one series, or layers alike, that came or went: fewer are reported one by one
@@ -19,8 +19,8 @@ MANY = 3  # numbered members of one series, or layers alike, that came or went: 
 
 def at_places(m: Matching, causes: Sequence[Change]) -> list[Change]:
     """The same edit at several places as one change."""
-    apart = [part for members in by_wording(by_severity(causes)) for part in split(members)]
-    groups = by_wording(by_severity(apart))
+    apart = [part for members in by_wording(sort_by_severity(causes)) for part in split(members)]
+    groups = by_wording(sort_by_severity(apart))
     merged = []
     for members in layers_alike(m, groups):
         apart_still = len(members) < MANY and are_numbered(members) and "layers" not in members[0].detail
@@ -70,7 +70,7 @@ def of_part(member: Change, part: dict[str, Any]) -> Change:
     """A difference beside the first as a change."""
     attributes = tuple(each for each in member.edits.attributes if each[2] == part["key"])
     detail = {key: part[key] for key in ("key", "old", "new")}
-    edits = Edits(attributes=attributes)
+    edits = NodeEdits(attributes=attributes)
     return Change("changed", "attribute", member.old, member.new, len(attributes), detail, edits=edits)
 
 
@@ -144,6 +144,6 @@ def at_once(members: Sequence[Change]) -> Change:
     if "order" in detail and len(members) > 1:
         blocks = sum(member.detail["order"].get("blocks", 1) for member in members)
         detail["order"] = {**detail["order"], "blocks": blocks}
-    behind = by_severity(inner for member in members for inner in member.consequences)
+    behind = sort_by_severity(inner for member in members for inner in member.consequences)
     ops = sum(member.ops for member in members)
     return replace(first, detail=detail, also=tuple(also), ops=ops, edits=edits_of(members), consequences=behind)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from graphviz_tb.diff.changes.layers import Layers
-from graphviz_tb.limits import NODES_COSTED
-from graphviz_tb.model.change import SEVERITIES, Change, by_severity
+from graphviz_tb.limits import MAX_COSTED_NODES
+from graphviz_tb.model.change import SEVERITIES, Change, sort_by_severity
 
 
 def by_flow(layers: tuple[Layers, Layers], changes: Iterable[Change]) -> tuple[Change, ...]:
     """Sort changes by severity; of one severity those of the model first, in the order of flow, then by name. Graphs of
     very many nodes keep the order of names. `layers` are those of the old and of the new graph."""
-    ordered = by_severity(changes)
-    if len(ordered) < 2 or any(len(side.side) > NODES_COSTED for side in layers):
+    ordered = sort_by_severity(changes)
+    if len(ordered) < 2 or any(len(side.side) > MAX_COSTED_NODES for side in layers):
         return ordered
     old, new = layers
     # By the place of what is there, of what went by the place that it had.

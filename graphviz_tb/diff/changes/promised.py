@@ -9,8 +9,8 @@ from graphviz_tb.diff.changes.compare import BATCH
 from graphviz_tb.diff.changes.precision import is_precision
 from graphviz_tb.diff.changes.several import without
 from graphviz_tb.diff.changes.traced_widths import WIDTH_KEYS
-from graphviz_tb.model.change import Change, by_severity
-from graphviz_tb.ops.roles import TRACED_RESULTS
+from graphviz_tb.model.change import Change, sort_by_severity
+from graphviz_tb.ops.roles import TRACED_RESULT_OPS
 
 
 def with_signatures(changes: Sequence[Change], promised: Sequence[Change]) -> tuple[Change, ...]:
@@ -23,26 +23,26 @@ def with_signatures(changes: Sequence[Change], promised: Sequence[Change]) -> tu
     ports = next((change for change in promised if change.kind == "signature-changed"), None)
     others = [*(item for item in changes), *(item for item in promised if item is not ports)]
     if ports is None:
-        return by_severity(others)
+        return sort_by_severity(others)
     # The op that ends a result came or went with it: the signature already says so.
     said = [item for item in others if is_result(item, ports)]
     inputs = [item for item in changes if item.severity == "signature" and item.detail.get("key") in ("shape", BATCH)]
     # Somebody changed the inputs or the set of outputs: that is the cause, and its changes of the graph follow.
     if not only_outputs(ports):
         behind = [*inputs, *said]
-        return by_severity([*without(others, behind), replace(ports, consequences=by_severity(behind))])
+        return sort_by_severity([*without(others, behind), replace(ports, consequences=sort_by_severity(behind))])
     cause = inputs[0] if inputs else cause_of(ports, changes) or widest(changes)
     if cause is None:
-        return by_severity([*others, ports])
-    grave = replace(cause, severity="signature", consequences=by_severity([*cause.consequences, ports]))
-    return by_severity([grave if item is cause else item for item in others])
+        return sort_by_severity([*others, ports])
+    grave = replace(cause, severity="signature", consequences=sort_by_severity([*cause.consequences, ports]))
+    return sort_by_severity([grave if item is cause else item for item in others])
 
 
 def is_result(change: Change, ports: Change) -> bool:
     """Whether only the op came, or went, that ends a result which the signature has, or had, too."""
     keys = {port["key"] for port in ports.detail["ports"] if not (port["old"] and port["new"])}
     ends = change.severity == "signature" or change.name in keys
-    return bool(keys) and ends and change.detail.get("op_types", {}).keys() == TRACED_RESULTS
+    return bool(keys) and ends and change.detail.get("op_types", {}).keys() == TRACED_RESULT_OPS
 
 
 def only_outputs(ports: Change) -> bool:

@@ -12,9 +12,9 @@ from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.diff.changes.weights import Atom
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.model.change import Change, Edits
-from graphviz_tb.ops.inputs import is_size
-from graphviz_tb.ops.roles import COUNTS
+from graphviz_tb.model.change import Change, NodeEdits
+from graphviz_tb.ops.inputs import is_size_input
+from graphviz_tb.ops.roles import SIZE_ARITHMETIC_OPS
 
 UNITS = "units"
 # What a constant at this input of such an op is called in programs: scope, op type, input, op that uses the result.
@@ -51,7 +51,7 @@ def setting_changes(
         whole = is_whole(atom[2].old) and is_whole(atom[2].new)
         # What is cut out of a list of whole numbers is a size: TensorFlow wrote a constant for a shape that it knows.
         shape = op in CUTS and not slot and isinstance(atom[2].old, list)
-        size = word != UNITS and (is_size(op, slot) or (whole and (op in COUNTS or shape)))
+        size = word != UNITS and (is_size_input(op, slot) or (whole and (op in SIZE_ARITHMETIC_OPS or shape)))
         values = repr((atom[2].old, atom[2].new))
         layer = layers[1].of(user) if layers[1].forward[user] else None
         key = (int(m.b.block[atom[1]]), COUNTED.sub("", word), values, layer)
@@ -70,7 +70,7 @@ def _change(layers: tuple[Layers, Layers], word: str, members: list[tuple[Atom, 
     )
     old, new = (alone(value) if word == UNITS else value for value in (first.old, first.new))
     detail: dict[str, Any] = {"key": word, "old": old, "new": new, "constant": True}
-    edits = Edits(attributes=tuple((old, new, "value") for (old, new, _), *_ in members))
+    edits = NodeEdits(attributes=tuple((old, new, "value") for (old, new, _), *_ in members))
     return Change("changed", "attribute", *places[0], len(members), detail, tuple(places[1:]), edits=edits)
 
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from graphviz_tb.diff.changes.names import without_counters
 from graphviz_tb.diff.columns.wording import fingerprint
-from graphviz_tb.model.change import Change, Edits, united
+from graphviz_tb.model.change import Change, NodeEdits, concat_node_edits
 from graphviz_tb.model.paths import last_segment
 
 T = TypeVar("T")
@@ -24,9 +24,9 @@ def without(items: Iterable[T], others: Iterable[T]) -> list[T]:
     return [item for item in items if id(item) not in left_out]
 
 
-def edits_of(changes: Iterable[Change]) -> Edits:
+def edits_of(changes: Iterable[Change]) -> NodeEdits:
     """The edits of all."""
-    return united(change.edits for change in changes)
+    return concat_node_edits(change.edits for change in changes)
 
 
 def places_of(changes: Iterable[Change], first: Change) -> tuple[tuple[str | None, str | None], ...]:

@@ -13,10 +13,10 @@ from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.traced import OWN, SHARED
 from graphviz_tb.model.change import Change
-from graphviz_tb.ops.roles import CONSTANTS, INPUTS, PASS_THROUGH, READS, VARIABLES
+from graphviz_tb.ops.roles import CONSTANT_OPS, IDENTITY_OPS, INPUT_OPS, VARIABLE_OPS, VARIABLE_READ_OPS
 
-READING = READS | PASS_THROUGH
-WEIGHTS = VARIABLES | READS | CONSTANTS | INPUTS
+READING = VARIABLE_READ_OPS | IDENTITY_OPS
+WEIGHTS = VARIABLE_OPS | VARIABLE_READ_OPS | CONSTANT_OPS | INPUT_OPS
 
 
 def unshared(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[Change]) -> Change | None:

@@ -6,8 +6,8 @@ from graphviz_tb.diff.changes.attributes import SHAPE, Difference
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change
-from graphviz_tb.ops.inputs import is_size
-from graphviz_tb.ops.roles import CONSTANTS, COUNTS, INDEXES, SIZES
+from graphviz_tb.ops.inputs import is_size_input
+from graphviz_tb.ops.roles import CONSTANT_OPS, INDEX_OPS, SIZE_ARITHMETIC_OPS, SIZE_OPS
 
 TYPES = ("T", "Tparams", "Tidx", "SrcT")  # the attribute that says what an op computes with
 WHOLE = (3, 9)  # int32, int64 as TensorFlow numbers types
@@ -32,10 +32,10 @@ def only_sizes(m: Matching, change: Change) -> bool:
 def sizing(side: GraphColumns, node: int) -> bool:
     """Whether an op asks for a size or computes with whole numbers alone."""
     op = side.graph.op_types[side.graph.op[node]]
-    if op in SIZES or op in CONSTANTS:
+    if op in SIZE_OPS or op in CONSTANT_OPS:
         return True
     definition = side.graph.node_def(node)
-    if op not in COUNTS | INDEXES or definition is None:
+    if op not in SIZE_ARITHMETIC_OPS | INDEX_OPS or definition is None:
         return False
     types = [definition.attr[key].type for key in TYPES if key in definition.attr]
     return bool(types) and types[0] in WHOLE
@@ -44,7 +44,7 @@ def sizing(side: GraphColumns, node: int) -> bool:
 def takes_sizes(m: Matching, change: Change) -> bool:
     """Whether all rewired inputs are sizes."""
     op = m.b.graph.op_types[m.b.graph.op[change.edits.inputs[0][1]]]
-    return all(is_size(op, wire["input"]) for wire in change.detail["inputs"])
+    return all(is_size_input(op, wire["input"]) for wire in change.detail["inputs"])
 
 
 def is_entailed(key: str, old: object) -> bool:

@@ -6,7 +6,7 @@ import numpy as np
 
 from graphviz_tb.diff.changes.numbers import NodeQuantities
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.model.change import Change, Edits
+from graphviz_tb.model.change import Change, NodeEdits
 from graphviz_tb.model.columns import Longs
 
 TOTALS = ("parameters", "flops", "ops")  # the first that differs is reported; its numbers are all of them
@@ -29,7 +29,7 @@ def other_totals(m: Matching, numbers: NodeQuantities) -> tuple[Change, ...]:
             continue
         pairs = list(zip(mine[differ].tolist(), others[differ].tolist(), strict=True))
         places = sorted((m.a.graph.name[a], m.b.graph.name[b]) for a, b in pairs) or [("", "")]
-        edits = Edits(attributes=tuple((a, b, word) for a, b in pairs))
+        edits = NodeEdits(attributes=tuple((a, b, word) for a, b in pairs))
         detail = {"key": word, "old": old, "new": new}
         return (Change("changed", "attribute", *places[0], len(pairs), detail, tuple(places[1:]), edits=edits),)
     return ()

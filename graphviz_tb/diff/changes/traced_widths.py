@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.interpret.pytorch import is_module
-from graphviz_tb.model.change import Change, Edits
+from graphviz_tb.interpret.pytorch import is_pytorch_module
+from graphviz_tb.model.change import Change, NodeEdits
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.paths import last_segment
 
@@ -51,7 +51,7 @@ def other_widths(m: Matching) -> Iterator[Change]:
         if key and before and after and before != after:
             names = module(m.a.graph, mine), module(m.b.graph, other)
             detail = {"key": key, "old": before, "new": after}
-            edits = Edits(attributes=((mine, other, SHAPE),))
+            edits = NodeEdits(attributes=((mine, other, SHAPE),))
             yield Change("changed", "attribute", *names, 1, detail, edits=edits)
 
 
@@ -75,4 +75,4 @@ def module(graph: Graph, node: int) -> str:
     """The module that an op is in; of an op outside of all its own name."""
     name = graph.name[node]
     around = name.rpartition("/")[0]
-    return around if is_module(last_segment(around)) and not is_module(last_segment(name)) else name
+    return around if is_pytorch_module(last_segment(around)) and not is_pytorch_module(last_segment(name)) else name

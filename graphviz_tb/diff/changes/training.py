@@ -8,19 +8,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphviz_tb.algorithms.reached import spread_from
+from graphviz_tb.algorithms.reached import reachable_mask
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.columns import Bools
-from graphviz_tb.ops.roles import INPUTS, VARIABLES, Role, has_role
+from graphviz_tb.ops.roles import INPUT_OPS, VARIABLE_OPS, Role, has_role
 
 UPDATES = (Role.ASSIGN, Role.SCATTER, Role.UPDATE)
 APPLY = re.compile(r"^(?:Resource)?(?:Sparse)?Apply(\w+)$")
 WHOLE = (3, 9, 22, 23)  # int32, int64, uint32, uint64 as TensorFlow numbers types
-STATE = VARIABLES | INPUTS
+STATE = VARIABLE_OPS | INPUT_OPS
 COUNTER = re.compile(r"_\d+$")
 
 
@@ -41,7 +41,7 @@ def training(layers: Layers) -> TrainedVariables:
     side = layers.side
     if not side.graph.meaning.flow().gradient.any():
         return TrainedVariables("", frozenset())
-    updates = side.graph.of_types(lambda op: has_role(op, *UPDATES)) & ~layers.forward
+    updates = side.graph.nodes_of_types(lambda op: has_role(op, *UPDATES)) & ~layers.forward
     computed = from_state(side)
     words: Counter[str] = Counter()
     trained = set()
@@ -59,7 +59,9 @@ def training(layers: Layers) -> TrainedVariables:
 def from_state(side: GraphColumns) -> Bools:
     """Return the nodes computed from variables or inputs, not only from constants or a checkpoint."""
     data = ~side.graph.control
-    return spread_from(side.graph.of_types(STATE.__contains__), side.graph.source[data], side.graph.target[data])
+    return reachable_mask(
+        side.graph.nodes_of_types(STATE.__contains__), side.graph.source[data], side.graph.target[data]
+    )
 
 
 def is_whole(side: GraphColumns, node: int) -> bool:

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from graphviz_tb.diff.changes.attributes import Difference
 from graphviz_tb.diff.changes.layers import SHAPING, Layers
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.interpret.layer_classes import GATES
-from graphviz_tb.model.change import Change, Edits, Severity
-from graphviz_tb.ops.layers import LayerRole, is_layer
-from graphviz_tb.ops.roles import EMBEDDING, READS, VARIABLES, Role, has_role
+from graphviz_tb.interpret.layer_classes import CLASS_BY_GATE_COUNT
+from graphviz_tb.model.change import Change, NodeEdits, Severity
+from graphviz_tb.ops.layers import LayerRole, has_layer_role
+from graphviz_tb.ops.roles import EMBEDDING_OPS, VARIABLE_OPS, VARIABLE_READ_OPS, Role, has_role
 
 Atom = tuple[int, int, Difference]  # old node, new node, what is different
 ValueChange = tuple[int, str, str, str]  # how telling it is, the word, the old and the new value
@@ -23,7 +23,7 @@ def is_weight(m: Matching, new: int, difference: Difference) -> bool:
     """Whether a difference is the shape of a weight."""
     if difference.key in ("weight", "value shape") and difference.attribute != "weight":
         return True
-    return difference.key == "shape" and m.b.graph.op_types[m.b.graph.op[new]] in READS | VARIABLES
+    return difference.key == "shape" and m.b.graph.op_types[m.b.graph.op[new]] in VARIABLE_READ_OPS | VARIABLE_OPS
 
 
 def weight_changes(m: Matching, layers: tuple[Layers, Layers], atoms: Sequence[Atom]) -> list[tuple[int, Change, bool]]:
@@ -50,7 +50,7 @@ def _change(m: Matching, layers: tuple[Layers, Layers], layer: int, members: lis
         "new": new,
         "weights": [{"old": before, "new": after} for before, after in shapes],
     }
-    edits = Edits(
+    edits = NodeEdits(
         attributes=tuple((mine, other, difference.attribute or difference.key) for mine, other, difference in members)
     )
     nodes = len({other for _, other, _ in members})
@@ -93,7 +93,7 @@ def recurrent(shapes: Sequence[tuple[str, str]]) -> list[ValueChange]:
     columns = Counter(shape[1] for shape in {old for old, _ in known})
     for old, new in known:
         # The input kernel has as many columns as the recurrent one: gates × units.
-        for gates in GATES if columns[old[1]] > 1 and len(new) == 2 else ():
+        for gates in CLASS_BY_GATE_COUNT if columns[old[1]] > 1 and len(new) == 2 else ():
             if old[1] == gates * old[0] and new[1] == gates * new[0] and old != new:
                 phrases.append((4, "units", str(old[0]), str(new[0])))
         kinds = [gated(shape) if len(shape) == 2 else None for shape in (old, new)]
@@ -109,19 +109,21 @@ def gated(shape: tuple[int, ...]) -> str | None:
     >>> gated((32, 96)), gated((32, 128)), gated((32, 32))
     ('GRU', 'LSTM', None)
     """
-    return GATES.get(shape[1] // shape[0]) if shape[0] and not shape[1] % shape[0] else None
+    return CLASS_BY_GATE_COUNT.get(shape[1] // shape[0]) if shape[0] and not shape[1] % shape[0] else None
 
 
 def telling(ops: Iterable[str]) -> list[str]:
     """Of op types as much as `words` asks for: one of a convolution, one of an embedding."""
     ops = set(ops)
-    found = (next((op for op in sorted(ops) if each(op)), None) for each in (is_convolution, EMBEDDING.__contains__))
+    found = (
+        next((op for op in sorted(ops) if each(op)), None) for each in (is_convolution, EMBEDDING_OPS.__contains__)
+    )
     return [op for op in found if op is not None]
 
 
 def is_convolution(op: str) -> bool:
     """Whether an op, or a layer, is a convolution."""
-    layer = is_layer(op, LayerRole.CONVOLUTION)
+    layer = has_layer_role(op, LayerRole.CONVOLUTION)
     return layer or has_role(op, Role.CONVOLUTION, Role.TRANSPOSED_CONVOLUTION)
 
 
@@ -145,8 +147,8 @@ def words(ops: Sequence[str], old: str, new: str) -> ValueChange:
         if convolution and len(before) >= 3:
             return 2, "filters", before[-1], after[-1]
         if len(before) == 2:
-            return 2, "output_dim" if any(op in EMBEDDING for op in ops) else "units", before[-1], after[-1]
+            return 2, "output_dim" if any(op in EMBEDDING_OPS for op in ops) else "units", before[-1], after[-1]
         return 1, "weight", old, new
-    if len(before) == 2 and any(op in EMBEDDING for op in ops):
+    if len(before) == 2 and any(op in EMBEDDING_OPS for op in ops):
         return 2, "input_dim", before[0], after[0]
     return FOLLOWS, "weight", old, new

@@ -13,10 +13,10 @@ from graphviz_tb.diff.changes.wiring import Rewire, rewired, rewires
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.model.change import Change, Edits
+from graphviz_tb.model.change import Change, NodeEdits
 from graphviz_tb.model.columns import Ints
-from graphviz_tb.ops.inputs import setting_name
-from graphviz_tb.ops.roles import CONSTANTS
+from graphviz_tb.ops.inputs import setting_input_name
+from graphviz_tb.ops.roles import CONSTANT_OPS
 
 
 def unit_links(m: Matching, old_units: list[Unit], old_of: Ints, new_units: list[Unit], new_of: Ints) -> list[Rewire]:
@@ -99,7 +99,7 @@ def taken_constants(m: Matching, wires: list[Rewire]) -> tuple[list[Change], lis
 
     A trace has one node for all uses of a number in a module: which of them an op takes is the number that it is given.
     """
-    if not (m.a.graph.of_pytorch and m.b.graph.of_pytorch):
+    if not (m.a.graph.is_pytorch and m.b.graph.is_pytorch):
         return [], wires
     groups: dict[tuple[str, str, str], list[Rewire]] = defaultdict(list)
     others = []
@@ -109,13 +109,15 @@ def taken_constants(m: Matching, wires: list[Rewire]) -> tuple[list[Change], lis
             others.append(wire)
             continue
         op = m.b.graph.op_types[m.b.graph.op[wire.new]]
-        groups[setting_name(op, wire.slot) or f"input {wire.slot} of {op}", str(values[0]), str(values[1])].append(wire)
+        groups[
+            setting_input_name(op, wire.slot) or f"input {wire.slot} of {op}", str(values[0]), str(values[1])
+        ].append(wire)
     changes = []
     for (key, old, new), members in groups.items():
         first, *also = dict.fromkeys((module(m.a.graph, wire.old), module(m.b.graph, wire.new)) for wire in members)
         pairs = tuple(dict.fromkeys((wire.old, wire.new) for wire in members))
         detail = {"key": key, "old": old, "new": new}
-        edits = Edits(inputs=pairs)
+        edits = NodeEdits(inputs=pairs)
         changes.append(Change("changed", "attribute", *first, len(pairs), detail, tuple(also), edits=edits))
     return changes, others
 
@@ -125,7 +127,7 @@ def constant(side: GraphColumns, edge: int) -> str | None:
     if not exists(edge):
         return None
     source = int(side.graph.source[edge])
-    is_constant = side.graph.op_types[side.graph.op[source]] in CONSTANTS
+    is_constant = side.graph.op_types[side.graph.op[source]] in CONSTANT_OPS
     return side.graph.labels.get(source) if is_constant else None
 
 
@@ -138,5 +140,5 @@ def _rewired(m: Matching, pairs: list[tuple[int, int]], by_node: dict[tuple[int,
     if all(wire.reordered for wire in members):
         detail["reordered"] = True
     return Change(
-        "rewired", "wiring", *places[0], len(pairs), detail, tuple(places[1:]), edits=Edits(inputs=tuple(pairs))
+        "rewired", "wiring", *places[0], len(pairs), detail, tuple(places[1:]), edits=NodeEdits(inputs=tuple(pairs))
     )

@@ -13,7 +13,7 @@ from graphviz_tb.diff.columns.hashing import Hashes, combined, run_sums
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.limits import CELLS_OF_TABLE
+from graphviz_tb.limits import MAX_TABLE_CELLS
 from graphviz_tb.model.columns import Ints
 
 Token = tuple[str, int, str]  # whose node ("new" for matched ones too), its id, its output
@@ -130,7 +130,7 @@ def _kept(m: Matching, before: list[Token], after: list[Token]) -> list[tuple[in
     """The places of the inputs that stayed; none where there are too many to look for them."""
     start, stop = _ends(before, after)
     middle = before[start : len(before) - stop], after[start : len(after) - stop]
-    pairs = m.common(*middle) if len(before) * len(after) <= CELLS_OF_TABLE else None
+    pairs = m.common(*middle) if len(before) * len(after) <= MAX_TABLE_CELLS else None
     if pairs is None:
         m.note("input-limit", "too many inputs came and went to find out which stayed: taken by their place")
         return []

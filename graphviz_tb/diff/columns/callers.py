@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from heapq import nsmallest
 
 from graphviz_tb.algorithms.components import strong_components
-from graphviz_tb.limits import CALLERS
+from graphviz_tb.limits import MAX_COMPARED_CALLERS
 
 
 def callers_in_main(callers: Mapping[int, Sequence[int]], block: Sequence[int], functions: int) -> list[frozenset[int]]:
@@ -32,5 +32,7 @@ def callers_in_main(callers: Mapping[int, Sequence[int]], block: Sequence[int], 
         own = {node for function in inside for node in callers.get(function, ()) if not block[node]}
         above = dict.fromkeys(component[other] for function in inside for other in outward[function])
         each = [found[other] for other in above if other != number]
-        found[number] = each[0] if len(each) == 1 and not own else frozenset(nsmallest(CALLERS, own.union(*each)))
+        found[number] = (
+            each[0] if len(each) == 1 and not own else frozenset(nsmallest(MAX_COMPARED_CALLERS, own.union(*each)))
+        )
     return [found[number] for number in component]

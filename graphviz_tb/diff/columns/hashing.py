@@ -14,7 +14,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.model.columns import filed, scramble
+from graphviz_tb.model.columns import group_by_key, mix_bits
 
 Hashes = NDArray[np.uint64]
 
@@ -42,7 +42,7 @@ def digests(words: Iterable[str]) -> Hashes:
 def mixed(values: Hashes) -> Hashes:
     """Every bit of a value reaches every bit of its hash (splitmix64)."""
     # Arithmetic of arrays wraps modulo 2^64 without a warning (that of NumPy's scalars would warn).
-    return scramble(values + STEP)
+    return mix_bits(values + STEP)
 
 
 def combined(*columns: Hashes) -> Hashes:
@@ -73,5 +73,5 @@ def run_sums(values: Hashes, start: NDArray[np.int64], stop: NDArray[np.int64]) 
 def sums_by(keys: NDArray[np.int32], values: Hashes, count: int) -> Hashes:
     """For each key below `count` the sum of its values."""
     # The values of key k are `values[order][cuts[k] : cuts[k + 1]]`.
-    order, cuts = filed(keys, count)
+    order, cuts = group_by_key(keys, count)
     return run_sums(values[order], cuts[:-1], cuts[1:])

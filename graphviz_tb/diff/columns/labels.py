@@ -19,9 +19,9 @@ from graphviz_tb.diff.columns.hashing import Hashes, combined, digest, digests
 from graphviz_tb.diff.columns.meaning import Configurations, WeightTypes, configurations, hashed, settings, weights
 from graphviz_tb.diff.columns.values import canonical
 from graphviz_tb.diff.options import DiffOptions
-from graphviz_tb.limits import ATTRIBUTE_REMEMBERED
-from graphviz_tb.model.columns import Bools, freeze
-from graphviz_tb.model.graph import COLOCATION, Graph
+from graphviz_tb.limits import MAX_CACHED_ATTRIBUTE_BYTES
+from graphviz_tb.model.columns import Bools, freeze_array
+from graphviz_tb.model.graph import COLOCATION_ATTR, Graph
 from graphviz_tb.ops.roles import Role, has_role
 
 if TYPE_CHECKING:
@@ -76,7 +76,9 @@ def label(graph: Graph, options: DiffOptions, known: Known | None = None) -> Lab
     core = combined(core, np.where(counted, constants, 0), hashed(len(graph), learned), hashed(len(graph), layers))
     # They are in `core`: counted once, not with the constants that were ignored too.
     constants[counted] = 0
-    op, core, shapes, colocation, constants, devices = map(freeze, (op, core, shapes, colocation, constants, devices))
+    op, core, shapes, colocation, constants, devices = map(
+        freeze_array, (op, core, shapes, colocation, constants, devices)
+    )
     classes = {"shapes": shapes, "colocation": colocation, "constants": constants, "devices": devices}
     own = combined(op, core, *(column for word, column in classes.items() if getattr(options, word)))
     return Labels(op, core, **classes, own=own, settings=counted, weights=learned, configurations=layers)
@@ -90,7 +92,7 @@ def _classes(graph: Graph, library: Collection[str], memo: Known) -> Iterator[tu
             continue
         data = attribute_bytes(node)
         key = (
-            data if len(data) < ATTRIBUTE_REMEMBERED else blake2b(data, digest_size=16).digest()
+            data if len(data) < MAX_CACHED_ATTRIBUTE_BYTES else blake2b(data, digest_size=16).digest()
         )  # only saves time and room
         classes = memo.get(key)
         if classes is None:
@@ -147,7 +149,7 @@ def classify(attrs: Any, library: Collection[str]) -> tuple[int, int, int, int]:
         if key in NOISE or is_counter(key, attrs):
             continue
         value = attrs[key]
-        if key in SHAPES or key == COLOCATION:
+        if key in SHAPES or key == COLOCATION_ATTR:
             into = others["shapes" if key in SHAPES else "colocation"]
             into.append(key.encode() + b"=" + value.SerializeToString(deterministic=True))
             continue

@@ -12,17 +12,25 @@ import numpy as np
 from graphviz_tb.diff.columns.hashing import Hashes, digest
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.values import tidy
-from graphviz_tb.limits import FLOATS_OF_SETTING, NUMBERS_OF_SETTING
+from graphviz_tb.limits import MAX_SETTING_FLOATS, MAX_SETTING_NUMBERS
 from graphviz_tb.model.columns import Bools
-from graphviz_tb.model.dtypes import STRING
+from graphviz_tb.model.dtypes import STRING_DTYPE_NUMBER
 from graphviz_tb.model.graph import Graph
-from graphviz_tb.model.layers import TENSORS, Layer
-from graphviz_tb.model.tensors import shape_word
-from graphviz_tb.ops.inputs import is_seed
-from graphviz_tb.ops.roles import ASSIGNS, CASTS, CONSTANTS, FRAME_ENTERS, FRAME_SWITCHES, PASS_THROUGH, READS
+from graphviz_tb.model.layers import TENSOR_ARGUMENTS, Layer
+from graphviz_tb.model.tensors import shape_text
+from graphviz_tb.ops.inputs import is_seed_input
+from graphviz_tb.ops.roles import (
+    ASSIGN_OPS,
+    CAST_OPS,
+    CONSTANT_OPS,
+    FRAME_ENTER_OPS,
+    FRAME_SWITCH_OPS,
+    IDENTITY_OPS,
+    VARIABLE_READ_OPS,
+)
 
 # TensorFlow freezes a variable `w` to a `Const` w and the `Identity` w/read that has read it.
-CARRIERS = PASS_THROUGH | READS | CASTS | FRAME_ENTERS | FRAME_SWITCHES | ASSIGNS
+CARRIERS = IDENTITY_OPS | VARIABLE_READ_OPS | CAST_OPS | FRAME_ENTER_OPS | FRAME_SWITCH_OPS | ASSIGN_OPS
 FLOATS = frozenset({1, 2, 14, 19})
 # What Keras writes to build an object again: its name, its Python module, the shapes it was built with.
 NO_SETTINGS = frozenset(
@@ -43,7 +51,7 @@ def settings(graph: Graph) -> Bools:
     Small, no strings; a weight is known by its lineage: of type float, it goes through a read, an identity or a cast.
     """
     counted = np.zeros(len(graph), bool)
-    nodes = np.flatnonzero(graph.of_types(CONSTANTS.__contains__))
+    nodes = np.flatnonzero(graph.nodes_of_types(CONSTANT_OPS.__contains__))
     learned, seeds = _lineage(graph)
     for node in nodes.tolist():
         definition = graph.node_def(node)
@@ -53,7 +61,7 @@ def settings(graph: Graph) -> Bools:
         dims = [dim.size for dim in tensor.tensor_shape.dim]
         count = int(np.prod(dims, dtype=np.int64)) if dims else 1
         floating = tensor.dtype in FLOATS
-        if tensor.dtype != STRING and count <= (FLOATS_OF_SETTING if floating else NUMBERS_OF_SETTING):
+        if tensor.dtype != STRING_DTYPE_NUMBER and count <= (MAX_SETTING_FLOATS if floating else MAX_SETTING_NUMBERS):
             # Of type float, what has two dimensions is a matrix of weights however small it is.
             counted[node] = not (floating and (learned[node] or len(dims) > 1))
     return counted
@@ -61,9 +69,9 @@ def settings(graph: Graph) -> Bools:
 
 def _lineage(graph: Graph) -> tuple[Bools, Bools]:
     """Nodes that go through a read, an identity or a cast; nodes that are the seed of a stateless random op."""
-    carrier = graph.of_types(CARRIERS.__contains__)[graph.target]
+    carrier = graph.nodes_of_types(CARRIERS.__contains__)[graph.target]
     # StatelessRandomUniform(shape, seed), and StatelessRandomUniformV2(shape, key, counter, alg).
-    random = graph.of_types(lambda op: is_seed(op, 1))[graph.target]
+    random = graph.nodes_of_types(lambda op: is_seed_input(op, 1))[graph.target]
     learned: Bools = np.zeros(len(graph), bool)
     seeds: Bools = np.zeros(len(graph), bool)
     learned[graph.source[carrier & ~graph.control]] = True
@@ -74,18 +82,18 @@ def _lineage(graph: Graph) -> tuple[Bools, Bools]:
 def weights(graph: Graph) -> WeightTypes:
     """Type and shape of every weight, where the graph knows them."""
     known = {
-        node: (weight.dtype, shape_word(weight.shape))
+        node: (weight.dtype, shape_text(weight.shape))
         for node, weight in graph.meaning.weights.items()
         if weight.shape is not None
     }
-    for node in np.flatnonzero(graph.of_types(READS.__contains__)).tolist():
+    for node in np.flatnonzero(graph.nodes_of_types(VARIABLE_READ_OPS.__contains__)).tolist():
         definition = graph.node_def(node)
         if definition is None or node in known:
             continue
         shapes = list(definition.attr["_output_shapes"].list.shape) if "_output_shapes" in definition.attr else []
         # The shape that a variable is read with; its type needs no word here, it is the attribute `dtype`.
         if len(shapes) == 1 and not shapes[0].unknown_rank:
-            known[node] = "", shape_word([dim.size for dim in shapes[0].dim])
+            known[node] = "", shape_text([dim.size for dim in shapes[0].dim])
     return known
 
 
@@ -146,7 +154,7 @@ def call_differences(
         return
     found: dict[str, list[tuple[str, Any, Any]]] = defaultdict(list)
     for number, (mine, other) in enumerate(zip(old, new, strict=True), 1):
-        taken = mine.get(TENSORS, ()), other.get(TENSORS, ())
+        taken = mine.get(TENSOR_ARGUMENTS, ()), other.get(TENSOR_ARGUMENTS, ())
         if len(taken[0]) == len(taken[1]) and taken[0] != taken[1]:
             found[repr(taken)].append((f"call {number}: tensor arguments", *taken))
         for key, *pair in setting_differences({"argument": values_of(mine)}, {"argument": values_of(other)}):
@@ -161,7 +169,7 @@ def call_differences(
 
 def values_of(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of a call that are not tensors."""
-    return {key: value for key, value in arguments.items() if key != TENSORS}
+    return {key: value for key, value in arguments.items() if key != TENSOR_ARGUMENTS}
 
 
 def setting_keys(value: Mapping[str, Any], before: str) -> set[str]:

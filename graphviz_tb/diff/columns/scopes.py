@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.algorithms.preorder import Preorder, number
+from graphviz_tb.algorithms.preorder import Preorder, number_tree
 from graphviz_tb.diff.columns.hashing import Hashes, digest, mixed, run_sums, sums_by
-from graphviz_tb.interpret.pytorch import attribute_of
-from graphviz_tb.model.columns import Bools, Ints, Longs, ints
+from graphviz_tb.interpret.pytorch import module_attribute
+from graphviz_tb.model.columns import Bools, Ints, Longs, int32_column
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.paths import last_segment
-from graphviz_tb.model.room import SCOPE_NAMES, ScopeNameBudget
+from graphviz_tb.model.room import MAX_SCOPE_NAME_LETTERS, ScopeNameBudget
 
 # Of the polynomial that hashes paths: odd, or its powers would end in 0 modulo 2^64.
 BASE = np.uint64(0x9E6C63D0676A9A99)
@@ -130,7 +130,7 @@ class ScopeTree:
 
 def build_scopes(graph: Graph) -> Scopes:
     """The scopes of all names, however deep. Nothing recurses."""
-    tree, room = ScopeTree(), ScopeNameBudget(SCOPE_NAMES // 4)  # two graphs, and the picture of both
+    tree, room = ScopeTree(), ScopeNameBudget(MAX_SCOPE_NAME_LETTERS // 4)  # two graphs, and the picture of both
     roots: list[int] = []
     of_node: list[int] = []
     leaves: list[str] = []
@@ -139,14 +139,16 @@ def build_scopes(graph: Graph) -> Scopes:
         roots.append(tree.add(-1, "" if block == 0 else graph.functions[block - 1].name))
         add_names(tree, roots[-1], graph.name[cuts[block] : cuts[block + 1]], of_node, leaves, room)
     # Scopes were added as names came up; preorder makes the scopes and the nodes under a row one run.
-    numbered = number(np.array(tree.parent, np.int64), np.arange(len(tree.parent)))
+    numbered = number_tree(np.array(tree.parent, np.int64), np.arange(len(tree.parent)))
     names = [tree.name[id] for id in numbered.order.tolist()]
     rows = numbered.row_of[np.array(of_node, np.int64)]
-    columns = _columns(numbered, names, ints(rows), leaves, [int(numbered.row_of[root]) for root in roots])
-    if not graph.of_pytorch:
+    columns = _columns(numbered, names, int32_column(rows), leaves, [int(numbered.row_of[root]) for root in roots])
+    if not graph.is_pytorch:
         return columns
     return replace(
-        columns, leaf=list(map(attribute_of, columns.leaf)), node_leaf=list(map(attribute_of, columns.node_leaf))
+        columns,
+        leaf=list(map(module_attribute, columns.leaf)),
+        node_leaf=list(map(module_attribute, columns.node_leaf)),
     )
 
 
@@ -163,7 +165,7 @@ def add_names(
             continue
         around = name[:cut]
         row = scopes.get(around)
-        if row is None and len(around := room.within(around)) < cut:
+        if row is None and len(around := room.truncate(around)) < cut:
             # No room for the whole path: the node hangs from the deepest scope that fits, the rest of it is its leaf.
             row, cut = scopes.get(around, root if not around else None), len(around) or -1
         of_node.append(add_scope(tree, scopes, root, around, room) if row is None else row)
@@ -180,7 +182,7 @@ def add_scope(tree: ScopeTree, scopes: dict[str, int], root: int, name: str, roo
             parent = scopes[around]
             break
         missing.append(around)
-    room.take(name, missing)
+    room.spend(name, missing)
     for scope in reversed(missing):
         parent = scopes[scope] = tree.add(parent, scope)
     return parent
@@ -204,13 +206,13 @@ def _columns(numbered: Preorder, names: list[str], of_node: Ints, leaves: list[s
         parent=parent,
         end=end,
         depth=depth,
-        block=ints(block),
+        block=int32_column(block),
         roots=tuple(roots),
         name=names,
         leaf=leaf,
         of_node=of_node,
         node_leaf=leaves,
-        node_order=ints(order),
+        node_order=int32_column(order),
         node_start=np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
         path=path,
         node_path=path[of_node] * BASE + node_leaf_hash,

@@ -11,10 +11,10 @@ from graphviz_tb.diff.columns.hashing import Hashes, combined, digest, digests, 
 from graphviz_tb.diff.columns.labels import Known, Labels, label
 from graphviz_tb.diff.columns.scopes import Scopes, build_scopes, exact_hashes
 from graphviz_tb.diff.options import DiffOptions
-from graphviz_tb.group.owners import meet
-from graphviz_tb.model.columns import Bools, Ints, Longs, begins
+from graphviz_tb.group.owners import lowest_common_owners
+from graphviz_tb.model.columns import Bools, Ints, Longs, key_starts
 from graphviz_tb.model.graph import Graph, Mark
-from graphviz_tb.ops.roles import CONSTANTS, Role, has_role
+from graphviz_tb.ops.roles import CONSTANT_OPS, Role, has_role
 
 # Any two constants: what a control edge has instead of a place, and what tells outputs from inputs in `refine`.
 CONTROL = np.uint64(0xC0117801)
@@ -64,7 +64,7 @@ class GraphColumns:
     @cached_property
     def of_pytorch(self) -> bool:
         """Whether PyTorch wrote the graph; asked once of its op types, as thousands of nodes ask."""
-        return self.graph.of_pytorch
+        return self.graph.is_pytorch
 
     @cached_property
     def unmarked(self) -> list[bool]:
@@ -146,8 +146,8 @@ class GraphColumns:
         key = digests(graph.keys)[graph.key]
         slot = graph.slot.astype(np.uint64)
         # A saver lists variables by name: which one comes first is no place.
-        slot[graph.of_types(lambda op: has_role(op, Role.SAVE))[graph.target]] = 0
-        key[graph.of_types(lambda op: has_role(op, Role.RESTORE))[graph.source]] = 0
+        slot[graph.nodes_of_types(lambda op: has_role(op, Role.SAVE))[graph.target]] = 0
+        key[graph.nodes_of_types(lambda op: has_role(op, Role.RESTORE))[graph.source]] = 0
         hashes = combined(key, slot)
         # TensorFlow gives no meaning to the order of control inputs, and writes them in any.
         hashes[graph.control] = CONTROL
@@ -157,7 +157,7 @@ class GraphColumns:
     def in_start(self) -> Longs:
         """Edges into node n are `in_start[n]:in_start[n + 1]`."""
         # Edges are filed by target, then by slot.
-        return begins(self.graph.target, len(self))
+        return key_starts(self.graph.target, len(self))
 
     @cached_property
     def out_order(self) -> Ints:
@@ -167,7 +167,7 @@ class GraphColumns:
     @cached_property
     def out_start(self) -> Longs:
         """Edges out of node n are `out_order[out_start[n]:out_start[n + 1]]`."""
-        return begins(self.graph.source, len(self))
+        return key_starts(self.graph.source, len(self))
 
     def in_edges(self, node: int) -> Ints:
         """Ids of the edges into `node`, by slot."""
@@ -225,11 +225,11 @@ class GraphColumns:
         """For each scope a hash of the nodes and edges in it, without names."""
         graph, scopes = self.graph, self.scopes
         nodes = scopes.up_sums(mixed(self.node_label))
-        # nodes hang below their scopes: number them behind the scopes for `meet`
+        # nodes hang below their scopes: number them behind the scopes for `lowest_common_owners`
         parent = np.concatenate((scopes.parent, scopes.of_node)).astype(np.int32)
         depth = np.concatenate((scopes.depth, scopes.depth[scopes.of_node] + 1)).astype(np.int32)
         rows = np.int32(len(scopes))
-        owner, _, _ = meet(parent, depth, graph.source + rows, graph.target + rows)
+        owner, _, _ = lowest_common_owners(parent, depth, graph.source + rows, graph.target + rows)
         label = self.node_label
         edges = sums_by(owner, combined(label[graph.source], self.edge_hash, label[graph.target]), len(scopes))
         # An edge is owned by the lowest scope that holds both of its ends; those owned under a row are one run.
@@ -248,4 +248,4 @@ class GraphColumns:
 
     def constants(self) -> Bools:
         """Which nodes are constants."""
-        return self.graph.of_types(CONSTANTS.__contains__)
+        return self.graph.nodes_of_types(CONSTANT_OPS.__contains__)

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphviz_tb.algorithms.constants import claimed, repeated_to, stored, values
+from graphviz_tb.algorithms.constants import claimed_element_count, decode_elements, pad_with_last, stored_elements
 from graphviz_tb.diff.columns.hashing import digest
-from graphviz_tb.limits import NUMBERS_SHOWN, NUMBERS_WRITTEN_OUT
-from graphviz_tb.model.dtypes import dtype_word
-from graphviz_tb.model.tensors import message_word
+from graphviz_tb.limits import MAX_EXPANDED_NUMBERS, MAX_SHOWN_NUMBERS
+from graphviz_tb.model.dtypes import dtype_label
+from graphviz_tb.model.tensors import shape_proto_text
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import AttrValue, TensorProto
@@ -82,28 +82,28 @@ def payload(tensor: TensorProto) -> bytes:
     """A hash of the numbers of a tensor, however they are written down."""
     if tensor.string_val and not tensor.tensor_content:
         return b"%x" % digest(b"\0".join(steady(text) for text in tensor.string_val))
-    elements = stored(tensor)
+    elements = stored_elements(tensor)
     if elements is None:
         return b"%x" % digest(tensor.tensor_content or tensor.SerializeToString(deterministic=True))
     return b"%x" % digest(shortest(tensor, elements))
 
 
 def shortest(tensor: TensorProto, elements: np.ndarray) -> bytes:
-    """The bytes of all numbers; of more than `NUMBERS_WRITTEN_OUT` without those at the end that are equal to the last
+    """The bytes of all numbers; of more than `MAX_EXPANDED_NUMBERS` without those at the end that are equal to the last
     one, and how many there are in all: a few bytes may claim to be millions of numbers.
 
     >>> from graphviz_tb.proto import TensorProto
     >>> short = TensorProto(dtype=4, tensor_shape={"dim": [{"size": 9000}]}, int_val=[7, 8])
-    >>> shortest(short, stored(short))
+    >>> shortest(short, stored_elements(short))
     b'\\x07\\x08 9000'
     """
-    count = claimed(tensor)
+    count = claimed_element_count(tensor)
     if tensor.tensor_content:
         count = len(elements)
         if len(tensor.tensor_content) % elements.itemsize:  # damaged
             return tensor.tensor_content
-    if max(count, len(elements)) <= NUMBERS_WRITTEN_OUT:
-        return repeated_to(elements, count).tobytes()
+    if max(count, len(elements)) <= MAX_EXPANDED_NUMBERS:
+        return pad_with_last(elements, count).tobytes()
     if not len(elements):
         elements = np.zeros(1, elements.dtype)
     bits = elements.view(f"V{elements.itemsize}")  # of floats, too: NaN is equal to itself
@@ -122,15 +122,15 @@ def numbers(tensor: TensorProto) -> Any:
     >>> numbers(TensorProto(dtype=14, tensor_shape={"dim": [{"size": 2}]}, half_val=[0x3F80, 0x4000]))
     [1.0, 2.0]
     """
-    count = claimed(tensor)
-    if not 0 <= count <= NUMBERS_SHOWN:
+    count = claimed_element_count(tensor)
+    if not 0 <= count <= MAX_SHOWN_NUMBERS:
         return tensor_word(tensor)
-    elements = stored(tensor, count)
+    elements = stored_elements(tensor, count)
     if elements is None:
         return tensor_word(tensor)
     if not tensor.tensor_content:
-        elements = repeated_to(elements, count)
-    numbers = [tidy(number) for number in values(elements, tensor.dtype).tolist()]
+        elements = pad_with_last(elements, count)
+    numbers = [tidy(number) for number in decode_elements(elements, tensor.dtype).tolist()]
     if not numbers and count:
         return tensor_word(tensor)
     # A scalar is shown as a number, a vector of one as a list of one.
@@ -163,9 +163,9 @@ def plain(value: AttrValue) -> Any:
 
 def _item(kind: str, item: Any) -> Any:
     if kind == "type":
-        return dtype_word(item)
+        return dtype_label(item)
     if kind == "shape":
-        return message_word(item)
+        return shape_proto_text(item)
     if kind == "s":
         return item.decode("utf-8", "backslashreplace")
     if kind == "tensor":
@@ -179,10 +179,10 @@ def _item(kind: str, item: Any) -> Any:
 
 def tensor_word(tensor: TensorProto) -> str:
     """A tensor by its type, its shape and a hash of its numbers; one small number is shown."""
-    word = f"{dtype_word(tensor.dtype)} {message_word(tensor.tensor_shape)}"
-    elements = None if tensor.tensor_shape.dim else stored(tensor, 2)
+    word = f"{dtype_label(tensor.dtype)} {shape_proto_text(tensor.tensor_shape)}"
+    elements = None if tensor.tensor_shape.dim else stored_elements(tensor, 2)
     if elements is not None and len(elements) == 1:
-        return f"{word} {plain_number(values(elements, tensor.dtype)[0])}"
+        return f"{word} {plain_number(decode_elements(elements, tensor.dtype)[0])}"
     return f"{word} #{payload(tensor).decode()[:8]}"
 
 

@@ -6,7 +6,7 @@ import json
 from hashlib import blake2b
 from typing import Any
 
-from graphviz_tb.limits import ACCOUNT
+from graphviz_tb.limits import MAX_ACCOUNT_LETTERS
 
 
 def fingerprint(value: Any) -> str:
@@ -17,7 +17,7 @@ def fingerprint(value: Any) -> str:
     >>> len(fingerprint(["x" * 1000] * 1001))
     32
     """
-    if letters(value) <= ACCOUNT:
+    if letters(value) <= MAX_ACCOUNT_LETTERS:
         return json.dumps(value, sort_keys=True, default=str)
     hashed = blake2b(digest_size=16)
     for part in json.JSONEncoder(sort_keys=True, default=str).iterencode(value):

@@ -14,7 +14,7 @@ from graphviz_tb.diff.match.found import Aligned, Member
 from graphviz_tb.diff.match.functions import ALIKE, bag, dice
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.series import NameAffixes, align, between, runs_of
-from graphviz_tb.limits import PAIRS_ALIGNED
+from graphviz_tb.limits import MAX_ALIGNED_PAIRS
 
 Bags = Callable[[int], Counter[int]]  # the bag of a scope, counted once
 
@@ -78,7 +78,7 @@ def alike_in_gaps(
         # As many on both sides: nothing came or went between the aligned ones, each changed in its place.
         if a1 - a0 == b1 - b0:
             wanted = {number: b0 + number - a0 for number in range(a0, a1)}
-        elif (a1 - a0) * (b1 - b0) <= PAIRS_ALIGNED:
+        elif (a1 - a0) * (b1 - b0) <= MAX_ALIGNED_PAIRS:
             wanted = None
         else:
             wanted = {number: likely[number] for number in range(a0, a1) if b0 <= likely.get(number, -1) < b1}

@@ -11,7 +11,7 @@ from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.by_name import by_leaf, descend, match_whole
 from graphviz_tb.diff.match.found import Findings, Reason, nodes, scopes
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.limits import PLACES_FOLLOWED
+from graphviz_tb.limits import MAX_FOLLOWED_PLACES
 
 
 def wrapped(m: Matching) -> Findings:
@@ -81,7 +81,7 @@ def ways(m: Matching) -> list[tuple[int, int]]:
     for number in np.argsort(-counts, kind="stable").tolist():
         mine, other = int(pairs[0, number]), int(pairs[1, number])
         # Most children first, so that the bound leaves out only where few of them went.
-        if free[mine] and places[mine] < PLACES_FOLLOWED:
+        if free[mine] and places[mine] < MAX_FOLLOWED_PLACES:
             places[mine] += 1
             ways.append((mine, other))
     return ways

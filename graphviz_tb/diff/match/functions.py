@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from graphviz_tb.algorithms.components import root, unite
+from graphviz_tb.algorithms.components import union_root, unite_sets
 from graphviz_tb.diff.columns.hashing import Hashes, combined, digest, digests, mixed, sums_by
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import base_name
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.limits import CALLS_DISTINGUISHED, FUNCTIONS_TRIED
-from graphviz_tb.model.paths import natural
+from graphviz_tb.limits import MAX_DISTINGUISHED_CALLS, MAX_TRIED_FUNCTIONS
+from graphviz_tb.model.paths import natural_name_key
 
 ALIKE = 0.5  # share of ops that two functions, or two scopes of one series, have in common to be one, however changed
 
@@ -28,7 +28,7 @@ def body_hashes(side: GraphColumns) -> Hashes:
     # At first callers see no difference between functions; each round tells apart what differs one call deeper.
     side.with_functions(np.zeros(count, np.uint64))
     known = 0
-    for _ in range(CALLS_DISTINGUISHED):
+    for _ in range(MAX_DISTINGUISHED_CALLS):
         hashes = _one_round(side)
         side.with_functions(hashes)
         distinct = len(np.unique(hashes))
@@ -85,9 +85,9 @@ def _pair_by(m: Matching, names_a: list[str], names_b: list[str], keys_a: list[o
     """Pair free functions of equal keys, in natural order of their names."""
     free_a, free_b = free(m, len(names_a), len(names_b))
     there: dict[object, deque[int]] = defaultdict(deque)
-    for index in sorted(free_b, key=lambda index: natural(names_b[index])):
+    for index in sorted(free_b, key=lambda index: natural_name_key(names_b[index])):
         there[keys_b[index]].append(index)
-    for index in sorted(free_a, key=lambda index: natural(names_a[index])):
+    for index in sorted(free_a, key=lambda index: natural_name_key(names_a[index])):
         if waiting := there.get(keys_a[index]):
             m.functions[index] = waiting.popleft()
 
@@ -111,9 +111,11 @@ def _pair_alike(m: Matching, names_a: list[str], names_b: list[str]) -> None:
         if len(mine) == len(others) == 1:
             m.functions[mine[0]] = others[0]
         elif mine and others:
-            if max(len(mine), len(others)) > FUNCTIONS_TRIED:
-                m.note("function-limit", f"more than {FUNCTIONS_TRIED} functions {base!r}: paired in their order", base)
-                key = natural
+            if max(len(mine), len(others)) > MAX_TRIED_FUNCTIONS:
+                m.note(
+                    "function-limit", f"more than {MAX_TRIED_FUNCTIONS} functions {base!r}: paired in their order", base
+                )
+                key = natural_name_key
                 ordered = (
                     sorted(mine, key=lambda index: key(names_a[index])),
                     sorted(others, key=lambda index: key(names_b[index])),
@@ -123,7 +125,7 @@ def _pair_alike(m: Matching, names_a: list[str], names_b: list[str]) -> None:
                 _pair_best(m, mine, others, 0.0)
     # What is left, whatever it is called: only functions that have most of their ops in common.
     free_a, free_b = free(m, len(names_a), len(names_b))
-    _pair_best(m, free_a[:FUNCTIONS_TRIED], free_b[:FUNCTIONS_TRIED], ALIKE)
+    _pair_best(m, free_a[:MAX_TRIED_FUNCTIONS], free_b[:MAX_TRIED_FUNCTIONS], ALIKE)
 
 
 def _pair_best(m: Matching, mine: list[int], others: list[int], least: float) -> None:
@@ -168,8 +170,8 @@ def share_classes(m: Matching) -> None:
     # Over both libraries; functions of the new graph are counted from `count` on.
     head = list(range(count + len(m.b.graph.functions)))
     for function, partner in [(mine, count + other) for mine, other in m.functions.items()] + same_bodies(m):
-        unite(head, function, partner)
-    tops = [root(head, function) for function in range(len(head))]
+        unite_sets(head, function, partner)
+    tops = [union_root(head, function) for function in range(len(head))]
     names = [*m.a.graph.functions, *m.b.graph.functions]
     classes = digests(f"{top < count} {names[top].name}" for top in tops)
     m.a.with_functions(classes[:count])

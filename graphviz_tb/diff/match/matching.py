@@ -13,7 +13,7 @@ from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.found import Aligned, Apart, Exchanged, NodePairs, Proposal, Reason, ScopePairs
 from graphviz_tb.diff.match.series import common
-from graphviz_tb.limits import CELLS_IN_ALL, CELLS_OF_TABLE
+from graphviz_tb.limits import MAX_ALIGNMENT_CELLS, MAX_TABLE_CELLS
 from graphviz_tb.model.columns import Bools, Ints
 from graphviz_tb.model.notice import Notice
 
@@ -139,7 +139,7 @@ class Matching:
     ) -> list[tuple[int, int]] | None:
         """The longest common subsequence; None where its table, or all tables together, would be too large."""
         cells = len(mine) * len(other)
-        if cells > min(CELLS_OF_TABLE, CELLS_IN_ALL - self.cells):
+        if cells > min(MAX_TABLE_CELLS, MAX_ALIGNMENT_CELLS - self.cells):
             return None
         self.cells += cells
         return common(mine, other, likely)

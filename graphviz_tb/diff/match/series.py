@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.limits import CELLS_OF_TABLE
+from graphviz_tb.limits import MAX_TABLE_CELLS
 
 NUMBER = re.compile(r"(.*?)([0-9]{1,9})([^0-9]*)", re.DOTALL)
 # e.g. "dense_2_1"
@@ -88,7 +88,7 @@ def common(
     """
     if not mine or not other:
         return []
-    if len(mine) * len(other) > CELLS_OF_TABLE:
+    if len(mine) * len(other) > MAX_TABLE_CELLS:
         return None
     ids = {word: row for row, word in enumerate(dict.fromkeys([*mine, *other]))}
     left = np.array([ids[word] for word in mine], np.int64)

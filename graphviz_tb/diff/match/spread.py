@@ -12,7 +12,7 @@ from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.found import Apart, Findings, Reason, nodes
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.places import FreePlacePairs
-from graphviz_tb.limits import MATCH_SPREAD
+from graphviz_tb.limits import MAX_MATCH_SPREAD
 
 
 def spread(m: Matching, same_label: bool = True) -> Findings:
@@ -23,7 +23,7 @@ def spread(m: Matching, same_label: bool = True) -> Findings:
     """
     free = min(map(len, m.left()))
     beside: list[FreePlacePairs] = []
-    for _ in range(MATCH_SPREAD):
+    for _ in range(MAX_MATCH_SPREAD):
         if not free:
             return
         # With attributes first; by the op type alone only where that finds nothing more.
@@ -43,7 +43,7 @@ def spread(m: Matching, same_label: bool = True) -> Findings:
         free -= len(moved)
         for each in beside:
             each.take(found.old, found.new)
-    m.note("spread-limit", f"matches were spread over {MATCH_SPREAD} steps and no further")
+    m.note("spread-limit", f"matches were spread over {MAX_MATCH_SPREAD} steps and no further")
 
 
 def step(beside: FreePlacePairs) -> list[tuple[int, int]]:

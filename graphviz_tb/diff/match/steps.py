@@ -27,7 +27,7 @@ from graphviz_tb.diff.match.listed import listed
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.spread import constants
 from graphviz_tb.diff.match.wired import by_wires
-from graphviz_tb.limits import CALL_ROUNDS
+from graphviz_tb.limits import MAX_CALL_ROUNDS
 
 
 def match(a: GraphColumns, b: GraphColumns) -> Matching:
@@ -43,7 +43,7 @@ def steps(m: Matching) -> Findings:
     """Yield the findings of all steps, in order; each step sees the recorded matches of those before it."""
     # Blocks of the old graph that were matched.
     done: set[int] = set()
-    for _ in range(CALL_ROUNDS):
+    for _ in range(MAX_CALL_ROUNDS):
         starts = [(0, 0)] + [(mine + 1, other + 1) for mine, other in sorted(m.functions.items())]
         fresh = [pair for pair in starts if pair[0] not in done]
         done.update(mine for mine, _ in fresh)

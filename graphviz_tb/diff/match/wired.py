@@ -15,9 +15,9 @@ from graphviz_tb.diff.match.aligned import heaviest
 from graphviz_tb.diff.match.by_name import descend
 from graphviz_tb.diff.match.found import Apart, Exchanged, Findings, Reason, scopes
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.limits import RUN_TRIED
+from graphviz_tb.limits import MAX_TRIED_RUN_MEMBERS
 from graphviz_tb.model.columns import Bools
-from graphviz_tb.model.paths import natural
+from graphviz_tb.model.paths import natural_name_key
 
 
 def by_wires(m: Matching) -> Findings:
@@ -25,7 +25,7 @@ def by_wires(m: Matching) -> Findings:
     forward = m.a.graph.meaning.model(), m.b.graph.meaning.model()
     for old_rows, new_rows in runs(m):
         # Where there are as many on both sides none is missing.
-        if len(old_rows) == len(new_rows) or max(len(old_rows), len(new_rows)) > RUN_TRIED:
+        if len(old_rows) == len(new_rows) or max(len(old_rows), len(new_rows)) > MAX_TRIED_RUN_MEMBERS:
             continue
         ends = (
             [ends_of(m, m.a, row, True, forward[0]) for row in old_rows],
@@ -62,7 +62,7 @@ def runs(m: Matching) -> list[tuple[list[int], list[int]]]:
         groups: dict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
         for which, side, parent in ((0, m.a, around), (1, m.b, other)):
             leaf = side.scopes.leaf
-            for row in sorted(side.scopes.children(parent), key=lambda row: natural(leaf[row])):
+            for row in sorted(side.scopes.children(parent), key=lambda row: natural_name_key(leaf[row])):
                 groups[int(side.structural[row])][which].append(row)
         pairs += [pair for _, pair in sorted(groups.items()) if pair[0] and pair[1]]
     return pairs

@@ -13,7 +13,7 @@ from graphviz_tb.diff.picture.overlay import Overlay, first_picture, overlay, ti
 from graphviz_tb.diff.picture.rows import places
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.theme import THEMES
-from graphviz_tb.model.units import counted
+from graphviz_tb.model.units import format_counted_noun
 from graphviz_tb.options import PictureOptions
 
 if TYPE_CHECKING:
@@ -76,11 +76,11 @@ class Both:
     def _picture(self, options: PictureOptions) -> Picture:
         painter = self.overlay(options.theme)
         title = options.title if options.title is not None else title_of(self.changes)
-        coloured, options = self.model.coloured(painter), replace(options, title=title, all_members=True)
+        coloured, options = self.model.with_colouring(painter), replace(options, title=title, all_members=True)
         drawn, left = first_picture(coloured, painter, self.where, self.merged, options)
         if not left:
             return drawn
-        note = f"{counted(left, 'change')} in groups that stay closed (--open)"
+        note = f"{format_counted_noun(left, 'change')} in groups that stay closed (--open)"
         return replace(drawn, notices=(*drawn.notices, Notice("closed", note, strict=False)))
 
 

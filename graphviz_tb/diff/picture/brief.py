@@ -7,12 +7,12 @@ from typing import Any
 
 from graphviz_tb.diff.report.words import place, value
 from graphviz_tb.model.change import Change
-from graphviz_tb.model.measure import SMALL_SIZE, width
+from graphviz_tb.model.measure import SMALL_FONT_PX, text_width
 from graphviz_tb.model.paths import last_segment
-from graphviz_tb.place.names import OP_MOST
+from graphviz_tb.place.names import MAX_OP_WIDTH
 from graphviz_tb.place.sizes import BADGE_ROOM
 
-ROOM = OP_MOST - 2 * BADGE_ROOM  # px for the second line of a box
+ROOM = MAX_OP_WIDTH - 2 * BADGE_ROOM  # px for the second line of a box
 
 
 def brief(change: Change) -> str:
@@ -48,7 +48,7 @@ def fitting(*words: str) -> str:
     >>> fitting("input 1 (second): a_rather_long_name → other", "a_rather_long_name → other")
     'a_rather_long_name → other'
     """
-    return next((line for line in words if width(line, SMALL_SIZE) <= ROOM), words[-1])
+    return next((line for line in words if text_width(line, SMALL_FONT_PX) <= ROOM), words[-1])
 
 
 def was(old: str, new: str) -> str:

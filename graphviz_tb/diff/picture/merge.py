@@ -10,9 +10,9 @@ from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.picture.brief import brief, brief_wire, was
 from graphviz_tb.diff.source import MatchedGraphs
 from graphviz_tb.flatten.edges import split_input
-from graphviz_tb.limits import PLACES_OPENED
-from graphviz_tb.model.change import Change, Edits
-from graphviz_tb.model.loaded import whole_message
+from graphviz_tb.limits import MAX_OPENED_PLACES
+from graphviz_tb.model.change import Change, NodeEdits
+from graphviz_tb.model.loaded import as_graph_def
 from graphviz_tb.model.paths import last_segment
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def merge_graphs(changes: Comparison) -> Merged:
     source = changes.source
     assert source is not None, "changes of two graphs"
     merged = Merged(GraphDef())
-    merged.graph_def.CopyFrom(whole_message(source.new.graph_def))
+    merged.graph_def.CopyFrom(as_graph_def(source.new.graph_def))
     names = old_names(source)
     for change in changes:
         mark(merged, source, change, names)
@@ -130,7 +130,7 @@ def mark(merged: Merged, source: MatchedGraphs, change: Change, names: dict[int,
         for inner in change.inside:
             mark(merged, source, inner, names, primary)
         return
-    edits: Edits = change.edits
+    edits: NodeEdits = change.edits
     if primary:
         nodes = first_places(source, edits, names)
         changed = change.kind == "changed"
@@ -167,7 +167,7 @@ def mark_layers(merged: Merged, change: Change, nodes: list[Where]) -> list[tupl
     if change.detail["key"] in SEEN:
         return [(where,) for where in nodes]
     merged.settings.update(places)
-    return [(place, *nodes[:1]) for place in places[:PLACES_OPENED]]
+    return [(place, *nodes[:1]) for place in places[:MAX_OPENED_PLACES]]
 
 
 def beside(change: Change, source: MatchedGraphs) -> Iterator[tuple[Where, str]]:
@@ -179,7 +179,7 @@ def beside(change: Change, source: MatchedGraphs) -> Iterator[tuple[Where, str]]
             yield where, brief_wire(wires[where[1]])
 
 
-def mark_moved(merged: Merged, source: MatchedGraphs, edits: Edits) -> None:
+def mark_moved(merged: Merged, source: MatchedGraphs, edits: NodeEdits) -> None:
     """Say that nodes, and scopes with all in them, have another name, and what it was."""
     for old, node in edits.nodes:
         where = where_new(source, node)
@@ -194,7 +194,7 @@ def mark_moved(merged: Merged, source: MatchedGraphs, edits: Edits) -> None:
             merged.signs.setdefault(where_new(source, node), "→")
 
 
-def first_places(source: MatchedGraphs, edits: Edits, names: dict[int, Where]) -> list[Where]:
+def first_places(source: MatchedGraphs, edits: NodeEdits, names: dict[int, Where]) -> list[Where]:
     """Nodes that represent a change in the picture."""
     if edits.removed:
         return [names[edits.removed[0]]]
@@ -204,7 +204,7 @@ def first_places(source: MatchedGraphs, edits: Edits, names: dict[int, Where]) -
         inside = source.new_side.scopes.nodes(edits.scopes[0][1])
         return [where_new(source, int(inside[0]))] if len(inside) else []
     pairs = [*edits.ops, *((old, new) for old, new, _ in edits.attributes), *edits.nodes, *edits.inputs]
-    return [where_new(source, new) for _, new in pairs[:PLACES_OPENED]]
+    return [where_new(source, new) for _, new in pairs[:MAX_OPENED_PLACES]]
 
 
 def add_removed(merged: Merged, source: MatchedGraphs, names: dict[int, Where]) -> None:

@@ -7,32 +7,37 @@ from dataclasses import dataclass
 from itertools import chain
 
 from graphviz_tb.diff.picture.merge import Where
-from graphviz_tb.limits import BOXES_OF_CHANGES, BOXES_TO_CHANGES, CHANGES_OPENED, OPEN_IN_EACH_OTHER
-from graphviz_tb.model.hierarchy import FUNCTION, Hierarchy
-from graphviz_tb.model.paths import Path, child_path, content_rows
+from graphviz_tb.limits import MAX_BOXES_PER_CHANGE, MAX_BOXES_TO_CHANGES, MAX_NESTED_OPEN_GROUPS, MAX_OPENED_CHANGES
+from graphviz_tb.model.hierarchy import FUNCTION_ROW, Hierarchy
+from graphviz_tb.model.paths import RowPath, child_path, content_rows
 
 
 def ways(
     hierarchy: Hierarchy,
     signs: Sequence[str],
     shown: Sequence[Sequence[int]],
-    most: int = BOXES_TO_CHANGES,
+    most: int = MAX_BOXES_TO_CHANGES,
     closed: Collection[int] = (),
-) -> tuple[list[Path], int]:
+) -> tuple[list[RowPath], int]:
     """Return the groups to open so that the changes are seen, and how many of them have no room.
 
     Before: `shown` are the rows of each change, those of the most severe first. After: of the first
-    `CHANGES_OPENED` changes one row is seen, however many boxes that takes; others in `most` boxes in all. Groups that
+    `MAX_OPENED_CHANGES` changes one row is seen, however many boxes that takes; others in `most` boxes in all. Groups
+    that
     are added, removed or renamed as a whole stay closed, and so do the rows `closed`.
     """
     groups = GroupPaths(hierarchy)
-    opened: dict[Path, None] = {}
+    opened: dict[RowPath, None] = {}
     # By the group around a row and its sign, how many were open when it had no room: until one more is, it has none.
     full: dict[tuple[GroupPath | None, str], int] = {}
     boxes, unseen = groups.boxes(0), {number for number, rows in enumerate(shown) if rows}
     # One row of each change, then what else there is room for.
-    firsts = ((number, row, BOXES_OF_CHANGES) for number, rows in enumerate(shown[:CHANGES_OPENED]) for row in rows[:1])
-    others = ((number, row, most) for number, rows in enumerate(shown) for row in rows[number < CHANGES_OPENED :])
+    firsts = (
+        (number, row, MAX_BOXES_PER_CHANGE)
+        for number, rows in enumerate(shown[:MAX_OPENED_CHANGES])
+        for row in rows[:1]
+    )
+    others = ((number, row, most) for number, rows in enumerate(shown) for row in rows[number < MAX_OPENED_CHANGES :])
     for number, row, room in chain(firsts, others):
         around = groups.around(row)
         if full.get((around, signs[row])) == len(opened):
@@ -66,7 +71,7 @@ def rows_shown(
 class GroupPath:
     """A group, and the one around it; the root is in none and has the depth 0."""
 
-    path: Path
+    path: RowPath
     around: GroupPath | None
     depth: int
 
@@ -74,7 +79,7 @@ class GroupPath:
 class GroupPaths:
     """The groups around each row, where it is shown first: through the first call of the function that it is in.
 
-    All rows of a function share the way to it, which is walked once. Of a longer way only the `OPEN_IN_EACH_OTHER`
+    All rows of a function share the way to it, which is walked once. Of a longer way only the `MAX_NESTED_OPEN_GROUPS`
     outer groups are known.
     """
 
@@ -95,7 +100,7 @@ class GroupPaths:
         # A function that only calls itself leads back to a row that the way has passed.
         group = self._known.get(outer)
         for inner in reversed(way):
-            if group is not None and group.depth < OPEN_IN_EACH_OTHER:
+            if group is not None and group.depth < MAX_NESTED_OPEN_GROUPS:
                 group = GroupPath(child_path(self.hierarchy, group.path, inner), group, group.depth + 1)
             self._known[inner] = group
         return group
@@ -110,18 +115,20 @@ class GroupPaths:
         """The row of the group around a row: as `parent_path` has it; -1 for none."""
         hierarchy = self.hierarchy
         parent = int(hierarchy.parent[row])
-        function = row if hierarchy.kind[row] == FUNCTION else parent
-        if function < 0 or hierarchy.kind[function] != FUNCTION:
+        function = row if hierarchy.kind[row] == FUNCTION_ROW else parent
+        if function < 0 or hierarchy.kind[function] != FUNCTION_ROW:
             return parent
         call = self.callers.get(function, -1)
         # A call of several functions shows each of them as a group.
         return call if function == row or call < 0 or len(hierarchy.calls[call]) == 1 else function
 
 
-def groups_around(around: GroupPath | None, own: str, signs: Sequence[str], closed: Collection[int]) -> Iterator[Path]:
+def groups_around(
+    around: GroupPath | None, own: str, signs: Sequence[str], closed: Collection[int]
+) -> Iterator[RowPath]:
     """The groups around a node of sign `own`, from the outside in, up to one that is new, gone or renamed as a whole
     like it, or `closed`."""
-    outwards: list[Path] = []
+    outwards: list[RowPath] = []
     # Without the root, which is always open.
     while around is not None and around.depth:
         outwards.append(around.path)

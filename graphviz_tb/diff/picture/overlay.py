@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphviz_tb.algorithms.colours import mixed
-from graphviz_tb.color.colouring import Colouring, is_op
+from graphviz_tb.algorithms.colours import mix_colours
+from graphviz_tb.color.colouring import Colouring, is_drawn_as_op
 from graphviz_tb.color.hues import plain_fill
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.picture.brief import fitting
@@ -23,18 +23,18 @@ from graphviz_tb.diff.picture.tints import CAME, KEPT, FlatEdgeIndex
 from graphviz_tb.diff.picture.wrap import wrapped
 from graphviz_tb.diff.report.explain import verdict
 from graphviz_tb.diff.report.words import SIGNS, between, facts, head, listed_behind
-from graphviz_tb.limits import BOXES_TO_CHANGES, CHANGES_IN_LEGEND
+from graphviz_tb.limits import MAX_BOXES_TO_CHANGES, MAX_LEGEND_CHANGES
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.measure import OP_SIZE
-from graphviz_tb.model.paint import Fill, LegendRow, Tint, Tints
-from graphviz_tb.model.paths import Path, address
+from graphviz_tb.model.measure import OP_FONT_PX
+from graphviz_tb.model.paint import LegendRow, LineTint, LineTints, RowFill
+from graphviz_tb.model.paths import RowPath, path_address
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.theme import Theme
-from graphviz_tb.model.units import counted
+from graphviz_tb.model.units import format_counted_noun
 from graphviz_tb.model.view import View
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.render.legend import GAP, SAMPLE, WIDEST
+from graphviz_tb.render.legend import MAX_SENTENCE_WIDTH, SAMPLE_GAP, SAMPLE_WIDTH
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.comparison import Comparison
@@ -45,7 +45,7 @@ DARK = {"+": "#3FB68B", "−": "#FF7B54", "~": "#E3B341", "→": "#58A6FF"}
 WORDS = {"+": "added", "−": "removed", "~": "changed", "→": "renamed or moved"}
 TINT, PALE = 12, 45  # per cent of the colour in a fill, of the background in what is unchanged
 BAND = 45  # per cent of the colour in the band under a line of which a part changed
-ROOM = (BOXES_TO_CHANGES, 28, 12, 0)  # boxes that are tried, the most first, until names can be read
+ROOM = (MAX_BOXES_TO_CHANGES, 28, 12, 0)  # boxes that are tried, the most first, until names can be read
 SCREEN, LEAST, NAME = (1600, 1000), 7, 12  # px: a screen, the least that is read, names where nothing is scaled
 HOLDING = "the same, but something in it changed, or an input is reconnected"
 LOST_DASHES = (6, 3)  # longer than those of control edges (4, 3): both occur in one picture
@@ -66,40 +66,42 @@ class Overlay(Colouring):
         """The colour of each sign."""
         return LIGHT if self.theme.name == "light" else DARK
 
-    def fill(self, path: Path) -> Fill:
+    def fill_of(self, path: RowPath) -> RowFill:
         """Pale where nothing changed, tinted and signed where something did, plain where something in it did."""
         sign = self.sign[path[-1]]
         # The colour of a box without a colouring, before it is made paler or gets a firmer border.
-        usual = plain_fill(self.theme, is_op(self.hierarchy, path[-1]))
+        usual = plain_fill(self.theme, is_drawn_as_op(self.hierarchy, path[-1]))
         if sign == HOLDS:
             return replace(usual, stroke=self.theme.secondary, second=usual.text)
         if not sign:
             ground = self.theme.background
-            faded = mixed(usual.fill, ground, PALE), mixed(usual.stroke, ground, PALE)
+            faded = mix_colours(usual.fill, ground, PALE), mix_colours(usual.stroke, ground, PALE)
             return replace(
                 usual, fill=faded[0], stroke=faded[1], text=self.theme.secondary, second=self.theme.secondary
             )
         return self.signed(sign)
 
-    def signed(self, sign: str) -> Fill:
+    def signed(self, sign: str) -> RowFill:
         """The fill of a sign."""
         colour, theme = self.colours[sign], self.theme
-        return Fill(mixed(theme.background, colour, TINT), colour, theme.text, theme.text, hued=False, sign=sign)
+        return RowFill(
+            mix_colours(theme.background, colour, TINT), colour, theme.text, theme.text, hued=False, sign=sign
+        )
 
-    def second(self, path: Path) -> str | None:
+    def second_line(self, path: RowPath) -> str | None:
         """Return the change at an op, or the number of changes in a group."""
         return self.words.get(path[-1])
 
-    def summary(self, ops: int, shown: int) -> str:
+    def title_text(self, ops: int, shown: int) -> str:
         """The verdict, and how much is shown."""
         return f"{verdict(self.changes).replace('; ', ' · ')} · {shown:,} shown"
 
-    def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
+    def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
         """Return the legend: totals, then the changes one by one, the most severe first."""
         rows = [path[-1] for path in shown]
         totals: Counter[str] = Counter(SIGNS[change.kind] for change in self.changes)
         legend_rows = [
-            LegendRow(f"{WORDS[sign]}: {counted(totals[sign], 'change')}", self.signed(sign))
+            LegendRow(f"{WORDS[sign]}: {format_counted_noun(totals[sign], 'change')}", self.signed(sign))
             for sign in WORDS
             if totals[sign]
         ]
@@ -109,8 +111,8 @@ class Overlay(Colouring):
         if any(not self.sign[row] for row in rows):
             legend_rows.append(LegendRow("unchanged", self.fill_unchanged(neutral)))
         # No more are made than are listed: measuring a hundred thousand takes seconds.
-        legend_rows += islice((row for change in self.changes for row in self.rows(change)), CHANGES_IN_LEGEND)
-        rest = sum(len(change.inside) or 1 for change in self.changes) - CHANGES_IN_LEGEND
+        legend_rows += islice((row for change in self.changes for row in self.rows(change)), MAX_LEGEND_CHANGES)
+        rest = sum(len(change.inside) or 1 for change in self.changes) - MAX_LEGEND_CHANGES
         if rest > 0:
             legend_rows.append(LegendRow(f"+{rest} more changes", neutral, "rest"))
         return legend_rows
@@ -124,23 +126,25 @@ class Overlay(Colouring):
 
     def row(self, change: Change, before: str = "") -> LegendRow:
         """One change on one or two lines."""
-        first, *more = wrapped(f"{before}{line(change)}", WIDEST - SAMPLE - GAP, OP_SIZE)
+        first, *more = wrapped(f"{before}{line(change)}", MAX_SENTENCE_WIDTH - SAMPLE_WIDTH - SAMPLE_GAP, OP_FONT_PX)
         return LegendRow(first, self.signed(SIGNS[change.kind]), more=more[0] if more else "")
 
-    def fill_unchanged(self, usual: Fill) -> Fill:
+    def fill_unchanged(self, usual: RowFill) -> RowFill:
         """The pale box of the legend."""
         ground = self.theme.background
-        return replace(usual, fill=mixed(usual.fill, ground, PALE), stroke=mixed(usual.stroke, ground, PALE))
+        return replace(
+            usual, fill=mix_colours(usual.fill, ground, PALE), stroke=mix_colours(usual.stroke, ground, PALE)
+        )
 
-    def tints(self, scene: Scene, view: View, paths: Sequence[Path]) -> Tints:
+    def line_tints(self, scene: Scene, view: View, paths: Sequence[RowPath]) -> LineTints:
         """Return the colours of all lines and stubs, by the changes of their edges."""
         lines = FlatEdgeIndex(self.hierarchy, view, self.edges)
-        return Tints(
+        return LineTints(
             tuple(self.became(lines.route(scene, line)) for line in scene.routes),
             tuple(self.became(lines.stub(scene, line)) for line in scene.stubs),
         )
 
-    def became(self, states: set[int]) -> Tint | None:
+    def became(self, states: set[int]) -> LineTint | None:
         """Return the tint of a line by the states of its edges: all or a part of them were added or removed."""
         changed = states - {KEPT}
         if not changed:
@@ -149,8 +153,8 @@ class Overlay(Colouring):
         sign = "~" if len(changed) > 1 else "+" if changed == {CAME} else "−"
         dashes = LOST_DASHES if sign == "−" else ()
         if len(states) == 1:
-            return Tint(self.colours[sign], dashes, sign)
-        return Tint(mixed(self.theme.background, self.colours[sign], BAND), dashes, sign, whole=False)
+            return LineTint(self.colours[sign], dashes, sign)
+        return LineTint(mix_colours(self.theme.background, self.colours[sign], BAND), dashes, sign, whole=False)
 
 
 def line(change: Change) -> str:
@@ -165,7 +169,7 @@ def line(change: Change) -> str:
     if change.kind in ("rewired", "signature-changed"):
         text = "; ".join([text, *list(facts(replace(change, also=())))[:2]])
     if listed_behind(change):
-        text += f" and {counted(len(change.also), 'other place')}"
+        text += f" and {format_counted_noun(len(change.also), 'other place')}"
     return text
 
 
@@ -179,8 +183,8 @@ def first_picture(
     hierarchy = coloured.hierarchy
     shown = rows_shown(hierarchy, where, merged.shown)
     settings, layers = (frozenset(scope_rows(hierarchy, scopes)) for scopes in (merged.settings, merged.layers))
-    tried: list[Path] | None = None
-    for most, closed in ((BOXES_TO_CHANGES, settings), *((room, layers) for room in ROOM)):
+    tried: list[RowPath] | None = None
+    for most, closed in ((MAX_BOXES_TO_CHANGES, settings), *((room, layers) for room in ROOM)):
         opened, left = ways(hierarchy, painter.sign, shown, most, closed)
         if opened == tried:
             continue
@@ -190,9 +194,9 @@ def first_picture(
     return drawn, left
 
 
-def opening(hierarchy: Hierarchy, options: PictureOptions, opened: Sequence[Path]) -> PictureOptions:
+def opening(hierarchy: Hierarchy, options: PictureOptions, opened: Sequence[RowPath]) -> PictureOptions:
     """The options with some groups open."""
-    return replace(options, open=tuple(address(hierarchy, path) for path in opened))
+    return replace(options, open=tuple(path_address(hierarchy, path) for path in opened))
 
 
 def is_legible(scene: Scene) -> bool:
@@ -257,7 +261,9 @@ def scope_rows(hierarchy: Hierarchy, scopes: Collection[Where]) -> list[int]:
 def second_line(merged: Merged, where: Where) -> str:
     """Return the changes at a node; where these are too long, their number."""
     lines = merged.lines.get(where, ())
-    return fitting("; ".join(lines), counted(len(lines), "change")) if lines else merged.beside.get(where, "")
+    return (
+        fitting("; ".join(lines), format_counted_noun(len(lines), "change")) if lines else merged.beside.get(where, "")
+    )
 
 
 def quiet(theme: Theme) -> Theme:

@@ -6,15 +6,15 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from graphviz_tb.algorithms.calls import OpsThroughCalls
+from graphviz_tb.algorithms.calls import OpCounter
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.picture.merge import Merged, Where
-from graphviz_tb.limits import CALLS_MARKED, KINDS_IN_BADGE
+from graphviz_tb.limits import MAX_BADGE_KINDS, MAX_MARKED_CALLS
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.graph import Mark
-from graphviz_tb.model.hierarchy import STACKS, Hierarchy
-from graphviz_tb.model.paths import function_of
-from graphviz_tb.model.units import counted
+from graphviz_tb.model.hierarchy import STACK_KINDS, Hierarchy
+from graphviz_tb.model.paths import function_row_of
+from graphviz_tb.model.units import format_counted_noun
 
 HOLDS = "·"  # nothing changed but what is in it, or where an input comes from
 SIGNS = ("", "+", "−", "~", "→", HOLDS)
@@ -23,7 +23,7 @@ WORDS = {"+": "new", "−": "gone", "~": "changed", HOLDS: "reconnected"}
 
 def function_at(hierarchy: Hierarchy, row: int) -> str:
     """Return the name of the function that a row is in, "" for the main graph."""
-    root = function_of(hierarchy, row)
+    root = function_row_of(hierarchy, row)
     return hierarchy.name[root] if root else ""
 
 
@@ -51,7 +51,7 @@ def group_signs(
     sign_groups(hierarchy, signs, moved)
     calls = calls_of(hierarchy)
     fresh = [body for body in calls if signs[body]]
-    for left in reversed(range(CALLS_MARKED)):
+    for left in reversed(range(MAX_MARKED_CALLS)):
         called = sorted({row for body in fresh for row in calls.pop(body) if not signs[row]})
         if not called or not left:
             break
@@ -109,12 +109,12 @@ def sign_groups(hierarchy: Hierarchy, signs: list[str], moved: dict[int, str]) -
 def say_groups(hierarchy: Hierarchy, signs: list[str], words: dict[int, str], away: str) -> None:
     """Say how much changed in the groups in which something did."""
     nodes, _, ordinary = signs_below(hierarchy, signs)
-    ops = OpsThroughCalls(hierarchy)
+    ops = OpCounter(hierarchy)
     for row in np.flatnonzero(~exists(hierarchy.node)).tolist():
         if signs[row] == HOLDS and row:
             every = [*nodes[:-1, row].tolist(), int(ordinary[-1, row])]
             text = account(every, ordinary[:, row].tolist(), ops(row), away)
-            words[row] = text.partition(" of ")[0] if hierarchy.kind[row] in STACKS else text
+            words[row] = text.partition(" of ")[0] if hierarchy.kind[row] in STACK_KINDS else text
 
 
 def signs_below(hierarchy: Hierarchy, signs: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -169,11 +169,11 @@ def account(every: list[int], ordinary: list[int], ops: int | None, away: str) -
     """
     kinds = {**WORDS, "→": away}
     words = [f"{number:,} {kinds[sign]}" for sign, number in zip(SIGNS[1:], ordinary, strict=True) if number]
-    total = "∞ ops" if ops is None else counted(ops, "op")
+    total = "∞ ops" if ops is None else format_counted_noun(ops, "op")
     if not words:
         marks = sum(every) - sum(ordinary)
         return f"{marks:,} {'constant or weight' if marks == 1 else 'constants or weights'} changed, {total}"
-    return ", ".join(words) + (f" of {total}" if len(words) < KINDS_IN_BADGE else "")
+    return ", ".join(words) + (f" of {total}" if len(words) < MAX_BADGE_KINDS else "")
 
 
 def edge_states(hierarchy: Hierarchy, signs: list[str], where: list[Where | None], merged: Merged) -> np.ndarray:

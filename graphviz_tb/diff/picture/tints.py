@@ -9,8 +9,8 @@ import numpy as np
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
-from graphviz_tb.model.paths import Path
-from graphviz_tb.model.scene import Identity, Route, Scene, Stub
+from graphviz_tb.model.paths import RowPath
+from graphviz_tb.model.scene import LineIdentity, Route, Scene, Stub
 from graphviz_tb.model.view import View
 
 CAME, GONE, KEPT = 1, 2, 0
@@ -22,7 +22,7 @@ class FlatEdgeIndex:
     def __init__(self, hierarchy: Hierarchy, view: View, states: np.ndarray) -> None:
         self.states = states
         self.hierarchy = hierarchy
-        self.levels: dict[Path, Metagraph] = {}
+        self.levels: dict[RowPath, Metagraph] = {}
         # Levels by their paths, through all open groups: what an identity is an index of.
         todo = [view]
         while todo:
@@ -55,16 +55,16 @@ class FlatEdgeIndex:
         """Return the states of the edges of a constant or summary."""
         return set(np.unique(self.states[self.between(source, target)]).tolist()) or {KEPT}
 
-    def _states(self, identity: Identity) -> set[int]:
+    def _states(self, identity: LineIdentity) -> set[int]:
         """Return the states of the edges of a metaedge or bridge."""
         edges = self._edges(identity)
         return set() if edges is None else set(np.unique(self.states[edges]).tolist())
 
-    def _edges(self, identity: Identity) -> Ints | None:
+    def _edges(self, identity: LineIdentity) -> Ints | None:
         level = self.levels[identity.path]
         if identity.kind == "bridge":
-            return level.bridges[identity.index].edges
-        return level.edges[identity.index].edges if identity.kind == "edge" else None
+            return level.bridges[identity.index].flat_edges
+        return level.edges[identity.index].flat_edges if identity.kind == "edge" else None
 
 
 class EdgesBetween:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from graphviz_tb.model.measure import clean, elide, width
+from graphviz_tb.model.measure import elide_text, replace_unsafe_characters, text_width
 
 BREAKS = (r"; ", r": ", r" (?=→ )", r" (?=between )", r" ")  # where a line may end, the best first
 LINES = 2
@@ -21,8 +21,8 @@ def wrapped(text: str, most: int, size: int) -> list[str]:
     >>> wrapped("x: op Relu → Tanh", 200, 11)
     ['x: op Relu → Tanh']
     """
-    text = clean(text)
-    if width(text, size) <= most:
+    text = replace_unsafe_characters(text)
+    if text_width(text, size) <= most:
         return [text]
     room = LINES * most  # letters: none is narrower than a pixel
     text = " ".join(last_segments(word, room) for word in text.split(" "))
@@ -37,7 +37,7 @@ def wrapped(text: str, most: int, size: int) -> list[str]:
     # Nothing fits: at the blank nearest the middle, both lines cut.
     middle = len(text) // 2
     cut = min((lines.start() for lines in re.finditer(" ", text)), key=lambda cut: abs(cut - middle), default=len(text))
-    return [elide(part, most, size) for part in (text[:cut], text[cut:].strip()) if part]
+    return [elide_text(part, most, size) for part in (text[:cut], text[cut:].strip()) if part]
 
 
 def last_segments(name: str, letters: int) -> str:
@@ -53,14 +53,14 @@ def last_segments(name: str, letters: int) -> str:
 
 def broken(text: str, most: int, size: int) -> list[str]:
     """Break `text` at the best place into two lines that fit; [] where there is none."""
-    if width(text, size) <= most:
+    if text_width(text, size) <= most:
         return [text]
     if len(text) > LINES * most:
         return []
     for break_ in BREAKS:
         for match in reversed(list(re.finditer(break_, text))):
             lines = [text[: match.end()].rstrip(), text[match.end() :]]
-            if " " in lines[1] and all(width(line, size) <= most for line in lines):
+            if " " in lines[1] and all(text_width(line, size) <= most for line in lines):
                 return lines
     return []
 

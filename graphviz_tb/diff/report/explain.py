@@ -10,10 +10,10 @@ from graphviz_tb.diff.columns.wording import letters
 from graphviz_tb.diff.options import STYLES, ReportStyle
 from graphviz_tb.diff.report.words import SIGNS, behind, differing, facts, following, head
 from graphviz_tb.errors import RequestError, UnknownChoice
-from graphviz_tb.limits import CHANGES_UNFOLDED, COMMENT, REPORT_LETTERS
-from graphviz_tb.model.change import KINDS, SEVERITIES, Change, as_dicts
-from graphviz_tb.model.json_values import heading
-from graphviz_tb.model.units import counted
+from graphviz_tb.limits import MAX_COMMENT_LETTERS, MAX_REPORT_LETTERS, MAX_UNFOLDED_CHANGES
+from graphviz_tb.model.change import CHANGE_KINDS, SEVERITIES, Change, value_pairs_to_json
+from graphviz_tb.model.json_values import document_header
+from graphviz_tb.model.units import format_counted_noun
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.comparison import Comparison
@@ -45,9 +45,9 @@ def explain(changes: Comparison, style: ReportStyle, limit: int | None, colour: 
 def with_room(document: dict[str, Any]) -> dict[str, Any]:
     """Return the document. Raises RequestError where a long name in each of its entries makes it too large to read."""
     count = letters(document)
-    if count > REPORT_LETTERS:
+    if count > MAX_REPORT_LETTERS:
         raise RequestError(
-            f"the names in this report have {count:,} letters together, and may have {REPORT_LETTERS:,}",
+            f"the names in this report have {count:,} letters together, and may have {MAX_REPORT_LETTERS:,}",
             hint="ask for text, which tells the first changes, or for a picture",
         )
     return document
@@ -56,7 +56,7 @@ def with_room(document: dict[str, Any]) -> dict[str, Any]:
 def document(changes: Comparison) -> dict[str, Any]:
     """The changes as plain values (docs/diff.md)."""
     return {
-        **heading("tbgraph-diff"),
+        **document_header("tbgraph-diff"),
         "same": changes.same,
         "old": changes.old_name,
         "new": changes.new_name,
@@ -65,7 +65,7 @@ def document(changes: Comparison) -> dict[str, Any]:
             {
                 **change.to_json(),
                 "layers": changes.layers_of(change),
-                "numbers": as_dicts(changes.numbers_of(change)),
+                "numbers": value_pairs_to_json(changes.numbers_of(change)),
             }
             for change in changes
         ],
@@ -84,14 +84,14 @@ def verdict(changes: Comparison) -> str:
     """
     if changes.same:
         return f"same; {sums(changes)}"
-    return f"{counted(len(changes), 'change')}: {kinds_of(changes)}; {sums(changes)}"
+    return f"{format_counted_noun(len(changes), 'change')}: {kinds_of(changes)}; {sums(changes)}"
 
 
 def sums(changes: Comparison) -> str:
     """Ops, parameters and operations of the whole; of models that are the same also what their form leaves out."""
     numbers = changes.numbers
     ops = numbers["ops"][1]
-    whole = [counted(ops, "op")] if ops is not None and numbers["ops"][0] == ops else []
+    whole = [format_counted_noun(ops, "op")] if ops is not None and numbers["ops"][0] == ops else []
     unseen = [f"not in this form: {', '.join(changes.left_out)}"] if changes.left_out and changes.same else []
     # Equal graphs whose operations are others only declare their shapes otherwise.
     shown = {word: pair for word, pair in numbers.items() if not (changes.same and word == "flops")}
@@ -114,7 +114,7 @@ def terminal_text(changes: Comparison, limit: int | None, colour: bool) -> str:
             for change in listed:
                 lines += _lines(changes, change, colour, INDENT, limit is None)
     if len(shown) < len(changes):
-        lines += ["", f"and {counted(len(changes) - len(shown), 'other change')} (--all)"]
+        lines += ["", f"and {format_counted_noun(len(changes) - len(shown), 'other change')} (--all)"]
     lines += remarks(changes)
     return "\n".join(lines) + "\n"
 
@@ -155,7 +155,7 @@ def remarks(changes: Comparison) -> list[str]:
     """Return remarks on differences that are left out, and on limits that were reached."""
     lines = []
     if changes.renumbered:
-        lines.append(f"{counted(changes.renumbered, 'name')} only renumbered")
+        lines.append(f"{format_counted_noun(changes.renumbered, 'name')} only renumbered")
     if changes.ignored:
         listed = ", ".join(f"{word} {count:,}" for word, count in changes.ignored.items())
         lines.append(f"not counted: {listed} (--include {','.join(changes.ignored)})")
@@ -171,17 +171,21 @@ def markdown(changes: Comparison) -> str:
     lines = [f"### Graph diff: {escaped(headline(changes))}", "", sums(changes), "", names, ""]
     if not changes.same:
         lines += [*_table(changes), ""] if len(changes) > FEW else []
-        lines += _rows(changes, changes.items[:CHANGES_UNFOLDED])
-    rest = changes.items[CHANGES_UNFOLDED:]
+        lines += _rows(changes, changes.items[:MAX_UNFOLDED_CHANGES])
+    rest = changes.items[MAX_UNFOLDED_CHANGES:]
     tail = [f"> {line}" for line in remarks(changes) if line]
     if rest:
         # What the changes that are folded away may take: the rest of the comment, its frame and line ends aside.
-        room = COMMENT - sum(len(line) + 1 for line in [*lines, *tail]) - AROUND
-        lines += ["", "<details><summary>", counted(len(rest), "other change"), "</summary>", ""]
+        room = MAX_COMMENT_LETTERS - sum(len(line) + 1 for line in [*lines, *tail]) - AROUND
+        lines += ["", "<details><summary>", format_counted_noun(len(rest), "other change"), "</summary>", ""]
         lines += [*_fitting(changes, rest, room), "", "</details>"]
     comment = "\n".join([*lines, "", *tail]).rstrip() + "\n"
     # Names may be of any length: if the first rows alone are too long, the end is cut at a line.
-    return comment if len(comment) < COMMENT else comment[: COMMENT - len(CUT)].rsplit("\n", 1)[0] + CUT
+    return (
+        comment
+        if len(comment) < MAX_COMMENT_LETTERS
+        else comment[: MAX_COMMENT_LETTERS - len(CUT)].rsplit("\n", 1)[0] + CUT
+    )
 
 
 def headline(changes: Comparison) -> str:
@@ -190,14 +194,14 @@ def headline(changes: Comparison) -> str:
         change = changes[0]
         kind = f"{change.kind} " if change.kind in ("added", "removed") else ""
         return f"1 change: {kind}{' '.join(head(change, 1).split())}"
-    return f"{counted(len(changes), 'change')}: {kinds_of(changes)}" if changes else "same"
+    return f"{format_counted_noun(len(changes), 'change')}: {kinds_of(changes)}" if changes else "same"
 
 
 def _table(changes: Comparison) -> list[str]:
     """Kinds by severity."""
     severities = [word for word in SEVERITIES if word in changes.summary["severities"]]
     lines = ["| | " + " | ".join(severities) + " |", "|---|" + "---:|" * len(severities)]
-    for kind in KINDS:
+    for kind in CHANGE_KINDS:
         counts = [sum(change.kind == kind and change.severity == word for change in changes) for word in severities]
         if any(counts):
             lines.append(f"| {SIGNS[kind]} {kind} | " + " | ".join(str(count or "") for count in counts) + " |")
@@ -222,7 +226,7 @@ def _fitting(changes: Comparison, listed: tuple[Change, ...], room: int) -> Iter
         lines = list(_rows(changes, [change]))
         room -= sum(len(line) + 1 for line in lines)
         if room < 0:
-            yield f"- … and {counted(len(listed) - number, 'more change')}"
+            yield f"- … and {format_counted_noun(len(listed) - number, 'more change')}"
             return
         yield from lines
 

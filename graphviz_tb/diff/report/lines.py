@@ -14,9 +14,9 @@ from graphviz_tb.diff.columns.values import plain
 from graphviz_tb.diff.report.explain import printable
 from graphviz_tb.diff.report.words import value
 from graphviz_tb.diff.run import load_flat
-from graphviz_tb.limits import FUNCTION_NAME
-from graphviz_tb.model.graph import COLOCATION, Graph
-from graphviz_tb.model.measure import cut_middle
+from graphviz_tb.limits import MAX_FUNCTION_NAME_LETTERS
+from graphviz_tb.model.graph import COLOCATION_ATTR, Graph
+from graphviz_tb.model.measure import truncate_middle
 
 
 def lines_of(source: Any) -> str:
@@ -27,7 +27,7 @@ def lines_of(source: Any) -> str:
     x alpha=0.5
     """
     graph = load_flat(source, {}, 0).graph
-    functions = [f"{cut_middle(function.name, FUNCTION_NAME)}::" for function in graph.functions]
+    functions = [f"{truncate_middle(function.name, MAX_FUNCTION_NAME_LETTERS)}::" for function in graph.functions]
     nodes = sorted(_lines(graph, node, functions) for node in range(len(graph)))
     return "".join(f"{line}\n" for lines in nodes for line in lines)
 
@@ -45,7 +45,7 @@ def _lines(graph: Graph, node: int, functions: list[str]) -> list[str]:
         settings = {
             key: value(plain(definition.attr[key]))
             for key in sorted(definition.attr)
-            if key not in NOISE | SHAPES | {COLOCATION} and not is_counter(key, definition.attr)
+            if key not in NOISE | SHAPES | {COLOCATION_ATTR} and not is_counter(key, definition.attr)
         }
     if layer:
         settings |= apart(settings_alone(layer.config))

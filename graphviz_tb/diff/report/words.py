@@ -8,12 +8,12 @@ from typing import Any
 from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.diff.changes.orders import moved
 from graphviz_tb.diff.changes.precision import shared_scope
-from graphviz_tb.limits import PARTS_IN_HEAD, VALUE_IN_REPORT
+from graphviz_tb.limits import MAX_HEADLINE_PARTS, MAX_REPORT_VALUE_LETTERS
 from graphviz_tb.model.change import Change
-from graphviz_tb.model.measure import cut
+from graphviz_tb.model.measure import truncate_text
 from graphviz_tb.model.paths import last_segment
-from graphviz_tb.model.units import counted, format_count
-from graphviz_tb.ops.roles import GROUPS
+from graphviz_tb.model.units import format_count, format_counted_noun
+from graphviz_tb.ops.roles import GROUP_OPS
 
 SIGNS = {
     "added": "+",
@@ -57,7 +57,7 @@ def head(change: Change, types: int = MOST_TYPES) -> str:
     if change.kind == "function-changed" and len(change.inside) == 1:
         return f"{head(change.inside[0], types)} in function {detail['function']}"
     if change.kind == "function-changed":
-        return f"function {detail['function']}  {counted(len(change.inside), 'change')} inside"
+        return f"function {detail['function']}  {format_counted_noun(len(change.inside), 'change')} inside"
     return f"signature of {_both(change)}  changed"
 
 
@@ -105,7 +105,7 @@ def named_apart(change: Change) -> bool:
         return not layers[0][0].isdecimal()
     alone = len(detail.get("op_types", ())) == 1
     leaves = {COUNTED.sub("", last_segment(name)) for place in change.also for name in place if name}
-    return alone and change.places == change.ops and bool(leaves - {COUNTED.sub("", last_segment(change.name))})
+    return alone and change.place_count == change.ops and bool(leaves - {COUNTED.sub("", last_segment(change.name))})
 
 
 def made_of(change: Change) -> str:
@@ -114,7 +114,7 @@ def made_of(change: Change) -> str:
     layers = change.detail.get("layers", ())
     listed = ", ".join(layers[:MOST_TYPES]) + (", …" if len(layers) > MOST_TYPES else "")
     if any(layer[0].isdecimal() for layer in layers):
-        return f"{chain(change)}  {counted(change.ops, 'op')}, of {listed}"
+        return f"{chain(change)}  {format_counted_noun(change.ops, 'op')}, of {listed}"
     return f"{listed}  {chain(change)}" if layers else ""
 
 
@@ -160,12 +160,12 @@ def _what(change: Change, most: int) -> str:
     rest = f" and {len(types) - len(first)} other types" if len(types) > len(first) else ""
     shown = ", ".join(f"{count:,} {op or 'no type'}" for op, count in first) + rest
     if detail.get("function") is not None:
-        return f"function, {counted(change.ops, 'op')} ({shown})"
-    if change.ops == change.places and len(types) == 1:
+        return f"function, {format_counted_noun(change.ops, 'op')} ({shown})"
+    if change.ops == change.place_count and len(types) == 1:
         return f"op {next(iter(types)) or 'without type'}"
     several = len(detail.get("parts", ()))
-    unit = counted(several, "part") if several > 1 else "scope" if detail["scope"] else "op"
-    return f"{unit}, {counted(change.ops, 'op')} ({shown})"
+    unit = format_counted_noun(several, "part") if several > 1 else "scope" if detail["scope"] else "op"
+    return f"{unit}, {format_counted_noun(change.ops, 'op')} ({shown})"
 
 
 def between(change: Change) -> str:
@@ -185,7 +185,7 @@ def _moved(change: Change) -> str:
     if change.detail["children"] == 1:
         return f"{change.old} → {change.new}  moved"
     children = f"{change.detail['children']:,} children"
-    return f"{old} → {new}  {children} moved, {counted(change.ops, 'op')}"
+    return f"{old} → {new}  {children} moved, {format_counted_noun(change.ops, 'op')}"
 
 
 def value(plain: Any) -> str:
@@ -204,7 +204,7 @@ def value(plain: Any) -> str:
         return f"[{shown}{', …' if len(plain) > 8 else ''}]"
     # `true` and `false` as in JSON and in text protobufs.
     text = str(plain).lower() if isinstance(plain, bool) else str(plain)
-    return cut(text, VALUE_IN_REPORT)
+    return truncate_text(text, MAX_REPORT_VALUE_LETTERS)
 
 
 def facts(change: Change) -> Iterator[str]:
@@ -215,13 +215,13 @@ def facts(change: Change) -> Iterator[str]:
     for inner in detail.get("with", ()):
         yield f"{inner['name']}: {inner['key']} {value(inner['old'])} → {value(inner['new'])}"
     parts = detail.get("parts", ())
-    if PARTS_IN_HEAD < len(parts) <= MOST_PARTS:
+    if MAX_HEADLINE_PARTS < len(parts) <= MOST_PARTS:
         yield f"made of {', '.join(last_segment(part) for part in parts)}"
     shapes = [f"{inner['old']} → {inner['new']}" for inner in detail.get("weights", ())]
     if shapes:
         yield f"weights {', '.join(shapes[:MOST_WIRES])}" + (", …" if len(shapes) > MOST_WIRES else "")
     if detail.get("casts"):
-        yield f"with {counted(detail['casts'], 'cast')}"
+        yield f"with {format_counted_noun(detail['casts'], 'cast')}"
     if "part" in detail and change.also:
         yield f"{value(detail['part']['old'])} → {value(detail['part']['new'])} in each name"
     wires = [(wire, wire["node"]["new"] or wire["node"]["old"]) for wire in detail.get("links", ())]
@@ -237,7 +237,7 @@ def facts(change: Change) -> Iterator[str]:
     for wire, node in wires[:MOST_WIRES]:
         yield _wire(wire, node)
     if len(wires) > MOST_WIRES:
-        yield f"and {counted(len(wires) - MOST_WIRES, 'other wire')}"
+        yield f"and {format_counted_noun(len(wires) - MOST_WIRES, 'other wire')}"
     for port in detail.get("ports", ()):
         yield f"{port['side']} {port['key']}: {value(port['old'])} → {value(port['new'])}"
     for word in ("arguments", "results", "returned"):
@@ -288,7 +288,7 @@ def barrier(name: str) -> bool:
     >>> barrier("train/NoOp_1"), barrier("init")
     (True, False)
     """
-    return last_segment(name).split("_")[0] in GROUPS
+    return last_segment(name).split("_")[0] in GROUP_OPS
 
 
 def following(change: Change) -> list[Change]:
@@ -306,10 +306,10 @@ def behind(change: Change) -> str:
     told = following(change)
     if not told:
         return ""
-    many = counted(len(told), "consequence")
+    many = format_counted_noun(len(told), "consequence")
     if len(told) == 1:
         return f"{many}: {head(told[0], 1)}"
-    return f"{many} in {counted(sum(inner.ops for inner in told), 'op')}"
+    return f"{many} in {format_counted_noun(sum(inner.ops for inner in told), 'op')}"
 
 
 def _wire(wire: Mapping[str, Any], node: str) -> str:
@@ -332,4 +332,4 @@ def _also(change: Change) -> str:
     """`and 3 other places: a, b, c`."""
     names = [(new if new is not None else old) or "" for old, new in change.also]
     shown = ", ".join(names[:MOST_PLACES]) + (", …" if len(names) > MOST_PLACES else "")
-    return f"and {counted(len(names), 'other place')}: {shown}"
+    return f"and {format_counted_noun(len(names), 'other place')}: {shown}"

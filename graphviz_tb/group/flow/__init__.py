@@ -24,31 +24,31 @@ from dataclasses import replace
 
 import numpy as np
 
-from graphviz_tb.algorithms.called_again import called_again
-from graphviz_tb.group.flow.addresses import addresses
-from graphviz_tb.group.flow.aside import fold_aside
-from graphviz_tb.group.flow.box import FlowBox, SymbolNumbers, group, walk
-from graphviz_tb.group.flow.chains import with_chains, with_unlike_first
-from graphviz_tb.group.flow.columns import Siblings, but_numbers, columns, kinds
+from graphviz_tb.algorithms.called_again import repeatedly_called_scopes
+from graphviz_tb.group.flow.addresses import group_addresses
+from graphviz_tb.group.flow.aside import fold_boxes_aside
+from graphviz_tb.group.flow.box import FlowBox, SymbolTable, make_group, walk_boxes
+from graphviz_tb.group.flow.chains import prepend_unlike_first, stack_chains
+from graphviz_tb.group.flow.columns import Siblings, first_equal_levels, level_columns, replace_label_numbers
 from graphviz_tb.group.flow.feeders import join_feeders
-from graphviz_tb.group.flow.finish import finished
-from graphviz_tb.group.flow.frames import fold_loops
-from graphviz_tb.group.flow.guard import without_lies
-from graphviz_tb.group.flow.indexes import fold_indexes
-from graphviz_tb.group.flow.items import find_items
+from graphviz_tb.group.flow.finish import enforce_limits
+from graphviz_tb.group.flow.frames import fold_loop_bodies
+from graphviz_tb.group.flow.guard import open_cyclic_groups
+from graphviz_tb.group.flow.indexes import fold_index_arithmetic
+from graphviz_tb.group.flow.items import find_flow_items
 from graphviz_tb.group.flow.level import fold_dag
-from graphviz_tb.group.flow.numbered import stack_runs, with_series
+from graphviz_tb.group.flow.numbered import fold_series, stack_parallel_runs
 from graphviz_tb.group.flow.parts import LevelPart
-from graphviz_tb.group.flow.reuse import call_reused
-from graphviz_tb.group.flow.setting import SOFT, Setting, budget_of
-from graphviz_tb.group.flow.sizes import narrowed, width
-from graphviz_tb.group.flow.titles import name_groups
+from graphviz_tb.group.flow.reuse import name_reused_modules
+from graphviz_tb.group.flow.setting import TARGET_CHILDREN, FoldContext, level_budget
+from graphviz_tb.group.flow.sizes import narrow_to_limit, total_child_count
+from graphviz_tb.group.flow.titles import title_groups
 from graphviz_tb.group.flow.words import Vocabulary
 from graphviz_tb.group.insert import NewGroup
-from graphviz_tb.group.series import SeriesRun, below
+from graphviz_tb.group.series import SeriesRun, qualified_name
 from graphviz_tb.limits import Meter
-from graphviz_tb.model.columns import distinct
-from graphviz_tb.model.hierarchy import Hierarchy, How, RowKind
+from graphviz_tb.model.columns import distinct_values
+from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy, RowKind
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.options import GroupOptions
@@ -59,24 +59,24 @@ def fold_by_flow(
 ) -> tuple[list[NewGroup], tuple[Notice, ...]]:
     """Return all new groups of a file, inner ones before those around them; and notices."""
     # Fold one level of each kind; all equal levels apply the same plan.
-    levels, symbols = columns(hierarchy), SymbolNumbers()
+    levels, symbols = level_columns(hierarchy), SymbolTable()
     runs: dict[int, list[SeriesRun]] = defaultdict(list)
     for run in series:
         runs[run.parent].append(run)
-    kind = kinds(levels, series)
+    kind = first_equal_levels(levels, series)
     planned: dict[int, list[NewGroup]] = {}
     cut: list[int] = []
     # If a level has no groups, neither have levels that differ only in the numbers of names.
-    some = distinct(kind)
-    like = kinds(but_numbers(levels, some), series, some)
+    some = distinct_values(kind)
+    like = first_equal_levels(replace_label_numbers(levels, some), series, some)
     bare: set[int] = set()
     for number, equal in zip(some.tolist(), like.tolist(), strict=True):
         if equal in bare:
             planned[number] = []
             continue
         level = levels.level(number)
-        budget = budget_of(len(level.rows))
-        planned[number] = plan(level, fold_level(level, symbols, runs[level.parent], options, budget))
+        budget = level_budget(len(level.rows))
+        planned[number] = plan_level_groups(level, fold_level(level, symbols, runs[level.parent], options, budget))
         if budget.spent:
             cut.append(level.parent)
         elif not planned[number]:
@@ -85,11 +85,11 @@ def fold_by_flow(
     groups: list[NewGroup] = []
     for number, alike in enumerate(kind.tolist()):
         if planned[alike]:
-            groups.extend(carried_out(levels.level(number), planned[alike], len(groups)))
-    return groups, too_wide(hierarchy, cut)
+            groups.extend(apply_plan(levels.level(number), planned[alike], len(groups)))
+    return groups, fold_limit_notices(hierarchy, cut)
 
 
-def too_wide(hierarchy: Hierarchy, rows: list[int]) -> tuple[Notice, ...]:
+def fold_limit_notices(hierarchy: Hierarchy, rows: list[int]) -> tuple[Notice, ...]:
     """Return a notice if levels are so densely wired that not all of their regions were searched."""
     if not rows:
         return ()
@@ -100,94 +100,96 @@ def too_wide(hierarchy: Hierarchy, rows: list[int]) -> tuple[Notice, ...]:
 
 
 def fold_level(
-    level: Siblings, symbols: SymbolNumbers, series: list[SeriesRun], options: GroupOptions, budget: Meter
+    level: Siblings, symbols: SymbolTable, series: list[SeriesRun], options: GroupOptions, budget: Meter
 ) -> list[FlowBox]:
     """Return the boxes of one level."""
-    soft, most = min(SOFT, options.max_children), options.max_children
-    setting = Setting(Vocabulary(level.labels), symbols, budget, soft, most)
-    boxes = fold_training(level, series, setting) if level.part.any() else fold_part(level, series, setting)
-    if width(boxes) > setting.most:
+    soft, most = min(TARGET_CHILDREN, options.max_children), options.max_children
+    setting = FoldContext(Vocabulary(level.labels), symbols, budget, soft, most)
+    boxes = fold_training_level(level, series, setting) if level.part.any() else fold_level_part(level, series, setting)
+    if total_child_count(boxes) > setting.most:
         # Repeatedly called scopes belong to no stretch of the flow.
-        again = called_again(level.hierarchy, level.parent)
+        again = repeatedly_called_scopes(level.hierarchy, level.parent)
         called = [box for box in boxes if box.row in again and not box.feeders]
         rest = [box for box in boxes if box not in called]
-        boxes = finished(narrowed(rest, setting, setting.most), setting) + called
-    boxes = with_chains(with_series(boxes, series, symbols), level, symbols)
-    boxes = with_unlike_first(boxes, level.hierarchy, setting.most)
+        boxes = enforce_limits(narrow_to_limit(rest, setting, setting.most), setting) + called
+    boxes = stack_chains(fold_series(boxes, series, symbols), level, symbols)
+    boxes = prepend_unlike_first(boxes, level.hierarchy, setting.most)
     if any(box.members for box in boxes):
-        boxes = without_lies(
+        boxes = open_cyclic_groups(
             boxes, len(level.rows), {row: position for position, row in enumerate(level.rows)}, level.edges
         )
     # Names come last: they depend on the final content of each group.
-    call_layers(boxes, level.hierarchy)
-    call_reused(boxes, level.hierarchy)
-    labels = shown(level)
+    name_layers_as_in_code(boxes, level.hierarchy)
+    name_reused_modules(boxes, level.hierarchy)
+    labels = labels_in_code(level)
     named = setting if labels == level.labels else replace(setting, vocabulary=Vocabulary(labels))
-    name_groups(boxes, named, level.hierarchy)
+    title_groups(boxes, named, level.hierarchy)
     return boxes
 
 
-def shown(level: Siblings) -> list[str]:
+def labels_in_code(level: Siblings) -> list[str]:
     """Return the labels of the children of a level, layers as in code."""
     called = level.hierarchy.labels
     return [called.get(row, label) for row, label in zip(level.rows, level.labels, strict=True)]
 
 
-def call_layers(boxes: Iterable[FlowBox], hierarchy: Hierarchy) -> None:
+def name_layers_as_in_code(boxes: Iterable[FlowBox], hierarchy: Hierarchy) -> None:
     """Give the boxes of layers the names that the program gives them, in place."""
     called = hierarchy.labels
-    for box in walk(list(boxes)) if called else ():
+    for box in walk_boxes(list(boxes)) if called else ():
         box.name = called.get(box.row, box.name)
 
 
-def fold_part(level: Siblings, series: list[SeriesRun], setting: Setting) -> list[FlowBox]:
+def fold_level_part(level: Siblings, series: list[SeriesRun], setting: FoldContext) -> list[FlowBox]:
     """Return the boxes of a level, or of a part of it."""
     symbols = setting.symbols
-    items = find_items(level, symbols)
+    items = find_flow_items(level, symbols)
     # In place.
-    fold_loops([box for box in items.dag.boxes if box.how == How.LOOP], items.boxes, items.edges, setting)
+    fold_loop_bodies([box for box in items.dag.boxes if box.how == GroupOrigin.LOOP], items.boxes, items.edges, setting)
     # Numbered inputs of one box are a series, not eight feeders.
     indexes = {row for row, is_index in zip(level.rows, level.indexes.tolist(), strict=True) if is_index}
-    dag = stack_runs(fold_indexes(items.dag, indexes, level.hierarchy, symbols), series, symbols)
-    if not of_layers(level):
+    dag = stack_parallel_runs(fold_index_arithmetic(items.dag, indexes, level.hierarchy, symbols), series, symbols)
+    if not has_layer_ops(level):
         dag = join_feeders(dag, symbols)
     boxes = fold_dag(dag, setting, setting.soft)
     aside = [items.boxes[position] for position in items.aside]
-    if width(boxes) + len(aside) > setting.soft:
-        aside = fold_aside(items.aside, items.boxes, items.edges, setting)
-    return finished([*boxes, *aside], setting)
+    if total_child_count(boxes) + len(aside) > setting.soft:
+        aside = fold_boxes_aside(items.aside, items.boxes, items.edges, setting)
+    return enforce_limits([*boxes, *aside], setting)
 
 
-def of_layers(level: Siblings) -> bool:
+def has_layer_ops(level: Siblings) -> bool:
     """Return whether ops of a level are Keras layers, which are never feeders of each other, however small."""
     hierarchy, layers = level.hierarchy, level.hierarchy.graph.layers
     rows = level.rows if layers else ()
     return any(hierarchy.name[row] in layers and hierarchy.kind[row] == RowKind.OP for row in rows)
 
 
-def fold_training(level: Siblings, series: list[SeriesRun], setting: Setting) -> list[FlowBox]:
+def fold_training_level(level: Siblings, series: list[SeriesRun], setting: FoldContext) -> list[FlowBox]:
     """Fold a level that trains: the model along its flow; gradients, updates and bookkeeping as one box each."""
-    boxes = fold_part(level.only(np.flatnonzero(level.part == LevelPart.MODEL).tolist()), series, setting)
+    boxes = fold_level_part(
+        level.select_children(np.flatnonzero(level.part == LevelPart.MODEL).tolist()), series, setting
+    )
     for part in (LevelPart.EVALUATION, LevelPart.GRADIENTS, LevelPart.UPDATES, LevelPart.BOOKKEEPING):
         rows = np.flatnonzero(level.part == part).tolist()
-        inside = fold_part(level.only(rows), series, setting) if rows else []
+        inside = fold_level_part(level.select_children(rows), series, setting) if rows else []
         name = part.name.lower()
-        symbol = setting.symbols.of("training", name, *(box.symbol for box in inside))
-        how = How.EVALUATION if part == LevelPart.EVALUATION else How.TRAINING
+        symbol = setting.symbols.symbol_of("training", name, *(box.symbol for box in inside))
+        how = GroupOrigin.EVALUATION if part == LevelPart.EVALUATION else GroupOrigin.TRAINING
         # A single row needs no group.
         alone = len(inside) == 1 and not inside[0].members and not inside[0].feeders
-        boxes += inside if alone or not inside else [group(how, opened_up(inside), symbol, name)]
+        boxes += inside if alone or not inside else [make_group(how, open_wrapping_groups(inside), symbol, name)]
     return boxes
 
 
-def opened_up(boxes: list[FlowBox]) -> list[FlowBox]:
+def open_wrapping_groups(boxes: list[FlowBox]) -> list[FlowBox]:
     """Open a group around all boxes, and boxes of cycles: inside training, sums lead back into them."""
-    while len(boxes) == 1 and boxes[0].members and not boxes[0].stack:
+    while len(boxes) == 1 and boxes[0].members and not boxes[0].is_repetition:
         boxes = [*boxes[0].feeders, *boxes[0].members]
-    return [part for box in boxes for part in ([*box.feeders, *box.members] if box.how == How.LOOP else [box])]
+    return [part for box in boxes for part in ([*box.feeders, *box.members] if box.how == GroupOrigin.LOOP else [box])]
 
 
-def plan(level: Siblings, boxes: list[FlowBox]) -> list[NewGroup]:
+def plan_level_groups(level: Siblings, boxes: list[FlowBox]) -> list[NewGroup]:
     """Return the groups of one level, inner ones first, in a form that fits all equal levels.
 
     Members are positions of children; names are relative to the level and unique on it.
@@ -203,19 +205,19 @@ def plan(level: Siblings, boxes: list[FlowBox]) -> list[NewGroup]:
         return []
     taken = {*level.labels, *(last_segment(level.hierarchy.name[row]) for row in level.rows)}
     # `order` lists groups before their content; reversed, inner groups are numbered first, as `insert_groups` needs.
-    names = addresses(order, taken)
+    names = group_addresses(order, taken)
     number = {id(box): -1 - position for position, box in enumerate(reversed(order))}
     # Positions instead of rows, since a plan serves all equal levels.
     place = {row: position for position, row in enumerate(level.rows)}
     return [
         NewGroup(
-            RowKind.SERIES if box.stack else RowKind.FOLD,
+            RowKind.SERIES if box.is_repetition else RowKind.FOLD,
             -1,
             names[id(box)],
             tuple(
                 number[id(inner)] if inner.members else place[inner.row]
                 for member in box.members
-                for inner in (with_feeders(member) if member.feeders else (member,))
+                for inner in (box_and_feeders(member) if member.feeders else (member,))
             ),
             box.how,
             box.name if names[id(box)] != box.name else "",
@@ -224,14 +226,14 @@ def plan(level: Siblings, boxes: list[FlowBox]) -> list[NewGroup]:
     ]
 
 
-def carried_out(level: Siblings, planned: list[NewGroup], serial: int) -> list[NewGroup]:
+def apply_plan(level: Siblings, planned: list[NewGroup], serial: int) -> list[NewGroup]:
     """Return the groups of a plan in one level; `serial` is the number of the first."""
     parent, rows = level.parent, level.rows
     return [
         NewGroup(
             group.kind,
             parent,
-            below(level.hierarchy, parent, group.name),
+            qualified_name(level.hierarchy, parent, group.name),
             # Group i of the plan, -1 - i, is group serial + i of the file.
             tuple([rows[member] if member >= 0 else member - serial for member in group.members]),
             group.how,
@@ -241,7 +243,7 @@ def carried_out(level: Siblings, planned: list[NewGroup], serial: int) -> list[N
     ]
 
 
-def with_feeders(box: FlowBox) -> list[FlowBox]:
+def box_and_feeders(box: FlowBox) -> list[FlowBox]:
     """Return a box and its feeders, which are drawn next to it."""
     boxes: list[FlowBox] = []
     todo = [box]

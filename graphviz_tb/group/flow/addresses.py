@@ -10,29 +10,31 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from graphviz_tb.group.flow.box import FlowBox
-from graphviz_tb.group.flow.guard import leaves
-from graphviz_tb.group.flow.titles import RANGE
-from graphviz_tb.model.hierarchy import How
+from graphviz_tb.group.flow.guard import rows_inside
+from graphviz_tb.group.flow.titles import NUMBER_RANGE
+from graphviz_tb.model.hierarchy import GroupOrigin
 
-Say = Callable[[FlowBox], str]
+AddressForm = Callable[[FlowBox], str]
 
 
-def between(box: FlowBox) -> str:
+def stack_ends_text(box: FlowBox) -> str:
     """Return the first and last row of a stack without a range in its name; "" for any other group."""
-    repeated = (box.stack or box.how == How.SEGMENT) and not RANGE.search(box.name)
-    return f"{box.first().name} → {box.last().name}" if repeated else ""
+    repeated = (box.is_repetition or box.how == GroupOrigin.SEGMENT) and not NUMBER_RANGE.search(box.name)
+    return f"{box.first_row().name} → {box.last_row().name}" if repeated else ""
 
 
-SAYINGS: tuple[Say, ...] = (
+ADDRESS_FORMS: tuple[AddressForm, ...] = (
     lambda box: box.name,
-    lambda box: box.name if box.last().name == box.name else f"{box.name} ({between(box) or box.last().name})",
-    lambda box: f"{box.name} ({box.first().name} → {box.last().name})",
-    lambda box: f"{box.name} ({box.first().name} → {box.last().name}, {len(leaves(box))})",
+    lambda box: (
+        box.name if box.last_row().name == box.name else f"{box.name} ({stack_ends_text(box) or box.last_row().name})"
+    ),
+    lambda box: f"{box.name} ({box.first_row().name} → {box.last_row().name})",
+    lambda box: f"{box.name} ({box.first_row().name} → {box.last_row().name}, {len(rows_inside(box))})",
 )
-FIRST_AGAIN = 2  # first number, as in a series
+FIRST_ADDRESS_NUMBER = 2  # first number, as in a series
 
 
-def addresses(boxes: Sequence[FlowBox], children: Iterable[str]) -> dict[int, str]:
+def group_addresses(boxes: Sequence[FlowBox], children: Iterable[str]) -> dict[int, str]:
     """Return the address of each group of a level, by `id`; names and labels of its `children` are taken.
 
     Groups that no form distinguishes are numbered.
@@ -40,7 +42,7 @@ def addresses(boxes: Sequence[FlowBox], children: Iterable[str]) -> dict[int, st
     address_of: dict[int, str] = {}
     taken = set(children)
     left = list(boxes)
-    for say in SAYINGS:
+    for say in ADDRESS_FORMS:
         said = [say(box).replace("/", "|") for box in left]  # a "/" would look like a scope of the file
         count = Counter(said)
         alone = [name not in taken and count[name] == 1 for name in said]
@@ -50,8 +52,8 @@ def addresses(boxes: Sequence[FlowBox], children: Iterable[str]) -> dict[int, st
         left = [box for box, is_alone in zip(left, alone, strict=True) if not is_alone]
     following: dict[str, int] = {}  # next number by name: thousands may share one
     for box in left:
-        word = said_last(box)
-        number = following.get(word, FIRST_AGAIN)
+        word = name_for_address(box)
+        number = following.get(word, FIRST_ADDRESS_NUMBER)
         while (name := f"{word} ({number})") in taken:
             number += 1
         following[word] = number + 1
@@ -60,6 +62,6 @@ def addresses(boxes: Sequence[FlowBox], children: Iterable[str]) -> dict[int, st
     return address_of
 
 
-def said_last(box: FlowBox) -> str:
+def name_for_address(box: FlowBox) -> str:
     """Return the name of a group as part of an address."""
     return box.name.replace("/", "|")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from graphviz_tb.model.hierarchy import How
+from graphviz_tb.model.hierarchy import GroupOrigin
 
-FEWEST_OPS = 3  # smaller structures are not worth a stack
+MIN_STACK_OPS = 3  # smaller structures are not worth a stack
 
 
 @dataclass(slots=True, eq=False)
@@ -24,7 +24,7 @@ class FlowBox:
     symbol: int
     ops: int
     row: int = -1  # -1: a group
-    how: How = How.NONE
+    how: GroupOrigin = GroupOrigin.NONE
     members: list[FlowBox] = field(default_factory=list)
     feeders: list[FlowBox] = field(default_factory=list)
     unit: int = -1  # -1: no stack
@@ -34,28 +34,28 @@ class FlowBox:
     op: str = ""
 
     @property
-    def stack(self) -> bool:
+    def is_repetition(self) -> bool:
         """Return whether its members are repetitions of one structure."""
         return self.unit >= 0
 
     @property
-    def each(self) -> float:
+    def ops_per_repetition(self) -> float:
         """Ops of one repetition of a stack; of the box itself otherwise."""
-        return self.ops / len(self.members) if self.stack else self.ops
+        return self.ops / len(self.members) if self.is_repetition else self.ops
 
     @property
-    def width(self) -> int:
+    def child_count(self) -> int:
         """Number of children it adds to a group: itself and its feeders."""
-        return 1 + sum([feeder.width for feeder in self.feeders]) if self.feeders else 1
+        return 1 + sum([feeder.child_count for feeder in self.feeders]) if self.feeders else 1
 
-    def first(self) -> FlowBox:
+    def first_row(self) -> FlowBox:
         """Return the first row inside."""
         box = self
         while box.members:
             box = box.members[0]
         return box
 
-    def last(self) -> FlowBox:
+    def last_row(self) -> FlowBox:
         """Return the last row inside."""
         box = self
         while box.members:
@@ -63,30 +63,34 @@ class FlowBox:
         return box
 
 
-class SymbolNumbers:
+class SymbolTable:
     """Small numbers for equal keys, in the order of first appearance."""
 
     def __init__(self) -> None:
         self.known: dict[Hashable, int] = {}
 
-    def of(self, *key: Hashable) -> int:
+    def symbol_of(self, *key: Hashable) -> int:
         """Return the number of `key`."""
         return self.known.setdefault(key, len(self.known))
 
 
-def group(how: How, members: Sequence[FlowBox], symbol: int, name: str = "", sideways: bool = False) -> FlowBox:
+def make_group(
+    how: GroupOrigin, members: Sequence[FlowBox], symbol: int, name: str = "", sideways: bool = False
+) -> FlowBox:
     """Make one box of several."""
     return FlowBox(name, symbol, sum(box.ops for box in members), -1, how, list(members), sideways=sideways)
 
 
-def stack(symbols: SymbolNumbers, members: Sequence[FlowBox], unit: int, sideways: bool = False) -> FlowBox:
+def make_stack(symbols: SymbolTable, members: Sequence[FlowBox], unit: int, sideways: bool = False) -> FlowBox:
     """Make a stack of repetitions of one structure."""
-    box = group(How.REPEAT, members, symbols.of("stack", unit, len(members), sideways), sideways=sideways)
+    box = make_group(
+        GroupOrigin.REPEAT, members, symbols.symbol_of("stack", unit, len(members), sideways), sideways=sideways
+    )
     box.unit = unit
     return box
 
 
-def walk(boxes: Sequence[FlowBox]) -> Iterator[FlowBox]:
+def walk_boxes(boxes: Sequence[FlowBox]) -> Iterator[FlowBox]:
     """Yield all boxes, feeders too, groups before their members."""
     todo = list(reversed(boxes))
     while todo:
@@ -96,7 +100,7 @@ def walk(boxes: Sequence[FlowBox]) -> Iterator[FlowBox]:
         todo.extend(box.feeders)
 
 
-def groups_of(boxes: Sequence[FlowBox]) -> Iterator[FlowBox]:
+def walk_groups(boxes: Sequence[FlowBox]) -> Iterator[FlowBox]:
     """Yield the groups among all boxes, in the order of `walk_boxes`."""
     todo = [box for box in reversed(boxes) if box.members or box.feeders]
     while todo:
@@ -106,18 +110,18 @@ def groups_of(boxes: Sequence[FlowBox]) -> Iterator[FlowBox]:
         todo += [held for held in (*reversed(box.members), *box.feeders) if held.members or held.feeders]
 
 
-def put_over(boxes: Sequence[FlowBox], old: Sequence[FlowBox], new: Sequence[FlowBox]) -> list[FlowBox]:
+def copy_groups_onto(boxes: Sequence[FlowBox], old: Sequence[FlowBox], new: Sequence[FlowBox]) -> list[FlowBox]:
     """Copy groups made of `old` boxes of a level onto the corresponding `new` ones."""
-    return copied(boxes, {id(one): other for one, other in zip(old, new, strict=True)})
+    return copy_over(boxes, {id(one): other for one, other in zip(old, new, strict=True)})
 
 
-def copied(boxes: Sequence[FlowBox], other: Mapping[int, FlowBox]) -> list[FlowBox]:
+def copy_over(boxes: Sequence[FlowBox], other: Mapping[int, FlowBox]) -> list[FlowBox]:
     """Copy groups over other boxes: `other` maps the `id` of a box of the level to its replacement."""
-    return [known if (known := other.get(id(box))) else _copy(box, other) for box in boxes]
+    return [known if (known := other.get(id(box))) else _copy_group(box, other) for box in boxes]
 
 
-def _copy(box: FlowBox, other: Mapping[int, FlowBox]) -> FlowBox:
-    members = copied(box.members, other)
+def _copy_group(box: FlowBox, other: Mapping[int, FlowBox]) -> FlowBox:
+    members = copy_over(box.members, other)
     made = FlowBox(box.name, box.symbol, sum(member.ops for member in members), -1, box.how, members)
     made.unit, made.sideways = box.unit, box.sideways
     return made

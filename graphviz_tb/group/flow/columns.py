@@ -12,21 +12,21 @@ from itertools import count
 
 import numpy as np
 
-from graphviz_tb.algorithms.index_arithmetic import index_arithmetic
-from graphviz_tb.algorithms.nameless import DIGITS
-from graphviz_tb.algorithms.quiet import under
+from graphviz_tb.algorithms.index_arithmetic import index_arithmetic_ops
+from graphviz_tb.algorithms.nameless import NUMBER_IN_NAME
+from graphviz_tb.algorithms.quiet import count_ops_below
 from graphviz_tb.group.flow.parts import TrainingLevels
 from graphviz_tb.group.series import SeriesRun
-from graphviz_tb.group.templates import Runs, equal_runs
+from graphviz_tb.group.templates import ColumnRuns, group_equal_runs
 from graphviz_tb.model.columns import Bools, Bytes, Longs
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy, RowKind
 from graphviz_tb.ops.roles import Role, has_role
 
-SMALLEST = 3  # fewer children are never folded
+MIN_FOLDED_CHILDREN = 3  # fewer children are never folded
 # Edges from these read storage; edges into those write it.
-STORED = (Role.VARIABLE, Role.TEMPORARY, Role.RESTORE)
-STORING = (Role.ASSIGN, Role.SCATTER, Role.SAVE, Role.VARIABLE_CHECK)
+STORAGE_SOURCE_ROLES = (Role.VARIABLE, Role.TEMPORARY, Role.RESTORE)
+STORAGE_TARGET_ROLES = (Role.ASSIGN, Role.SCATTER, Role.SAVE, Role.VARIABLE_CHECK)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,7 +53,7 @@ class Siblings:
     indexes: Bools
     edges: ChildEdges
 
-    def only(self, kept: Sequence[int]) -> Siblings:
+    def select_children(self, kept: Sequence[int]) -> Siblings:
         """Return some of the siblings, by position."""
         place = np.full(len(self.rows), -1, np.int64)
         place[kept] = np.arange(len(kept))
@@ -66,7 +66,7 @@ class Siblings:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Columns:
+class LevelColumns:
     """Children and edges of the levels that can be folded, level by level.
 
     `child` holds rows, by name in each level: file order does not matter. `words[label]` is the label of each, `part` a
@@ -98,34 +98,34 @@ class Columns:
         return Siblings(self.hierarchy, int(self.parent[number]), rows, shown, part, indexes, edges)
 
 
-def columns(hierarchy: Hierarchy) -> Columns:
+def level_columns(hierarchy: Hierarchy) -> LevelColumns:
     """Return the levels of a file, in the order of their rows."""
-    held = np.diff(hierarchy.child_start) >= SMALLEST
+    held = np.diff(hierarchy.child_start) >= MIN_FOLDED_CHILDREN
     held &= hierarchy.kind != int(RowKind.SERIES)  # a requested series shows its members, not folded further
     parent = np.flatnonzero(held)
     rows = hierarchy.child_order[held[hierarchy.parent[hierarchy.child_order]]].astype(np.int64)
     words: defaultdict[str, int] = defaultdict(count().__next__)
-    name = local_names(hierarchy, rows, parent, words)
-    order = np.lexsort((ranked([*words])[name], hierarchy.parent[rows]))
+    name = local_name_ids(hierarchy, rows, parent, words)
+    order = np.lexsort((natural_ranks([*words])[name], hierarchy.parent[rows]))
     child = rows[order]
     # `child` is sorted by parent.
     child_start = np.searchsorted(hierarchy.parent[child], [*parent.tolist(), len(hierarchy)])
-    label = labels(hierarchy, rows, name, words)[order]
+    label = label_ids(hierarchy, rows, name, words)[order]
     place = np.full(len(hierarchy), -1, np.int64)
     place[child] = np.arange(len(child))
     level = np.zeros(len(hierarchy), np.int64)  # valid for parents of `child` only
     level[parent] = np.arange(len(parent))
-    edge, edge_start = filed_edges(hierarchy, level, place, child_start)
-    part, indexes = TrainingLevels(hierarchy).part[child], index_rows(hierarchy, child)
-    return Columns(hierarchy, parent, child, child_start, label, [*words], part, indexes, edge, edge_start)
+    edge, edge_start = file_level_edges(hierarchy, level, place, child_start)
+    part, indexes = TrainingLevels(hierarchy).part[child], index_arithmetic_rows(hierarchy, child)
+    return LevelColumns(hierarchy, parent, child, child_start, label, [*words], part, indexes, edge, edge_start)
 
 
-def index_rows(hierarchy: Hierarchy, rows: Longs) -> Bools:
+def index_arithmetic_rows(hierarchy: Hierarchy, rows: Longs) -> Bools:
     """Return which of some rows hold ops, and only index arithmetic."""
-    graph, size = hierarchy.graph, hierarchy.op_total[hierarchy.end[rows]] - hierarchy.op_total[rows]
+    graph, size = hierarchy.graph, hierarchy.op_prefix_sum[hierarchy.end[rows]] - hierarchy.op_prefix_sum[rows]
 
     def all_in(column: Bools) -> Bools:
-        held: Bools = (size > 0) & (under(hierarchy, column)[rows] == size)
+        held: Bools = (size > 0) & (count_ops_below(hierarchy, column)[rows] == size)
         return held
 
     def nodes_asked_for(possible: Bools) -> Bools:
@@ -133,13 +133,13 @@ def index_rows(hierarchy: Hierarchy, rows: Longs) -> Bools:
         ends = np.bincount(hierarchy.end[some], minlength=len(hierarchy) + 1)
         inside = np.cumsum(np.bincount(some, minlength=len(hierarchy) + 1) - ends)[:-1] > 0
         nodes = np.zeros(len(graph), bool)
-        nodes[hierarchy.node[inside & hierarchy.ordinary]] = True
+        nodes[hierarchy.node[inside & hierarchy.is_ordinary_op]] = True
         return nodes
 
-    return all_in(index_arithmetic(graph, nodes_asked_for))
+    return all_in(index_arithmetic_ops(graph, nodes_asked_for))
 
 
-def local_names(hierarchy: Hierarchy, rows: Longs, parents: Longs, words: dict[str, int]) -> Longs:
+def local_name_ids(hierarchy: Hierarchy, rows: Longs, parents: Longs, words: dict[str, int]) -> Longs:
     """Return the number of each row's name below that of its parent; whole names in the main graph and in functions."""
     name = hierarchy.name
     scopes = parents[(hierarchy.kind[parents] == int(RowKind.SCOPE)) & (parents > 0)]
@@ -150,29 +150,29 @@ def local_names(hierarchy: Hierarchy, rows: Longs, parents: Longs, words: dict[s
     return np.array(found, np.int64)
 
 
-def ranked(names: Sequence[str]) -> Longs:
+def natural_ranks(names: Sequence[str]) -> Longs:
     """Return the rank of each name among all (distinct) names in natural order: `x2` before `x10`."""
-    rank = {name: position for position, name in enumerate(sorted(names, key=natural))}
+    rank = {name: position for position, name in enumerate(sorted(names, key=natural_sort_key))}
     return np.fromiter(map(rank.__getitem__, names), np.int64, len(names))
 
 
-def natural(name: str) -> tuple[str, int, str]:
+def natural_sort_key(name: str) -> tuple[str, int, str]:
     """Return the key that sorts names in natural order of their numbers.
 
-    >>> sorted(["x10", "x2", "w"], key=natural)
+    >>> sorted(["x10", "x2", "w"], key=natural_sort_key)
     ['w', 'x2', 'x10']
     """
-    return DIGITS.sub("#", name), len(name), name
+    return NUMBER_IN_NAME.sub("#", name), len(name), name
 
 
-def labels(hierarchy: Hierarchy, rows: Longs, name: Longs, words: dict[str, int]) -> Longs:
+def label_ids(hierarchy: Hierarchy, rows: Longs, name: Longs, words: dict[str, int]) -> Longs:
     """Return the number of each row's label (see `Hierarchy.leaf`), given the numbers of the names.
 
     Names of layers in code do not count: the file's counters distinguish layers of one name.
     """
     label = name.copy()
     for position in np.flatnonzero(name == words.get("", -1)).tolist():
-        label[position] = words[hierarchy.leaf(int(rows[position]))]
+        label[position] = words[hierarchy.display_label(int(rows[position]))]
     of_node = hierarchy.graph.labels
     nodes = np.fromiter(of_node, np.int64, len(of_node))
     # One extra entry at the end, for nodes left out, whose row is -1.
@@ -184,7 +184,7 @@ def labels(hierarchy: Hierarchy, rows: Longs, name: Longs, words: dict[str, int]
     return label
 
 
-def filed_edges(hierarchy: Hierarchy, level: Longs, place: Longs, child_start: Longs) -> tuple[ChildEdges, Longs]:
+def file_level_edges(hierarchy: Hierarchy, level: Longs, place: Longs, child_start: Longs) -> tuple[ChildEdges, Longs]:
     """Return the data edges between children of a level, by target and slot, and where those of each level start.
 
     Before: `level` numbers the rows that are levels, `place` the children of all levels.
@@ -199,14 +199,18 @@ def filed_edges(hierarchy: Hierarchy, level: Longs, place: Longs, child_start: L
     order = np.lexsort((source, graph.slot[edges], target))  # the last key counts first
     edges, source, target = edges[order], source[order], target[order]
     owner = level[hierarchy.parent[hierarchy.edge_to[edges]]]
-    handle = np.array([has_role(op, *STORED) for op in graph.op_types], bool)[graph.op[graph.source[edges]]]
-    store = np.array([has_role(op, *STORING) for op in graph.op_types], bool)[graph.op[graph.target[edges]]]
+    handle = np.array([has_role(op, *STORAGE_SOURCE_ROLES) for op in graph.op_types], bool)[
+        graph.op[graph.source[edges]]
+    ]
+    store = np.array([has_role(op, *STORAGE_TARGET_ROLES) for op in graph.op_types], bool)[
+        graph.op[graph.target[edges]]
+    ]
     first = child_start[owner]
     starts = np.searchsorted(owner, np.arange(len(child_start)))
     return ChildEdges(source - first, target - first, handle, store), starts
 
 
-def kinds(columns: Columns, runs: Iterable[SeriesRun], levels: Longs | None = None) -> Longs:
+def first_equal_levels(columns: LevelColumns, runs: Iterable[SeriesRun], levels: Longs | None = None) -> Longs:
     """Return, for each level (or each of some), the first equal one: in names, structures, edges, series and parts.
 
     Levels equal in all of these are folded the same way.
@@ -216,47 +220,47 @@ def kinds(columns: Columns, runs: Iterable[SeriesRun], levels: Longs | None = No
     edge = columns.edge
     # Bits: 33-62 the source, 2-32 the target, 1 handle, 0 store.
     codes = edge.source << 33 | edge.target << 2 | edge.handle.astype(np.int64) << 1 | edge.store
-    heads, same_as = equal_runs(
-        Runs(symbols(columns), starts, stops),
-        Runs(columns.label, starts, stops),
-        Runs(codes, columns.edge_start[levels], columns.edge_start[levels + 1]),
-        Runs(in_runs(columns, runs), starts, stops),
-        Runs(columns.part.astype(np.int64) << 1 | columns.indexes, starts, stops),
+    heads, same_as = group_equal_runs(
+        ColumnRuns(child_symbols(columns), starts, stops),
+        ColumnRuns(columns.label, starts, stops),
+        ColumnRuns(codes, columns.edge_start[levels], columns.edge_start[levels + 1]),
+        ColumnRuns(series_places(columns, runs), starts, stops),
+        ColumnRuns(columns.part.astype(np.int64) << 1 | columns.indexes, starts, stops),
     )
     first_equal: Longs = levels[np.array(heads, np.int64)[same_as]]
     return first_equal
 
 
-def but_numbers(columns: Columns, levels: Longs) -> Columns:
+def replace_label_numbers(columns: LevelColumns, levels: Longs) -> LevelColumns:
     """Return the columns with the numbers in the labels of some levels replaced (see `number_by_place`)."""
     words = {word: number for number, word in enumerate(columns.words)}
     label = columns.label.copy()
     start, size = columns.child_start[levels], np.diff(columns.child_start)[levels]
     several = np.bincount(size)[size] > 1  # only saves time: a level of unique size equals no other
     for first, stop in zip(start[several].tolist(), (start + size)[several].tolist(), strict=True):
-        shown = renumbered([columns.words[number] for number in label[first:stop].tolist()])
+        shown = number_by_place([columns.words[number] for number in label[first:stop].tolist()])
         label[first:stop] = [words.setdefault(word, len(words)) for word in shown]
     return replace(columns, label=label, words=[*words])
 
 
-def renumbered(labels: Sequence[str]) -> list[str]:
+def number_by_place(labels: Sequence[str]) -> list[str]:
     """Replace each number in the labels of a level by its rank among them, as a number and as a text.
 
     Folding only compares numbers, so levels whose labels are then equal are folded alike, except for the names of
     groups.
 
-    >>> renumbered(["(avg_7)", "mul_7", "sub_1"]) == renumbered(["(avg_12)", "mul_12", "sub_10"])
+    >>> number_by_place(["(avg_7)", "mul_7", "sub_1"]) == number_by_place(["(avg_12)", "mul_12", "sub_10"])
     True
-    >>> renumbered(["avg_7", "sub_1"]) == renumbered(["avg_1", "sub_7"])
+    >>> number_by_place(["avg_7", "sub_1"]) == number_by_place(["avg_1", "sub_7"])
     False
     """
-    numbers = sorted(set(DIGITS.findall("\n".join(labels))))
+    numbers = sorted(set(NUMBER_IN_NAME.findall("\n".join(labels))))
     by_size = {number: size for size, number in enumerate(sorted(numbers, key=lambda number: (len(number), number)))}
     place = {number: f"<{text}.{by_size[number]}>" for text, number in enumerate(numbers)}
-    return [DIGITS.sub(lambda found: place[found[0]], label) for label in labels] if numbers else [*labels]
+    return [NUMBER_IN_NAME.sub(lambda found: place[found[0]], label) for label in labels] if numbers else [*labels]
 
 
-def symbols(columns: Columns) -> Longs:
+def child_symbols(columns: LevelColumns) -> Longs:
     """Return a number for each child, equal for equal op types and for equal structures."""
     hierarchy, child = columns.hierarchy, columns.child
     types = len(hierarchy.graph.op_types)
@@ -268,7 +272,7 @@ def symbols(columns: Columns) -> Longs:
     return symbol
 
 
-def in_runs(columns: Columns, runs: Iterable[SeriesRun]) -> Longs:
+def series_places(columns: LevelColumns, runs: Iterable[SeriesRun]) -> Longs:
     """Return for each child a number for its position in its series, and that of the series in the level; 0 for
     none."""
     place = np.zeros(len(columns.child), np.int64)

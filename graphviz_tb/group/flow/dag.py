@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from graphviz_tb.algorithms.components import strong_components, weak_components
-from graphviz_tb.algorithms.topological import topological
+from graphviz_tb.algorithms.topological import topological_order
 from graphviz_tb.group.flow.box import FlowBox
 from graphviz_tb.model.frozen import dataclass
 
-Wiring = tuple[tuple[int, ...], ...]  # see `wiring`
+WiringKey = tuple[tuple[int, ...], ...]  # see `wiring_key`
 
-ENTRIES = 3  # boxes that may read a single outside source
+MAX_ENTRY_READERS = 3  # boxes that may read a single outside source
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,7 +29,7 @@ class Dag:
     def __len__(self) -> int:
         return len(self.boxes)
 
-    def ops(self) -> int:
+    def total_ops(self) -> int:
         """Return the number of ops inside."""
         return sum(box.ops for box in self.boxes)
 
@@ -43,7 +43,7 @@ def make_dag(boxes: list[FlowBox], before: list[list[int]], outside: list[list[i
     return Dag(boxes, before, after, outside)
 
 
-def part(dag: Dag, ids: Sequence[int]) -> Dag:
+def sub_dag(dag: Dag, ids: Sequence[int]) -> Dag:
     """Return the graph of some boxes, in the given order. Sources further out are kept if all is fed from a single
     one."""
     index = {box: place for place, box in enumerate(ids)}
@@ -55,7 +55,7 @@ def part(dag: Dag, ids: Sequence[int]) -> Dag:
     return make_dag([dag.boxes[box] for box in ids], before, outside)
 
 
-def wiring(dag: Dag, ids: Sequence[int]) -> Wiring:
+def wiring_key(dag: Dag, ids: Sequence[int]) -> WiringKey:
     """Return a key that is equal for equal structures, in one order, with equal wiring, also from outside.
 
     For each box: its symbol and the numbers of its sources (positions in `ids`, then outside ones as they appear).
@@ -73,13 +73,13 @@ def wiring(dag: Dag, ids: Sequence[int]) -> Wiring:
     )
 
 
-def single_entry(outside: Sequence[Sequence[int]]) -> bool:
+def has_single_entry(outside: Sequence[Sequence[int]]) -> bool:
     """Return whether at most `MAX_ENTRY_READERS` boxes read from outside, all from one source."""
     sources = {source for held in outside for source in held}
-    return len(sources) == 1 and sum(1 for held in outside if held) <= ENTRIES
+    return len(sources) == 1 and sum(1 for held in outside if held) <= MAX_ENTRY_READERS
 
 
-def contract(dag: Dag, groups: Iterable[tuple[Sequence[int], FlowBox]]) -> Dag:
+def contract_groups(dag: Dag, groups: Iterable[tuple[Sequence[int], FlowBox]]) -> Dag:
     """Put each group's box in the place of its first member."""
     owner = list(range(len(dag)))
     boxes = list(dag.boxes)
@@ -108,14 +108,14 @@ def contract(dag: Dag, groups: Iterable[tuple[Sequence[int], FlowBox]]) -> Dag:
     return make_dag([boxes[box_id] for box_id in place], [list(sources) for sources in before], outside)
 
 
-def acyclic(after: Sequence[Sequence[int]]) -> bool:
+def is_acyclic(after: Sequence[Sequence[int]]) -> bool:
     """Return whether there are no cycles."""
-    return len(topological(after)) == len(after)
+    return len(topological_order(after)) == len(after)
 
 
-def circles(after: Sequence[Sequence[int]]) -> list[list[int]]:
+def find_cycles(after: Sequence[Sequence[int]]) -> list[list[int]]:
     """Return the strongly connected components of more than one node."""
-    if acyclic(after):
+    if is_acyclic(after):
         return []
     filed: dict[int, list[int]] = {}
     for node, component in enumerate(strong_components(after)):

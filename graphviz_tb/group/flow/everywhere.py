@@ -16,58 +16,61 @@ import heapq
 from collections.abc import Iterable
 
 from graphviz_tb.group.flow.dag import Dag
-from graphviz_tb.limits import INPUTS_SEARCHED
+from graphviz_tb.limits import MAX_SEARCHED_INPUTS
 
-BROADCAST = 4  # readers, at as many depths
-GIVEN = 3  # the same for an input of the level
-BROADCAST_FROM = 12  # boxes; smaller levels have none
-BROADCAST_NEEDS = 8  # boxes that a broadcast may need, itself included
-LOOKED_AT, FARTHEST = 64, 32  # users of a value, and boxes on the path from one: a projection has a dozen
-LAYERS = 0.25  # of a level: so many readers are its layers, or the steps of an unrolled cell
-COLLECTOR = 8  # inputs of a collector, from as many depths
+MIN_BROADCAST_READERS = 4  # readers, at as many depths
+MIN_INPUT_READERS = 3  # the same for an input of the level
+MIN_BROADCAST_LEVEL = 12  # boxes; smaller levels have none
+MAX_BROADCAST_NEEDS = 8  # boxes that a broadcast may need, itself included
+# users of a value, and boxes on the path from one: a projection has a dozen
+MAX_SAMPLED_USERS, MAX_MEETING_STEPS = 64, 32
+MIN_READER_SHARE = 0.25  # of a level: so many readers are its layers, or the steps of an unrolled cell
+MIN_COLLECTOR_DEPTHS = 8  # inputs of a collector, from as many depths
 
 
-def read_everywhere(dag: Dag, depth: list[int], place: list[int]) -> list[int]:
+def find_global_values(dag: Dag, depth: list[int], place: list[int]) -> list[int]:
     """Return boxes used at many depths all over the level: masks, shapes, ids, the result of an encoder."""
-    if len(dag) < BROADCAST_FROM:
+    if len(dag) < MIN_BROADCAST_LEVEL:
         return []
     return [
         box
         for box, users in enumerate(dag.after)
-        if len(users) >= readers(dag, box) and all_over(dag, place, users) and meets_often(dag, depth, box)
+        if len(users) >= min_global_readers(dag, box)
+        and is_spread_out(dag, place, users)
+        and meets_at_many_depths(dag, depth, box)
     ]
 
 
-def readers(dag: Dag, box: int) -> int:
+def min_global_readers(dag: Dag, box: int) -> int:
     """Return the number of readers, at as many depths, that a value used all over the level has at least."""
-    return BROADCAST if dag.before[box] else GIVEN
+    return MIN_BROADCAST_READERS if dag.before[box] else MIN_INPUT_READERS
 
 
-def all_over(dag: Dag, place: list[int], users: list[int]) -> bool:
+def is_spread_out(dag: Dag, place: list[int], users: list[int]) -> bool:
     """Return whether boxes are far apart, or a large share of the level: its layers."""
-    return spread(place, users) >= len(dag) / 3 or len(users) >= LAYERS * len(dag)
+    return place_span(place, users) >= len(dag) / 3 or len(users) >= MIN_READER_SHARE * len(dag)
 
 
-def meets_often(dag: Dag, depth: list[int], box: int) -> bool:
+def meets_at_many_depths(dag: Dag, depth: list[int], box: int) -> bool:
     """Return whether what is computed from a box alone meets other flow at several depths.
 
     Branches of one region, in contrast, all meet at its end.
     """
     users = dag.after[box]
     meetings: set[int] = set()
-    for user in users[:: max(1, len(users) // LOOKED_AT)]:  # a sample, for values with thousands of readers
-        meetings.add(meeting(dag, depth, box, user))
-        if len(meetings) >= readers(dag, box):
+    for user in users[:: max(1, len(users) // MAX_SAMPLED_USERS)]:  # a sample, for values with thousands of readers
+        meetings.add(meeting_depth(dag, depth, box, user))
+        if len(meetings) >= min_global_readers(dag, box):
             return True
     return False
 
 
-def meeting(dag: Dag, depth: list[int], box: int, user: int) -> int:
+def meeting_depth(dag: Dag, depth: list[int], box: int, user: int) -> int:
     """Return the depth where the path of a box through one of its users meets other flow."""
     # `alone` is computed from `box` only; least depth first, so that a box is decided after all of its inputs.
     alone, todo = {box}, [(depth[user], user)]
     deep = depth[user]
-    while todo and len(alone) <= FARTHEST:
+    while todo and len(alone) <= MAX_MEETING_STEPS:
         deep, current = heapq.heappop(todo)
         if current in alone:
             continue
@@ -79,25 +82,25 @@ def meeting(dag: Dag, depth: list[int], box: int, user: int) -> int:
     return deep
 
 
-def broadcasts(dag: Dag, wide: list[int]) -> set[int]:
+def select_broadcasts(dag: Dag, wide: list[int]) -> set[int]:
     """Return those of the boxes used all over the level that need few boxes themselves: masks, shapes, ids."""
-    return needing_few(dag, wide, BROADCAST_NEEDS)
+    return boxes_needing_few(dag, wide, MAX_BROADCAST_NEEDS)
 
 
-def memories(dag: Dag, wide: list[int], early: set[int], side: list[bool]) -> set[int]:
+def select_memories(dag: Dag, wide: list[int], early: set[int], side: list[bool]) -> set[int]:
     """Return those of the boxes used all over the level that are the only results of a part of it.
 
     Several may come from one part, as the sines and cosines of positions do.
     """
     # Once for all boxes: in a dense level they share many sources.
     users = [len(users) - sum([side[user] for user in users]) for users in dag.after] if wide else []
-    most = INPUTS_SEARCHED // max(1, len(wide))
-    memory = {box for box in wide if given_alone(dag, [box], early, users, most)}
+    most = MAX_SEARCHED_INPUTS // max(1, len(wide))
+    memory = {box for box in wide if is_self_contained(dag, [box], early, users, most)}
     rest = [box for box in wide if box not in memory]
-    return memory.union(rest) if given_alone(dag, rest, early, users, INPUTS_SEARCHED) else memory
+    return memory.union(rest) if is_self_contained(dag, rest, early, users, MAX_SEARCHED_INPUTS) else memory
 
 
-def given_alone(dag: Dag, boxes: list[int], early: set[int], users: list[int], most: int) -> bool:
+def is_self_contained(dag: Dag, boxes: list[int], early: set[int], users: list[int], most: int) -> bool:
     """Return whether all that `boxes` need, except `early`, feeds nothing else that the deepest end needs.
 
     `users` counts the users of each box that are not side outputs. False if more than `most` inputs would be visited.
@@ -126,17 +129,17 @@ def find_collectors(dag: Dag, depth: list[int]) -> set[int]:
     return {
         box
         for box, sources in enumerate(dag.before)
-        if len(sources) >= COLLECTOR and len({depth[source] for source in sources}) >= COLLECTOR
+        if len(sources) >= MIN_COLLECTOR_DEPTHS and len({depth[source] for source in sources}) >= MIN_COLLECTOR_DEPTHS
     }
 
 
-def spread(place: list[int], boxes: list[int]) -> int:
+def place_span(place: list[int], boxes: list[int]) -> int:
     """Return the distance along the line between the first and the last of some boxes."""
     places = [place[box] for box in boxes]
     return max(places) - min(places)
 
 
-def ancestors(dag: Dag, boxes: Iterable[int]) -> set[int]:
+def with_ancestors(dag: Dag, boxes: Iterable[int]) -> set[int]:
     """Return boxes and all they need."""
     needed = set(boxes)
     todo = list(needed)
@@ -148,16 +151,16 @@ def ancestors(dag: Dag, boxes: Iterable[int]) -> set[int]:
     return needed
 
 
-def needing_few(dag: Dag, boxes: Iterable[int], most: int) -> set[int]:
+def boxes_needing_few(dag: Dag, boxes: Iterable[int], most: int) -> set[int]:
     """Return those of `boxes` that need at most `most` boxes, themselves included."""
     few: set[int] = set()
     many: set[int] = set()
     for box in boxes:
-        (many if needs_more(dag, box, most, many) else few).add(box)
+        (many if needs_more_than(dag, box, most, many) else few).add(box)
     return few
 
 
-def needs_more(dag: Dag, box: int, most: int, many: set[int]) -> bool:
+def needs_more_than(dag: Dag, box: int, most: int, many: set[int]) -> bool:
     """Return whether a box needs more than `most` boxes, itself included. All of `many` do, so whatever needs one does
     too."""
     needed, todo = {box}, [box]

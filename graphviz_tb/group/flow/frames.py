@@ -13,49 +13,55 @@ from collections.abc import Iterable, Sequence
 from graphviz_tb.algorithms.components import strong_components, weak_components
 from graphviz_tb.group.flow.box import FlowBox
 from graphviz_tb.group.flow.columns import ChildEdges
-from graphviz_tb.group.flow.dag import acyclic, make_dag
+from graphviz_tb.group.flow.dag import is_acyclic, make_dag
 from graphviz_tb.group.flow.level import fold_dag
-from graphviz_tb.group.flow.setting import Setting
+from graphviz_tb.group.flow.setting import FoldContext
 from graphviz_tb.ops.roles import (
-    CONSTANTS,
-    FRAME_CONDITIONS,
-    FRAME_ENTERS,
-    FRAME_EXITS,
-    FRAME_MERGES,
-    FRAME_NEXTS,
-    FRAME_SWITCHES,
+    CONSTANT_OPS,
+    FRAME_CONDITION_OPS,
+    FRAME_ENTER_OPS,
+    FRAME_EXIT_OPS,
+    FRAME_MERGE_OPS,
+    FRAME_NEXT_OPS,
+    FRAME_SWITCH_OPS,
 )
 
-SKELETON = FRAME_MERGES | FRAME_SWITCHES | FRAME_ENTERS | FRAME_EXITS | FRAME_CONDITIONS
+FRAME_SKELETON_OPS = FRAME_MERGE_OPS | FRAME_SWITCH_OPS | FRAME_ENTER_OPS | FRAME_EXIT_OPS | FRAME_CONDITION_OPS
 
 
-def ways_back(
+def loop_closing_edges(
     ops: Sequence[str], before: Sequence[Iterable[int]], after: Sequence[Sequence[int]]
 ) -> list[tuple[int, int]]:
     """Return edges that make each loop of a level one cycle: from its exits to one input, from that to the rest.
 
     `ops` are the op types of the boxes, "" for groups. A level that is a loop and nothing around it gets none.
     """
-    if not any(op in FRAME_ENTERS for op in ops):
+    if not any(op in FRAME_ENTER_OPS for op in ops):
         return []
     pairs = []
-    for carried, leaving in frames(ops, before, after):
+    for carried, leaving in loop_inputs_and_exits(ops, before, after):
         # Exits ─▶ first input ─▶ other inputs: everything between inputs and exits is now on one cycle.
         pairs += [(carried[0], enter) for enter in carried[1:]] + [(exit, carried[0]) for exit in leaving]
     if not pairs:
         return []
-    ring = circled(ops, after, pairs)
-    pairs += invariants(ops, before, ring)
-    ring = circled(ops, after, pairs)
-    return pairs if any(around(box, ring, before, after) and op not in CONSTANTS for box, op in enumerate(ops)) else []
+    ring = loop_number_by_box(ops, after, pairs)
+    pairs += loop_invariant_edges(ops, before, ring)
+    ring = loop_number_by_box(ops, after, pairs)
+    return (
+        pairs
+        if any(touches_loop(box, ring, before, after) and op not in CONSTANT_OPS for box, op in enumerate(ops))
+        else []
+    )
 
 
-def around(box: int, ring: Sequence[int], before: Sequence[Iterable[int]], after: Sequence[Sequence[int]]) -> bool:
+def touches_loop(
+    box: int, ring: Sequence[int], before: Sequence[Iterable[int]], after: Sequence[Sequence[int]]
+) -> bool:
     """Return whether a box outside all loops feeds or uses one."""
     return ring[box] < 0 and any(ring[other] >= 0 for other in (*before[box], *after[box]))
 
 
-def frames(
+def loop_inputs_and_exits(
     ops: Sequence[str], before: Sequence[Iterable[int]], after: Sequence[Sequence[int]]
 ) -> list[tuple[list[int], list[int]]]:
     """Return, for each loop, the inputs that it carries from turn to turn, and its exits."""
@@ -63,31 +69,37 @@ def frames(
     wires = [
         (source, target)
         for target, op in enumerate(ops)
-        for source in (before[target] if op in SKELETON else ())
-        if ops[source] in SKELETON and op not in FRAME_ENTERS and ops[source] not in FRAME_EXITS
+        for source in (before[target] if op in FRAME_SKELETON_OPS else ())
+        if ops[source] in FRAME_SKELETON_OPS and op not in FRAME_ENTER_OPS and ops[source] not in FRAME_EXIT_OPS
     ]
     loops = []
     for members in weak_components(len(ops), wires):
         carried = [
-            box for box in members if ops[box] in FRAME_ENTERS and any(ops[user] in FRAME_MERGES for user in after[box])
+            box
+            for box in members
+            if ops[box] in FRAME_ENTER_OPS and any(ops[user] in FRAME_MERGE_OPS for user in after[box])
         ]
-        leaving = [box for box in members if ops[box] in FRAME_EXITS]
+        leaving = [box for box in members if ops[box] in FRAME_EXIT_OPS]
         if carried and leaving:
             loops.append((carried, leaving))
     return loops
 
 
-def circled(ops: Sequence[str], after: Sequence[Sequence[int]], pairs: Iterable[tuple[int, int]]) -> list[int]:
+def loop_number_by_box(
+    ops: Sequence[str], after: Sequence[Sequence[int]], pairs: Iterable[tuple[int, int]]
+) -> list[int]:
     """Return for each box the number of the loop's cycle that it is on, -1 for none."""
     more: dict[int, list[int]] = defaultdict(list)
     for source, target in pairs:
         more[source].append(target)
     component = strong_components([[*users, *more.get(box, ())] for box, users in enumerate(after)])
-    loops = {component[box] for box, op in enumerate(ops) if op in FRAME_EXITS and box in more}
+    loops = {component[box] for box, op in enumerate(ops) if op in FRAME_EXIT_OPS and box in more}
     return [number if number in loops else -1 for number in component]
 
 
-def invariants(ops: Sequence[str], before: Sequence[Iterable[int]], ring: Sequence[int]) -> list[tuple[int, int]]:
+def loop_invariant_edges(
+    ops: Sequence[str], before: Sequence[Iterable[int]], ring: Sequence[int]
+) -> list[tuple[int, int]]:
     """Return for each input that a loop only reads, constant over its turns, an edge to it from the loop."""
     pairs = []
     first: dict[int, int] = {}
@@ -95,20 +107,22 @@ def invariants(ops: Sequence[str], before: Sequence[Iterable[int]], ring: Sequen
         first.setdefault(number, box)
     seen = {box for box, number in enumerate(ring) if number >= 0}
     # Backwards from the cycles to the first Enter: ops before it are outside the loop.
-    todo = [(source, ring[box]) for box in sorted(seen) if ops[box] not in FRAME_ENTERS for source in before[box]]
+    todo = [(source, ring[box]) for box in sorted(seen) if ops[box] not in FRAME_ENTER_OPS for source in before[box]]
     while todo:
         box, number = todo.pop()
         if box in seen:
             continue
         seen.add(box)
-        if ops[box] in FRAME_ENTERS:
+        if ops[box] in FRAME_ENTER_OPS:
             pairs.append((first[number], box))
         else:
             todo += [(source, number) for source in before[box]]
     return pairs
 
 
-def fold_loops(loops: Iterable[FlowBox], boxes: Sequence[FlowBox], edges: ChildEdges, setting: Setting) -> None:
+def fold_loop_bodies(
+    loops: Iterable[FlowBox], boxes: Sequence[FlowBox], edges: ChildEdges, setting: FoldContext
+) -> None:
     """Fold the inside of each wide loop along its flow in one turn, in place.
 
     `boxes` are the children of the level, `edges` all data edges between them. Edges from NextIteration back to Merge
@@ -120,7 +134,7 @@ def fold_loops(loops: Iterable[FlowBox], boxes: Sequence[FlowBox], edges: ChildE
     place = {id(member): (number, spot) for number, loop in enumerate(wide) for spot, member in enumerate(loop.members)}
     where = [place.get(id(box)) for box in boxes]
     before: list[list[dict[int, None]]] = [[{} for _ in loop.members] for loop in wide]
-    step, merge = ({setting.symbols.of("op", op) for op in ops} for ops in (FRAME_NEXTS, FRAME_MERGES))
+    step, merge = ({setting.symbols.symbol_of("op", op) for op in ops} for ops in (FRAME_NEXT_OPS, FRAME_MERGE_OPS))
     for source, target in zip(edges.source.tolist(), edges.target.tolist(), strict=True):
         start, stop = where[source], where[target]
         if not start or not stop or start[0] != stop[0]:  # not in the same loop
@@ -129,5 +143,5 @@ def fold_loops(loops: Iterable[FlowBox], boxes: Sequence[FlowBox], edges: ChildE
             before[stop[0]][stop[1]][start[1]] = None
     for loop, sources in zip(wide, before, strict=True):
         turn = make_dag(loop.members, [list(held) for held in sources])
-        if acyclic(turn.after):
+        if is_acyclic(turn.after):
             loop.members = fold_dag(turn, setting, setting.soft)

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from graphviz_tb.group.flow.box import FEWEST_OPS, SymbolNumbers, stack
-from graphviz_tb.group.flow.dag import Dag, contract
+from graphviz_tb.group.flow.box import MIN_STACK_OPS, SymbolTable, make_stack
+from graphviz_tb.group.flow.dag import Dag, contract_groups
 
-FEWEST = 3  # equal parallel boxes
+MIN_ALIKE_BOXES = 3  # equal parallel boxes
 
 
-def stack_alike(dag: Dag, symbols: SymbolNumbers) -> Dag:
+def stack_same_neighbours(dag: Dag, symbols: SymbolTable) -> Dag:
     """Stack boxes of one symbol that have the same inputs and the same users."""
     alike: dict[tuple[int, tuple[int, ...], tuple[int, ...]], list[int]] = {}
     for index, box in enumerate(dag.boxes):
         # Boxes without edges have no neighbours to compare.
-        if box.ops >= FEWEST_OPS and (dag.before[index] or dag.after[index]):
+        if box.ops >= MIN_STACK_OPS and (dag.before[index] or dag.after[index]):
             key = (box.symbol, tuple(sorted(dag.before[index])), tuple(sorted(dag.after[index])))
             alike.setdefault(key, []).append(index)
-    return contract(
+    return contract_groups(
         dag,
         [
-            (members, stack(symbols, [dag.boxes[index] for index in members], key[0], sideways=True))
+            (members, make_stack(symbols, [dag.boxes[index] for index in members], key[0], sideways=True))
             for key, members in alike.items()
-            if len(members) >= FEWEST
+            if len(members) >= MIN_ALIKE_BOXES
         ],
     )

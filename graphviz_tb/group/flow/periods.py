@@ -15,30 +15,30 @@ import numpy as np
 
 from graphviz_tb.model.columns import Longs
 
-ALL_PERIODS = 400  # sequence length below which every period is tried
-SHORT, COMMON = 8, 48  # number of periods tried in longer sequences
-STRETCHES = (4, 16)  # lengths of the stretches whose distances are candidates
+MAX_EXHAUSTIVE_LENGTH = 400  # sequence length below which every period is tried
+SHORTEST_PERIODS, COMMONEST_PERIODS = 8, 48  # number of periods tried in longer sequences
+STRETCH_LENGTHS = (4, 16)  # lengths of the stretches whose distances are candidates
 
 
-def numbered(words: Sequence[object]) -> Longs:
+def number_words(words: Sequence[object]) -> Longs:
     """Number words, equal ones equally."""
     known: dict[object, int] = {}
     return np.array([known.setdefault(word, len(known)) for word in words], np.int64)
 
 
-def periods(words: Longs) -> list[int]:
+def candidate_periods(words: Longs) -> list[int]:
     """Return the periods to try, shortest first."""
     most = len(words) // 2
-    if len(words) < ALL_PERIODS:
+    if len(words) < MAX_EXHAUSTIVE_LENGTH:
         return list(range(1, most + 1))
     gaps: Counter[int] = Counter()
-    for length in (1, *STRETCHES):
-        gaps.update(distances(stretches(words, length)))
-    common = sorted(gaps, key=lambda gap: (-gaps[gap], gap))[:COMMON]
-    return sorted({*(gap for gap in common if gap <= most), *range(1, min(SHORT, most) + 1)})
+    for length in (1, *STRETCH_LENGTHS):
+        gaps.update(count_distances(hash_stretches(words, length)))
+    common = sorted(gaps, key=lambda gap: (-gaps[gap], gap))[:COMMONEST_PERIODS]
+    return sorted({*(gap for gap in common if gap <= most), *range(1, min(SHORTEST_PERIODS, most) + 1)})
 
 
-def stretches(words: Longs, length: int) -> Longs:
+def hash_stretches(words: Longs, length: int) -> Longs:
     """Return a hash of each stretch of `length` words."""
     mixed = words.astype(np.uint64)
     for step in range(1, length):
@@ -47,7 +47,7 @@ def stretches(words: Longs, length: int) -> Longs:
     return mixed.view(np.int64)
 
 
-def distances(words: Longs) -> dict[int, int]:
+def count_distances(words: Longs) -> dict[int, int]:
     """Count the distances between each word and its next occurrence."""
     by_word = np.argsort(words, kind="stable")
     # Sorted by word, then by place: adjacent entries of one word are consecutive occurrences.
@@ -56,7 +56,7 @@ def distances(words: Longs) -> dict[int, int]:
     return dict(zip(gaps.tolist(), counts.tolist(), strict=True))
 
 
-def stretches_of(symbols: Longs, period: int) -> list[tuple[int, int]]:
+def periodic_stretches(symbols: Longs, period: int) -> list[tuple[int, int]]:
     """Return maximal stretches that repeat with `period`."""
     equal = np.concatenate(([False], symbols[:-period] == symbols[period:], [False]))
     ends = np.flatnonzero(equal[1:] != equal[:-1]).tolist()  # begins and ends of runs of True, alternating

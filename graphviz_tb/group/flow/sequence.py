@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from graphviz_tb.group.flow.box import FEWEST_OPS, FlowBox, put_over
+from graphviz_tb.group.flow.box import MIN_STACK_OPS, FlowBox, copy_groups_onto
 from graphviz_tb.model.frozen import dataclass
 
-STRAY = 4  # initial states that may stand among the boxes of a first repetition
+MAX_STRAYS = 4  # initial states that may stand among the boxes of a first repetition
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,11 +29,11 @@ class BoxLine:
     place: Sequence[int]
     sources_of: Sequence[Sequence[int]]
 
-    def sources(self, place: int) -> list[int]:
+    def source_places(self, place: int) -> list[int]:
         """Return the places that feed the box at `place`."""
         return [self.place[source] for source in self.sources_of[self.order[place]]]
 
-    def before(self, once: Stretch) -> tuple[list[int], list[int]]:
+    def match_before(self, once: Stretch) -> tuple[list[int], list[int]]:
         """Return the places right before a stretch with equal content and inner wiring, and stray places among these.
 
         Both are empty if there is no such stretch.
@@ -42,47 +42,49 @@ class BoxLine:
         strays: list[int] = []
         spot = once.start - 1
         for box in reversed(once.boxes()):
-            while spot >= 0 and not same_inside(self.boxes[spot], box) and small(self.boxes[spot]):
-                if len(strays) == STRAY:
+            while spot >= 0 and not has_same_content(self.boxes[spot], box) and is_small_state(self.boxes[spot]):
+                if len(strays) == MAX_STRAYS:
                     return [], []
                 strays.append(spot)
                 spot -= 1
-            if spot < 0 or not same_inside(self.boxes[spot], box):
+            if spot < 0 or not has_same_content(self.boxes[spot], box):
                 return [], []
             places.append(spot)
             spot -= 1
         places.reverse()
         strays.reverse()
         # A stray that needs one of these boxes, or an input that only they have, is a shortcut.
-        own = {*places, *self.given(places)} - self.given(once.places())
-        if not own.isdisjoint(self.given(strays)) or self.wires(places) != self.wires(once.places()):
+        own = {*places, *self.feeding_places(places)} - self.feeding_places(once.places())
+        if not own.isdisjoint(self.feeding_places(strays)) or self.inner_wiring(places) != self.inner_wiring(
+            once.places()
+        ):
             return [], []
         return places, strays
 
-    def behind(self, last: Stretch) -> list[int]:
+    def match_behind(self, last: Stretch) -> list[int]:
         """Return the places right after a stretch with equal content and inner wiring that it feeds as it is fed
         itself; empty if there are none."""
         length = last.stop - last.start
         places = range(last.stop, last.stop + length)
         if places.stop > len(self.boxes) or not all(
-            map(same_inside, self.boxes[places.start : places.stop], last.boxes())
+            map(has_same_content, self.boxes[places.start : places.stop], last.boxes())
         ):
             return []
-        fed = self.wires(places) == self.wires(last.places()) and self.feeds(last.start, places)
-        return list(places) if fed == self.feeds(last.start - length, last.places()) else []
+        fed = self.inner_wiring(places) == self.inner_wiring(last.places()) and self.is_fed_from(last.start, places)
+        return list(places) if fed == self.is_fed_from(last.start - length, last.places()) else []
 
-    def wires(self, places: Sequence[int]) -> list[list[int]]:
+    def inner_wiring(self, places: Sequence[int]) -> list[list[int]]:
         """Return, for each of some places, which of them feed it."""
         step_of = {place: step for step, place in enumerate(places)}
-        return [sorted([step_of[each] for each in self.sources(place) if each in step_of]) for place in places]
+        return [sorted([step_of[each] for each in self.source_places(place) if each in step_of]) for place in places]
 
-    def given(self, places: Sequence[int]) -> set[int]:
+    def feeding_places(self, places: Sequence[int]) -> set[int]:
         """Return the places that feed some places."""
-        return {source for place in places for source in self.sources(place)}
+        return {source for place in places for source in self.source_places(place)}
 
-    def feeds(self, start: int, places: Sequence[int]) -> bool:
+    def is_fed_from(self, start: int, places: Sequence[int]) -> bool:
         """Return whether a place from `start` on feeds one of the later `places`."""
-        return any(start <= source < places[0] for place in places for source in self.sources(place))
+        return any(start <= source < places[0] for place in places for source in self.source_places(place))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,18 +104,18 @@ class Stretch:
         return range(self.start, self.stop)
 
 
-def small(box: FlowBox) -> bool:
+def is_small_state(box: FlowBox) -> bool:
     """Return whether a box may be an initial state: a few ops, no weights."""
-    return box.ops < FEWEST_OPS and not box.feeders and not box.members
+    return box.ops < MIN_STACK_OPS and not box.feeders and not box.members
 
 
-def same_inside(box: FlowBox, other: FlowBox) -> bool:
+def has_same_content(box: FlowBox, other: FlowBox) -> bool:
     """Return whether two boxes have equal content, whatever feeds them."""
     return box.symbol == other.symbol or (box.inside is not None and box.inside == other.inside)
 
 
 @dataclass(slots=True, eq=False)
-class Element:
+class SequenceElement:
     """One box of a sequence.
 
     symbol    equal for equal structures with equal wiring
@@ -141,12 +143,12 @@ class Element:
     place: Stretch | None = None
 
     @property
-    def plain(self) -> bool:
+    def is_single_box(self) -> bool:
         """Return whether it is neither stack nor stage."""
-        return not self.stage and not self.box.stack
+        return not self.stage and not self.box.is_repetition
 
 
-def around(elements: Sequence[Element]) -> Stretch | None:
+def covering_stretch(elements: Sequence[SequenceElement]) -> Stretch | None:
     """Return the stretch from the first to the last of some elements, if their places are known."""
     first, last = elements[0].place, elements[-1].place
     return None if first is None or last is None else Stretch(first.line, first.start, last.stop)
@@ -187,13 +189,13 @@ class StretchEnds:
         return bool(self.before) + bool(self.behind)
 
 
-def ends_of(sequence: Sequence[Element], repeat: Repetition) -> StretchEnds:
+def find_matching_ends(sequence: Sequence[SequenceElement], repeat: Repetition) -> StretchEnds:
     """Return the repetitions right before and after a repeat with equal content but different inputs."""
-    once = around(sequence[repeat.start : repeat.start + repeat.period])
-    last = around(sequence[repeat.stop - repeat.period : repeat.stop])
-    before, strays = once.line.before(once) if once is not None else ([], [])
-    behind = last.line.behind(last) if last is not None else []
-    if once is None or not (before or behind) or not worth_it(sequence[repeat.start : repeat.stop], once):
+    once = covering_stretch(sequence[repeat.start : repeat.start + repeat.period])
+    last = covering_stretch(sequence[repeat.stop - repeat.period : repeat.stop])
+    before, strays = once.line.match_before(once) if once is not None else ([], [])
+    behind = last.line.match_behind(last) if last is not None else []
+    if once is None or not (before or behind) or not is_worth_extending(sequence[repeat.start : repeat.stop], once):
         return StretchEnds(repeat.start, (), (), (), repeat.stop)
     # Only at the border of an element: never split a region.
     start, stop = repeat.start, repeat.stop
@@ -201,7 +203,7 @@ def ends_of(sequence: Sequence[Element], repeat: Repetition) -> StretchEnds:
         begin = min([*before[:1], *strays[:1]])
         while start and (place := sequence[start].place) is not None and place.start > begin:
             start -= 1
-        before = before if begins(sequence[start], begin) else []
+        before = before if begins_at(sequence[start], begin) else []
     if behind:
         while stop < len(sequence) and (place := sequence[stop].place) is not None and place.stop <= behind[-1]:
             stop += 1
@@ -212,31 +214,35 @@ def ends_of(sequence: Sequence[Element], repeat: Repetition) -> StretchEnds:
     )
 
 
-def worth_it(elements: Sequence[Element], once: Stretch) -> bool:
+def is_worth_extending(elements: Sequence[SequenceElement], once: Stretch) -> bool:
     """Return whether repetitions have enough ops and known places."""
-    return sum(box.ops for box in once.boxes()) >= FEWEST_OPS and all(each.place is not None for each in elements)
+    return sum(box.ops for box in once.boxes()) >= MIN_STACK_OPS and all(each.place is not None for each in elements)
 
 
-def begins(element: Element, place: int) -> bool:
+def begins_at(element: SequenceElement, place: int) -> bool:
     """Return whether an element begins at a place."""
     return element.place is not None and element.place.start == place
 
 
-def with_ends(sequence: list[Element], done: int, repeat: Repetition) -> tuple[list[Element], list[Element], int]:
+def extend_with_ends(
+    sequence: list[SequenceElement], done: int, repeat: Repetition
+) -> tuple[list[SequenceElement], list[SequenceElement], int]:
     """Return the elements between `done` and a repeat, its repetitions including matching ends, and where they end."""
     turns = sequence[repeat.start : repeat.stop]
-    ends = ends_of(sequence, repeat)
+    ends = find_matching_ends(sequence, repeat)
     first, last = turns[: repeat.period], turns[-repeat.period :]
     if ends.behind:
-        turns = turns + over(last, ends.behind)
+        turns = turns + copy_turn_onto(last, ends.behind)
     if not ends.before or ends.start < done:
         return sequence[done : repeat.start], turns, ends.stop
     line = first[0].place.line if first[0].place else None
-    strays = [Element(box, box.symbol, box.symbol) for place in ends.strays if line for box in [line.boxes[place]]]
-    return [*sequence[done : ends.start], *strays], over(first, ends.before) + turns, ends.stop
+    strays = [
+        SequenceElement(box, box.symbol, box.symbol) for place in ends.strays if line for box in [line.boxes[place]]
+    ]
+    return [*sequence[done : ends.start], *strays], copy_turn_onto(first, ends.before) + turns, ends.stop
 
 
-def over(turn: Sequence[Element], places: Sequence[int]) -> list[Element]:
+def copy_turn_onto(turn: Sequence[SequenceElement], places: Sequence[int]) -> list[SequenceElement]:
     """Copy the elements of a repetition onto the boxes at other places."""
     elements = []
     start = 0
@@ -245,7 +251,7 @@ def over(turn: Sequence[Element], places: Sequence[int]) -> list[Element]:
             return list(turn)
         here = places[start : start + place.stop - place.start]
         start += len(here)
-        [box] = put_over([element.box], place.boxes(), [place.line.boxes[new] for new in here])
+        [box] = copy_groups_onto([element.box], place.boxes(), [place.line.boxes[new] for new in here])
         whole = Stretch(place.line, here[0], here[-1] + 1) if here[-1] - here[0] == len(here) - 1 else None
         elements.append(replace(element, box=box, place=whole))
     return elements

@@ -10,7 +10,7 @@ from graphviz_tb.model.columns import Longs
 
 
 @dataclass(slots=True, eq=False)
-class Sorting:
+class FlowSorting:
     """Boxes of a level, and what is known of them so far.
 
     before, after   flow between `boxes`
@@ -32,18 +32,20 @@ class Sorting:
     rings: list[list[int]] = field(default_factory=list)
     back: list[tuple[int, int]] = field(default_factory=list)
 
-    def ops(self, boxes: Iterable[int]) -> int:
+    def count_ops(self, boxes: Iterable[int]) -> int:
         """Return the number of ops in some boxes."""
         return sum(self.boxes[box].ops for box in boxes)
 
-    def users(self, box: int) -> list[int]:
+    def flow_users(self, box: int) -> list[int]:
         """Return the boxes of the flow that use one."""
         return [user for user in self.after[box] if user not in self.away] if self.away else self.after[box]
 
-    def take_storage(self, feeding: Iterable[int], stores: Iterable[int]) -> None:
+    def set_storage_aside(self, feeding: Iterable[int], stores: Iterable[int]) -> None:
         """Set aside what only feeds storage, and what only feeds that; `feeding` boxes feed it, `stores` hold it."""
         # Remaining users of each box in the flow; at 0 it feeds storage only.
-        left = [len(self.users(box)) for box in range(len(self.boxes))] if self.away else list(map(len, self.after))
+        left = (
+            [len(self.flow_users(box)) for box in range(len(self.boxes))] if self.away else list(map(len, self.after))
+        )
         for box in {source for busy in self.busy for source in self.before[busy]}:
             left[box] += 1
         # A busy scope of a cycle feeds the flow: what feeds it is flow too.
@@ -62,20 +64,20 @@ class Sorting:
             todo = sorted(stored)  # in rounds: each takes what only fed the previous ones
         self.stored.update(box for box in stores if not self.boxes[box].scope and not left[box])
 
-    def take_loose(self) -> None:
+    def set_unconnected_aside(self) -> None:
         """Set aside boxes without flow, and variables with several readers."""
-        loose = {box for box in range(len(self.boxes)) if box not in self.away and not self._flows(box)}
+        loose = {box for box in range(len(self.boxes)) if box not in self.away and not self._has_flow(box)}
         if len(loose) < len(self.boxes) - len(self.away):  # unless nothing flows at all
             self.away |= loose
-        self.away |= {box for box, variable in enumerate(self.variable) if variable and len(self.users(box)) != 1}
+        self.away |= {box for box, variable in enumerate(self.variable) if variable and len(self.flow_users(box)) != 1}
 
-    def _flows(self, box: int) -> bool:
+    def _has_flow(self, box: int) -> bool:
         if not self.away.issuperset(self.after[box]):
             return True
         return any(source not in self.away and not self.variable[source] for source in self.before[box])
 
 
-def begin(boxes: Sequence[FlowBox], source: Longs, target: Longs, variable: Sequence[bool]) -> Sorting:
+def start_sorting(boxes: Sequence[FlowBox], source: Longs, target: Longs, variable: Sequence[bool]) -> FlowSorting:
     """Return a sorting with everything in the flow. Edges are ordered by target and slot."""
     before: list[dict[int, None]] = [{} for _ in boxes]
     for start, stop in zip(source.tolist(), target.tolist(), strict=True):
@@ -84,4 +86,4 @@ def begin(boxes: Sequence[FlowBox], source: Longs, target: Longs, variable: Sequ
     for stop, sources in enumerate(before):
         for start in sources:
             after[start].append(stop)
-    return Sorting(boxes, before, after, variable)
+    return FlowSorting(boxes, before, after, variable)

@@ -11,20 +11,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.algorithms.constants import values
+from graphviz_tb.algorithms.constants import decode_elements
 from graphviz_tb.errors import MalformedProto, ReadError, UnknownNode
-from graphviz_tb.model.dtypes import DTYPES
+from graphviz_tb.model.dtypes import DTYPE_TABLE
 from graphviz_tb.proto import BundleEntryProto, BundleHeaderProto
-from graphviz_tb.read.checkpoint.table import Table
-from graphviz_tb.read.opened import unreadable
-from graphviz_tb.read.pb import decode
+from graphviz_tb.read.checkpoint.table import SortedTable
+from graphviz_tb.read.opened import unreadable_error
+from graphviz_tb.read.pb import decode_message
 
-FLOATS = frozenset(("float32", "float64", "float16", "bfloat16"))
-DATA = "{prefix}.data-{shard:05d}-of-{shards:05d}"
+READABLE_DTYPES = frozenset(("float32", "float64", "float16", "bfloat16"))
+DATA_FILE_NAME = "{prefix}.data-{shard:05d}-of-{shards:05d}"
 BIG_ENDIAN = 1
 
 
-class Slice(NamedTuple):
+class RowSlice(NamedTuple):
     """Contiguous rows: `rows` of them at `offset` in the file of `shard`."""
 
     rows: int
@@ -32,13 +32,13 @@ class Slice(NamedTuple):
     offset: int
 
 
-def stored_rows(index: Path, name: str, rows: int) -> NDArray[np.float32]:
+def read_stored_rows(index: Path, name: str, rows: int) -> NDArray[np.float32]:
     """Read the first rows of a tensor with two axes, as float32.
 
     Raises ReadError if a file is missing, cut or damaged, UnknownNode if there is no such tensor.
     """
-    shards, entry, own = entry_of(index, name)
-    dtype, slices = DTYPES[entry.dtype], list(slices_of(entry, own, str(index)))
+    shards, entry, own = find_entry(index, name)
+    dtype, slices = DTYPE_TABLE[entry.dtype], list(row_slices(entry, own, str(index)))
     columns = entry.shape.dim[1].size
     parts, left = [], rows
     for each in slices:
@@ -46,26 +46,26 @@ def stored_rows(index: Path, name: str, rows: int) -> NDArray[np.float32]:
         if take <= 0:
             break
         count = take * columns
-        raw = bytes_of(data_file(index, each.shard, shards), index.parent, each.offset, count * dtype.size)
-        elements = values(np.frombuffer(raw, dtype.form), entry.dtype)
+        raw = read_file_range(data_file_path(index, each.shard, shards), index.parent, each.offset, count * dtype.size)
+        elements = decode_elements(np.frombuffer(raw, dtype.form), entry.dtype)
         with np.errstate(over="ignore"):
             parts.append(elements.astype(np.float32).reshape(take, columns))
         left -= take
     return np.concatenate(parts) if parts else np.zeros((0, columns), np.float32)
 
 
-def data_file(index: Path, shard: int, shards: int) -> Path:
+def data_file_path(index: Path, shard: int, shards: int) -> Path:
     """Return the path of the file with the values of one shard."""
-    return Path(DATA.format(prefix=str(index).removesuffix(".index"), shard=shard, shards=shards))
+    return Path(DATA_FILE_NAME.format(prefix=str(index).removesuffix(".index"), shard=shard, shards=shards))
 
 
-def entry_of(index: Path, name: str) -> tuple[int, BundleEntryProto, list[BundleEntryProto]]:
-    """Return the number of shards, the entry of a tensor, and those of its slices. Raises as `stored_rows`."""
+def find_entry(index: Path, name: str) -> tuple[int, BundleEntryProto, list[BundleEntryProto]]:
+    """Return the number of shards, the entry of a tensor, and those of its slices. Raises as `read_stored_rows`."""
     try:
-        entries = Table(index.read_bytes(), str(index)).entries()
+        entries = SortedTable(index.read_bytes(), str(index)).entries()
     except OSError as error:
-        raise unreadable(index, error) from None
-    header = decode(next(entries, (b"", b""))[1], BundleHeaderProto, str(index))
+        raise unreadable_error(index, error) from None
+    header = decode_message(next(entries, (b"", b""))[1], BundleHeaderProto, str(index))
     if header.endianness == BIG_ENDIAN:
         raise ReadError(f"{index} was written by a big-endian machine", hint="save the checkpoint again")
     wanted, parts = name.encode(), []
@@ -73,15 +73,15 @@ def entry_of(index: Path, name: str) -> tuple[int, BundleEntryProto, list[Bundle
     found: BundleEntryProto | None = None
     for key, value in entries:
         if key == wanted:
-            found = decode(value, BundleEntryProto, str(index))
+            found = decode_message(value, BundleEntryProto, str(index))
         elif key.startswith(start):
-            parts.append(decode(value, BundleEntryProto, str(index)))
-    if found is None or found.dtype not in DTYPES:
+            parts.append(decode_message(value, BundleEntryProto, str(index)))
+    if found is None or found.dtype not in DTYPE_TABLE:
         raise UnknownNode(f"no tensor '{name[:80]}' in {index}")
     return header.num_shards, found, parts
 
 
-def slices_of(entry: BundleEntryProto, parts: list[BundleEntryProto], name: str) -> Iterator[Slice]:
+def row_slices(entry: BundleEntryProto, parts: list[BundleEntryProto], name: str) -> Iterator[RowSlice]:
     """Yield where the rows of a tensor are. Raises MalformedProto if its slices do not add up to it."""
     shape = [dim.size for dim in entry.shape.dim]
     each = parts if entry.slices else [entry]
@@ -91,12 +91,12 @@ def slices_of(entry: BundleEntryProto, parts: list[BundleEntryProto], name: str)
     if sum(one[0] for one in shapes) != shape[0]:
         raise MalformedProto(f"the parts of a tensor of {name} do not have the rows of the whole")
     for one, (rows, columns) in zip(each, shapes, strict=True):
-        if one.offset < 0 or one.size != prod((rows, columns, DTYPES[entry.dtype].size)):
+        if one.offset < 0 or one.size != prod((rows, columns, DTYPE_TABLE[entry.dtype].size)):
             raise MalformedProto(f"the place of a tensor of {name} does not fit its shape")
-        yield Slice(rows, one.shard_id, one.offset)
+        yield RowSlice(rows, one.shard_id, one.offset)
 
 
-def bytes_of(path: Path, folder: Path, offset: int, size: int) -> bytes:
+def read_file_range(path: Path, folder: Path, offset: int, size: int) -> bytes:
     """Read bytes of a file next to the index. Raises ReadError if it is missing or cut, or a link out of the folder."""
     try:
         if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
@@ -105,7 +105,7 @@ def bytes_of(path: Path, folder: Path, offset: int, size: int) -> bytes:
             handle.seek(offset)
             data = handle.read(size)
     except OSError as error:
-        raise unreadable(path, error) from None
+        raise unreadable_error(path, error) from None
     if len(data) < size:
         raise ReadError(f"{path} is shorter than its index says", hint="copy the checkpoint again")
     return data

@@ -11,7 +11,7 @@ import json
 import sys
 from typing import IO, Any
 
-from graphviz_tb.limits import HDF5_ITEMS, HDF5_MEMORY, HDF5_TEXT
+from graphviz_tb.limits import MAX_HDF5_ITEMS, MAX_HDF5_MEMORY_BYTES, MAX_HDF5_PATH_LETTERS
 
 
 class FileSlice(io.RawIOBase):
@@ -39,13 +39,13 @@ class FileSlice(io.RawIOBase):
         return len(data)
 
 
-def clean(name: str | bytes) -> str:
+def clean_text(name: str | bytes) -> str:
     """Replace bytes that are not UTF-8 (h5py gives lone surrogates, or the whole name as bytes)."""
     name = name.decode("utf-8", "surrogateescape") if isinstance(name, bytes) else name
     return name.encode("utf-8", "replace").decode()
 
 
-def items(file: Any) -> list[tuple[str, list[int] | None, str | None]]:
+def list_items(file: Any) -> list[tuple[str, list[int] | None, str | None]]:
     """List path, shape (None: a group) and attribute `name` of all items of an open HDF5 file, links excluded."""
     listed: list[tuple[str, list[int] | None, str | None]] = []
     text = 0
@@ -55,21 +55,22 @@ def items(file: Any) -> list[tuple[str, list[int] | None, str | None]]:
         shape = getattr(item, "shape", None)
         name = item.attrs.get("name") if shape is None else None
         sizes = None if shape is None else [int(size) for size in shape]
-        listed.append((clean(path), sizes, clean(name) if isinstance(name, str) else None))
+        listed.append((clean_text(path), sizes, clean_text(name) if isinstance(name, str) else None))
         text += len(path)
-        return True if len(listed) >= HDF5_ITEMS or text > HDF5_TEXT else None  # anything but None ends the visit
+        # anything but None ends the visit
+        return True if len(listed) >= MAX_HDF5_ITEMS or text > MAX_HDF5_PATH_LETTERS else None
 
     file.visititems(visit)
     return listed
 
 
-def attribute(file: Any, name: str) -> str | None:
+def root_attribute(file: Any, name: str) -> str | None:
     """Return a text attribute of the root; None if it has none of that name."""
     value = file.attrs.get(name)
-    return clean(value) if isinstance(value, str | bytes) else None
+    return clean_text(value) if isinstance(value, str | bytes) else None
 
 
-def main() -> None:
+def print_items() -> None:
     """Read the byte range of the command line and print its items as JSON."""
     import h5py
 
@@ -77,15 +78,15 @@ def main() -> None:
         import resource
 
         with open("/proc/self/statm") as counts:  # noqa: PTH123
-            most = HDF5_MEMORY + int(counts.read().split()[0]) * resource.getpagesize()
+            most = MAX_HDF5_MEMORY_BYTES + int(counts.read().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
     except (ImportError, OSError, ValueError):
         pass  # other systems have no such limit, or do not enforce it
     path, first, size = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     with open(path, "rb") as below, h5py.File(io.BufferedReader(FileSlice(below, first, size)), "r") as file:  # noqa: PTH123
-        settings = {name: attribute(file, name) for name in ("model_config", "training_config")}
-        json.dump({**settings, "items": items(file)}, sys.stdout)
+        settings = {name: root_attribute(file, name) for name in ("model_config", "training_config")}
+        json.dump({**settings, "items": list_items(file)}, sys.stdout)
 
 
 if __name__ == "__main__":
-    main()
+    print_items()

@@ -7,32 +7,32 @@ from typing import Any
 
 from graphviz_tb.ops.layers import LAYER_CLASSES
 
-Json = dict[str, Any]
+LayerJson = dict[str, Any]
 
 
-def hung(objects: Mapping[str, Json], root: str, separator: str) -> Json:
+def nest_layers(objects: Mapping[str, LayerJson], root: str, separator: str) -> LayerJson:
     """Nest layers, given by object path ("root.block.dense"), and return the JSON of the root; an object that holds
     layers becomes a model of them.
 
     >>> layers = {each: {"class_name": "", "config": {"name": each}} for each in ("m", "m.a", "m.list.b")}
-    >>> found = hung(layers, "m", ".")
+    >>> found = nest_layers(layers, "m", ".")
     >>> [layer["config"]["name"] for layer in found["config"]["layers"]]
     ['m.a', 'm.list.b']
     """
-    holder = Holders(objects, separator)
-    inside: dict[str, list[Json]] = {path: [] for path in objects}
+    holder = HolderIndex(objects, separator)
+    inside: dict[str, list[LayerJson]] = {path: [] for path in objects}
     for path, layer in objects.items():
-        around = holder.of(path)
+        around = holder.nearest_holder(path)
         if around:
             inside[around].append(layer)
     for path, layer in objects.items():
         # The root is a model even without layers.
-        if (inside[path] or path == root) and "layers" not in layer["config"] and not own_class(layer):
+        if (inside[path] or path == root) and "layers" not in layer["config"] and not has_keras_class(layer):
             layer["config"] = {**layer["config"], "layers": inside[path]}
     return objects[root]
 
 
-class Holders:
+class HolderIndex:
     """Index of objects by path: finds the nearest object around a path, skipping lists."""
 
     def __init__(self, objects: Mapping[str, object], separator: str) -> None:
@@ -40,10 +40,10 @@ class Holders:
         # Only prefixes as long as some object's path are looked up: a path may have thousands of parts.
         self.lengths = frozenset(map(len, objects))
 
-    def of(self, path: str) -> str:
+    def nearest_holder(self, path: str) -> str:
         """Return the nearest object around a path; "" if there is none.
 
-        >>> Holders({"m": 1, "m.a": 2}, ".").of("m.a.list.b")
+        >>> HolderIndex({"m": 1, "m.a": 2}, ".").nearest_holder("m.a.list.b")
         'm.a'
         """
         cut = path.rfind(self.separator)
@@ -54,7 +54,7 @@ class Holders:
         return ""
 
 
-def own_class(layer: Json) -> bool:
+def has_keras_class(layer: LayerJson) -> bool:
     """Return whether a layer has a class of Keras itself, whose inner objects are not the program's."""
     kind = layer["class_name"]
     return isinstance(kind, str) and kind in LAYER_CLASSES

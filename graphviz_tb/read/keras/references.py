@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from graphviz_tb.model.tensors import Shape
-from graphviz_tb.read.keras.shapes import shape_in
+from graphviz_tb.read.keras.shapes import shape_from_json
 
-KEYS = frozenset(("args", "kwargs"))  # of a call, as Keras 3 writes it
-Argument = int | str  # of a call: its position, or its name
+KERAS_3_CALL_KEYS = frozenset(("args", "kwargs"))  # of a call, as Keras 3 writes it
+CallArgument = int | str  # of a call: its position, or its name
 
 
 class Reference(NamedTuple):
@@ -22,36 +22,36 @@ class Reference(NamedTuple):
     name: str
     call: int = 0
     output: int = 0
-    argument: Argument = 0
+    argument: CallArgument = 0
     stated: Shape = None
 
 
-def inbound(json_layer: Mapping[str, Any]) -> list[list[Reference]] | None:
+def inbound_calls(json_layer: Mapping[str, Any]) -> list[list[Reference]] | None:
     """Return the calls of a layer, each a list of references; None if the JSON does not list them (a sequence)."""
     nodes = json_layer.get("inbound_nodes")
     if not isinstance(nodes, list):
         return None
-    return [list(_arguments(node)) for node in nodes]
+    return [list(_call_references(node)) for node in nodes]
 
 
-def named(value: Any) -> Iterator[Reference]:
+def listed_references(value: Any) -> Iterator[Reference]:
     """Yield the inputs or outputs that a model lists: `[name, call, output]` in nested lists and dicts, or names."""
-    yield from _triples(value, bare=True)
+    yield from _keras_2_references(value, bare=True)
 
 
-def _arguments(node: Any) -> Iterator[Reference]:
+def _call_references(node: Any) -> Iterator[Reference]:
     # Keras 2 writes a dict for a call with a dict of tensors.
-    if not isinstance(node, dict) or not KEYS & node.keys():
-        yield from _triples(node, bare=not isinstance(node, dict))
+    if not isinstance(node, dict) or not KERAS_3_CALL_KEYS & node.keys():
+        yield from _keras_2_references(node, bare=not isinstance(node, dict))
         return
     args, kwargs = (node.get(key) for key in ("args", "kwargs"))
     for position, value in enumerate(args if isinstance(args, list) else ()):
-        yield from _histories(value, position)
+        yield from _keras_3_references(value, position)
     for name, value in kwargs.items() if isinstance(kwargs, dict) else ():
-        yield from _histories(value, name)
+        yield from _keras_3_references(value, name)
 
 
-def _histories(value: Any, argument: Argument) -> Iterator[Reference]:
+def _keras_3_references(value: Any, argument: CallArgument) -> Iterator[Reference]:
     """Yield the tensors in one argument of a Keras 3 call, in the order in which Keras flattens it."""
     waiting = [value]
     # The stack is filled from the end, so tensors keep their order.
@@ -61,25 +61,25 @@ def _histories(value: Any, argument: Argument) -> Iterator[Reference]:
             tensor = value["config"] if isinstance(value.get("config"), dict) else {}
             history = tensor.get("keras_history")
             if isinstance(history, list):
-                shape = shape_in(tensor.get("shape"))
-                yield from (each._replace(stated=shape) for each in _triples(history, argument))
+                shape = shape_from_json(tensor.get("shape"))
+                yield from (each._replace(stated=shape) for each in _keras_2_references(history, argument))
             else:
-                waiting += _by_key(value)
+                waiting += _values_by_key(value)
         elif isinstance(value, list):
             waiting += reversed(value)
 
 
-def _triples(value: Any, argument: Argument = 0, bare: bool = False) -> Iterator[Reference]:
+def _keras_2_references(value: Any, argument: CallArgument = 0, bare: bool = False) -> Iterator[Reference]:
     """Yield every [name, call, output] in nested lists and dicts; if `bare`, a name is the first output of a layer."""
-    waiting: list[tuple[Any, Argument]] = [(value, argument)]
+    waiting: list[tuple[Any, CallArgument]] = [(value, argument)]
     while waiting:
         value, argument = waiting.pop()
         if isinstance(value, str) and bare and argument == 0:
             yield Reference(value)
         elif isinstance(value, dict):
-            waiting += [(each, argument) for each in _by_key(value)]
+            waiting += [(each, argument) for each in _values_by_key(value)]
         elif isinstance(value, list):
-            if is_reference(value):
+            if is_keras_2_reference(value):
                 yield Reference(value[0], value[1] if isinstance(value[1], int) else 0, value[2], argument)
                 # Keras 2: keyword arguments of the call, which may contain tensors too.
                 keywords = [pair for more in value[3:] if isinstance(more, dict) for pair in more.items()]
@@ -88,11 +88,11 @@ def _triples(value: Any, argument: Argument = 0, bare: bool = False) -> Iterator
                 waiting += [(each, argument) for each in reversed(value)]
 
 
-def is_reference(value: Any) -> bool:
+def is_keras_2_reference(value: Any) -> bool:
     """Return whether a list is [name, call, output], with or without keyword arguments after it."""
     return len(value) >= 3 and isinstance(value[0], str) and isinstance(value[2], int)
 
 
-def _by_key(value: Mapping[str, Any]) -> list[Any]:
+def _values_by_key(value: Mapping[str, Any]) -> list[Any]:
     """Return the values of a dict by descending key: Keras takes tensors in the order of their keys."""
     return [value[key] for key in sorted(value, reverse=True)]

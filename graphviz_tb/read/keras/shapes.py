@@ -10,55 +10,55 @@ from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any
 
-from graphviz_tb.model.layers import Config
+from graphviz_tb.model.layers import LayerConfig
 from graphviz_tb.model.tensors import Shape
-from graphviz_tb.ops.layers import LayerRole, is_layer, layer_row
-from graphviz_tb.read.keras.possible import IMPOSSIBLE, possible_shape, sound
+from graphviz_tb.ops.layers import LayerRole, has_layer_role, layer_row
+from graphviz_tb.read.keras.possible import RULE_ERRORS, is_plausible_config, plausible_shape
 from graphviz_tb.read.keras.windows import (
     KerasDims,
-    convolution,
-    cropped,
-    depthwise,
-    global_pooling,
-    padded,
-    pooling,
-    resized,
-    transposed,
-    upsampled,
+    convolution_shape,
+    cropping_shape,
+    depthwise_shape,
+    global_pooling_shape,
+    padding_shape,
+    pooling_shape,
+    resizing_shape,
+    transposed_shape,
+    upsampling_shape,
 )
 
-LayerShapeRule = Callable[[Config, list[KerasDims]], list[Shape]]
+LayerShapeRule = Callable[[LayerConfig, list[KerasDims]], list[Shape]]
 
 
-def output_shapes(kind: str, config: Config, inputs: Sequence[Shape]) -> list[Shape]:
+def layer_output_shapes(kind: str, config: LayerConfig, inputs: Sequence[Shape]) -> list[Shape]:
     """Return the output shapes of a layer of class `kind`; none if it has no rule, or one that does not fit.
 
-    >>> output_shapes("Dense", {"units": 10}, [(None, 784)]), output_shapes("Mine", {}, [(None, 3)])
+    >>> layer_output_shapes("Dense", {"units": 10}, [(None, 784)]), layer_output_shapes("Mine", {}, [(None, 3)])
     ([(None, 10)], [])
     """
-    rule = RULES.get(layer_row(kind).shape)
+    rule = SHAPE_RULES.get(layer_row(kind).shape)
     known = [shape for shape in inputs if shape is not None]
     if (
         rule is None
         or len(known) < len(inputs)
-        or (not known and not is_layer(kind, LayerRole.INPUT))
-        or not sound(config)
+        or (not known and not has_layer_role(kind, LayerRole.INPUT))
+        or not is_plausible_config(config)
     ):
         return []
     try:
-        return [possible_shape(shape) for shape in rule(config, known)]
-    except IMPOSSIBLE:
+        return [plausible_shape(shape) for shape in rule(config, known)]
+    except RULE_ERRORS:
         return []  # a configuration that the class would refuse
 
 
-def shape_in(value: Any) -> Shape:
+def shape_from_json(value: Any) -> Shape:
     """Read a shape from JSON, a list of numbers and nulls; None for anything else.
 
-    >>> shape_in([None, 28]), shape_in({"a": 1}), shape_in(None), shape_in([True])
+    >>> shape_from_json([None, 28]), shape_from_json({"a": 1}), shape_from_json(None), shape_from_json([True])
     ((None, 28), None, None, None)
     """
     try:
-        return possible_shape(tuple(value)) if isinstance(value, list | tuple) else None
+        return plausible_shape(tuple(value)) if isinstance(value, list | tuple) else None
     except TypeError:
         return None
 
@@ -66,40 +66,40 @@ def shape_in(value: Any) -> Shape:
 # shapes
 
 
-def flattened(config: Config, inputs: list[KerasDims]) -> list[Shape]:
-    return [(inputs[0][0], product(inputs[0][1:]))]
+def flatten_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    return [(inputs[0][0], product_or_unknown(inputs[0][1:]))]
 
 
-def product(dims: Sequence[int | None]) -> int | None:
+def product_or_unknown(dims: Sequence[int | None]) -> int | None:
     """Return the product of dimensions; None if one is unknown."""
     known = [dim for dim in dims if dim is not None]
     return prod(known) if len(known) == len(dims) else None
 
 
-def reshaped(config: Config, inputs: list[KerasDims]) -> list[Shape]:
+def reshape_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
     target = [int(dim) for dim in config["target_shape"]]
-    total, rest = product(inputs[0][1:]), prod(dim for dim in target if dim != -1)
+    total, rest = product_or_unknown(inputs[0][1:]), prod(dim for dim in target if dim != -1)
     # -1 takes the remaining size.
     filled = None if total is None else total // rest
     return [(inputs[0][0], *(filled if dim == -1 else dim for dim in target))]
 
 
-def permuted(config: Config, inputs: list[KerasDims]) -> list[Shape]:
+def permute_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
     return [(inputs[0][0], *(inputs[0][int(axis)] for axis in config["dims"]))]
 
 
-def repeated(config: Config, inputs: list[KerasDims]) -> list[Shape]:
+def repeat_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
     return [(inputs[0][0], int(config["n"]), inputs[0][1])]
 
 
 # several inputs
 
 
-def same(config: Config, inputs: list[KerasDims]) -> list[Shape]:
+def unchanged_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
     return [inputs[0]]
 
 
-def merged(config: Config, inputs: list[KerasDims]) -> list[Shape]:
+def merge_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
     """Broadcast the inputs; an unknown dimension stays unknown only against 1 or an unknown one."""
     made = inputs[0]
     for other in inputs[1:]:
@@ -110,16 +110,19 @@ def merged(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     return [made]
 
 
-def called(config: Config, inputs: list[KerasDims]) -> list[Shape]:
+def function_call_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
     """Shape of a TensorFlow function that Keras 2 wrapped as a layer, if it is elementwise.
 
-    >>> called({"function": "__operators__.add"}, [(None, 4), (None, 1)]), called({"function": "image.resize"}, [()])
+    >>> (
+    ...     function_call_shape({"function": "__operators__.add"}, [(None, 4), (None, 1)]),
+    ...     function_call_shape({"function": "image.resize"}, [()]),
+    ... )
     ([(None, 4)], [])
     """
-    return merged(config, inputs) if config["function"].rpartition(".")[2] in ELEMENTWISE else []
+    return merge_shape(config, inputs) if config["function"].rpartition(".")[2] in ELEMENTWISE_FUNCTIONS else []
 
 
-def joined(config: Config, inputs: list[KerasDims]) -> list[Shape]:
+def concatenate_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
     # A negative axis counts from the end.
     axis = int(config.get("axis", -1)) % len(inputs[0])
     known = [next((shape[dim] for shape in inputs if shape[dim] is not None), None) for dim in range(len(inputs[0]))]
@@ -127,7 +130,7 @@ def joined(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     return [(*known[:axis], total, *known[axis + 1 :])]
 
 
-def dotted(config: Config, inputs: list[KerasDims]) -> list[Shape]:
+def dot_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
     left, right = inputs
     axes = config["axes"]
     # One axis for both, or one each; the batch is in both.
@@ -140,11 +143,11 @@ def dotted(config: Config, inputs: list[KerasDims]) -> list[Shape]:
 # dense, attention, recurrent
 
 
-def dense(config: Config, inputs: list[KerasDims]) -> list[Shape]:
+def dense_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
     return [(*inputs[0][:-1], config["units"])]
 
 
-def einsum(config: Config, inputs: list[KerasDims]) -> list[Shape]:
+def einsum_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
     left, _, result = config["equation"].replace("...", "").partition("->")
     sizes = dict(zip(reversed(left.partition(",")[0]), reversed(inputs[0]), strict=False))
     asked = config["output_shape"]
@@ -155,22 +158,22 @@ def einsum(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     return [(*kept, *(dim or sizes.get(letter) for letter, dim in zip(result, stated, strict=True)))]
 
 
-def embedded(config: Config, inputs: list[KerasDims]) -> list[Shape]:
+def embedding_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
     return [(*inputs[0], config["output_dim"])]
 
 
-def attention_heads(config: Config, inputs: list[KerasDims]) -> list[Shape]:
+def multi_head_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
     asked = config.get("output_shape")
     last = inputs[0][-1:] if asked is None else tuple(asked) if isinstance(asked, list | tuple) else (asked,)
     return [(*inputs[0][:-1], *last)]
 
 
-def attention(config: Config, inputs: list[KerasDims]) -> list[Shape]:
+def attention_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
     return [(*inputs[0][:-1], inputs[1][-1])]
 
 
-def recurrent(config: Config, inputs: list[KerasDims]) -> list[Shape]:
-    units = _units(config)
+def recurrent_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    units = _recurrent_units(config)
     batch, steps = inputs[0][:2]
     out: list[Shape] = [(batch, steps, units) if config.get("return_sequences") else (batch, units)]
     # LSTM has two states: its output, and its cell.
@@ -178,11 +181,11 @@ def recurrent(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     return out + [(batch, units)] * (states if config.get("return_state") else 0)
 
 
-def long_short(config: Config, inputs: list[KerasDims]) -> list[Shape]:
-    return recurrent({**config, "_kind": "LSTM"}, inputs)
+def lstm_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    return recurrent_shape({**config, "_kind": "LSTM"}, inputs)
 
 
-def _units(config: Config) -> int:
+def _recurrent_units(config: LayerConfig) -> int:
     cell = config.get("cell")
     while isinstance(cell, Mapping):
         inner = cell["config"].get("cells")
@@ -192,20 +195,20 @@ def _units(config: Config) -> int:
     return int(config["units"])
 
 
-def convolutional(config: Config, inputs: list[KerasDims]) -> list[Shape]:
+def recurrent_convolution_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
     """Shapes of a recurrent convolution: an image for each step, or the last one; then its states."""
     batch, steps, *rest = inputs[0]
-    last = convolution(config, [(batch, *rest)])[0] or ()
+    last = convolution_shape(config, [(batch, *rest)])[0] or ()
     out: list[Shape] = [(batch, steps, *last[1:]) if config.get("return_sequences") else last]
     return out + [last] * (2 if config.get("return_state") else 0)
 
 
-def both_ways(config: Config, inputs: list[KerasDims]) -> list[Shape]:
+def bidirectional_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
     inner = config["layer"]
     # Only around a recurrent layer, as in Keras: nested wrappers would double the states each time.
-    if RULES[layer_row(inner["class_name"]).shape] not in (recurrent, long_short):
+    if SHAPE_RULES[layer_row(inner["class_name"]).shape] not in (recurrent_shape, lstm_shape):
         return []
-    first, *states = output_shapes(inner["class_name"], inner["config"], inputs)
+    first, *states = layer_output_shapes(inner["class_name"], inner["config"], inputs)
     mode = config.get("merge_mode", "concat")
     if first is None or mode is None:
         return [first, first, *states, *states]
@@ -214,26 +217,26 @@ def both_ways(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     return [(*first[:-1], wide) if mode == "concat" else first, *states, *states]
 
 
-def at_each_step(config: Config, inputs: list[KerasDims]) -> list[Shape]:
+def each_step_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
     inner = config["layer"]
     batch, steps, *rest = inputs[0]
-    (first, *_) = output_shapes(inner["class_name"], inner["config"], [(batch, *rest)])
+    (first, *_) = layer_output_shapes(inner["class_name"], inner["config"], [(batch, *rest)])
     return [None if first is None else (batch, steps, *first[1:])]
 
 
-def wrapped(config: Config, inputs: list[KerasDims]) -> list[Shape]:
+def wrapper_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
     inner = config["layer"]
-    return output_shapes(inner["class_name"], inner["config"], inputs)
+    return layer_output_shapes(inner["class_name"], inner["config"], inputs)
 
 
 # inputs and preprocessing
 
 
-def given(config: Config, inputs: list[KerasDims]) -> list[Shape]:
-    return [shape_in(config.get("batch_shape", config.get("batch_input_shape")))]
+def input_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    return [shape_from_json(config.get("batch_shape", config.get("batch_input_shape")))]
 
 
-def encoded(config: Config, inputs: list[KerasDims]) -> list[Shape]:
+def category_encoding_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
     if config.get("output_mode") == "int":
         return [inputs[0]]
     rest = inputs[0][:-1] if config.get("output_mode") == "one_hot" and inputs[0][-1:] == (1,) else inputs[0]
@@ -241,7 +244,7 @@ def encoded(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     return [(*rest, wide)] if config.get("output_mode") == "one_hot" else [(*inputs[0][:-1], wide)]
 
 
-ELEMENTWISE = frozenset(  # functions called by `tf.add(…)`, `tf.math.add(…)` or an operator of tensors
+ELEMENTWISE_FUNCTIONS = frozenset(  # functions called by `tf.add(…)`, `tf.math.add(…)` or an operator of tensors
     (
         *("add", "add_v2", "subtract", "sub", "multiply", "mul", "divide", "truediv", "floordiv", "mod", "pow"),
         *("maximum", "minimum", "squared_difference", "add_n", "abs", "neg", "negative", "exp", "log", "log1p"),
@@ -250,36 +253,36 @@ ELEMENTWISE = frozenset(  # functions called by `tf.add(…)`, `tf.math.add(…)
         *("log_softmax", "dropout", "identity", "stop_gradient", "cast", "clip_by_value"),
     )
 )
-RULES: dict[str, LayerShapeRule] = {
-    "given": given,
-    "same": same,
-    "merged": merged,
-    "convolution": convolution,
-    "depthwise": depthwise,
-    "transposed": transposed,
-    "pooling": pooling,
-    "global_pooling": global_pooling,
-    "padded": padded,
-    "cropped": cropped,
-    "upsampled": upsampled,
-    "resized": resized,
-    "flattened": flattened,
-    "reshaped": reshaped,
-    "permuted": permuted,
-    "repeated": repeated,
-    "called": called,
-    "joined": joined,
-    "dotted": dotted,
-    "dense": dense,
-    "einsum": einsum,
-    "embedded": embedded,
-    "encoded": encoded,
-    "attention_heads": attention_heads,
-    "attention": attention,
-    "recurrent": recurrent,
-    "long_short": long_short,
-    "convolutional": convolutional,
-    "both_ways": both_ways,
-    "at_each_step": at_each_step,
-    "wrapped": wrapped,
+SHAPE_RULES: dict[str, LayerShapeRule] = {
+    "given": input_shape,
+    "same": unchanged_shape,
+    "merged": merge_shape,
+    "convolution": convolution_shape,
+    "depthwise": depthwise_shape,
+    "transposed": transposed_shape,
+    "pooling": pooling_shape,
+    "global_pooling": global_pooling_shape,
+    "padded": padding_shape,
+    "cropped": cropping_shape,
+    "upsampled": upsampling_shape,
+    "resized": resizing_shape,
+    "flattened": flatten_shape,
+    "reshaped": reshape_shape,
+    "permuted": permute_shape,
+    "repeated": repeat_shape,
+    "called": function_call_shape,
+    "joined": concatenate_shape,
+    "dotted": dot_shape,
+    "dense": dense_shape,
+    "einsum": einsum_shape,
+    "embedded": embedding_shape,
+    "encoded": category_encoding_shape,
+    "attention_heads": multi_head_shape,
+    "attention": attention_shape,
+    "recurrent": recurrent_shape,
+    "long_short": lstm_shape,
+    "convolutional": recurrent_convolution_shape,
+    "both_ways": bidirectional_shape,
+    "at_each_step": each_step_shape,
+    "wrapped": wrapper_shape,
 }

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from graphviz_tb.limits import WORDS_TOLD
-from graphviz_tb.ops.layers import usual_config
+from graphviz_tb.limits import MAX_LAYER_WORDS
+from graphviz_tb.ops.layers import class_defaults
 
 # Options shown first, in this order and without their names: `32 · 3×3 · relu`.
-PLAIN = (
+UNNAMED_OPTIONS = (
     *("filters", "units", "output_dim", "num_heads", "kernel_size", "pool_size", "size", "target_shape", "dims", "n"),
     *("height", "width", "cropping", "rate", "factor", "drop_path_rate", "function", "activation"),
 )
 # Options that are never shown: those of every class, and those that do not change what is computed.
-SILENT = frozenset(
+HIDDEN_OPTIONS = frozenset(
     (
         *("name", "trainable", "dtype", "batch_shape", "batch_input_shape", "shape", "sparse", "ragged", "optional"),
         *("input_shape", "build_input_shape", "layers", "input_layers", "output_layers", "seed", "noise_shape"),
@@ -27,7 +27,7 @@ SILENT = frozenset(
     )
 )
 # Defaults by option, for classes that do not state their own.
-DEFAULTS: Mapping[str, Any] = {
+OPTION_DEFAULTS: Mapping[str, Any] = {
     "strides": 1,
     "padding": "valid",
     "data_format": "channels_last",
@@ -64,57 +64,66 @@ DEFAULTS: Mapping[str, Any] = {
 }
 
 
-def telling(kind: str, config: Mapping[str, Any]) -> str:
+def layer_config_words(kind: str, config: Mapping[str, Any]) -> str:
     """Return the words for a layer's configuration that are shown next to its class.
 
-    >>> telling("Conv2D", {"filters": 32, "kernel_size": [3, 3], "strides": [2, 2], "activation": "relu", "name": "c"})
+    >>> layer_config_words(
+    ...     "Conv2D", {"filters": 32, "kernel_size": [3, 3], "strides": [2, 2], "activation": "relu", "name": "c"}
+    ... )
     '32 · 3×3 · relu · stride 2'
-    >>> telling("MaxPooling2D", {"pool_size": [3, 3], "strides": [2, 2], "padding": "valid"})
+    >>> layer_config_words("MaxPooling2D", {"pool_size": [3, 3], "strides": [2, 2], "padding": "valid"})
     '3×3 · stride 2'
     """
-    words = [word for word in _words(kind, config) if word]
-    return " · ".join(words[:WORDS_TOLD])
+    words = [word for word in _option_words(kind, config) if word]
+    return " · ".join(words[:MAX_LAYER_WORDS])
 
 
-def _words(kind: str, config: Mapping[str, Any]) -> Iterator[str]:
+def _option_words(kind: str, config: Mapping[str, Any]) -> Iterator[str]:
     # Later entries win: defaults of all classes, of this class, and those that follow from a second option.
-    usual = {**DEFAULTS, **usual_config(kind), **_by_rule(config)}
-    for key in (*(key for key in PLAIN if key in config), *(key for key in config if key not in PLAIN)):
+    usual = {**OPTION_DEFAULTS, **class_defaults(kind), **_derived_defaults(config)}
+    for key in (
+        *(key for key in UNNAMED_OPTIONS if key in config),
+        *(key for key in config if key not in UNNAMED_OPTIONS),
+    ):
         value = config[key]
-        if key in SILENT or value is None or is_usual(value, usual.get(key)):
+        if key in HIDDEN_OPTIONS or value is None or is_default(value, usual.get(key)):
             continue
-        said = spoken(value)
+        said = option_value_words(value)
         if not said or key.endswith(("_initializer", "_regularizer", "_constraint")):
             continue
-        yield said if key in PLAIN else _named(key, value, said)
+        yield said if key in UNNAMED_OPTIONS else _named_option(key, value, said)
 
 
-def _by_rule(config: Mapping[str, Any]) -> Mapping[str, Any]:
+def _derived_defaults(config: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return defaults that follow from a second option: a pool moves by its size, a value is as wide as its key."""
     follows = (("strides", "pool_size"), ("value_dim", "key_dim"))
     return {key: config[other] for key, other in follows if other in config}
 
 
-def _named(key: str, value: Any, said: str) -> str:
+def _named_option(key: str, value: Any, said: str) -> str:
     """Return an option with its name; a switch as its name or "no" and its name.
 
-    >>> _named("use_bias", False, "False"), _named("mask_zero", True, "True"), _named("padding", "same", "same")
+    >>> (
+    ...     _named_option("use_bias", False, "False"),
+    ...     _named_option("mask_zero", True, "True"),
+    ...     _named_option("padding", "same", "same"),
+    ... )
     ('no bias', 'mask zero', 'same')
-    >>> _named("strides", [2, 2], "2×2"), _named("axis", [1], "1")
+    >>> _named_option("strides", [2, 2], "2×2"), _named_option("axis", [1], "1")
     ('stride 2', 'axis 1')
     """
     word = key.removeprefix("use_").replace("_", " ")
     if isinstance(value, list) and len(set(map(str, value))) == 1 and not isinstance(value[0], list):
-        return f"{word.removesuffix('s') if key == 'strides' else word} {spoken(value[0])}"
+        return f"{word.removesuffix('s') if key == 'strides' else word} {option_value_words(value[0])}"
     if isinstance(value, bool):
         return word if value else f"no {word}"
     return said if key == "padding" and isinstance(value, str) else f"{word} {said}"
 
 
-def is_usual(value: Any, usual: Any) -> bool:
+def is_default(value: Any, usual: Any) -> bool:
     """Return whether a value is the default; a default number matches a list with that number for each dimension.
 
-    >>> is_usual([1, 1], 1), is_usual([2, 2], 1), is_usual(0.99, 0.99), is_usual(True, 1)
+    >>> is_default([1, 1], 1), is_default([2, 2], 1), is_default(0.99, 0.99), is_default(True, 1)
     (True, False, True, False)
     """
     waiting = [value]
@@ -127,25 +136,30 @@ def is_usual(value: Any, usual: Any) -> bool:
     return True
 
 
-def spoken(value: Any) -> str:
+def option_value_words(value: Any) -> str:
     """Return a value in words: sizes joined by a multiplication sign, a configured object as its class.
 
-    >>> spoken([3, 3]), spoken(0.5), spoken([[1, 1], [0, 2]]), spoken({"class_name": "ReLU", "config": {}})
+    >>> (
+    ...     option_value_words([3, 3]),
+    ...     option_value_words(0.5),
+    ...     option_value_words([[1, 1], [0, 2]]),
+    ...     option_value_words({"class_name": "ReLU", "config": {}}),
+    ... )
     ('3×3', '0.5', '1,1×0,2', 'ReLU')
     """
     if isinstance(value, Mapping):
         kind = value.get("class_name")
         return kind if isinstance(kind, str) and kind != "__tuple__" else ""
     if not isinstance(value, list | tuple):
-        return single(value)
+        return scalar_words(value)
     if all(isinstance(part, int | float) for part in value):
-        return "×".join(map(single, value[:6]))
+        return "×".join(map(scalar_words, value[:6]))
     if all(isinstance(part, list) for part in value):
-        return "×".join(",".join(map(single, part[:6])) for part in value[:4])
+        return "×".join(",".join(map(scalar_words, part[:6])) for part in value[:4])
     return ""
 
 
-def single(value: Any) -> str:
+def scalar_words(value: Any) -> str:
     """Return a scalar as text; "" for any other value."""
     if isinstance(value, bool | int | str):
         return str(value)[:24]

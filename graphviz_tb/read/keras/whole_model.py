@@ -14,32 +14,34 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from graphviz_tb.errors import UnknownFormat
-from graphviz_tb.limits import CONFIG_BYTES
-from graphviz_tb.model.loaded import Entry
+from graphviz_tb.limits import MAX_CONFIG_BYTES
+from graphviz_tb.model.loaded import SourceEntry
 from graphviz_tb.options import ReadOptions
-from graphviz_tb.read.holding import Holding, SourceItem
+from graphviz_tb.read.holding import SourceContents, SourceItem
 from graphviz_tb.read.keras.weights_file import (
-    INSTALL,
-    Kept,
+    INSTALL_H5PY,
     StoredItem,
+    StoredObject,
     StoredWeights,
     UnreadWeights,
-    readable,
-    stored,
+    has_h5py,
+    read_hdf5,
 )
 from graphviz_tb.read.keras_model import conceptual_graph
-from graphviz_tb.read.limits import check_json
-from graphviz_tb.read.opened import Opened, too_large
+from graphviz_tb.read.limits import check_json_memory
+from graphviz_tb.read.opened import OpenedSource, too_large_error
 
-OTHERS = "save the model in the .keras format, as a SavedModel, or write model.to_json() to a file"
-WEIGHTS = "model_weights/"
-DEEPEST = 32  # scopes of a variable that are distinguished: layers are never nested deeper
+OTHER_FORMATS_HINT = "save the model in the .keras format, as a SavedModel, or write model.to_json() to a file"
+WEIGHTS_GROUP = "model_weights/"
+MAX_VARIABLE_SCOPES = 32  # scopes of a variable that are distinguished: layers are never nested deeper
 
 
-def read_whole_model(opened: Opened, options: ReadOptions) -> Holding:
+def read_hdf5_model(opened: OpenedSource, options: ReadOptions) -> SourceContents:
     """Return the conceptual graph of the Keras model in an HDF5 file; of weights only shapes are read."""
-    if not readable():
-        raise UnknownFormat(f"{opened.name} is an HDF5 file, which is read with h5py", hint=f"{INSTALL}, or {OTHERS}")
+    if not has_h5py():
+        raise UnknownFormat(
+            f"{opened.name} is an HDF5 file, which is read with h5py", hint=f"{INSTALL_H5PY}, or {OTHER_FORMATS_HINT}"
+        )
     with ExitStack() as closing:
         path = opened.path
         if path is None:
@@ -47,29 +49,31 @@ def read_whole_model(opened: Opened, options: ReadOptions) -> Holding:
             path.write_bytes(opened.data())
         size = path.stat().st_size
         if size > opened.limit:
-            raise too_large(opened.name, opened.limit)
+            raise too_large_error(opened.name, opened.limit)
         try:
-            file = stored(path, 0, size)
+            file = read_hdf5(path, 0, size)
         except UnreadWeights as error:
             text = f"{opened.name} is an HDF5 file, and its weights could not be read: {error}"
             raise UnknownFormat(text, hint="copy or download it once more") from None
     config = file["model_config"]
     if config is None:
-        raise UnknownFormat(f"{opened.name} is an HDF5 file without a Keras model: weights only?", hint=OTHERS)
+        raise UnknownFormat(
+            f"{opened.name} is an HDF5 file without a Keras model: weights only?", hint=OTHER_FORMATS_HINT
+        )
     compiled = file["training_config"] or "null"
-    if len(config) + len(compiled) > CONFIG_BYTES:
-        raise too_large(f"the JSON in {opened.name}", CONFIG_BYTES)
+    if len(config) + len(compiled) > MAX_CONFIG_BYTES:
+        raise too_large_error(f"the JSON in {opened.name}", MAX_CONFIG_BYTES)
     on_disk = size if opened.bounded else None
     if on_disk is not None:  # before any of it is parsed
-        check_json(f"{config}{compiled}".encode(), on_disk, opened.name)
-    data = f'{{"model_config": {config}, "training_config": {readable_json(compiled)}}}'.encode()
+        check_json_memory(f"{config}{compiled}".encode(), on_disk, opened.name)
+    data = f'{{"model_config": {config}, "training_config": {valid_json_or_null(compiled)}}}'.encode()
     # Weights are filed on demand, for layers whose parameters no rule counts.
-    content = conceptual_graph(data, opened.name, lambda: by_layer(file["items"], root_name(config)), on_disk)
-    entry = Entry("conceptual", bytes=len(data), format="Keras HDF5 file")
-    return Holding((SourceItem(entry, lambda: content),), what=opened.name)
+    content = conceptual_graph(data, opened.name, lambda: file_by_layer(file["items"], outermost_name(config)), on_disk)
+    entry = SourceEntry("conceptual", bytes=len(data), format="Keras HDF5 file")
+    return SourceContents((SourceItem(entry, lambda: content),), what=opened.name)
 
 
-def readable_json(text: str) -> str:
+def valid_json_or_null(text: str) -> str:
     """Return a text if it is JSON, else "null": a model is drawn even if its compile settings are damaged."""
     with suppress(ValueError, RecursionError):
         json.loads(text)
@@ -77,31 +81,33 @@ def readable_json(text: str) -> str:
     return "null"
 
 
-def root_name(config: str) -> str:
+def outermost_name(config: str) -> str:
     """Return the name of the outermost model; "" if its JSON states none."""
     with suppress(ValueError, RecursionError, KeyError, TypeError):
         return str(json.loads(config)["config"]["name"])
     return ""
 
 
-def by_layer(items: Iterable[StoredItem], root: str = "") -> StoredWeights:
+def file_by_layer(items: Iterable[StoredItem], root: str = "") -> StoredWeights:
     """File the shapes of variables by layer, as a `.keras` archive does; `root` is the model's name.
 
-    >>> found = by_layer([("model_weights/in/gamma/a:0", [3], None), ("model_weights/d/m/d/kernel", [2, 4], None)], "m")
+    >>> found = file_by_layer(
+    ...     [("model_weights/in/gamma/a:0", [3], None), ("model_weights/d/m/d/kernel", [2, 4], None)], "m"
+    ... )
     >>> {path: kept.shapes for path, kept in found.items()}
     {'layers/in': [], 'layers/in/layers/gamma': [(3,)], 'layers/d': [(2, 4)]}
     """
-    layers: dict[str, Kept] = {}
+    layers: dict[str, StoredObject] = {}
     for path, shape, _ in items:
-        if shape is None or not path.startswith(WEIGHTS):
+        if shape is None or not path.startswith(WEIGHTS_GROUP):
             continue
-        layer, *scopes = path.removeprefix(WEIGHTS).split("/")[:-1] or [""]
+        layer, *scopes = path.removeprefix(WEIGHTS_GROUP).split("/")[:-1] or [""]
         # Names of variables begin with model and layer, or the layer only, or neither.
         around = next((begin for begin in ([root, layer], [layer]) if scopes[: len(begin)] == begin), [])
         place = f"layers/{layer}"
-        layers.setdefault(place, Kept(layer))
-        for name in scopes[len(around) :][:DEEPEST]:
+        layers.setdefault(place, StoredObject(layer))
+        for name in scopes[len(around) :][:MAX_VARIABLE_SCOPES]:
             place = f"{place}/layers/{name}"
-            layers.setdefault(place, Kept(name))
+            layers.setdefault(place, StoredObject(name))
         layers[place].shapes.append(tuple(shape))
     return layers

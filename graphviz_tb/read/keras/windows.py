@@ -8,40 +8,42 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from graphviz_tb.model.layers import Config
+from graphviz_tb.model.layers import LayerConfig
 from graphviz_tb.model.tensors import Shape
 
 KerasDims = tuple[int | None, ...]
 
 
-def channels_first(config: Config) -> bool:
+def channels_first(config: LayerConfig) -> bool:
     """Return whether the channels precede the spatial dimensions."""
     return config.get("data_format") == "channels_first"
 
 
-def spatial(config: Config, shape: KerasDims) -> tuple[KerasDims, int | None]:
+def split_image_shape(config: LayerConfig, shape: KerasDims) -> tuple[KerasDims, int | None]:
     """Split a shape into spatial dimensions and channels."""
     return (shape[2:], shape[1]) if channels_first(config) else (shape[1:-1], shape[-1])
 
 
-def image(config: Config, batch: int | None, sizes: Sequence[int | None], channels: int | None) -> list[Shape]:
+def image_shape(
+    config: LayerConfig, batch: int | None, sizes: Sequence[int | None], channels: int | None
+) -> list[Shape]:
     """Return the shape of an image with these dimensions."""
     return [(batch, channels, *sizes) if channels_first(config) else (batch, *sizes, channels)]
 
 
-def each(value: Any, count: int) -> list[int]:
+def per_dimension(value: Any, count: int) -> list[int]:
     """Return a number for each spatial dimension.
 
-    >>> each(3, 2), each([1, 2], 2)
+    >>> per_dimension(3, 2), per_dimension([1, 2], 2)
     ([3, 3], [1, 2])
     """
     return [int(value)] * count if isinstance(value, int) else [int(number) for number in value]
 
 
-def window(size: int | None, kernel: int, stride: int, padding: str, dilation: int = 1) -> int | None:
+def window_count(size: int | None, kernel: int, stride: int, padding: str, dilation: int = 1) -> int | None:
     """Return the number of positions of a window along one dimension.
 
-    >>> window(28, 3, 1, "valid"), window(28, 3, 2, "same")
+    >>> window_count(28, 3, 1, "valid"), window_count(28, 3, 2, "same")
     (26, 14)
     """
     if size is None:
@@ -51,53 +53,57 @@ def window(size: int | None, kernel: int, stride: int, padding: str, dilation: i
     return -(-size // stride) if padding in ("same", "causal") else max(0, (size - reach) // stride + 1)
 
 
-def windows(config: Config, shape: KerasDims, kernel: Any) -> list[int | None]:
+def window_counts(config: LayerConfig, shape: KerasDims, kernel: Any) -> list[int | None]:
     """Return the number of positions of a window along each spatial dimension."""
-    sizes, _ = spatial(config, shape)
+    sizes, _ = split_image_shape(config, shape)
     count = len(sizes)
     strides = config.get("strides")
     steps = zip(
         sizes,
-        each(kernel, count),
-        each(kernel if strides is None else strides, count),
-        each(config.get("dilation_rate", 1), count),
+        per_dimension(kernel, count),
+        per_dimension(kernel if strides is None else strides, count),
+        per_dimension(config.get("dilation_rate", 1), count),
         strict=True,
     )
-    return [window(size, wide, step, config.get("padding", "valid"), apart) for size, wide, step, apart in steps]
+    return [window_count(size, wide, step, config.get("padding", "valid"), apart) for size, wide, step, apart in steps]
 
 
-def convolution(config: Config, inputs: list[KerasDims]) -> list[Shape]:
+def convolution_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
     # The default stride is 1 for a convolution, the size of the window for a pool.
-    sizes = windows({"strides": 1, **config}, inputs[0], config["kernel_size"])
-    return image(config, inputs[0][0], sizes, config["filters"])
+    sizes = window_counts({"strides": 1, **config}, inputs[0], config["kernel_size"])
+    return image_shape(config, inputs[0][0], sizes, config["filters"])
 
 
-def depthwise(config: Config, inputs: list[KerasDims]) -> list[Shape]:
-    channels = spatial(config, inputs[0])[1]
+def depthwise_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    channels = split_image_shape(config, inputs[0])[1]
     many = None if channels is None else channels * config.get("depth_multiplier", 1)
-    return image(config, inputs[0][0], windows({"strides": 1, **config}, inputs[0], config["kernel_size"]), many)
+    return image_shape(
+        config, inputs[0][0], window_counts({"strides": 1, **config}, inputs[0], config["kernel_size"]), many
+    )
 
 
-def transposed(config: Config, inputs: list[KerasDims]) -> list[Shape]:
-    sizes, _ = spatial(config, inputs[0])
+def transposed_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    sizes, _ = split_image_shape(config, inputs[0])
     count = len(sizes)
     extra = config.get("output_padding")
     grown = zip(
         sizes,
-        each(config["kernel_size"], count),
-        each(config.get("strides", 1), count),
-        each(config.get("dilation_rate", 1), count),
-        [None] * count if extra is None else each(extra, count),
+        per_dimension(config["kernel_size"], count),
+        per_dimension(config.get("strides", 1), count),
+        per_dimension(config.get("dilation_rate", 1), count),
+        [None] * count if extra is None else per_dimension(extra, count),
         strict=True,
     )
-    made = [stretched(*one, config.get("padding", "valid")) for one in grown]
-    return image(config, inputs[0][0], made, config["filters"])
+    made = [transposed_size(*one, config.get("padding", "valid")) for one in grown]
+    return image_shape(config, inputs[0][0], made, config["filters"])
 
 
-def stretched(size: int | None, kernel: int, stride: int, dilation: int, extra: int | None, padding: str) -> int | None:
+def transposed_size(
+    size: int | None, kernel: int, stride: int, dilation: int, extra: int | None, padding: str
+) -> int | None:
     """Return the size along one dimension after a transposed convolution.
 
-    >>> stretched(7, 3, 2, 1, None, "same"), stretched(7, 3, 2, 1, None, "valid")
+    >>> transposed_size(7, 3, 2, 1, None, "same"), transposed_size(7, 3, 2, 1, None, "valid")
     (14, 15)
     """
     if size is None:
@@ -110,21 +116,26 @@ def stretched(size: int | None, kernel: int, stride: int, dilation: int, extra: 
     return (size - 1) * stride + reach - 2 * shift + extra
 
 
-def pooling(config: Config, inputs: list[KerasDims]) -> list[Shape]:
-    return image(config, inputs[0][0], windows(config, inputs[0], config["pool_size"]), spatial(config, inputs[0])[1])
+def pooling_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    return image_shape(
+        config,
+        inputs[0][0],
+        window_counts(config, inputs[0], config["pool_size"]),
+        split_image_shape(config, inputs[0])[1],
+    )
 
 
-def global_pooling(config: Config, inputs: list[KerasDims]) -> list[Shape]:
-    sizes, channels = spatial(config, inputs[0])
+def global_pooling_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    sizes, channels = split_image_shape(config, inputs[0])
     if config.get("keepdims"):
-        return image(config, inputs[0][0], [1] * len(sizes), channels)
+        return image_shape(config, inputs[0][0], [1] * len(sizes), channels)
     return [(inputs[0][0], channels)]
 
 
-def sides(value: Any, count: int) -> list[tuple[int, int]]:
+def per_side(value: Any, count: int) -> list[tuple[int, int]]:
     """Return how much is added or cut on both sides of each dimension.
 
-    >>> sides(1, 2), sides([[0, 1], 2], 2)
+    >>> per_side(1, 2), per_side([[0, 1], 2], 2)
     ([(1, 1), (1, 1)], [(0, 1), (2, 2)])
     """
     if isinstance(value, int):
@@ -135,30 +146,36 @@ def sides(value: Any, count: int) -> list[tuple[int, int]]:
     return [(side, side) if isinstance(side, int) else (side[0], side[1]) for side in value]
 
 
-def padded(config: Config, inputs: list[KerasDims]) -> list[Shape]:
-    sizes, channels = spatial(config, inputs[0])
-    more = [sum(both) for both in sides(config["padding"], len(sizes))]
-    return image(config, inputs[0][0], [grown(size, by) for size, by in zip(sizes, more, strict=True)], channels)
+def padding_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    sizes, channels = split_image_shape(config, inputs[0])
+    more = [sum(both) for both in per_side(config["padding"], len(sizes))]
+    return image_shape(
+        config, inputs[0][0], [grow_size(size, by) for size, by in zip(sizes, more, strict=True)], channels
+    )
 
 
-def cropped(config: Config, inputs: list[KerasDims]) -> list[Shape]:
-    sizes, channels = spatial(config, inputs[0])
-    less = [sum(both) for both in sides(config["cropping"], len(sizes))]
-    return image(config, inputs[0][0], [grown(size, -by) for size, by in zip(sizes, less, strict=True)], channels)
+def cropping_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    sizes, channels = split_image_shape(config, inputs[0])
+    less = [sum(both) for both in per_side(config["cropping"], len(sizes))]
+    return image_shape(
+        config, inputs[0][0], [grow_size(size, -by) for size, by in zip(sizes, less, strict=True)], channels
+    )
 
 
-def grown(size: int | None, by: int) -> int | None:
+def grow_size(size: int | None, by: int) -> int | None:
     return None if size is None else size + by
 
 
-def upsampled(config: Config, inputs: list[KerasDims]) -> list[Shape]:
-    sizes, channels = spatial(config, inputs[0])
-    times = each(config["size"], len(sizes))
+def upsampling_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    sizes, channels = split_image_shape(config, inputs[0])
+    times = per_dimension(config["size"], len(sizes))
     more = [None if size is None else size * by for size, by in zip(sizes, times, strict=True)]
-    return image(config, inputs[0][0], more, channels)
+    return image_shape(config, inputs[0][0], more, channels)
 
 
-def resized(config: Config, inputs: list[KerasDims]) -> list[Shape]:
+def resizing_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
     if len(inputs[0]) == 3:
         return [(config["height"], config["width"], inputs[0][-1])]
-    return image(config, inputs[0][0], (config["height"], config["width"]), spatial(config, inputs[0])[1])
+    return image_shape(
+        config, inputs[0][0], (config["height"], config["width"]), split_image_shape(config, inputs[0])[1]
+    )

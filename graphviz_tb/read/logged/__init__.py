@@ -18,18 +18,18 @@ from itertools import chain
 from pathlib import Path
 
 from graphviz_tb.errors import NoGraph, ReadError, UnknownFormat
-from graphviz_tb.model.logged import LogChanges, Logged, Restarts, Run, Series
+from graphviz_tb.model.logged import LogChanges, LogContents, RestartMode, Run, Series
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.model.sources import lasting
-from graphviz_tb.read.logdir import is_event_file, no_events, unread_event_files
-from graphviz_tb.read.logged.room import Room
+from graphviz_tb.model.sources import absolute_sources
+from graphviz_tb.read.logdir import is_event_file, no_events_error, unreadable_event_files
+from graphviz_tb.read.logged.room import ColumnMemory
 from graphviz_tb.read.logged.run import NumberedTag, RunReader
-from graphviz_tb.read.opened import path_of
-from graphviz_tb.read.walk import files_below
+from graphviz_tb.read.opened import existing_path
+from graphviz_tb.read.walk import list_files_below
 
 __all__ = ["LogReader"]
 
-RunState = tuple[Run, dict[NumberedTag, Series]]
+RunReading = tuple[Run, dict[NumberedTag, Series]]
 
 
 class LogReader:
@@ -42,54 +42,54 @@ class LogReader:
     def __init__(
         self,
         path: str | os.PathLike[str],
-        restarts: Restarts = "last",
+        restarts: RestartMode = "last",
         *,
         checksum: bool = False,
         room: int | None = None,
     ) -> None:
-        self.given = path_of(path)
-        self.path: Path = lasting(self.given)  # independent of the current folder
+        self.given = existing_path(path)
+        self.path: Path = absolute_sources(self.given)  # independent of the current folder
         self.restarts, self.checksum = restarts, checksum
-        self.room = Room(room)
+        self.room = ColumnMemory(room)
         self._runs: dict[str, RunReader] = {}
         self._known: set[Path] = set()
-        self._logged = Logged((), ())
+        self._logged = LogContents((), ())
         self.refresh()
 
-    def read(self) -> Logged:
+    def read(self) -> LogContents:
         """Return everything as of the last reading."""
         return self._logged
 
-    def refresh(self) -> tuple[Logged, LogChanges]:
+    def refresh(self) -> tuple[LogContents, LogChanges]:
         """Read new data. Returns everything, and the changes."""
-        found, notices = self._files()
+        found, notices = self._list_event_files()
         before = {name: (reader.run, reader.series) for name, reader in self._runs.items()}
         generation = self._logged.generation + 1
         again, dropped = set(), False
         for name, paths in found.items():
-            if self._read(name, paths, generation):
+            if self._read_run(name, paths, generation):
                 again.add(name)
             if self._runs[name].changed:
-                self.room.count(name, self._runs[name].bytes)
-                dropped |= self.room.make(self._runs)
+                self.room.set_run_bytes(name, self._runs[name].memory_bytes)
+                dropped |= self.room.drop_oldest(self._runs)
         gone = before.keys() - found.keys()
         for name in gone:
             del self._runs[name]
-        self.room.forget(gone)
-        dropped |= self.room.make(self._runs)
-        changes = self._changes(before, again, generation)
+        self.room.forget_runs(gone)
+        dropped |= self.room.drop_oldest(self._runs)
+        changes = self._changes_since(before, again, generation)
         if changes or not self._logged.generation:
-            self._logged = self._whole(notices, generation)
+            self._logged = self._collect_logged(notices, generation)
         elif dropped:
-            self._logged = self._whole(notices, self._logged.generation)
+            self._logged = self._collect_logged(notices, self._logged.generation)
         return self._logged, changes
 
-    def read_again(self, series: Sequence[Series]) -> Logged:
+    def read_again(self, series: Sequence[Series]) -> LogContents:
         """Return everything, after reading the dropped columns of these series again.
 
         Raises ReadError if a file is gone, replaced or truncated.
         """
-        self.room.ask(series)
+        self.room.touch_series(series)
         spared = {(each.run, each.tag) for each in series}
         for name in dict.fromkeys(run for run, _ in spared):
             reader = self._runs.get(name)
@@ -97,25 +97,25 @@ class LogReader:
             keys = {key for key, each in known.items() if each.dropped is not None and (name, each.tag) in spared}
             if reader is not None and keys:
                 reader.read_again(keys)
-                self.room.count(name, reader.bytes)
-        self.room.make(self._runs, spared)
-        self._logged = self._whole(self._logged.notices, self._logged.generation)
+                self.room.set_run_bytes(name, reader.memory_bytes)
+        self.room.drop_oldest(self._runs, spared)
+        self._logged = self._collect_logged(self._logged.notices, self._logged.generation)
         return self._logged
 
-    def _whole(self, notices: tuple[Notice, ...], generation: int) -> Logged:
+    def _collect_logged(self, notices: tuple[Notice, ...], generation: int) -> LogContents:
         runs = tuple(reader.run for reader in self._runs.values())
         series = tuple(chain.from_iterable(reader.sorted for reader in self._runs.values()))
-        return Logged(runs, series, notices, generation)
+        return LogContents(runs, series, notices, generation)
 
     def path_of(self, file: str) -> Path:
         """Return the path of a run's file."""
-        return self._top / file
+        return self._top_folder / file
 
     @property
-    def _top(self) -> Path:
+    def _top_folder(self) -> Path:
         return self.path if self.path.is_dir() else self.path.parent
 
-    def _files(self) -> tuple[dict[str, list[Path]], tuple[Notice, ...]]:
+    def _list_event_files(self) -> tuple[dict[str, list[Path]], tuple[Notice, ...]]:
         """Return the event files of each run, sorted. A file that was read before counts whatever it starts with
         now."""
         if not self.path.exists():
@@ -125,30 +125,30 @@ class LogReader:
                 raise UnknownFormat(f"{self.given} is no event file", hint="give a log directory, or an event file")
             self._known.add(self.path)
             return {".": [self.path]}, ()
-        below = files_below(self.path)
+        below = list_files_below(self.path)
         runs: dict[str, list[Path]] = {}
         for run, path in below.files:
             if path in self._known or is_event_file(path):
                 runs.setdefault(run, []).append(path)
         self._known = set(chain.from_iterable(runs.values()))
-        notices = (*below.notices, *unread_event_files(below))
+        notices = (*below.notices, *unreadable_event_files(below))
         if not runs and not self._logged.generation:
             raise (
-                no_events(self.given)
+                no_events_error(self.given)
                 if not notices
                 else NoGraph(f"no event file in '{self.given}': {notices[0].message}")
             )
         return runs, notices
 
-    def _read(self, name: str, paths: list[Path], generation: int) -> bool:
+    def _read_run(self, name: str, paths: list[Path], generation: int) -> bool:
         """Read the new data of one run; return whether any of it was read from the start."""
         reader = self._runs.get(name)
-        again = reader is not None and not reader.goes_on(paths)
+        again = reader is not None and not reader.continues_with(paths)
         if reader is None or again:
-            reader = self._runs[name] = RunReader(name, self._top, self.restarts, self.checksum)
+            reader = self._runs[name] = RunReader(name, self._top_folder, self.restarts, self.checksum)
         return reader.refresh(paths, generation) or again
 
-    def _changes(self, before: dict[str, RunState], again: set[str], generation: int) -> LogChanges:
+    def _changes_since(self, before: dict[str, RunReading], again: set[str], generation: int) -> LogChanges:
         """Return the changes since `before`. In runs in `again`, no series continues."""
         points: dict[tuple[str, str], int] = {}
         afresh: list[tuple[str, str]] = []

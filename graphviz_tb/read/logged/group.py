@@ -10,12 +10,12 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
-from graphviz_tb.model.columns import Bytes, Ints, Longs, runs
-from graphviz_tb.model.logged import About, Doubles
+from graphviz_tb.model.columns import Bytes, Ints, Longs, run_bounds
+from graphviz_tb.model.logged import Doubles, TagMetadata
 from graphviz_tb.read.logged.structure import ByteSpan, ValueForm
 
-WAV_HEAD = 44  # bytes of a WAV header: rate and length
-_ODD = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio in 64 bits; powers of it hash a tag
+WAV_HEADER_BYTES = 44  # bytes of a WAV header: rate and length
+HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio in 64 bits; powers of it hash a tag
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class ValueGroup:
     def __len__(self) -> int:
         return len(self.tag)
 
-    def of(self, which: NDArray[np.bool_], plugin: str | None) -> ValueGroup:
+    def select_values(self, which: NDArray[np.bool_], plugin: str | None) -> ValueGroup:
         """Return some of the values, assigned to a plugin: only the first value of a tag has metadata."""
         return replace(
             self,
@@ -61,18 +61,18 @@ class ValueGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundValues:
     """A group with the metadata of its values; `first` is the first offset of each tag."""
 
     group: ValueGroup
-    about: About | None
+    about: TagMetadata | None
     first: dict[int, int]
 
 
-def gathered(data: Bytes, starts: Longs, width: int) -> Bytes:
+def gather_lines(data: Bytes, starts: Longs, width: int) -> Bytes:
     """Return `width` bytes from each start, one line each. All must be within the data.
 
-    >>> gathered(np.arange(9, dtype=np.uint8), np.array([0, 5]), 3).tolist()
+    >>> gather_lines(np.arange(9, dtype=np.uint8), np.array([0, 5]), 3).tolist()
     [[0, 1, 2], [5, 6, 7]]
     """
     if not width or not len(starts):
@@ -82,10 +82,10 @@ def gathered(data: Bytes, starts: Longs, width: int) -> Bytes:
     return taken
 
 
-def numbers_of(lines: Bytes, dtype: str) -> NDArray[Any]:
+def lines_as_numbers(lines: Bytes, dtype: str) -> NDArray[Any]:
     """View lines of bytes as lines of numbers.
 
-    >>> numbers_of(np.array([[0, 0, 128, 63]], np.uint8), "<f4").tolist()
+    >>> lines_as_numbers(np.array([[0, 0, 128, 63]], np.uint8), "<f4").tolist()
     [[1.0]]
     """
     kind = np.dtype(dtype)
@@ -94,10 +94,10 @@ def numbers_of(lines: Bytes, dtype: str) -> NDArray[Any]:
     return np.ascontiguousarray(lines).view(kind)
 
 
-def varints(lines: Bytes) -> tuple[Longs, NDArray[np.bool_]]:
+def decode_varint_lines(lines: Bytes) -> tuple[Longs, NDArray[np.bool_]]:
     """Decode lines of bytes as varints of this width; also return which lines are valid.
 
-    >>> [column.tolist() for column in varints(np.array([[0x96, 0x01], [0x16, 0x81]], np.uint8))]
+    >>> [column.tolist() for column in decode_varint_lines(np.array([[0x96, 0x01], [0x16, 0x81]], np.uint8))]
     [[150, 150], [True, False]]
     """
     more = lines >= 128
@@ -118,37 +118,37 @@ def distinct_lines(lines: Bytes) -> tuple[list[bytes], Longs, Longs]:
     count, width = lines.shape
     if not width or np.array_equal(lines, np.broadcast_to(lines[0], lines.shape)):
         return [lines[0].tobytes()], np.zeros(count, np.int64), np.zeros(1, np.int64)
-    keys = hashes(lines)
+    keys = hash_lines(lines)
     order = np.argsort(keys, kind="stable")
-    cuts = runs(keys[order])
+    cuts = run_bounds(keys[order])
     first = order[cuts[:-1]]
     number = np.empty(count, np.int64)
     number[order] = np.repeat(np.arange(len(first)), np.diff(cuts))
     if not np.array_equal(lines[first][number], lines):  # a hash collision
-        return _one_by_one(lines)
+        return distinct_lines_exact(lines)
     return [lines[each].tobytes() for each in first.tolist()], number, first
 
 
-def hashes(lines: Bytes) -> NDArray[np.uint64]:
+def hash_lines(lines: Bytes) -> NDArray[np.uint64]:
     """Return a hash of each line."""
     width = lines.shape[1]
     words = np.zeros((len(lines), -(-width // 8) * 8), np.uint8)
     words[:, :width] = lines
     keys = np.zeros(len(lines), np.uint64)
     for word in words.view("<u8").T:
-        keys = (keys ^ word) * _ODD
+        keys = (keys ^ word) * HASH_MULTIPLIER
         keys ^= keys >> np.uint64(29)
     return keys
 
 
-def _one_by_one(lines: Bytes) -> tuple[list[bytes], Longs, Longs]:
+def distinct_lines_exact(lines: Bytes) -> tuple[list[bytes], Longs, Longs]:
     seen: dict[bytes, int] = {}
     number = np.array([seen.setdefault(line.tobytes(), len(seen)) for line in lines], np.int64)
     first = np.unique(number, return_index=True)[1].astype(np.int64)
     return list(seen), number, first
 
 
-def mask_of(spans: Iterable[ByteSpan], width: int) -> NDArray[np.bool_]:
+def mask_outside_spans(spans: Iterable[ByteSpan], width: int) -> NDArray[np.bool_]:
     """Mark the bytes outside all spans."""
     outside = np.ones(width, np.bool_)
     for first, last in spans:

@@ -12,60 +12,60 @@ from typing import TypeVar
 
 from graphviz_tb.model.hparams import (
     HParam,
+    HParamInterval,
     HParamSetting,
     HParamWord,
-    Interval,
     Metric,
     StatusWord,
     Trials,
     TrialSession,
 )
-from graphviz_tb.model.logged import Logged
+from graphviz_tb.model.logged import LogContents
 from graphviz_tb.proto import HParamInfo, HParamsPluginData, HParamValue, MetricInfo
-from graphviz_tb.read.logged.structure import text
-from graphviz_tb.read.pb import BROKEN
+from graphviz_tb.read.logged.structure import decode_log_text
+from graphviz_tb.read.pb import DECODE_ERRORS
 
-TYPES: tuple[HParamWord, ...] = ("", "string", "bool", "float64")
-STATUSES: tuple[StatusWord, ...] = ("unknown", "success", "failure", "running")
-MOST_DISCRETE = 10  # largest inferred domain of texts; `max_domain_discrete_len` of TensorBoard
+HPARAM_TYPES: tuple[HParamWord, ...] = ("", "string", "bool", "float64")
+TRIAL_STATUSES: tuple[StatusWord, ...] = ("unknown", "success", "failure", "running")
+MAX_DISCRETE_DOMAIN = 10  # largest inferred domain of texts; `max_domain_discrete_len` of TensorBoard
 
 Word = TypeVar("Word", bound=str)
 RunMessage = tuple[str, HParamsPluginData]  # run, message
 
 
-def trials_of(logged: Logged) -> Trials:
+def read_trials(logged: LogContents) -> Trials:
     """Return the trials of a log, empty if the plugin logged nothing.
 
     Torch writes an experiment into the run of each trial: each adds the columns that earlier ones lack.
     """
-    told = list(decoded(logged))
-    sessions = tuple(sessions_of(told))
+    told = list(decode_hparams_messages(logged))
+    sessions = tuple(trial_sessions(told))
     experiments = [data.experiment for _, data in told if data.WhichOneof("data") == "experiment"]
-    hparams = {one.name: one for one in from_runs(sessions)}
+    hparams = {one.name: one for one in hparams_of_sessions(sessions)}
     if not experiments:
-        return Trials(tuple(hparams.values()), tuple(metrics_below(logged, sessions)), sessions)
+        return Trials(tuple(hparams.values()), tuple(metrics_of_sessions(logged, sessions)), sessions)
     infos: dict[str, HParam] = {}
     metrics: dict[tuple[str, str], Metric] = {}
     for experiment in experiments:
         for info in experiment.hparam_infos:
-            infos.setdefault(text(info.name), declared(info))
-        for metric in map(metric_of, experiment.metric_infos):
+            infos.setdefault(decode_log_text(info.name), declared_hparam(info))
+        for metric in map(declared_metric, experiment.metric_infos):
             metrics.setdefault((metric.group, metric.tag), metric)
     # Undeclared hyperparameters of sessions come after the declared ones.
     return Trials(tuple((hparams | infos)[name] for name in (infos | hparams)), tuple(metrics.values()), sessions)
 
 
-def decoded(logged: Logged) -> Iterator[RunMessage]:
+def decode_hparams_messages(logged: LogContents) -> Iterator[RunMessage]:
     """Yield the plugin's messages, run by run, without damaged ones."""
     for series in logged.series:
         if series.kind == "hparams":
             try:
                 yield series.run, HParamsPluginData.FromString(series.about.content)
-            except BROKEN:
+            except DECODE_ERRORS:
                 continue
 
 
-def sessions_of(told: Iterable[RunMessage]) -> Iterator[TrialSession]:
+def trial_sessions(told: Iterable[RunMessage]) -> Iterator[TrialSession]:
     """Yield a session for each run with a start message."""
     by_kind: dict[str, dict[str, HParamsPluginData]] = {}
     for run, data in told:
@@ -75,60 +75,65 @@ def sessions_of(told: Iterable[RunMessage]) -> Iterator[TrialSession]:
         start, end = data.session_start_info, ends[run].session_end_info if run in ends else None
         yield TrialSession(
             run=run,
-            group=text(start.group_name) or run,
-            hparams={text(pair.key): value_of(pair.value) for pair in start.hparams},
-            status=word_of(STATUSES, end.status) if end is not None else "unknown",
+            group=decode_log_text(start.group_name) or run,
+            hparams={decode_log_text(pair.key): hparam_value(pair.value) for pair in start.hparams},
+            status=enum_word(TRIAL_STATUSES, end.status) if end is not None else "unknown",
             start=start.start_time_secs or None,
             end=end.end_time_secs or None if end is not None else None,
         )
 
 
-def value_of(value: HParamValue) -> HParamSetting:
+def hparam_value(value: HParamValue) -> HParamSetting:
     """Return a value as Python's number, text or bool; None for anything else."""
     kind = value.WhichOneof("kind")
     if kind == "string_value":
-        return text(value.string_value)
+        return decode_log_text(value.string_value)
     if kind == "bool_value":
         return bool(value.bool_value)
     return float(value.number_value) if kind == "number_value" else None
 
 
-def word_of(words: tuple[Word, ...], number: int) -> Word:
+def enum_word(words: tuple[Word, ...], number: int) -> Word:
     """Return the word for the number of an enum; the first for an unknown one."""
     return words[number] if 0 <= number < len(words) else words[0]
 
 
-def declared(info: HParamInfo) -> HParam:
+def declared_hparam(info: HParamInfo) -> HParam:
     """Convert a declared hyperparameter."""
-    domain: tuple[HParamSetting, ...] | Interval | None = None
+    domain: tuple[HParamSetting, ...] | HParamInterval | None = None
     if info.WhichOneof("domain") == "domain_discrete":
-        domain = tuple(map(value_of, info.domain_discrete.values))
+        domain = tuple(map(hparam_value, info.domain_discrete.values))
     elif info.WhichOneof("domain") == "domain_interval":
-        domain = Interval(info.domain_interval.min_value, info.domain_interval.max_value)
-    words = text(info.name), text(info.display_name), text(info.description)
-    return HParam(*words, word_of(TYPES, info.type), domain)
+        domain = HParamInterval(info.domain_interval.min_value, info.domain_interval.max_value)
+    words = decode_log_text(info.name), decode_log_text(info.display_name), decode_log_text(info.description)
+    return HParam(*words, enum_word(HPARAM_TYPES, info.type), domain)
 
 
-def metric_of(info: MetricInfo) -> Metric:
+def declared_metric(info: MetricInfo) -> Metric:
     """Convert a declared metric."""
-    return Metric(text(info.name.tag), text(info.name.group), text(info.display_name), text(info.description))
+    return Metric(
+        decode_log_text(info.name.tag),
+        decode_log_text(info.name.group),
+        decode_log_text(info.display_name),
+        decode_log_text(info.description),
+    )
 
 
-def from_runs(sessions: Iterable[TrialSession]) -> Iterator[HParam]:
+def hparams_of_sessions(sessions: Iterable[TrialSession]) -> Iterator[HParam]:
     """Yield the hyperparameters of sessions, with the type and range of their values."""
     values: dict[str, list[HParamSetting]] = {}
     for session in sessions:
         for name, value in session.hparams.items():
             values.setdefault(name, []).append(value)
     for name in sorted(values):
-        yield hparam_from(name, [value for value in values[name] if value is not None])
+        yield hparam_of_values(name, [value for value in values[name] if value is not None])
 
 
-def hparam_from(name: str, values: list[str | bool | float]) -> HParam:
+def hparam_of_values(name: str, values: list[str | bool | float]) -> HParam:
     """Return a hyperparameter by its values; mixed types become text.
 
-    >>> hparam_from("lr", [0.1, 0.01])
-    HParam(name='lr', title='', about='', type='float64', domain=Interval(least=0.01, greatest=0.1))
+    >>> hparam_of_values("lr", [0.1, 0.01])
+    HParam(name='lr', title='', about='', type='float64', domain=HParamInterval(least=0.01, greatest=0.1))
     """
     kinds = {type(value) for value in values}
     if not kinds:
@@ -137,25 +142,25 @@ def hparam_from(name: str, values: list[str | bool | float]) -> HParam:
         return HParam(name, type="bool", domain=(False, True))
     if kinds == {float}:
         numbers = [float(value) for value in values if value == value]
-        return HParam(name, type="float64", domain=Interval(min(numbers), max(numbers)) if numbers else None)
+        return HParam(name, type="float64", domain=HParamInterval(min(numbers), max(numbers)) if numbers else None)
     words = sorted(map(str, set(values)))
-    return HParam(name, type="string", domain=tuple(words) if len(words) <= MOST_DISCRETE else None)
+    return HParam(name, type="string", domain=tuple(words) if len(words) <= MAX_DISCRETE_DOMAIN else None)
 
 
-def metrics_below(logged: Logged, sessions: Iterable[TrialSession]) -> Iterator[Metric]:
+def metrics_of_sessions(logged: LogContents, sessions: Iterable[TrialSession]) -> Iterator[Metric]:
     """Yield the scalars in the runs of sessions and below, without duplicates, sorted by tag."""
     runs = {session.run for session in sessions}
     found = set()
     for series in logged.series:
         if series.kind == "scalar":
-            above = nearest(series.run, runs)
+            above = nearest_session(series.run, runs)
             if above is not None:
-                found.add((series.tag, group_below(series.run, above)))
+                found.add((series.tag, metric_group(series.run, above)))
     for tag, group in sorted(found):
         yield Metric(tag, group)
 
 
-def nearest(run: str, sessions: set[str]) -> str | None:
+def nearest_session(run: str, sessions: set[str]) -> str | None:
     """Return the session of a run: itself, or the nearest folder above."""
     parts = run.split("/")
     for count in range(len(parts), 0, -1):
@@ -165,10 +170,10 @@ def nearest(run: str, sessions: set[str]) -> str | None:
     return "." if "." in sessions else None
 
 
-def group_below(run: str, session: str) -> str:
+def metric_group(run: str, session: str) -> str:
     """Return the path from a session to a run below it.
 
-    >>> group_below("a/validation", "a"), group_below("a", "a"), group_below("a", ".")
+    >>> metric_group("a/validation", "a"), metric_group("a", "a"), metric_group("a", ".")
     ('validation', '', 'a')
     """
     if run == session:

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphviz_tb.model.columns import Bools, Longs
-from graphviz_tb.model.logged import Kind, Restart
+from graphviz_tb.model.logged import Restart, SeriesKind
 
 # Kinds written once per run, or again at every restart: their steps mean nothing.
-LASTING: frozenset[Kind] = frozenset(("hparams", "graph", "layout", "text"))
+STEPLESS_KINDS: frozenset[SeriesKind] = frozenset(("hparams", "graph", "layout", "text"))
 
 
 @dataclass(frozen=True, slots=True)
-class Life:
+class FileLife:
     """The points of one series in one file, in the order of writing, and the time range of the whole file."""
 
     file: int
@@ -30,7 +30,7 @@ class Life:
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class ProgramStart:
     """A SessionLog record: a program started at `step`."""
 
     file: int
@@ -39,14 +39,14 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True)
-class Superseded:
+class SupersededPoints:
     """A mark per point of a series, and the restarts that superseded any: file, step, count, by SessionLog or not."""
 
     points: Bools
     by: tuple[tuple[int, int, int, bool], ...]
 
 
-def superseded(lives: list[Life], starts: list[Start]) -> Superseded:
+def mark_superseded(lives: list[FileLife], starts: list[ProgramStart]) -> SupersededPoints:
     """Mark superseded points of a series.
 
     `lives` are in the order of the files, `starts` are the SessionLogs of the run in the order of writing.
@@ -56,24 +56,24 @@ def superseded(lives: list[Life], starts: list[Start]) -> Superseded:
     for start in starts[1:]:  # the first one is the run's own start
         for life, mark in zip(lives, marks, strict=True):
             before = life.file < start.file or (life.place < start.place if life.file == start.file else False)
-            _mark(mark, before & (life.step >= start.step), (start.file, start.step, True), by)
-    for number, step in enumerate(_again(lives)):
+            mark_points(mark, before & (life.step >= start.step), (start.file, start.step, True), by)
+    for number, step in enumerate(find_later_lives(lives)):
         if step is not None:
             later, first = step
-            _mark(marks[number], lives[number].step >= first, (lives[later].file, first, False), by)
-    return Superseded(
+            mark_points(marks[number], lives[number].step >= first, (lives[later].file, first, False), by)
+    return SupersededPoints(
         np.concatenate(marks), tuple((file, step, count, said) for (file, step, said), count in by.items())
     )
 
 
-def _mark(mark: Bools, which: Bools, by: tuple[int, int, bool], counts: dict[tuple[int, int, bool], int]) -> None:
+def mark_points(mark: Bools, which: Bools, by: tuple[int, int, bool], counts: dict[tuple[int, int, bool], int]) -> None:
     new = int(np.count_nonzero(which & ~mark))
     if new:
         counts[by] = counts.get(by, 0) + new
         mark |= which
 
 
-def _again(lives: list[Life]) -> list[tuple[int, int] | None]:
+def find_later_lives(lives: list[FileLife]) -> list[tuple[int, int] | None]:
     """For each life, return the later life with the lowest first step that starts after it ended, and that step."""
     found: list[tuple[int, int] | None] = [None] * len(lives)
     if len(lives) < 2:
@@ -88,7 +88,7 @@ def _again(lives: list[Life]) -> list[tuple[int, int] | None]:
     return found
 
 
-def restarts_of(found: list[tuple[int, int, int, bool]], walls: list[float]) -> tuple[Restart, ...]:
+def summarize_restarts(found: list[tuple[int, int, int, bool]], walls: list[float]) -> tuple[Restart, ...]:
     """Return the restarts of a run, over all its series: one per file, or one per SessionLog.
 
     `walls` are the first times of the files.

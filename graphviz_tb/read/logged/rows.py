@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.model.columns import Ints, Longs, runs
+from graphviz_tb.model.columns import Ints, Longs, run_bounds
 from graphviz_tb.model.logged import Doubles
 
-Column = NDArray[Any]
+RowColumn = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class PointRows:
     """Points: number of the tag, file offset of the record (`place`), step, wall time.
 
     `fixed` columns have one value per point; `ragged` ones have `size[i]` consecutive values for point i.
@@ -27,14 +27,14 @@ class Rows:
     place: Longs
     step: Longs
     wall: Doubles
-    fixed: dict[str, Column] = field(default_factory=dict)
-    ragged: dict[str, Column] = field(default_factory=dict)
+    fixed: dict[str, RowColumn] = field(default_factory=dict)
+    ragged: dict[str, RowColumn] = field(default_factory=dict)
     size: Longs = field(default_factory=lambda: np.zeros(0, np.int64))
 
     def __len__(self) -> int:
         return len(self.tag)
 
-    def take(self, points: Longs) -> Rows:
+    def take_points(self, points: Longs) -> PointRows:
         """Return some points, in this order."""
         made = replace(
             self,
@@ -53,9 +53,9 @@ class Rows:
         values = np.repeat(start[points], size) + inner
         return replace(made, size=size, ragged={name: column[values] for name, column in self.ragged.items()})
 
-    def between(self, part: slice, inner: slice) -> Rows:
+    def slice_points(self, part: slice, inner: slice) -> PointRows:
         """Return a slice of points, with `inner` as the slice of ragged values, without a copy."""
-        return Rows(
+        return PointRows(
             self.tag[part],
             self.place[part],
             self.step[part],
@@ -65,27 +65,27 @@ class Rows:
             self.size[part],
         )
 
-    def bytes(self) -> int:
+    def memory_bytes(self) -> int:
         """Return the memory of the columns, in bytes."""
-        columns: list[Column] = [self.tag, self.place, self.step, self.wall, self.size]
+        columns: list[RowColumn] = [self.tag, self.place, self.step, self.wall, self.size]
         return sum(column.nbytes for column in (*columns, *self.fixed.values(), *self.ragged.values()))
 
-    def by_tag(self) -> Rows:
+    def sort_by_tag(self) -> PointRows:
         """Return the points sorted by tag, within a tag in the order of the file."""
         order = np.lexsort((self.place, self.tag))
-        return self if np.all(order[1:] > order[:-1]) else self.take(order)
+        return self if np.all(order[1:] > order[:-1]) else self.take_points(order)
 
 
-def concatenated(parts: Sequence[Rows]) -> Rows:
+def concatenate_rows(parts: Sequence[PointRows]) -> PointRows:
     """Concatenate rows that have the same columns."""
     if len(parts) == 1:
         return parts[0]
 
-    def join(columns: list[Column]) -> Column:
+    def join(columns: list[RowColumn]) -> RowColumn:
         return np.concatenate(columns)
 
     first = parts[0]
-    return Rows(
+    return PointRows(
         join([part.tag for part in parts]),
         join([part.place for part in parts]),
         join([part.step for part in parts]),
@@ -96,12 +96,12 @@ def concatenated(parts: Sequence[Rows]) -> Rows:
     )
 
 
-class Sorted:
+class SortedRows:
     """Rows sorted by tag, with the bounds of each tag."""
 
-    def __init__(self, rows: Rows) -> None:
-        self.rows = rows.by_tag()
-        starts = runs(self.rows.tag)
+    def __init__(self, rows: PointRows) -> None:
+        self.rows = rows.sort_by_tag()
+        starts = run_bounds(self.rows.tag)
         tags = self.rows.tag[starts[:-1]].tolist()
         parts = map(slice, starts[:-1].tolist(), starts[1:].tolist())
         inner: Iterable[slice] = repeat(slice(0, 0))
@@ -118,10 +118,10 @@ class Sorted:
         """Tags with points, by number."""
         return list(self._bounds)
 
-    def of(self, tag: int) -> Rows | None:
+    def rows_of_tag(self, tag: int) -> PointRows | None:
         """Return the points of one tag, or None."""
         bounds = self._bounds.get(tag)
-        return None if bounds is None else self.rows.between(*bounds)
+        return None if bounds is None else self.rows.slice_points(*bounds)
 
 
 class GrowingRows:
@@ -131,12 +131,12 @@ class GrowingRows:
     """
 
     def __init__(self) -> None:
-        self.parts: list[Sorted] = []
+        self.parts: list[SortedRows] = []
         self.dropped: set[int] = set()
         self.steps, self.walls = (2**63 - 1, -(2**63)), (np.inf, -np.inf)
         self.count = 0
 
-    def add(self, rows: Rows) -> None:
+    def add_rows(self, rows: PointRows) -> None:
         """Add rows that were read next."""
         self.count += len(rows)
         self.steps = min(self.steps[0], int(np.min(rows.step))), max(self.steps[1], int(np.max(rows.step)))
@@ -144,20 +144,20 @@ class GrowingRows:
             float(np.fmin.reduce(rows.wall, initial=self.walls[0])),
             float(np.fmax.reduce(rows.wall, initial=self.walls[1])),
         )
-        self._merge(rows)
+        self._merge_part(rows)
 
-    def _merge(self, rows: Rows) -> None:
+    def _merge_part(self, rows: PointRows) -> None:
         parts = self.parts
         while parts and len(parts[-1]) <= 2 * len(rows):
-            rows = concatenated([parts.pop().rows, rows])
-        parts.append(Sorted(rows))
+            rows = concatenate_rows([parts.pop().rows, rows])
+        parts.append(SortedRows(rows))
 
     @property
     def tags(self) -> set[int]:
         """Tags with points, loaded or dropped."""
         return self.dropped.union(*(part.tags for part in self.parts))
 
-    def drop(self, tags: set[int]) -> None:
+    def drop_tags(self, tags: set[int]) -> None:
         """Drop the points of some tags, but remember that these exist."""
         listed, kept = np.array(sorted(tags), np.int64), []
         for part in self.parts:
@@ -166,14 +166,14 @@ class GrowingRows:
             if not found:
                 kept.append(part)
             elif len(found) < len(part.tags):
-                kept.append(Sorted(part.rows.take(np.flatnonzero(~np.isin(part.rows.tag, listed)))))
+                kept.append(SortedRows(part.rows.take_points(np.flatnonzero(~np.isin(part.rows.tag, listed)))))
         self.parts = kept
 
-    def take_back(self, rows: Rows) -> None:
+    def restore_rows(self, rows: PointRows) -> None:
         """Add the points of dropped tags, read again."""
         self.dropped.difference_update(rows.tag.tolist())
-        self._merge(rows)
+        self._merge_part(rows)
 
-    def of(self, tag: int) -> list[Rows]:
+    def rows_of_tag(self, tag: int) -> list[PointRows]:
         """Return the points of one tag, in the order of the file."""
-        return [rows for part in self.parts if (rows := part.of(tag)) is not None]
+        return [rows for part in self.parts if (rows := part.rows_of_tag(tag)) is not None]

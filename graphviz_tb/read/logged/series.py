@@ -7,32 +7,41 @@ from dataclasses import replace
 
 import numpy as np
 
-from graphviz_tb.model.columns import Bools, Ints, freeze
-from graphviz_tb.model.logged import About, Blobs, Curves, Histograms, Kind, Series, SeriesData, TensorPoints
-from graphviz_tb.read.logged.kinds import CURVES, HISTOGRAM, Tables
-from graphviz_tb.read.logged.rows import Column, Rows, concatenated
-from graphviz_tb.read.records import HEADER
+from graphviz_tb.model.columns import Bools, Ints, freeze_array
+from graphviz_tb.model.logged import (
+    BlobPoints,
+    CurvePoints,
+    HistogramPoints,
+    Series,
+    SeriesData,
+    SeriesKind,
+    TagMetadata,
+    TensorPoints,
+)
+from graphviz_tb.read.logged.kinds import CURVE_COLUMNS, HISTOGRAM_STATISTICS, PointTables
+from graphviz_tb.read.logged.rows import PointRows, RowColumn, concatenate_rows
+from graphviz_tb.read.records import RECORD_HEADER_BYTES
 
-NO_VALUES = freeze(np.zeros(0, np.float32))
-NO_STEPS, NO_WALLS = freeze(np.zeros(0, np.int64)), freeze(np.zeros(0, np.float64))
-NOTHING_SUPERSEDED = freeze(np.zeros(0, np.bool_))
+EMPTY_VALUES = freeze_array(np.zeros(0, np.float32))
+EMPTY_STEPS, EMPTY_WALLS = freeze_array(np.zeros(0, np.int64)), freeze_array(np.zeros(0, np.float64))
+EMPTY_SUPERSEDED = freeze_array(np.zeros(0, np.bool_))
 # Values of version 1 have no metadata: the plugin that TensorBoard assigns them to.
-ABOUTS: dict[Kind, About] = {
-    "scalar": About("scalars"),
-    "histogram": About("histograms"),
-    "image": About("images"),
-    "audio": About("audio"),
+DEFAULT_ABOUTS: dict[SeriesKind, TagMetadata] = {
+    "scalar": TagMetadata("scalars"),
+    "histogram": TagMetadata("histograms"),
+    "image": TagMetadata("images"),
+    "audio": TagMetadata("audio"),
 }
-NOTHING = About()
+EMPTY_ABOUT = TagMetadata()
 
 
-def in_file(parts: Sequence[Rows]) -> Rows:
+def series_rows_in_file(parts: Sequence[PointRows]) -> PointRows:
     """Return the points of a series in one file, in the order of the file."""
-    wide = widened(parts)
-    return concatenated(wide) if wide is parts else concatenated(wide).by_tag()
+    wide = with_common_width(parts)
+    return concatenate_rows(wide) if wide is parts else concatenate_rows(wide).sort_by_tag()
 
 
-def widened(parts: Sequence[Rows]) -> Sequence[Rows]:
+def with_common_width(parts: Sequence[PointRows]) -> Sequence[PointRows]:
     """Convert numbers to float64 if the parts have different widths."""
     if len(parts) < 2:
         return parts
@@ -42,88 +51,98 @@ def widened(parts: Sequence[Rows]) -> Sequence[Rows]:
     return [replace(part, fixed={"value": part.fixed["value"].astype(np.float64)}) for part in parts]
 
 
-def outlined(series: Series) -> Series:
+def without_columns(series: Series) -> Series:
     """Return the series without its columns."""
     return replace(
         series,
-        step=NO_STEPS,
-        wall=NO_WALLS,
-        superseded=NOTHING_SUPERSEDED,
-        value=NO_VALUES,
+        step=EMPTY_STEPS,
+        wall=EMPTY_WALLS,
+        superseded=EMPTY_SUPERSEDED,
+        value=EMPTY_VALUES,
         data=None,
         dropped=series.extent(),
     )
 
 
-def series_of(
+def make_series(
     run: str,
     tag: str,
-    kind: Kind,
-    about: About | None,
-    files: Sequence[tuple[int, Rows]],
+    kind: SeriesKind,
+    about: TagMetadata | None,
+    files: Sequence[tuple[int, PointRows]],
     superseded: Bools,
-    tables: Tables,
+    tables: PointTables,
     generation: int,
 ) -> Series:
     """Make a series from the points of each file, given with the file's number. Its columns are read-only."""
-    rows = concatenated(widened([rows for _, rows in files]))
+    rows = concatenate_rows(with_common_width([rows for _, rows in files]))
     data: SeriesData | None = None
-    if kind in _DATA:
+    if kind in DATA_MAKERS:
         file = np.repeat(np.array([number for number, _ in files], np.int32), [len(each) for _, each in files])
-        data = _DATA[kind](rows, file, tables)
-    value = rows.fixed["value"] if kind == "scalar" else NO_VALUES
+        data = DATA_MAKERS[kind](rows, file, tables)
+    value = rows.fixed["value"] if kind == "scalar" else EMPTY_VALUES
     return Series(
         run=run,
         tag=tag,
         kind=kind,
-        about=about or ABOUTS.get(kind, NOTHING),
-        step=freeze(rows.step),
-        wall=freeze(rows.wall),
-        superseded=freeze(superseded),
-        value=freeze(value),
+        about=about or DEFAULT_ABOUTS.get(kind, EMPTY_ABOUT),
+        step=freeze_array(rows.step),
+        wall=freeze_array(rows.wall),
+        superseded=freeze_array(superseded),
+        value=freeze_array(value),
         data=data,
         logged_as=tag,
         generation=generation,
     )
 
 
-_Make = Callable[[Rows, Ints, Tables], SeriesData]
+MakeData = Callable[[PointRows, Ints, PointTables], SeriesData]
 
 
-def _start(rows: Rows) -> Column:
+def ragged_starts(rows: PointRows) -> RowColumn:
     """Return where the ragged values of each point begin, and the end."""
-    return freeze(np.concatenate(([0], np.cumsum(rows.size))).astype(np.int64))
+    return freeze_array(np.concatenate(([0], np.cumsum(rows.size))).astype(np.int64))
 
 
-def _histograms(rows: Rows, file: Ints, tables: Tables) -> SeriesData:
-    parts = {name: freeze(rows.ragged[name]) for name in ("left", "right", "count")}
-    return Histograms(_start(rows), **parts, **{name: freeze(rows.fixed[name]) for name in HISTOGRAM})
+def histogram_data(rows: PointRows, file: Ints, tables: PointTables) -> SeriesData:
+    parts = {name: freeze_array(rows.ragged[name]) for name in ("left", "right", "count")}
+    return HistogramPoints(
+        ragged_starts(rows), **parts, **{name: freeze_array(rows.fixed[name]) for name in HISTOGRAM_STATISTICS}
+    )
 
 
-def _blobs(rows: Rows, file: Ints, tables: Tables) -> SeriesData:
-    fixed = {name: freeze(rows.fixed[name]) for name in ("shape", "width", "height", "rate", "frames")}
-    places = {name: freeze(rows.ragged[name]) for name in ("offset", "length")}
-    return Blobs(_start(rows), file=freeze(np.repeat(file, rows.size)), shapes=tables.shapes.all, **places, **fixed)
+def blob_data(rows: PointRows, file: Ints, tables: PointTables) -> SeriesData:
+    fixed = {name: freeze_array(rows.fixed[name]) for name in ("shape", "width", "height", "rate", "frames")}
+    places = {name: freeze_array(rows.ragged[name]) for name in ("offset", "length")}
+    return BlobPoints(
+        ragged_starts(rows),
+        file=freeze_array(np.repeat(file, rows.size)),
+        shapes=tables.shapes.things,
+        **places,
+        **fixed,
+    )
 
 
-def _tensors(rows: Rows, file: Ints, tables: Tables) -> SeriesData:
-    fixed = {name: freeze(rows.fixed[name]) for name in ("value", "form")}
-    length = freeze(rows.fixed["event"])
-    return TensorPoints(freeze(file), freeze(rows.place + HEADER), length, forms=tables.forms.all, **fixed)
+def tensor_data(rows: PointRows, file: Ints, tables: PointTables) -> SeriesData:
+    fixed = {name: freeze_array(rows.fixed[name]) for name in ("value", "form")}
+    length = freeze_array(rows.fixed["event"])
+    return TensorPoints(
+        freeze_array(file), freeze_array(rows.place + RECORD_HEADER_BYTES), length, forms=tables.forms.things, **fixed
+    )
 
 
-def _curves(rows: Rows, file: Ints, tables: Tables) -> SeriesData:
-    return Curves(_start(rows), **{name: freeze(rows.ragged[name]) for name in CURVES})
+def curve_data(rows: PointRows, file: Ints, tables: PointTables) -> SeriesData:
+    return CurvePoints(ragged_starts(rows), **{name: freeze_array(rows.ragged[name]) for name in CURVE_COLUMNS})
 
 
-_DATA: dict[Kind, _Make] = {
-    "histogram": _histograms,
-    "image": _blobs,
-    "audio": _blobs,
-    "text": _blobs,
-    "layout": _blobs,
-    "graph": _blobs,
-    "tensor": _tensors,
-    "mesh": _tensors,
-    "pr_curve": _curves,
+DATA_MAKERS: dict[SeriesKind, MakeData] = {
+    "histogram": histogram_data,
+    "image": blob_data,
+    "audio": blob_data,
+    "text": blob_data,
+    "layout": blob_data,
+    "graph": blob_data,
+    "tensor": tensor_data,
+    "mesh": tensor_data,
+    "pr_curve": curve_data,
 }

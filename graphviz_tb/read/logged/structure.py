@@ -10,22 +10,39 @@ from collections.abc import Iterator
 from struct import unpack
 from typing import Any, NamedTuple
 
-from graphviz_tb.model.dtypes import STRING
-from graphviz_tb.model.logged import About
-from graphviz_tb.model.tensors import MOST_DIMENSIONS
-from graphviz_tb.read.wire import BYTES, FIXED32, FIXED64, VARINT, CutError, WireField, pieces, varint
+from graphviz_tb.model.dtypes import STRING_DTYPE_NUMBER
+from graphviz_tb.model.logged import TagMetadata
+from graphviz_tb.model.tensors import MAX_DIMENSIONS
+from graphviz_tb.read.wire import (
+    BYTES_TYPE,
+    FIXED32_TYPE,
+    FIXED64_TYPE,
+    VARINT_TYPE,
+    CutError,
+    WireField,
+    parse_wire_varint,
+    wire_fields,
+)
 
 ByteSpan = tuple[int, int]  # first byte, byte after the last
-LONG, MOST_PIXELS = 10, 2**31 - 1  # letters that no size has; largest value of a column of sizes
+MAX_SIZE_LETTERS, MAX_PIXELS = 10, 2**31 - 1  # letters that no size has; largest value of a column of sizes
 # Fields of Event, Summary.Value and TensorProto.
-WALL, STEP, SUMMARY = 1, 2, 5
-TAG, SIMPLE, IMAGE, HISTO, AUDIO, TENSOR, METADATA = 1, 2, 4, 5, 6, 8, 9
-CONTENT, STRINGS = 4, 8
-LISTS = {5: "float_val", 6: "double_val"}  # lists of fixed-width numbers; other lists go through protobuf
-HISTO_PARTS = {1: "minimum", 2: "maximum", 3: "number", 4: "sum", 5: "sum_squares", 6: "limits", 7: "counts"}
+WALL_FIELD, STEP_FIELD, SUMMARY_FIELD = 1, 2, 5
+TAG_FIELD, SIMPLE_VALUE_FIELD, IMAGE_FIELD, HISTO_FIELD, AUDIO_FIELD, TENSOR_FIELD, METADATA_VALUE_FIELD = (
+    1,
+    2,
+    4,
+    5,
+    6,
+    8,
+    9,
+)
+TENSOR_CONTENT_FIELD, STRING_VAL_FIELD = 4, 8
+NUMBER_LIST_FIELDS = {5: "float_val", 6: "double_val"}  # lists of fixed-width numbers; other lists go through protobuf
+HISTO_PART_FIELDS = {1: "minimum", 2: "maximum", 3: "number", 4: "sum", 5: "sum_squares", 6: "limits", 7: "counts"}
 
 
-class OddError(Exception):
+class UnusualEventError(Exception):
     """An event written in an unusual way, which must be decoded alone."""
 
 
@@ -47,11 +64,11 @@ class ValueForm(NamedTuple):
     sized: bool = False  # an image whose width and height come from its strings
 
 
-class LoggedValue(NamedTuple):
+class ValueStructure(NamedTuple):
     """One value of a summary: form, metadata, and the spans of tag, numbers and strings."""
 
     form: ValueForm
-    about: About | None
+    about: TagMetadata | None
     tag: ByteSpan
     numbers: dict[str, ByteSpan]
     blobs: tuple[ByteSpan, ...]
@@ -64,12 +81,12 @@ class LoggedValue(NamedTuple):
         yield from self.blobs
 
 
-class Structure(NamedTuple):
+class EventStructure(NamedTuple):
     """One summary event. A step of 0 is not written and has no span."""
 
     wall: ByteSpan
     step: ByteSpan | None
-    values: tuple[LoggedValue, ...]
+    values: tuple[ValueStructure, ...]
 
     @property
     def spans(self) -> Iterator[ByteSpan]:
@@ -81,189 +98,220 @@ class Structure(NamedTuple):
             yield from value.spans
 
 
-def structure_of(data: Any, size: int) -> Structure | None:
+def locate_event_structure(data: Any, size: int) -> EventStructure | None:
     """Return the structure of an event; None if it is no summary.
 
     `data` is the payload of `size` bytes, read only where needed. Raises OddError for an event that needs protobuf,
     CutError for bytes that are no message.
     """
     wall = step = summary = None
-    for piece in pieces(data, 0, size):
+    for piece in wire_fields(data, 0, size):
         key = piece.number, piece.wire
-        if key == (WALL, FIXED64) and wall is None:
+        if key == (WALL_FIELD, FIXED64_TYPE) and wall is None:
             wall = piece
-        elif key == (STEP, VARINT) and step is None:
+        elif key == (STEP_FIELD, VARINT_TYPE) and step is None:
             step = piece
-        elif key == (SUMMARY, BYTES) and summary is None:
+        elif key == (SUMMARY_FIELD, BYTES_TYPE) and summary is None:
             summary = piece
-        elif summary is not None or key[0] in (WALL, STEP, SUMMARY):
-            raise OddError
+        elif summary is not None or key[0] in (WALL_FIELD, STEP_FIELD, SUMMARY_FIELD):
+            raise UnusualEventError
         else:
             return None
     if summary is None:
         return None
     if wall is None:
-        raise OddError
-    values = tuple(_value(data, piece) for piece in pieces(data, summary.first, summary.last))
-    return Structure(_span(wall), None if step is None else _span(step), values)
+        raise UnusualEventError
+    values = tuple(locate_value(data, piece) for piece in wire_fields(data, summary.first, summary.last))
+    return EventStructure(field_span(wall), None if step is None else field_span(step), values)
 
 
-def _span(piece: WireField) -> ByteSpan:
+def field_span(piece: WireField) -> ByteSpan:
     return piece.first, piece.last
 
 
-def _value(data: Any, outer: WireField) -> LoggedValue:
-    if outer.number != 1 or outer.wire != BYTES:
-        raise OddError
-    parts = _once(data, outer, {TAG, SIMPLE, IMAGE, HISTO, AUDIO, TENSOR, METADATA, 7})
-    held = [number for number in parts if number not in (TAG, METADATA, 7)]
-    if len(held) > 1 or (SIMPLE in parts and parts[SIMPLE].wire != FIXED32):
-        raise OddError  # protobuf would use the last one
-    tag = _span(parts[TAG]) if TAG in parts else (outer.first, outer.first)
-    about = _about(data, parts[METADATA]) if METADATA in parts else None
+def locate_value(data: Any, outer: WireField) -> ValueStructure:
+    if outer.number != 1 or outer.wire != BYTES_TYPE:
+        raise UnusualEventError
+    parts = fields_once(
+        data,
+        outer,
+        {TAG_FIELD, SIMPLE_VALUE_FIELD, IMAGE_FIELD, HISTO_FIELD, AUDIO_FIELD, TENSOR_FIELD, METADATA_VALUE_FIELD, 7},
+    )
+    held = [number for number in parts if number not in (TAG_FIELD, METADATA_VALUE_FIELD, 7)]
+    if len(held) > 1 or (SIMPLE_VALUE_FIELD in parts and parts[SIMPLE_VALUE_FIELD].wire != FIXED32_TYPE):
+        raise UnusualEventError  # protobuf would use the last one
+    tag = field_span(parts[TAG_FIELD]) if TAG_FIELD in parts else (outer.first, outer.first)
+    about = read_summary_metadata(data, parts[METADATA_VALUE_FIELD]) if METADATA_VALUE_FIELD in parts else None
     field = held[0] if held else 0
-    form, numbers, blobs = _READ[field](data, parts.get(field, outer))
+    form, numbers, blobs = LOCATE_BY_FIELD[field](data, parts.get(field, outer))
     form = form._replace(plugin=None if about is None else about.plugin)
     if form.plugin == "images" and form.field == "strings" and len(blobs) > 1:
         # Two texts precede the images: width and height, equal within one structure.
-        width, height = (pixels(bytes(data[first : min(last, first + LONG)])) for first, last in blobs[:2])
+        width, height = (
+            parse_pixel_size(bytes(data[first : min(last, first + MAX_SIZE_LETTERS)])) for first, last in blobs[:2]
+        )
         form, blobs = form._replace(width=width, height=height, sized=True), blobs[2:]
-    return LoggedValue(form, about, tag, numbers, blobs)
+    return ValueStructure(form, about, tag, numbers, blobs)
 
 
-def pixels(text: bytes) -> int:
+def parse_pixel_size(text: bytes) -> int:
     """Parse a size as image summaries write it; 0 for any other text."""
-    return min(int(text), MOST_PIXELS) if text.isdigit() and len(text) < LONG else 0
+    return min(int(text), MAX_PIXELS) if text.isdigit() and len(text) < MAX_SIZE_LETTERS else 0
 
 
-def _once(data: Any, outer: WireField, known: set[int]) -> dict[int, WireField]:
+def fields_once(data: Any, outer: WireField, known: set[int]) -> dict[int, WireField]:
     """Return the fields of a message by number. Raises OddError for repeated or unknown ones."""
     parts: dict[int, WireField] = {}
-    for piece in pieces(data, outer.first, outer.last):
+    for piece in wire_fields(data, outer.first, outer.last):
         if piece.number in parts or piece.number not in known:
-            raise OddError
+            raise UnusualEventError
         parts[piece.number] = piece
     return parts
 
 
-def _about(data: Any, outer: WireField) -> About:
+def read_summary_metadata(data: Any, outer: WireField) -> TagMetadata:
     """SummaryMetadata."""
-    parts = _once(data, outer, {1, 2, 3, 4})
+    parts = fields_once(data, outer, {1, 2, 3, 4})
     plugin, content = b"", b""
     if 1 in parts:
-        inner = _once(data, parts[1], {1, 2})
-        plugin = _bytes(data, inner.get(1))
-        content = _bytes(data, inner.get(2))
-    return About(text(plugin), text(_bytes(data, parts.get(2))), text(_bytes(data, parts.get(3))), content)
+        inner = fields_once(data, parts[1], {1, 2})
+        plugin = field_bytes(data, inner.get(1))
+        content = field_bytes(data, inner.get(2))
+    return TagMetadata(
+        decode_log_text(plugin),
+        decode_log_text(field_bytes(data, parts.get(2))),
+        decode_log_text(field_bytes(data, parts.get(3))),
+        content,
+    )
 
 
-def text(data: bytes) -> str:
+def decode_log_text(data: bytes) -> str:
     """Decode text of a log; invalid UTF-8 shows as U+FFFD."""
     return data.decode("utf-8", "replace")
 
 
-def _bytes(data: Any, piece: WireField | None) -> bytes:
+def field_bytes(data: Any, piece: WireField | None) -> bytes:
     return b"" if piece is None else bytes(data[piece.first : piece.last])
 
 
-_Read = tuple[ValueForm, dict[str, ByteSpan], tuple[ByteSpan, ...]]
+LocatedField = tuple[ValueForm, dict[str, ByteSpan], tuple[ByteSpan, ...]]
 
 
-def _nothing(data: Any, piece: WireField) -> _Read:
+def locate_nothing(data: Any, piece: WireField) -> LocatedField:
     return ValueForm(""), {}, ()
 
 
-def _simple(data: Any, piece: WireField) -> _Read:
-    return ValueForm("simple_value"), {"value": _span(piece)}, ()
+def locate_simple_value(data: Any, piece: WireField) -> LocatedField:
+    return ValueForm("simple_value"), {"value": field_span(piece)}, ()
 
 
-def _histo(data: Any, piece: WireField) -> _Read:
+def locate_histo(data: Any, piece: WireField) -> LocatedField:
     """HistogramProto; its lists are packed."""
-    parts = _once(data, piece, set(HISTO_PARTS))
-    if any(each.wire != (BYTES if number > 5 else FIXED64) for number, each in parts.items()):
-        raise OddError
-    return ValueForm("histo"), {HISTO_PARTS[number]: _span(each) for number, each in parts.items()}, ()
+    parts = fields_once(data, piece, set(HISTO_PART_FIELDS))
+    if any(each.wire != (BYTES_TYPE if number > 5 else FIXED64_TYPE) for number, each in parts.items()):
+        raise UnusualEventError
+    return ValueForm("histo"), {HISTO_PART_FIELDS[number]: field_span(each) for number, each in parts.items()}, ()
 
 
-def _image(data: Any, piece: WireField) -> _Read:
+def locate_image(data: Any, piece: WireField) -> LocatedField:
     """Summary.Image."""
-    parts = _once(data, piece, {1, 2, 3, 4})
-    height, width = (max(0, min(MOST_PIXELS, _integer(data, parts.get(number)))) for number in (1, 2))
+    parts = fields_once(data, piece, {1, 2, 3, 4})
+    height, width = (max(0, min(MAX_PIXELS, field_integer(data, parts.get(number)))) for number in (1, 2))
     form = ValueForm("image", width=width, height=height)
-    return form, {}, (_span(parts[4]) if 4 in parts else (piece.last, piece.last),)
+    return form, {}, (field_span(parts[4]) if 4 in parts else (piece.last, piece.last),)
 
 
-def _audio(data: Any, piece: WireField) -> _Read:
+def locate_audio(data: Any, piece: WireField) -> LocatedField:
     """Summary.Audio."""
-    parts = _once(data, piece, {1, 2, 3, 4, 5})
-    rate = unpack("<f", _bytes(data, parts[1]))[0] if 1 in parts and parts[1].wire == FIXED32 else 0.0
-    form = ValueForm("audio", rate=rate, frames=_integer(data, parts.get(3)))
-    return form, {}, (_span(parts[4]) if 4 in parts else (piece.last, piece.last),)
+    parts = fields_once(data, piece, {1, 2, 3, 4, 5})
+    rate = unpack("<f", field_bytes(data, parts[1]))[0] if 1 in parts and parts[1].wire == FIXED32_TYPE else 0.0
+    form = ValueForm("audio", rate=rate, frames=field_integer(data, parts.get(3)))
+    return form, {}, (field_span(parts[4]) if 4 in parts else (piece.last, piece.last),)
 
 
-def _integer(data: Any, piece: WireField | None) -> int:
+def field_integer(data: Any, piece: WireField | None) -> int:
     if piece is None:
         return 0
-    if piece.wire != VARINT:
-        raise OddError
-    return signed(varint(data, piece.first, piece.last)[0])
+    if piece.wire != VARINT_TYPE:
+        raise UnusualEventError
+    return as_signed(parse_wire_varint(data, piece.first, piece.last)[0])
 
 
-def signed(value: int) -> int:
+def as_signed(value: int) -> int:
     """Convert the bits of a varint to an int64.
 
-    >>> signed(7), signed((1 << 64) - 3)
+    >>> as_signed(7), as_signed((1 << 64) - 3)
     (7, -3)
     """
     value &= (1 << 64) - 1
     return value - (1 << 64) if value >> 63 else value
 
 
-def _tensor(data: Any, outer: WireField) -> _Read:
+def locate_tensor(data: Any, outer: WireField) -> LocatedField:
     """TensorProto with its numbers as bytes, in a list of fixed width, or with strings."""
     dtype, field = 0, "content"
     shape: tuple[int, ...] = ()
     blobs: list[ByteSpan] = []
     numbers: dict[str, ByteSpan] = {}
     seen: set[int] = set()
-    for piece in pieces(data, outer.first, outer.last):
-        if piece.number == STRINGS and piece.wire == BYTES:
-            blobs.append(_span(piece))
+    for piece in wire_fields(data, outer.first, outer.last):
+        if piece.number == STRING_VAL_FIELD and piece.wire == BYTES_TYPE:
+            blobs.append(field_span(piece))
             continue
         if piece.number in seen:
-            raise OddError
+            raise UnusualEventError
         seen.add(piece.number)
         if piece.number == 1:
-            dtype = _integer(data, piece)
-        elif piece.number == 2 and piece.wire == BYTES:
-            shape = _shape(data, piece)
-        elif piece.number == CONTENT and piece.wire == BYTES:
-            numbers["content"] = _span(piece)
-        elif piece.number in LISTS and _packed(piece):
-            field = LISTS[piece.number]
-            numbers[field] = _span(piece)
+            dtype = field_integer(data, piece)
+        elif piece.number == 2 and piece.wire == BYTES_TYPE:
+            shape = read_tensor_shape(data, piece)
+        elif piece.number == TENSOR_CONTENT_FIELD and piece.wire == BYTES_TYPE:
+            numbers["content"] = field_span(piece)
+        elif piece.number in NUMBER_LIST_FIELDS and is_contiguous_list(piece):
+            field = NUMBER_LIST_FIELDS[piece.number]
+            numbers[field] = field_span(piece)
         elif piece.number != 3:
-            raise OddError
-    if len(numbers) > 1 or (numbers if dtype == STRING else blobs):
-        raise OddError
-    return ValueForm("strings" if dtype == STRING else field, dtype=dtype, shape=shape), numbers, tuple(blobs)
+            raise UnusualEventError
+    if len(numbers) > 1 or (numbers if dtype == STRING_DTYPE_NUMBER else blobs):
+        raise UnusualEventError
+    return (
+        ValueForm("strings" if dtype == STRING_DTYPE_NUMBER else field, dtype=dtype, shape=shape),
+        numbers,
+        tuple(blobs),
+    )
 
 
-def _packed(piece: WireField) -> bool:
+def is_contiguous_list(piece: WireField) -> bool:
     """Return whether a list of numbers is contiguous: packed, or a single number."""
-    return piece.wire in (BYTES, FIXED32 if piece.number == 5 else FIXED64)
+    return piece.wire in (BYTES_TYPE, FIXED32_TYPE if piece.number == 5 else FIXED64_TYPE)
 
 
-def _shape(data: Any, outer: WireField) -> tuple[int, ...]:
+def read_tensor_shape(data: Any, outer: WireField) -> tuple[int, ...]:
     """TensorShapeProto."""
     sizes: list[int] = []
-    for piece in pieces(data, outer.first, outer.last):
-        if piece.number != 2 or piece.wire != BYTES or len(sizes) == MOST_DIMENSIONS:
-            raise OddError
-        sizes.append(_integer(data, _once(data, piece, {1, 2}).get(1)))
+    for piece in wire_fields(data, outer.first, outer.last):
+        if piece.number != 2 or piece.wire != BYTES_TYPE or len(sizes) == MAX_DIMENSIONS:
+            raise UnusualEventError
+        sizes.append(field_integer(data, fields_once(data, piece, {1, 2}).get(1)))
     return tuple(sizes)
 
 
-_READ = {0: _nothing, SIMPLE: _simple, IMAGE: _image, HISTO: _histo, AUDIO: _audio, TENSOR: _tensor}
+LOCATE_BY_FIELD = {
+    0: locate_nothing,
+    SIMPLE_VALUE_FIELD: locate_simple_value,
+    IMAGE_FIELD: locate_image,
+    HISTO_FIELD: locate_histo,
+    AUDIO_FIELD: locate_audio,
+    TENSOR_FIELD: locate_tensor,
+}
 
-__all__ = ["ByteSpan", "CutError", "LoggedValue", "OddError", "Structure", "ValueForm", "structure_of", "text"]
+__all__ = [
+    "ByteSpan",
+    "CutError",
+    "EventStructure",
+    "UnusualEventError",
+    "ValueForm",
+    "ValueStructure",
+    "decode_log_text",
+    "locate_event_structure",
+]

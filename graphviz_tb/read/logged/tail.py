@@ -1,6 +1,7 @@
 """Read an event file incrementally: new data is read in blocks, from where reading stopped.
 
-A file that was replaced or truncated is read from its start. Of records over `LARGE` bytes, only the needed parts are
+A file that was replaced or truncated is read from its start. Of records over `LARGE_RECORD_BYTES` bytes, only the
+needed parts are
 read.
 """
 
@@ -18,34 +19,40 @@ import numpy as np
 from graphviz_tb.errors import MalformedRecord
 from graphviz_tb.model.columns import Bytes
 from graphviz_tb.options import ReadOptions
-from graphviz_tb.read.logged.block import PADDING, RecordBlock
-from graphviz_tb.read.opened import GZIP, open_path
-from graphviz_tb.read.records import FOOTER, HEADER, Frames, damaged_length, frames
+from graphviz_tb.read.logged.block import BLOCK_PADDING_BYTES, RecordBlock
+from graphviz_tb.read.opened import GZIP_MAGIC, open_path
+from graphviz_tb.read.records import (
+    RECORD_FOOTER_BYTES,
+    RECORD_HEADER_BYTES,
+    RecordFrames,
+    damaged_length_error,
+    find_record_frames,
+)
 
-LARGE = 1 << 16  # bytes of a record that is read only in parts
-PAGE = 1 << 12  # bytes of a large record that are read at once
-PEEK, MOST = 1 << 16, 1 << 23  # bytes that show whether large records follow, and bytes of a block
-MARK = 64  # bytes at the start, and before the position, that identify the file
+LARGE_RECORD_BYTES = 1 << 16  # bytes of a record that is read only in parts
+PAGE_BYTES = 1 << 12  # bytes of a large record that are read at once
+PEEK_BYTES, MAX_BLOCK_BYTES = 1 << 16, 1 << 23  # bytes that show whether large records follow, and bytes of a block
+MARK_BYTES = 64  # bytes at the start, and before the position, that identify the file
 
 
-def opened(path: Path) -> FileIO | BytesIO:
+def open_event_stream(path: Path) -> FileIO | BytesIO:
     """Open an event file, decompressing gzip. Raises OSError, and ReadError for damaged gzip data."""
     stream = path.open("rb", buffering=0)
-    if stream.read(len(GZIP)) != GZIP:
+    if stream.read(len(GZIP_MAGIC)) != GZIP_MAGIC:
         return stream
     stream.close()
     with open_path(path, ReadOptions()) as whole:
         return BytesIO(whole.data())
 
 
-class Handle:
+class FileHandle:
     """An open file with random access, and the number of bytes read."""
 
     def __init__(self, stream: FileIO | BytesIO) -> None:
         self._stream, self.read = stream, 0
         self.size = stream.seek(0, os.SEEK_END)
 
-    def fill(self, into: Bytes, place: int) -> int:
+    def read_into(self, into: Bytes, place: int) -> int:
         """Read from an offset until `into` is full or the file ends; return the number of bytes."""
         self._stream.seek(place)
         got = 0
@@ -54,16 +61,16 @@ class Handle:
         self.read += got
         return got
 
-    def bytes(self, place: int, size: int) -> bytes:
+    def read_bytes(self, place: int, size: int) -> bytes:
         """Return bytes of the file, fewer at its end."""
         into = np.empty(size, np.uint8)
-        return into[: self.fill(into, place)].tobytes()
+        return into[: self.read_into(into, place)].tobytes()
 
 
-class Window:
+class RecordWindow:
     """The payload of a large record, read page by page on access."""
 
-    def __init__(self, handle: Handle, offset: int, size: int, page: bytes = b"") -> None:
+    def __init__(self, handle: FileHandle, offset: int, size: int, page: bytes = b"") -> None:
         self._handle, self._offset, self._size = handle, offset, size
         self._first, self._page = 0, page
 
@@ -72,16 +79,16 @@ class Window:
 
     def __getitem__(self, where: Any, /) -> Any:
         if isinstance(where, slice):
-            return self._bytes(where.start, where.stop)
+            return self._read_range(where.start, where.stop)
         if not self._first <= where < self._first + len(self._page):
-            self._first, self._page = where, self._bytes(where, min(self._size, where + PAGE))
+            self._first, self._page = where, self._read_range(where, min(self._size, where + PAGE_BYTES))
         return self._page[where - self._first]
 
-    def _bytes(self, first: int, stop: int) -> bytes:
+    def _read_range(self, first: int, stop: int) -> bytes:
         inner = first - self._first
         if inner >= 0 and stop <= self._first + len(self._page):
             return self._page[inner : inner + stop - first]
-        return self._handle.bytes(self._offset + first, stop - first)
+        return self._handle.read_bytes(self._offset + first, stop - first)
 
 
 class LargeRecord(NamedTuple):
@@ -89,7 +96,7 @@ class LargeRecord(NamedTuple):
 
     place: int
     size: int
-    window: Window
+    window: RecordWindow
 
 
 @dataclass(slots=True)
@@ -111,14 +118,14 @@ class FileTail:
     _mark: tuple[bytes, bytes] = (b"", b"")
     _checked: dict[int, int] = field(default_factory=dict)
 
-    def restarted(self) -> bool:
+    def reset_if_replaced(self) -> bool:
         """Return whether the file was replaced, and reset the position if so. Raises OSError."""
         status = self.path.stat()
         identity = status.st_dev, status.st_ino
         known = self._identity == identity and status.st_size >= self._size
         if known and (status.st_size, status.st_mtime_ns) != (self._size, self._time) and self.offset:
-            with opened(self.path) as stream:
-                known = not isinstance(stream, BytesIO) and self._marks(Handle(stream)) == self._mark
+            with open_event_stream(self.path) as stream:
+                known = not isinstance(stream, BytesIO) and self._read_marks(FileHandle(stream)) == self._mark
         if known:
             return False
         again = self.offset > 0 or self.damage is not None
@@ -126,15 +133,15 @@ class FileTail:
         self.offset, self.torn, self.damage, self._mark = 0, False, None, (b"", b"")
         return again
 
-    def holds(self) -> bool:
+    def is_unchanged(self) -> bool:
         """Return whether the file still has what was read, neither replaced nor truncated. Raises OSError."""
         status = self.path.stat()
         if (status.st_dev, status.st_ino) != self._identity or status.st_size < self._size:
             return False
-        with opened(self.path) as stream:
-            return self._marks(Handle(stream)) == self._mark
+        with open_event_stream(self.path) as stream:
+            return self._read_marks(FileHandle(stream)) == self._mark
 
-    def grown(self) -> bool:
+    def has_grown(self) -> bool:
         """Return whether the file was written since."""
         status = self.path.stat()
         return (status.st_size, status.st_mtime_ns) != (self._size, self._time) or self._identity != (
@@ -142,50 +149,57 @@ class FileTail:
             status.st_ino,
         )
 
-    def _marks(self, handle: Handle) -> tuple[bytes, bytes]:
-        start = max(0, self.offset - MARK)
-        return handle.bytes(0, min(MARK, self.offset)), handle.bytes(start, self.offset - start)
+    def _read_marks(self, handle: FileHandle) -> tuple[bytes, bytes]:
+        start = max(0, self.offset - MARK_BYTES)
+        return handle.read_bytes(0, min(MARK_BYTES, self.offset)), handle.read_bytes(start, self.offset - start)
 
-    def blocks(self, stream: FileIO | BytesIO) -> Iterator[RecordBlock | LargeRecord]:
+    def read_blocks(self, stream: FileIO | BytesIO) -> Iterator[RecordBlock | LargeRecord]:
         """Yield the unread rest as whole records; afterwards `offset` is the end of the last one."""
         status = self.path.stat()
         self._size, self._time = status.st_size, status.st_mtime_ns
-        handle = Handle(stream)
+        handle = FileHandle(stream)
         handle.size = handle.size if self.end is None else min(handle.size, self.end)
-        peek = PEEK
+        peek = PEEK_BYTES
         while self.offset < handle.size:
-            data, found = self._next(handle, peek)
+            data, found = self._next_block(handle, peek)
             if len(found.starts):
                 yield RecordBlock(data, self.offset, found.starts, found.sizes)
             self.offset += found.end
             if found.damaged:
-                self.damage = damaged_length(data[found.end : found.end + HEADER].tobytes(), self.offset)
+                self.damage = damaged_length_error(
+                    data[found.end : found.end + RECORD_HEADER_BYTES].tobytes(), self.offset
+                )
                 break
             left = handle.size - self.offset
-            if left < max(found.wanted, HEADER) or not (found.wanted or found.end):
+            if left < max(found.wanted, RECORD_HEADER_BYTES) or not (found.wanted or found.end):
                 break
-            peek = PEEK
-            if found.wanted > LARGE:
-                page = data[found.end + HEADER : -PADDING].tobytes()
-                size = found.wanted - HEADER - FOOTER
-                yield LargeRecord(self.offset, size, Window(handle, self.offset + HEADER, size, page))
+            peek = PEEK_BYTES
+            if found.wanted > LARGE_RECORD_BYTES:
+                page = data[found.end + RECORD_HEADER_BYTES : -BLOCK_PADDING_BYTES].tobytes()
+                size = found.wanted - RECORD_HEADER_BYTES - RECORD_FOOTER_BYTES
+                yield LargeRecord(
+                    self.offset, size, RecordWindow(handle, self.offset + RECORD_HEADER_BYTES, size, page)
+                )
                 self.offset += found.wanted
-                peek = PAGE
+                peek = PAGE_BYTES
         self.torn = self.damage is None and self.offset < handle.size
-        self._mark = self._marks(handle)
+        self._mark = self._read_marks(handle)
         self.read += handle.read
 
-    def _next(self, handle: Handle, peek: int) -> tuple[Bytes, Frames]:
-        """Return the next bytes with `PADDING`, and their records: a peek if a large record follows, else a block."""
-        room = min(MOST, handle.size - self.offset)
-        data = np.empty(room + PADDING, np.uint8)
-        got = handle.fill(data[: min(peek, room)], self.offset)
-        found = frames(data[:got], self._checked)
-        if got < room and not found.damaged and found.wanted <= LARGE:
-            got += handle.fill(data[got:room], self.offset + got)
-            rest = frames(data[found.end : got], self._checked)
+    def _next_block(self, handle: FileHandle, peek: int) -> tuple[Bytes, RecordFrames]:
+        """Return the next bytes with `BLOCK_PADDING_BYTES`, and their records.
+
+        A peek if a large record follows, else a block.
+        """
+        room = min(MAX_BLOCK_BYTES, handle.size - self.offset)
+        data = np.empty(room + BLOCK_PADDING_BYTES, np.uint8)
+        got = handle.read_into(data[: min(peek, room)], self.offset)
+        found = find_record_frames(data[:got], self._checked)
+        if got < room and not found.damaged and found.wanted <= LARGE_RECORD_BYTES:
+            got += handle.read_into(data[got:room], self.offset + got)
+            rest = find_record_frames(data[found.end : got], self._checked)
             starts = np.concatenate([found.starts, rest.starts + found.end])
             sizes = np.concatenate([found.sizes, rest.sizes])
             found = rest._replace(starts=starts, sizes=sizes, end=found.end + rest.end)
-        data[got : got + PADDING] = 0
-        return data[: got + PADDING], found
+        data[got : got + BLOCK_PADDING_BYTES] = 0
+        return data[: got + BLOCK_PADDING_BYTES], found

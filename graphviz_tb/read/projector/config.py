@@ -5,22 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 
 from graphviz_tb.errors import ReadError
-from graphviz_tb.limits import CONFIG_OF_PROJECTOR
+from graphviz_tb.limits import MAX_PROJECTOR_CONFIG_BYTES
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.proto import EmbeddingInfo, ProjectorConfig
-from graphviz_tb.read.pbtxt import parse_message
+from graphviz_tb.read.pbtxt import parse_text_message
 
-NAME = "projector_config.pbtxt"
+PROJECTOR_CONFIG = "projector_config.pbtxt"
 
 
-def read_config(path: Path, where: str) -> tuple[ProjectorConfig, tuple[Notice, ...]]:
+def read_projector_config(path: Path, where: str) -> tuple[ProjectorConfig, tuple[Notice, ...]]:
     """Read a configuration and its notices; an empty one if it cannot be read."""
     try:
         with path.open("rb") as handle:
-            data = handle.read(CONFIG_OF_PROJECTOR + 1)
-        if len(data) > CONFIG_OF_PROJECTOR:
-            return ProjectorConfig(), (Notice("projector", f"{where} has more than {CONFIG_OF_PROJECTOR:,} bytes"),)
-        config, notices = parse_message(data, ProjectorConfig)
+            data = handle.read(MAX_PROJECTOR_CONFIG_BYTES + 1)
+        if len(data) > MAX_PROJECTOR_CONFIG_BYTES:
+            return ProjectorConfig(), (
+                Notice("projector", f"{where} has more than {MAX_PROJECTOR_CONFIG_BYTES:,} bytes"),
+            )
+        config, notices = parse_text_message(data, ProjectorConfig)
     except (OSError, ReadError) as error:
         return ProjectorConfig(), (Notice("projector", f"{where} cannot be read: {error}", where),)
     if any(each.bookmarks_path for each in config.embeddings):

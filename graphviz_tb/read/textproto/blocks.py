@@ -13,14 +13,15 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from graphviz_tb.read.textproto.document import Document
-from graphviz_tb.read.textproto.lines import LineWalk, OpeningLine, OtherError, size_of
-from graphviz_tb.read.textproto.source import Source
+from graphviz_tb.read.textproto.lines import LineReader, OpeningLine, UnprintedLineError, length_prefix
+from graphviz_tb.read.textproto.source import TextSource
 
-FIRST_WINDOW, WINDOW = 1 << 14, 1 << 22  # bytes: a small file at once, a large one without a copy of all of it
-MEMO_BLOCKS, MEMO_BLOCK_LENGTH = 1 << 15, 1024  # number and bytes of cached blocks: together 32 MB
+# bytes: a small file at once, a large one without a copy of all of it
+FIRST_WINDOW_BYTES, WINDOW_BYTES = 1 << 14, 1 << 22
+MAX_MEMO_BLOCKS, MAX_MEMO_BLOCK_BYTES = 1 << 15, 1024  # number and bytes of cached blocks: together 32 MB
 
 
-class _Level(NamedTuple):
+class _NodeMarkers(NamedTuple):
     """Markers of printed nodes at one depth: lines that open and close one, and the line that opens an attribute."""
 
     opener: bytes
@@ -29,28 +30,28 @@ class _Level(NamedTuple):
     line: bytes
 
 
-def _level(depth: int, field: bytes) -> _Level:
+def _markers_at(depth: int, field: bytes) -> _NodeMarkers:
     indent = b"\n" + b"  " * depth
     line = indent[1:] + field + b" {"
-    return _Level(b"\n" + line + b"\n", indent + b"}", indent + b"  attr {\n", line)
+    return _NodeMarkers(b"\n" + line + b"\n", indent + b"}", indent + b"  attr {\n", line)
 
 
-def _levels(depth: int) -> tuple[_Level, ...]:
+def _graph_markers(depth: int) -> tuple[_NodeMarkers, ...]:
     """Return the markers of nodes of a graph printed at a depth, and of nodes of its functions."""
-    return _level(depth, b"node"), _level(depth + 2, b"node_def")
+    return _markers_at(depth, b"node"), _markers_at(depth + 2, b"node_def")
 
 
-LEVELS = {
-    "GraphDef": _levels(0),
-    "MetaGraphDef": _levels(1),
-    "SavedModel": _levels(2),
-    "RunMetadata": _levels(1) + _levels(2),  # of partitions, of functions
+MARKERS_BY_MESSAGE = {
+    "GraphDef": _graph_markers(0),
+    "MetaGraphDef": _graph_markers(1),
+    "SavedModel": _graph_markers(2),
+    "RunMetadata": _graph_markers(1) + _graph_markers(2),  # of partitions, of functions
 }
-_PLAIN = rb'"([^"\\\n]*+)"'
+_PLAIN_STRING = rb'"([^"\\\n]*+)"'
 # name, op, inputs, device, in the order of their numbers, as printed; anything else is read line by line.
-_HEAD = re.compile(
-    rb" ++name: " + _PLAIN + rb"\n ++op: " + _PLAIN +
-    rb'((?:\n ++input: "[^"\\\n]*+")*+)' + rb"(?:\n ++device: " + _PLAIN + rb")?+"
+_NODE_HEAD = re.compile(
+    rb" ++name: " + _PLAIN_STRING + rb"\n ++op: " + _PLAIN_STRING +
+    rb'((?:\n ++input: "[^"\\\n]*+")*+)' + rb"(?:\n ++device: " + _PLAIN_STRING + rb")?+"
 )  # fmt: skip
 
 
@@ -59,128 +60,129 @@ def read_blocks(document: Document, position: int) -> int:
 
     Returns the position of the first field that is not; the end of the data if there is none.
     """
-    blocks = _Blocks(document, position)
+    blocks = _BlockReader(document, position)
     try:
-        for start, text in _windows(document.source, position):
-            blocks.segment(text, start, 0)
-            blocks.hand_over()
-    except OtherError:
-        blocks.hand_over()
+        for start, text in _text_windows(document.source, position):
+            blocks.read_segment(text, start, 0)
+            blocks.flush_fields()
+    except UnprintedLineError:
+        blocks.flush_fields()
         return min(blocks.done, document.source.size)
     if not blocks.walk.at_base:
         return blocks.done
-    document.add(blocks.walk.base)
+    document.add_field(blocks.walk.base)
     return document.source.size
 
 
-def _windows(source: Source, position: int) -> Iterator[tuple[int, bytes]]:
+def _text_windows(source: TextSource, position: int) -> Iterator[tuple[int, bytes]]:
     """Yield position and text of windows of whole lines: small at first, then some megabytes each."""
-    size = FIRST_WINDOW
+    size = FIRST_WINDOW_BYTES
     while position < source.size:
-        text = source.window(position, size)
+        text = source.read_window(position, size)
         yield position, text
-        position, size = position + len(text) + 1, min(size * 4, WINDOW)
+        position, size = position + len(text) + 1, min(size * 4, WINDOW_BYTES)
 
 
-class _Blocks:
+class _BlockReader:
     """Reads nodes whole if possible. Top-level fields before the byte `done` are finished."""
 
     def __init__(self, document: Document, position: int) -> None:
         self.document = document
-        self.walk = LineWalk(document, OpeningLine(document.table, b"", b""))
+        self.walk = LineReader(document, OpeningLine(document.table, b"", b""))
         self.done = position
-        self.levels = LEVELS.get(document.table.name, ())
+        self.levels = MARKERS_BY_MESSAGE.get(document.table.name, ())
         self.known: dict[bytes, bytes] = {}  # text of an attribute, and of what follows it, to wire bytes
 
-    def hand_over(self) -> None:
+    def flush_fields(self) -> None:
         """Move finished fields from the line reader to the document."""
         walk = self.walk
-        self.document.add(walk.base[: walk.kept])
+        self.document.add_field(walk.base[: walk.kept])
         del walk.base[: walk.kept]
         walk.kept = 0
 
-    def segment(self, text: bytes, start: int, depth: int) -> None:
+    def read_segment(self, text: bytes, start: int, depth: int) -> None:
         """Read whole lines that begin at byte `start`, splitting off nodes of this depth and deeper ones."""
         if depth == len(self.levels):
-            self._by_lines(text, start)
+            self._read_lines(text, start)
             return
         level = self.levels[depth]
         # The first piece precedes all nodes of this depth.
         pieces = text.split(level.opener)
         if pieces[0]:
-            self.segment(pieces[0], start, depth + 1)
+            self.read_segment(pieces[0], start, depth + 1)
         start += len(pieces[0])
         for piece in pieces[1:]:
-            self._piece(level, piece, start, depth)
+            self._read_node(level, piece, start, depth)
             start += len(level.opener) + len(piece)
 
-    def _by_lines(self, text: bytes, start: int) -> None:
+    def _read_lines(self, text: bytes, start: int) -> None:
         lines = text.split(b"\n")
         try:
-            finished = self.walk.through(lines)
-        except OtherError as other:
-            self._finished(lines, other.finished, start)
+            finished = self.walk.read_lines(lines)
+        except UnprintedLineError as other:
+            self._mark_done(lines, other.finished, start)
             raise
-        self._finished(lines, finished, start)
+        self._mark_done(lines, finished, start)
 
-    def _finished(self, lines: list[bytes], count: int, start: int) -> None:
+    def _mark_done(self, lines: list[bytes], count: int, start: int) -> None:
         if count:
             self.done = start + sum(map(len, lines[:count])) + count
 
-    def _piece(self, level: _Level, piece: bytes, start: int, depth: int) -> None:
+    def _read_node(self, level: _NodeMarkers, piece: bytes, start: int, depth: int) -> None:
         """Read one node, whose opening line follows byte `start`, and the text after the node."""
         walk = self.walk
-        opened = walk.opened.lines.get(level.line) or walk.understand(level.line, walk.opened)
+        opened = walk.opened.lines.get(level.line) or walk.parse_line(level.line, walk.opened)
         body, closer, tail = piece.partition(level.closer)
         # Not printed, or split inside a string or a longer node: reading by lines is correct then.
         if opened.__class__ is not OpeningLine or opened.table.name != "NodeDef" or not closer or tail[:1] not in b"\n":
-            self._by_lines(level.opener[1:] + piece, start + 1)
+            self._read_lines(level.opener[1:] + piece, start + 1)
             return
-        payload = self._node(body, level, opened)
-        walk.parts += (opened.tag, size_of(payload), payload)
+        payload = self._encode_node(body, level, opened)
+        walk.parts += (opened.tag, length_prefix(payload), payload)
         end = start + len(level.opener) + len(body) + len(closer)
         if walk.at_base:
             walk.kept = len(walk.parts)
             self.done = end + 1
         # Between this node and the next: other fields, functions of the library.
         if tail:
-            self.segment(tail[1:], end + 1, depth + 1)
+            self.read_segment(tail[1:], end + 1, depth + 1)
 
-    def _node(self, body: bytes, level: _Level, opened: OpeningLine) -> bytes:
+    def _encode_node(self, body: bytes, level: _NodeMarkers, opened: OpeningLine) -> bytes:
         """Return the wire bytes inside a node."""
         known = self.known
         head, *attributes = body.split(level.attribute)
         line = level.attribute[1:]
-        made = [known.get(text) or self._attribute(text, line, opened) for text in attributes]
-        return self._head(head, opened) + b"".join(made)
+        made = [known.get(text) or self._encode_attribute(text, line, opened) for text in attributes]
+        return self._encode_head(head, opened) + b"".join(made)
 
-    def _attribute(self, text: bytes, line: bytes, opened: OpeningLine) -> bytes:
+    def _encode_attribute(self, text: bytes, line: bytes, opened: OpeningLine) -> bytes:
         skips = self.document.skips
-        made = self._lines_in_node(line + text, opened)
-        if len(text) <= MEMO_BLOCK_LENGTH and skips == self.document.skips:  # skipped fields must be counted each time
-            if len(self.known) >= MEMO_BLOCKS:
+        made = self._encode_lines(line + text, opened)
+        # skipped fields must be counted each time
+        if len(text) <= MAX_MEMO_BLOCK_BYTES and skips == self.document.skips:
+            if len(self.known) >= MAX_MEMO_BLOCKS:
                 self.known.clear()
             self.known[text] = made
         return made
 
-    def _head(self, text: bytes, opened: OpeningLine) -> bytes:
+    def _encode_head(self, text: bytes, opened: OpeningLine) -> bytes:
         """Return the wire bytes of name, op, inputs and device; a head with anything else is read by lines."""
-        match = _HEAD.fullmatch(text)
+        match = _NODE_HEAD.fullmatch(text)
         if match is None or not text.isascii():
-            return self._lines_in_node(text, opened)
+            return self._encode_lines(text, opened)
         name, op, inputs, device = match.groups()
         # Tags of NodeDef: name 1, op 2, input 3, device 4, each a length-delimited field.
-        made = [b"\n", size_of(name), name, b"\x12", size_of(op), op]
+        made = [b"\n", length_prefix(name), name, b"\x12", length_prefix(op), op]
         for each in inputs.split(b'"')[1::2]:
-            made += (b"\x1a", size_of(each), each)
+            made += (b"\x1a", length_prefix(each), each)
         if device:
-            made += (b"\x22", size_of(device), device)
+            made += (b"\x22", length_prefix(device), device)
         return b"".join(made)
 
-    def _lines_in_node(self, text: bytes, opened: OpeningLine) -> bytes:
+    def _encode_lines(self, text: bytes, opened: OpeningLine) -> bytes:
         """Return the wire bytes of lines. Raises OtherError unless they begin and end inside the same node."""
-        walk = LineWalk(self.document, opened)
-        walk.through(text.split(b"\n"))
+        walk = LineReader(self.document, opened)
+        walk.read_lines(text.split(b"\n"))
         if not walk.at_base:
-            raise OtherError
+            raise UnprintedLineError
         return b"".join(walk.base)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from graphviz_tb.errors import MalformedText
-from graphviz_tb.limits import UNKNOWN_NAMES, WAITING_TEXT
+from graphviz_tb.limits import MAX_BUFFERED_TEXT_BYTES, MAX_UNKNOWN_NAMES
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.read.textproto.literals import varint
+from graphviz_tb.read.textproto.literals import encode_varint
 from graphviz_tb.read.textproto.schema import MessageType
-from graphviz_tb.read.textproto.source import Source
+from graphviz_tb.read.textproto.source import TextSource
 
 
 class OpenMessage(NamedTuple):
@@ -26,7 +26,7 @@ class OpenMessage(NamedTuple):
 class Document:
     """A message being read; finished top-level fields are merged into it a few megabytes at a time."""
 
-    def __init__(self, message: Any, table: MessageType, source: Source) -> None:
+    def __init__(self, message: Any, table: MessageType, source: TextSource) -> None:
         self.message = message
         self.source = source
         self.table = table
@@ -38,55 +38,55 @@ class Document:
     @property
     def data(self) -> bytes:
         """All of the text; a large file is read at the first use."""
-        return self.source.whole()
+        return self.source.read_all()
 
-    def add(self, parts: list[bytes]) -> None:
+    def add_field(self, parts: list[bytes]) -> None:
         """Add a finished top-level field; it is merged now or at the next flush."""
         self.parts += parts
         self.waiting += sum(map(len, parts))
-        if self.waiting > WAITING_TEXT:
-            self.flush()
+        if self.waiting > MAX_BUFFERED_TEXT_BYTES:
+            self.merge_fields()
 
-    def flush(self) -> None:
+    def merge_fields(self) -> None:
         self.message.MergeFromString(b"".join(self.parts))
         self.parts, self.waiting = [], 0
 
-    def skip(self, code: str, what: str, position: int) -> None:
+    def note_skipped(self, code: str, what: str, position: int) -> None:
         """Count a field or enum name that our messages do not know."""
         # A file may have a million unknown names.
-        if len(self.skipped) >= UNKNOWN_NAMES and (code, what) not in self.skipped:
+        if len(self.skipped) >= MAX_UNKNOWN_NAMES and (code, what) not in self.skipped:
             what = "and others"
         seen = self.skipped.setdefault((code, what), [position, 0])
         seen[1] += 1
         self.skips += 1
 
-    def notices(self) -> tuple[Notice, ...]:
+    def skipped_notices(self) -> tuple[Notice, ...]:
         """Return a notice for each unknown field or name, with its first position."""
         made = []
         for (code, what), (position, count) in self.skipped.items():
-            line, column = place(self.data, position)
+            line, column = line_and_column(self.data, position)
             kind = "field" if code == "unknown-field" else "value"
             where = f"line {line}, column {column}"
             made.append(Notice(code, f"{kind} {what} is not known here and was skipped", where, count))
         return tuple(made)
 
-    def error(self, message: str, position: int, hint: str | None = None) -> MalformedText:
-        line, column = place(self.data, position)
+    def error_at(self, message: str, position: int, hint: str | None = None) -> MalformedText:
+        line, column = line_and_column(self.data, position)
         return MalformedText(message, line=line, column=column, name=self.source.name, hint=hint)
 
 
-def closed(frame: OpenMessage) -> bytes:
+def encode_message(frame: OpenMessage) -> bytes:
     """Return tag, length and bytes of a finished message; b"" for a skipped one."""
     if not frame.tag:
         return b""
     payload = b"".join(frame.parts)
-    return frame.tag + varint(len(payload)) + payload
+    return frame.tag + encode_varint(len(payload)) + payload
 
 
-def place(data: bytes, position: int) -> tuple[int, int]:
+def line_and_column(data: bytes, position: int) -> tuple[int, int]:
     """Return line and column of a byte, both from 1, columns in characters.
 
-    >>> place(b"node {\\n  name: 7\\n}", 15)
+    >>> line_and_column(b"node {\\n  name: 7\\n}", 15)
     (2, 9)
     """
     start = data.rfind(b"\n", 0, position) + 1

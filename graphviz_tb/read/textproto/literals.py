@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 import struct
 
-STRING = rb""""[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|'[^'\\\n]*+(?:\\.[^'\\\n]*+)*+'"""
+STRING_PATTERN = rb""""[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|'[^'\\\n]*+(?:\\.[^'\\\n]*+)*+'"""
 # A number without "-", or a word: true, DT_FLOAT, inf.
-SCALAR = rb"(?:\.?[0-9](?:[eE][-+](?=[0-9])|[\w.])*+|[A-Za-z_]\w*+)"
+SCALAR_PATTERN = rb"(?:\.?[0-9](?:[eE][-+](?=[0-9])|[\w.])*+|[A-Za-z_]\w*+)"
 
-_ESCAPE = re.compile(rb"\\(?:[0-7]{1,3}|[xX][0-9a-fA-F]{1,2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.|$)", re.DOTALL)
-_PRINTED = re.compile(rb"""[^\\]*+(?:\\(?:[nrt\\'"]|[0-3][0-7]{2})[^\\]*+)*+""")  # as programs write them
-_INTEGER = re.compile(rb"-?(?:0[xX][0-9a-fA-F]+|[0-9]+)")
-_FLOAT = re.compile(rb"-?(?:(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][-+]?[0-9]+)?[fF]?|(?i:inf(?:inity)?f?|nan))")
-_TRUE, _FALSE = (b"true", b"True", b"t", b"1"), (b"false", b"False", b"f", b"0")
-_SIMPLE = {
+_ESCAPE_PATTERN = re.compile(rb"\\(?:[0-7]{1,3}|[xX][0-9a-fA-F]{1,2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.|$)", re.DOTALL)
+_COMMON_ESCAPES_ONLY = re.compile(rb"""[^\\]*+(?:\\(?:[nrt\\'"]|[0-3][0-7]{2})[^\\]*+)*+""")  # as programs write them
+_INTEGER_PATTERN = re.compile(rb"-?(?:0[xX][0-9a-fA-F]+|[0-9]+)")
+_FLOAT_PATTERN = re.compile(
+    rb"-?(?:(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][-+]?[0-9]+)?[fF]?|(?i:inf(?:inity)?f?|nan))"
+)
+_TRUE_WORDS, _FALSE_WORDS = (b"true", b"True", b"t", b"1"), (b"false", b"False", b"f", b"0")
+_SIMPLE_ESCAPES = {
     b"a": b"\a",
     b"b": b"\b",
     b"f": b"\f",
@@ -29,7 +31,7 @@ _SIMPLE = {
 }
 
 
-class _Escapes(dict[bytes, bytes]):
+class _EscapeCache(dict[bytes, bytes]):
     """Cache from escape to byte."""
 
     def __missing__(self, escape: bytes) -> bytes:
@@ -38,8 +40,8 @@ class _Escapes(dict[bytes, bytes]):
 
 
 def _unescape_one(body: bytes) -> bytes:
-    if body in _SIMPLE:
-        return _SIMPLE[body]
+    if body in _SIMPLE_ESCAPES:
+        return _SIMPLE_ESCAPES[body]
     head = body[:1]
     if head in b"01234567" and body:
         if int(body, 8) > 255:
@@ -48,39 +50,39 @@ def _unescape_one(body: bytes) -> bytes:
     if head in b"xX" and len(body) > 1:
         return bytes([int(body[1:], 16)])
     if head in b"uU" and len(body) > 1:
-        return _code_point(int(body[1:], 16))
+        return _encode_code_point(int(body[1:], 16))
     raise ValueError(f"unknown escape \\{body.decode('utf-8', 'replace')}")
 
 
-def _code_point(number: int) -> bytes:
+def _encode_code_point(number: int) -> bytes:
     if number > 0x10FFFF or 0xD800 <= number < 0xE000:
         raise ValueError(f"no character has the number {number:#x}")
     return chr(number).encode()
 
 
-_ESCAPES = _Escapes()
+_ESCAPE_CACHE = _EscapeCache()
 
 
-def unescape(body: bytes) -> bytes:
+def unescape_string(body: bytes) -> bytes:
     r"""Return the bytes that the text between quotes means.
 
-    >>> unescape(rb"tab\tquote\" \001\x41\u00e9")
+    >>> unescape_string(rb"tab\tquote\" \001\x41\u00e9")
     b'tab\tquote" \x01A\xc3\xa9'
     """
     if b"\\" not in body:
         return body
-    if _PRINTED.fullmatch(body):
+    if _COMMON_ESCAPES_ONLY.fullmatch(body):
         return body.decode("unicode_escape").encode("latin-1")  # the same result, in C
-    return _ESCAPE.sub(lambda match: _ESCAPES[match[0]], body)
+    return _ESCAPE_PATTERN.sub(lambda match: _ESCAPE_CACHE[match[0]], body)
 
 
-def integer(literal: bytes, low: int, high: int) -> int:
+def parse_integer(literal: bytes, low: int, high: int) -> int:
     """Parse a decimal, hexadecimal or octal integer within bounds.
 
-    >>> integer(b"-7", -8, 7), integer(b"0x1F", 0, 255), integer(b"017", 0, 255)
+    >>> parse_integer(b"-7", -8, 7), parse_integer(b"0x1F", 0, 255), parse_integer(b"017", 0, 255)
     (-7, 31, 15)
     """
-    if not _INTEGER.fullmatch(literal):
+    if not _INTEGER_PATTERN.fullmatch(literal):
         raise ValueError("an integer is wanted here")
     # "017" is octal, as in C.
     digits = literal.lstrip(b"-")
@@ -95,21 +97,21 @@ def integer(literal: bytes, low: int, high: int) -> int:
     return number
 
 
-def number(literal: bytes) -> float:
+def parse_float(literal: bytes) -> float:
     """Parse a floating-point literal, with `inf`, `nan` and C's trailing `f`.
 
-    >>> number(b"1.5f"), number(b"-inf"), number(b".5e1")
+    >>> parse_float(b"1.5f"), parse_float(b"-inf"), parse_float(b".5e1")
     (1.5, -inf, 5.0)
     """
-    if _FLOAT.fullmatch(literal):
+    if _FLOAT_PATTERN.fullmatch(literal):
         lower = literal.lower()
         return float(lower if lower.endswith(b"inf") else lower.rstrip(b"f"))
-    if _INTEGER.fullmatch(literal):
-        return float(integer(literal, -(2**127), 2**127))
+    if _INTEGER_PATTERN.fullmatch(literal):
+        return float(parse_integer(literal, -(2**127), 2**127))
     raise ValueError("a number is wanted here")
 
 
-def float32(value: float) -> bytes:
+def encode_float32(value: float) -> bytes:
     """Return the four bytes of the nearest single-precision number; infinity if it is too large."""
     try:
         return struct.pack("<f", value)
@@ -117,24 +119,24 @@ def float32(value: float) -> bytes:
         return struct.pack("<f", float("inf") if value > 0 else float("-inf"))
 
 
-def boolean(literal: bytes) -> bool:
+def parse_boolean(literal: bytes) -> bool:
     """Parse `true`, `True`, `t`, `1` and their opposites."""
-    if literal in _TRUE:
+    if literal in _TRUE_WORDS:
         return True
-    if literal in _FALSE:
+    if literal in _FALSE_WORDS:
         return False
     raise ValueError("true or false is wanted here")
 
 
-def varint(value: int) -> bytes:
+def encode_varint(value: int) -> bytes:
     """Return an integer as a protobuf varint; a negative one as its 64-bit two's complement.
 
-    >>> varint(300), len(varint(-1))
+    >>> encode_varint(300), len(encode_varint(-1))
     (b'\\xac\\x02', 10)
     """
     value &= 0xFFFFFFFFFFFFFFFF
     if value < 0x80:
-        return _ONE_BYTE[value]
+        return _SINGLE_BYTES[value]
     out = bytearray()
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)
@@ -143,4 +145,4 @@ def varint(value: int) -> bytes:
     return bytes(out)
 
 
-_ONE_BYTE = [bytes([value]) for value in range(128)]
+_SINGLE_BYTES = [bytes([value]) for value in range(128)]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 
-class Source(Protocol):
+class TextSource(Protocol):
     """Text of a known size, read in windows of whole lines, or whole.
 
     `name` is its name in errors; it may be empty.
@@ -15,11 +15,11 @@ class Source(Protocol):
     size: int
     name: str
 
-    def window(self, position: int, size: int) -> bytes: ...
-    def whole(self) -> bytes: ...
+    def read_window(self, position: int, size: int) -> bytes: ...
+    def read_all(self) -> bytes: ...
 
 
-class InMemory:
+class TextInMemory:
     """Text in memory."""
 
     def __init__(self, data: bytes, name: str = "") -> None:
@@ -27,10 +27,10 @@ class InMemory:
         self.name = name
         self.size = len(data)
 
-    def window(self, position: int, size: int) -> bytes:
+    def read_window(self, position: int, size: int) -> bytes:
         """Return about `size` bytes up to a line end, without it; a longer line whole.
 
-        >>> InMemory(b"ab\\ncd\\nef").window(0, 7)
+        >>> TextInMemory(b"ab\\ncd\\nef").read_window(0, 7)
         b'ab\\ncd'
         """
         stop = self.data.rfind(b"\n", position, position + size)
@@ -38,11 +38,11 @@ class InMemory:
             stop = self.data.find(b"\n", position + size)
         return self.data[position : stop if stop >= 0 else self.size]
 
-    def whole(self) -> bytes:
+    def read_all(self) -> bytes:
         return self.data
 
 
-class OnDisk:
+class TextOnDisk:
     """A file: only a window is in memory, until the whole is needed."""
 
     def __init__(self, path: Path, size: int, name: str = "") -> None:
@@ -51,8 +51,8 @@ class OnDisk:
         self.size = size
         self._data: bytes | None = None
 
-    def window(self, position: int, size: int) -> bytes:
-        """As in `InMemory`."""
+    def read_window(self, position: int, size: int) -> bytes:
+        """As in `TextInMemory`."""
         with self.path.open("rb") as handle:
             handle.seek(position)
             text = handle.read(min(size, self.size - position))
@@ -67,7 +67,7 @@ class OnDisk:
                 text += more
         return text[:stop] if stop >= 0 else text
 
-    def whole(self) -> bytes:
+    def read_all(self) -> bytes:
         if self._data is None:
             with self.path.open("rb") as handle:
                 self._data = handle.read(self.size)

@@ -11,17 +11,25 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from graphviz_tb.chart.decimate import EACH, decimated
-from graphviz_tb.chart.smooth import smoothed
+from graphviz_tb.chart.decimate import POINTS_PER_COLUMN, decimate_series
+from graphviz_tb.chart.smooth import smooth_series
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.logged import Series
-from graphviz_tb.page.columns import packed
-from graphviz_tb.serve.answers import COLUMNS, Refused, bytes_answer
-from graphviz_tb.serve.asked import FAR, decimal, known, numbers, session_of, whole, word
-from graphviz_tb.serve.session import Drawn, ServedSource
+from graphviz_tb.page.columns import pack_columns
+from graphviz_tb.serve.answers import COLUMNS_MEDIA_TYPE, RefusedRequest, cached_bytes_response
+from graphviz_tb.serve.asked import (
+    MAX_AXIS_VALUE,
+    checked_query,
+    parse_ids,
+    query_integer,
+    query_number,
+    query_word,
+    served_source,
+)
+from graphviz_tb.serve.session import DrawnColumns, ServedSource
 
-WIDEST = 16_384  # pixels
-PARAMETERS = ("from", "to", "axis", "px", "smooth", "restarts")
+MAX_CHART_PX = 16_384  # pixels
+SCALAR_PARAMETERS = ("from", "to", "axis", "px", "smooth", "restarts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,78 +45,80 @@ class ChartView:
     superseded: bool
 
 
-async def series(request: Request) -> Response:
+async def scalar_points(request: Request) -> Response:
     """Return the points of some scalars for a chart of a given width."""
-    query, session = known(request, PARAMETERS), session_of(request)
-    ids = numbers(request.path_params["ids"])
-    found = {number: scalars(session, number) for number in ids}
-    view = view_of(query)
+    query, session = checked_query(request, SCALAR_PARAMETERS), served_source(request)
+    ids = parse_ids(request.path_params["ids"])
+    found = {number: scalar_series(session, number) for number in ids}
+    view = chart_view(query)
     generations = [(number, one.generation, len(one)) for number, one in found.items()]
     tag = f"{session.start} {generations} {view}"
-    return await bytes_answer(request, lambda: answer_columns(found, view, session), COLUMNS, tag)
+    return await cached_bytes_response(request, lambda: scalar_columns(found, view, session), COLUMNS_MEDIA_TYPE, tag)
 
 
-def scalars(session: ServedSource, number: int) -> Series:
-    """Return a series of numbers. Raises `Refused`."""
-    found = session.series(number)
+def scalar_series(session: ServedSource, number: int) -> Series:
+    """Return a series of numbers. Raises `RefusedRequest`."""
+    found = session.series_of_id(number)
     if found.kind != "scalar":
-        raise Refused(400, f"series {number} is of kind {found.kind}", "this address gives scalars")
+        raise RefusedRequest(400, f"series {number} is of kind {found.kind}", "this address gives scalars")
     return found
 
 
-def view_of(query: dict[str, str]) -> ChartView:
-    """Return the view of a query. Raises `Refused`."""
-    start, end = (decimal(query, name, None, -FAR, FAR) for name in ("from", "to"))
+def chart_view(query: dict[str, str]) -> ChartView:
+    """Return the view of a query. Raises `RefusedRequest`."""
+    start, end = (query_number(query, name, None, -MAX_AXIS_VALUE, MAX_AXIS_VALUE) for name in ("from", "to"))
     if start is not None and end is not None and start > end:
-        raise Refused(400, "from is greater than to")
+        raise RefusedRequest(400, "from is greater than to")
     return ChartView(
-        word(query, "axis", ("step", "wall", "relative")),
+        query_word(query, "axis", ("step", "wall", "relative")),
         start,
         end,
-        whole(query, "px", 800, 1, WIDEST),
-        decimal(query, "smooth", 0.0, 0.0, 1.0) or 0.0,
-        word(query, "restarts", ("last", "all")) == "all",
+        query_integer(query, "px", 800, 1, MAX_CHART_PX),
+        query_number(query, "smooth", 0.0, 0.0, 1.0) or 0.0,
+        query_word(query, "restarts", ("last", "all")) == "all",
     )
 
 
-def answer_columns(found: dict[int, Series], view: ChartView, session: ServedSource) -> bytes:
+def scalar_columns(found: dict[int, Series], view: ChartView, session: ServedSource) -> bytes:
     """Return the columns of the answer."""
     blocks: list[tuple[str, NDArray[Any]]] = []
     sent: dict[str, Any] = {}
-    kept = {number: session.drawn.get(*key_of(number, one, view)) for number, one in found.items()}
+    kept = {number: session.drawn.get(*drawn_key(number, one, view)) for number, one in found.items()}
     missing = [number for number, drawn in kept.items() if drawn is None]
     found |= zip(missing, session.with_columns([found[number] for number in missing]), strict=True)
     for number, one in found.items():
-        drawn = kept[number] or session.drawn.put(*key_of(number, one, view), shown(number, one, view, session))
+        drawn = kept[number] or session.drawn.store(
+            *drawn_key(number, one, view), drawn_points(number, one, view, session)
+        )
         sent[str(number)] = {"generation": one.generation, "points": len(one), "sent": len(drawn[0][1])}
         blocks += drawn
-    return packed(sum(one["sent"] for one in sent.values()), blocks, {"series": sent})
+    return pack_columns(sum(one["sent"] for one in sent.values()), blocks, {"series": sent})
 
 
-def key_of(number: int, one: Series, view: ChartView) -> tuple[tuple[int, ChartView], tuple[int, int]]:
+def drawn_key(number: int, one: Series, view: ChartView) -> tuple[tuple[int, ChartView], tuple[int, int]]:
     """Return the cache key of drawn columns, and the state of the series that they depend on."""
     # A series sent as a whole is independent of the width of the chart.
-    pixels = view.pixels if len(one) > EACH * view.pixels else WIDEST
+    pixels = view.pixels if len(one) > POINTS_PER_COLUMN * view.pixels else MAX_CHART_PX
     return (number, replace(view, pixels=pixels)), (one.generation, len(one))
 
 
-def shown(number: int, one: Series, view: ChartView, session: ServedSource) -> Drawn:
+def drawn_points(number: int, one: Series, view: ChartView, session: ServedSource) -> DrawnColumns:
     """Return the points to send, in drawing order, and their smoothed values.
 
     One point on either side of the view is included, so that the line continues to the border.
     """
-    points = one.in_order(view.superseded)
+    points = one.point_order(view.superseded)
     values = one.value[points].astype(np.float64)
-    smooth = smoothed_once(number, one, view, points, session) if view.smooth else None
-    x = along(one, points, view.axis)
+    smooth = smoothed_values(number, one, view, points, session) if view.smooth else None
+    x = axis_values(one, points, view.axis)
     rising = np.argsort(x, kind="stable") if view.axis != "step" else np.arange(len(x))
     points, values, x = points[rising], values[rising], x[rising]
     smooth = None if smooth is None else smooth[rising]
     low = 0 if view.start is None else max(0, int(np.searchsorted(x, view.start, "left")) - 1)
     high = len(x) if view.end is None else min(len(x), int(np.searchsorted(x, view.end, "right")) + 1)
-    kept = decimated(x[low:high], values[low:high], view.pixels)
+    kept = decimate_series(x[low:high], values[low:high], view.pixels)
     if smooth is not None:
-        kept = np.union1d(kept, decimated(x[low:high], smooth[low:high], view.pixels))
+        kept = np.union1d(kept, decimate_series(x[low:high], smooth[low:high], view.pixels))
     points = points[low:high][kept]
     made: list[tuple[str, NDArray[Any]]] = [
         ("step", one.step[points]),
@@ -122,7 +132,7 @@ def shown(number: int, one: Series, view: ChartView, session: ServedSource) -> D
     return tuple((f"{number}.{name}", column) for name, column in made)
 
 
-def smoothed_once(
+def smoothed_values(
     number: int, one: Series, view: ChartView, points: NDArray[np.int64], session: ServedSource
 ) -> NDArray[np.float64]:
     """Smooth the values of a series that count; superseded ones stay as they are.
@@ -134,13 +144,13 @@ def smoothed_once(
     if known is not None:
         return known[0][1]
     made, stale = one.value[points].astype(np.float64), one.superseded[points]
-    made[~stale] = smoothed(made[~stale], view.smooth)
-    if len(one) > EACH * view.pixels:
-        session.drawn.put(key, stamp, (("smoothed", made),))
+    made[~stale] = smooth_series(made[~stale], view.smooth)
+    if len(one) > POINTS_PER_COLUMN * view.pixels:
+        session.drawn.store(key, stamp, (("smoothed", made),))
     return made
 
 
-def along(one: Series, points: NDArray[np.int64], axis: str) -> NDArray[np.float64]:
+def axis_values(one: Series, points: NDArray[np.int64], axis: str) -> NDArray[np.float64]:
     """Return the positions of points on an axis: steps, wall times, or seconds since the first point."""
     if axis == "step":
         return one.step[points].astype(np.float64)
@@ -151,4 +161,4 @@ def along(one: Series, points: NDArray[np.int64], axis: str) -> NDArray[np.float
     return made
 
 
-SCALAR_ROUTES = [Route("/api/series/{ids}", series)]
+SCALAR_ROUTES = [Route("/api/series/{ids}", scalar_points)]

@@ -9,64 +9,64 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from graphviz_tb import __version__
-from graphviz_tb.page.custom import custom_told
+from graphviz_tb.page.custom import custom_charts_values
 from graphviz_tb.page.hparams import trials_table
-from graphviz_tb.read.logged.layouts import custom_charts
-from graphviz_tb.serve.answers import kept_json
-from graphviz_tb.serve.asked import known, session_of
+from graphviz_tb.read.logged.layouts import read_custom_charts
+from graphviz_tb.serve.answers import cached_json_response
+from graphviz_tb.serve.asked import checked_query, served_source
 
 
-async def state(request: Request) -> Response:
+async def server_state(request: Request) -> Response:
     """Return all runs, the number of series of each kind, and the graphs."""
-    known(request, ())
-    what, make = session_of(request).state()
-    return await kept_json(request, lambda: {"version": __version__, **make()}, what)
+    checked_query(request, ())
+    what, make = served_source(request).state_answer()
+    return await cached_json_response(request, lambda: {"version": __version__, **make()}, what)
 
 
-async def tags(request: Request) -> Response:
+async def tag_list(request: Request) -> Response:
     """Return all tags, of one kind or of all, with the series of each run."""
-    kind = known(request, ("kind",)).get("kind")
-    what, make = session_of(request).tags(kind)
-    return await kept_json(request, make, what)
+    kind = checked_query(request, ("kind",)).get("kind")
+    what, make = served_source(request).tags_answer(kind)
+    return await cached_json_response(request, make, what)
 
 
-async def hparams(request: Request) -> Response:
+async def hparams_table(request: Request) -> Response:
     """Return a column for each hyperparameter and metric, a row for each session."""
-    known(request, ())
-    session = session_of(request)
+    checked_query(request, ())
+    session = served_source(request)
     logged = session.logged
 
     def make() -> dict[str, Any]:
         table = trials_table(logged)
         return {**table, "rows": [{**row, "run": session.run_id(row["run"])} for row in table["rows"]]}
 
-    return await kept_json(request, make, f"hparams {session.generation}")
+    return await cached_json_response(request, make, f"hparams {session.generation}")
 
 
-async def custom(request: Request) -> Response:
+async def custom_layouts(request: Request) -> Response:
     """Return the categories of the layouts of all runs, and their charts."""
-    known(request, ())
-    session = session_of(request)
+    checked_query(request, ())
+    session = served_source(request)
     logged = session.logged
 
     def make() -> dict[str, Any]:
-        return custom_told(custom_charts(logged, session.read))
+        return custom_charts_values(read_custom_charts(logged, session.read))
 
-    return await kept_json(request, make, f"custom {session.generation}")
+    return await cached_json_response(request, make, f"custom {session.generation}")
 
 
-async def events(request: Request) -> Response:
+async def event_stream(request: Request) -> Response:
     """Stream server-sent events, from the generation that the page knows."""
-    query = known(request, ("since",))
+    query = checked_query(request, ("since",))
     last = request.headers.get("last-event-id", query.get("since"))
-    stream = session_of(request).events.stream(last)
+    stream = served_source(request).events.stream(last)
     return StreamingResponse(stream, headers={"x-accel-buffering": "no"}, media_type="text/event-stream")
 
 
 STATE_ROUTES = [
-    Route("/api/state", state),
-    Route("/api/tags", tags),
-    Route("/api/hparams", hparams, methods=["GET"]),
-    Route("/api/custom", custom, methods=["GET"]),
-    Route("/api/events", events, methods=["GET"]),
+    Route("/api/state", server_state),
+    Route("/api/tags", tag_list),
+    Route("/api/hparams", hparams_table, methods=["GET"]),
+    Route("/api/custom", custom_layouts, methods=["GET"]),
+    Route("/api/events", event_stream, methods=["GET"]),
 ]

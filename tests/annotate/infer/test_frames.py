@@ -17,7 +17,7 @@ def test_a_frame_holds_what_is_called_in_it(callers: list[int]) -> None:
         frames.append(CallFrame(number, (), frames[caller]))
         around.append({number, *around[caller]})
     for number, frame in enumerate(frames):
-        assert {other for other, held in enumerate(frames) if held.holds(frame)} == around[number]
+        assert {other for other, held in enumerate(frames) if held.encloses(frame)} == around[number]
 
 
 @pytest.mark.slow

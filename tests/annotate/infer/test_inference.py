@@ -237,7 +237,7 @@ def inferred_for(wanted: str, *nodes: dict[str, Any]) -> set[str]:
     """The nodes that are inferred for the shape of one."""
     graph = load(GraphDef(node=nodes)).hierarchy.graph
     inference = TensorDecoder(graph).inference
-    inference.outs(graph.index[0][wanted])
+    inference.outputs_of_node(graph.index[0][wanted])
     return {graph.name[node] for node in inference.main.outs}
 
 

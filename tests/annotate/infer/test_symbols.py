@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb import load
-from graphviz_tb.annotate.infer.symbols import HIDDEN, LARGEST, Symbols, known
-from graphviz_tb.limits import FACTORS
+from graphviz_tb.annotate.infer.symbols import MAX_CALCULATED, SYMBOL_LIMIT, Symbols, is_known_number
+from graphviz_tb.limits import MAX_FACTORS
 from graphviz_tb.proto import GraphDef
 from tests.timing import within
 
 OPERATIONS = st.tuples(st.sampled_from(["add", "difference", "product", "quotient", "max", "floor", "span"]),
                        st.integers(0, 99), st.integers(0, 99))  # fmt: skip
-NUMBERS = st.one_of(st.integers(-3, 9), st.sampled_from([LARGEST - 1, 1 - LARGEST, 2**40, -(2**61)]))
+NUMBERS = st.one_of(st.integers(-3, 9), st.sampled_from([MAX_CALCULATED - 1, 1 - MAX_CALCULATED, 2**40, -(2**61)]))
 
 
 def calculated(symbols: Symbols, operation: str, a: int, b: int) -> int:
@@ -27,7 +27,7 @@ def calculated(symbols: Symbols, operation: str, a: int, b: int) -> int:
         return symbols.quotient([a], [b])
     if operation == "difference":
         return symbols.difference(a, b)
-    return symbols.calc(operation, a, b, *([1] if operation == "span" else []))
+    return symbols.calculate(operation, a, b, *([1] if operation == "span" else []))
 
 
 @given(st.lists(NUMBERS, min_size=1, max_size=5), st.lists(OPERATIONS, max_size=60), st.integers(1, 64))
@@ -35,41 +35,41 @@ def test_any_expression_has_a_value_that_is_no_symbol(
     numbers: list[int], steps: list[tuple[str, int, int]], size: int
 ) -> None:
     symbols = Symbols()
-    values = [symbols.fresh(), symbols.fresh(), *numbers]
+    values = [symbols.new_symbol(), symbols.new_symbol(), *numbers]
     for operation, left, right in steps:
         values.append(calculated(symbols, operation, values[left % len(values)], values[right % len(values)]))
     for value in values:
-        assert -LARGEST <= (value if known(value) else symbols.with_all(value, size)) <= LARGEST
-        assert known(value) or symbols.with_all(value, size) == symbols.with_all(value, size)
+        assert -MAX_CALCULATED <= (value if is_known_number(value) else symbols.evaluate(value, size)) <= MAX_CALCULATED
+        assert is_known_number(value) or symbols.evaluate(value, size) == symbols.evaluate(value, size)
 
 
 def test_squares_of_squares() -> None:
     symbols = Symbols()
-    value = symbols.fresh()
+    value = symbols.new_symbol()
     for _ in range(200):
         value = symbols.product([value, value])
     assert symbols.product([value, value]) == symbols.product([value, value])
-    assert symbols.with_all(value, 1) == 1
-    assert symbols.with_all(value, 3) == LARGEST
+    assert symbols.evaluate(value, 1) == 1
+    assert symbols.evaluate(value, 3) == MAX_CALCULATED
 
 
 def test_a_product_of_few_factors_is_flat() -> None:
     symbols = Symbols()
-    batch = symbols.fresh()
-    flat = symbols.product([batch] * (FACTORS // 2))
+    batch = symbols.new_symbol()
+    flat = symbols.product([batch] * (MAX_FACTORS // 2))
     assert symbols.quotient([symbols.product([flat, batch])], [flat]) == batch
 
 
-@pytest.mark.parametrize("step", [LARGEST - 1, 1 - LARGEST])
+@pytest.mark.parametrize("step", [MAX_CALCULATED - 1, 1 - MAX_CALCULATED])
 def test_what_is_added_to_a_symbol_never_looks_like_one(step: int) -> None:
     symbols = Symbols()
-    batch = value = symbols.fresh()
+    batch = value = symbols.new_symbol()
     for _ in range(4):
-        value = symbols.calc("add", value, step)
-    assert not known(value)
-    assert HIDDEN < symbols.with_all(value, 1) <= LARGEST
-    up, down = symbols.calc("add", batch, LARGEST - 1), symbols.calc("add", batch, 1 - LARGEST)
-    assert not known(symbols.difference(up, down))
+        value = symbols.calculate("add", value, step)
+    assert not is_known_number(value)
+    assert SYMBOL_LIMIT < symbols.evaluate(value, 1) <= MAX_CALCULATED
+    up, down = symbols.calculate("add", batch, MAX_CALCULATED - 1), symbols.calculate("add", batch, 1 - MAX_CALCULATED)
+    assert not is_known_number(symbols.difference(up, down))
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from graphviz_tb.model.paths import LIBRARY, joined_address
+from graphviz_tb.model.paths import LIBRARY_PREFIX, join_address
 from graphviz_tb.proto import GraphDef
 from tests.fuzz.families.graphs import binary
 
@@ -67,14 +67,18 @@ def _add(graph: GraphDef, name: str, called: list[str], random: Random) -> None:
 def addresses(graph: GraphDef) -> list[str]:
     """What nodes are asked for by: those of the graph, those in functions, those below a call of a function."""
     bodies = {each.signature.name: [node.name for node in each.node_def] for each in graph.library.function}
-    made = {joined_address([node.name]) for node in graph.node}
+    made = {join_address([node.name]) for node in graph.node}
     for function, inside in bodies.items():
-        made |= {function, LIBRARY + function, *(LIBRARY + joined_address([function, inner]) for inner in inside)}
+        made |= {
+            function,
+            LIBRARY_PREFIX + function,
+            *(LIBRARY_PREFIX + join_address([function, inner]) for inner in inside),
+        }
     for node in graph.node:
         for way in (node.op, *(value.func.name for value in node.attr.values())):
-            made |= {joined_address([node.name, inner]) for inner in bodies.get(way, ())}
+            made |= {join_address([node.name, inner]) for inner in bodies.get(way, ())}
         for attribute, value in node.attr.items():
-            made |= {joined_address([node.name, f"{attribute}/{inner}"]) for inner in bodies.get(value.func.name, ())}
+            made |= {join_address([node.name, f"{attribute}/{inner}"]) for inner in bodies.get(value.func.name, ())}
     return sorted(made)
 
 

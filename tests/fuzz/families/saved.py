@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 from graphviz_tb.proto import GraphDef, MetaGraphDef, SavedModel
-from graphviz_tb.read.textproto.literals import varint
+from graphviz_tb.read.textproto.literals import encode_varint
 from tests.fuzz.families import calls
 from tests.fuzz.families.graphs import ODD
 
@@ -15,8 +15,8 @@ from tests.fuzz.families.graphs import ODD
 def field(number: int, content: bytes | int) -> bytes:
     """A field on the wire: the graph of objects has no messages of its own here."""
     if isinstance(content, int):
-        return varint(number << 3) + varint(content)
-    return varint(number << 3 | 2) + varint(len(content)) + content
+        return encode_varint(number << 3) + encode_varint(content)
+    return encode_varint(number << 3 | 2) + encode_varint(len(content)) + content
 
 
 def signatures(random: Random) -> tuple[str, bytes]:

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from graphviz_tb.annotate.infer.op import Rule
+from graphviz_tb.annotate.infer.op import ShapeRule
 
-RuleFamilies = dict[str, dict[str, Rule]]  # by name of the family, then by op type
+RuleFamilies = dict[str, dict[str, ShapeRule]]  # by name of the family, then by op type
 
 
-def rule_in(family: str, op: str) -> Rule:
+def rule_of_family(family: str, op: str) -> ShapeRule:
     """Return the rule of an op from its family.
 
-    >>> callable(rule_in("arrays", "Pack"))
+    >>> callable(rule_of_family("arrays", "Pack"))
     True
     """
     return FAMILY_LOADERS[family]()[family][op]

@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-from graphviz_tb.annotate.infer.op import Op, Rule, RuleResult
-from graphviz_tb.annotate.infer.values import Dims, broadcast
+from graphviz_tb.annotate.infer.op import Op, RuleResult, ShapeRule
+from graphviz_tb.annotate.infer.values import Dims, broadcast_dims
 
 
-def softmax_loss(op: Op) -> RuleResult:
+def infer_softmax_loss(op: Op) -> RuleResult:
     """`SoftmaxCrossEntropyWithLogits`: a loss per row, and the gradient."""
-    shape = broadcast(op.shape(0), op.shape(1), op.symbols)
+    shape = broadcast_dims(op.shape(0), op.shape(1), op.symbols)
     if shape is None or len(shape) != 2:
-        return [(op.symbols.fresh(),), shape]
+        return [(op.symbols.new_symbol(),), shape]
     return [shape[:1], shape]
 
 
-def cell(op: Op) -> Dims:
+def lstm_cell_shape(op: Op) -> Dims:
     """Return (batch, cell size): the batch of the input x, the cell size of the previous state."""
     x, state = op.shape(0), op.shape(1)
     return (x[0], state[1]) if x is not None and state is not None and len(x) == len(state) == 2 else state
 
 
-def lstm_cell_gradient(op: Op) -> RuleResult:
+def infer_lstm_cell_gradient(op: Op) -> RuleResult:
     """`LSTMBlockCellGrad`: gradients of the state, of the four gates together, and of three vectors of peepholes."""
-    shape = cell(op)
+    shape = lstm_cell_shape(op)
     if shape is None or len(shape) != 2:
         return [shape, None, None, None, None]
     batch, size = shape
     return [shape, (batch, op.symbols.product([size, 4])), *[(size,)] * 3]
 
 
-def block_lstm(op: Op) -> RuleResult:
+def infer_block_lstm(op: Op) -> RuleResult:
     """`BlockLSTM`: equal shapes for all outputs; x is (time, batch, inputs), the bias covers four gates."""
     shape, bias = op.shape(1), op.shape(8)
     if shape is None or bias is None or len(shape) != 3 or len(bias) != 1:
@@ -38,7 +38,7 @@ def block_lstm(op: Op) -> RuleResult:
     return [(*shape[:2], op.symbols.quotient(bias, [4]))] * 7
 
 
-def cudnn_rnn(op: Op) -> RuleResult:
+def infer_cudnn_rnn(op: Op) -> RuleResult:
     """`CudnnRNNV3`: outputs of (time, batch, directions * units), the last states, reserved space."""
     shape, state = op.shape(0), op.shape(1)
     last = state if op.attr("rnn_mode") == "lstm" else ()
@@ -50,19 +50,19 @@ def cudnn_rnn(op: Op) -> RuleResult:
     return [(shape[0], shape[1], units), state, last, None, None]
 
 
-def candidate_sampler(op: Op) -> RuleResult:
+def infer_candidate_sampler(op: Op) -> RuleResult:
     """`UniformCandidateSampler` and the like: sampled classes, expected counts of true and of sampled classes."""
     shape, count, true = op.shape(0), op.attr("num_sampled"), op.attr("num_true")  # sizes: no outputs are counted
-    rows = shape[0] if shape else op.symbols.fresh()
+    rows = shape[0] if shape else op.symbols.new_symbol()
     return [(count,), (rows, true), (count,)]
 
 
-NETWORK_RULES: dict[str, Rule] = {
-    "SoftmaxCrossEntropyWithLogits": softmax_loss,
-    "LSTMBlockCellGrad": lstm_cell_gradient,
-    "BlockLSTM": block_lstm,
-    "BlockLSTMV2": block_lstm,
-    **dict.fromkeys(["CudnnRNN", "CudnnRNNV2", "CudnnRNNV3"], cudnn_rnn),
+NETWORK_RULES: dict[str, ShapeRule] = {
+    "SoftmaxCrossEntropyWithLogits": infer_softmax_loss,
+    "LSTMBlockCellGrad": infer_lstm_cell_gradient,
+    "BlockLSTM": infer_block_lstm,
+    "BlockLSTMV2": infer_block_lstm,
+    **dict.fromkeys(["CudnnRNN", "CudnnRNNV2", "CudnnRNNV3"], infer_cudnn_rnn),
     **dict.fromkeys(
         [
             "LogUniformCandidateSampler",
@@ -72,6 +72,6 @@ NETWORK_RULES: dict[str, Rule] = {
             "AllCandidateSampler",
             "ThreadUnsafeUnigramCandidateSampler",
         ],
-        candidate_sampler,
+        infer_candidate_sampler,
     ),
 }
