@@ -191,12 +191,12 @@ def printed(*arguments: str, quiet: bool = True) -> str:
     import contextlib
     import io
 
-    from graphviz_tb.commands import run_command_line
+    from graphviz_tb.commands import _run_command_line
 
     out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
     os.environ["COLUMNS"] = "80"
     with contextlib.redirect_stdout(out), contextlib.chdir(ROOT):
-        run_command_line([*arguments, *(["--quiet"] if quiet else [])])
+        _run_command_line([*arguments, *(["--quiet"] if quiet else [])])
         told = out.buffer.getvalue().decode()
     return f"```text\n$ tbgraph {shlex.join(arguments)}\n{told}```\n"
 
@@ -249,31 +249,31 @@ def theme_colours() -> str:
 
 # What a number is for → where it is in the code.
 NUMBERS = (
-    ("closed scope: height", "place.sizes SCOPE_HEIGHT"),
-    ("closed scope: least and greatest width", "place.sizes MIN_SCOPE_WIDTH MAX_SCOPE_WIDTH"),
-    ("op: height", "place.sizes OP_HEIGHT"),
-    ("op: least and greatest width", "place.sizes MIN_OP_WIDTH MAX_OP_WIDTH"),
-    ("room beside a label", "place.names LABEL_PADDING"),
-    ("sheets of a stack, set off by", "place.sizes SHEET_OFFSET"),
+    ("closed scope: height", "place.boxes SCOPE_HEIGHT"),
+    ("closed scope: least and greatest width", "place.boxes MIN_SCOPE_WIDTH MAX_SCOPE_WIDTH"),
+    ("op: height", "place.boxes OP_HEIGHT"),
+    ("op: least and greatest width", "place.boxes MIN_OP_WIDTH MAX_OP_WIDTH"),
+    ("room beside a label", "place.boxes LABEL_PADDING"),
+    ("sheets of a stack, set off by", "place.boxes SHEET_OFFSET"),
     ("type size: scope, op, small", "model.measure NODE_FONT_PX OP_FONT_PX SMALL_FONT_PX"),
-    ("open group: title bar", "place.titles TITLE_BAR_HEIGHT"),
+    ("open group: title bar", "place.boxes TITLE_BAR_HEIGHT"),
     ("open group: room around the content", "place.frames FRAME_PADDING"),
-    ("longest title of an open group", "place.titles MAX_TITLE_WIDTH"),
-    ("constant, summary, stub: width and height", "place.beside STUB_SIZES"),
-    ("from one stub to the next", "place.beside STUB_ROW"),
-    ("longest label of a stub", "view.stubs STUB_LABEL_PX"),
-    ("auxiliary area: distance from the drawing", "place.auxiliary AREA_DISTANCE"),
-    ("auxiliary area: heading", "place.auxiliary HEADING_SIZE"),
-    ("longest label of an edge", "view.labels LINE_LABEL_PX"),
-    ("thinnest and thickest edge, tenths of a pixel", "model.thickness THINNEST_TENTHS THICKEST_TENTHS"),
+    ("longest title of an open group", "place.boxes MAX_TITLE_WIDTH"),
+    ("constant, summary, stub: width and height", "place.boxes STUB_SIZES"),
+    ("from one stub to the next", "place.boxes STUB_ROW"),
+    ("longest label of a stub", "words.level STUB_LABEL_PX"),
+    ("auxiliary area: distance from the drawing", "place.frames AREA_DISTANCE"),
+    ("auxiliary area: heading", "place.frames HEADING_SIZE"),
+    ("longest label of an edge", "words.line_labels LINE_LABEL_PX"),
+    ("thinnest and thickest edge, tenths of a pixel", "model.metagraph THINNEST_TENTHS THICKEST_TENTHS"),
     ("widest level before it wraps", "arrange.shelves MAX_LEVEL_WIDTH"),
     ("most ports on a side", "limits MAX_PORTS_PER_SIDE"),
     ("corner of an edge", "render.lines BEND_RADIUS"),
     ("arrow head: length and width", "render.lines ARROW_LENGTH ARROW_WIDTH"),
     ("dashes of control edges", "render.lines CONTROL_LINE_DASHES"),
     ("port, radius", "render.compose PORT_RADIUS"),
-    ("margin of the picture", "render.sheet PAGE_MARGIN"),
-    ("picture title, facts below it", "render.sheet TITLE_SIZE FACTS_SIZE"),
+    ("margin of the picture", "render.compose PAGE_MARGIN"),
+    ("picture title, facts below it", "render.compose TITLE_SIZE FACTS_SIZE"),
     ("widest legend", "render.legend MAX_COLUMN_WIDTH"),
     ("legend: type size", "model.measure OP_FONT_PX"),
     ("PNG: widest, and most pixels in all, unless asked", "limits MAX_PNG_SIDE_PX MAX_PNG_PIXELS"),
@@ -303,7 +303,7 @@ def gaps() -> str:
     """The distances, from the code."""
     from dataclasses import fields
 
-    from graphviz_tb.model.level import LevelGaps
+    from graphviz_tb.model.skeleton import LevelGaps
 
     lines = ["| between | pixels |", "|---|---|"]
     distances = [field for field in fields(LevelGaps) if type(field.default) is int]  # `bar` and `upward` are none
@@ -312,9 +312,9 @@ def gaps() -> str:
 
 def bounds() -> str:
     """The table of all bounds, stage by stage."""
-    from graphviz_tb.limits import all_limits
+    from graphviz_tb.limits import _all_limits
 
-    limits = all_limits().values()
+    limits = _all_limits().values()
     rows = [f"| {limit.stage} | {limit:,} | {limit.unit} {limit.bounds} | {limit.beyond} |" for limit in limits]
     return "\n".join(["| stage | bound | of what | beyond it |", "|---|--:|---|---|", *rows]) + "\n"
 

@@ -23,20 +23,20 @@ TYPE_CHECKING = False  # importing `typing` takes as long as everything else, an
 if TYPE_CHECKING:
     from typing import Any
 
+    from graphviz_tb.api.picture import Picture
+    from graphviz_tb.api.pipeline import Model, load
     from graphviz_tb.diff.result import Changes
     from graphviz_tb.errors import GraphError, ReadError, RequestError, TbGraphError, ToolError
-    from graphviz_tb.log import Log, open_log
+    from graphviz_tb.logs.log import Log, open_log
     from graphviz_tb.options import Options
-    from graphviz_tb.picture import Picture
-    from graphviz_tb.pipeline import Model, load
 
 _HOME = {
-    "load": "pipeline",
+    "load": "api.pipeline",
     "Changes": "diff.result",
-    "Model": "pipeline",
-    "Log": "log",
-    "open_log": "log",
-    "Picture": "picture",
+    "Model": "api.pipeline",
+    "Log": "logs.log",
+    "open_log": "logs.log",
+    "Picture": "api.picture",
     "Options": "options",
     "TbGraphError": "errors",
     "ReadError": "errors",
@@ -63,7 +63,7 @@ __all__ = [
 ]
 
 
-def load_ipython_extension(shell: Any) -> None:
+def _load_ipython_extension(shell: Any) -> None:
     """Register `%tbgraph LOGDIR`, which shows a log while it is written (`%load_ext graphviz_tb`)."""
     import_module("graphviz_tb.serve.notebook").register_magic(shell)
 

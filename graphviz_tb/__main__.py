@@ -18,7 +18,7 @@ def main() -> None:
 
         for number in (getattr(signal, name) for name in END_SIGNALS if hasattr(signal, name)):  # Windows has no SIGHUP
             if signal.getsignal(number) == signal.SIG_DFL:  # `nohup` ignores it
-                signal.signal(number, raise_terminated)
+                signal.signal(number, _raise_terminated)
         import os
 
         # The threads that numpy starts on import, for matrix products, cost a third of a small picture. Only the
@@ -35,7 +35,7 @@ def main() -> None:
         gc.freeze()  # a last collection of objects that go with the process anyway takes longer than a small picture
 
 
-def raise_terminated(number: int, frame: object) -> None:
+def _raise_terminated(number: int, frame: object) -> None:
     """Raise `Terminated`, so that the process cleans up and exits with the usual code of a signal."""
     raise Terminated(128 + number)
 

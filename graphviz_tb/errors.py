@@ -46,10 +46,10 @@ class TbGraphError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the fields of an error, as the constructors differ."""
-        return rebuild_error, (type(self), self.args, dict(self.__dict__))
+        return _rebuild_error, (type(self), self.args, dict(self.__dict__))
 
 
-def rebuild_error(kind: type[TbGraphError], args: tuple[Any, ...], values: dict[str, Any]) -> TbGraphError:
+def _rebuild_error(kind: type[TbGraphError], args: tuple[Any, ...], values: dict[str, Any]) -> TbGraphError:
     """Rebuild a pickled error without calling its constructor."""
     # Past the constructor: each class has its own signature, and the message is complete already.
     error = kind.__new__(kind, *args)

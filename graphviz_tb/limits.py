@@ -454,6 +454,6 @@ MAX_COMPARED_NAME_LETTERS = Limit(80, "commands", "letters",
 # fmt: on
 
 
-def all_limits() -> dict[str, Limit]:
+def _all_limits() -> dict[str, Limit]:
     """Return every limit by name, in the order of the stages."""
     return {name: value for name, value in globals().items() if isinstance(value, Limit)}

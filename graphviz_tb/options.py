@@ -46,7 +46,7 @@ ANNOTATION_TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
-def check_options(options: DataclassInstance) -> None:
+def _check_options(options: DataclassInstance) -> None:
     """Raise for values of the wrong type, numbers out of range, and NaN.
 
     >>> PictureOptions(depth=-1)
@@ -58,12 +58,12 @@ def check_options(options: DataclassInstance) -> None:
     """
     for option in fields(options):
         value = getattr(options, option.name)
-        check_option_type(option.name, str(option.type), value)
+        _check_option_type(option.name, str(option.type), value)
         if isinstance(value, bool) or not isinstance(value, Real):
             # To Python, True is a number.
             continue
         # Not converted to float: whole numbers above 2**53 would change.
-        number: float = value if isinstance(value, int | float) else as_comparable_float(value)
+        number: float = value if isinstance(value, int | float) else _as_comparable_float(value)
         said, most = short_repr(number), MAX_VALUES.get(option.name, MAX_OPTION_INT)
         # Not `<`: every comparison with NaN is false, so NaN is refused too.
         if option.name in MIN_VALUES and not number >= MIN_VALUES[option.name]:
@@ -72,7 +72,7 @@ def check_options(options: DataclassInstance) -> None:
             raise RequestError(f"{option.name} is {said}; the most is {most}")
 
 
-def as_comparable_float(number: Real) -> float:
+def _as_comparable_float(number: Real) -> float:
     """Return a float for comparison; numbers too large for a float become infinite."""
     try:
         return float(number)
@@ -80,7 +80,7 @@ def as_comparable_float(number: Real) -> float:
         return -inf if number < 0 else inf
 
 
-def check_option_type(name: str, annotation: str, value: object) -> None:
+def _check_option_type(name: str, annotation: str, value: object) -> None:
     """Raise for a value that the field's annotation does not allow. A tuple holds text, or paths for file options."""
     words = annotation.split(" | ")
     legal = tuple(kind for word in words for kind in ANNOTATION_TYPES.get(word, (str,)))
@@ -114,7 +114,7 @@ class ReadOptions:
     keep_warm_up: bool = False  # include a first step that is much slower than the rest
 
     def __post_init__(self) -> None:
-        check_options(self)
+        _check_options(self)
 
     @property
     def limits_memory(self) -> bool:
@@ -134,7 +134,7 @@ class FlattenOptions:
     tensorboard: bool = False
 
     def __post_init__(self) -> None:
-        check_options(self)
+        _check_options(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ class GroupOptions:
     tensorboard: bool = False
 
     def __post_init__(self) -> None:
-        check_options(self)
+        _check_options(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,7 @@ class ExpandOptions:
     tensorboard: bool = False
 
     def __post_init__(self) -> None:
-        check_options(self)
+        _check_options(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +203,7 @@ class PictureOptions:
     page_max: float = 25.0  # megabytes of a page; groups that do not fit are left out, deepest first
 
     def __post_init__(self) -> None:
-        check_options(self)
+        _check_options(self)
         from graphviz_tb.model.scene import DIRECTIONS
 
         if self.direction not in DIRECTIONS:
@@ -231,7 +231,7 @@ class AnnotateOptions:
     batch: int = 1
 
     def __post_init__(self) -> None:
-        check_options(self)
+        _check_options(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,14 +53,14 @@ class GraphMatcher:
         if not path.exists():
             said = f"there is no graph {str(path)!r} to compare with"
         else:
-            said = baseline_difference(path, now, label or "the model", words)
+            said = _baseline_difference(path, now, label or "the model", words)
         if said and self.update:
             self._write_baseline(path, now)
         elif said:
             raise AssertionError(f"{said}\n\nTo write the file: pytest {UPDATE_OPTION} '{self.node.nodeid}'")
 
     def _write_baseline(self, path: Path, data: bytes) -> None:
-        from graphviz_tb.output import convert_file_errors, write_output
+        from graphviz_tb.output.files import convert_file_errors, write_output
 
         writers = self.node.config.stash.setdefault(BASELINE_WRITERS, {})
         other = writers.setdefault(path.resolve(), self.node.nodeid)
@@ -73,7 +73,7 @@ class GraphMatcher:
         self.node.user_properties.append((WRITTEN_PROPERTY, str(path)))
 
 
-def baseline_difference(path: Path, now: bytes, label: str, include: tuple[str, ...]) -> str:
+def _baseline_difference(path: Path, now: bytes, label: str, include: tuple[str, ...]) -> str:
     """Return what changed since a baseline, in words; "" if nothing did."""
     from graphviz_tb.diff.baseline import since
     from graphviz_tb.errors import TbGraphError

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 import graphviz_tb
-from graphviz_tb.commands import run_command_line
+from graphviz_tb.api.pipeline import Model
+from graphviz_tb.commands import _run_command_line
 from graphviz_tb.errors import RequestError, UnknownChoice
-from graphviz_tb.formats import RENDERERS, output_format
 from graphviz_tb.options import LOGGED_COLOR_OPTIONS, PictureOptions
-from graphviz_tb.pipeline import Model
+from graphviz_tb.output.renderers import RENDERERS, output_format
 from tests.each import each
 from tests.effort import part
 
@@ -104,7 +104,7 @@ def written(format: str, model: Model, options: PictureOptions) -> str | bytes:
 def test_its_suffix_is_its_own(format: str, tmp_path: Path) -> None:
     suffix = RENDERERS[format].suffix
     assert output_format(f"a/b{suffix}") == output_format(f"B{suffix.upper()}") == format
-    assert run_command_line(["render", str(REAL / "hidden_scope.pbtxt"), "-o", str(tmp_path / f"x{suffix}")]) == 0
+    assert _run_command_line(["render", str(REAL / "hidden_scope.pbtxt"), "-o", str(tmp_path / f"x{suffix}")]) == 0
     assert (tmp_path / f"x{suffix}").read_bytes() == graphviz_tb.load(REAL / "hidden_scope.pbtxt").render(format)
 
 
@@ -121,10 +121,10 @@ def test_what_changes_no_output_is_refused_before_anything_is_read(
     target = tmp_path / "x.json"
     with pytest.raises(RequestError, match="depth changes nothing"):
         graphviz_tb.load(REAL / "hidden_scope.pbtxt").save(target, depth=1)
-    assert run_command_line(["render", "nowhere.pb", "-o", str(target), "--depth", "0"]) == 2
+    assert _run_command_line(["render", "nowhere.pb", "-o", str(target), "--depth", "0"]) == 2
     assert "it is for svg" in capsys.readouterr().err
     assert (
-        run_command_line(
+        _run_command_line(
             [
                 "render",
                 str(REAL / "hidden_scope.pbtxt"),
@@ -148,9 +148,10 @@ def test_a_picture_is_drawn_once_for_all_its_formats(model: Model) -> None:
 
 def test_every_renderer_is_in_the_table() -> None:
     """A function of `render/` that makes a file of a subject or a drawing is a row."""
+    table = (ROOT / "graphviz_tb" / "output" / "renderers.py").read_text(encoding="utf-8")
     for path in sorted((ROOT / "graphviz_tb" / "render").glob("*.py")):
         module = import_module(f"graphviz_tb.render.{path.stem}")
         for name, function in inspect.getmembers(module, inspect.isfunction):
             makes = inspect.signature(function)
             if makes.return_annotation == "bytes" and [*makes.parameters][:1] in (["subject"], ["drawing"]):
-                assert name in RENDERERS, f"{name} of render/{path.name} is in no row of RENDERERS"
+                assert name in table, f"{name} of render/{path.name} is in no row of RENDERERS"

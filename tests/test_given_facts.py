@@ -13,10 +13,10 @@ import networkx
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.commands import run_command_line
+from graphviz_tb.api.pipeline import Model
+from graphviz_tb.commands import _run_command_line
 from graphviz_tb.errors import MalformedText, ReadError, RequestError, TbGraphError, UnknownChoice
 from graphviz_tb.page.build import page_data
-from graphviz_tb.pipeline import Model
 from tests.each import each
 
 # in ─▶ enc/a ─▶ enc/cast ─▶ dec/b ─▶ out
@@ -266,17 +266,17 @@ def test_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     Path("m.pbtxt").write_bytes(CHAIN)
     Path("f.csv").write_text("name,ms,who\nenc/a,1,x\nout,2,y\n")
     assert (
-        run_command_line(["render", "m.pbtxt", "--facts", "f.csv", "-o", "a.svg", "-o", "a.graphml", "-o", "a.mmd"])
+        _run_command_line(["render", "m.pbtxt", "--facts", "f.csv", "-o", "a.svg", "-o", "a.graphml", "-o", "a.mmd"])
         == 0
     )
     assert "colour: facts" in Path("a.svg").read_text()
     assert (
-        run_command_line(
+        _run_command_line(
             ["render", "m.pbtxt", "--facts", "f.csv", "--fact", "who", "-o", "b.svg", "--color-by", "device"]
         )
         == 0
     )
     assert "colour: device" in Path("b.svg").read_text()
-    assert run_command_line(["render", "m.pbtxt", "--facts", "f.csv", "-f", "model-explorer", "-o", "g.json"]) == 0
-    assert run_command_line(["render", "m.pbtxt", "--fact", "who", "-o", "b.svg"]) == 2
-    assert run_command_line(["render", "m.pbtxt", "--facts", "none.csv", "-o", "b.svg"]) == 3
+    assert _run_command_line(["render", "m.pbtxt", "--facts", "f.csv", "-f", "model-explorer", "-o", "g.json"]) == 0
+    assert _run_command_line(["render", "m.pbtxt", "--fact", "who", "-o", "b.svg"]) == 2
+    assert _run_command_line(["render", "m.pbtxt", "--facts", "none.csv", "-o", "b.svg"]) == 3

@@ -17,28 +17,31 @@ import pytest
 from tests.each import each
 
 PACKAGE = Path(__file__).parents[1] / "graphviz_tb"
+READING = {"sources", "formats", "keras", "events", "unwrap"}  # the folders of the first stage: bytes to a GraphDef
 STAGES = (
-    *("read", "flatten", "interpret", "group", "annotate", "expand", "arrange"),
-    *("color", "place", "render", "view", "chart", "join", "project"),
+    *("flatten", "interpret", "fold", "annotate", "expand", "arrange"),
+    *("color", "open", "words", "place", "render", "chart", "project", "search"),
 )
-SHARED = {"model", "ops", "algorithms", "errors", "options", "limits"}
-MAY = {stage: SHARED | {stage} for stage in STAGES} | {
+SHARED = {"model", "ops", "graphs", "errors", "options", "limits", "caches"}
+MAY = {
+    **{stage: SHARED | {stage} for stage in STAGES},
+    **{folder: SHARED | READING | {"proto"} for folder in READING},
     "ops": {"ops"},
-    "model": {"model", "ops", "errors", "limits"},
-    "algorithms": {"algorithms", "model", "ops", "errors", "limits"},
+    "model": {"model", "ops", "errors", "limits", "caches"},
+    "graphs": {"graphs", "model", "ops", "errors", "limits", "caches"},
     "proto": {"proto"},
 }
-for stage in ("read", "flatten", "interpret", "annotate"):
+for stage in ("flatten", "interpret", "annotate"):
     MAY[stage] = MAY[stage] | {"proto"}
-COMBINE = {"api", "search", "pipeline", "layout", "diff", "page", "serve", "commands"}
+COMBINE = {"api", "read", "summary", "logs", "output", "diff", "page", "serve", "commands"}
 
 # Import → the folders or files that may have it.
 HOMES = {
     "click": {"commands"},
-    "google": {"proto", "read", "flatten", "annotate", "diff"},
+    "google": {"proto", "flatten", "annotate", "diff", *READING},
     "pydot": {"arrange/dot.py", "render/dot.py"},
     "graphviz": {"arrange/dot.py", "render/dot.py"},
-    "fontTools": {"render/typeface.py"},
+    "fontTools": {"render/fonts.py"},
     "resvg_py": {"render/png.py"},
     "fontpkg_arimo": {"render/fonts.py"},
     "http": {"serve"},
@@ -48,11 +51,11 @@ HOMES = {
     "watchfiles": {"serve"},
     "anyio": {"serve"},
     "asyncio": {"serve"},
-    "google_crc32c": {"read"},
-    "h5py": {"read/keras/hdf5_items.py"},
-    "fsspec": {"read/remote.py"},
-    "sklearn": {"project/manifold.py"},
-    "umap": {"project/manifold.py"},
+    "google_crc32c": {"events"},
+    "h5py": {"keras/hdf5_items.py"},
+    "fsspec": {"sources/remote.py"},
+    "sklearn": {"project/projections.py"},
+    "umap": {"project/projections.py"},
     "pytest": {"pytest_plugin.py"},
 }
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -157,7 +160,7 @@ JOINTS = [
     path
     for path in MODULES
     if re.match(
-        r"(pipeline|layout|picture|formats|statistics|color/|view/|render/|page/(colours|held|levels|listing|walk))",
+        r"(api/(pipeline|layout|picture)|output/renderers|logs/run_statistics|color/|open/|words/|render/|page/(colours|levels|walk))",
         name_of(path),
     )
 ]
@@ -178,7 +181,9 @@ def test_every_folder_has_a_rule() -> None:
     assert folders <= MAY.keys() | COMBINE
 
 
-@pytest.mark.parametrize("what", ["import graphviz_tb", "from graphviz_tb.commands import run; run(['--help'])"])
+@pytest.mark.parametrize(
+    "what", ["import graphviz_tb", "from graphviz_tb.commands import run_command_line; run_command_line(['--help'])"]
+)
 def test_the_front_door_is_light(what: str) -> None:
     loaded = {name.partition(".")[0] for name in loaded_by(what)}
     assert not loaded & {
@@ -198,9 +203,9 @@ def test_the_front_door_is_light(what: str) -> None:
 
 # What a plain picture has no use for: each is imported when a picture, or another command, needs it.
 UNUSED = re.compile(
-    r"graphviz_tb\.(page|serve|diff\.|log$|training|chart|join|annotate\.(costs|profile|run_metadata|tops)"
-    r"|arrange\.follow|color\.(against|cost|logged|measured|with_stats)|model\.(logged|measured_tags)"
-    r"|place\.quality|read\.(keras|logdir|logged|run_metadata|xspace)|render\.(fonts|html|json|pdf|png))"
+    r"graphviz_tb\.(page|serve|diff\.|logs\.(?!run_statistics)|chart|annotate\.(costs|step_profile|statistics|rankings)"
+    r"|arrange\.hand_moves|color\.(cost|logged|measured)|model\.(logs|joins)|place\.quality"
+    r"|events\.|keras\.|formats\.(run_metadata|profiler_traces)|render\.(fonts|html|json|pdf|png))"
     r"|numpy\.ma$|logging$|fractions$|difflib$|google_crc32c$"
 )
 
@@ -217,7 +222,10 @@ def test_a_picture_imports_what_it_draws_with(tmp_path: Path) -> None:
 def test_a_page_without_a_log_imports_nothing_that_reads_logs() -> None:
     loaded = loaded_by(f"from graphviz_tb import load\nload({TWO!r}).render('html')")
     assert "graphviz_tb.page.build" in loaded
-    assert sorted(filter(re.compile(r"graphviz_tb\.(log$|training|projector|read\.logged)").match, loaded)) == []
+    assert (
+        sorted(filter(re.compile(r"graphviz_tb\.(logs\.(log|training|embeddings)|events\.log_reader)").match, loaded))
+        == []
+    )
 
 
 def loaded_by(code: str) -> list[str]:

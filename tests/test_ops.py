@@ -9,23 +9,21 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.annotate.costs import layers
-from graphviz_tb.annotate.costs.formulas import compile_formula as formula_rule
-from graphviz_tb.annotate.costs.formulas import cost_rule, op_types_with_costs
-from graphviz_tb.annotate.costs.steps import CostStep, StepAsOp
+from graphviz_tb.annotate.costs.formulas import _compile_formula as formula_rule
+from graphviz_tb.annotate.costs.formulas import _op_types_with_costs, cost_rule
+from graphviz_tb.annotate.costs.layers import CostStep, StepAsOp
 from graphviz_tb.annotate.infer.op import Op
-from graphviz_tb.annotate.infer.signatures import compile_signature as signature_rule
-from graphviz_tb.annotate.infer.signatures import op_types_with_shape_rules, shape_rule_for
-from graphviz_tb.annotate.infer.symbols import Symbols
-from graphviz_tb.annotate.infer.values import Dims, Out
+from graphviz_tb.annotate.infer.signatures import _compile_signature as signature_rule
+from graphviz_tb.annotate.infer.signatures import _op_types_with_shape_rules, shape_rule_for
+from graphviz_tb.annotate.infer.symbols import Dims, Out, Symbols
+from graphviz_tb.formats.pbtxt import parse
+from graphviz_tb.keras import output_shapes, parameters
 from graphviz_tb.model.layers import Layer, LayerCall
-from graphviz_tb.ops.inputs import input_names, weight_input_names
 from graphviz_tb.ops.layers import LAYER_CLASSES, LayerRole, class_defaults, layer_row
-from graphviz_tb.ops.outputs import op_def
 from graphviz_tb.ops.roles import CONSTANT_OPS, OPS_BY_ROLE, VARIABLE_OPS, Role, has_role, roles_of_op
+from graphviz_tb.ops.signatures import input_names, op_def, weight_input_names
 from graphviz_tb.ops.table import OP_LINES, OpRow, op_row
 from graphviz_tb.proto import AttrValue, NodeDef
-from graphviz_tb.read.keras import parameters, shapes
-from graphviz_tb.read.pbtxt import parse
 from tests.each import each
 
 FORMULAS = [
@@ -133,8 +131,8 @@ def test_an_op_is_added_by_one_line(line: Callable[[str, OpRow], None]) -> None:
 
 
 def test_every_signature_and_formula_can_be_read() -> None:
-    assert len(op_types_with_shape_rules()) > 800
-    assert len(op_types_with_costs()) > 600
+    assert len(_op_types_with_shape_rules()) > 800
+    assert len(_op_types_with_costs()) > 600
 
 
 @each(("formula", "macs", "flops"), FORMULAS)
@@ -163,7 +161,7 @@ def test_words_of_the_table_of_layers_are_rules() -> None:
     for kind in LAYER_CLASSES:
         row = layer_row(kind)
         assert set(row.roles.split()) <= set(LayerRole), kind
-        assert row.shape in {"", *shapes.SHAPE_RULES}, kind
+        assert row.shape in {"", *output_shapes.SHAPE_RULES}, kind
         assert row.parameters in {"", parameters.NO_PARAMETERS, *parameters.PARAMETER_RULES}, kind
         assert row.flops in {"", layers.MOVES_ONLY} or layers.layer_cost_rule(kind) is not None, kind
         class_defaults(kind)
@@ -174,7 +172,7 @@ def test_a_layer_is_added_by_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """A class that is as `Dense`: its shape, what it keeps, what it takes."""
     monkeypatch.setitem(LAYER_CLASSES, "MyDense", "\tdense\tdense\tdense")
     layers.layer_cost_rule.cache_clear()
-    assert shapes.layer_output_shapes("MyDense", {"units": 10}, [(None, 784)]) == [(None, 10)]
+    assert output_shapes.layer_output_shapes("MyDense", {"units": 10}, [(None, 784)]) == [(None, 10)]
     assert parameters.parameter_count("MyDense", {"units": 10}, [(None, 784)]) == 784 * 10 + 10
     called = LayerCall(takes=((None, 784),), gives=((None, 10),))
     work = layers.layer_cost(Layer("MyDense", {"units": 10}, calls=(called,)), batch=1)

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb import load
-from graphviz_tb.algorithms.along import rank_rows
+from graphviz_tb.api.outline import outline_model
 from graphviz_tb.commands import cli
-from graphviz_tb.commands.report import architecture_lines
-from graphviz_tb.outline import outline_model
+from graphviz_tb.commands.info_text import _architecture_lines
+from graphviz_tb.graphs.level_flow import _rank_rows
 from graphviz_tb.proto import GraphDef
 from tests.conftest import FIXTURES
 from tests.view.test_training_steps import LAYERS, step
@@ -107,7 +107,7 @@ def test_no_arrow_leads_to_what_nothing_joins() -> None:
     (line,) = outline_model(load(graph))
     assert [[part.label for part in rank] for rank in line.ranks] == [["x"], ["mul"], ["y"]]
     assert [part.label for part in line.loose] == ["alone"]
-    assert architecture_lines([line], 80) == ["x → mul → y; alone"]
+    assert _architecture_lines([line], 80) == ["x → mul → y; alone"]
 
 
 # x ─▶ layer_0 ─▶ layer_1 …, each with its variable, the initialiser of that, and whether it is set
@@ -176,8 +176,8 @@ def test_tree_by_flow_as_json_keeps_the_order() -> None:
 def test_ranks_keep_every_row_and_follow_edges_that_close_no_circle(pairs: list[tuple[int, int]]) -> None:
     pairs = [(source, target) for source, target in dict.fromkeys(pairs) if source != target]
     rows = sorted({row for pair in pairs for row in pair})
-    place = {row: at for at, rank in enumerate(rank_rows(rows, pairs)) for row in rank}
+    place = {row: at for at, rank in enumerate(_rank_rows(rows, pairs)) for row in rank}
     assert sorted(place) == rows
     forward = [(source, target) for source, target in pairs if source < target]
-    straight = {row: at for at, rank in enumerate(rank_rows(rows, forward)) for row in rank}
+    straight = {row: at for at, rank in enumerate(_rank_rows(rows, forward)) for row in rank}
     assert all(straight[source] < straight[target] for source, target in forward)

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from graphviz_tb import diff, load, open_log
-from graphviz_tb.commands import run_command_line
+from graphviz_tb.commands import _run_command_line
 from graphviz_tb.errors import ReadError, ToolMissing
-from graphviz_tb.read import remote
+from graphviz_tb.sources import remote
 
 GRAPH = b'node { name: "in" op: "Placeholder" } node { name: "enc/a" op: "Relu" input: "in" }'
 
@@ -46,9 +46,9 @@ def test_a_source_is_called_what_its_user_called_it(memory: Any, capsys: pytest.
     pair = [f"memory://bucket/{side}/model.pbtxt" for side in "ab"]
     changes = diff(*pair)
     assert [changes.old_name, changes.new_name] == pair
-    assert run_command_line(["diff", *pair, "--format", "markdown"]) == 1
-    assert run_command_line(["info", pair[0]]) == 0
-    assert run_command_line(["check", *pair, "--assert", "ops == 2"]) == 0
+    assert _run_command_line(["diff", *pair, "--format", "markdown"]) == 1
+    assert _run_command_line(["info", pair[0]]) == 0
+    assert _run_command_line(["check", *pair, "--assert", "ops == 2"]) == 0
     told = capsys.readouterr().out
     assert told.count(pair[0]) == 3
     assert "tbgraph-" not in told
@@ -59,13 +59,13 @@ def test_the_command_line_takes_addresses(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     memory.pipe_file("/bucket/model.pbtxt", GRAPH)
-    assert run_command_line(["render", "memory://bucket/model.pbtxt", "-o", "x.svg"]) == 0
+    assert _run_command_line(["render", "memory://bucket/model.pbtxt", "-o", "x.svg"]) == 0
     assert "model.pbtxt" in Path("x.svg").read_text()
-    assert run_command_line(["check", "memory://bucket/model.pbtxt", "--assert", "count(op:Relu) == 1"]) == 0
+    assert _run_command_line(["check", "memory://bucket/model.pbtxt", "--assert", "count(op:Relu) == 1"]) == 0
     capsys.readouterr()
-    assert run_command_line(["info", "memory://bucket/none.pb"]) == 3
+    assert _run_command_line(["info", "memory://bucket/none.pb"]) == 3
     assert "no file or folder 'memory://bucket/none.pb'" in capsys.readouterr().err
-    assert run_command_line(["info", "nosuch://bucket/none.pb"]) == 3
+    assert _run_command_line(["info", "nosuch://bucket/none.pb"]) == 3
 
 
 def test_a_log_directory_grows(memory: Any, fixtures: Path) -> None:
@@ -75,7 +75,7 @@ def test_a_log_directory_grows(memory: Any, fixtures: Path) -> None:
     memory.pipe_file("/logs/run/variables/big.data-00000-of-00001", b"x" * 99)
     log = open_log("memory://logs")
     before = sum(len(log.series(run, tag).step) for run in log.runs for tag in log.tags())
-    mirror = remote.mirror_of_address("memory://logs")
+    mirror = remote._mirror_of_address("memory://logs")
     assert not mirror.refresh()
     memory.pipe_file(f"/logs/run/{source.name}", data)
     asked: list[tuple[Any, Any]] = []
@@ -111,7 +111,7 @@ def test_a_server_follows_what_grows_elsewhere(memory: Any, fixtures: Path) -> N
 def test_names_never_lead_out_of_the_copy(memory: Any) -> None:
     memory.pipe_file("/logs/../../x.pb", GRAPH)
     memory.pipe_file("/logs/a:b/model.pbtxt", GRAPH)
-    mirror = remote.mirror_of_address("memory://logs")
+    mirror = remote._mirror_of_address("memory://logs")
     for name in ("/logs/../../etc/x.pb", "/logs/./a", "/logs//b"):
         assert Path(mirror.path) in mirror._local_path(name).parents
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import graphviz_tb
-from graphviz_tb.report import STAGE_NAMES, StageReport
+from graphviz_tb.progress import STAGE_NAMES, StageReport
 
 ROOT = Path(__file__).parents[1]
 
@@ -23,7 +23,7 @@ def test_all_stages_run_for_a_picture_and_no_others() -> None:
 
 def test_what_runs_within_a_stage_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
     # open begins at 0 and ends at 5, expand in it at 1 and at 4
-    monkeypatch.setattr("graphviz_tb.report.perf_counter", iter((0.0, 1.0, 4.0, 5.0)).__next__)
+    monkeypatch.setattr("graphviz_tb.progress.perf_counter", iter((0.0, 1.0, 4.0, 5.0)).__next__)
     report = StageReport()
     with report.stage("open"), report.stage("expand"):
         pass

@@ -16,16 +16,24 @@ PACKAGE = ROOT / "graphviz_tb"
 
 # Where stages are joined; a call there, and the same with two arguments swapped or one that belongs to another stage.
 SWAPPED = [
-    ("pipeline.py", "flatten(loaded.graph, options.flatten", "flatten(options.flatten, loaded.graph_def"),
-    ("pipeline.py", "group(graph, options.group)", "group(graph, options.flatten)"),
-    ("pipeline.py", "resolve(colouring, layout.view, layout.scene)", "resolve(colouring, layout.scene, layout.view)"),
+    ("api/pipeline.py", "flatten(loaded.graph, options.flatten", "flatten(options.flatten, loaded.graph_def"),
+    ("api/pipeline.py", "group(graph, options.group)", "group(graph, options.flatten)"),
     (
-        "layout.py",
+        "api/pipeline.py",
+        "resolve(colouring, layout.view, layout.scene)",
+        "resolve(colouring, layout.scene, layout.view)",
+    ),
+    (
+        "api/layout.py",
         "= open_groups(model.hierarchy, metagraph_for(model, options),",
         "= open_groups(metagraph_for(model, options), model.hierarchy,",
     ),
-    ("layout.py", "place(view, options, frames)", "place(options, view, frames)"),
-    ("picture.py", "compose(self.scene, self.paint, self.caption,", "compose(self.scene, self.caption, self.paint,"),
+    ("api/layout.py", "place(view, options, frames)", "place(options, view, frames)"),
+    (
+        "api/picture.py",
+        "compose(self.scene, self.paint, self.caption,",
+        "compose(self.scene, self.caption, self.paint,",
+    ),
 ]
 
 

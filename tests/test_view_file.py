@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from graphviz_tb import diff, load
-from graphviz_tb.commands import run_command_line
+from graphviz_tb.api.pipeline import Model
+from graphviz_tb.api.view_files import _view_of_values, read_view_file
+from graphviz_tb.commands import _run_command_line
 from graphviz_tb.errors import MalformedText, ReadError, RequestError, TbGraphError
 from graphviz_tb.page.build import page_data
-from graphviz_tb.pipeline import Model
-from graphviz_tb.view_file import read_view_file, view_of_values
 from tests.each import each
 
 # in ─▶ enc/a ─▶ enc/cast ─▶ dec/b ─▶ out
@@ -218,7 +218,7 @@ def test_a_query_that_cannot_be_read_names_the_key() -> None:
 def test_a_project_has_a_table_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "x"\n[tool.tbgraph]\nhide = ["a"]\n')
     assert read_view_file(tmp_path / "pyproject.toml").hide == ("a",)
-    assert view_of_values({}, "x").hide == ()
+    assert _view_of_values({}, "x").hide == ()
 
 
 def test_the_command_line_finds_it_beside_the_model_and_outrules_it(
@@ -232,7 +232,7 @@ def test_the_command_line_finds_it_beside_the_model_and_outrules_it(
     monkeypatch.chdir(tmp_path)
 
     def drawn(*words: str) -> str:
-        assert run_command_line(["render", *words, "-o", "x.svg"]) == 0
+        assert _run_command_line(["render", *words, "-o", "x.svg"]) == 0
         return Path("x.svg").read_text()
 
     first = drawn("models/m.pbtxt")
@@ -250,5 +250,5 @@ def test_the_command_line_finds_it_beside_the_model_and_outrules_it(
     assert "view of pyproject.toml" in capsys.readouterr().err
     Path("pyproject.toml").unlink()
     assert drawn("models/m.pbtxt") == plain
-    assert run_command_line(["render", "models/m.pbtxt", "-o", "x.svg", "--view", "none.toml"]) == 3
-    assert run_command_line(["render", "models/m.pbtxt", "-o", "x.svg", "--view", "a", "--no-view"]) == 2
+    assert _run_command_line(["render", "models/m.pbtxt", "-o", "x.svg", "--view", "none.toml"]) == 3
+    assert _run_command_line(["render", "models/m.pbtxt", "-o", "x.svg", "--view", "a", "--no-view"]) == 2

@@ -62,22 +62,22 @@ class DeviceFamilies:
         self.whole = {device for device in devices if not STREAM_DEVICE.match(device)}
         self.like: dict[tuple[str, str], list[str]] = defaultdict(list)
         for device in self.whole:
-            self.like[device_kind_and_number(device)].append(device)
+            self.like[_device_kind_and_number(device)].append(device)
 
     def device_of(self, base: str) -> str:
         """Return the device for the name `base` that its streams use."""
         # Match the full name if there is one; else type and number, if only one machine has them.
-        same = [base] if base in self.whole else self.like.get(device_kind_and_number(base), [])
+        same = [base] if base in self.whole else self.like.get(_device_kind_and_number(base), [])
         return same[0] if len(same) == 1 else base
 
 
-def device_kind_and_number(device: str) -> tuple[str, str]:
+def _device_kind_and_number(device: str) -> tuple[str, str]:
     """Return type and number of a device, in any spelling.
 
     >>> (
-    ...     device_kind_and_number("/gpu:0"),
-    ...     device_kind_and_number("/job:worker/task:1/device:GPU:0"),
-    ...     device_kind_and_number("odd"),
+    ...     _device_kind_and_number("/gpu:0"),
+    ...     _device_kind_and_number("/job:worker/task:1/device:GPU:0"),
+    ...     _device_kind_and_number("odd"),
     ... )
     (('GPU', '0'), ('GPU', '0'), ('odd', ''))
     """
@@ -91,7 +91,7 @@ def is_accelerator_device(device: str) -> bool:
     >>> is_accelerator_device("/device:GPU:0"), is_accelerator_device("/cpu:0")
     (True, False)
     """
-    kind, number = device_kind_and_number(device)
+    kind, number = _device_kind_and_number(device)
     return bool(number) and kind not in HOST_KINDS
 
 
@@ -109,7 +109,7 @@ def count_executions_once(trace: dict[str, list[Execution]]) -> list[CountedExec
             streams[families.device_of(part["base"])][part["part"]] = executions
     counted: list[CountedExecution] = []
     for base, parts in streams.items():
-        counted += [CountedExecution(execution, "accelerator", base) for execution in distinct_executions(parts)]
+        counted += [CountedExecution(execution, "accelerator", base) for execution in _distinct_executions(parts)]
     for device, executions in trace.items():
         if STREAM_DEVICE.match(device):
             continue
@@ -123,7 +123,7 @@ def count_executions_once(trace: dict[str, list[Execution]]) -> list[CountedExec
     return counted
 
 
-def distinct_executions(parts: dict[str, list[Execution]]) -> list[Execution]:
+def _distinct_executions(parts: dict[str, list[Execution]]) -> list[Execution]:
     """Return the executions of one accelerator, each once, although several of its stream devices list them.
 
     Numbered streams add up; "all" and "memcpy" repeat their executions.

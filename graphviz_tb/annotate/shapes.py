@@ -1,22 +1,136 @@
-"""Shapes and dtypes of a node's outputs as the file declares them."""
+"""Positions of outputs, from the output names used in function bodies."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from itertools import count
 
-from graphviz_tb.algorithms.output_dtypes import output_dtype_lookup
-from graphviz_tb.annotate.outputs import output_index
+from graphviz_tb.graphs.tensors import output_dtype_lookup
+from graphviz_tb.limits import MAX_CACHED_DEFINITION_BYTES
 from graphviz_tb.model.columns import sorted_value_range
-from graphviz_tb.model.dtypes import dtype_name
-from graphviz_tb.model.graph import Call, Graph
-from graphviz_tb.model.tensors import Shape, ShapeOrigin, Tensor, shape_from_proto
-from graphviz_tb.ops.outputs import lists_shapes, shape_attribute
+from graphviz_tb.model.graph import COLOCATION_ATTR, Call, Graph, parse_output_number
+from graphviz_tb.model.layers import Layer
+from graphviz_tb.model.tensors import Shape, ShapeOrigin, Tensor, dtype_name, shape_from_proto
 from graphviz_tb.ops.roles import UNKNOWN_AS_SCALAR_OPS, VARIABLE_OPS, VARIABLE_READ_OPS
+from graphviz_tb.ops.signatures import OutputDef, lists_shapes, op_def, shape_attribute
+from graphviz_tb.proto import NodeDef
 
-if TYPE_CHECKING:
-    from graphviz_tb.proto import NodeDef
+
+def output_index(definition: NodeDef, key: str) -> int:
+    """Return the flat position of an output: "2" is 2; in functions "output:2" is the third of the list `output`.
+
+    >>> from graphviz_tb.proto import NodeDef
+    >>> output_index(NodeDef(op="Split"), "output:1"), output_index(NodeDef(op="FusedBatchNormV3"), "batch_mean:0")
+    (1, 1)
+    """
+    name, _, number = key.rpartition(":")
+    if not name:
+        return parse_output_number(number)
+    known = op_def(definition.op)
+    outputs = known.outputs if known is not None else ()
+    names = [output.name for output in outputs]
+    # If the definition lacks the output, the position is the number alone.
+    before = outputs[: names.index(name)] if name in names else ()
+    return sum(_output_list_length(definition, output) for output in before) + parse_output_number(number)
+
+
+def _output_list_length(definition: NodeDef, output: OutputDef) -> int:
+    """Return the number of outputs of an entry of the op's definition.
+
+    >>> from graphviz_tb.proto import NodeDef
+    >>> split = op_def("Split").outputs[0]
+    >>> (
+    ...     _output_list_length(NodeDef(attr={"num_split": {"i": 3}}), split),
+    ...     _output_list_length(NodeDef(attr={"num_split": {"i": -3}}), split),
+    ... )
+    (3, 0)
+    """
+    attr = output.counted_by or (output.attr if output.several else "")
+    if not attr:
+        return 1
+    if attr in definition.attr:
+        # A list of dtypes has one output per entry; a number is the number of outputs.
+        value = definition.attr[attr]
+        # A negative length would put the next output before the first.
+        return len(value.list.type) if value.HasField("list") else max(0, int(value.i))
+    known = op_def(definition.op)
+    usual = known.defaults.get(attr) if known is not None else None
+    return len(usual) if isinstance(usual, list) else int(usual or 0)
+
+
+def output_count(definition: NodeDef) -> int | None:
+    """Return the number of outputs of a node; None for an op that TensorFlow does not know."""
+    known = op_def(definition.op)
+    return None if known is None else sum(_output_list_length(definition, output) for output in known.outputs)
+
+
+# Numbers for equal node definitions, and the nodes that are Keras layers.
+
+
+class DefinitionNumbers:
+    """Numbers the distinct definitions of a graph: op type and attributes, ignoring name, inputs, device and
+    colocation. A training graph of thousands of nodes has a few hundred.
+
+    >>> from graphviz_tb import load
+    >>> text = 'node { name: "x" op: "Relu" } node { name: "y" op: "Relu" input: "x" } node { name: "z" op: "Elu" }'
+    >>> numbers = DefinitionNumbers(load(text.encode()).hierarchy.graph)
+    >>> numbers.number_of(0) == numbers.number_of(1), numbers.number_of(0) == numbers.number_of(2)
+    (True, False)
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self._numbers = [-1] * len(graph)
+        self._known: dict[bytes, int] = {}
+        self._packed: Callable[[int], bytes] = getattr(graph.graph_def.node, "definition", lambda _: b"")
+        self._as_packed: dict[bytes, int] = {}  # attributes in the order of the file
+        self._next = count()  # thread-safe: no number is used twice
+
+    def number_of(self, node: int) -> int:
+        """Return the number of a node's definition; -1 for an argument of a function, which has none."""
+        number = self._numbers[node]
+        if number < 0:
+            number = self._numbers[node] = self._find_number(node)
+        return number
+
+    def _find_number(self, node: int) -> int:
+        packed = self._packed(int(self.graph.definition[node])) if self.graph.function[node] < 0 else b""
+        if not packed:
+            return self._number_node(node)
+        if len(packed) > MAX_CACHED_DEFINITION_BYTES:
+            return next(self._next)
+        number = self._as_packed.get(packed)
+        if number is None:
+            number = self._as_packed[packed] = self._number_message(NodeDef.FromString(packed))
+        return number
+
+    def _number_message(self, bare: NodeDef) -> int:
+        return self._known.setdefault(bare.SerializeToString(deterministic=True), next(self._next))
+
+    def _number_node(self, node: int) -> int:
+        definition = self.graph.node_def(node)
+        if definition is None:
+            return -1
+        # A long definition is a constant, not compared with others.
+        if definition.ByteSize() > MAX_CACHED_DEFINITION_BYTES:
+            return next(self._next)
+        bare = type(definition)()
+        bare.CopyFrom(definition)
+        for part in ("name", "input", "device"):
+            bare.ClearField(part)
+        bare.attr.pop(COLOCATION_ATTR, None)
+        return self._number_message(bare)
+
+
+def keras_layer_nodes(graph: Graph) -> dict[int, Layer]:
+    """Return the nodes that are Keras layers: all in a graph of layers, none in any other graph. An op with the name of
+    a layer's scope is not a layer."""
+    named = ((graph.index[0].get(name, -1), layer) for name, layer in graph.layers.items())
+    return {node: layer for node, layer in named if node >= 0 and graph.op_types[graph.op[node]] == layer.class_name}
+
+
+# Shapes and dtypes of a node's outputs as the file declares them.
 
 TensorLookup = Callable[[str], Tensor]
 LAST_VERSION_WITHOUT_UNKNOWN = 21  # the last version of graphs without a way to declare an unknown shape
@@ -53,10 +167,10 @@ def tensor_lookup(graph: Graph, node: int, calls: SingleCalls) -> TensorLookup:
     definition = graph.node_def(node)
     if definition is None:
         return argument_tensor_lookup(graph, node)
-    shapes, origin = (None, "") if has_ambiguous_shape(graph, definition) else listed_shapes(definition)
+    shapes, origin = (None, "") if has_ambiguous_shape(graph, definition) else _listed_shapes(definition)
     # TensorFlow writes the shape of a variable only at its handle.
     if shapes is None and definition.op in VARIABLE_READ_OPS:
-        shapes, origin = [read_variable_shape(graph, node)], "stated"
+        shapes, origin = [_read_variable_shape(graph, node)], "stated"
     dtypes = output_dtype_lookup(definition)
 
     def lookup(key: str) -> Tensor:
@@ -65,7 +179,7 @@ def tensor_lookup(graph: Graph, node: int, calls: SingleCalls) -> TensorLookup:
         if shape is not None:
             return Tensor(shape, dtypes(index), origin)
         # A list with a gap declares the shape unknown; without a list the function may have one.
-        made = call_result_tensor(graph, calls, node, index) if shapes is None else None
+        made = _call_result_tensor(graph, calls, node, index) if shapes is None else None
         if made is None:
             return Tensor(None, dtypes(index))
         return Tensor(made.shape, dtypes(index) or made.dtype, "signature" if made.shape is not None else "")
@@ -73,7 +187,7 @@ def tensor_lookup(graph: Graph, node: int, calls: SingleCalls) -> TensorLookup:
     return lookup
 
 
-def listed_shapes(definition: NodeDef) -> tuple[list[Shape] | None, ShapeOrigin]:
+def _listed_shapes(definition: NodeDef) -> tuple[list[Shape] | None, ShapeOrigin]:
     """Return the shapes of all outputs as the node itself states them, and their origin."""
     shapes, origin = enumerated_shapes(definition)
     if shapes is not None:
@@ -93,7 +207,7 @@ def enumerated_shapes(definition: NodeDef) -> tuple[list[Shape] | None, ShapeOri
     return None, ""
 
 
-def read_variable_shape(graph: Graph, node: int) -> Shape:
+def _read_variable_shape(graph: Graph, node: int) -> Shape:
     """Return the shape of the variable that `node` reads, as its handle states it."""
     # The handle is input 0, the first edge of the run.
     edge, stop = sorted_value_range(graph.target, node, node + 1)
@@ -105,7 +219,7 @@ def read_variable_shape(graph: Graph, node: int) -> Shape:
     return shape_from_proto(handle.attr["shape"].shape)
 
 
-def call_result_tensor(graph: Graph, calls: SingleCalls, node: int, index: int) -> Tensor | None:
+def _call_result_tensor(graph: Graph, calls: SingleCalls, node: int, index: int) -> Tensor | None:
     """Return the tensor at output `index` of a call of one function; None if `node` is no such call.
 
     Calls in calls are followed; results of recursive calls are unknown.
@@ -119,7 +233,7 @@ def call_result_tensor(graph: Graph, calls: SingleCalls, node: int, index: int) 
             break
         passed.append((node, index))
         calls.known[node, index] = None  # so that a cycle ends
-        inner = function_result_tensor(graph, calls.by_node[node].function, index, calls.makers)
+        inner = _function_result_tensor(graph, calls.by_node[node].function, index, calls.makers)
         result = inner[2] if inner else None
         # Stop at an argument, and at a result whose shape the file declares.
         if inner is None or inner[0] < 0 or inner[2].shape is not None:
@@ -130,7 +244,7 @@ def call_result_tensor(graph: Graph, calls: SingleCalls, node: int, index: int) 
     return result
 
 
-def function_result_tensor(
+def _function_result_tensor(
     graph: Graph, function: int, index: int, makers: dict[int, ResultMaker]
 ) -> tuple[int, int, Tensor] | None:
     """Return the source of a function's result: node, output, and the tensor as declared in the file; node -1 for an
@@ -143,7 +257,7 @@ def function_result_tensor(
     if definition is None:
         return -1, 0, argument_tensor_lookup(graph, node)(key)
     if node not in makers:
-        makers[node] = ResultMaker(listed_shapes(definition)[0], output_dtype_lookup(definition))
+        makers[node] = ResultMaker(_listed_shapes(definition)[0], output_dtype_lookup(definition))
     output = output_index(definition, key)
     return node, output, makers[node].output_tensor(output)
 

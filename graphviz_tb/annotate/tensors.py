@@ -6,14 +6,14 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from graphviz_tb.annotate.definitions import DefinitionNumbers
-from graphviz_tb.annotate.outputs import output_count
 from graphviz_tb.annotate.shapes import (
+    DefinitionNumbers,
     SingleCalls,
     TensorLookup,
     argument_tensor_lookup,
     enumerated_shapes,
     find_single_calls,
+    output_count,
     tensor_lookup,
 )
 from graphviz_tb.limits import MAX_CACHED_NODES, MAX_LISTED_OUTPUTS
@@ -81,8 +81,8 @@ class TensorDecoder:
         said = self._file_lookup(node)
         shaped = (lambda key: self._complete_tensor(node, key, said(key))) if self.infer else said
         return (
-            (lambda key: replace(shaped(key), branch=branch_of_key(key)))
-            if feeds_branches(self.graph, node)
+            (lambda key: replace(shaped(key), branch=_branch_of_key(key)))
+            if _feeds_branches(self.graph, node)
             else shaped
         )
 
@@ -92,7 +92,7 @@ class TensorDecoder:
         if said.shape is not None and None not in said.shape:
             return said
         inferred = self.inference.output_shape(node, self.inference.wiring.position_of_key(node, key))
-        shape = complete_shape(said.shape, inferred)
+        shape = _complete_shape(said.shape, inferred)
         return said if shape == said.shape else Tensor(shape, said.dtype, "inferred")
 
     def inference_notices(self) -> tuple[Notice, ...]:
@@ -113,7 +113,7 @@ class TensorDecoder:
         return tuple(notices)
 
 
-def feeds_branches(graph: Graph, node: int) -> bool:
+def _feeds_branches(graph: Graph, node: int) -> bool:
     """Return whether a node passes a tensor to one of two branches. A `Switch` of a loop continues or ends the loop
     instead."""
     if graph.op_types[graph.op[node]] not in FRAME_SWITCH_OPS:
@@ -122,19 +122,19 @@ def feeds_branches(graph: Graph, node: int) -> bool:
     return all(graph.op_types[graph.op[source]] not in FRAME_CONDITION_OPS for source in inputs)
 
 
-def branch_of_key(key: str) -> TakenBranch:
+def _branch_of_key(key: str) -> TakenBranch:
     """Return the value of its condition for which a `Switch` gives an output.
 
-    >>> branch_of_key("1"), branch_of_key("0"), branch_of_key("output_true:0")
+    >>> _branch_of_key("1"), _branch_of_key("0"), _branch_of_key("output_true:0")
     ('true', 'false', 'true')
     """
     return "true" if key in ("1", "output_true:0") else "false"
 
 
-def complete_shape(said: Shape, inferred: Shape) -> Shape:
+def _complete_shape(said: Shape, inferred: Shape) -> Shape:
     """Fill the unknown sizes of a declared shape with inferred ones.
 
-    >>> complete_shape((None, 3), (2, 4)), complete_shape(None, (2,)), complete_shape((None,), (1, 2))
+    >>> _complete_shape((None, 3), (2, 4)), _complete_shape(None, (2,)), _complete_shape((None,), (1, 2))
     ((2, 3), (2,), (None,))
     """
     if said is None or inferred is None or len(said) != len(inferred):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from graphviz_tb.api.nodes import Node, NodeList
-from graphviz_tb.api.table import layer_table
+from graphviz_tb.api.nodes import Node, NodeList, layer_table
 
 __all__ = ["Node", "NodeList", "layer_table"]

@@ -1,36 +1,153 @@
-"""Check assertions about a model, and find the nodes that explain a failure.
-
-A value with an unknown part is a range from the counted part to infinity. An assertion passes only if it holds for the
-whole range.
-"""
+"""Results of assertions, and their text."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from graphviz_tb.api.checked import (
-    ASSERTION_FAILED,
-    ASSERTION_PASSED,
-    ASSERTION_UNKNOWN,
-    EMPTY_QUERY_REASON,
-    CheckedAssertion,
-    CheckedModel,
-)
 from graphviz_tb.api.finding import MEASURED_QUANTITIES, ModelRows
 from graphviz_tb.api.nodes import NodeList
+from graphviz_tb.api.summary import row_display_name
+from graphviz_tb.diff.report.explain import printable
 from graphviz_tb.errors import RequestError, require_type
 from graphviz_tb.model.columns import Bools, Floats, Longs
-from graphviz_tb.model.costs import NO_COST
-from graphviz_tb.model.folded import FoldedGraph
+from graphviz_tb.model.costs import COST_QUANTITIES, NO_COST
+from graphviz_tb.model.facts import FoldedGraph
+from graphviz_tb.model.formatting import format_counted_noun, format_micros
 from graphviz_tb.model.hierarchy import FUNCTION_ROW, OP_ROW
-from graphviz_tb.model.units import format_counted_noun
-from graphviz_tb.search import Assertion, match_row_bounds, parse_assertion
-from graphviz_tb.search.assertions import MATCH_COUNT, OP_COUNT
-from graphviz_tb.search.rows import known_values
+from graphviz_tb.search.language import MATCH_COUNT, OP_COUNT, Assertion, parse_assertion
+from graphviz_tb.search.rows import known_values, match_row_bounds
+
+if TYPE_CHECKING:
+    from graphviz_tb.api.nodes import Node, NodeList
+    from graphviz_tb.search.language import Assertion
+
+LISTED_NODES = 5  # nodes that are listed
+ASSERTION_PASSED, ASSERTION_FAILED, ASSERTION_UNKNOWN = "passed", "failed", "unknown"
+EMPTY_QUERY_REASON = "the query finds nothing; count(…) == 0 asserts that"
+STATE_SIGNS = {ASSERTION_PASSED: "✓", ASSERTION_FAILED: "✗", ASSERTION_UNKNOWN: "?"}
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedAssertion:
+    """The result of one assertion.
+
+    `state` is "passed", "failed" or "unknown" (undecided). The value is `least`, or if a part of it is unknown between
+    `least` and `most` (may be infinite), and `why` names the unknown part. Units: FLOPs, bytes, microseconds. `nodes`
+    explain a failure: those that are too many or cost most, or whose part is unknown; empty if too few were found.
+    """
+
+    assertion: Assertion
+    state: str
+    least: float
+    most: float
+    why: str
+    nodes: NodeList
+
+    def __bool__(self) -> bool:
+        return self.state == ASSERTION_PASSED
+
+
+class CheckedModel(Sequence[CheckedAssertion]):
+    """The results of all assertions, in order; true if every one passed."""
+
+    def __init__(self, model: FoldedGraph, checked: Sequence[CheckedAssertion]) -> None:
+        self.model = model
+        self._checked = tuple(checked)
+
+    @overload
+    def __getitem__(self, at: int) -> CheckedAssertion: ...
+    @overload
+    def __getitem__(self, at: slice) -> CheckedModel: ...
+    def __getitem__(self, at: int | slice) -> CheckedAssertion | CheckedModel:
+        """Return one result, or several by a slice."""
+        return CheckedModel(self.model, self._checked[at]) if isinstance(at, slice) else self._checked[at]
+
+    def __len__(self) -> int:
+        return len(self._checked)
+
+    def __bool__(self) -> bool:
+        return all(self._checked)
+
+    def __repr__(self) -> str:
+        return "\n".join(assertion_lines(self))
+
+
+def assertion_lines(checked: CheckedModel, most: int = LISTED_NODES) -> Iterator[str]:
+    """Yield a line for each assertion with its value, and below it why it did not pass."""
+    for each in checked:
+        yield f"{STATE_SIGNS[each.state]} {printable(each.assertion.text)}: {_value_in_words(each)}"
+        if each.why == EMPTY_QUERY_REASON:
+            yield f"    {each.why}"
+        elif each.state == ASSERTION_UNKNOWN or (each.why and not each):
+            yield f"    not known: {each.why}"
+        names = [_node_with_share(checked, each, node) for node in each.nodes[:most]]
+        if names:
+            more = len(each.nodes) - len(names)
+            rest = f", … {more:,} more" if more else ""
+            yield f"    {printable(', '.join(names))}{rest}"
+
+
+def _node_with_share(checked: CheckedModel, each: CheckedAssertion, node: Node) -> str:
+    """Return the address of a node, with its share of the sum if the sum is too large."""
+    name, quantity = row_display_name(checked.model.hierarchy, node.row), each.assertion.compared.quantity
+    share = node.time if quantity == "time" else getattr(node.cost, quantity) if quantity in COST_QUANTITIES else None
+    return (
+        f"{name} ({_format_quantity(quantity, share)})"
+        if each.state == ASSERTION_FAILED and share is not None
+        else name
+    )
+
+
+def _value_in_words(each: CheckedAssertion) -> str:
+    """Return the value in words; of a partly unknown one its range.
+
+    >>> from graphviz_tb import load
+    >>> _value_in_words(load(b'node { name: "a" op: "Cast" }').check("count(op:Cast) < 1")[0])
+    '1 found'
+    """
+    quantity = each.assertion.compared.quantity
+    least = _format_quantity(quantity, each.least)
+    if each.least == each.most:
+        return least
+    if math.isinf(each.most):
+        return f"at least {least}" if each.least else "unknown"
+    return f"{int(each.least):,} to {_format_quantity(quantity, each.most)}"
+
+
+def _format_quantity(quantity: str, number: float) -> str:
+    """Return a number with all digits: close to a limit, three would not be enough."""
+    if quantity == "time":
+        return format_micros(number)
+    word = (
+        " found" if quantity == MATCH_COUNT else " bytes" if quantity.endswith("bytes") or quantity == "memory" else ""
+    )
+    return f"{int(number):,}{word}"
+
+
+def assertions_verdict(checked: CheckedModel) -> str:
+    """Return how many of the assertions passed.
+
+    >>> from graphviz_tb import load
+    >>> assertions_verdict(load(b'node { name: "a" op: "Cast" }').check("ops == 1", "count(op:Cast) == 0"))
+    '1 of 2 assertions passed; 1 failed'
+    """
+    states = [each.state for each in checked]
+    count = len(states)
+    said = [f"{states.count(ASSERTION_PASSED):,} of {format_counted_noun(count, 'assertion')} passed"]
+    said += [f"{states.count(word):,} {word}" for word in (ASSERTION_FAILED, ASSERTION_UNKNOWN) if word in states]
+    return "; ".join(said)
+
+
+# Check assertions about a model, and find the nodes that explain a failure.
+#
+# A value with an unknown part is a range from the counted part to infinity. An assertion passes only if it holds for
+# the
+# whole range.
 
 # Name of a count in `Cost` → words for what is missing, singular and plural.
 MISSING_WORDS: Mapping[str, tuple[str, str]] = {
@@ -73,16 +190,16 @@ def check_assertions(model: FoldedGraph, assertions: Sequence[str], ignore_unkno
         require_type("assertion", text, str)
     rows = ModelRows(model, functions=True)
     parsed = list(map(parse_assertion, assertions))
-    return CheckedModel(model, [check_assertion(rows, each, ignore_unknown) for each in parsed])
+    return CheckedModel(model, [_check_assertion(rows, each, ignore_unknown) for each in parsed])
 
 
-def check_assertion(rows: ModelRows, assertion: Assertion, ignore_unknown: bool) -> CheckedAssertion:
+def _check_assertion(rows: ModelRows, assertion: Assertion, ignore_unknown: bool) -> CheckedAssertion:
     """Check one assertion."""
     counts = assertion.compared.quantity == MATCH_COUNT
-    if not counts and assertion.query is not None and not rows_asked_about(rows, assertion)[1].any():
+    if not counts and assertion.query is not None and not _rows_asked_about(rows, assertion)[1].any():
         # Otherwise a misspelt name would pass `params(name:encodr) < 5M` forever.
         return CheckedAssertion(assertion, ASSERTION_FAILED, 0, 0, EMPTY_QUERY_REASON, NodeList(rows.model, []))
-    value = count_matches(rows, assertion) if counts else sum_quantity(rows, assertion)
+    value = _count_matches(rows, assertion) if counts else _sum_quantity(rows, assertion)
     most = value.least if ignore_unknown else value.most
     sign, limit = assertion.compared.sign, assertion.compared.limit
     certain, possible = SIGN_TESTS[sign](value.least, most, limit)
@@ -93,7 +210,7 @@ def check_assertion(rows: ModelRows, assertion: Assertion, ignore_unknown: bool)
     return CheckedAssertion(assertion, state, value.least, value.most, value.why, nodes)
 
 
-def rows_asked_about(rows: ModelRows, assertion: Assertion) -> tuple[Bools, Bools]:
+def _rows_asked_about(rows: ModelRows, assertion: Assertion) -> tuple[Bools, Bools]:
     """Return the rows that certainly match, and those that possibly do. Without a query: the whole graph, row 0."""
     if assertion.query is None:
         whole = np.arange(len(rows)) == 0
@@ -103,9 +220,9 @@ def rows_asked_about(rows: ModelRows, assertion: Assertion) -> tuple[Bools, Bool
     return certain & proper, possible & proper
 
 
-def count_matches(rows: ModelRows, assertion: Assertion) -> ValueRange:
+def _count_matches(rows: ModelRows, assertion: Assertion) -> ValueRange:
     """Count the ops and groups a query finds; each function body counts once."""
-    certain, possible = rows_asked_about(rows, assertion)
+    certain, possible = _rows_asked_about(rows, assertion)
     open_rows = np.flatnonzero(possible & ~certain)
     count = len(open_rows)
     why = (
@@ -115,27 +232,27 @@ def count_matches(rows: ModelRows, assertion: Assertion) -> ValueRange:
     return ValueRange(least, least + count, why, np.flatnonzero(certain), open_rows)
 
 
-def sum_quantity(rows: ModelRows, assertion: Assertion) -> ValueRange:
+def _sum_quantity(rows: ModelRows, assertion: Assertion) -> ValueRange:
     """Sum a quantity over the outermost rows that a query finds, each part once."""
-    certain, possible = rows_asked_about(rows, assertion)
-    tops, quantity = outermost_rows(rows, certain), assertion.compared.quantity
-    inside = mark_subtrees(rows, tops)
-    reasons = list(describe_unknown_parts(rows, quantity, tops))
+    certain, possible = _rows_asked_about(rows, assertion)
+    tops, quantity = _outermost_rows(rows, certain), assertion.compared.quantity
+    inside = _mark_subtrees(rows, tops)
+    reasons = list(_describe_unknown_parts(rows, quantity, tops))
     lacking = inside & rows.undercounted_rows(quantity)
-    in_bodies, undecided = np.asarray(certain), possible & ~mark_subtrees(rows, tops)
+    in_bodies, undecided = np.asarray(certain), possible & ~_mark_subtrees(rows, tops)
     in_bodies = in_bodies & (np.arange(len(rows)) >= int(rows.hierarchy.end[0]))
     for mark, word in ((in_bodies, "in functions, which run once for each call"), (undecided, "that may belong to it")):
         if count := int(np.count_nonzero(mark)):
             reasons.append(f"{format_counted_noun(count, 'node')} {word}")
     open_rows = np.flatnonzero((lacking & (rows.hierarchy.kind == OP_ROW)) | in_bodies | undecided)
-    numbers = quantity_by_row(rows, quantity)
+    numbers = _quantity_by_row(rows, quantity)
     least = float(np.nansum(numbers[tops]))
     ops = np.flatnonzero(inside & (rows.hierarchy.kind == OP_ROW) & (numbers > 0))
     largest = ops[np.argsort(-numbers[ops], kind="stable")]
     return ValueRange(least, math.inf if reasons else least, ", ".join(reasons), largest, open_rows)
 
 
-def outermost_rows(rows: ModelRows, marked: Bools) -> list[int]:
+def _outermost_rows(rows: ModelRows, marked: Bools) -> list[int]:
     """Return the marked rows that are not inside a marked row."""
     tops, end = [], rows.hierarchy.end
     stop = 0
@@ -146,7 +263,7 @@ def outermost_rows(rows: ModelRows, marked: Bools) -> list[int]:
     return tops
 
 
-def mark_subtrees(rows: ModelRows, tops: Sequence[int]) -> Bools:
+def _mark_subtrees(rows: ModelRows, tops: Sequence[int]) -> Bools:
     """Mark the rows at and below `tops`, which do not contain each other."""
     steps = np.zeros(len(rows) + 1, np.int64)
     np.add.at(steps, np.asarray(tops, np.int64), 1)
@@ -154,7 +271,7 @@ def mark_subtrees(rows: ModelRows, tops: Sequence[int]) -> Bools:
     return np.asarray(np.cumsum(steps)[:-1] > 0)
 
 
-def quantity_by_row(rows: ModelRows, quantity: str) -> Floats:
+def _quantity_by_row(rows: ModelRows, quantity: str) -> Floats:
     """Return the quantity of each row. Raises `MissingFacts` if no row has it."""
     if quantity == OP_COUNT:
         total = rows.hierarchy.op_prefix_sum
@@ -162,10 +279,10 @@ def quantity_by_row(rows: ModelRows, quantity: str) -> Floats:
     return known_values(rows, quantity)
 
 
-def describe_unknown_parts(rows: ModelRows, quantity: str, tops: Sequence[int]) -> Iterator[str]:
+def _describe_unknown_parts(rows: ModelRows, quantity: str, tops: Sequence[int]) -> Iterator[str]:
     """Yield in words what is missing from the sum of a quantity over rows."""
     if quantity in MEASURED_QUANTITIES:
-        if tops and np.isnan(quantity_by_row(rows, quantity)[tops]).all():
+        if tops and np.isnan(_quantity_by_row(rows, quantity)[tops]).all():
             yield "nothing of it was measured"
     elif quantity != OP_COUNT and rows.model.facts.cost is not None:
         costs = rows.model.facts.cost()

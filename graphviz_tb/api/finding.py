@@ -11,10 +11,10 @@ from graphviz_tb.api.nodes import Node, NodeList
 from graphviz_tb.errors import require_type
 from graphviz_tb.model.columns import Bools, Floats, Longs
 from graphviz_tb.model.costs import COST_QUANTITIES
-from graphviz_tb.model.folded import FoldedGraph
+from graphviz_tb.model.facts import FoldedGraph
 from graphviz_tb.model.tensors import shape_text
 from graphviz_tb.search import match_rows, parse_query
-from graphviz_tb.view.attribute_words import attribute_texts
+from graphviz_tb.words.attributes import attribute_texts
 
 WEIGHT_SIZE_QUANTITIES = ("parameters", "weight_bytes")
 MEASURED_QUANTITIES = {"time": "time", "memory": "bytes"}  # attribute of `Stats`

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphviz_tb.algorithms.components import strong_components
+from graphviz_tb.graphs.traversal import strong_components
 from graphviz_tb.limits import MAX_ORDER_STEPS, Meter
 
 Arc = tuple[int, int, int, int]  # source, target, tier, weight

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from graphviz_tb.arrange.around import PortConstraints
-from graphviz_tb.arrange.large import arrange_plain_rows
-from graphviz_tb.arrange.lines import drawn_bridges, drawn_edges, line_load
-from graphviz_tb.arrange.options import ArrangeOptions
+from graphviz_tb.arrange.component import ArrangeOptions
+from graphviz_tb.arrange.lines import PortConstraints, drawn_bridges, drawn_edges, line_load
+from graphviz_tb.arrange.plain_rows import arrange_plain_rows
 from graphviz_tb.limits import MAX_CACHED_LEVELS, MAX_CACHED_PLAIN_LEVELS
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.skeleton import PortSlot, Skeleton
@@ -73,10 +72,10 @@ def skeleton_key(
     against = frozenset((number[row], inbound) for row, inbound in outside.turned if row in number)
     order = tuple((number[row], inbound) for row, inbound in outside.order if row in number)
     masks = metagraph.mask, metagraph.automatic
-    return (options, metagraph.units, edges, bridges, drawn_loads(metagraph), against, order, masks), rows
+    return (options, metagraph.units, edges, bridges, _drawn_loads(metagraph), against, order, masks), rows
 
 
-def drawn_loads(metagraph: Metagraph) -> CacheKey:
+def _drawn_loads(metagraph: Metagraph) -> CacheKey:
     """Return the thickness of each line drawn with one of the masks; no shapes are inferred for the others."""
     masks = dict.fromkeys((metagraph.automatic, metagraph.mask))
     return tuple(

@@ -16,10 +16,9 @@ from itertools import pairwise
 import pydot
 from graphviz.backend.dot_command import command
 
+from graphviz_tb.arrange.component import ArrangeOptions, Component, Ranks
 from graphviz_tb.arrange.layered import layered_ranks
-from graphviz_tb.arrange.layered.normalize import split_long_edges
-from graphviz_tb.arrange.options import ArrangeOptions
-from graphviz_tb.arrange.part import Component, Ranks
+from graphviz_tb.arrange.layered.rank import split_long_edges
 from graphviz_tb.errors import ToolFailed, ToolMissing
 from graphviz_tb.limits import MAX_BEST_DOT_BOXES, MAX_DOT_ITEMS
 from graphviz_tb.model.notice import Notice
@@ -44,24 +43,24 @@ def dot_ranks(parts: Sequence[Component], options: ArrangeOptions) -> list[Ranks
     large = sum(parts[number].count + len(parts[number].edges) for number in asked) > MAX_DOT_ITEMS
     text: str | None = ""
     if asked:
-        text = None if large else run_dot("\n".join(dot_source(parts[number]) for number in asked), options.limit)
+        text = None if large else _run_dot("\n".join(_dot_source(parts[number]) for number in asked), options.limit)
     if text is None:
         took = "would take" if large else "took"
         late = f"dot {took} more than {options.limit} s for a level; it is laid out by the engine layered"
         notices = (Notice("engine-limit", late, strict=False),)
         return [replace(laid, notices=notices) for laid in layered_ranks(parts, options)]
-    plains = list(parse_plain(text))
+    plains = list(_parse_plain(text))
     if len(plains) != len(asked):
         raise ToolFailed("the program 'dot' printed no positions: it is not that of Graphviz")
     for number, plain in zip(asked, plains, strict=True):
-        drawings[number] = ranks_from_plain(parts[number], plain)
+        drawings[number] = _ranks_from_plain(parts[number], plain)
     return [drawings[number] for number in range(len(parts))]
 
 
 EMPTY_COMPONENT = Component(0, ())
 
 
-def dot_source(part: Component) -> str:
+def _dot_source(part: Component) -> str:
     """Write one part in the DOT language."""
     graph = pydot.Dot(
         "part",
@@ -84,7 +83,7 @@ def dot_source(part: Component) -> str:
     return str(graph.to_string())
 
 
-def run_dot(text: str, limit: int) -> str | None:
+def _run_dot(text: str, limit: int) -> str | None:
     """Return the output of `dot -Tplain`, or None after the time limit."""
     try:
         done = subprocess.run(
@@ -106,7 +105,7 @@ def run_dot(text: str, limit: int) -> str | None:
     return done.stdout
 
 
-def parse_plain(text: str) -> Iterator[PlainLayout]:
+def _parse_plain(text: str) -> Iterator[PlainLayout]:
     """Yield the positions of nodes and lines for each graph of the output, y growing downward."""
     nodes: dict[int, PlainPoint] = {}
     lines: dict[tuple[int, int], list[list[PlainPoint]]] = {}
@@ -123,12 +122,12 @@ def parse_plain(text: str) -> Iterator[PlainLayout]:
             nodes, lines = {}, {}
 
 
-def ranks_from_plain(part: Component, plain: PlainLayout) -> Ranks:
+def _ranks_from_plain(part: Component, plain: PlainLayout) -> Ranks:
     """Rank by y, order by x, with waypoints where the lines pass.
 
     >>> lines = {(0, 2): [[(1.0, 0.2), (1.4, 1.0), (1.0, 1.8)]]}
     >>> plain = {0: (1.0, 0.0), 1: (0.0, 1.0), 2: (1.0, 2.0)}, lines
-    >>> ranks_from_plain(Component(3, ((0, 1), (1, 2), (0, 2))), plain).ranks
+    >>> _ranks_from_plain(Component(3, ((0, 1), (1, 2), (0, 2))), plain).ranks
     [[0], [1, 3], [2]]
     """
     nodes, lines = plain
@@ -136,7 +135,9 @@ def ranks_from_plain(part: Component, plain: PlainLayout) -> Ranks:
     heights = sorted({round(y * 100) for _, y in nodes.values()})
     laid = split_long_edges(
         part,
-        pin_ports(part, [bisect_left(heights, round(y * 100)) for _, y in (nodes[node] for node in range(part.count))]),
+        _pin_ports(
+            part, [bisect_left(heights, round(y * 100)) for _, y in (nodes[node] for node in range(part.count))]
+        ),
     )
     across = {node: nodes[node][0] for node in range(part.count)}
     spare = {ends: list(held) for ends, held in lines.items()}
@@ -145,12 +146,12 @@ def ranks_from_plain(part: Component, plain: PlainLayout) -> Ranks:
         # Each parallel edge has its line.
         line = spare[ends].pop(0) if spare.get(ends) else [nodes[ends[0]], nodes[ends[1]]]
         for item in chain[1:-1]:
-            across[item] = x_at_height(line, height[item])
+            across[item] = _x_at_height(line, height[item])
     rows = [sorted(row, key=lambda item: (across[item], item)) for row in laid.ranks]
     return Ranks(rows, laid.chains)
 
 
-def pin_ports(part: Component, ranks: list[int]) -> list[int]:
+def _pin_ports(part: Component, ranks: list[int]) -> list[int]:
     """Return the ranks with the ports alone on the outer ones."""
     if part.first:
         down = 1 - min((1, *(rank for node, rank in enumerate(ranks) if node not in part.first)))
@@ -159,7 +160,7 @@ def pin_ports(part: Component, ranks: list[int]) -> list[int]:
     return [bottom if node in part.last else rank for node, rank in enumerate(ranks)]
 
 
-def x_at_height(line: Sequence[PlainPoint], y: float) -> float:
+def _x_at_height(line: Sequence[PlainPoint], y: float) -> float:
     """Return the x of a downward line at a height."""
     for (x1, y1), (x2, y2) in pairwise(line):
         if y <= y2:

@@ -34,15 +34,15 @@ def pack_shelves(sizes: Sequence[tuple[int, int]]) -> tuple[tuple[int, ...], ...
     for step in range(6, 21):  # from 0.6 to twice the ideal width, in tenths
         width = max(low, min(isqrt(area * 4 // 3) * step // 10, widest))
         # Filling is greedy: a slightly different width may give a much better whole.
-        rows = fill_shelves(order, sizes, width)
-        misfit = aspect_misfit(rows, sizes)
+        rows = _fill_shelves(order, sizes, width)
+        misfit = _aspect_misfit(rows, sizes)
         if best is None or misfit < best[0]:
             best = misfit, rows
     assert best is not None
     return tuple(tuple(row) for row in best[1])
 
 
-def fill_shelves(order: Sequence[int], sizes: Sequence[tuple[int, int]], width: int) -> list[list[int]]:
+def _fill_shelves(order: Sequence[int], sizes: Sequence[tuple[int, int]], width: int) -> list[list[int]]:
     """Set parts on a shelf while they fit."""
     rows: list[list[int]] = []
     used = width  # the first part begins a shelf
@@ -55,7 +55,7 @@ def fill_shelves(order: Sequence[int], sizes: Sequence[tuple[int, int]], width: 
     return rows
 
 
-def aspect_misfit(rows: list[list[int]], sizes: Sequence[tuple[int, int]]) -> int:
+def _aspect_misfit(rows: list[list[int]], sizes: Sequence[tuple[int, int]]) -> int:
     """Return how far the whole is from 4:3, as a ratio in thousandths (1000 is perfect)."""
     width = max(sum(sizes[part][0] + PART_GAP for part in row) - PART_GAP for row in rows)
     height = sum(max(sizes[part][1] for part in row) + PART_GAP for row in rows) - PART_GAP

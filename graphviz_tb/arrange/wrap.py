@@ -1,14 +1,57 @@
-"""Wrap too wide ranks into several, one under the other."""
+"""Join long parallel lines to one box into a bus."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
+from operator import itemgetter
 
-from graphviz_tb.arrange.part import Ranks, Row
-from graphviz_tb.arrange.shelves import MAX_LEVEL_WIDTH, RANK_HEIGHT, WAYPOINT_WIDTH
+from graphviz_tb.arrange.component import Ranks, Row
+from graphviz_tb.arrange.shelves import MAX_LEVEL_WIDTH, PART_GAP, RANK_HEIGHT, WAYPOINT_WIDTH
 from graphviz_tb.limits import MAX_WRAPPED_BENDS, MAX_WRAPPED_PLACES
 from graphviz_tb.model.notice import Notice
+from graphviz_tb.model.skeleton import Skeleton
+
+NO_BUS = -1
+
+
+def join_buses(layers: Ranks, count: int, kinds: Sequence[int]) -> Ranks:
+    """Merge neighbouring waypoints of lines of one kind that end in one box, from where they meet.
+
+    Items from `count` on are waypoints; `kinds` gives, by line, the bus it may join (`NO_BUS`: none). The order from
+    left to right does not change.
+
+    >>> layers = Ranks([[0, 1], [3, 4], [5, 6], [2]], [[0, 3, 5, 2], [1, 4, 6, 2]])
+    >>> join_buses(layers, 3, [0, 0]).ranks
+    [[0, 1], [3], [5], [2]]
+    """
+    users = Counter(item for chain in layers.chains for item in chain[1:-1])
+    line_of = {item: line for line, chain in enumerate(layers.chains) for item in chain[1:-1] if users[item] == 1}
+    after = {upper: lower for chain in layers.chains for upper, lower in pairwise(chain)}
+    name: dict[int, int] = {}
+    ranks = []
+    # From the bottom up: the next item is known by its merged name, so that a bus grows upwards from its box.
+    for row in reversed(layers.ranks):
+        fresh: list[int] = []
+        last: tuple[int, int, int] | None = None  # of the item before: next item, box, kind
+        for item in row:
+            line = line_of.get(item, -1) if item >= count else -1
+            leads = None
+            if line >= 0 and kinds[line] != NO_BUS:
+                leads = name.get(after[item], after[item]), layers.chains[line][-1], kinds[line]
+            if leads is not None and leads == last:
+                name[item] = fresh[-1]
+            else:
+                fresh.append(item)
+            last = leads
+        ranks.append(fresh)
+    chains = [[name.get(item, item) for item in chain] for chain in layers.chains]
+    return Ranks(ranks[::-1], chains, layers.notices)
+
+
+# Wrap too wide ranks into several, one under the other.
 
 WRAP_WIDTHS = (MAX_LEVEL_WIDTH, 2400, 1600)  # use the first that makes the part at most three times as wide as high
 
@@ -25,33 +68,35 @@ def wrap_ranks(layers: Ranks, count: int, widths: Sequence[int]) -> Ranks:
     """
     depth: list[int] = []
     for limit in WRAP_WIDTHS:
-        depth = [rows_needed(row, count, widths, limit) for row in layers.ranks]
+        depth = [_rows_needed(row, count, widths, limit) for row in layers.ranks]
         if limit <= 3 * RANK_HEIGHT * sum(depth):
             break
     if max(depth, default=1) < 2:
         return layers
-    rows = reduce_rows(depth, passed_places(layers, depth), MAX_WRAPPED_PLACES)
+    rows = _reduce_rows(depth, _passed_places(layers, depth), MAX_WRAPPED_PLACES)
     wrapped = WrappedRanks(layers, count, rows)
     if wrapped.added > MAX_WRAPPED_BENDS:
-        rows = reduce_rows(rows, wrapped.added, MAX_WRAPPED_BENDS)
+        rows = _reduce_rows(rows, wrapped.added, MAX_WRAPPED_BENDS)
         wrapped = WrappedRanks(layers, count, rows)
     return Ranks(
-        wrapped.ranks, wrapped.chains, layers.notices if rows == depth else (*layers.notices, wrap_limit_notice(layers))
+        wrapped.ranks,
+        wrapped.chains,
+        layers.notices if rows == depth else (*layers.notices, _wrap_limit_notice(layers)),
     )
 
 
-def reduce_rows(depth: list[int], deepest: int, most: int) -> list[int]:
+def _reduce_rows(depth: list[int], deepest: int, most: int) -> list[int]:
     """Reduce the rows of each rank in proportion if `deepest` exceeds `most`."""
     return depth if deepest <= most else [1 + (rows - 1) * most // deepest for rows in depth]
 
 
-def wrap_limit_notice(layers: Ranks) -> Notice:
+def _wrap_limit_notice(layers: Ranks) -> Notice:
     """Return the notice for a piece that is drawn in fewer rows than it needs."""
     text = f"a level of {sum(map(len, layers.ranks)):,} boxes and bends is drawn in plain rows"
     return Notice("large-level", text, strict=False)
 
 
-def passed_places(layers: Ranks, depth: list[int]) -> int:
+def _passed_places(layers: Ranks, depth: list[int]) -> int:
     """Return how many places on added rows the lines may pass in total."""
     rank = {item: r for r, row in enumerate(layers.ranks) for item in row}
     added = [rows - 1 for rows in depth]
@@ -59,7 +104,7 @@ def passed_places(layers: Ranks, depth: list[int]) -> int:
     return sum(through[rank[chain[-1]]] - through[rank[chain[0]]] + added[rank[chain[0]]] for chain in layers.chains)
 
 
-def rows_needed(row: Row, count: int, widths: Sequence[int], limit: int) -> int:
+def _rows_needed(row: Row, count: int, widths: Sequence[int], limit: int) -> int:
     """Return how many rows a rank needs to be at most `limit` wide."""
     boxes = [widths[item] for item in row if item < count]
     lines = (len(row) - len(boxes)) * WAYPOINT_WIDTH
@@ -127,3 +172,124 @@ class WrappedRanks:
                 if not inward:
                     self.tail[number] = fresh[-1]
         return fresh
+
+
+# Break a long chain into columns, as a newspaper breaks lines: at joints that few lines pass.
+#
+# Nominal sizes decide, as for all order, so that opening a box moves nothing to another column.
+
+Passing = tuple[int, int]  # boxes, lines
+TALL_RANKS = 16  # ranks that a screen of 1000 px shows at full size: so many are easier to read in one piece
+MAX_ASPECT = 2  # height by width of a part, at most
+COLUMN_GUTTER = 72  # nominal px between two columns, where the lines to the next one run
+MAX_JOINT_LINES = 3  # lines between columns that the eye can follow; no break where more pass
+JOINT_REACH = 3  # search a joint within 1/REACH of a column around the even division
+
+
+def column_breaks(pieces: Sequence[tuple[Ranks, Sequence[int]]]) -> list[tuple[int, ...]]:
+    """Return by piece of a level the ranks at which a new column begins; none if one column has a good shape.
+
+    Pieces have the nominal widths of their nodes; other items are waypoints.
+
+    >>> chain = Ranks([[item] for item in range(20)], [[item, item + 1] for item in range(19)])
+    >>> column_breaks([(chain, [88] * 20)])
+    [(6, 13)]
+    """
+    sizes = [(_occupied_rank_count(layers, widths), _nominal_breadth(layers, widths)) for layers, widths in pieces]
+    # Pieces at least half as high as this one are drawn next to it and widen the whole: `room` sums their widths.
+    tall = sorted((ranks, wide + PART_GAP) for ranks, wide in sizes if ranks > TALL_RANKS)
+    room = [0, *accumulate(wide for _, wide in tall)]
+    broken = []
+    for (layers, _), (ranks, wide) in zip(pieces, sizes, strict=True):
+        beside = room[-1] - room[bisect_left(tall, -(-ranks // 2), key=itemgetter(0))] - wide - PART_GAP
+        broken.append(_piece_breaks(layers, wide, beside) if ranks > TALL_RANKS else ())
+    return broken
+
+
+def _occupied_rank_count(layers: Ranks, widths: Sequence[int]) -> int:
+    """Count the ranks of a piece that take room; ranks of ports do not."""
+    count = len(widths)
+    return sum(any(item < count and widths[item] for item in row) for row in layers.ranks)
+
+
+def _nominal_breadth(layers: Ranks, widths: Sequence[int]) -> int:
+    """Return the nominal width of a piece."""
+    count = len(widths)
+    return max(
+        (sum(widths[item] if item < count else WAYPOINT_WIDTH for item in row) for row in layers.ranks), default=0
+    )
+
+
+def _piece_breaks(layers: Ranks, wide: int, beside: int) -> tuple[int, ...]:
+    """Return the breaks of one piece, `wide` px wide and next to others of `beside` px; () if there is no joint."""
+    ranks = len(layers.ranks)
+    # Compare height and width in one column, then in more columns, with all divisions multiplied out.
+    if RANK_HEIGHT * ranks <= MAX_ASPECT * (wide + beside):
+        return ()
+    columns = 2
+    while columns * (columns * (wide + COLUMN_GUTTER) + beside) * MAX_ASPECT < RANK_HEIGHT * ranks:
+        columns += 1
+    passing = _lines_between_ranks(layers)
+    starts = [
+        _best_joint(passing, ranks * number // columns, ranks // (JOINT_REACH * columns))
+        for number in range(1, columns)
+    ]
+    return tuple(starts) if all(passing[rank][1] <= MAX_JOINT_LINES for rank in starts) else ()
+
+
+def _best_joint(passing: Sequence[Passing], wanted: int, reach: int) -> int:
+    """Return the rank near `wanted` that the least boxes and lines pass; among equals the nearest, then the first.
+
+    `wanted` and `reach` are a column's length and a third of it, so that no column is short.
+    """
+    near = range(wanted - reach, wanted + reach + 1)
+    return min(near, key=lambda rank: (passing[rank], abs(rank - wanted), rank))
+
+
+def _lines_between_ranks(layers: Ranks) -> list[Passing]:
+    """Return by r the lines that pass from rank r - 1 to rank r: the smaller number of boxes at one end, and of
+    lines."""
+    rank = {item: r for r, row in enumerate(layers.ranks) for item in row}
+    spans = [(rank[chain[0]] + 1, rank[chain[-1]] + 1) for chain in layers.chains]
+    changes = [0] * (len(layers.ranks) + 1)
+    for start, stop in spans:
+        changes[start] += 1
+        changes[stop] -= 1
+    lines = list(accumulate(changes[:-1]))
+    # Count boxes only where a break is possible: a set for each rank of a dense level would be quadratic.
+    few = [r for r, count in enumerate(lines) if count <= MAX_JOINT_LINES]
+    boxes: dict[int, tuple[set[int], set[int]]] = {r: (set(), set()) for r in few}
+    for chain, (start, stop) in zip(layers.chains, spans, strict=True):
+        for r in few[bisect_left(few, start) : bisect_left(few, stop)]:
+            boxes[r][0].add(chain[0])
+            boxes[r][1].add(chain[-1])
+    return [(min(map(len, boxes[r])) if r in boxes else count, count) for r, count in enumerate(lines)]
+
+
+def carry_breaks(old: Skeleton, new: Skeleton) -> tuple[tuple[int, ...], ...]:
+    """Carry the breaks of `old` over to `new`, which has mostly the same ranks and items in the same order.
+
+    A break stays if everything before it is still above everything after it.
+    """
+    if not any(old.breaks):
+        return ()
+    was = {item: (p, r) for p, part in enumerate(old.parts) for r, row in enumerate(part) for item in row}
+    return tuple(_carry_part_breaks(part, old, was) for part in new.parts)
+
+
+def _carry_part_breaks(
+    part: Sequence[Sequence[int]], old: Skeleton, was: dict[int, tuple[int, int]]
+) -> tuple[int, ...]:
+    """Return the breaks of `old` in one part of `new`; `was` is the old part and rank of each item."""
+    ranks = [[was[item] for item in row if item < old.children and item in was] for row in part]
+    whole = {p for row in ranks for p, _ in row}  # a part made of several keeps no break
+    if len(whole) != 1:
+        return ()
+    [came_from] = whole
+    starts = []
+    for break_ in old.breaks[came_from]:
+        before = max((r for r, row in enumerate(ranks) if any(rank < break_ for _, rank in row)), default=-1)
+        after = min((r for r, row in enumerate(ranks) if any(rank >= break_ for _, rank in row)), default=-1)
+        if 0 <= before < after:
+            starts.append(after)
+    return tuple(starts)

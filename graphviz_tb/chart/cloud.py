@@ -8,16 +8,16 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from graphviz_tb.chart.axes import RUN_HUES
 from graphviz_tb.chart.lines import blend_colours
-from graphviz_tb.chart.order import RUN_HUES
 from graphviz_tb.limits import MAX_COLOURED_CATEGORIES, MAX_DRAWN_POINTS
 from graphviz_tb.model.drawing import Curve, Disc, Drawing, Group, Label, Pen, Primitive, Rectangle, Section
-from graphviz_tb.model.embeddings import PointColumn, Points
+from graphviz_tb.model.formatting import format_number
 from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.logs import PointColumn, Points
 from graphviz_tb.model.measure import elide_text, replace_unsafe_characters, text_width
 from graphviz_tb.model.paths import natural_name_key
 from graphviz_tb.model.theme import Theme
-from graphviz_tb.model.units import format_number
 
 # px around the sheet, of the title, and below the plot
 CLOUD_MARGIN, CLOUD_HEADING_HEIGHT, CLOUD_FOOT_HEIGHT = 24, 52, 22
@@ -59,24 +59,24 @@ def cloud_sheet(plot: CloudPlot, theme: Theme) -> Drawing:
         if len(shown) <= MAX_DRAWN_POINTS
         else shown[(np.arange(MAX_DRAWN_POINTS) * len(shown)) // MAX_DRAWN_POINTS]
     )
-    categories = plot.column is not None and is_categorical(plot.column)
-    groups = group_by_colour(plot.column, some, theme)
+    categories = plot.column is not None and _is_categorical(plot.column)
+    groups = _group_by_colour(plot.column, some, theme)
     wide, high = CLOUD_PLOT_SIZE
-    places = plot_pixels(plot.axes, some)
+    places = _plot_pixels(plot.axes, some)
     radius = float(np.clip(MAX_POINT_RADIUS - np.log10(max(1, len(some)) / 300), MIN_POINT_RADIUS, MAX_POINT_RADIUS))
-    drawn = [draw_points(one, places, radius) for one in groups]
-    names = tuple(draw_category_names(groups, places, theme)) if categories else ()
+    drawn = [_draw_points(one, places, radius) for one in groups]
+    names = tuple(_draw_category_names(groups, places, theme)) if categories else ()
     parts = (
-        Section("title", (CLOUD_MARGIN, CLOUD_MARGIN), (Group(tuple(draw_heading(plot, theme))),)),
+        Section("title", (CLOUD_MARGIN, CLOUD_MARGIN), (Group(tuple(_draw_heading(plot, theme))),)),
         Section(
             "graph",
             (CLOUD_MARGIN, CLOUD_MARGIN + CLOUD_HEADING_HEIGHT),
-            (Group(tuple(draw_plot_frame(plot, theme))), *drawn, Group(names)),
+            (Group(tuple(_draw_plot_frame(plot, theme))), *drawn, Group(names)),
         ),
         Section(
             "legend",
             (CLOUD_MARGIN + wide + 16, CLOUD_MARGIN + CLOUD_HEADING_HEIGHT),
-            tuple(draw_cloud_legend(plot, groups, theme)),
+            tuple(_draw_cloud_legend(plot, groups, theme)),
         ),
     )
     size = (
@@ -89,7 +89,7 @@ def cloud_sheet(plot: CloudPlot, theme: Theme) -> Drawing:
     return Drawing(*size, replace_unsafe_characters(plot.title), summary, theme.background, parts)
 
 
-def is_categorical(column: PointColumn) -> bool:
+def _is_categorical(column: PointColumn) -> bool:
     """Return whether a column gets one colour for each value: texts, and few distinct whole numbers."""
     if not column.numeric:
         return True
@@ -97,12 +97,12 @@ def is_categorical(column: PointColumn) -> bool:
     return len(said) <= MAX_NUMBER_CATEGORIES and all(float(text).is_integer() for text in said)
 
 
-def group_by_colour(column: PointColumn | None, rows: NDArray[np.intp], theme: Theme) -> list[PointColourGroup]:
+def _group_by_colour(column: PointColumn | None, rows: NDArray[np.intp], theme: Theme) -> list[PointColourGroup]:
     """Return the points by colour: categories in natural order, the rest last; numbers from low to high."""
     if column is None:
         return [PointColourGroup("", theme.selected, rows)]
-    if is_categorical(column):
-        return group_by_category(column, rows, theme)
+    if _is_categorical(column):
+        return _group_by_category(column, rows, theme)
     values = column.numbers()[rows]
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
     share = (values - low) / (high - low) if high > low else np.full(len(values), 0.5)
@@ -111,7 +111,7 @@ def group_by_colour(column: PointColumn | None, rows: NDArray[np.intp], theme: T
     return found + [
         PointColourGroup(
             format_number(low + (high - low) * step / (RAMP_STRIPES - 1)),
-            ramp_colour(step / (RAMP_STRIPES - 1), theme),
+            _ramp_colour(step / (RAMP_STRIPES - 1), theme),
             rows[steps == step],
         )
         for step in range(RAMP_STRIPES)
@@ -119,7 +119,7 @@ def group_by_colour(column: PointColumn | None, rows: NDArray[np.intp], theme: T
     ]
 
 
-def group_by_category(column: PointColumn, rows: NDArray[np.intp], theme: Theme) -> list[PointColourGroup]:
+def _group_by_category(column: PointColumn, rows: NDArray[np.intp], theme: Theme) -> list[PointColourGroup]:
     """Return the points of each text; of very many texts the most common."""
     texts = [column.texts[row] for row in rows.tolist()]
     counts = Counter(texts)
@@ -128,7 +128,7 @@ def group_by_category(column: PointColumn, rows: NDArray[np.intp], theme: Theme)
         common = common[: MAX_COLOURED_CATEGORIES - 1]
     chosen = {text: at for at, text in enumerate(sorted(common, key=natural_name_key))}
     number_of = np.array([chosen.get(text, -1) for text in texts])
-    groups = [PointColourGroup(text, category_hue(at, theme), rows[number_of == at]) for text, at in chosen.items()]
+    groups = [PointColourGroup(text, _category_hue(at, theme), rows[number_of == at]) for text, at in chosen.items()]
     rest = rows[number_of < 0]
     return (
         [*groups, PointColourGroup(f"{len(counts) - len(chosen)} {OTHERS_WORD}", theme.stroke, rest)]
@@ -137,17 +137,17 @@ def group_by_category(column: PointColumn, rows: NDArray[np.intp], theme: Theme)
     )
 
 
-def category_hue(at: int, theme: Theme) -> str:
+def _category_hue(at: int, theme: Theme) -> str:
     """Return the colour of a category: twelve hues, then fainter ones."""
     own = RUN_HUES[theme.name][at % len(RUN_HUES[theme.name])]
     return own if at < len(RUN_HUES[theme.name]) else blend_colours(own, theme.background, REPEATED_HUE_SHARE)
 
 
-def ramp_colour(share: float, theme: Theme) -> str:
+def _ramp_colour(share: float, theme: Theme) -> str:
     """Return a colour between the ends of the ramp.
 
     >>> from graphviz_tb.model.theme import LIGHT_THEME
-    >>> ramp_colour(0, LIGHT_THEME), ramp_colour(1, LIGHT_THEME)
+    >>> _ramp_colour(0, LIGHT_THEME), _ramp_colour(1, LIGHT_THEME)
     ('#E07B00', '#1B1B7F')
     """
     stops = POINT_RAMP[theme.name]
@@ -156,7 +156,7 @@ def ramp_colour(share: float, theme: Theme) -> str:
     return blend_colours(stops[first + 1], stops[first], at - first)
 
 
-def plot_pixels(axes: Points, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+def _plot_pixels(axes: Points, rows: NDArray[np.intp]) -> NDArray[np.float64]:
     """Return where points are in the plot, both axes to one scale; [points, 2], with NaN for rows not drawn."""
     out = np.full((len(axes), 2), np.nan)
     if not len(rows):
@@ -172,7 +172,7 @@ def plot_pixels(axes: Points, rows: NDArray[np.intp]) -> NDArray[np.float64]:
     return out
 
 
-def draw_points(one: PointColourGroup, places: NDArray[np.float64], radius: float) -> Group:
+def _draw_points(one: PointColourGroup, places: NDArray[np.float64], radius: float) -> Group:
     """Return the points of one colour."""
     rounded = np.round(places[one.rows], 1).tolist()
     dots = tuple(Disc(x, y, round(radius, 2), one.colour) for x, y in rounded)
@@ -184,7 +184,7 @@ def draw_points(one: PointColourGroup, places: NDArray[np.float64], radius: floa
     )
 
 
-def draw_category_names(
+def _draw_category_names(
     groups: Sequence[PointColourGroup], places: NDArray[np.float64], theme: Theme
 ) -> Iterator[Primitive]:
     """Yield the name of each category in its middle, so that colour is not the only sign."""
@@ -196,7 +196,7 @@ def draw_category_names(
             yield Label(word, x, y + 4, 12, long, theme.text, "middle", semibold=True, halo=theme.background)
 
 
-def draw_heading(plot: CloudPlot, theme: Theme) -> Iterator[Label]:
+def _draw_heading(plot: CloudPlot, theme: Theme) -> Iterator[Label]:
     """Yield the title, and the description of the points."""
     room = CLOUD_PLOT_SIZE[0] + CLOUD_LEGEND_WIDTH
     for word, y, size, colour, strong in (
@@ -207,7 +207,7 @@ def draw_heading(plot: CloudPlot, theme: Theme) -> Iterator[Label]:
         yield Label(text, 0, y, size, text_width(text, size, strong), colour, semibold=strong)
 
 
-def draw_plot_frame(plot: CloudPlot, theme: Theme) -> Iterator[Primitive]:
+def _draw_plot_frame(plot: CloudPlot, theme: Theme) -> Iterator[Primitive]:
     """Yield the plot's frame and the names of its axes."""
     wide, high = CLOUD_PLOT_SIZE
     yield Rectangle(0, 0, wide, high, 6, theme.frames[1], Pen(theme.rule))
@@ -218,14 +218,14 @@ def draw_plot_frame(plot: CloudPlot, theme: Theme) -> Iterator[Primitive]:
         yield Label(f"{up} ↑", 10, 18, 11, text_width(f"{up} ↑", 11), theme.secondary)
 
 
-def draw_cloud_legend(plot: CloudPlot, groups: Sequence[PointColourGroup], theme: Theme) -> Iterator[Group]:
+def _draw_cloud_legend(plot: CloudPlot, groups: Sequence[PointColourGroup], theme: Theme) -> Iterator[Group]:
     """Yield the meaning of the colours."""
     if plot.column is None:
         return
     name = elide_text(replace_unsafe_characters(plot.column.name), CLOUD_LEGEND_WIDTH, 12, True)
     yield Group((Label(name, 0, 12, 12, text_width(name, 12, True), theme.text, semibold=True),))
-    if not is_categorical(plot.column):
-        yield from draw_ramp_legend(groups, theme)
+    if not _is_categorical(plot.column):
+        yield from _draw_ramp_legend(groups, theme)
         return
     for at, one in enumerate(groups):
         count = f"{len(one.rows):,}"
@@ -245,14 +245,14 @@ def draw_cloud_legend(plot: CloudPlot, groups: Sequence[PointColourGroup], theme
         )
 
 
-def draw_ramp_legend(groups: Sequence[PointColourGroup], theme: Theme) -> Iterator[Group]:
+def _draw_ramp_legend(groups: Sequence[PointColourGroup], theme: Theme) -> Iterator[Group]:
     """Yield the ramp with its ends."""
     ends = [one.word for one in groups if one.word]
     step = CLOUD_LEGEND_WIDTH / RAMP_STRIPES
     stripes = [
         Curve(
             (("M", (step * (at + 0.5), 22)), ("V", (34,))),
-            pen=Pen(ramp_colour(at / (RAMP_STRIPES - 1), theme), step + 0.4),
+            pen=Pen(_ramp_colour(at / (RAMP_STRIPES - 1), theme), step + 0.4),
         )
         for at in range(RAMP_STRIPES)
     ]

@@ -1,15 +1,17 @@
-"""Line charts: series of several runs on shared axes, as the shapes of one card of a drawing."""
+"""A sheet of charts: one card for each tag, in columns, below a title and the legend of the runs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphviz_tb.chart.axes import (
+    RUN_HUES,
     Axis,
+    LineStyle,
     axis_ticks,
     axis_time_ticks,
     fit_axis,
@@ -17,15 +19,15 @@ from graphviz_tb.chart.axes import (
     format_wall_time,
     pad_axis,
 )
-from graphviz_tb.chart.decimate import decimate_series
-from graphviz_tb.chart.order import RUN_HUES, LineStyle
-from graphviz_tb.chart.smooth import smooth_series
+from graphviz_tb.chart.series import decimate_series, smooth_series
 from graphviz_tb.model.columns import Floats
-from graphviz_tb.model.drawing import Curve, Group, Label, PathStep, Pen, Primitive, Rectangle
+from graphviz_tb.model.drawing import Curve, Drawing, Group, Label, PathStep, Pen, Primitive, Rectangle, Section
+from graphviz_tb.model.formatting import format_number
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.measure import elide_text, replace_unsafe_characters, text_width
+from graphviz_tb.model.measure import OP_FONT_PX, elide_text, replace_unsafe_characters, text_width
 from graphviz_tb.model.theme import Theme
-from graphviz_tb.model.units import format_number
+
+# Line charts: series of several runs on shared axes, as the shapes of one card of a drawing.
 
 AxisKind = Literal["step", "wall", "relative"]
 
@@ -78,14 +80,16 @@ class PlotArea:
         return np.stack([across, down], axis=1)
 
 
-def chart_card(title: str, lines: Sequence[ChartLine], look: ChartLook, theme: Theme, at: tuple[float, float]) -> Group:
+def _chart_card(
+    title: str, lines: Sequence[ChartLine], look: ChartLook, theme: Theme, at: tuple[float, float]
+) -> Group:
     """Return one chart as a group of shapes, its corner at `at`."""
-    xs = [axis_positions(line, look.axis) for line in lines]
-    shown = [smooth_line(line, look.smooth) for line in lines]
-    plot = fit_plot(xs, shown, look)
+    xs = [_axis_positions(line, look.axis) for line in lines]
+    shown = [_smooth_line(line, look.smooth) for line in lines]
+    plot = _fit_plot(xs, shown, look)
     shapes = [
         Rectangle(0, 0, *CARD_SIZE, 6, theme.frames[1], Pen(theme.rule)),
-        chart_text(
+        _chart_text(
             elide_text(replace_unsafe_characters(title), CARD_SIZE[0] - 32, CHART_TITLE_SIZE, True),
             16,
             24,
@@ -93,17 +97,19 @@ def chart_card(title: str, lines: Sequence[ChartLine], look: ChartLook, theme: T
             CHART_TITLE_SIZE,
             semibold=True,
         ),
-        *draw_grid(plot, look, theme),
+        *_draw_grid(plot, look, theme),
     ]
     for line, x in zip(lines, xs, strict=True):  # faint strokes are drawn behind every line
-        shapes += draw_faint_lines(line, x, plot, look, theme)
+        shapes += _draw_faint_lines(line, x, plot, look, theme)
     for line, x, value in zip(lines, xs, shown, strict=True):
-        shapes += draw_main_line(line, x, value, plot, theme)
+        shapes += _draw_main_line(line, x, value, plot, theme)
     if not any(np.isfinite(value).any() for value in shown):
-        shapes.append(chart_text("no finite values", CARD_SIZE[0] / 2, CARD_SIZE[1] / 2, theme.secondary, 11, "middle"))
-    if hidden := count_hidden(lines, xs, look):
         shapes.append(
-            chart_text(
+            _chart_text("no finite values", CARD_SIZE[0] / 2, CARD_SIZE[1] / 2, theme.secondary, 11, "middle")
+        )
+    if hidden := _count_hidden(lines, xs, look):
+        shapes.append(
+            _chart_text(
                 f"not on the log axis: {hidden}", CARD_SIZE[0] - 16, PLOT_INSETS[1] - 2, theme.secondary, 10, "end"
             )
         )
@@ -115,7 +121,7 @@ def chart_card(title: str, lines: Sequence[ChartLine], look: ChartLook, theme: T
     return Group(tuple(shapes), None, f"{replace_unsafe_characters(title)}: {told}", (("tag", title),), at)
 
 
-def count_hidden(lines: Sequence[ChartLine], xs: Sequence[Floats], look: ChartLook) -> int:
+def _count_hidden(lines: Sequence[ChartLine], xs: Sequence[Floats], look: ChartLook) -> int:
     """Count the points with a value that a logarithmic axis cannot show: zero or less."""
     return sum(
         int((((line.value <= 0) & look.log_y) | ((x <= 0) & look.log_x)).sum())
@@ -123,14 +129,14 @@ def count_hidden(lines: Sequence[ChartLine], xs: Sequence[Floats], look: ChartLo
     )
 
 
-def smooth_line(line: ChartLine, weight: float) -> Floats:
+def _smooth_line(line: ChartLine, weight: float) -> Floats:
     """Return the values of a line, smoothed except for the superseded ones."""
     out, stays = line.value.astype(np.float64), ~line.superseded
     out[stays] = smooth_series(out[stays], weight)
     return out
 
 
-def axis_positions(line: ChartLine, kind: AxisKind) -> Floats:
+def _axis_positions(line: ChartLine, kind: AxisKind) -> Floats:
     """Return the position of each point: its step, its wall time, or the seconds since the first point of the line."""
     if kind == "step":
         return line.step.astype(np.float64)
@@ -138,7 +144,7 @@ def axis_positions(line: ChartLine, kind: AxisKind) -> Floats:
     return line.wall - (np.min(finite) if kind == "relative" and len(finite) else 0)
 
 
-def fit_plot(xs: Sequence[Floats], values: Sequence[Floats], look: ChartLook) -> PlotArea:
+def _fit_plot(xs: Sequence[Floats], values: Sequence[Floats], look: ChartLook) -> PlotArea:
     every = np.concatenate([*values, np.zeros(0)])
     across = fit_axis(np.concatenate([*xs, np.zeros(0)]), look.log_x)
     left, top, right, below = PLOT_INSETS
@@ -146,48 +152,50 @@ def fit_plot(xs: Sequence[Floats], values: Sequence[Floats], look: ChartLook) ->
     return PlotArea(left, top, *size, across, pad_axis(fit_axis(every, look.log_y, look.outliers)))
 
 
-def draw_grid(plot: PlotArea, look: ChartLook, theme: Theme) -> Iterator[Primitive]:
+def _draw_grid(plot: PlotArea, look: ChartLook, theme: Theme) -> Iterator[Primitive]:
     """Yield lines at round values, with the values next to them."""
     foot, end = plot.top + plot.height, plot.left + plot.width
     for value in axis_ticks(plot.y):
         y = foot - float(plot.y.positions_of(np.array([value]))[0]) * plot.height
-        yield Curve((("M", (plot.left, pixel_middle(y))), ("H", (end,))), pen=Pen(theme.rule))
-        yield chart_text(format_number(value), plot.left - 6, pixel_middle(y) + 3.5, theme.secondary, TICK_SIZE, "end")
+        yield Curve((("M", (plot.left, _pixel_middle(y))), ("H", (end,))), pen=Pen(theme.rule))
+        yield _chart_text(
+            format_number(value), plot.left - 6, _pixel_middle(y) + 3.5, theme.secondary, TICK_SIZE, "end"
+        )
     free = -1e9
     for value in axis_ticks(plot.x, 6) if look.axis == "step" or look.log_x else axis_time_ticks(plot.x, 5):
         x = plot.left + float(plot.x.positions_of(np.array([value]))[0]) * plot.width
-        label = tick_label(value, plot.x, look.axis)
+        label = _tick_label(value, plot.x, look.axis)
         half = text_width(label, TICK_SIZE) / 2
         if x - half < free or x + half > CARD_SIZE[0] - 2:
             continue
         free = x + half + 8
-        yield Curve((("M", (pixel_middle(x), foot)), ("V", (foot + 4,))), pen=Pen(theme.rule))
-        yield chart_text(label, pixel_middle(x), foot + 16, theme.secondary, TICK_SIZE, "middle")
+        yield Curve((("M", (_pixel_middle(x), foot)), ("V", (foot + 4,))), pen=Pen(theme.rule))
+        yield _chart_text(label, _pixel_middle(x), foot + 16, theme.secondary, TICK_SIZE, "middle")
 
 
-def tick_label(value: float, of: Axis, kind: AxisKind) -> str:
+def _tick_label(value: float, of: Axis, kind: AxisKind) -> str:
     if kind == "relative":
         return format_duration(value)
     return format_wall_time(value, of.high - of.low) if kind == "wall" else format_number(value)
 
 
-def draw_faint_lines(line: ChartLine, x: Floats, plot: PlotArea, look: ChartLook, theme: Theme) -> Iterator[Primitive]:
+def _draw_faint_lines(line: ChartLine, x: Floats, plot: PlotArea, look: ChartLook, theme: Theme) -> Iterator[Primitive]:
     """Yield the points that a restart replaced, and those behind smoothing."""
     pen = Pen(blend_colours(RUN_HUES[theme.name][line.style.hue], theme.frames[1], FAINT_LINE_SHARE), 1.5)
     if line.superseded.any():
-        yield from draw_polyline(x[line.superseded], line.value[line.superseded], plot, pen)
+        yield from _draw_polyline(x[line.superseded], line.value[line.superseded], plot, pen)
     if look.smooth:
-        yield from draw_polyline(x[~line.superseded], line.value[~line.superseded], plot, pen)
+        yield from _draw_polyline(x[~line.superseded], line.value[~line.superseded], plot, pen)
 
 
-def draw_main_line(line: ChartLine, x: Floats, shown: Floats, plot: PlotArea, theme: Theme) -> Iterator[Primitive]:
+def _draw_main_line(line: ChartLine, x: Floats, shown: Floats, plot: PlotArea, theme: Theme) -> Iterator[Primitive]:
     """Yield the line of the current points, and marks for those that are not finite."""
     colour, stays = RUN_HUES[theme.name][line.style.hue], ~line.superseded
-    yield from draw_polyline(x[stays], shown[stays], plot, Pen(colour, 1.5, line.style.dashes, "round", "round"))
-    yield from draw_nonfinite_marks(x[stays], line.value[stays], plot, colour)
+    yield from _draw_polyline(x[stays], shown[stays], plot, Pen(colour, 1.5, line.style.dashes, "round", "round"))
+    yield from _draw_nonfinite_marks(x[stays], line.value[stays], plot, colour)
 
 
-def draw_polyline(x: Floats, values: Floats, plot: PlotArea, pen: Pen) -> Iterator[Primitive]:
+def _draw_polyline(x: Floats, values: Floats, plot: PlotArea, pen: Pen) -> Iterator[Primitive]:
     """Yield a line through the points, broken at values that cannot be shown; a single point is a dot."""
     kept = decimate_series(x, values, int(plot.width))
     x, values = x[kept], values[kept]
@@ -204,7 +212,7 @@ def draw_polyline(x: Floats, values: Floats, plot: PlotArea, pen: Pen) -> Iterat
         yield Curve(tuple(steps), pen=pen)
 
 
-def draw_nonfinite_marks(x: Floats, values: Floats, plot: PlotArea, colour: str) -> Iterator[Primitive]:
+def _draw_nonfinite_marks(x: Floats, values: Floats, plot: PlotArea, colour: str) -> Iterator[Primitive]:
     """Yield a triangle for each value that is not finite: +∞ at the top, NaN and −∞ at the bottom."""
     odd = np.flatnonzero(~np.isfinite(values))
     places = plot.left + plot.x.positions_of(x[odd]) * plot.width
@@ -238,12 +246,12 @@ def blend_colours(colour: str, ground: str, share: float) -> str:
     return "#" + "".join(f"{round(a * share + b * (1 - share)):02X}" for a, b in pairs)
 
 
-def pixel_middle(value: float) -> float:
+def _pixel_middle(value: float) -> float:
     """Return the middle of a pixel: a line of one pixel is sharp there."""
     return int(value) + 0.5
 
 
-def chart_text(
+def _chart_text(
     content: str,
     x: float,
     y: float,
@@ -253,3 +261,69 @@ def chart_text(
     semibold: bool = False,
 ) -> Label:
     return Label(content, x, y, size, text_width(content, size, semibold), colour, anchor, semibold)
+
+
+SHEET_MARGIN, CARD_GAP = 24, 16  # px around the sheet and between cards
+MAX_CARD_COLUMNS = 3  # cards next to each other
+SHEET_TITLE_HEIGHT = 40  # px of the title
+# px: a row of the legend, a sample of a line, the longest name of a run
+LEGEND_ROW_HEIGHT, LINE_SAMPLE_WIDTH, MAX_RUN_NAME_WIDTH = 20, 22, 240
+
+
+@dataclass(frozen=True, slots=True)
+class LineChart:
+    """One tag: its name and the line of each run that logged it."""
+
+    title: str
+    lines: tuple[ChartLine, ...]
+
+
+def chart_sheet(title: str, charts: Sequence[LineChart], look: ChartLook, theme: Theme) -> Drawing:
+    """Return all charts on one sheet, in the given order."""
+    columns = max(1, min(MAX_CARD_COLUMNS, len(charts)))
+    wide = columns * (CARD_SIZE[0] + CARD_GAP) - CARD_GAP
+    styles = {line.label: line.style for chart in charts for line in chart.lines}
+    legend, deep = _run_name_legend(styles, wide, theme)
+    top = SHEET_MARGIN + (SHEET_TITLE_HEIGHT if title else 0) + deep
+    cards = tuple(
+        _chart_card(
+            chart.title,
+            chart.lines,
+            look,
+            theme,
+            (at % columns * (CARD_SIZE[0] + CARD_GAP), at // columns * (CARD_SIZE[1] + CARD_GAP)),
+        )
+        for at, chart in enumerate(charts)
+    )
+    rows = -(-len(charts) // columns)
+    height = top + max(0, rows * (CARD_SIZE[1] + CARD_GAP) - CARD_GAP) + SHEET_MARGIN
+    parts = (
+        Section("title", (SHEET_MARGIN, SHEET_MARGIN), (Group(tuple(_sheet_title(title, wide, theme))),)),
+        Section("legend", (SHEET_MARGIN, SHEET_MARGIN + (SHEET_TITLE_HEIGHT if title else 0)), legend),
+        Section("graph", (SHEET_MARGIN, top), cards),
+    )
+    summary = f"{len(charts)} charts of {len(styles)} runs: " + "; ".join(group.tooltip for group in cards)
+    return Drawing(wide + 2 * SHEET_MARGIN, height, replace_unsafe_characters(title), summary, theme.background, parts)
+
+
+def _sheet_title(title: str, room: int, theme: Theme) -> Iterator[Label]:
+    if title:
+        name = elide_text(replace_unsafe_characters(title), room, 16, True)
+        yield Label(name, 0, 16, 16, text_width(name, 16, True), theme.text, semibold=True)
+
+
+def _run_name_legend(styles: Mapping[str, LineStyle], room: int, theme: Theme) -> tuple[tuple[Group, ...], int]:
+    """Return an entry for each run, in rows that fit the room, and the height of all rows."""
+    entries: list[Group] = []
+    x = y = 0
+    for run, style in styles.items():
+        name = elide_text(replace_unsafe_characters(run) or ".", MAX_RUN_NAME_WIDTH, OP_FONT_PX)
+        long = LINE_SAMPLE_WIDTH + 6 + text_width(name, OP_FONT_PX)
+        if x and x + long > room:
+            x, y = 0, y + LEGEND_ROW_HEIGHT
+        pen = Pen(RUN_HUES[theme.name][style.hue], 2.5, style.dashes)
+        line = Curve((("M", (0, 6)), ("H", (LINE_SAMPLE_WIDTH,))), pen=pen)
+        label = Label(name, LINE_SAMPLE_WIDTH + 6, 10, OP_FONT_PX, text_width(name, OP_FONT_PX), theme.text)
+        entries.append(Group((line, label), None, replace_unsafe_characters(run), (("run", run),), (x, y)))
+        x += long + 20
+    return tuple(entries), y + LEGEND_ROW_HEIGHT + 8 if entries else 0

@@ -12,9 +12,8 @@ import numpy as np
 
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.joins import TagJoin
-from graphviz_tb.model.logged import Doubles, HistogramPoints, Series
-from graphviz_tb.model.measured_tags import GatherRule, TagValues
+from graphviz_tb.model.joins import GatherRule, TagJoin, TagValues
+from graphviz_tb.model.logs import Doubles, HistogramPoints, Series
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,31 +49,31 @@ class LoggedMeasure:
     always_exact: bool = False
 
 
-def histogram_norm(sums: HistogramSums) -> Doubles:
+def _histogram_norm(sums: HistogramSums) -> Doubles:
     """Return the root of the sum of the squares."""
     out: Doubles = np.sqrt(np.maximum(sums.squares, 0))
     return out
 
 
-def histogram_rms(sums: HistogramSums) -> Doubles:
+def _histogram_rms(sums: HistogramSums) -> Doubles:
     """Return the root of the mean of the squares."""
     out: Doubles = np.sqrt(np.maximum(sums.squares, 0) / sums.number)
     return out
 
 
-def histogram_deviation(sums: HistogramSums) -> Doubles:
+def _histogram_deviation(sums: HistogramSums) -> Doubles:
     """Return the standard deviation."""
     out: Doubles = np.sqrt(np.maximum(sums.squares / sums.number - (sums.sum / sums.number) ** 2, 0))
     return out
 
 
-def zero_flags(values: Doubles) -> Doubles:
+def _zero_flags(values: Doubles) -> Doubles:
     """Return 1 for each zero."""
     out: Doubles = (values == 0).astype(np.float64)
     return out
 
 
-def nonfinite_flags(values: Doubles) -> Doubles:
+def _nonfinite_flags(values: Doubles) -> Doubles:
     """Return 1 for each value that is NaN or infinite."""
     return (~np.isfinite(values)).astype(np.float64)
 
@@ -82,20 +81,20 @@ def nonfinite_flags(values: Doubles) -> Doubles:
 MEASURES: dict[str, LoggedMeasure] = {
     "last": LoggedMeasure("value", None, lambda values: values, "mean"),
     "mean": LoggedMeasure("mean", lambda sums: sums.sum / sums.number, lambda values: values, "mean", signed=True),
-    "std": LoggedMeasure("standard deviation", histogram_deviation, None, "mean"),
-    "norm": LoggedMeasure("norm", histogram_norm, np.abs, "root of squares", log=True),
-    "rms": LoggedMeasure("root mean square", histogram_rms, None, "root of mean squares", log=True),
+    "std": LoggedMeasure("standard deviation", _histogram_deviation, None, "mean"),
+    "norm": LoggedMeasure("norm", _histogram_norm, np.abs, "root of squares", log=True),
+    "rms": LoggedMeasure("root mean square", _histogram_rms, None, "root of mean squares", log=True),
     "largest": LoggedMeasure("largest |x|", lambda sums: sums.largest, np.abs, "largest", log=True, always_exact=True),
     "zeros": LoggedMeasure(
-        "share of zeros", lambda sums: sums.zeros / sums.number, zero_flags, "mean", percent=True, bound="≤"
+        "share of zeros", lambda sums: sums.zeros / sums.number, _zero_flags, "mean", percent=True, bound="≤"
     ),
     "nonfinite": LoggedMeasure(
-        "share that is not finite", lambda sums: sums.nonfinite / sums.number, nonfinite_flags, "mean", percent=True
+        "share that is not finite", lambda sums: sums.nonfinite / sums.number, _nonfinite_flags, "mean", percent=True
     ),
-    "trend": LoggedMeasure("trend, decades in 1,000 steps", histogram_rms, np.abs, "mean", signed=True),
+    "trend": LoggedMeasure("trend, decades in 1,000 steps", _histogram_rms, np.abs, "mean", signed=True),
     "ratio": LoggedMeasure(
         "norm of gradient by norm of weight",
-        histogram_norm,
+        _histogram_norm,
         np.abs,
         "ratio",
         log=True,
@@ -112,7 +111,7 @@ def tag_values(join: TagJoin, series: Series, measure: str) -> TagValues | None:
     row = MEASURES[measure]
     order = series.point_order()
     if isinstance(series.data, HistogramPoints) and row.of_histograms is not None:
-        sums = histogram_sums(series.data)
+        sums = _histogram_sums(series.data)
         with np.errstate(all="ignore"):
             value, number = row.of_histograms(sums)[order], np.nan_to_num(sums.number)[order]
         exact = sums.exact or row.always_exact
@@ -123,12 +122,12 @@ def tag_values(join: TagJoin, series: Series, measure: str) -> TagValues | None:
         return None
     step = series.step[order]
     if measure == "trend":
-        value = log_slope(step, value)
+        value = _log_slope(step, value)
     last = np.append(step[1:] != step[:-1], True)[: len(step)]
     return TagValues(join, step[last], value[last], number[last], exact) if len(step) else None
 
 
-def histogram_sums(data: HistogramPoints) -> HistogramSums:
+def _histogram_sums(data: HistogramPoints) -> HistogramSums:
     """Return the sums of each histogram."""
     count = len(data.start) - 1
     which = np.repeat(np.arange(count), np.diff(data.start))
@@ -159,12 +158,12 @@ def histogram_sums(data: HistogramPoints) -> HistogramSums:
     )
 
 
-def log_slope(step: np.ndarray, value: Doubles) -> Doubles:
+def _log_slope(step: np.ndarray, value: Doubles) -> Doubles:
     """Return at each point the slope, by least squares, of log10 of all values so far, for 1,000 steps.
 
     Zeros and values that are not finite do not count; before two different steps it is 0.
 
-    >>> log_slope(np.array([0, 500, 1000]), np.array([1.0, 0.1, 0.01])).round(3).tolist()
+    >>> _log_slope(np.array([0, 500, 1000]), np.array([1.0, 0.1, 0.01])).round(3).tolist()
     [0.0, -2.0, -2.0]
     """
     with np.errstate(all="ignore"):

@@ -42,10 +42,10 @@ def thin_slices(timeline: Timeline, first: int, last: int, pixels: int, marked: 
     Only detail is lost: counts and busy times add up to those of all visible slices, and each row keeps about one slice
     for each column. Equal views give equal results.
     """
-    place = slices_in_view(timeline, first, last)
+    place = _slices_in_view(timeline, first, last)
     start, duration = timeline.start[place], timeline.duration[place]
     column = max(1, (last - first) // max(1, pixels))  # nanoseconds
-    begins = starts_of_drawn(slice_rows(timeline)[place], start, duration, column)
+    begins = _starts_of_drawn(slice_rows(timeline)[place], start, duration, column)
     if not len(begins):
         return ThinnedSlices(place, start, duration, np.zeros(0, np.int32), duration, np.zeros(0, bool))
     ends = np.append(begins[1:], len(place))
@@ -65,14 +65,14 @@ def thin_slices(timeline: Timeline, first: int, last: int, pixels: int, marked: 
     )
 
 
-def slices_in_view(timeline: Timeline, first: int, last: int) -> Longs:
+def _slices_in_view(timeline: Timeline, first: int, last: int) -> Longs:
     """Return the indices of the slices visible at some time of a view."""
     end = timeline.start + timeline.duration
     seen: Longs = np.flatnonzero((timeline.start <= last) & (end >= first))
     return seen
 
 
-def starts_of_drawn(row: Longs, start: Longs, duration: Longs, column: int) -> NDArray[Any]:
+def _starts_of_drawn(row: Longs, start: Longs, duration: Longs, column: int) -> NDArray[Any]:
     """Return where drawn slices begin: at each wide one, and at each narrow one in another column or row than the
     previous one."""
     if not len(row):

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from graphviz_tb.caches import import_on_call
 from graphviz_tb.color.colouring import Colouring
 from graphviz_tb.color.resolve import resolve_paint
 from graphviz_tb.errors import UnknownChoice
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.later import import_on_call
 from graphviz_tb.model.theme import THEMES, Theme
 from graphviz_tb.options import COLOR_BY_FACTS, COLOR_BY_LOGGED, COLOR_BY_PATTERNS
 
@@ -29,19 +29,19 @@ class ColourScheme:
 
 
 SCHEMES: dict[str, ColourScheme] = {
-    "structure": ColourScheme(import_on_call(f"{__name__}.structure", "structure_colouring")),
-    "device": ColourScheme(import_on_call(f"{__name__}.device", "device_colouring")),
-    "xla-cluster": ColourScheme(import_on_call(f"{__name__}.xla_cluster", "xla_cluster_colouring")),
-    "op-type": ColourScheme(import_on_call(f"{__name__}.op_type", "op_type_colouring")),
-    "compute-time": ColourScheme(import_on_call(f"{__name__}.compute_time", "compute_time_colouring"), measured=True),
-    "memory": ColourScheme(import_on_call(f"{__name__}.memory", "memory_colouring"), measured=True),
-    "flops": ColourScheme(import_on_call(f"{__name__}.cost", "flops_colouring")),
-    "parameters": ColourScheme(import_on_call(f"{__name__}.cost", "parameters_colouring")),
-    "activations": ColourScheme(import_on_call(f"{__name__}.cost", "activations_colouring")),
-    COLOR_BY_LOGGED: ColourScheme(import_on_call(f"{__name__}.logged", "logged_colouring"), logged=True),
-    COLOR_BY_FACTS: ColourScheme(import_on_call(f"{__name__}.given", "facts_colouring"), given=True),
-    COLOR_BY_PATTERNS: ColourScheme(import_on_call(f"{__name__}.patterns", "patterns_colouring"), given=True),
-    "none": ColourScheme(import_on_call(f"{__name__}.none", "no_colouring")),
+    "structure": ColourScheme(import_on_call("graphviz_tb.color.structure", "structure_colouring")),
+    "device": ColourScheme(import_on_call("graphviz_tb.color.category", "device_colouring")),
+    "xla-cluster": ColourScheme(import_on_call("graphviz_tb.color.category", "xla_cluster_colouring")),
+    "op-type": ColourScheme(import_on_call("graphviz_tb.color.category", "op_type_colouring")),
+    "compute-time": ColourScheme(import_on_call("graphviz_tb.color.measured", "compute_time_colouring"), measured=True),
+    "memory": ColourScheme(import_on_call("graphviz_tb.color.measured", "memory_colouring"), measured=True),
+    "flops": ColourScheme(import_on_call("graphviz_tb.color.cost", "flops_colouring")),
+    "parameters": ColourScheme(import_on_call("graphviz_tb.color.cost", "parameters_colouring")),
+    "activations": ColourScheme(import_on_call("graphviz_tb.color.cost", "activations_colouring")),
+    COLOR_BY_LOGGED: ColourScheme(import_on_call("graphviz_tb.color.logged", "logged_colouring"), logged=True),
+    COLOR_BY_FACTS: ColourScheme(import_on_call("graphviz_tb.color.user_facts", "facts_colouring"), given=True),
+    COLOR_BY_PATTERNS: ColourScheme(import_on_call("graphviz_tb.color.user_facts", "patterns_colouring"), given=True),
+    "none": ColourScheme(import_on_call("graphviz_tb.color.category", "no_colouring")),
 }
 
 __all__ = ["SCHEMES", "ColourScheme", "Colouring", "make_colouring", "resolve_paint"]
@@ -63,6 +63,6 @@ def make_colouring(
     colouring = row.colouring(hierarchy, THEMES[theme], facts)
     if not stats or row.measured:
         return colouring
-    from graphviz_tb.color.with_stats import stats_colouring
+    from graphviz_tb.color.measured import stats_colouring
 
     return stats_colouring(colouring, facts.stats)

@@ -12,18 +12,17 @@ import numpy as np
 
 from graphviz_tb.color.colouring import ColourValues, NumberColouring
 from graphviz_tb.color.hues import border_colour, contrast, plain_fill
-from graphviz_tb.color.measured import BLACK, LEGEND_TICKS, WHITE, tone_between
-from graphviz_tb.color.memory import MEMORY_RAMPS
+from graphviz_tb.color.measured import BLACK, LEGEND_TICKS, MEMORY_RAMPS, WHITE, tone_between
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.limits import MAX_LEGEND_TYPES
 from graphviz_tb.model.costs import NO_COST, Cost, Costs
 from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.formatting import format_bytes, format_count
 from graphviz_tb.model.hierarchy import STACK_KINDS, Hierarchy
 from graphviz_tb.model.measure import group_thousands
 from graphviz_tb.model.paint import LegendRow, RowFill
 from graphviz_tb.model.paths import RowPath
 from graphviz_tb.model.theme import Theme
-from graphviz_tb.model.units import format_bytes, format_count
 
 COST_QUANTITY = {"flops": "flops", "parameters": "parameters", "activations": "activation_bytes"}  # by colouring
 
@@ -126,10 +125,10 @@ def cost_fill(theme: Theme, share: float) -> RowFill:
     return RowFill(tone, border_colour(tone, theme), ink, ink, hued=True)
 
 
-def format_flops(count: float) -> str:
+def _format_flops(count: float) -> str:
     """Format floating point operations.
 
-    >>> format_flops(7_756_000_000), format_flops(12)
+    >>> _format_flops(7_756_000_000), _format_flops(12)
     ('7.76 GFLOPs', '12 FLOPs')
     """
     # "7.76 G" → "7.76 GFLOPs", "12" → "12 FLOPs".
@@ -137,29 +136,29 @@ def format_flops(count: float) -> str:
     return f"{number} {unit}FLOPs"
 
 
-def format_parameters(count: float) -> str:
+def _format_parameters(count: float) -> str:
     """Format elements of weights.
 
-    >>> format_parameters(2_300_000), format_parameters(1)
+    >>> _format_parameters(2_300_000), _format_parameters(1)
     ('2.3 M parameters', '1 parameter')
     """
     return f"{format_count(count)} parameter{'' if count == 1 else 's'}"
 
 
-def format_work(cost: Cost) -> str:
+def _format_work(cost: Cost) -> str:
     """Format parameters and operations, leaving out zeros.
 
-    >>> format_work(Cost(parameters=2_300_000, flops=1_100_000_000)), format_work(Cost(flops=5))
+    >>> _format_work(Cost(parameters=2_300_000, flops=1_100_000_000)), _format_work(Cost(flops=5))
     ('2.3 M parameters · 1.1 GFLOPs', '5 FLOPs')
     """
-    parameters = mark_incomplete(cost, "parameters", format_parameters(cost.parameters)) if cost.parameters else ""
+    parameters = mark_incomplete(cost, "parameters", _format_parameters(cost.parameters)) if cost.parameters else ""
     if cost.non_trainable:
         parameters += f" ({mark_incomplete(cost, 'non_trainable', format_count(cost.non_trainable))} not trainable)"
-    flops = mark_incomplete(cost, "flops", format_flops(cost.flops)) if cost.flops else ""
+    flops = mark_incomplete(cost, "flops", _format_flops(cost.flops)) if cost.flops else ""
     return " · ".join(filter(None, (parameters, flops)))
 
 
-def format_activations(cost: Cost) -> str:
+def _format_activations(cost: Cost) -> str:
     """Format the bytes of the outputs of ops."""
     return (
         mark_incomplete(cost, "activation_bytes", format_bytes(cost.activation_bytes)) if cost.activation_bytes else ""
@@ -180,34 +179,34 @@ def mark_incomplete(cost: Cost, quantity: str, words: str) -> str:
 
 def flops_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> CostColouring:
     """Make the colouring "flops"."""
-    costs = required_costs(facts, "flops")
-    return scaled_to_graph(
-        CostColouring(hierarchy, theme, "flops", "FLOPs", costs, lambda cost: cost.flops, format_flops, format_work)
+    costs = _required_costs(facts, "flops")
+    return _scaled_to_graph(
+        CostColouring(hierarchy, theme, "flops", "FLOPs", costs, lambda cost: cost.flops, _format_flops, _format_work)
     )
 
 
 def parameters_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> CostColouring:
     """Make the colouring "parameters"."""
-    costs, value = required_costs(facts, "parameters"), lambda cost: cost.parameters
-    return scaled_to_graph(
-        CostColouring(hierarchy, theme, "parameters", "Parameters", costs, value, format_parameters, format_work)
+    costs, value = _required_costs(facts, "parameters"), lambda cost: cost.parameters
+    return _scaled_to_graph(
+        CostColouring(hierarchy, theme, "parameters", "Parameters", costs, value, _format_parameters, _format_work)
     )
 
 
 def activations_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> CostColouring:
     """Make the colouring "activations"."""
-    costs, value = required_costs(facts, "activations"), lambda cost: cost.activation_bytes
-    return scaled_to_graph(
-        CostColouring(hierarchy, theme, "activations", "Activations", costs, value, format_bytes, format_activations)
+    costs, value = _required_costs(facts, "activations"), lambda cost: cost.activation_bytes
+    return _scaled_to_graph(
+        CostColouring(hierarchy, theme, "activations", "Activations", costs, value, format_bytes, _format_activations)
     )
 
 
-def scaled_to_graph(colouring: CostColouring) -> CostColouring:
+def _scaled_to_graph(colouring: CostColouring) -> CostColouring:
     """Return the colouring on the scale of the whole graph, until a picture sets its own."""
     return colouring.scaled_to([(0,)])
 
 
-def required_costs(facts: Facts, scheme: str) -> Costs:
+def _required_costs(facts: Facts, scheme: str) -> Costs:
     """Return the costs. Raises MissingFacts if there are none."""
     if facts.cost is None:
         raise MissingFacts(f"{scheme} needs the shapes of this graph")

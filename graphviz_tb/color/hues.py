@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphviz_tb.algorithms.colours import mix_colours, rgb_channels
+from graphviz_tb.graphs.drawing_math import mix_colours, rgb_channels
 from graphviz_tb.model.paint import RowFill
 from graphviz_tb.model.theme import Theme
 
@@ -21,11 +21,11 @@ def contrast(colour: str, other: str) -> float:
     >>> contrast("#000000", "#FFFFFF")
     21.0
     """
-    light, dark = sorted((relative_luminance(colour), relative_luminance(other)), reverse=True)
+    light, dark = sorted((_relative_luminance(colour), _relative_luminance(other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
 
-def relative_luminance(colour: str) -> float:
+def _relative_luminance(colour: str) -> float:
     """Return the relative luminance, from 0 to 1."""
     # The transfer function of sRGB, with the threshold as WCAG 2 prints it (the standard has 0.04045).
     linear = [

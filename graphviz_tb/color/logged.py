@@ -10,18 +10,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite, log10
 
-from graphviz_tb.color.against import LESS_RAMPS, MORE_RAMPS
 from graphviz_tb.color.colouring import Colouring, is_drawn_as_op
 from graphviz_tb.color.hues import border_colour, plain_fill
-from graphviz_tb.color.measured import LEGEND_TICKS, ink_on, tone_between, unmeasured_fill
+from graphviz_tb.color.measured import LEGEND_TICKS, LESS_RAMPS, MORE_RAMPS, ink_on, tone_between, unmeasured_fill
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.formatting import format_number
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.measured_tags import LoggedValues, RowValue, ValueCondition
+from graphviz_tb.model.joins import LoggedValues, RowValue, ValueCondition
 from graphviz_tb.model.paint import LegendRow, RowFill
 from graphviz_tb.model.paths import RowPath
 from graphviz_tb.model.theme import Theme
-from graphviz_tb.model.units import format_number
 from graphviz_tb.options import COLOR_BY_LOGGED
 
 LOGGED_RAMPS = {

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import sqrt
 from typing import Self
 
-from graphviz_tb.algorithms.calls import count_measured_ops
-from graphviz_tb.algorithms.colours import mix_colours
-from graphviz_tb.color.colouring import ColourValues, NumberColouring, is_drawn_as_op
+from graphviz_tb.color.colouring import Colouring, ColourValues, NumberColouring, is_drawn_as_op
 from graphviz_tb.color.hues import border_colour, contrast
 from graphviz_tb.errors import MissingFacts
+from graphviz_tb.graphs.calls import count_measured_ops
+from graphviz_tb.graphs.drawing_math import mix_colours
+from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.formatting import format_bytes, format_micros
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measure import group_thousands
 from graphviz_tb.model.paint import LegendRow, LineTint, LineTints, RowFill
@@ -88,7 +90,7 @@ class MeasuredColouring(NumberColouring):
 
     def line_tints(self, scene: Scene, view: View, paths: Sequence[RowPath]) -> LineTints:
         """Return a fainter colour for edges with an end that was not measured."""
-        return faint_lines(scene, self.theme, [self.figures_at(path).known for path in paths])
+        return _faint_lines(scene, self.theme, [self.figures_at(path).known for path in paths])
 
     def unknown_fill(self, row: int) -> RowFill:
         """Return the fill of an unknown row: hatched, its label in the second colour."""
@@ -125,19 +127,19 @@ def unmeasured_fill(hierarchy: Hierarchy, theme: Theme, row: int) -> RowFill:
     return RowFill(ground, mix_colours(theme.stroke, theme.background, FAINT_PERCENT), quiet, quiet, hatch=True)
 
 
-def faint_lines(scene: Scene, theme: Theme, known: Sequence[bool]) -> LineTints:
+def _faint_lines(scene: Scene, theme: Theme, known: Sequence[bool]) -> LineTints:
     """Return a fainter colour for the lines that lead to unknown boxes; `known` is by box."""
     routes = tuple(
         # An end is -1 at a port: the box beyond it is not considered.
         None
         if all(known[end] for end in (route.source, route.target) if end >= 0)
-        else LineTint(faint_colour(route, theme))
+        else LineTint(_faint_colour(route, theme))
         for route in scene.routes
     )
     return LineTints(routes, (None,) * len(scene.stubs))
 
 
-def faint_colour(route: Route, theme: Theme) -> str:
+def _faint_colour(route: Route, theme: Theme) -> str:
     """Return the colour of an edge that leads to an unknown box."""
     usual = theme.reference if route.kind == "reference" else theme.data
     return mix_colours(usual, theme.background, FADED_PERCENT)
@@ -161,7 +163,7 @@ def ink_on(tone: str) -> str:
     return max((BLACK, WHITE), key=lambda colour: contrast(colour, tone))
 
 
-def required_stats(stats: Stats | None, what: str) -> Stats:
+def _required_stats(stats: Stats | None, what: str) -> Stats:
     """Return the statistics. Raises MissingFacts with a hint how to give some."""
     if stats is None:
         raise MissingFacts(
@@ -169,3 +171,225 @@ def required_stats(stats: Stats | None, what: str) -> Stats:
             hint="give --run-metadata FILE, or --step TAG for a step of the log",
         )
     return stats
+
+
+# Colour by the difference of two measurements of one graph: red took more than before, blue less.
+
+# From no difference to the largest; distinguishable without red-green vision.
+MORE_RAMPS = {"light": ("#F4F4F4", "#F4A582", "#B2182B"), "dark": ("#2B2B2E", "#A8443A", "#FFB9A8")}
+LESS_RAMPS = {"light": ("#F4F4F4", "#92C5DE", "#2166AC"), "dark": ("#2B2B2E", "#3A6FA5", "#BFDDFB")}
+NOT_TWICE = "not measured twice"
+# shares of the largest difference, even along the colours' square-root scale
+DIFFERENCE_TICKS = (-1.0, -0.25, 0.0, 0.25, 1.0)
+
+
+def _measured_or_difference(
+    hierarchy: Hierarchy,
+    theme: Theme,
+    facts: Facts,
+    names: tuple[str, str],
+    quantity: str,
+    format_value: Callable[[float], str],
+    ramps: Mapping[str, tuple[str, ...]],
+) -> Colouring:
+    """Return the colouring of a measured quantity, or of its difference if there are statistics of before.
+
+    `names` are the scheme and the heading of the legend, `ramps` the colours by theme. Raises MissingFacts without
+    statistics.
+    """
+    scheme, heading = names
+    stats = _required_stats(facts.stats, scheme)
+    if facts.before is None:
+        ramp = ramps[theme.name]
+        return MeasuredColouring(hierarchy, theme, scheme, heading, stats, quantity, format_value, ramp).scaled_to(
+            [(0,)]
+        )
+    heading = f"{heading}, more or less than before"
+    return DifferenceColouring(
+        hierarchy, theme, scheme, heading, stats, facts.before, quantity, format_value
+    ).scaled_to([(0,)])
+
+
+@dataclass(frozen=True)
+class DifferenceColouring(NumberColouring):
+    """Fills rows by a quantity in `now` minus that in `before`, on a square-root scale to `top`, the largest difference
+    of the boxes shown closed. Rows that one of the two did not measure are hatched."""
+
+    now: Stats
+    before: Stats
+    quantity: str
+    format_value: Callable[[float], str]
+    top: float = 0.0
+
+    def difference(self, path: RowPath) -> float | None:
+        """Return how much more it is than before; None if one of the two is unknown."""
+        now, before = self.now.figures_at(path), self.before.figures_at(path)
+        # Not measured is not 0: a new op has no difference.
+        return now.quantity(self.quantity) - before.quantity(self.quantity) if now.known and before.known else None
+
+    def scaled_to(self, closed: Sequence[RowPath]) -> Self:
+        """Return a copy scaled to the largest difference of the nodes shown `closed`."""
+        changes = [abs(change) for path in closed if (change := self.difference(path)) is not None]
+        return replace(self, top=max(changes, default=0.0))
+
+    def fill_of(self, path: RowPath) -> RowFill:
+        """Return the colour of the difference."""
+        change = self.difference(path)
+        return self.unknown_fill(path[-1]) if change is None else self.shade_of(change)
+
+    def unknown_fill(self, row: int) -> RowFill:
+        """Return the hatched fill of a row that one of the two did not measure."""
+        return unmeasured_fill(self.hierarchy, self.theme, row)
+
+    def scaled_to_one(self) -> Self:
+        """Return a copy whose scale goes to a difference of 1."""
+        return replace(self, top=1.0)
+
+    def number_values(self, inside: Sequence[RowPath]) -> ColourValues:
+        """Return the difference at every row and inside calls; None where nothing was measured."""
+        rows: list[RowPath] = [(row,) for row in range(len(self.hierarchy))]
+        paths = [*rows, *inside]
+        return ColourValues(
+            [self.difference(path) for path in paths],
+            [self.second_line(path) or "" for path in paths],
+            [self.tooltip_text(path) for path in rows],
+            NOT_TWICE,
+            signed=True,
+        )
+
+    def shade_of(self, change: float) -> RowFill:
+        """Return the colour of a difference."""
+        ramp = (MORE_RAMPS if change > 0 else LESS_RAMPS)[self.theme.name]
+        # By the root, as in `measured`, so that small differences are visible too.
+        tone = tone_between(ramp, sqrt(min(1.0, abs(change) / self.top)) if self.top > 0 else 0.0)
+        ink = max((BLACK, WHITE), key=lambda colour: contrast(colour, tone))
+        return RowFill(tone, border_colour(tone, self.theme), ink, ink, hued=True)
+
+    def line_tints(self, scene: Scene, view: View, paths: Sequence[RowPath]) -> LineTints:
+        """Return a fainter colour for edges with an end that cannot be compared."""
+        return _faint_lines(scene, self.theme, [self.difference(path) is not None for path in paths])
+
+    def format_signed(self, change: float) -> str:
+        """Return a difference with its sign."""
+        sign = "+" if change > 0 else "−" if change < 0 else "±"
+        return f"{sign}{self.format_value(abs(change))}"
+
+    def second_line(self, path: RowPath) -> str | None:
+        """Return the difference, then the present value."""
+        change = self.difference(path)
+        if change is None:
+            return None
+        now = self.now.figures_at(path).quantity(self.quantity)
+        return f"{self.format_signed(change)} · {self.format_value(now)}"
+
+    def tooltip_text(self, path: RowPath) -> str:
+        """Return both values, and the difference as a share of the first."""
+        change = self.difference(path)
+        if change is None:
+            return ""
+        now, before = (
+            self.now.figures_at(path).quantity(self.quantity),
+            self.before.figures_at(path).quantity(self.quantity),
+        )
+        # A share of nothing has no number.
+        share = f" ({change / before:+.0%})" if before else ""
+        return f"{self.format_value(now)}, before {self.format_value(before)}{share}"
+
+    def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
+        """Return five ticks from the largest gain to the largest loss, and the meaning of hatching."""
+        rows = [
+            LegendRow(self.format_signed(self.top * tick), self.shade_of(self.top * tick)) for tick in DIFFERENCE_TICKS
+        ]
+        # If nothing differs, all five are equal.
+        rows = list(dict.fromkeys(rows))
+        unknown = next((path for path in shown if self.difference(path) is None), None)
+        if unknown is not None:
+            rows.append(LegendRow(NOT_TWICE, self.unknown_fill(unknown[-1])))
+        return rows
+
+
+# Colour by memory: the bytes that the ops under a node allocated.
+
+MEMORY_RAMPS = {
+    "light": ("#EFF3FF", "#9ECAE1", "#4292C6", "#08306B"),
+    "dark": ("#16263B", "#1D4F86", "#4292C6", "#CFE3F5"),  # high values are bright on a dark ground
+}
+
+
+def memory_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Colouring:
+    """Make the colouring "memory" of one measurement, or of the difference of two. Raises MissingFacts without any."""
+    return _measured_or_difference(hierarchy, theme, facts, ("memory", "Memory"), "bytes", format_bytes, MEMORY_RAMPS)
+
+
+# Colour by compute time: the sum of all executions under a node.
+
+COMPUTE_TIME_RAMPS = {
+    "light": ("#FFF7E6", "#FDD49E", "#FC8D59", "#B30000"),
+    "dark": ("#2A1A1C", "#7F1D1D", "#DC4A3A", "#FFD6C9"),  # high values are bright on a dark ground
+}
+
+
+def compute_time_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Colouring:
+    """Make the colouring "compute-time" of one measurement, or of the difference of two. Raises MissingFacts without
+    any."""
+    return _measured_or_difference(
+        hierarchy, theme, facts, ("compute-time", "Compute time"), "time", format_micros, COMPUTE_TIME_RAMPS
+    )
+
+
+# Any colouring with run statistics: time and memory on the second line, hatching for what was not measured.
+
+
+@dataclass(frozen=True)
+class StatsColouring(Colouring):
+    """`inner`, except for boxes that were not measured."""
+
+    inner: Colouring
+    stats: Stats
+    _known: dict[RowPath, bool] = field(default_factory=dict, repr=False, compare=False)
+
+    def is_measured(self, path: RowPath) -> bool:
+        """Return whether anything was measured at `path`."""
+        known = self._known.get(path)
+        if known is None:
+            known = self._known[path] = self.stats.figures_at(path).known
+        return known
+
+    def scaled_to(self, closed: Sequence[RowPath]) -> Self:
+        """Return a copy whose inner colouring is scaled for one picture."""
+        return replace(self, inner=self.inner.scaled_to(closed))
+
+    def fill_of(self, path: RowPath) -> RowFill:
+        """Return the inner colouring's fill, or the hatch."""
+        return (
+            self.inner.fill_of(path)
+            if self.is_measured(path)
+            else unmeasured_fill(self.hierarchy, self.theme, path[-1])
+        )
+
+    def line_tints(self, scene: Scene, view: View, paths: Sequence[RowPath]) -> LineTints:
+        """Return a fainter colour for edges with an end that was not measured."""
+        return _faint_lines(scene, self.theme, [self.is_measured(path) for path in paths])
+
+    def second_line(self, path: RowPath) -> str | None:
+        """Return time and memory; the inner colouring's line if not measured."""
+        return self.stats.format_time_and_memory(path) or self.inner.second_line(path)
+
+    def tooltip_text(self, path: RowPath) -> str:
+        """Return the text of the inner colouring, then minimum, median and maximum over several steps."""
+        spread = self.stats.spread_text(path)
+        return " · ".join(filter(None, (self.inner.tooltip_text(path), spread)))
+
+    def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
+        """Return the inner colouring's rows, then the meaning of hatching."""
+        rows = self.inner.legend_rows(shown)
+        unknown = next((path for path in shown if not self.is_measured(path)), None)
+        if unknown is None:
+            return rows
+        return [*rows, LegendRow("not measured", unmeasured_fill(self.hierarchy, self.theme, unknown[-1]))]
+
+
+def stats_colouring(inner: Colouring, stats: Stats | None) -> StatsColouring:
+    """Make the colouring of `--stats`. Raises MissingFacts without statistics."""
+    words = inner.scheme, inner.heading
+    return StatsColouring(inner.hierarchy, inner.theme, *words, inner, _required_stats(stats, "--stats"))

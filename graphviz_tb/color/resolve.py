@@ -18,7 +18,7 @@ ROOT_PATH: RowPath = (0,)
 def resolve_paint(colouring: Colouring, view: View, scene: Scene) -> Paint:
     """Return every colour of a scene, as a value that no longer depends on the colouring."""
     # Only boxes shown closed set the scale: an open group's sum would outshine its content.
-    paths, closed = shown_paths(colouring, view)
+    paths, closed = _shown_paths(colouring, view)
     colouring = colouring.scaled_to(closed)
     boxes = [paths.get((box.address, box.row), (box.row,)) for box in scene.boxes]
     others = [(stub.other,) for stub in scene.stubs if stub.kind != "more"]
@@ -34,16 +34,16 @@ def resolve_paint(colouring: Colouring, view: View, scene: Scene) -> Paint:
         accounts=tuple(replace_unsafe_characters(colouring.tooltip_text(path)) for path in boxes),
         stubs=tuple(None if stub.kind == "more" else colouring.fill_of((stub.other,)) for stub in scene.stubs),
         tints=colouring.line_tints(scene, view, boxes),
-        legend=tuple(keep_used_letter(row, lettered) for row in legend),
+        legend=tuple(_keep_used_letter(row, lettered) for row in legend),
     )
 
 
-def keep_used_letter(row: LegendRow, lettered: Set[str]) -> LegendRow:
+def _keep_used_letter(row: LegendRow, lettered: Set[str]) -> LegendRow:
     """Return a legend row, without its letter if no box of the picture has it."""
     return row if row.fill.badge in lettered else replace(row, fill=replace(row.fill, badge=""))
 
 
-def shown_paths(colouring: Colouring, view: View) -> tuple[dict[tuple[str, int], RowPath], list[RowPath]]:
+def _shown_paths(colouring: Colouring, view: View) -> tuple[dict[tuple[str, int], RowPath], list[RowPath]]:
     """Return the path of every node shown, by address and row; and those of nodes that are not open."""
     paths: dict[tuple[str, int], RowPath] = {}
     closed: list[RowPath] = []

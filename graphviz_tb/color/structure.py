@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphviz_tb.algorithms.layer_rows import layer_rows
 from graphviz_tb.color.colouring import Colouring, is_drawn_as_op
 from graphviz_tb.color.hues import hue_fill, legend_limit, plain_fill, rank_letters
+from graphviz_tb.graphs.rows import layer_rows
 from graphviz_tb.model.columns import Ints, Longs, distinct_values, freeze_array, mix_bits
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import Graph
@@ -57,7 +57,7 @@ class StructureColouring(Colouring):
 
     def template_of(self, row: int) -> int:
         """Return the template by which a row is coloured: for a stack that of its members, if they share one."""
-        return unit_template(self.hierarchy, self.looks, row)
+        return _unit_template(self.hierarchy, self.looks, row)
 
     def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
         """Return the structures shown, in order of rank, each named after its first group."""
@@ -76,17 +76,17 @@ class StructureColouring(Colouring):
         return rows
 
 
-def describe_group(hierarchy: Hierarchy, row: int) -> str:
+def _describe_group(hierarchy: Hierarchy, row: int) -> str:
     """Describe the groups of a template in the legend: like the first of them, or "slots" of an optimizer."""
     leaf = hierarchy.display_label(row)
     return (
         f"slots of {TRAILING_COUNTER.sub('', leaf)}"
-        if is_optimizer_slot(hierarchy.graph, hierarchy.name[row])
+        if _is_optimizer_slot(hierarchy.graph, hierarchy.name[row])
         else f"like {leaf}"
     )
 
 
-def describe_templates(hierarchy: Hierarchy, first: dict[int, int]) -> dict[int, str]:
+def _describe_templates(hierarchy: Hierarchy, first: dict[int, int]) -> dict[int, str]:
     """Describe the groups of each template; if descriptions are equal, add the size of the groups, or the place of the
     first of them.
 
@@ -103,7 +103,7 @@ def describe_templates(hierarchy: Hierarchy, first: dict[int, int]) -> dict[int,
 
     alike_to: dict[str, list[int]] = {}
     for template, row in first.items():
-        alike_to.setdefault(describe_group(hierarchy, row), []).append(template)
+        alike_to.setdefault(_describe_group(hierarchy, row), []).append(template)
     words: dict[int, str] = {}
     for word, templates in alike_to.items():
         # Try size, then place: a distinction is good if all are distinct; else number them.
@@ -114,16 +114,16 @@ def describe_templates(hierarchy: Hierarchy, first: dict[int, int]) -> dict[int,
     return words
 
 
-def is_optimizer_slot(graph: Graph, name: str) -> bool:
+def _is_optimizer_slot(graph: Graph, name: str) -> bool:
     """Return whether a scope is a variable below another one, as TensorFlow 1 names the slots of an optimizer."""
     # e.g. the variables `dense/kernel` and `dense/kernel/Adam_1`.
     nodes = [graph.index[0].get(each, -1) for each in (name, name.rpartition("/")[0])]
     return all(node >= 0 and graph.op_types[graph.op[node]] in VARIABLE_OPS for node in nodes)
 
 
-def unit_template(hierarchy: Hierarchy, looks: Ints, row: int) -> int:
+def _unit_template(hierarchy: Hierarchy, looks: Ints, row: int) -> int:
     """Return the template of a group; for a stack the one that all its members share; -1 for none."""
-    while (kind := hierarchy.kind[row]) == SERIES_ROW or (kind == FOLD_ROW and is_series_range(hierarchy, row)):
+    while (kind := hierarchy.kind[row]) == SERIES_ROW or (kind == FOLD_ROW and _is_series_range(hierarchy, row)):
         below = hierarchy.children(row)
         if len(set(looks[below].tolist())) != 1:
             return -1
@@ -131,7 +131,7 @@ def unit_template(hierarchy: Hierarchy, looks: Ints, row: int) -> int:
     return int(looks[row])
 
 
-def template_looks(hierarchy: Hierarchy) -> Ints:
+def _template_looks(hierarchy: Hierarchy) -> Ints:
     """Return the template of each row, equal for layers with equal computation, even if some also initialise or save.
 
     In TensorFlow 1, initialisers of a layer's weights and slots of an optimizer are in the layer's scope.
@@ -140,7 +140,7 @@ def template_looks(hierarchy: Hierarchy) -> Ints:
     ops: Longs = np.flatnonzero((hierarchy.node >= 0) & (hierarchy.mark == 0))
     computes = np.isin(graph.meaning.part()[hierarchy.node[ops]], COMPUTING_PARTS)
     ops = ops[computes]
-    if computes.all() or not (graph.layers or may_share_looks(hierarchy, looks, ops)):
+    if computes.all() or not (graph.layers or _may_share_looks(hierarchy, looks, ops)):
         return looks
     same: dict[tuple[tuple[str, int], ...], int] = {}
     joined: dict[int, int] = {}
@@ -157,7 +157,7 @@ def template_looks(hierarchy: Hierarchy) -> Ints:
     return freeze_array(to[looks])
 
 
-def may_share_looks(hierarchy: Hierarchy, looks: Ints, ops: Longs) -> bool:
+def _may_share_looks(hierarchy: Hierarchy, looks: Ints, ops: Longs) -> bool:
     """Return whether rows of several templates have equal numbers of ops of each type, with names of equal length below
     the row. This is a cheap test: finding the layers takes much longer."""
     # Sums of pseudo-random numbers are hardly ever equal for different types.
@@ -174,7 +174,7 @@ def may_share_looks(hierarchy: Hierarchy, looks: Ints, ops: Longs) -> bool:
     return bool(((alike[:, 1:] == alike[:, :-1]).all(axis=0) & (look[1:] != look[:-1])).any())
 
 
-def is_series_range(hierarchy: Hierarchy, row: int) -> bool:
+def _is_series_range(hierarchy: Hierarchy, row: int) -> bool:
     """Return whether a fold is a part of a series."""
     return bool(hierarchy.kind[hierarchy.parent[row]] == SERIES_ROW and hierarchy.how[row] == SEGMENT_ORIGIN)
 
@@ -182,12 +182,12 @@ def is_series_range(hierarchy: Hierarchy, row: int) -> bool:
 def structure_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> StructureColouring:
     """Rank templates of more than one op that occur twice: the outermost first, then those that cover most ops.
 
-    Equal integers in `template` mean equal structure; scopes with equal computation count as equal (`template_looks`).
+    Equal integers in `template` mean equal structure; scopes with equal computation count as equal (`_template_looks`).
     A file
     has the same colours whatever is open.
     """
-    # Series are coloured like their members (`unit_template`).
-    looks = template_looks(hierarchy)
+    # Series are coloured like their members (`_unit_template`).
+    looks = _template_looks(hierarchy)
     groups = np.flatnonzero((looks >= 0) & (hierarchy.kind != SERIES_ROW))
     ops = hierarchy.op_prefix_sum[hierarchy.end[groups]] - hierarchy.op_prefix_sum[groups]
     groups, ops = groups[ops > 1], ops[ops > 1]
@@ -208,19 +208,21 @@ def structure_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Str
         "Same colour and letter: same structure",
         looks,
         rank,
-        assign_hues(hierarchy, looks, groups, rank, len(theme.hues)),
+        _assign_hues(hierarchy, looks, groups, rank, len(theme.hues)),
         dict(zip(templates.tolist(), counts.tolist(), strict=True)),
-        describe_templates(hierarchy, dict(zip(templates[order].tolist(), groups[first][order].tolist(), strict=True))),
+        _describe_templates(
+            hierarchy, dict(zip(templates[order].tolist(), groups[first][order].tolist(), strict=True))
+        ),
     )
 
 
-def assign_hues(hierarchy: Hierarchy, looks: Ints, groups: Longs, rank: dict[int, int], count: int) -> dict[int, int]:
+def _assign_hues(hierarchy: Hierarchy, looks: Ints, groups: Longs, rank: dict[int, int], count: int) -> dict[int, int]:
     """Return a hue for each template, by greedy colouring in the order of rank.
 
     The hue is one that no structure on its levels has, nor on the levels around them, if possible; the least used of
     the file. Members of a series count on its level too.
     """
-    levels, numbers, starts = template_levels(hierarchy, looks, groups, rank)
+    levels, numbers, starts = _template_levels(hierarchy, looks, groups, rank)
     number_of = {row: number for number, row in enumerate(levels.tolist())}
     # (levels, hues): number of structures of each hue on a level.
     used = np.zeros((len(levels), count), np.int32)
@@ -240,7 +242,7 @@ def assign_hues(hierarchy: Hierarchy, looks: Ints, groups: Longs, rank: dict[int
     return hue_of
 
 
-def template_levels(
+def _template_levels(
     hierarchy: Hierarchy, looks: Ints, groups: Longs, rank: dict[int, int]
 ) -> tuple[Longs, Longs, Longs]:
     """Return the levels on which templates occur, as rows; the places among them of the levels of each template, one

@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 
 from graphviz_tb import __version__
-from graphviz_tb.commands.completion import complete_file_names
+from graphviz_tb.commands.parameters import complete_file_names
 from graphviz_tb.commands.terminal import detach_stdout, one_line, print_message, replace_closed_streams
 from graphviz_tb.errors import Ambiguous, MalformedAssertion, RequestError, TbGraphError, ToolError, ToolFailed
 from graphviz_tb.limits import MAX_MESSAGE_LETTERS
@@ -59,7 +59,7 @@ class LazyGroup(click.Group):
         word = args[0]
         # Options are left to click: its message lists them.
         if word not in COMMANDS and not word.startswith("-"):
-            ctx.fail(f"no command {word!r}; {command_hint(word)}")
+            ctx.fail(f"no command {word!r}; {_command_hint(word)}")
         return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -79,10 +79,10 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, line) for name, (_, _, line) in COMMANDS.items()])
 
 
-def command_hint(word: str) -> str:
+def _command_hint(word: str) -> str:
     """Return a hint for a word that is not a command.
 
-    >>> command_hint("rendr"), command_hint("xyz")[:37]
+    >>> _command_hint("rendr"), _command_hint("xyz")[:37]
     ('did you mean: tbgraph render', 'choose one of: render, diff, info, se')
     """
     if word and Path(word).exists():
@@ -124,10 +124,10 @@ def main(arguments: list[str] | None = None) -> None:
     143 SIGTERM."""
     replace_closed_streams()
     gc.set_threshold(COLLECTOR_THRESHOLD)
-    sys.exit(run_command_line(arguments))
+    sys.exit(_run_command_line(arguments))
 
 
-def run_command_line(arguments: list[str] | None = None) -> int:
+def _run_command_line(arguments: list[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     try:
         # Not `standalone_mode`: click would print and exit by its own codes.
@@ -139,11 +139,11 @@ def run_command_line(arguments: list[str] | None = None) -> int:
         return stop.exit_code
     except click.Abort as stop:
         # Click raises it for Control-C, and for an `EOFError`, which is never a closed terminal here.
-        return report_fault(stop.__cause__) if isinstance(stop.__cause__, EOFError) else EXIT_INTERRUPTED
+        return _report_fault(stop.__cause__) if isinstance(stop.__cause__, EOFError) else EXIT_INTERRUPTED
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except click.ClickException as error:
-        print_click_error(error)
+        _print_click_error(error)
         return error.exit_code
     except TbGraphError as error:
         print_error(
@@ -161,17 +161,17 @@ def run_command_line(arguments: list[str] | None = None) -> int:
             raise
         # An OSError with a number comes from the machine, not from a fault in the program.
         if isinstance(error, OSError) and error.errno:
-            return report_machine_fault(error)
-        return report_fault(error)
+            return _report_machine_fault(error)
+        return _report_fault(error)
 
 
-def report_fault(error: BaseException) -> int:
+def _report_fault(error: BaseException) -> int:
     """Report a fault of the program."""
     print_error(f"unexpected {type(error).__name__}: {error}", "a fault of tbgraph; TBGRAPH_DEBUG=1 shows where")
     return EXIT_UNEXPECTED
 
 
-def report_machine_fault(error: OSError) -> int:
+def _report_machine_fault(error: OSError) -> int:
     """Report a failure of the machine: a file, the current folder, or standard output, which is closed then."""
     detach_stdout()
     nameless = "the current folder is gone" if isinstance(error, FileNotFoundError) else "cannot write standard output"
@@ -180,7 +180,7 @@ def report_machine_fault(error: OSError) -> int:
     return ToolError.exit_code
 
 
-def print_click_error(error: click.ClickException) -> None:
+def _print_click_error(error: click.ClickException) -> None:
     """Print click's own error: the usage, and the message, which may repeat any word."""
     shown = io.StringIO()
     error.show(shown)

@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphviz_tb.chart.cards import LineChart, chart_sheet
-from graphviz_tb.chart.lines import ChartLine, ChartLook
-from graphviz_tb.chart.order import group_tags, run_styles
+from graphviz_tb.chart.axes import group_tags, run_styles
+from graphviz_tb.chart.lines import ChartLine, ChartLook, LineChart, chart_sheet
 from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.model.drawing import Drawing
-from graphviz_tb.model.logged import Series
+from graphviz_tb.model.logs import Series
 from graphviz_tb.model.theme import THEMES, Theme
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render import pdf, png, svg
 
 if TYPE_CHECKING:
-    from graphviz_tb.log import Log
+    from graphviz_tb.logs.log import Log
 
 CHART_SUFFIXES = (".svg", ".png", ".pdf")
 MAX_CHARTS = 300  # cards on a sheet: a log of gradients has thousands of tags
@@ -49,7 +48,7 @@ def draw_scalars(log: Log, chosen: Sequence[Series], values: Mapping[str, Any]) 
     look = ChartLook(values["axis"], min(values["smooth"], 0.999), log_y=values["log_y"])
     ordered = [tag for _, inner in group_tags(tags) for tag in inner]
     by_run = run_styles({run.name: run.first_wall or 0.0 for run in log.logged.runs})
-    charts = [LineChart(tag, tuple(chart_line(series, by_run[series.run]) for series in tags[tag])) for tag in ordered]
+    charts = [LineChart(tag, tuple(_chart_line(series, by_run[series.run]) for series in tags[tag])) for tag in ordered]
     yield from encode_sheet(
         lambda theme: chart_sheet(log.name, charts, look, theme), values["outputs"], values["theme"]
     )
@@ -73,7 +72,7 @@ def encode_sheet(
         yield output, write[chart_suffix(output)]()
 
 
-def chart_line(series: Series, style: Any) -> ChartLine:
+def _chart_line(series: Series, style: Any) -> ChartLine:
     points = series.point_order(superseded=True)
     return ChartLine(
         label=series.run,

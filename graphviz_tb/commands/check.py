@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphviz_tb.commands.options import collect_options, combine_options, fold_options, input_options
-from graphviz_tb.model.json_values import document_header
+from graphviz_tb.model.formatting import document_header
 
 if TYPE_CHECKING:
-    from graphviz_tb.api.checked import CheckedAssertion, CheckedModel
+    from graphviz_tb.api.checking import CheckedAssertion, CheckedModel
     from graphviz_tb.errors import TbGraphError
 
 # Up to the end of the line, outside quotes.
@@ -60,12 +60,12 @@ def check(
     tbgraph check saved_model/ --assert 'flops(name:encoder) <= 2G' --json
     tbgraph check models/*.pb --assert-file model.assertions
     """
-    from graphviz_tb.api.checked import assertion_lines, assertions_verdict
+    from graphviz_tb.api.checking import assertion_lines, assertions_verdict
     from graphviz_tb.commands.session import open_model, release_models
     from graphviz_tb.commands.table import json_lines, print_lines
     from graphviz_tb.errors import GraphError, ReadError
-    from graphviz_tb.output import check_inputs_kept
-    from graphviz_tb.read.inputs import check_stdin_once
+    from graphviz_tb.output.files import check_inputs_kept
+    from graphviz_tb.sources.inputs import check_stdin_once
 
     check_stdin_once((*models, *assert_file))
     wanted = collect_assertions(assertions, assert_file)
@@ -81,18 +81,18 @@ def check(
         except (ReadError, GraphError) as error:
             if len(models) == 1:
                 raise
-            entries.append(report_unread_model(model, error))  # the other models are still checked
+            entries.append(_report_unread_model(model, error))  # the other models are still checked
             passed, unread = False, max(unread, error.exit_code)
             continue
         if len(models) > 1:
             release_models()
         passed = passed and bool(checked)
         if as_json:
-            entries.append({"label": label, **check_values(checked, top)})
+            entries.append({"label": label, **_check_values(checked, top)})
         elif not quiet:
             print_lines(
                 [
-                    *([model_heading(model)] if len(models) > 1 else []),
+                    *([_model_heading(model)] if len(models) > 1 else []),
                     *assertion_lines(checked, top),
                     assertions_verdict(checked),
                 ]
@@ -102,7 +102,7 @@ def check(
     return unread or (EXIT_PASSED if passed else EXIT_FAILED)
 
 
-def report_unread_model(model: str, error: TbGraphError) -> dict[str, Any]:
+def _report_unread_model(model: str, error: TbGraphError) -> dict[str, Any]:
     """Report one of several models that cannot be read; return its entry of the JSON document."""
     from graphviz_tb.commands import print_error
 
@@ -110,10 +110,10 @@ def report_unread_model(model: str, error: TbGraphError) -> dict[str, Any]:
     return {"label": model, "passed": False, "error": error.message, "assertions": []}
 
 
-def model_heading(model: str) -> str:
+def _model_heading(model: str) -> str:
     """Return the heading of the results of one of several models."""
     from graphviz_tb.commands.terminal import one_line
-    from graphviz_tb.read.inputs import name_of_user
+    from graphviz_tb.sources.inputs import name_of_user
 
     return f"{one_line(name_of_user(model))}:"
 
@@ -130,7 +130,7 @@ def collect_assertions(given: Iterable[str], files: Iterable[str], optional: boo
     for text in wanted:
         parse_assertion(text)
     for file in files:
-        for number, text in read_assertion_lines(file):
+        for number, text in _read_assertion_lines(file):
             try:
                 parse_assertion(text)
             except MalformedAssertion as error:
@@ -142,7 +142,7 @@ def collect_assertions(given: Iterable[str], files: Iterable[str], optional: boo
     return wanted
 
 
-def read_assertion_lines(file: str) -> list[tuple[int, str]]:
+def _read_assertion_lines(file: str) -> list[tuple[int, str]]:
     """Return the assertions of a file, or of standard input (`-`): one line each, with its number. A # at the beginning
     of a line or after a space begins a comment."""
     from graphviz_tb.errors import ReadError, TooLarge
@@ -165,14 +165,14 @@ def read_assertion_lines(file: str) -> list[tuple[int, str]]:
     return [(number, line) for number, line in lines if line]
 
 
-def check_values(checked: CheckedModel, top: int) -> dict[str, Any]:
+def _check_values(checked: CheckedModel, top: int) -> dict[str, Any]:
     """Return the results of one model as plain values."""
-    return {"passed": bool(checked), "assertions": [assertion_values(checked, each, top) for each in checked]}
+    return {"passed": bool(checked), "assertions": [_assertion_values(checked, each, top) for each in checked]}
 
 
-def assertion_values(checked: CheckedModel, each: CheckedAssertion, top: int) -> dict[str, Any]:
+def _assertion_values(checked: CheckedModel, each: CheckedAssertion, top: int) -> dict[str, Any]:
     """Return one result; `most` is null if the value has no upper end."""
-    from graphviz_tb.summary import row_display_name
+    from graphviz_tb.api.summary import row_display_name
 
     return {
         "assertion": each.assertion.text,

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from graphviz_tb.api.summary import row_display_name
+from graphviz_tb.commands.table import SHORT_BAR_WIDTH, TextStyle, bar_text, clip_end, format_table
+from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.model.costs import COST_ROLES, GAPS_OF_QUANTITY, Cost, Costs
+from graphviz_tb.model.formatting import format_bytes, format_count, format_counted_noun
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.summary import row_display_name
 
 DOMINANT_SHARE = 0.9  # a scope with more of the cost than this is opened: its parts say more
 
@@ -44,7 +47,7 @@ def cost_report(hierarchy: Hierarchy, costs: Costs, sort: str = "file") -> CostR
     whole = costs.under(0)
     if not whole and not whole.lower_bounds():
         return None
-    row = dominant_scope(hierarchy, costs)
+    row = _dominant_scope(hierarchy, costs)
     scopes = [
         ScopeCost(row_display_name(hierarchy, child), hierarchy.op_count(child), cost)
         for child in hierarchy.children(row).tolist()
@@ -55,14 +58,14 @@ def cost_report(hierarchy: Hierarchy, costs: Costs, sort: str = "file") -> CostR
         whole=whole,
         roles={role: costs.under(0, role) for role in COST_ROLES},
         within=row_display_name(hierarchy, row),
-        scopes=tuple(sorted(scopes, key=lambda scope: scope_sort_key(scope, sort))),
+        scopes=tuple(sorted(scopes, key=lambda scope: _scope_sort_key(scope, sort))),
         uncounted=dict(costs.uncounted),
         at_least=tuple(name for name in GAPS_OF_QUANTITY if whole.is_lower_bound(name)),
         ops=hierarchy.op_count(0),
     )
 
 
-def dominant_scope(hierarchy: Hierarchy, costs: Costs) -> int:
+def _dominant_scope(hierarchy: Hierarchy, costs: Costs) -> int:
     """Return the root, or the scope below it that contains nearly all of its operations and parameters."""
     # Go inwards while one part has nearly all: list the layers of "model/encoder/…", not "model".
     row = 0
@@ -80,10 +83,110 @@ def dominant_scope(hierarchy: Hierarchy, costs: Costs) -> int:
         row = holding[0]
 
 
-def scope_sort_key(scope: ScopeCost, sort: str) -> tuple[int | str, ...]:
+def _scope_sort_key(scope: ScopeCost, sort: str) -> tuple[int | str, ...]:
     """Return the sort key of a scope: largest first, or by name; ties keep the order of the file."""
     quantities = {"parameters": "parameters", "flops": "flops", "activations": "activation_bytes"}
     if sort in quantities:
         return (-getattr(scope.cost, quantities[sort]),)
     # Equal keys: `sorted` leaves the order of the file.
     return (scope.name,) if sort == "name" else ()
+
+
+# The model summary of `tbgraph info` as lines.
+
+LISTED_QUANTITIES = ("parameters", "flops", "activation_bytes")
+COST_TABLE_HEAD = ("", "ops", "parameters", "FLOPs", "activations", "")
+
+
+def cost_lines(report: CostReport | None, top: int, width: int, look: TextStyle) -> list[str]:
+    """Return totals, by role if there are several; then a line for each scope, with its share of the FLOPs."""
+    if report is None:
+        return []
+    whole = report.whole
+    rows = [
+        ("parameters", cost_amount(whole, "parameters"), _parameters_note(whole)),
+        ("FLOPs", cost_amount(whole, "flops"), _flops_note(report)),
+        ("activations", cost_amount(whole, "activation_bytes"), _activations_note(report)),
+        *(("  " + role, cost_amount(cost, "flops"), "FLOPs") for role, cost in _roles_if_several(report).items()),
+    ]
+    lines = format_table([row for row in rows if row[1] != "0"], width, gives=(1, 2))
+    if report.uncounted:
+        named = ", ".join(f"{one_line(op)} {count:,}" for op, count in list(report.uncounted.items())[:top])
+        lines += format_table([("not counted", named)], width, gives=(1,))
+    if not report.scopes:
+        return lines
+    body = [_scope_cost_row(scope, report.whole) for scope in report.scopes[:top]]
+    left = len(report.scopes) - len(body)
+    more = [clip_end(f"  and {left:,} more", width)] if left else []
+    return [
+        *lines,
+        "",
+        *format_table([COST_TABLE_HEAD, *body], width, right=(1, 2, 3, 4), header=True, look=look),
+        *more,
+    ]
+
+
+def cost_amount(cost: Cost, quantity: str) -> str:
+    """Return a quantity in words, as a lower bound if a part of it is unknown.
+
+    >>> cost_amount(Cost(flops=1200), "flops"), cost_amount(Cost(flops=1200, uncounted=3), "flops")
+    ('1.2 k', 'at least 1.2 k')
+    >>> cost_amount(Cost(partial=1), "flops")
+    'unknown'
+    """
+    count = getattr(cost, quantity)
+    told = format_bytes(count) if quantity.endswith("bytes") else format_count(count)
+    return told if not cost.is_lower_bound(quantity) else f"at least {told}" if count else "unknown"
+
+
+def _parameters_note(whole: Cost) -> str:
+    """Return the bytes, weights of unknown size, and weights not counted again."""
+    missing = f"{format_counted_noun(whole.unsized, 'weight')} of unknown size" if whole.unsized else ""
+    copied = f"{format_count(whole.copied)} more in averages and copies" if whole.copied else ""
+    size = format_bytes(whole.weight_bytes) if whole.weight_bytes else ""
+    fixed = f"{cost_amount(whole, 'non_trainable')} not trainable" if whole.non_trainable else ""
+    return "; ".join(word for word in (size, fixed, missing, copied) if word)
+
+
+def _flops_note(report: CostReport) -> str:
+    """Return the multiply-adds, the ops without a known shape, and the ops whose operations are not counted."""
+    whole = report.whole
+    batch = f"batch {report.batch}"
+    notes = [f"{format_count(whole.macs)} multiply-adds, {batch}" if whole.macs or not whole.unshaped else batch]
+    if whole.unshaped and whole.is_lower_bound("flops"):
+        notes.append(_unshaped_note(report))
+    if whole.uncounted > whole.unshaped:
+        notes.append(f"{format_counted_noun(whole.uncounted, 'op')} not counted")
+    if whole.partial and not whole.unshaped:
+        notes.append(f"{format_counted_noun(whole.partial, 'op')} counted in part")
+    return "; ".join(notes)
+
+
+def _activations_note(report: CostReport) -> str:
+    """Say what is summed up, and how many ops have no known shape if the note of the FLOPs does not."""
+    apart = report.whole.unshaped and not report.whole.is_lower_bound("flops")
+    return f"outputs of all ops together; {_unshaped_note(report)}" if apart else "outputs of all ops together"
+
+
+def _unshaped_note(report: CostReport) -> str:
+    """Say how many ops have no known shape."""
+    unshaped = report.whole.unshaped
+    return f"{unshaped:,} of {max(report.ops, unshaped):,} ops {'has' if unshaped == 1 else 'have'} no known shape"
+
+
+def _roles_if_several(report: CostReport) -> dict[str, Cost]:
+    """Return the roles if there are several."""
+    roles = {role: cost for role, cost in report.roles.items() if cost.flops}
+    return roles if len(roles) > 1 else {}
+
+
+def _scope_cost_row(scope: ScopeCost, whole: Cost) -> tuple[str, ...]:
+    """Return one line of the summary."""
+    cost = scope.cost
+    share = cost.flops / whole.flops if whole.flops else 0.0
+    return (
+        one_line(scope.name),
+        f"{scope.ops:,}",
+        *(told if (told := cost_amount(cost, quantity)) not in ("0", "0 B") else "" for quantity in LISTED_QUANTITIES),
+        bar_text(share, SHORT_BAR_WIDTH),
+    )

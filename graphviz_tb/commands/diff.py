@@ -1,15 +1,17 @@
-"""`tbgraph diff`."""
+"""The exit codes of `tbgraph diff`, and the number of changes in a short report."""
 
 from __future__ import annotations
 
+import json
+import re
 import sys
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphviz_tb.commands.diff_codes import MAX_REPORTED_CHANGES, diff_exit_code, parse_conditions
-from graphviz_tb.commands.diff_git import is_called_by_git, report_for_git
 from graphviz_tb.commands.options import (
     combine_options,
     direction_option,
@@ -19,14 +21,274 @@ from graphviz_tb.commands.options import (
     view_options,
 )
 from graphviz_tb.commands.views import view_of_command
-from graphviz_tb.formats import RENDERERS, output_format
+from graphviz_tb.output.renderers import RENDERERS, output_format
 
 if TYPE_CHECKING:
+    from graphviz_tb.diff.folders import Collection, ModelPair
     from graphviz_tb.diff.options import ReportStyle
     from graphviz_tb.diff.picture.both import Both
     from graphviz_tb.diff.result import Changes
-    from graphviz_tb.model.saved_view import SavedView
+    from graphviz_tb.errors import TbGraphError
+    from graphviz_tb.model.facts import SavedView
     from graphviz_tb.options import PictureOptions
+
+if TYPE_CHECKING:
+    from graphviz_tb.diff.result import Changes
+    from graphviz_tb.model.change import Change
+
+    Condition = tuple[tuple[str, str], ...]  # field and pattern of each part
+
+EXIT_SAME, EXIT_DIFFERENT = 0, 1  # as in `diff` and `git diff --exit-code`
+MAX_REPORTED_CHANGES = 40  # changes in a short report: about a screenful
+# Word of `--fail-on` → the severities that count as different.
+FAILING_SEVERITIES: dict[str, tuple[str, ...]] = {
+    "none": (),
+    "signature": ("signature",),
+    "structure": ("signature", "op", "wiring"),
+    "attributes": ("signature", "op", "wiring", "attribute"),
+    "any": ("signature", "op", "wiring", "attribute", "rename", "cosmetic"),
+}
+
+CONDITION_FIELDS = ("class", "gone", "new", "in", "kind")  # other fields of a condition
+
+
+def diff_exit_code(changes: Changes, fail_on: str) -> int:
+    """Return the exit code; `fail_on` was checked by `parse_conditions` before."""
+    failing = parse_conditions(fail_on)
+    return (
+        EXIT_DIFFERENT
+        if any(_meets_condition(changes, change, each) for change in changes for each in failing)
+        else EXIT_SAME
+    )
+
+
+def parse_conditions(fail_on: str) -> list[Condition]:
+    """Parse the conditions of `--fail-on`: any one is enough, and all parts of one must hold.
+
+    >>> parse_conditions("signature, gone:*Normalization in:encoder/**")
+    [(('is', 'signature'),), (('gone', '*Normalization'), ('in', 'encoder/**'))]
+    """
+    from graphviz_tb.errors import RequestError, UnknownChoice
+
+    found = [tuple(map(_parse_condition_part, words.split())) for words in fail_on.split(",")]
+    if not all(found):
+        raise RequestError(f"--fail-on {fail_on!r} has an empty condition", hint="write structure,gone:*Normalization")
+    for field, word in (each for condition in found for each in condition):
+        if field == "is" and word not in FAILING_SEVERITIES:
+            raise UnknownChoice.among(
+                "--fail-on", word, (*FAILING_SEVERITIES, *(f"{name}:" for name in CONDITION_FIELDS))
+            )
+        if field not in ("is", *CONDITION_FIELDS):
+            raise UnknownChoice.among(
+                "--fail-on", f"{field}:", (*FAILING_SEVERITIES, *(f"{name}:" for name in CONDITION_FIELDS))
+            )
+    return found
+
+
+def _parse_condition_part(word: str) -> tuple[str, str]:
+    """Return one part of a condition: the field, and the pattern to compare with."""
+    field, colon, pattern = word.partition(":")
+    return (field, pattern) if colon else ("is", word)
+
+
+def _meets_condition(changes: Changes, change: Change, condition: Condition) -> bool:
+    """Return whether all parts of a condition hold for a change."""
+    return all(_meets_condition_part(changes, change, field, pattern) for field, pattern in condition)
+
+
+def _meets_condition_part(changes: Changes, change: Change, field: str, pattern: str) -> bool:
+    """Return whether one part of a condition holds for a change."""
+    from graphviz_tb.search.names import NamePattern
+
+    if field == "is":
+        return change.severity in FAILING_SEVERITIES[pattern]
+    matches = NamePattern(pattern).matches_name
+    if field == "kind":
+        return matches(change.kind)
+    layers = changes.layers_of(change)
+    if field == "in":
+        return any(matches(layer["name"]) for layer in (*layers["old"], *layers["new"]))
+    old, new = (Counter(layer["class"] for layer in layers[side]) for side in ("old", "new"))
+    # A class with an equal count on both sides is neither new nor gone.
+    classes = {"class": old | new, "gone": old - new, "new": new - old}[field]
+    return any(map(matches, classes))
+
+
+# `tbgraph diff OLD_DIR NEW_DIR`: every model of two folders, paired by path.
+
+# The head of the table of models.
+MODEL_TABLE_HEAD = ("| model | verdict | Δ parameters | Δ FLOPs |", "|---|---|---:|---:|")
+
+
+def _report_folders(
+    old: Collection, new: Collection, compare: Callable[[str, str], Changes], style: ReportStyle, values: dict[str, Any]
+) -> int:
+    """Print the changes of each pair; an unpaired model, or a folder that cannot be read, is one line."""
+    from graphviz_tb.commands.terminal import print_notices, print_report
+    from graphviz_tb.diff.folders import pairs
+    from graphviz_tb.errors import NOT_STRICT_HINT, Ambiguous, ReadError, RequestError, TbGraphError
+    from graphviz_tb.output.files import check_inputs_kept
+
+    if values["outputs"]:
+        raise RequestError("-o writes one diff, and these are folders of models", hint="compare one pair of files")
+    notices, unread = (*old.notices, *new.notices), {**new.unread, **old.unread}
+    if values["strict"] and (unread or notices):
+        why = next(iter(unread.values()), None) or notices[0].message
+        raise ReadError(why, hint=NOT_STRICT_HINT)
+    sections = [_unpaired_section(path, f"not compared: {why}", style) for path, why in sorted(unread.items())]
+    rows = [model_table_row(path, f"not compared: {why}") for path, why in sorted(unread.items())]
+    code, refused = ReadError.exit_code if unread else EXIT_SAME, []
+    paired = pairs(old, new)
+    check_inputs_kept([path for pair in paired for path in (pair.old, pair.new)], ["-"])
+    for pair in paired:
+        try:
+            words, differs, line = _pair_section(pair, compare, style, values)
+        except TbGraphError as error:
+            words, differs = _uncomparable_pair(pair, error, style)
+            line = model_table_row(pair.path, f"not compared: {error.message.splitlines()[0]}")
+            if isinstance(error, RequestError) and not isinstance(error, Ambiguous):
+                refused.append(error.with_traceback(None))  # a traceback would keep the graphs of the pair alive
+        sections.append(words)
+        rows.append(line)
+        code = max(code, differs)
+    # A request refused for every pair is wrong as a whole.
+    if refused and len(refused) == sum(None not in (pair.old, pair.new) for pair in paired):
+        raise refused[0]
+    if not values["quiet"]:
+        # In a comment, equal and unpaired models are only in the table.
+        told = [*(["\n".join([*MODEL_TABLE_HEAD, *rows, ""])] if style == "markdown" else []), *filter(None, sections)]
+        print_report("[\n" + ",\n".join(told) + "\n]\n" if style == "json" else "\n".join(told))
+        print_notices(notices)
+    return code
+
+
+def _pair_section(
+    pair: ModelPair, compare: Callable[[str, str], Changes], style: ReportStyle, values: dict[str, Any]
+) -> tuple[str, int, str]:
+    """Return one pair in words, its exit code, and its row of the table."""
+    from graphviz_tb.diff.report.explain import headline, printable
+
+    if pair.old is None or pair.new is None:
+        word = "added" if pair.old is None else "removed"
+        differs = EXIT_DIFFERENT if values["fail_on"] != "none" else EXIT_SAME
+        return (
+            "" if style == "markdown" else _unpaired_section(pair.path, word, style),
+            differs,
+            model_table_row(pair.path, word),
+        )
+    changes = compare(str(pair.old), str(pair.new))
+    code, line = diff_exit_code(changes, values["fail_on"]), model_table_row(pair.path, headline(changes), changes)
+    if style == "json":
+        return json.dumps({"path": pair.path, **changes.to_json()}, indent=1), code, line
+    if style == "markdown" and changes.same:
+        return "", code, line
+    text = changes.explain(style, None if values["everything"] else MAX_REPORTED_CHANGES)
+    path = printable(pair.path)
+    head = f"## {path}\n\n" if style == "markdown" else f"{path}: "
+    return head + text, code, line
+
+
+def model_table_row(path: str, verdict: str, changes: Changes | None = None) -> str:
+    """Return a row of the table: the model, the verdict, the differences of parameters and FLOPs."""
+    from graphviz_tb.diff.report.explain import escaped
+
+    numbers = changes.numbers if changes is not None else {}
+    unseen = changes.left_out if changes is not None and changes.same else ()
+    cells = [escaped(path), escaped(f"{verdict}; not in this form: {', '.join(unseen)}" if unseen else verdict)]
+    for word in ("parameters", "flops"):
+        old, new = numbers.get(word, (None, None))
+        cells.append(f"{new - old:+,}" if old is not None and new is not None and old != new else "")
+    return f"| {' | '.join(cells)} |"
+
+
+def _uncomparable_pair(pair: ModelPair, error: TbGraphError, style: ReportStyle) -> tuple[str, int]:
+    """Return the words and the exit code for a pair that cannot be compared: the other pairs still are."""
+    from graphviz_tb.errors import ReadError
+
+    # Files that only have the suffix of a model, as other JSON files, are reported but are no difference.
+    none = isinstance(error, ReadError) and not any(path and _is_model_file(path) for path in (pair.old, pair.new))
+    first, *listed = map(str.strip, error.message.splitlines() or [""])
+    why = f"{first} {', '.join(listed)}" if listed else first
+    return _unpaired_section(pair.path, f"not compared: {why}", style), EXIT_SAME if none else error.exit_code
+
+
+def _is_model_file(path: Path) -> bool:
+    """Return whether a file is of a form that contains a model, damaged or not."""
+    from graphviz_tb.errors import NoGraph, ReadError, UnknownFormat
+    from graphviz_tb.formats.reading import list_contents
+
+    try:
+        list_contents(path)
+    except (NoGraph, UnknownFormat):
+        return False
+    except ReadError:
+        pass
+    return True
+
+
+def _unpaired_section(path: str, word: str, style: ReportStyle) -> str:
+    """Report a file that has no pair, or is not a model."""
+    from graphviz_tb.diff.report.explain import printable
+
+    if style == "json":
+        return json.dumps({"path": path, "state": word})
+    path, word = printable(path), printable(word)
+    return f"## {path}\n\n{word}\n" if style == "markdown" else f"{path}: {word}\n"
+
+
+# `tbgraph diff --git`: git's external diff and textconv. The exit code is always 0, so that it never stops git.
+
+GIT_ARGUMENTS, GIT_RENAME_ARGUMENTS = 7, 9  # number of arguments of an external diff, and for a renamed file
+GIT_HASH, GIT_MODE = re.compile(r"[0-9a-f]+|\."), re.compile(r"[0-7]+|\.")  # a dot if there is no file
+
+
+def _is_called_by_git(sources: tuple[str, ...]) -> bool:
+    """Return whether the arguments are those of git to an external diff, and not seven files given by a user.
+
+    >>> _is_called_by_git(("m.pb", "/tmp/a", "5f3e", "100644", "m.pb", "0000", "100644"))
+    True
+    >>> _is_called_by_git(("a.pb", "b.pb", "c.pb", "d.pb", "e.pb", "f.pb", "g.pb"))
+    False
+    """
+    # path old-file old-hex old-mode new-file new-hex new-mode [new-path, similarity]
+    if len(sources) not in (GIT_ARGUMENTS, GIT_RENAME_ARGUMENTS):
+        return False
+    hashes, modes = (sources[2], sources[5]), (sources[3], sources[6])
+    return all(map(GIT_HASH.fullmatch, hashes)) and all(map(GIT_MODE.fullmatch, modes))
+
+
+def _report_for_git(sources: tuple[str, ...], compare: Callable[[str, str], Changes], style: ReportStyle) -> int:
+    """Print the graph of one file as lines, else the changes between the two files from git."""
+    from graphviz_tb.commands.terminal import print_report
+    from graphviz_tb.diff.report.explain import printable
+    from graphviz_tb.errors import TbGraphError
+
+    first = "" if len(sources) < GIT_ARGUMENTS else _git_header(sources)
+    try:
+        if len(sources) == 1:
+            from graphviz_tb.diff.report.lines import lines_of
+
+            print_report(lines_of(sources[0]))
+            return EXIT_SAME
+        old, new = (sources[1], sources[4]) if len(sources) >= GIT_ARGUMENTS else (sources[0], sources[-1])
+        print_report(first + compare(old, new).explain(style, MAX_REPORTED_CHANGES))
+    # An error would stop git; the next file may be a graph.
+    except TbGraphError as error:
+        print_report(f"{first}no graph: {printable(' '.join(str(error).split()))}\n")
+    return EXIT_SAME
+
+
+def _git_header(sources: tuple[str, ...]) -> str:
+    """Return the line that names the file, as other diffs print it."""
+    from graphviz_tb.diff.report.explain import printable
+
+    return (
+        printable(f"diff --tbgraph {sources[0]}" + (f" → {sources[7]}" if len(sources) == GIT_RENAME_ARGUMENTS else ""))
+        + "\n"
+    )
+
+
+# `tbgraph diff`.
 
 PICTURE_OPTION_NAMES = ("open", "theme", "direction", "title", "scale", "width")  # options
 PICTURE_FORMATS = tuple(word for word, row in RENDERERS.items() if row.uses)  # JSON is the report
@@ -91,34 +353,36 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
     from graphviz_tb.diff.folders import collections
     from graphviz_tb.diff.options import DiffOptions
     from graphviz_tb.errors import RequestError
-    from graphviz_tb.output import check_inputs_kept
+    from graphviz_tb.output.files import check_inputs_kept
 
     parse_conditions(values["fail_on"])
-    style = report_style(values["format_"])
+    style = _report_style(values["format_"])
     options = DiffOptions.including(values["include"])
     check_inputs_kept(sources, (*values["outputs"], "-"))
-    if values["git"] or is_called_by_git(sources):
+    if values["git"] or _is_called_by_git(sources):
         if values["outputs"]:
             raise RequestError("-o writes one diff, and git asks for many", hint="compare two files")
-        return report_for_git(sources, lambda old, new: compare_sources(old, new, options, side_choices(values)), style)
-    check_diff_outputs(values["outputs"])
-    check_picture_options(values)
-    old, new = pick_sides(sources, values["run"])
-    read = side_choices(values)
+        return _report_for_git(
+            sources, lambda old, new: _compare_sources(old, new, options, _side_choices(values)), style
+        )
+    _check_diff_outputs(values["outputs"])
+    _check_picture_options(values)
+    old, new = _pick_sides(sources, values["run"])
+    read = _side_choices(values)
     if (both := collections(old, new)) is not None:
-        from graphviz_tb.commands.diff_folders import report_folders
-
-        return report_folders(*both, lambda before, after: compare_sources(before, after, options, read), style, values)
-    view = view_of_command(new, values) if any(not is_report_file(target) for target in values["outputs"]) else None
-    changes = compare_sources(old, new, options, read)
+        return _report_folders(
+            *both, lambda before, after: _compare_sources(before, after, options, read), style, values
+        )
+    view = view_of_command(new, values) if any(not _is_report_file(target) for target in values["outputs"]) else None
+    changes = _compare_sources(old, new, options, read)
     if values["outputs"]:
-        write_diff_outputs(changes, values, view)
+        _write_diff_outputs(changes, values, view)
     if not values["quiet"]:
-        print_changes(changes, style, values)
+        _print_changes(changes, style, values)
     return diff_exit_code(changes, values["fail_on"])
 
 
-def report_style(word: str | None) -> ReportStyle:
+def _report_style(word: str | None) -> ReportStyle:
     """Return the style of the report."""
     from graphviz_tb.diff.options import STYLES
     from graphviz_tb.errors import UnknownChoice
@@ -130,11 +394,11 @@ def report_style(word: str | None) -> ReportStyle:
     raise UnknownChoice.among("format", word or "", STYLES)
 
 
-def check_diff_outputs(targets: tuple[str, ...]) -> None:
+def _check_diff_outputs(targets: tuple[str, ...]) -> None:
     """Refuse outputs of an unknown format or in an unwritable place, before anything is read."""
     from graphviz_tb.diff.options import REPORTS
     from graphviz_tb.errors import UnknownChoice
-    from graphviz_tb.output import check_outputs_writable
+    from graphviz_tb.output.files import check_outputs_writable
 
     drawn = [RENDERERS[word].suffix for word in PICTURE_FORMATS]
     legal = ", ".join([*drawn, *REPORTS])
@@ -144,20 +408,20 @@ def check_diff_outputs(targets: tuple[str, ...]) -> None:
     check_outputs_writable(targets)
 
 
-def check_picture_options(values: dict[str, Any]) -> None:
+def _check_picture_options(values: dict[str, Any]) -> None:
     """Refuse unknown picture options, and options that no output uses."""
     from graphviz_tb.errors import RequestError
-    from graphviz_tb.formats import check_options_used
+    from graphviz_tb.output.renderers import check_options_used
 
     asked = [name for name in (*PICTURE_OPTION_NAMES, "view", "hide") if values[name] not in (None, ())]
-    drawn = [output_format(target) for target in values["outputs"] if not is_report_file(target)]
-    checked_picture_options(values)
+    drawn = [output_format(target) for target in values["outputs"] if not _is_report_file(target)]
+    _checked_picture_options(values)
     if asked and not drawn:
         raise RequestError(f"--{asked[0]} changes nothing: no picture is written", hint="write one: -o diff.svg")
     check_options_used(asked, drawn, {name: f"--{name}" for name in asked})
 
 
-def pick_sides(sources: tuple[str, ...], runs: tuple[str, ...]) -> tuple[str, str]:
+def _pick_sides(sources: tuple[str, ...], runs: tuple[str, ...]) -> tuple[str, str]:
     """Return the two sources: two words, or one log directory with two runs."""
     from graphviz_tb.errors import RequestError
 
@@ -172,7 +436,7 @@ def pick_sides(sources: tuple[str, ...], runs: tuple[str, ...]) -> tuple[str, st
     return sources[0], sources[1]
 
 
-def side_choices(values: dict[str, Any]) -> dict[str, Any]:
+def _side_choices(values: dict[str, Any]) -> dict[str, Any]:
     """Return the options of reading; an option given twice is a pair, one for each side."""
     from graphviz_tb.errors import RequestError
 
@@ -186,7 +450,7 @@ def side_choices(values: dict[str, Any]) -> dict[str, Any]:
     return chosen
 
 
-def compare_sources(old: str, new: str, options: Any, read: dict[str, Any]) -> Changes:
+def _compare_sources(old: str, new: str, options: Any, read: dict[str, Any]) -> Changes:
     """Return the changes; git's /dev/null is an empty graph."""
     from graphviz_tb.diff import diff as run
     from graphviz_tb.diff.run import DiffInput
@@ -198,7 +462,7 @@ def compare_sources(old: str, new: str, options: Any, read: dict[str, Any]) -> C
     return run(before, after, options=options, **read)
 
 
-def print_changes(changes: Changes, style: ReportStyle, values: dict[str, Any]) -> None:
+def _print_changes(changes: Changes, style: ReportStyle, values: dict[str, Any]) -> None:
     """Print the report on standard output."""
     from graphviz_tb.commands.terminal import print_report, takes_colours
 
@@ -207,24 +471,24 @@ def print_changes(changes: Changes, style: ReportStyle, values: dict[str, Any]) 
     )
 
 
-def write_diff_outputs(changes: Changes, values: dict[str, Any], view: SavedView | None) -> None:
+def _write_diff_outputs(changes: Changes, values: dict[str, Any], view: SavedView | None) -> None:
     """Write all outputs, or none."""
     from graphviz_tb.commands.terminal import print_notices
     from graphviz_tb.diff.picture.both import Both
-    from graphviz_tb.output import write_outputs
+    from graphviz_tb.output.files import write_outputs
 
-    both, options = Both(changes, view), checked_picture_options(values, view)
+    both, options = Both(changes, view), _checked_picture_options(values, view)
     write_outputs([(target, encode_diff_output(both, target, options)) for target in values["outputs"]])
-    if not values["quiet"] and any(is_static_picture(target) for target in values["outputs"]):
+    if not values["quiet"] and any(_is_static_picture(target) for target in values["outputs"]):
         print_notices(both.picture(options).notices)
 
 
-def is_static_picture(target: str) -> bool:
+def _is_static_picture(target: str) -> bool:
     """Return whether an output is a static picture, which has no place for notices."""
-    return not is_report_file(target) and Path(target).suffix.lower() != ".html"
+    return not _is_report_file(target) and Path(target).suffix.lower() != ".html"
 
 
-def is_report_file(target: str) -> bool:
+def _is_report_file(target: str) -> bool:
     """Return whether an output is the report in words."""
     from graphviz_tb.diff.options import REPORTS
 
@@ -240,13 +504,13 @@ def encode_diff_output(both: Both, target: str, options: PictureOptions) -> byte
     if suffix in REPORTS:
         return explain(both.changes, REPORTS[suffix], None, colour=False).encode("utf-8", "replace")
     if suffix == ".html":
-        from graphviz_tb.page.compared import changes_html
+        from graphviz_tb.page.changes import changes_html
 
         return changes_html(both, options)
     return both.picture(options).render(output_format(target))
 
 
-def checked_picture_options(values: dict[str, Any], view: SavedView | None = None) -> PictureOptions:
+def _checked_picture_options(values: dict[str, Any], view: SavedView | None = None) -> PictureOptions:
     """Return the options of the picture. Raises `UnknownChoice` for an unknown word."""
     from graphviz_tb.diff.picture.both import picture_options
     from graphviz_tb.errors import UnknownChoice

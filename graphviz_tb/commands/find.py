@@ -9,7 +9,7 @@ import click
 
 from graphviz_tb.commands.options import collect_options, fold_options, input_options
 from graphviz_tb.commands.terminal import one_line
-from graphviz_tb.model.json_values import document_header
+from graphviz_tb.model.formatting import document_header
 
 if TYPE_CHECKING:
     from graphviz_tb.api import Node
@@ -53,7 +53,7 @@ def find(
     """
     from graphviz_tb.commands.session import open_model
     from graphviz_tb.commands.table import json_lines, print_lines
-    from graphviz_tb.output import check_inputs_kept
+    from graphviz_tb.output.files import check_inputs_kept
     from graphviz_tb.search import parse_query
 
     if sum((count, names, as_json)) > 1:
@@ -68,14 +68,14 @@ def find(
             print_lines([str(len(nodes))])
         elif as_json:
             label = session.model.loaded.label if session.model.loaded else ""
-            items = [found_node_values(node) for node in nodes]
+            items = [_found_node_values(node) for node in nodes]
             print_lines(json_lines({**document_header("tbgraph-find"), "label": label, "nodes": items}))
         else:
-            print_lines((one_line(node.name) for node in nodes) if names else found_node_lines(list(nodes)))
+            print_lines((one_line(node.name) for node in nodes) if names else _found_node_lines(list(nodes)))
     context.exit(EXIT_FOUND if len(nodes) else EXIT_NOTHING_FOUND)
 
 
-def found_node_values(node: Node) -> dict[str, Any]:
+def _found_node_values(node: Node) -> dict[str, Any]:
     """Return a node or group as plain values."""
     cost = node.cost
     return {
@@ -94,12 +94,12 @@ def found_node_values(node: Node) -> dict[str, Any]:
     }
 
 
-def found_node_lines(nodes: list[Node]) -> Iterator[str]:
+def _found_node_lines(nodes: list[Node]) -> Iterator[str]:
     """Yield the table: name, op or kind, shape, and parameters, FLOPs and time if there are any."""
-    from graphviz_tb.commands.costs_text import cost_amount
+    from graphviz_tb.commands.costs import cost_amount
     from graphviz_tb.commands.table import format_table, output_style, terminal_width
+    from graphviz_tb.model.formatting import format_micros
     from graphviz_tb.model.tensors import shape_text
-    from graphviz_tb.model.units import format_micros
 
     rows: list[tuple[str, ...]] = [("name", "op", "output", "parameters", "FLOPs", "time")]
     for node in nodes:

@@ -10,14 +10,13 @@ import click
 
 from graphviz_tb.commands.options import collect_options, fold_options, input_options_with
 from graphviz_tb.errors import NoGraph, ReadError, TbGraphError
-from graphviz_tb.model.json_values import document_header
+from graphviz_tb.model.formatting import document_header
 
 if TYPE_CHECKING:
-    from graphviz_tb.commands.holdings import SourceArgument
-    from graphviz_tb.commands.report import GraphReport
-    from graphviz_tb.model.checkpoint import Checkpoint
-    from graphviz_tb.model.loaded import SourceEntry
-    from graphviz_tb.model.logged import Run, Series
+    from graphviz_tb.commands.info_text import GraphReport
+    from graphviz_tb.commands.source_contents import SourceArgument
+    from graphviz_tb.model.logs import Run, Series
+    from graphviz_tb.model.sources import Checkpoint, SourceEntry
     from graphviz_tb.options import Options
 
 UNNAMED_PROFILE = "\0"  # `--profile` without a name
@@ -79,8 +78,8 @@ def info(
     tbgraph info saved_model/ --json
     tbgraph info model.ckpt-1000.index
     """
-    from graphviz_tb.output import check_inputs_kept
-    from graphviz_tb.read.inputs import check_stdin_once
+    from graphviz_tb.output.files import check_inputs_kept
+    from graphviz_tb.sources.inputs import check_stdin_once
 
     if model is None:
         if profile in (None, UNNAMED_PROFILE):
@@ -92,7 +91,7 @@ def info(
     check_inputs_kept((model, *options.read.run_metadata), [trace or "-"])
     check_stdin_once((model, *options.read.run_metadata))
     if joins:
-        from graphviz_tb.commands.joins_text import print_joins
+        from graphviz_tb.commands.joins import print_joins
 
         print_joins(model, options, as_json, quiet)
         return
@@ -101,43 +100,47 @@ def info(
 
         print_profile(model, options, as_json, profile is not None, trace, top, quiet)
         return
-    print_info(model, options, as_json, sort, top, quiet)
+    _print_info(model, options, as_json, sort, top, quiet)
 
 
-def print_info(model: str, options: Options, as_json: bool, sort: str, top: int, quiet: bool) -> None:
+def _print_info(model: str, options: Options, as_json: bool, sort: str, top: int, quiet: bool) -> None:
     """Print the contents of a source: its graphs or the chosen one, its runs, its checkpoints."""
-    from graphviz_tb.commands.checkpoints import checkpoint_values, source_checkpoints
-    from graphviz_tb.commands.holdings import SourceArgument, source_argument
-    from graphviz_tb.commands.runs_text import run_values
+    from graphviz_tb.commands.source_contents import (
+        SourceArgument,
+        checkpoint_values,
+        run_values,
+        source_argument,
+        source_checkpoints,
+    )
 
     checkpoints, alone = source_checkpoints(model)
     source = SourceArgument(model, model) if alone else source_argument(model, options.read)
-    runs = [] if alone else source_runs(source, options)
+    runs = [] if alone else _source_runs(source, options)
     try:
-        entries, facts = ((), None) if alone else read_entries_and_graph(source, options, quiet, sort)
+        entries, facts = ((), None) if alone else _read_entries_and_graph(source, options, quiet, sort)
     except ReadError as error:
         if not runs and not (checkpoints and isinstance(error, NoGraph)):
             raise
         entries, facts = (), None  # a log without a graph, or checkpoints
     if as_json:
         more = {"runs": run_values(runs), "checkpoints": checkpoint_values(checkpoints)}
-        print(json.dumps({**info_values(source, entries, facts), **more}, indent=1))
+        print(json.dumps({**_info_values(source, entries, facts), **more}, indent=1))
     else:
-        print_graph_report(source, entries, facts, top, quiet)
-        print_runs(runs, bool(entries or facts))
-        print_checkpoints(checkpoints, bool(entries or facts or runs))
+        _print_graph_report(source, entries, facts, top, quiet)
+        _print_runs(runs, bool(entries or facts))
+        _print_checkpoints(checkpoints, bool(entries or facts or runs))
 
 
-def source_runs(source: SourceArgument, options: Options) -> list[tuple[Run, list[Series]]]:
+def _source_runs(source: SourceArgument, options: Options) -> list[tuple[Run, list[Series]]]:
     """Return the runs of a log with their series; [] for a source that is not a log."""
-    from graphviz_tb.commands.runs_text import open_run_log, runs_with_scalars
+    from graphviz_tb.commands.source_contents import open_run_log, runs_with_scalars
 
     return runs_with_scalars(open_run_log(source.value) if source.form in ("", "events") else None, options.read.run)
 
 
-def print_runs(runs: list[tuple[Run, list[Series]]], after: bool) -> None:
+def _print_runs(runs: list[tuple[Run, list[Series]]], after: bool) -> None:
     """Print the runs below the graphs."""
-    from graphviz_tb.commands.runs_text import run_lines
+    from graphviz_tb.commands.source_contents import run_lines
     from graphviz_tb.commands.table import clip_middle, output_style, print_lines, terminal_width
 
     width = terminal_width()
@@ -146,9 +149,9 @@ def print_runs(runs: list[tuple[Run, list[Series]]], after: bool) -> None:
         print_lines([*([""] if after else []), output_style().head(clip_middle("Runs", width)), *lines])
 
 
-def print_checkpoints(checkpoints: list[Checkpoint], after: bool) -> None:
+def _print_checkpoints(checkpoints: list[Checkpoint], after: bool) -> None:
     """Print the checkpoints, and the tensors of the latest."""
-    from graphviz_tb.commands.checkpoints import checkpoint_lines
+    from graphviz_tb.commands.source_contents import checkpoint_lines
     from graphviz_tb.commands.table import output_style, print_lines, terminal_width
 
     lines = checkpoint_lines(checkpoints, terminal_width(), output_style())
@@ -156,13 +159,13 @@ def print_checkpoints(checkpoints: list[Checkpoint], after: bool) -> None:
         print_lines([*([""] if after else []), *lines])
 
 
-def read_entries_and_graph(
+def _read_entries_and_graph(
     source: SourceArgument, options: Options, quiet: bool, sort: str
 ) -> tuple[tuple[SourceEntry, ...], GraphReport | None]:
     """Return the entries of the source, and the facts of its one graph; None if none was chosen."""
-    from graphviz_tb.commands.holdings import entries_to_choose, source_entries
-    from graphviz_tb.commands.report import report_on_graph
+    from graphviz_tb.commands.info_text import report_on_graph
     from graphviz_tb.commands.session import open_model
+    from graphviz_tb.commands.source_contents import entries_to_choose, source_entries
 
     try:
         with open_model(source.value, options, quiet=quiet) as session:
@@ -174,9 +177,9 @@ def read_entries_and_graph(
         return entries_to_choose(source, options.read, error), None
 
 
-def info_values(source: SourceArgument, entries: tuple[SourceEntry, ...], facts: GraphReport | None) -> dict[str, Any]:
+def _info_values(source: SourceArgument, entries: tuple[SourceEntry, ...], facts: GraphReport | None) -> dict[str, Any]:
     """Return the JSON document; `graph` is null if there are several graphs and none was chosen."""
-    from graphviz_tb.commands.holdings import entry_values, signature_values
+    from graphviz_tb.commands.source_contents import entry_values, signature_values
 
     graph: dict[str, Any] | None = None
     if facts is not None:
@@ -203,11 +206,11 @@ def info_values(source: SourceArgument, entries: tuple[SourceEntry, ...], facts:
     }
 
 
-def print_graph_report(
+def _print_graph_report(
     source: SourceArgument, entries: tuple[SourceEntry, ...], facts: GraphReport | None, top: int, quiet: bool
 ) -> None:
     """Print the text: the contents of the source unless it is one graph, then the graph."""
-    from graphviz_tb.commands.report import graph_lines, source_lines
+    from graphviz_tb.commands.info_text import graph_lines, source_lines
     from graphviz_tb.commands.table import output_style, print_lines, terminal_width
 
     width, look = terminal_width(), output_style()

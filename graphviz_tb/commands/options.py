@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from graphviz_tb.commands.words import WordOption, direction_names, preset_names, theme_names
+from graphviz_tb.commands.parameters import WordOption, direction_names, preset_names, theme_names
 from graphviz_tb.options import Options
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -147,7 +147,7 @@ def option_spellings(command: click.Command) -> dict[str, str]:
 
 def collect_options(values: Mapping[str, Any], before: Mapping[str, Any] = MappingProxyType({})) -> Options:
     """Return the options of a command line; the rest is taken from `before`, or keeps its default."""
-    from graphviz_tb.choices import with_choices
+    from graphviz_tb.api.choices import with_choices
     from graphviz_tb.errors import RequestError
 
     given = given_options(values)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb import load
-from graphviz_tb.annotate.profile.tables import median_table
+from graphviz_tb.annotate.step_profile import median_table
 from graphviz_tb.commands.session import open_model
 from graphviz_tb.commands.table import (
     TextStyle,
@@ -25,17 +25,16 @@ from graphviz_tb.commands.table import (
 )
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.errors import MissingFacts, NoGraph
-from graphviz_tb.model.json_values import document_header
+from graphviz_tb.logs.run_statistics import PLACEHOLDER_GRAPH, profiles_by_step
+from graphviz_tb.model.formatting import document_header, format_bytes, format_micros
 from graphviz_tb.model.profile import OpTime, Profile
 from graphviz_tb.model.stats import median_with_zeros, round_for_json
-from graphviz_tb.model.units import format_bytes, format_micros
-from graphviz_tb.output import write_output
+from graphviz_tb.output.files import write_output
 from graphviz_tb.render.trace_json import trace_json_bytes
-from graphviz_tb.statistics import PLACEHOLDER_GRAPH, profiles_by_step
 
 if TYPE_CHECKING:
+    from graphviz_tb.api.pipeline import Model
     from graphviz_tb.options import Options
-    from graphviz_tb.pipeline import Model
 
 PROFILE_TABLES = (("Ops", "ops"), ("Op types", "types"), ("Groups", "groups"))
 STEP_SHARES = ("compute", "input", "launch", "idle")
@@ -53,39 +52,39 @@ def print_profile(
     """Print the `tables` of the traced steps if wanted, and write their trace to `target`."""
     try:
         with open_model(source, options, quiet=quiet) as session:
-            name, profiles = session.model.name, read_profiles(source, session.model, options)
+            name, profiles = session.model.name, _read_profiles(source, session.model, options)
     except NoGraph as error:
         try:
-            name, profiles = Path(source).name, read_profiles(source, load(PLACEHOLDER_GRAPH), options)
+            name, profiles = Path(source).name, _read_profiles(source, load(PLACEHOLDER_GRAPH), options)
         except MissingFacts:
             raise error from None
     if target is not None:
         write_output(target, trace_json_bytes(profiles))
     if tables and as_json:
-        print(json.dumps(profile_document(name, profiles), indent=1))
+        print(json.dumps(_profile_document(name, profiles), indent=1))
     elif tables:
-        print_lines(profile_lines(name, profiles, top, terminal_width(), output_style()))
+        print_lines(_profile_lines(name, profiles, top, terminal_width(), output_style()))
 
 
-def read_profiles(source: str, model: Model, options: Options) -> list[Profile]:
+def _read_profiles(source: str, model: Model, options: Options) -> list[Profile]:
     """Return the requested profiles. Raises `MissingFacts` if there are none."""
     assert model.loaded is not None  # it was read
     return [make() for make in profiles_by_step(source, model.loaded, model.hierarchy, options).values()]
 
 
-def profile_document(label: str, profiles: Sequence[Profile]) -> dict[str, Any]:
+def _profile_document(label: str, profiles: Sequence[Profile]) -> dict[str, Any]:
     """Return the profiles for JSON: times in microseconds, the tables complete."""
-    tables = {field: op_times(profiles, field) for _, field in PROFILE_TABLES}
+    tables = {field: _op_times(profiles, field) for _, field in PROFILE_TABLES}
     return {
         **document_header("tbgraph-profile"),
         "label": label,
-        "steps": [profile_step_values(each) for each in profiles],
-        "compute_us_sum": round_for_json(median_step_us(profiles)),
-        **{field: [op_time_values(row) for row in rows] for field, rows in tables.items()},
+        "steps": [_profile_step_values(each) for each in profiles],
+        "compute_us_sum": round_for_json(_median_step_us(profiles)),
+        **{field: [_op_time_values(row) for row in rows] for field, rows in tables.items()},
     }
 
 
-def profile_step_values(profile: Profile) -> dict[str, Any]:
+def _profile_step_values(profile: Profile) -> dict[str, Any]:
     """Return one step: its times in microseconds, its shares, its memory, and the gaps in the trace."""
     return {
         "step": profile.step,
@@ -100,40 +99,40 @@ def profile_step_values(profile: Profile) -> dict[str, Any]:
     }
 
 
-def op_time_values(row: OpTime) -> dict[str, Any]:
+def _op_time_values(row: OpTime) -> dict[str, Any]:
     """Return one row of a table."""
     times = {"self_us": round_for_json(row.self_time / 1000), "total_us": round_for_json(row.total / 1000)}
     return {"name": row.name, "op": row.op, **times, "count": row.count, "bytes": row.bytes}
 
 
-def op_times(profiles: Sequence[Profile], field: str) -> Sequence[OpTime]:
+def _op_times(profiles: Sequence[Profile], field: str) -> Sequence[OpTime]:
     """Return the table of one step, or the medians of several."""
     tables: list[Sequence[OpTime]] = [getattr(each, field) for each in profiles]
     return tables[0] if len(tables) == 1 else median_table(tables)
 
 
-def median_step_us(profiles: Sequence[Profile]) -> float:
+def _median_step_us(profiles: Sequence[Profile]) -> float:
     """Return the sum over ops of a step in microseconds, median over several steps: the number in `info`."""
     return median_with_zeros(each.whole for each in profiles) / 1000
 
 
-def profile_lines(label: str, profiles: Sequence[Profile], top: int, width: int, look: TextStyle) -> list[str]:
+def _profile_lines(label: str, profiles: Sequence[Profile], top: int, width: int, look: TextStyle) -> list[str]:
     """Return the steps and their shares, then the tables, then the gaps in the traces."""
     lines = [
         look.head(clip_middle(one_line(label), width)),
         "",
         look.head("Steps"),
-        *profile_step_lines(profiles, top, width, look),
+        *_profile_step_lines(profiles, top, width, look),
     ]
-    whole = median_step_us(profiles)
+    whole = _median_step_us(profiles)
     for title, field in PROFILE_TABLES:
-        rows = op_times(profiles, field)
+        rows = _op_times(profiles, field)
         more = f", the first {top:,} of {len(rows):,}" if len(rows) > top else ""
         medians = ", medians over the steps" if len(profiles) > 1 else ""
         lines += [
             "",
             look.head(clip_middle(title + more + medians, width)),
-            *op_time_lines(rows[:top], whole, width, look),
+            *_op_time_lines(rows[:top], whole, width, look),
         ]
     said = list(dict.fromkeys(line for each in profiles for line in each.missing))
     if said:
@@ -142,7 +141,7 @@ def profile_lines(label: str, profiles: Sequence[Profile], top: int, width: int,
     return lines
 
 
-def profile_step_lines(profiles: Sequence[Profile], top: int, width: int, look: TextStyle) -> list[str]:
+def _profile_step_lines(profiles: Sequence[Profile], top: int, width: int, look: TextStyle) -> list[str]:
     """Return a line for each step; for one step also a line for each share."""
     rows: list[tuple[str, ...]] = [
         ("step", "from first start to last end", "sum over ops", *STEP_SHARES[:2], "idle", "peak memory")
@@ -164,7 +163,7 @@ def profile_step_lines(profiles: Sequence[Profile], top: int, width: int, look: 
     return lines
 
 
-def op_time_lines(rows: Sequence[OpTime], whole: float, width: int, look: TextStyle) -> list[str]:
+def _op_time_lines(rows: Sequence[OpTime], whole: float, width: int, look: TextStyle) -> list[str]:
     """Return one table: self time, its share, time including inner ops, executions."""
     cells: list[tuple[str, ...]] = [("self", "share", "total", "count", "name", "op", "")]
     for row in rows:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphviz_tb.commands.options import theme_option
-from graphviz_tb.model.json_values import document_header
+from graphviz_tb.model.formatting import document_header
 
 if TYPE_CHECKING:
-    from graphviz_tb.model.embeddings import Embedding, PointColumn, Projection
+    from graphviz_tb.logs.embeddings import Projector
+    from graphviz_tb.model.logs import Embedding, PointColumn, Projection
     from graphviz_tb.model.notice import Notice
-    from graphviz_tb.projector import Projector
 
 PROJECT_METHODS = ("pca", "tsne", "umap")
 
@@ -54,31 +54,31 @@ def project(logdir: str, outputs: tuple[str, ...], as_json: bool, quiet: bool, *
         from graphviz_tb.commands.scalars import check_chart_outputs
 
         check_chart_outputs(logdir, outputs)
-    projector = open_projector(logdir)
+    projector = _open_projector(logdir)
     found = [one for one in projector.embeddings.found if values["run"] in (None, one.run)]
     if not found:
         raise NoGraph(
-            f"no embedding in '{logdir}'{embedding_runs_clause(projector, values['run'])}",
-            hint=no_embedding_hint(projector),
+            f"no embedding in '{logdir}'{_embedding_runs_clause(projector, values['run'])}",
+            hint=_no_embedding_hint(projector),
         )
     notices = list(projector.embeddings.notices)
     if outputs:
-        notices += draw_embedding(projector, found, outputs, values)
+        notices += _draw_embedding(projector, found, outputs, values)
     else:
-        print_embeddings(found, as_json)
+        _print_embeddings(found, as_json)
     if not quiet:
         print_notices(notices)
 
 
-def open_projector(logdir: str) -> Projector:
+def _open_projector(logdir: str) -> Projector:
     """Open the embeddings of a source, also those in event files. Raises ReadError if it cannot be read."""
     from pathlib import Path
 
     from graphviz_tb.errors import TbGraphError
-    from graphviz_tb.log import open_log
-    from graphviz_tb.projector import Projector
-    from graphviz_tb.read.checkpoint import find_index_files
-    from graphviz_tb.read.opened import unreadable_error
+    from graphviz_tb.formats.checkpoint import find_index_files
+    from graphviz_tb.logs.embeddings import Projector
+    from graphviz_tb.logs.log import open_log
+    from graphviz_tb.sources.streams import unreadable_error
 
     path = Path(logdir)
     if not path.exists() and not find_index_files(path):
@@ -92,20 +92,20 @@ def open_projector(logdir: str) -> Projector:
     return projector
 
 
-def embedding_runs_clause(projector: Projector, run: str | None) -> str:
+def _embedding_runs_clause(projector: Projector, run: str | None) -> str:
     """Return the end of a sentence that names the folders with embeddings."""
     runs = list(dict.fromkeys(one.run for one in projector.embeddings.found))
     return f" in '{run}'; there are {', '.join(map(repr, runs[:9]))}" if run is not None and runs else ""
 
 
-def no_embedding_hint(projector: Projector) -> str:
+def _no_embedding_hint(projector: Projector) -> str:
     """Return a hint if nothing is found: the first notice, else how to write an embedding."""
     for notice in projector.embeddings.notices:
         return notice.message
     return "write one with projector_config.pbtxt, with add_embedding of torch, or save a checkpoint"
 
 
-def print_embeddings(found: Sequence[Embedding], as_json: bool) -> None:
+def _print_embeddings(found: Sequence[Embedding], as_json: bool) -> None:
     """Print the list."""
     import json
 
@@ -113,7 +113,7 @@ def print_embeddings(found: Sequence[Embedding], as_json: bool) -> None:
     from graphviz_tb.commands.terminal import one_line
 
     if as_json:
-        told = {**document_header("tbgraph-embeddings"), "embeddings": [embedding_values(one) for one in found]}
+        told = {**document_header("tbgraph-embeddings"), "embeddings": [_embedding_values(one) for one in found]}
         print(json.dumps(told, ensure_ascii=True, indent=1))
         return
     rows = [("folder", "tensor", "points", "dims", "from", "metadata", "images")]
@@ -134,7 +134,7 @@ def print_embeddings(found: Sequence[Embedding], as_json: bool) -> None:
     )
 
 
-def embedding_values(one: Embedding) -> dict[str, Any]:
+def _embedding_values(one: Embedding) -> dict[str, Any]:
     """Return one embedding for JSON."""
     return {
         "run": one.run,
@@ -148,19 +148,19 @@ def embedding_values(one: Embedding) -> dict[str, Any]:
     }
 
 
-def draw_embedding(
+def _draw_embedding(
     projector: Projector, found: Sequence[Embedding], outputs: Sequence[str], values: Mapping[str, Any]
 ) -> list[Notice]:
     """Write the picture of one embedding; return the notices about it."""
     from graphviz_tb.model.notice import Notice
-    from graphviz_tb.output import write_outputs
+    from graphviz_tb.output.files import write_outputs
     from graphviz_tb.project import project_points
 
     one = projector.get(values["run"], values["tensor"]) if values["tensor"] is not None else found[0]
     columns, notices = projector.columns(one)
     made = project_points(projector.values(one), values["method"], 2, values["near"])
-    column = choose_colour_column(columns, values["color_by"])
-    write_outputs(embedding_pictures(projector, one, made, column, outputs, values["theme"]))
+    column = _choose_colour_column(columns, values["color_by"])
+    write_outputs(_embedding_pictures(projector, one, made, column, outputs, values["theme"]))
     more = [*projector.notices(one), *notices, *made.notices]
     if values["tensor"] is None and len(found) > 1:
         text = f"'{one.name}' is drawn, the first of {len(found):,} embeddings; --tensor NAME draws another"
@@ -168,7 +168,7 @@ def draw_embedding(
     return more
 
 
-def choose_colour_column(columns: Sequence[PointColumn], name: str | None) -> PointColumn | None:
+def _choose_colour_column(columns: Sequence[PointColumn], name: str | None) -> PointColumn | None:
     """Return the column of the colours: the named one, else the first with few distinct texts, else the first numeric
     one; None without metadata. Raises UnknownNode for an unknown name."""
     from graphviz_tb.errors import RequestError, UnknownNode
@@ -186,7 +186,7 @@ def choose_colour_column(columns: Sequence[PointColumn], name: str | None) -> Po
     return found
 
 
-def embedding_pictures(
+def _embedding_pictures(
     projector: Projector,
     one: Embedding,
     made: Projection,

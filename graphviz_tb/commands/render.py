@@ -20,8 +20,8 @@ from graphviz_tb.commands.options import (
     theme_option,
     view_options,
 )
+from graphviz_tb.commands.parameters import WordOption, engine_names, format_names, measure_names, scheme_names
 from graphviz_tb.commands.views import facts_of_command, view_of_command, without_choices
-from graphviz_tb.commands.words import WordOption, engine_names, format_names, measure_names, scheme_names
 from graphviz_tb.errors import short_repr
 from graphviz_tb.options import COLOR_BY_LOGGED, LOGGED_COLOR_OPTIONS, MAX_OPTION_INT, Options
 
@@ -115,8 +115,8 @@ def render(model: str, outputs: tuple[str, ...], format_: str | None, timing: bo
     """
     from graphviz_tb.commands.session import open_model
     from graphviz_tb.errors import NoGraph, RequestError
-    from graphviz_tb.formats import check_options_used, output_format
-    from graphviz_tb.output import check_inputs_kept, check_outputs_writable, write_outputs
+    from graphviz_tb.output.files import check_inputs_kept, check_outputs_writable, write_outputs
+    from graphviz_tb.output.renderers import check_options_used, output_format
 
     written = option_spellings(click.get_current_context().command)
     # --against colours by compute time unless --color-by is given.
@@ -141,17 +141,17 @@ def render(model: str, outputs: tuple[str, ...], format_: str | None, timing: bo
         with open_model(model, options, timing, quiet, without_choices(view), facts) as session:
             write_outputs(zip(outputs, session.encode_formats(formats), strict=True))
     except NoGraph:
-        pages = render_log_pages(model, formats, options)
+        pages = _render_log_pages(model, formats, options)
         if pages is None:
             raise
         write_outputs(zip(outputs, pages, strict=True))
 
 
-def render_log_pages(source: str, formats: list[str], options: Options) -> list[bytes] | None:
+def _render_log_pages(source: str, formats: list[str], options: Options) -> list[bytes] | None:
     """Return the page of a log without a graph, for each output; None if there is no such log, or for other formats."""
     if set(formats) != {"html"}:
         return None
-    from graphviz_tb.page.logged import log_page_html, name_of_source, open_source_log
+    from graphviz_tb.page.log import log_page_html, name_of_source, open_source_log
 
     held = open_source_log(source)
     if held is None:

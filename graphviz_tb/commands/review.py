@@ -1,26 +1,152 @@
-"""`tbgraph review`."""
+"""The results of `tbgraph review` for each model, and their report: lines for a terminal, a comment for a pull
+request."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from graphviz_tb.api.checking import assertion_lines, assertions_verdict
 from graphviz_tb.commands.check import assertion_options, collect_assertions
-from graphviz_tb.commands.diff_codes import parse_conditions
+from graphviz_tb.commands.costs import cost_amount
+from graphviz_tb.commands.diff import (
+    EXIT_DIFFERENT,
+    EXIT_SAME,
+    MAX_REPORTED_CHANGES,
+    MODEL_TABLE_HEAD,
+    diff_exit_code,
+    model_table_row,
+    parse_conditions,
+)
 from graphviz_tb.commands.options import reading_options, view_options
-from graphviz_tb.commands.review_words import ReviewedModel
 from graphviz_tb.commands.views import view_of_command
-from graphviz_tb.formats import RENDERERS
+from graphviz_tb.diff.report.explain import escaped, headline, in_code, markdown, printable
+from graphviz_tb.limits import MAX_COMMENT_LETTERS
+from graphviz_tb.model.formatting import format_counted_noun
+from graphviz_tb.output.renderers import RENDERERS
 
 if TYPE_CHECKING:
+    from graphviz_tb.api.checking import CheckedModel
+    from graphviz_tb.api.pipeline import Model
     from graphviz_tb.commands.revision import Revision
     from graphviz_tb.diff.options import DiffOptions
+    from graphviz_tb.diff.result import Changes
+    from graphviz_tb.errors import TbGraphError
+
+STATE_WORDS = {
+    "new": "new", "removed": "removed", "unread": "not compared", "broken": "cannot be read", "same": "no change",
+    "changed": "changed",
+}  # fmt: skip
+CUT_MARK = "\n\n…\n"
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewedModel:
+    """The result for one model.
+
+    `state` is "same", "changed", "new", "removed", "unread" if the base could not be read (see `error`), or "broken" if
+    the model itself could not; `base` is the name of the base, `files` are the pictures written.
+    """
+
+    path: str
+    base: str
+    state: str
+    model: Model | None = None
+    changes: Changes | None = None
+    checked: CheckedModel | None = None
+    error: TbGraphError | None = None
+    files: tuple[str, ...] = ()
+
+    def review_exit_code(self, fail_on: str) -> int:
+        """Return the exit code for this result: a new model is no difference."""
+        failed = self.checked is not None and not self.checked
+        if self.error is not None and (fail_on != "none" or self.state == "broken"):
+            return self.error.exit_code
+        gone = self.state == "removed" and fail_on != "none"
+        differs = self.changes is not None and diff_exit_code(self.changes, fail_on) != EXIT_SAME
+        return EXIT_DIFFERENT if failed or gone or differs else EXIT_SAME
+
+
+def _review_text(one: ReviewedModel) -> str:
+    """Return lines for a terminal."""
+    said = [f"{printable(one.path)}: {printable(_model_state_words(one))}"]
+    if one.changes is not None and one.state == "changed":
+        said = [f"{printable(one.path)}: {one.changes.explain('text', MAX_REPORTED_CHANGES).rstrip()}"]
+    if one.checked is not None:
+        said += [*assertion_lines(one.checked), assertions_verdict(one.checked)]
+    return "\n".join([*said, *(f"written: {name}" for name in one.files), ""])
+
+
+def _model_state_words(one: ReviewedModel) -> str:
+    """Return the state of a model, in a line."""
+    if one.error is not None:
+        where = "" if one.state == "broken" else f" with {one.base}"
+        return f"{STATE_WORDS[one.state]}{where}: {' '.join(one.error.message.split())}"
+    where = (
+        f" (not in {one.base})" if one.state == "new" else f" (it is in {one.base})" if one.state == "removed" else ""
+    )
+    size = f"; {_model_size_words(one.model)}" if one.model is not None else ""
+    return f"{STATE_WORDS[one.state]}{where}{size}"
+
+
+def _model_size_words(model: Model) -> str:
+    """Return the size of a model: `271 ops, 7.37 k parameters, at least 1.63 M FLOPs`."""
+    ops, cost = model.hierarchy.op_count(0), model.cost.under(0)
+    said = [format_counted_noun(ops, "op")]
+    said += [f"{cost_amount(cost, 'parameters')} parameters"] if cost.parameters or cost.unsized else []
+    return ", ".join([*said, f"{cost_amount(cost, 'flops')} FLOPs"] if cost.flops else said)
+
+
+def _review_comment(title: str, done: Sequence[ReviewedModel]) -> str:
+    """Return the comment; its invisible first line identifies it for updates."""
+    head = [f"<!-- tbgraph review: {re.sub(r'[^A-Za-z0-9 ._]', '_', title)} -->", f"## {escaped(title)}", ""]
+    if len(done) > 1:
+        head += [*MODEL_TABLE_HEAD, *map(_review_table_row, done), ""]
+    said = "\n".join(head)
+    for one in done:
+        part = "\n" + _comment_section(one)
+        # The first lines say most: the rest is in the files.
+        if len(said) + len(part) > MAX_COMMENT_LETTERS - len(CUT_MARK):
+            return said + part[: max(0, MAX_COMMENT_LETTERS - len(CUT_MARK) - len(said))].rsplit("\n", 1)[0] + CUT_MARK
+        said += part
+    return said
+
+
+def _review_table_row(one: ReviewedModel) -> str:
+    """Return the row of one of several models."""
+    return model_table_row(
+        one.path,
+        headline(one.changes) if one.state == "changed" and one.changes else STATE_WORDS[one.state],
+        one.changes,
+    )
+
+
+def _comment_section(one: ReviewedModel) -> str:
+    """Return the section of a comment about one model."""
+    if one.state == "changed" and one.changes is not None:
+        said = [markdown(one.changes).rstrip()]
+    else:
+        said = [f"### `{in_code(one.path)}`: {escaped(_model_state_words(one))}"]
+    if one.checked is not None:
+        said += ["", f"**{assertions_verdict(one.checked)}**", ""]
+        said += [_assertion_item(line) for line in assertion_lines(one.checked)]
+    if one.files:
+        said += ["", f"Pictures: {', '.join(f'`{in_code(name)}`' for name in one.files)}"]
+    return "\n".join([*said, ""])
+
+
+def _assertion_item(line: str) -> str:
+    """Return a line of assertion results as a list item."""
+    return f"  - {escaped(line.strip())}" if line.startswith(" ") else f"- {escaped(line)}"
+
+
+# `tbgraph review`.
 
 COMMENT_FILE = "comment.md"
 DRAWN_FORMATS = tuple(word for word, row in RENDERERS.items() if row.uses)
@@ -53,36 +179,35 @@ def review(models: tuple[str, ...], base: str, output: str | None, quiet: bool, 
     tbgraph review model/graph.pb --base origin/main -o review
     tbgraph review saved_model/ --base main --fail-on signature --assert 'params < 5M'
     """
-    from graphviz_tb.commands.review_words import review_comment, review_text
     from graphviz_tb.commands.revision import Revision
     from graphviz_tb.commands.terminal import print_notices, print_report
     from graphviz_tb.errors import GraphError, ReadError
-    from graphviz_tb.output import write_output
+    from graphviz_tb.output.files import write_output
 
-    formats = checked_drawn_formats(values["formats"], output)
+    formats = _checked_drawn_formats(values["formats"], output)
     parse_conditions(values["fail_on"])
     wanted = collect_assertions(values["assertions"], values["assert_file"], optional=True)
     revision = Revision.find_revision(base)
-    folder = make_output_folder(output)
+    folder = _make_output_folder(output)
     done: list[ReviewedModel] = []
     for path in dict.fromkeys(models):
-        stem = None if folder is None else folder / free_file_stem(path, done)
+        stem = None if folder is None else folder / _free_file_stem(path, done)
         try:
-            one = review_model(path, revision, wanted, values)
+            one = _review_model(path, revision, wanted, values)
         except (ReadError, GraphError) as error:
             if len(models) == 1:
                 raise
             one = ReviewedModel(path, revision.name, "broken", error=error.with_traceback(None))
-        done.append(one if stem is None else replace(one, files=tuple(draw_review(one, stem, formats))))
+        done.append(one if stem is None else replace(one, files=tuple(_draw_review(one, stem, formats))))
         if not quiet:
-            print_report(review_text(done[-1]))
+            print_report(_review_text(done[-1]))
             print_notices(one.model.notices if one.model is not None else ())
     if folder is not None:
-        write_output(folder / COMMENT_FILE, review_comment(values["title"], done).encode("utf-8", "replace"))
+        write_output(folder / COMMENT_FILE, _review_comment(values["title"], done).encode("utf-8", "replace"))
     return max(one.review_exit_code(values["fail_on"]) for one in done)
 
 
-def checked_drawn_formats(words: tuple[str, ...], output: str | None) -> tuple[str, ...]:
+def _checked_drawn_formats(words: tuple[str, ...], output: str | None) -> tuple[str, ...]:
     """Return the formats of pictures. Raises `RequestError` for an unknown one, or if nothing is written."""
     from graphviz_tb.errors import RequestError, UnknownChoice
 
@@ -94,10 +219,10 @@ def checked_drawn_formats(words: tuple[str, ...], output: str | None) -> tuple[s
     return tuple(dict.fromkeys(words)) or ("svg",)
 
 
-def make_output_folder(output: str | None) -> Path | None:
+def _make_output_folder(output: str | None) -> Path | None:
     """Create the folder of the outputs if needed."""
     from graphviz_tb.errors import RequestError
-    from graphviz_tb.output import convert_file_errors
+    from graphviz_tb.output.files import convert_file_errors
 
     if output is None:
         return None
@@ -109,19 +234,19 @@ def make_output_folder(output: str | None) -> Path | None:
     return folder
 
 
-def free_file_stem(path: str, done: list[ReviewedModel]) -> str:
+def _free_file_stem(path: str, done: list[ReviewedModel]) -> str:
     """Return the file name for pictures of a model: its path in letters that any file system accepts, numbered if
     taken.
 
-    >>> free_file_stem("model/graph.pb", []), free_file_stem("$(rm -r)|x", [])
+    >>> _free_file_stem("model/graph.pb", []), _free_file_stem("$(rm -r)|x", [])
     ('model_graph.pb', 'rm_-r_x')
     """
     stem = re.sub(r"[^A-Za-z0-9.-]+", "_", path).strip("._")[-100:] or "model"
-    taken = sum(free_file_stem(one.path, []) == stem for one in done)
+    taken = sum(_free_file_stem(one.path, []) == stem for one in done)
     return f"{stem}.{taken + 1}" if taken else stem
 
 
-def review_model(path: str, revision: Revision, wanted: list[str], values: dict[str, Any]) -> ReviewedModel:
+def _review_model(path: str, revision: Revision, wanted: list[str], values: dict[str, Any]) -> ReviewedModel:
     """Compare a model with its version in the base revision."""
     import graphviz_tb
     from graphviz_tb.errors import ReadError, RequestError
@@ -142,10 +267,10 @@ def review_model(path: str, revision: Revision, wanted: list[str], values: dict[
         one = ReviewedModel(path, revision.name, "new", model, checked=checked)
         if before is None:
             return one if error is None else replace(one, state="unread", error=error)
-        return compare_with_base(one, before, place, read, values)
+        return _compare_with_base(one, before, place, read, values)
 
 
-def compare_with_base(
+def _compare_with_base(
     one: ReviewedModel, before: Path, place: str, read: dict[str, Any], values: dict[str, Any]
 ) -> ReviewedModel:
     """Compare a model with its base version: failures are recorded, not raised."""
@@ -162,11 +287,11 @@ def compare_with_base(
     return replace(one, state="same" if changes.same else "changed", changes=changes)
 
 
-def draw_review(one: ReviewedModel, stem: Path, formats: tuple[str, ...]) -> Iterator[str]:
+def _draw_review(one: ReviewedModel, stem: Path, formats: tuple[str, ...]) -> Iterator[str]:
     """Write the pictures of a model, and of its changes; yield their names."""
     from graphviz_tb.commands.diff import encode_diff_output
     from graphviz_tb.diff.picture.both import Both, picture_options
-    from graphviz_tb.output import write_outputs
+    from graphviz_tb.output.files import write_outputs
 
     if one.model is None:
         return

@@ -35,12 +35,12 @@ class Revision:
         """
         if not name or name.startswith("-") or not name.isprintable():
             raise RequestError(f"{name!r} is no revision", hint="a branch, a tag or a commit: --base origin/main")
-        top, why = ask_git("rev-parse", "--show-toplevel")
+        top, why = _ask_git("rev-parse", "--show-toplevel")
         if top is None:
             raise RequestError(f"no git repository here: {why}", hint="run it inside the repository of the model")
-        common, _ = ask_git("merge-base", "HEAD", name)
-        tree, _ = ask_git("rev-parse", "--verify", "--quiet", f"{common or name}^{{tree}}")
-        if tree is None and not (name == "HEAD" and ask_git("rev-list", "--all", "--max-count=1")[0] == ""):
+        common, _ = _ask_git("merge-base", "HEAD", name)
+        tree, _ = _ask_git("rev-parse", "--verify", "--quiet", f"{common or name}^{{tree}}")
+        if tree is None and not (name == "HEAD" and _ask_git("rev-list", "--all", "--max-count=1")[0] == ""):
             hint = "fetch it first: git fetch origin BRANCH, or fetch-depth: 0 of actions/checkout"
             raise RequestError(f"no revision {name!r} in this repository", hint=hint)
         return cls(name, tree or "", Path(top))
@@ -105,7 +105,7 @@ class Revision:
         asked_for = os.fsencode(name) + b"\n"
         if "\n" in name:  # a line break would end the question
             found, kind = (
-                ask_git(*words, name, top=self.top)[0]
+                _ask_git(*words, name, top=self.top)[0]
                 for words in (("rev-parse", "-q", "--verify"), OBJECT_KIND_COMMAND)
             )
             return found or "", kind or ""
@@ -131,7 +131,7 @@ class Revision:
             if mode != SUBMODULE_MODE:
                 continue
             top = self.top / around
-            if not (top / ".git").exists() or ask_git("cat-file", "-e", commit, top=top)[0] is None:
+            if not (top / ".git").exists() or _ask_git("cat-file", "-e", commit, top=top)[0] is None:
                 hint = "git submodule update --init, or submodules: true of actions/checkout"
                 raise ReadError(f"{around!r} of {self.name} is a submodule, and was not fetched", hint=hint)
             return Revision(self.name, commit, top), rest
@@ -141,8 +141,8 @@ class Revision:
         # With the filters of the repository: Git LFS keeps large files elsewhere.
         done = self.run_here("cat-file", "--filters", f"--path={path}", found)
         if done.returncode:
-            raise ReadError(f"git cannot give {path!r} of {self.name}: {last_output_line(done.stderr)}")
-        from graphviz_tb.read.sniff import LFS_POINTER
+            raise ReadError(f"git cannot give {path!r} of {self.name}: {_last_output_line(done.stderr)}")
+        from graphviz_tb.sources.detect import LFS_POINTER
 
         if done.stdout.startswith(LFS_POINTER):
             hint = "git lfs fetch, or lfs: true of actions/checkout"
@@ -150,10 +150,10 @@ class Revision:
         target.write_bytes(done.stdout)
 
     def run_here(self, *words: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-        return run_git(*words, top=self.top, given=given)
+        return _run_git(*words, top=self.top, given=given)
 
 
-def run_git(*words: str, top: Path | None = None, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+def _run_git(*words: str, top: Path | None = None, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     """Run git in a repository, or in the current folder. Raises `ToolMissing` if it is not installed."""
     try:
         return subprocess.run(["git", *words], capture_output=True, check=False, input=given, cwd=top)
@@ -161,12 +161,12 @@ def run_git(*words: str, top: Path | None = None, given: bytes = b"") -> subproc
         raise ToolMissing("the program 'git' is not installed", hint="apt-get install git") from None
 
 
-def ask_git(*words: str, top: Path | None = None) -> tuple[str | None, str]:
+def _ask_git(*words: str, top: Path | None = None) -> tuple[str | None, str]:
     """Return the one-line answer of git, None if it fails; and the last line of its errors."""
-    done = run_git(*words, top=top)
-    return (None if done.returncode else os.fsdecode(done.stdout).rstrip("\n")), last_output_line(done.stderr)
+    done = _run_git(*words, top=top)
+    return (None if done.returncode else os.fsdecode(done.stdout).rstrip("\n")), _last_output_line(done.stderr)
 
 
-def last_output_line(said: bytes) -> str:
+def _last_output_line(said: bytes) -> str:
     """Return the last line of the output of a program."""
     return (said.decode("utf-8", "replace").strip().splitlines() or [""])[-1]

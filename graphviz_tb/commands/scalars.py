@@ -12,8 +12,8 @@ import click
 from graphviz_tb.commands.options import FiniteRange, theme_option
 
 if TYPE_CHECKING:
-    from graphviz_tb.log import Log
-    from graphviz_tb.model.logged import Series
+    from graphviz_tb.logs.log import Log
+    from graphviz_tb.model.logs import Series
     from graphviz_tb.model.notice import Notice
 
 
@@ -77,7 +77,7 @@ def scalars(logdir: str, runs: tuple[re.Pattern[str], ...], tags: tuple[re.Patte
     """
     from graphviz_tb.commands.terminal import print_notices
     from graphviz_tb.errors import RequestError
-    from graphviz_tb.log import open_log
+    from graphviz_tb.logs.log import open_log
 
     ways = [way for way in ("as_csv", "as_json", "curves", "watch", "outputs") if values[way]]
     if len(ways) > 1:
@@ -86,15 +86,15 @@ def scalars(logdir: str, runs: tuple[re.Pattern[str], ...], tags: tuple[re.Patte
     if values["outputs"]:
         check_chart_outputs(logdir, values["outputs"])
     log = open_log(logdir, values["restarts"], checksum=values["checksum"])
-    show_scalars(ways[0] if ways else "table", log, lambda: matching_series(log, runs, tags), values)
+    _show_scalars(ways[0] if ways else "table", log, lambda: _matching_series(log, runs, tags), values)
     if not values["quiet"]:
-        print_notices(scalar_notices(log, matching_series(log, runs, tags), runs))
+        print_notices(_scalar_notices(log, _matching_series(log, runs, tags), runs))
 
 
 def check_chart_outputs(logdir: str, outputs: tuple[str, ...]) -> None:
     """Refuse outputs that cannot be written before anything is read."""
     from graphviz_tb.commands.charts import chart_suffix
-    from graphviz_tb.output import check_inputs_kept, check_outputs_writable
+    from graphviz_tb.output.files import check_inputs_kept, check_outputs_writable
 
     for output in outputs:
         chart_suffix(output)
@@ -102,39 +102,41 @@ def check_chart_outputs(logdir: str, outputs: tuple[str, ...]) -> None:
     check_inputs_kept((logdir,), outputs)
 
 
-def matching_series(log: Log, runs: tuple[re.Pattern[str], ...], tags: tuple[re.Pattern[str], ...]) -> list[Series]:
+def _matching_series(log: Log, runs: tuple[re.Pattern[str], ...], tags: tuple[re.Pattern[str], ...]) -> list[Series]:
     """Return the scalars whose run and tag match a pattern, or all without patterns; by run and tag."""
     return [
         series
         for series in log.logged.series
-        if series.kind == "scalar" and matches_any(series.run, runs) and matches_any(series.tag, tags)
+        if series.kind == "scalar" and _matches_any(series.run, runs) and _matches_any(series.tag, tags)
     ]
 
 
-def matches_any(name: str, patterns: tuple[re.Pattern[str], ...]) -> bool:
+def _matches_any(name: str, patterns: tuple[re.Pattern[str], ...]) -> bool:
     """Return whether any of the patterns is found in a name; true without patterns."""
     return not patterns or any(pattern.search(name) for pattern in patterns)
 
 
-def show_scalars(way: str, log: Log, choose: Any, values: dict[str, Any]) -> None:
+def _show_scalars(way: str, log: Log, choose: Any, values: dict[str, Any]) -> None:
     """Print, draw or follow."""
     from graphviz_tb.commands.table import output_style, print_lines, terminal_width
 
     if way == "watch":
-        from graphviz_tb.commands.watch import watch_runs
+        from graphviz_tb.commands.scalars_text import watch_runs
 
         watch_runs(log, choose)
     elif way == "outputs":
         from graphviz_tb.commands.charts import draw_scalars
-        from graphviz_tb.output import write_outputs
+        from graphviz_tb.output.files import write_outputs
 
         write_outputs(draw_scalars(log, choose(), values))
     elif way in ("as_csv", "as_json"):
-        from graphviz_tb import export
+        from graphviz_tb.logs import scalars_export
 
-        print_unchanged((export.scalars_as_csv if way == "as_csv" else export.scalars_as_json)(choose()))
+        _print_unchanged(
+            (scalars_export.scalars_as_csv if way == "as_csv" else scalars_export.scalars_as_json)(choose())
+        )
     elif way == "curves":
-        from graphviz_tb.commands.curves import curve_lines
+        from graphviz_tb.commands.scalars_text import curve_lines
 
         print_lines(curve_lines(choose(), values, terminal_width(), output_style()))
     else:
@@ -143,7 +145,7 @@ def show_scalars(way: str, log: Log, choose: Any, values: dict[str, Any]) -> Non
         print_lines(scalar_table_lines(choose(), terminal_width(), output_style()))
 
 
-def print_unchanged(parts: Iterable[str]) -> None:
+def _print_unchanged(parts: Iterable[str]) -> None:
     """Print text as UTF-8 with its own line ends; on a terminal without characters that move its cursor."""
     from graphviz_tb.commands.terminal import one_line
 
@@ -154,11 +156,11 @@ def print_unchanged(parts: Iterable[str]) -> None:
     sys.stdout.buffer.flush()
 
 
-def scalar_notices(log: Log, shown: list[Series], runs: tuple[re.Pattern[str], ...]) -> list[Notice]:
+def _scalar_notices(log: Log, shown: list[Series], runs: tuple[re.Pattern[str], ...]) -> list[Notice]:
     """Return the notices of the log and of the chosen runs, and one with the reason if nothing is shown."""
     from graphviz_tb.model.notice import Notice
 
-    of_runs = (notice for run in log.logged.runs if matches_any(run.name, runs) for notice in run.notices)
+    of_runs = (notice for run in log.logged.runs if _matches_any(run.name, runs) for notice in run.notices)
     notices = [*log.logged.notices, *of_runs]
     kinds = {series.kind for series in log.logged.series}
     if "scalar" not in kinds:

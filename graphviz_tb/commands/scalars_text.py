@@ -3,15 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
+import click
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.commands.table import TextStyle, format_table
+from graphviz_tb.chart.axes import Axis, fit_axis, format_duration, format_wall_time
+from graphviz_tb.chart.series import decimate_series, smooth_series
+from graphviz_tb.commands.table import (
+    TextStyle,
+    as_encodable,
+    clip_end,
+    clip_middle,
+    format_table,
+    pad_text,
+    shown_width,
+    terminal_width,
+)
 from graphviz_tb.commands.terminal import one_line
-from graphviz_tb.model.logged import Series
-from graphviz_tb.model.units import format_number
+from graphviz_tb.logs.log import Log
+from graphviz_tb.model.formatting import format_number
+from graphviz_tb.model.logs import Doubles, Series
 
 SPARK_SIGNS = "▁▂▃▄▅▆▇█"
 SPARK_WIDTH = 16  # columns of a small curve
@@ -26,11 +44,11 @@ def scalar_table_lines(chosen: Sequence[Series], width: int, look: TextStyle) ->
     """Return a line a series: run, tag, points, first, last, best, a small curve."""
     if not chosen:
         return []
-    rows = [("run", "tag", "points", "first", "last", "best", ""), *(scalar_row(series) for series in chosen)]
+    rows = [("run", "tag", "points", "first", "last", "best", ""), *(_scalar_row(series) for series in chosen)]
     return format_table(rows, width, right=(2, 3, 4), gives=(0, 1), indent=0, header=True, look=look)
 
 
-def scalar_row(series: Series) -> tuple[str, ...]:
+def _scalar_row(series: Series) -> tuple[str, ...]:
     points = series.point_order()
     if not len(points):
         return one_line(series.run), one_line(series.tag), f"{len(series):,} superseded", "", "", "", ""
@@ -44,17 +62,17 @@ def scalar_row(series: Series) -> tuple[str, ...]:
         count,
         format_number(float(values[0])),
         format_number(float(values[-1])),
-        best_value(series.tag, series.step[points], values),
-        sparkline(values, SPARK_WIDTH),
+        _best_value(series.tag, series.step[points], values),
+        _sparkline(values, SPARK_WIDTH),
     )
 
 
-def best_value(tag: str, steps: NDArray[np.int64], values: NDArray[np.float64]) -> str:
+def _best_value(tag: str, steps: NDArray[np.int64], values: NDArray[np.float64]) -> str:
     """Return the least value of a loss or error, else the greatest, and its step.
 
     >>> (
-    ...     best_value("loss", np.array([0, 5, 9]), np.array([3.0, 1.0, 2.0])),
-    ...     best_value("acc", np.array([0]), np.array([np.nan])),
+    ...     _best_value("loss", np.array([0, 5, 9]), np.array([3.0, 1.0, 2.0])),
+    ...     _best_value("acc", np.array([0]), np.array([np.nan])),
     ... )
     ('↓ 1 at 5', '')
     """
@@ -66,10 +84,10 @@ def best_value(tag: str, steps: NDArray[np.int64], values: NDArray[np.float64]) 
     return f"{'↓' if small else '↑'} {format_number(float(values[at]))} at {int(steps[at])}"
 
 
-def sparkline(values: NDArray[np.float64], width: int) -> str:
+def _sparkline(values: NDArray[np.float64], width: int) -> str:
     """Return a curve in one line: the means of equal parts of the points, scaled to their range.
 
-    >>> sparkline(np.array([0.0, 1.0, 2.0, 3.0]), 16), sparkline(np.array([1.0, np.nan]), 16)
+    >>> _sparkline(np.array([0.0, 1.0, 2.0, 3.0]), 16), _sparkline(np.array([1.0, np.nan]), 16)
     ('▁▃▆█', '▄ ')
     """
     parts = np.array_split(values, min(width, len(values))) if len(values) else []
@@ -82,3 +100,204 @@ def sparkline(values: NDArray[np.float64], width: int) -> str:
     room = high / 2 - low / 2
     scaled = [mean if mean != mean else (mean / 2 - low / 2) / room if room else 0.5 for mean in means]
     return "".join(" " if share != share else SPARK_SIGNS[min(7, int(share * 7.999))] for share in scaled)
+
+
+# Curves in the terminal: two by four dots in each character, one colour a run.
+
+# bits of a braille sign, by row and column
+BRAILLE_DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
+EMPTY_BRAILLE = 0x2800  # the braille sign without dots
+RUN_COLOURS = ("cyan", "yellow", "magenta", "green", "blue", "red")
+PLAIN_SIGNS = "*+xo#%"  # signs of the runs if the encoding has no braille
+CURVE_LABEL_WIDTH = 8  # columns left of a curve for its numbers
+MIN_CURVE_LINES, MAX_CURVE_LINES = 6, 20  # lines of a curve
+MIN_CURVE_WIDTH = 20  # columns of a curve
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnSeries:
+    """One drawn series: the position of each point on the horizontal axis, and its value."""
+
+    run: str
+    x: Doubles
+    y: Doubles
+
+
+def curve_lines(chosen: Sequence[Series], values: Mapping[str, Any], width: int, look: TextStyle) -> Iterator[str]:
+    """Yield a picture for each tag, with all its runs; together as high as the window if that leaves room for each."""
+    tags: dict[str, list[DrawnSeries]] = {}
+    for series in chosen:
+        tags.setdefault(series.tag, []).append(_drawn_series(series, values["axis"], values["smooth"]))
+    height = shutil.get_terminal_size((width, 24)).lines if sys.stdout.isatty() else 24
+    for index, (tag, curves) in enumerate(tags.items()):
+        room = max(MIN_CURVE_LINES, min(MAX_CURVE_LINES, (height - 1) // max(1, len(tags)) - 3 - (len(curves) > 1)))
+        if index:
+            yield ""
+        yield look.head(clip_middle(one_line(tag), width))
+        yield from _curve_picture(curves, values["axis"], values["log_y"], width, room, look)
+
+
+def _drawn_series(series: Series, kind: str, smooth: float) -> DrawnSeries:
+    """Return the points of a series without superseded ones, in drawing order."""
+    points = series.point_order()
+    y = series.value[points].astype(np.float64)
+    x = series.step[points].astype(np.float64) if kind == "step" else series.wall[points]
+    if kind == "relative" and len(x):
+        finite = x[np.isfinite(x)]
+        x = x - (np.min(finite) if len(finite) else 0)
+    return DrawnSeries(series.run, x, smooth_series(y, smooth) if smooth else y)
+
+
+def _curve_picture(
+    curves: Sequence[DrawnSeries], kind: str, log: bool, width: int, height: int, look: TextStyle
+) -> Iterator[str]:
+    """Yield the lines of one picture: curves, numbers on the left and below, and the runs if there are several."""
+    y = fit_axis(np.concatenate([each.y for each in curves]), log)
+    x = fit_axis(np.concatenate([each.x for each in curves]))
+    across = max(MIN_CURVE_WIDTH, width - CURVE_LABEL_WIDTH - 2)
+    braille = _is_encodable(chr(EMPTY_BRAILLE + 1))
+    grids = [_braille_signs(each, x, y, across, height) for each in curves]
+    top = [format_number(y.high), *[""] * (height - 2), format_number(y.low)]
+    for row, label in enumerate(top):
+        line = "".join(_curve_sign([grid[row, column] for grid in grids], braille, look) for column in range(across))
+        yield _clip_plain(f"{pad_text(label, CURVE_LABEL_WIDTH, right=True)} ┤{line}", width, look)
+    left, right = _axis_label(x.low, kind, x), _axis_label(x.high, kind, x)
+    yield clip_end(
+        f"{' ' * (CURVE_LABEL_WIDTH + 2)}{left}{' ' * max(1, across - shown_width(left) - shown_width(right))}{right}",
+        width,
+    )
+    if len(curves) > 1:
+        yield _run_legend(curves, braille, width, look)
+
+
+def _clip_plain(line: str, width: int, look: TextStyle) -> str:
+    """Clip a line without colours; one with colours was made to fit."""
+    return line if look.on else clip_end(line.rstrip(), width)
+
+
+def _axis_label(value: float, kind: str, x: Axis) -> str:
+    """Return the text of a number below the picture."""
+    if kind == "time":
+        return format_wall_time(value, x.high - x.low)
+    return format_duration(value) if kind == "relative" else format_number(value)
+
+
+def _braille_signs(curve: DrawnSeries, x: Axis, y: Axis, width: int, height: int) -> NDArray[np.int64]:
+    """Return the dots of a curve as numbers of braille signs, [height, width]; 0 without dots."""
+    grid = np.zeros((height, width), np.int64)
+    columns, rows = 2 * width, 4 * height
+    kept = decimate_series(curve.x, curve.y, columns)
+    across, down = x.positions_of(curve.x[kept]) * (columns - 1), (1 - y.positions_of(curve.y[kept])) * (rows - 1)
+    good = np.isfinite(across) & np.isfinite(down)
+    if not np.any(good):
+        return grid
+    _mark_dots(grid, np.where(good, across, 0), np.where(good, down, 0), good)
+    return grid
+
+
+def _mark_dots(grid: NDArray[np.int64], across: Doubles, down: Doubles, good: NDArray[np.bool_]) -> None:
+    """Set the dots of a line through all points; a point that is not finite is a gap."""
+    height, width = grid.shape
+    ahead = np.concatenate([good[1:], [False]]) & good
+    ends = np.minimum(np.arange(len(across)) + 1, len(across) - 1)
+    steps = np.where(ahead, np.maximum(np.abs(across[ends] - across), np.abs(down[ends] - down)), 0)
+    count = np.where(good, np.ceil(np.nan_to_num(steps)).astype(np.int64) + 1, 0)
+    line = np.repeat(np.arange(len(across)), count)
+    share = (np.arange(len(line)) - np.repeat(np.cumsum(count) - count, count)) / np.maximum(count[line] - 1, 1)
+    stop = np.where(ahead, ends, np.arange(len(across)))[line]
+    column = np.rint(across[line] + (across[stop] - across[line]) * share).astype(np.int64)
+    row = np.rint(down[line] + (down[stop] - down[line]) * share).astype(np.int64)
+    inside = (column >= 0) & (column < 2 * width) & (row >= 0) & (row < 4 * height)
+    column, row = column[inside], row[inside]
+    np.bitwise_or.at(grid, (row // 4, column // 2), BRAILLE_DOTS[row % 4, column % 2])
+
+
+def _curve_sign(dots: Sequence[int], braille: bool, look: TextStyle) -> str:
+    """Return one character: the dots of all runs, in the colour of the last run with a dot there."""
+    held = [index for index, each in enumerate(dots) if each]
+    if not held:
+        return " "
+    if not braille:
+        return PLAIN_SIGNS[held[-1] % len(PLAIN_SIGNS)]
+    text = chr(EMPTY_BRAILLE + int(np.bitwise_or.reduce([dots[index] for index in held])))
+    return click.style(text, fg=RUN_COLOURS[held[-1] % len(RUN_COLOURS)]) if look.on else text
+
+
+def _run_legend(curves: Sequence[DrawnSeries], braille: bool, width: int, look: TextStyle) -> str:
+    """Return the runs, each with its colour, or with its sign without colours and braille."""
+    room, parts = width, []
+    for index, each in enumerate(curves):
+        name = one_line(each.run)
+        text = f"{PLAIN_SIGNS[index % len(PLAIN_SIGNS)]} {name}" if not braille else f"━ {name}"
+        room -= shown_width(text) + 2
+        if room < 0:
+            parts.append("…")
+            break
+        parts.append(click.style(text, fg=RUN_COLOURS[index % len(RUN_COLOURS)]) if look.on else text)
+    return "  ".join(parts)
+
+
+def _is_encodable(text: str) -> bool:
+    """Return whether standard output can encode this text."""
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+# Follow runs while they are written: a line a run, rewritten on a terminal, else a new line for each change.
+
+MIN_WATCH_SECONDS, MAX_WATCH_SECONDS = 1.0, 5.0  # seconds between two looks: longer while nothing changes
+WATCH_SPARK_WIDTH = 8  # places of the curve of each tag
+
+
+def watch_runs(log: Log, choose: Callable[[], Sequence[Series]]) -> None:
+    """Print the present values, then new ones as they are written, until Ctrl-C."""
+    live = sys.stdout.isatty()
+    printed = _rewrite_lines(_run_status_lines(choose(), live), 0, live)
+    wait = MIN_WATCH_SECONDS
+    while True:
+        time.sleep(wait)
+        changes = log.refresh()
+        if not changes:
+            wait = min(MAX_WATCH_SECONDS, wait * 1.5)
+            continue
+        wait = MIN_WATCH_SECONDS
+        changed = {run for run, _ in (*changes.points, *changes.again)}
+        series = [each for each in choose() if live or each.run in changed]
+        printed = _rewrite_lines(_run_status_lines(series, live), printed, live)
+
+
+def _rewrite_lines(lines: list[str], before: int, live: bool) -> int:
+    """Print lines, on a terminal over the `before` lines printed last; return how many."""
+    encoding = sys.stdout.encoding or "utf-8"
+    if live and before:
+        sys.stdout.write(f"\x1b[{before}F\x1b[J")  # up to the first of them, and clear the rest
+    for line in lines:
+        print(as_encodable(line, encoding))
+    sys.stdout.flush()
+    return len(lines)
+
+
+def _run_status_lines(series: Sequence[Series], live: bool) -> list[str]:
+    """Return a line a run: its name, its last step, the last value of each tag."""
+    runs: dict[str, list[Series]] = {}
+    for each in series:
+        runs.setdefault(each.run, []).append(each)
+    width = terminal_width()
+    lines = []
+    for run, held in runs.items():
+        last = max((int(each.step[-1]) for each in held if len(each)), default=0)
+        line = "  ".join([one_line(run), f"step {last}", *(_series_status(each, live) for each in held)])
+        lines.append(clip_end(line, width) if live else line)
+    return lines
+
+
+def _series_status(series: Series, live: bool) -> str:
+    points = series.point_order()
+    if not len(points):
+        return one_line(series.tag)
+    values = series.value[points].astype(float)
+    curve = f" {_sparkline(values, WATCH_SPARK_WIDTH)}" if live else ""
+    return f"{one_line(series.tag)} {format_number(float(values[-1]))}{curve}"

@@ -100,12 +100,12 @@ def serve(path: str | None, logdir: str | None, browser: bool, quiet: bool, **va
         for name in IGNORED_OPTIONS:
             if values[name] is not None:
                 print_message("note", f"--{name} does nothing here: {IGNORED_OPTIONS[name]}", "yellow")
-    settings = server_settings(given[0], values)
+    settings = _server_settings(given[0], values)
     shown = 1 if quiet else None
     run(settings, lambda lines: print(*lines[:shown], sep="\n", flush=True), click.launch if browser else None)
 
 
-def server_settings(path: str, values: dict[str, Any]) -> Any:
+def _server_settings(path: str, values: dict[str, Any]) -> Any:
     """Return the settings of a command line. Raises `RequestError` or `ReadError`."""
     from graphviz_tb.errors import ReadError, RequestError
     from graphviz_tb.serve.settings import Settings, new_token

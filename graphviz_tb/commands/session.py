@@ -8,17 +8,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from graphviz_tb.api.pipeline import Model, garbage_collection_paused, load
 from graphviz_tb.commands.terminal import ProgressBar, print_notices, print_quality, print_times
 from graphviz_tb.errors import NOT_STRICT_HINT, GraphError
-from graphviz_tb.formats import find_renderer
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import Options
-from graphviz_tb.pipeline import Model, garbage_collection_paused, load
-from graphviz_tb.report import STAGE_NAMES, StageReport
+from graphviz_tb.output.renderers import find_renderer
+from graphviz_tb.progress import STAGE_NAMES, StageReport
 
 if TYPE_CHECKING:
     from graphviz_tb.commands.views import FactsRequest
-    from graphviz_tb.model.saved_view import SavedView
+    from graphviz_tb.model.facts import SavedView
     from graphviz_tb.place.quality import SceneQuality
 
 

@@ -126,11 +126,11 @@ def clip_middle(text: str, width: int) -> str:
     if width <= 1:
         return "…"[:width]  # room for the sign only
     # The end first: of a path the last segment says most.
-    tail = "".join(reversed(take_graphemes(wcwidth.iter_graphemes_reverse(text), (width - 1) // 2)))
-    return "".join(take_graphemes(wcwidth.iter_graphemes(text), width - 1 - shown_width(tail))) + "…" + tail
+    tail = "".join(reversed(_take_graphemes(wcwidth.iter_graphemes_reverse(text), (width - 1) // 2)))
+    return "".join(_take_graphemes(wcwidth.iter_graphemes(text), width - 1 - shown_width(tail))) + "…" + tail
 
 
-def take_graphemes(graphemes: Iterable[str], width: int) -> list[str]:
+def _take_graphemes(graphemes: Iterable[str], width: int) -> list[str]:
     """Return as many of the first graphemes as fit."""
     taken, room = [], width
     for grapheme in graphemes:
@@ -186,7 +186,7 @@ def format_table(
         return []
     # Each column is as wide as its widest cell; then the widest ones of `gives` shrink.
     widths = [max(shown_width(row[index]) for row in rows) for index in range(len(rows[0]))]
-    widths = shrink_columns(widths, gives, width - indent - 2 * (len(widths) - 1))
+    widths = _shrink_columns(widths, gives, width - indent - 2 * (len(widths) - 1))
     lines = []
     for index, row in enumerate(rows):
         cells = [pad_text(cell, widths[column], column in right) for column, cell in enumerate(row)]
@@ -195,7 +195,7 @@ def format_table(
     return lines
 
 
-def shrink_columns(widths: list[int], gives: Sequence[int], room: int) -> list[int]:
+def _shrink_columns(widths: list[int], gives: Sequence[int], room: int) -> list[int]:
     """Shrink the columns in `gives` until all fit in `room`."""
     widths = list(widths)
     while sum(widths) > room:
@@ -218,7 +218,7 @@ def clip_end(line: str, width: int) -> str:
     'abc…'
     """
     return (
-        line if shown_width(line) <= width else "".join(take_graphemes(wcwidth.iter_graphemes(line), width - 1)) + "…"
+        line if shown_width(line) <= width else "".join(_take_graphemes(wcwidth.iter_graphemes(line), width - 1)) + "…"
     )
 
 

@@ -83,16 +83,16 @@ def replace_closed_streams() -> None:
         sys.stderr = MessageStream.wrap_stream(sys.stderr)
     if isinstance(sys.stdout, io.TextIOWrapper):
         if isinstance(sys.stdout.buffer, io.RawIOBase):
-            sys.stdout = buffered_stream(sys.stdout)
+            sys.stdout = _buffered_stream(sys.stdout)
         if sys.stdout.errors == "strict":
             sys.stdout.reconfigure(errors="backslashreplace")
 
 
-def buffered_stream(stream: io.TextIOWrapper) -> io.TextIOWrapper:
+def _buffered_stream(stream: io.TextIOWrapper) -> io.TextIOWrapper:
     """Return a stream that writes everything or fails: with PYTHONUNBUFFERED, writes to a full disk would be lost
     silently."""
     encoding, errors = stream.encoding, stream.errors
-    return io.TextIOWrapper(io.BufferedWriter(cast(io.RawIOBase, stream.detach())), encoding, errors)
+    return io.TextIOWrapper(io.BufferedWriter(cast("io.RawIOBase", stream.detach())), encoding, errors)
 
 
 class MessageStream(io.TextIOWrapper):

@@ -11,10 +11,10 @@ import click
 
 from graphviz_tb.commands.options import collect_options, fold_options, input_options
 from graphviz_tb.limits import MAX_LISTED_FUNCTIONS
-from graphviz_tb.model.json_values import document_header
+from graphviz_tb.model.formatting import document_header
 
 if TYPE_CHECKING:
-    from graphviz_tb.pipeline import Model
+    from graphviz_tb.api.pipeline import Model
 
 # lines of a screenful: where there is no terminal, and the bounds
 SCREEN_LINES, MIN_SCREEN_LINES, MAX_SCREEN_LINES = 40, 20, 80
@@ -54,23 +54,23 @@ def tree(
     """
     from graphviz_tb.commands.session import open_model
     from graphviz_tb.commands.table import json_lines, print_lines
-    from graphviz_tb.output import check_inputs_kept
+    from graphviz_tb.output.files import check_inputs_kept
 
     lines: Iterable[str]
     options = collect_options(values)
     check_inputs_kept((model, *options.read.run_metadata), ["-"])
     with open_model(model, options, quiet=quiet) as session:
         if as_json:
-            lines = json_lines(tree_values(session.model, depth, under, ops, by == "flow"))
+            lines = json_lines(_tree_values(session.model, depth, under, ops, by == "flow"))
         else:
-            lines = tree_lines(session.model, depth, under, ops, by == "flow")
+            lines = _tree_lines(session.model, depth, under, ops, by == "flow")
     print_lines(lines)
 
 
-def tree_values(model: Model, depth: int | None, under: str | None, ops: bool, by_flow: bool) -> dict[str, Any]:
+def _tree_values(model: Model, depth: int | None, under: str | None, ops: bool, by_flow: bool) -> dict[str, Any]:
     """Return the JSON document: a flat list in preorder, parents before children."""
-    from graphviz_tb.algorithms.calls import OpCounter
-    from graphviz_tb.commands.branches import branch_values, open_to_depth, tree_roots, walk_branches
+    from graphviz_tb.commands.tree_text import branch_values, open_to_depth, tree_roots, walk_branches
+    from graphviz_tb.graphs.calls import OpCounter
 
     hierarchy, roots = model.hierarchy, tree_roots(model, under)
     # No tree is deeper than it has rows.
@@ -82,36 +82,36 @@ def tree_values(model: Model, depth: int | None, under: str | None, ops: bool, b
         for branch in walk_branches(hierarchy, root, opened, ops, by_flow)
         if not branch.loose
     ]
-    return {**document_header("tbgraph-tree"), "label": source_label(model), "nodes": nodes}
+    return {**document_header("tbgraph-tree"), "label": _source_label(model), "nodes": nodes}
 
 
-def source_label(model: Model) -> str:
+def _source_label(model: Model) -> str:
     """Return the name of the source that was opened."""
     return model.loaded.label if model.loaded else ""
 
 
-def lines_of_screen() -> int:
+def _lines_of_screen() -> int:
     """Return the number of lines of a screen."""
     if not sys.stdout.isatty():
         return SCREEN_LINES
     return max(MIN_SCREEN_LINES, min(MAX_SCREEN_LINES, shutil.get_terminal_size((80, SCREEN_LINES)).lines - 2))
 
 
-def tree_lines(model: Model, depth: int | None, under: str | None, ops: bool, by_flow: bool) -> list[str]:
+def _tree_lines(model: Model, depth: int | None, under: str | None, ops: bool, by_flow: bool) -> list[str]:
     """Return the text: one tree for each root; without a depth about a screenful, and functions closed."""
-    from graphviz_tb.commands.branches import (
+    from graphviz_tb.commands.table import output_style, terminal_width
+    from graphviz_tb.commands.tree_text import (
+        TreeWriter,
         open_distinct_structures,
         open_screenful,
         open_to_depth,
         tree_roots,
         walk_branches,
     )
-    from graphviz_tb.commands.table import output_style, terminal_width
-    from graphviz_tb.commands.tree_text import TreeWriter
 
     hierarchy, roots = model.hierarchy, tree_roots(model, under)
     first, others = roots[0], roots[1:]
-    lines = lines_of_screen()
+    lines = _lines_of_screen()
     if depth is not None:
         opened = open_to_depth(hierarchy, roots, depth)
     elif by_flow:
@@ -123,7 +123,7 @@ def tree_lines(model: Model, depth: int | None, under: str | None, ops: bool, by
     shown = list(walk_branches(hierarchy, first, opened, ops, by_flow))
     most = 2 * lines if cut else len(shown)
     room = max(MAX_LISTED_FUNCTIONS, lines - len(shown)) if cut else len(others)
-    page = TreeWriter(hierarchy, terminal_width(), output_style(), source_label(model))
+    page = TreeWriter(hierarchy, terminal_width(), output_style(), _source_label(model))
     # One scale: the bars of functions compare with those of the main graph.
     page.set_scale(roots)
     text = [

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from graphviz_tb.commands.options import given_options
 
 if TYPE_CHECKING:
-    from graphviz_tb.model.saved_view import SavedView
+    from graphviz_tb.model.facts import SavedView
 
 VIEW_FILE_NAME, PROJECT_FILE_NAME, VIEW_TABLE_HEAD = "tbgraph.toml", "pyproject.toml", b"[tool.tbgraph"
 
@@ -25,31 +25,31 @@ def view_of_command(source: str, values: Mapping[str, Any]) -> SavedView | None:
     file = values["view"]
     if file is None and not values["no_view"]:
         with suppress(OSError, ValueError):  # not a possible file name: reading will refuse it
-            file = find_view_file(source)
+            file = _find_view_file(source)
     if file is None and not values.get("hide"):
         return None
     # Imported here: most command lines have no view.
-    from graphviz_tb.model.saved_view import SavedView
-    from graphviz_tb.view_file import read_view_file, without_overridden
+    from graphviz_tb.api.view_files import read_view_file, without_overridden
+    from graphviz_tb.model.facts import SavedView
 
     view = SavedView() if file is None else read_view_file(file)
     said = {**given_options(values), **({"hide": values["hide"]} if values.get("hide") else {})}
     return without_overridden(view, said)
 
 
-def find_view_file(source: str) -> Path | None:
+def _find_view_file(source: str) -> Path | None:
     """Return the view file of a source: in its folder, else in the current one; None for none."""
     beside = Path(source)
     folders = [] if source == "-" else [beside, beside.parent] if beside.is_dir() else [beside.parent]
     for folder in (*folders, Path()):
         if (folder / VIEW_FILE_NAME).is_file():
             return folder / VIEW_FILE_NAME
-        if (folder / PROJECT_FILE_NAME).is_file() and has_view_table(folder / PROJECT_FILE_NAME):
+        if (folder / PROJECT_FILE_NAME).is_file() and _has_view_table(folder / PROJECT_FILE_NAME):
             return folder / PROJECT_FILE_NAME
     return None
 
 
-def has_view_table(project: Path) -> bool:
+def _has_view_table(project: Path) -> bool:
     """Return whether a pyproject.toml has a table for this program."""
     try:
         return VIEW_TABLE_HEAD in project.read_bytes()

@@ -17,12 +17,12 @@ from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.diff.run import run
 from graphviz_tb.errors import RequestError
+from graphviz_tb.formats.reading import read_source
 from graphviz_tb.limits import MAX_SETTING_NUMBERS
-from graphviz_tb.model.folded import FoldedGraph
-from graphviz_tb.model.loaded import LoadedGraph
+from graphviz_tb.model.facts import FoldedGraph
+from graphviz_tb.model.sources import LoadedGraph
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, TensorProto
-from graphviz_tb.read import read_source
 
 KEPT = ("dtype", "tensor_shape", "version_number")  # of a tensor that is too large to be a setting
 

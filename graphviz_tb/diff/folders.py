@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath, PurePosixPath
 
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.read.walk import UNREAD_FOLDER_CODE, FolderListing, list_files_below
+from graphviz_tb.sources.walk import UNREAD_FOLDER_CODE, FolderListing, list_files_below
 
 SUFFIXES = frozenset({".pb", ".pbtxt", ".keras", ".meta", ".json", ".h5", ".graphdef", ".prototxt"})
 SAVED_MODEL = ("saved_model.pb", "saved_model.pbtxt")

@@ -12,7 +12,7 @@ from graphviz_tb.diff.options import REPORTS, ReportStyle
 from graphviz_tb.errors import require_type
 
 if TYPE_CHECKING:
-    from graphviz_tb.picture import Picture
+    from graphviz_tb.api.picture import Picture
 
 
 class Changes(Comparison):
@@ -36,9 +36,9 @@ class Changes(Comparison):
     def picture(self, view: Any = None, **choices: Any) -> Picture:
         """One picture of both graphs, as a `Picture`; `choices` are options of a picture (`theme`, `open`, …), and
         `view` is a view file, of which hiding, titles and the like count."""
-        from graphviz_tb.choices import validate_picture_options
+        from graphviz_tb.api.choices import validate_picture_options
+        from graphviz_tb.api.view_files import as_saved_view
         from graphviz_tb.diff.picture.both import Both, picture_options
-        from graphviz_tb.view_file import as_saved_view
 
         saved = as_saved_view(view)
         wanted = picture_options(saved, choices)
@@ -50,7 +50,7 @@ class Changes(Comparison):
 
     def save(self, target: str | PathLike[str], **choices: Any) -> None:
         """Write a picture (`.svg`, `.png`, …), or the report (`.json`, `.md`, `.txt`)."""
-        from graphviz_tb.output import check_inputs_kept, write_output
+        from graphviz_tb.output.files import check_inputs_kept, write_output
 
         check_inputs_kept(self.inputs, [target])
         # Suffixes of reports come first: `.json` of a diff is its changes, not a picture of both graphs.

@@ -25,15 +25,14 @@ from graphviz_tb.diff.source import MatchedGraphs
 from graphviz_tb.diff.traced import modules
 from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.flatten import flatten
+from graphviz_tb.formats.reading import read_source
 from graphviz_tb.interpret import interpret
-from graphviz_tb.model.folded import FoldedGraph
+from graphviz_tb.model.facts import FoldedGraph
 from graphviz_tb.model.graph import Graph
-from graphviz_tb.model.loaded import Signature
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.model.sources import absolute_sources, regular_file_stats
+from graphviz_tb.model.sources import Signature, absolute_sources, regular_file_stats
 from graphviz_tb.options import FlattenOptions, ReadOptions
-from graphviz_tb.read import read_source
-from graphviz_tb.read.inputs import check_stdin_once, localize_source
+from graphviz_tb.sources.inputs import check_stdin_once, localize_source
 
 
 @dataclass(frozen=True, slots=True)

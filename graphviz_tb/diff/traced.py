@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphviz_tb.algorithms.topological import node_depths
+from graphviz_tb.graphs.traversal import node_depths
 from graphviz_tb.interpret.pytorch import CONSTANT_OP, PARAMETER_OP, PORT_OP, is_pytorch_module, pytorch_label
 from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.model.paths import last_segment, natural_name_key
-from graphviz_tb.ops.inputs import setting_input_name
+from graphviz_tb.ops.signatures import setting_input_name
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import GraphDef

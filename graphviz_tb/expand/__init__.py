@@ -10,11 +10,11 @@ from threading import RLock
 
 import numpy as np
 
-from graphviz_tb.algorithms.called_again import repeatedly_called_scopes
-from graphviz_tb.expand.annotations import ChildMark, MarksByHost, call_constants, list_annotations
+from graphviz_tb.expand.all_levels import LevelForms, LevelLines
 from graphviz_tb.expand.bridges import EdgeIndex, crossings_fit_memory, find_bridges, open_group_crossings
 from graphviz_tb.expand.bundling import find_metaedges
-from graphviz_tb.expand.drawable import decide_drawable
+from graphviz_tb.expand.calls import loop_back_edges, loop_bodies
+from graphviz_tb.expand.drawn_bridges import decide_drawable
 from graphviz_tb.expand.extract import (
     ExtractInput,
     choose_extracted,
@@ -22,8 +22,8 @@ from graphviz_tb.expand.extract import (
     is_on_cycle,
     on_cycles_through,
 )
-from graphviz_tb.expand.filed import LevelForms, LevelLines
-from graphviz_tb.expand.loops import loop_back_edges, loop_bodies
+from graphviz_tb.expand.stubs import ChildMark, MarksByHost, call_constants, list_annotations
+from graphviz_tb.graphs.level_flow import repeatedly_called_scopes
 from graphviz_tb.model.columns import Bools, Bytes, distinct_values
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import SUMMARY_MARK
@@ -150,7 +150,7 @@ class Expander:
         )
         if self.hidden is None:
             return level
-        from graphviz_tb.expand.hidden import drop_hidden_children  # most levels hide nothing
+        from graphviz_tb.expand.extract import drop_hidden_children  # most levels hide nothing
 
         return drop_hidden_children(level, self.hidden)
 
@@ -257,7 +257,7 @@ class Expander:
 
     @cached_property
     def _summary_rows(self) -> Bools:
-        return summary_only_rows(self.hierarchy)
+        return _summary_only_rows(self.hierarchy)
 
     @cached_property
     def _sink_mask(self) -> Bools:
@@ -288,7 +288,7 @@ class Expander:
             if included:
                 mask = choose_extracted(replace(level, included=included), self.options)
             away = mask.extracted_children
-            mask = extract_by_hand(
+            mask = _extract_by_hand(
                 mask, level, [index for index, name in enumerate(names) if name in self._aux and index not in away]
             )
         return automatic, mask
@@ -308,7 +308,7 @@ class Expander:
         return decide_drawable(self, path, bridges, away, self.options)
 
 
-def summary_only_rows(hierarchy: Hierarchy) -> Bools:
+def _summary_only_rows(hierarchy: Hierarchy) -> Bools:
     """Mark the rows that hold, or are, one op that only summaries touch, such as MergeSummary."""
     graph = hierarchy.graph
     summaries = (graph.mark[graph.source] == SUMMARY_MARK) | (graph.mark[graph.target] == SUMMARY_MARK)
@@ -326,7 +326,7 @@ def summary_only_rows(hierarchy: Hierarchy) -> Bools:
     return kept
 
 
-def extract_by_hand(mask: DrawingMask, level: ExtractInput, nodes: Sequence[int]) -> DrawingMask:
+def _extract_by_hand(mask: DrawingMask, level: ExtractInput, nodes: Sequence[int]) -> DrawingMask:
     """Move children to the auxiliary area by hand: with more edges out than in, to the right column (sources)."""
     # One pass over the edges, however many children move.
     out, into = Counter(edge.source for edge in level.edges), Counter(edge.target for edge in level.edges)

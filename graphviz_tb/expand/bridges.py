@@ -13,12 +13,11 @@ import numpy as np
 from graphviz_tb.expand.bundling import build_bridges, bundle_level
 from graphviz_tb.expand.calls import follow_into_call
 from graphviz_tb.limits import FREE_FILED_CROSSINGS, MAX_CACHED_CALLS
-from graphviz_tb.model.bundles import OutputPairs
 from graphviz_tb.model.columns import Bools, Ints, Longs, positions_of_rows, sorted_value_range
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import FUNCTION_ROW, OP_ROW, Hierarchy
-from graphviz_tb.model.metagraph import Bridge
+from graphviz_tb.model.metagraph import Bridge, OutputPairs
 from graphviz_tb.model.paths import RowPath
 from graphviz_tb.model.tensors import CarriedTensors
 
@@ -128,15 +127,15 @@ class EdgeIndex:
         crossings."""
         known = self._entered.get(call)
         if known is None or known[0] is not outer:
-            known = self._entered[call] = outer, sort_crossings(pass_into_call(self, outer, call))
+            known = self._entered[call] = outer, sort_crossings(_pass_into_call(self, outer, call))
         return known[1]
 
     def own_body_crossings(self, row: int) -> Crossings:
         """Return the edges within one body that have one end below `row`; those of calls are cached."""
         if row not in self.hierarchy.calls:
-            return find_body_crossings(self.hierarchy, self, row)
+            return _find_body_crossings(self.hierarchy, self, row)
         if row not in self._own:
-            self._own[row] = find_body_crossings(self.hierarchy, self, row)
+            self._own[row] = _find_body_crossings(self.hierarchy, self, row)
         return self._own[row]
 
     def edges_from_rows(self, start: int, end: int) -> Ints:
@@ -201,7 +200,7 @@ def climb_borders(
     return group, edge, inner, other, slot
 
 
-def path_crossings(hierarchy: Hierarchy, files: EdgeIndex, path: RowPath) -> Crossings:
+def _path_crossings(hierarchy: Hierarchy, files: EdgeIndex, path: RowPath) -> Crossings:
     """Return the edges that cross the border of group or op `path` in file order, including those through calls around
     it.
 
@@ -227,11 +226,11 @@ def open_group_crossings(hierarchy: Hierarchy, files: EdgeIndex, path: RowPath) 
 
     The edges of a call go on to the arguments and results of its functions; control edges end at the call.
     """
-    across = path_crossings(hierarchy, files, path)
+    across = _path_crossings(hierarchy, files, path)
     return files.function_crossings(across, path[-1]).edges if path[-1] in hierarchy.calls else across
 
 
-def pass_into_call(files: EdgeIndex, outer: Crossings, call: int) -> Crossings:
+def _pass_into_call(files: EdgeIndex, outer: Crossings, call: int) -> Crossings:
     """Return the edges of `call` as they go on inside its functions."""
     # `entry`: which crossing, the row inside, the output or input position there.
     passed = follow_into_call(files.hierarchy, files.key_number, call, outer.edge, outer.slot, outer.inbound)
@@ -245,7 +244,7 @@ def pass_into_call(files: EdgeIndex, outer: Crossings, call: int) -> Crossings:
     )
 
 
-def find_body_crossings(hierarchy: Hierarchy, files: EdgeIndex, row: int) -> Crossings:
+def _find_body_crossings(hierarchy: Hierarchy, files: EdgeIndex, row: int) -> Crossings:
     """Return the edges within one body that have one end below `row`."""
     graph = hierarchy.graph
     files.asked += 1

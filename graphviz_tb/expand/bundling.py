@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.model.bundles import Bundles, EdgeBundles, OutputPairs, SmallLevelBundles
 from graphviz_tb.model.columns import Ints, Longs, positions_of_rows
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.metagraph import Bridge, Metaedge
+from graphviz_tb.model.metagraph import Bridge, Bundles, EdgeBundles, Metaedge, OutputPairs, SmallLevelBundles
 from graphviz_tb.model.paths import RowPath, owner_row
 from graphviz_tb.model.tensors import CarriedTensors
 
@@ -36,7 +35,7 @@ class BundleTable:
 
     def line_columns(self) -> LineColumns:
         """Return the last two ends of the bundles, and their numbers of data, control and reference edges."""
-        return tuple(map(interned_values, (*self.ends[-2:], self.tensors, self.control, self.reference)))
+        return tuple(map(_interned_values, (*self.ends[-2:], self.tensors, self.control, self.reference)))
 
 
 def bundle_level(
@@ -85,13 +84,13 @@ def bundle_edges(
 
     `ends` are columns by position in `edges`; `known` caches tensors across bundles.
     """
-    members, start = group_by_ends(ends)
+    members, start = _group_by_ends(ends)
     count = len(start) - 1
     edge, first = edges[members], members[start[:-1]]
     control, reference = graph.control[edge], graph.reference[edge]
     number = np.repeat(np.arange(count), np.diff(start))
     data = ~control
-    node, key, held = distinct_outputs(graph, edge[data], number[data], count)
+    node, key, held = _distinct_outputs(graph, edge[data], number[data], count)
     return BundleTable(
         tuple(column[first] for column in ends),
         np.bincount(number[data], minlength=count),
@@ -101,11 +100,11 @@ def bundle_edges(
     )
 
 
-def group_by_ends(ends: tuple[Ints | Longs, ...]) -> tuple[Longs, Longs]:
+def _group_by_ends(ends: tuple[Ints | Longs, ...]) -> tuple[Longs, Longs]:
     """Return the positions of equal ends next to each other, in the order of first appearance, and where each run
     starts (with the length at the end).
 
-    >>> members, start = group_by_ends((np.array([5, 3, 5]), np.array([1, 1, 1])))
+    >>> members, start = _group_by_ends((np.array([5, 3, 5]), np.array([1, 1, 1])))
     >>> members.tolist(), start.tolist()
     ([0, 2, 1], [0, 2, 3])
     """
@@ -126,7 +125,7 @@ def group_by_ends(ends: tuple[Ints | Longs, ...]) -> tuple[Longs, Longs]:
     return members, start
 
 
-def distinct_outputs(graph: Graph, edge: Ints, number: Longs, count: int) -> tuple[Ints, Ints, Longs]:
+def _distinct_outputs(graph: Graph, edge: Ints, number: Longs, count: int) -> tuple[Ints, Ints, Longs]:
     """Return the distinct outputs (node, key) carried by the data edges of each bundle in file order, and where those
     of each bundle start (with the length at the end).
 
@@ -171,7 +170,7 @@ def build_bridges(bundles: EdgeBundles, columns: LineColumns, first: int, stop: 
     ]
 
 
-def interned_values(column: NDArray[Any]) -> list[int]:
+def _interned_values(column: NDArray[Any]) -> list[int]:
     """Return the values of a column with equal values as one object, which takes a quarter of the memory."""
     values: dict[int, int] = {}
     return [values.setdefault(value, value) for value in column.tolist()]

@@ -1,8 +1,8 @@
-"""Follow the edges of a call into its functions: inputs lead to arguments, results to outputs of the call."""
+"""Close loops: the results of a While body are its arguments in the next round."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from itertools import islice
 from operator import itemgetter
@@ -10,10 +10,51 @@ from operator import itemgetter
 import numpy as np
 
 from graphviz_tb.limits import MAX_JOINED_RESULTS
-from graphviz_tb.model.columns import Bools, Ints, sorted_value_range
-from graphviz_tb.model.graph import Function, Graph
+from graphviz_tb.model.columns import Bools, Ints, int32_column, sorted_value_range
+from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.graph import CallWiring, Function, Graph, parse_output_number, wiring_of_call
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.wiring import CallWiring, parse_output_number, wiring_of_call
+from graphviz_tb.model.metagraph import Metaedge, SingleBundle
+from graphviz_tb.model.tensors import CarriedTensors
+from graphviz_tb.ops.roles import LOOP_OPS
+
+
+def loop_bodies(hierarchy: Hierarchy) -> dict[int, int]:
+    """Return the functions that are bodies of loops: their row, and their index in the library."""
+    graph, places = hierarchy.graph, {row: index for index, row in enumerate(hierarchy.function_rows)}
+    loops = (row for row in hierarchy.calls if graph.op_types[graph.op[hierarchy.node[row]]] in LOOP_OPS)
+    return {body: places[body] for row in loops for attr, body in hierarchy.calls[row] if attr == "body"}
+
+
+def loop_back_edges(hierarchy: Hierarchy, facts: Facts, function: int, rows: list[int]) -> list[Metaedge]:
+    """Return edges from the children that produce the results of a body to those that hold the arguments of the same
+    index.
+
+    `rows` are the children of the function's row. These metaedges represent no edge of the graph: nothing counts them.
+    """
+    graph, order = hierarchy.graph, sorted(range(len(rows)), key=rows.__getitem__)
+    # First rows of the children, ascending, for a bisection.
+    starts = [rows[index] for index in order]
+
+    def holder(node: int) -> int:
+        if node < 0 or graph.mark[node]:
+            return -1
+        row = int(hierarchy.row_of_node[node])
+        index = bisect_right(starts, row) - 1
+        return order[index] if index >= 0 and row < hierarchy.end[starts[index]] else -1
+
+    body = graph.functions[function]
+    pairs: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    # Result n of the body is argument n of the next round.
+    for argument, (node, key) in zip(body.args, body.returns, strict=False):
+        ends = holder(node), holder(argument)
+        if min(ends) >= 0 and ends[0] != ends[1]:
+            pairs.setdefault(ends, []).append((node, graph.keys.index(key)))
+    given = [(ends, SingleBundle(CarriedTensors(made, facts.tensor), int32_column([]))) for ends, made in pairs.items()]
+    return [Metaedge(*ends, 0, 0, 0, carried, back=True) for ends, carried in given]
+
+
+# Follow the edges of a call into its functions: inputs lead to arguments, results to outputs of the call.
 
 
 def follow_into_call(
@@ -29,20 +70,20 @@ def follow_into_call(
     data = ~graph.control[edges]
     # `slot` is an output key for an edge that leaves the call, and an input position for one that enters. Control
     # edges into the call reach no argument.
-    into, out = positions_by_slot(slots, inbound & data), positions_by_slot(slots, ~inbound & data)
+    into, out = _positions_by_slot(slots, inbound & data), _positions_by_slot(slots, ~inbound & data)
     leaving = sorted((parse_output_number(graph.keys[key].rpartition(":")[2]), key) for key in out)
     joined_ends: list[tuple[int, int, int]] = []
     room: int = MAX_JOINED_RESULTS
-    for attr, body in distinct_bodies(hierarchy.calls[call]):
+    for attr, body in _distinct_bodies(hierarchy.calls[call]):
         # `function_rows` ascends, and function f of the graph has the row `function_rows[f]`.
         function = graph.functions[bisect_left(hierarchy.function_rows, body)]
-        joined = call_wiring(graph, node, attr, function)
+        joined = _call_wiring(graph, node, attr, function)
         ends = [
             (index, function.args[to], "0")
             for slot, to in joined.input_argument_pairs()
             for index in into.get(slot, ())
         ]
-        keys = reachable_output_keys(joined, function, leaving)
+        keys = _reachable_output_keys(joined, function, leaving)
         made = zip(keys, joined.result_sources(function, [graph.keys[key] for key in keys]), strict=True)
         results = ((index, *end) for key, given in made for index in out[key] for end in given)
         given = list(islice(results, room))
@@ -55,7 +96,7 @@ def follow_into_call(
     return joined_ends
 
 
-def positions_by_slot(slots: Ints, chosen: Bools) -> dict[int, list[int]]:
+def _positions_by_slot(slots: Ints, chosen: Bools) -> dict[int, list[int]]:
     """Return the chosen positions by slot: a function looks up its own arguments only, not all inputs."""
     positions: dict[int, list[int]] = {}
     for index in np.flatnonzero(chosen).tolist():
@@ -63,7 +104,7 @@ def positions_by_slot(slots: Ints, chosen: Bools) -> dict[int, list[int]]:
     return positions
 
 
-def reachable_output_keys(joined: CallWiring, function: Function, leaving: list[tuple[int, int]]) -> list[int]:
+def _reachable_output_keys(joined: CallWiring, function: Function, leaving: list[tuple[int, int]]) -> list[int]:
     """Return the keys of those outputs (number, key), sorted by number, that results of a function can lead to."""
     if joined.gives == "each" and not joined.named:
         leaving = leaving[: bisect_left(leaving, (len(function.returns),))]
@@ -77,24 +118,24 @@ def constants_into_call(hierarchy: Hierarchy, call: int, body: int | None = None
     into = slice(*sorted_value_range(graph.target, node, node + 1))
     # Edges from marks are not in `edge_order` and cross no border.
     from_marks = (graph.mark[graph.source[into]] != 0) & ~graph.control[into]
-    slots = positions_by_slot(graph.slot[into], from_marks)
+    slots = _positions_by_slot(graph.slot[into], from_marks)
     if not slots:
         return []
     marks = hierarchy.row_of_node[graph.source[into]].tolist()
     pairs: dict[tuple[int, int], None] = {}
-    bodies = [(attr, row) for attr, row in distinct_bodies(hierarchy.calls[call]) if body in (None, row)]
+    bodies = [(attr, row) for attr, row in _distinct_bodies(hierarchy.calls[call]) if body in (None, row)]
     for attr, row in bodies:
         function = graph.functions[bisect_left(hierarchy.function_rows, row)]
-        for slot, to in call_wiring(graph, node, attr, function).input_argument_pairs():
+        for slot, to in _call_wiring(graph, node, attr, function).input_argument_pairs():
             end = int(hierarchy.row_of_node[function.args[to]])
             pairs.update(((marks[index], end), None) for index in slots.get(slot, ()))
     return [(mark, end) for mark, end in pairs if mark >= 0 and end >= 0]
 
 
-def distinct_bodies(bodies: tuple[tuple[str, int], ...]) -> list[tuple[str, int]]:
+def _distinct_bodies(bodies: tuple[tuple[str, int], ...]) -> list[tuple[str, int]]:
     """Return each function of a call once, though two attributes may name it.
 
-    >>> distinct_bodies((("then_branch", 7), ("else_branch", 7)))
+    >>> _distinct_bodies((("then_branch", 7), ("else_branch", 7)))
     [('then_branch', 7)]
     """
     attr_of: dict[int, str] = {}
@@ -105,6 +146,6 @@ def distinct_bodies(bodies: tuple[tuple[str, int], ...]) -> list[tuple[str, int]
     return [(attr, body) for body, attr in attr_of.items()]
 
 
-def call_wiring(graph: Graph, node: int, attr: str, function: Function) -> CallWiring:
+def _call_wiring(graph: Graph, node: int, attr: str, function: Function) -> CallWiring:
     """Return how `node` is wired to a function that it calls."""
     return wiring_of_call(graph.op_types[graph.op[node]], graph.node_def(node), attr, len(function.args))

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.expand.annotations import MarksByHost
 from graphviz_tb.expand.members import MemberExpander
+from graphviz_tb.expand.stubs import MarksByHost
 from graphviz_tb.model.columns import Ints, Longs, sorted_value_range
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.stacks import is_stack, usual_member
+from graphviz_tb.model.paths import is_stack, usual_member
 from graphviz_tb.model.tensors import Tensor
 
 MemberColumns = tuple[NDArray[Any], ...]

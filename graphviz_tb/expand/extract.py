@@ -1,22 +1,69 @@
-"""The auxiliary area: take sinks, hubs and isolated children out of the main drawing; stubs represent their edges.
-
-Rules and constants are TensorBoard's (`render.ts`: extraction of predefined types, of high degrees by quartiles, of
-control edges past `maxControlDegree`, of isolated nodes). Unless its preset is chosen, these are corrected: a level is
-never emptied, a level of a few boxes keeps its control edges, a sink that feeds data is none, constants do not count as
-neighbours, and moving a node by hand moves no other.
-"""
+"""Drop the children of a level that the reader hid."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
-from dataclasses import field
+from dataclasses import field, replace
 
-from graphviz_tb.algorithms.components import strong_components
-from graphviz_tb.algorithms.reached import reachable_from
+from graphviz_tb.graphs.traversal import reachable_from, strong_components
+from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.metagraph import DrawingMask, Metaedge
+from graphviz_tb.model.metagraph import DrawingMask, Metaedge, Metagraph
 from graphviz_tb.options import ExpandOptions
+
+
+def drop_hidden_children(level: Metagraph, hidden: Bools) -> Metagraph:
+    """Return the level without hidden children, and without all lines, stubs and marks that lead to one, here or
+    elsewhere.
+
+    The rest keeps its order.
+    """
+    kept = [at for at, row in enumerate(level.children) if not hidden[row]]
+    place = {old: new for new, old in enumerate(kept)}
+    edges = [at for at, edge in enumerate(level.edges) if edge.source in place and edge.target in place]
+    number = {old: new for new, old in enumerate(edges)}
+
+    def renumber_mask(mask: DrawingMask) -> DrawingMask:
+        return DrawingMask(
+            tuple(place[at] for at in mask.in_extract if at in place),
+            tuple(place[at] for at in mask.out_extract if at in place),
+            frozenset(number[at] for at in mask.stubbed if at in number),
+        )
+
+    return replace(
+        level,
+        children=tuple(level.children[at] for at in kept),
+        units=tuple(level.units[at] for at in kept),
+        edges=tuple(
+            replace(edge, source=place[edge.source], target=place[edge.target])
+            for edge in (level.edges[at] for at in edges)
+        ),
+        bridges=tuple(
+            replace(bridge, child=place[bridge.child])
+            for bridge in level.bridges
+            if bridge.child in place and not hidden[bridge.other]
+        ),
+        mask=renumber_mask(level.mask),
+        automatic=renumber_mask(level.automatic),
+        annotations=tuple(
+            replace(stub, child=place[stub.child])
+            for stub in level.annotations
+            if stub.child in place and not hidden[stub.other]
+        ),
+        functions=tuple(row for row in level.functions if not hidden[row]),
+        loops=tuple((place[at], count) for at, count in level.loops if at in place),
+    )
+
+
+# The auxiliary area: take sinks, hubs and isolated children out of the main drawing; stubs represent their edges.
+#
+# Rules and constants are TensorBoard's (`render.ts`: extraction of predefined types, of high degrees by quartiles, of
+# control edges past `maxControlDegree`, of isolated nodes). Unless its preset is chosen, these are corrected: a level
+# is
+# never emptied, a level of a few boxes keeps its control edges, a sink that feeds data is none, constants do not count
+# as
+# neighbours, and moving a node by hand moves no other.
 
 MAX_READABLE_CHILDREN = 40  # children of a level that is drawn whole: hubs are part of the flow there
 MIN_QUARTILE_VALUES = 3  # fewer numbers have no outliers
@@ -71,36 +118,36 @@ def choose_extracted(level: ExtractInput, options: ExpandOptions) -> DrawingMask
         if level.count <= MAX_CHILDREN_KEEPING_CONTROL and not options.tensorboard
         else options.max_control_degree
     )
-    if not hubs and keeps_all_children(level):
+    if not hubs and _keeps_all_children(level):
         return DrawingMask()
-    work = start_extraction(level)
-    extract_sinks(work, options)
-    extract_cycles(work)
+    work = _start_extraction(level)
+    _extract_sinks(work, options)
+    _extract_cycles(work)
     if hubs:
-        extract_hubs(work, options)
-    cut_excess_control(work, most_control)
-    extract_isolated(work)
+        _extract_hubs(work, options)
+    _cut_excess_control(work, most_control)
+    _extract_isolated(work)
     # e.g. a hub and nothing but its inputs: TensorBoard leaves the main drawing empty.
     if not work.core and not options.tensorboard:
         return DrawingMask()
-    return extraction_mask(work)
+    return _extraction_mask(work)
 
 
 def choose_extracted_cycles(level: ExtractInput) -> DrawingMask:
     """Return the mask of a stack or fold: only children on a cycle with a scope leave the drawing."""
     if not level.circling:
         return DrawingMask()
-    work = start_extraction(level)
-    extract_cycles(work)
-    return extraction_mask(work)
+    work = _start_extraction(level)
+    _extract_cycles(work)
+    return _extraction_mask(work)
 
 
-def extraction_mask(work: ExtractState) -> DrawingMask:
+def _extraction_mask(work: ExtractState) -> DrawingMask:
     """Return the mask of the children and metaedges taken out of the core."""
     return DrawingMask(tuple(work.in_extract), tuple(work.out_extract), frozenset(work.stubbed))
 
 
-def keeps_all_children(level: ExtractInput) -> bool:
+def _keeps_all_children(level: ExtractInput) -> bool:
     """Return whether nothing can move: no sinks, cycles or control edges, and no marks next to isolated children."""
     if level.circling or any(level.sink) or not all(edge.tensors for edge in level.edges):
         return False
@@ -110,7 +157,7 @@ def keeps_all_children(level: ExtractInput) -> bool:
     return all(node in joined for node, sides in enumerate(level.marked) if sides)
 
 
-def start_extraction(level: ExtractInput) -> ExtractState:
+def _start_extraction(level: ExtractInput) -> ExtractState:
     """Return a state with all children in the core."""
     links_out: list[dict[int, int]] = [{} for _ in range(level.count)]
     links_in: list[dict[int, int]] = [{} for _ in range(level.count)]
@@ -120,7 +167,7 @@ def start_extraction(level: ExtractInput) -> ExtractState:
     return ExtractState(level, links_out, links_in, dict.fromkeys(range(level.count)))
 
 
-def turn_into_stubs(work: ExtractState, source: int, target: int) -> None:
+def _turn_into_stubs(work: ExtractState, source: int, target: int) -> None:
     """Turn a metaedge into stubs, unless one end was requested in the main area."""
     # A requested child keeps its lines, whatever their other end is.
     if source in work.level.included or target in work.level.included:
@@ -131,46 +178,46 @@ def turn_into_stubs(work: ExtractState, source: int, target: int) -> None:
     work.stub_in.add(target)
 
 
-def extract_child(work: ExtractState, node: int, side: str) -> None:
+def _extract_child(work: ExtractState, node: int, side: str) -> None:
     """Cut all edges of a node, and move it to the auxiliary area if it has no neighbours left."""
     work.flag.setdefault(node, side)
-    both = [("in", linked_nodes(work.links_in[node])), ("out", linked_nodes(work.links_out[node]))]
+    both = [("in", _linked_nodes(work.links_in[node])), ("out", _linked_nodes(work.links_out[node]))]
     for direction, others in both:
         for other in others:
             if direction == "in":
-                turn_into_stubs(work, other, node)
+                _turn_into_stubs(work, other, node)
             else:
-                turn_into_stubs(work, node, other)
+                _turn_into_stubs(work, node, other)
     # With an edge to a requested child the node stays in the core.
     if not work.links_in[node] and not work.links_out[node]:
-        move_to_auxiliary(work, node, side)
+        _move_to_auxiliary(work, node, side)
 
 
-def linked_nodes(links: dict[int, int]) -> list[int]:
+def _linked_nodes(links: dict[int, int]) -> list[int]:
     """Return a copy that does not change while links are cut."""
     return list(links)
 
 
-def move_to_auxiliary(work: ExtractState, node: int, side: str) -> None:
+def _move_to_auxiliary(work: ExtractState, node: int, side: str) -> None:
     """Move a node from the core into one of the two columns."""
     del work.core[node]
     (work.in_extract if side == "in" else work.out_extract).append(node)
 
 
-def extract_sinks(work: ExtractState, options: ExpandOptions) -> None:
+def _extract_sinks(work: ExtractState, options: ExpandOptions) -> None:
     """Extract sink types (NoOp), and scopes whose root op is one."""
     # A scope whose root op is a NoOp but which feeds data to others is no sink.
     handing = set() if options.tensorboard else {edge.source for edge in work.level.edges if edge.tensors}
     staying = work.level.included | handing
     for node in range(work.level.count):
         if work.level.sink[node] and node not in staying and node in work.core:
-            extract_child(work, node, "out")
+            _extract_child(work, node, "out")
 
 
-def extract_cycles(work: ExtractState) -> None:
+def _extract_cycles(work: ExtractState) -> None:
     """Extract children on cycles, such as sums between the gradients of one scope: only scopes make a cycle of them."""
     for node in sorted(work.level.circling - work.level.included):
-        extract_child(work, node, "out")
+        _extract_child(work, node, "out")
 
 
 def is_on_cycle(node: int, data: Iterable[tuple[int, int]]) -> bool:
@@ -201,7 +248,7 @@ def on_cycles_through(data: Iterable[tuple[int, int]], wanted: Set[int], through
     return {end for end in wanted if end < len(after) and component[end] in rings}
 
 
-def extract_hubs(work: ExtractState, options: ExpandOptions) -> None:
+def _extract_hubs(work: ExtractState, options: ExpandOptions) -> None:
     """Extract children of an outlying degree: above the upper fence of the quartiles, and at least four."""
     level = work.level
     nodes = [node for node in work.core if not options.tensorboard or node not in level.included]
@@ -209,38 +256,38 @@ def extract_hubs(work: ExtractState, options: ExpandOptions) -> None:
     total = len(nodes) + level.unseen
     if total < max(MIN_QUARTILE_VALUES, options.min_nodes):
         return
-    into = {node: data_degree(work.links_in[node], level.edges) for node in nodes}
-    out = {node: data_degree(work.links_out[node], level.edges) for node in nodes}
+    into = {node: _data_degree(work.links_in[node], level.edges) for node in nodes}
+    out = {node: _data_degree(work.links_out[node], level.edges) for node in nodes}
     # Degrees above the bound are extracted: `min_degree` is, one less is not.
     floor = options.min_degree - 1
-    in_bound = degree_fence([*into.values(), *[0] * level.unseen], 1, floor)
-    out_bound = degree_fence([*out.values(), *[0] * level.unseen], 4, floor)
+    in_bound = _degree_fence([*into.values(), *[0] * level.unseen], 1, floor)
+    out_bound = _degree_fence([*out.values(), *[0] * level.unseen], 4, floor)
     # Degrees are those before anything was cut, also for the second loop.
-    for node in nodes_above_bound(into, in_bound):
+    for node in _nodes_above_bound(into, in_bound):
         if node not in level.included:
-            extract_child(work, node, "in")
-    for node in nodes_above_bound(out, out_bound):
+            _extract_child(work, node, "in")
+    for node in _nodes_above_bound(out, out_bound):
         if node not in level.included and node in work.core and work.flag.get(node) != "in":
-            extract_child(work, node, "out")
+            _extract_child(work, node, "out")
 
 
-def data_degree(links: dict[int, int], edges: Sequence[Metaedge]) -> int:
+def _data_degree(links: dict[int, int], edges: Sequence[Metaedge]) -> int:
     """Count the neighbours with a data edge; if there are none, all neighbours.
 
     >>> data, control = Metaedge(0, 1, 3, 0, 0), Metaedge(0, 2, 0, 1, 0)
-    >>> data_degree({1: 0, 2: 1}, [data, control]), data_degree({1: 1, 2: 1}, [data, control])
+    >>> _data_degree({1: 0, 2: 1}, [data, control]), _data_degree({1: 1, 2: 1}, [data, control])
     (1, 2)
     """
     return sum(1 for index in links.values() if edges[index].tensors) or len(links)
 
 
-def degree_fence(degrees: Iterable[int], factor: int, floor: int) -> int:
+def _degree_fence(degrees: Iterable[int], factor: int, floor: int) -> int:
     """Return the third quartile plus `factor` times the interquartile range (positions rounded half up), at least
     `floor`.
 
-    >>> degree_fence([1] * 15 + [2] * 4 + [12], 1, 4)
+    >>> _degree_fence([1] * 15 + [2] * 4 + [12], 1, 4)
     4
-    >>> degree_fence(range(1, 9), 1, 4), degree_fence(range(1, 9), 4, 4)  # quartiles 3 and 7
+    >>> _degree_fence(range(1, 9), 1, 4), _degree_fence(range(1, 9), 4, 4)  # quartiles 3 and 7
     (11, 23)
     """
     ordered = sorted(degrees)
@@ -250,12 +297,12 @@ def degree_fence(degrees: Iterable[int], factor: int, floor: int) -> int:
     return max(floor, third + factor * (third - first))
 
 
-def nodes_above_bound(degrees: dict[int, int], bound: int) -> list[int]:
+def _nodes_above_bound(degrees: dict[int, int], bound: int) -> list[int]:
     """Return the nodes above the bound, highest first, and the later one first among equals."""
     return [node for node in sorted(degrees, key=degrees.__getitem__)[::-1] if degrees[node] > bound]
 
 
-def cut_excess_control(work: ExtractState, most: int) -> None:
+def _cut_excess_control(work: ExtractState, most: int) -> None:
     """Cut all control-only metaedges of a child that has more than `most`."""
     edges = work.level.edges
     for node in list(work.core):
@@ -264,10 +311,10 @@ def cut_excess_control(work: ExtractState, most: int) -> None:
         if len(into) + len(out) > most:
             for source, target in into + out:
                 if target in work.links_out[source]:
-                    turn_into_stubs(work, source, target)
+                    _turn_into_stubs(work, source, target)
 
 
-def extract_isolated(work: ExtractState) -> None:
+def _extract_isolated(work: ExtractState) -> None:
     """Extract children without drawn edges to the side of their stubs: only outgoing stubs in, only incoming stubs
     out."""
     level = work.level
@@ -278,4 +325,4 @@ def extract_isolated(work: ExtractState) -> None:
         out = node in work.stub_out or "out" in level.marked[node]
         side = work.flag.get(node) or ("in" if out and not into else "out" if into and not out else None)
         if side:
-            move_to_auxiliary(work, node, side)
+            _move_to_auxiliary(work, node, side)

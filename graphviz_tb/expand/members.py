@@ -1,7 +1,7 @@
-"""Open the members of stacks that show one member alone.
+"""Row correspondence between groups of one structure.
 
-Such a member has the lines of the whole stack: every line that enters or leaves any member does so at the shown member,
-at the child that corresponds (`alike`).
+Groups are matched child by child, so that children keep their type or structure and the edges between them. The mapping
+is computed and checked, never guessed from names or positions.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from operator import itemgetter
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphviz_tb.expand import Expander
-from graphviz_tb.expand.alike import RowCorrespondence
+from graphviz_tb.expand.all_levels import MemberLines
 from graphviz_tb.expand.bridges import (
     Crossings,
     EdgeIndex,
@@ -27,15 +29,131 @@ from graphviz_tb.expand.bridges import (
     no_crossings,
     sort_crossings,
 )
-from graphviz_tb.expand.drawable import decide_drawable
-from graphviz_tb.expand.filed import MemberLines
-from graphviz_tb.model.columns import Bools, Ints, distinct_values, int32_column
+from graphviz_tb.expand.drawn_bridges import decide_drawable
+from graphviz_tb.graphs.canonical import FlaggedEdge, canonical_order
+from graphviz_tb.model.columns import Bools, Ints, Longs, distinct_values, int32_column
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.hierarchy import FUNCTION_ROW, SERIES_ROW
+from graphviz_tb.model.hierarchy import FUNCTION_ROW, SERIES_ROW, Hierarchy
 from graphviz_tb.model.metagraph import Bridge, Metagraph
-from graphviz_tb.model.paths import RowPath
-from graphviz_tb.model.stacks import is_stack, stack_around, stack_boxes, usual_member
+from graphviz_tb.model.paths import RowPath, is_stack, stack_around, stack_boxes, usual_member
 from graphviz_tb.options import ExpandOptions
+
+ChildMap = dict[int, int]  # children of one group to those of another
+CONTROL_EDGE_FLAG = 2  # the flag of an edge; 1 is data
+
+
+class RowCorrespondence:
+    """Maps rows between groups of one structure. Each pair of groups is mapped once."""
+
+    def __init__(self, hierarchy: Hierarchy) -> None:
+        self.hierarchy = hierarchy
+        self._copies: dict[tuple[int, int], bool] = {}
+        self._maps: dict[tuple[int, int], ChildMap | None] = {}
+        self._forms: dict[int, tuple[Longs, Longs]] = {}
+
+    def corresponding_row(self, source: int, target: int, row: int) -> int | None:
+        """Return the row in group `target` that corresponds to `row` in group `source`; None if unknown.
+
+        If the mapping ends above the row, return the match of its innermost mapped group.
+        """
+        if row == source or self.are_copies(source, target):
+            return row - source + target
+        # From the row up to the group: then the children to map, from the outside in.
+        chain = [row]
+        while chain[-1] != source:
+            chain.append(int(self.hierarchy.parent[chain[-1]]))
+        found = target
+        for around, inner in pairwise(reversed(chain)):
+            children = self.child_mapping(around, found)
+            if children is None:
+                return None if around == source else found
+            found = children[inner]
+        return found
+
+    def are_copies(self, source: int, target: int) -> bool:
+        """Return whether two groups have equal content at all depths, in file order: rows then correspond by offset."""
+        key = source, target
+        if key not in self._copies:
+            end = self.hierarchy.end
+            self._copies[key] = source == target or (
+                end[source] - source == end[target] - target
+                and all(map(np.array_equal, self._content_columns(source), self._content_columns(target)))
+            )
+        return self._copies[key]
+
+    def _content_columns(self, row: int) -> tuple[NDArray[Any], ...]:
+        """Columns of the content of a group and its edges, as offsets from the group."""
+        hierarchy, stop = self.hierarchy, int(self.hierarchy.end[row])
+        start = hierarchy.owner_start[row : stop + 1]
+        inside = slice(row + 1, stop)
+        edges = self._edge_codes[hierarchy.edge_order[start[0] : start[-1]]]
+        around = hierarchy.parent[inside] - row
+        return self._row_colors[inside], around, hierarchy.mark[inside], start - start[0], edges
+
+    def child_mapping(self, source: int, target: int) -> ChildMap | None:
+        """Return the mapping between the children of two groups, or None."""
+        key = source, target
+        if key not in self._maps:
+            self._maps[key] = self._map_children(source, target)
+        return self._maps[key]
+
+    def _map_children(self, source: int, target: int) -> ChildMap | None:
+        hierarchy = self.hierarchy
+        one, other = self._level_signature(source), self._level_signature(target)
+        if len(one[0]) != len(other[0]) or len(one[1]) != len(other[1]):
+            return None
+        children = hierarchy.children(source).tolist(), hierarchy.children(target).tolist()
+        # Repeated blocks come from one piece of code: the file order nearly always is the mapping.
+        if np.array_equal(one[0], other[0]) and np.array_equal(one[1], other[1]):
+            return dict(zip(*children, strict=True))
+        orders = [_canonical_level(*form) for form in (one, other)]
+        if orders[0][1] != orders[1][1]:
+            return None
+        pairs = zip(orders[0][0], orders[1][0], strict=True)
+        return {children[0][first]: children[1][second] for first, second in pairs}
+
+    def _level_signature(self, row: int) -> tuple[Longs, Longs]:
+        """Return the colours of a group's children, and its edges as numbers (see `_codes`)."""
+        if row not in self._forms:
+            children, edges = self.hierarchy.children(row), self.hierarchy.owned_edges(row)
+            self._forms[row] = (
+                self._row_colors[children],
+                distinct_values(self._edge_codes[edges]) if len(edges) else self._edge_codes[:0],
+            )
+        return self._forms[row]
+
+    @cached_property
+    def _row_colors(self) -> Longs:
+        """Number each row by the type of its op or the structure of its group."""
+        hierarchy, graph = self.hierarchy, self.hierarchy.graph
+        groups = len(graph.op_types) + hierarchy.template.astype(np.int64)
+        return np.where(hierarchy.node >= 0, graph.op[hierarchy.node], groups)
+
+    @cached_property
+    def _edge_codes(self) -> Longs:
+        """Encode each edge as a number: positions of its ends among the children of its group, and a control flag."""
+        hierarchy = self.hierarchy
+        place = np.zeros(len(hierarchy), np.int64)
+        children = hierarchy.child_order
+        place[children] = np.arange(len(children)) - hierarchy.child_start[hierarchy.parent[children]]
+        source, target = place[hierarchy.edge_from], place[hierarchy.edge_to]
+        return source << 33 | target << 2 | np.where(hierarchy.graph.control, CONTROL_EDGE_FLAG, 1)
+
+
+def _canonical_level(colors: Longs, codes: Longs) -> tuple[list[int], tuple[list[int], list[FlaggedEdge]]]:
+    """Return the canonical order of a group's children, and their colours and edges in that order."""
+    edges = [(code >> 33, (code >> 2) & 0x7FFFFFFF, code & 3) for code in codes.tolist()]
+    order, _ = canonical_order(colors.tolist(), edges)
+    place = {node: index for index, node in enumerate(order)}
+    lines = sorted((place[source], place[target], flag) for source, target, flag in edges)
+    return order, (colors[order].tolist(), lines)
+
+
+# Open the members of stacks that show one member alone.
+#
+# Such a member has the lines of the whole stack: every line that enters or leaves any member does so at the shown
+# member,
+# at the child that corresponds (`alike`).
 
 Crossing = tuple[int, int, int, bool, int]  # one row of `Crossings`
 CrossingEnds = tuple[int, bool, int]  # the row outside, whether inbound, and the row inside
@@ -241,8 +359,8 @@ class MemberExpander(Expander):
             self._lines[stack] = self._map_stack_lines(stack, around)
         lines, row = self._lines[stack], member[-1]
         held: CrossingsByEnds = {}
-        for crossing in iterate_crossings(lines.across.pick(lines.owner == row)):
-            held.setdefault(crossing_ends(crossing), crossing)
+        for crossing in _iterate_crossings(lines.across.pick(lines.owner == row)):
+            held.setdefault(_crossing_ends(crossing), crossing)
         for edge, inner, other, inbound, slot in lines.usual:
             found = self.alike.corresponding_row(lines.member, row, inner)
             if found is not None:
@@ -258,9 +376,9 @@ class MemberExpander(Expander):
                     held.setdefault((other, inbound, found), (edge, found, other, inbound, slot))
         between = self._edges_skipping_members(stack, row, lines.place)
         if around is None:
-            return crossings_from_rows(sorted([*held.values(), *between]))
+            return _crossings_from_rows(sorted([*held.values(), *between]))
         top, foot = around[-1], int(self.hierarchy.end[around[-1]])  # as in `_confined`
-        return crossings_from_rows(
+        return _crossings_from_rows(
             sorted([*held.values(), *between], key=lambda line: (not top <= line[2] < foot, line))
         )
 
@@ -273,17 +391,17 @@ class MemberExpander(Expander):
         order = np.lexsort((owner, owner != usual))
         across, owner = across.pick(order), owner[order]
         inner = self._corresponding_rows(usual, across.inner, owner)
-        loose = list(iterate_crossings(across.pick(inner < 0)))
+        loose = list(_iterate_crossings(across.pick(inner < 0)))
         lines = replace(across, inner=inner).pick(inner >= 0)
         # Bits: 32-62 the row outside, 1-31 the row inside, 0 whether inbound.
         ends = lines.other.astype(np.int64) << 32 | lines.inner.astype(np.int64) << 1 | lines.inbound
         _, first, same_as = np.unique(ends, return_index=True, return_inverse=True)
         having = distinct_values(same_as * len(self.hierarchy) + owner[inner >= 0]) // len(self.hierarchy)
         shown = np.argsort(first)
-        held = list(iterate_crossings(lines.pick(first[shown])))
+        held = list(_iterate_crossings(lines.pick(first[shown])))
         counts = np.bincount(having, minlength=len(first))[shown].tolist()
         few = {
-            crossing_ends(line): (count, len(members))
+            _crossing_ends(line): (count, len(members))
             for line, count in zip(held, counts, strict=True)
             if count < len(members)
         }
@@ -331,23 +449,23 @@ class MemberExpander(Expander):
         here = place[member]
         return [
             one
-            for one in iterate_crossings(self._edges_to_members(stack, member))
+            for one in _iterate_crossings(self._edges_to_members(stack, member))
             if abs(place.get(one[2], here) - here) > 1
         ]
 
 
-def crossing_ends(crossing: Crossing) -> tuple[int, bool, int]:
+def _crossing_ends(crossing: Crossing) -> tuple[int, bool, int]:
     """Return the row outside of a crossing, whether it enters, and the row inside."""
     return crossing[2], crossing[3], crossing[1]
 
 
-def iterate_crossings(across: Crossings) -> Iterable[Crossing]:
+def _iterate_crossings(across: Crossings) -> Iterable[Crossing]:
     """Iterate over crossings as rows."""
     listed = (across.edge, across.inner, across.other, across.inbound, across.slot)
     return zip(*(column.tolist() for column in listed), strict=True)
 
 
-def crossings_from_rows(rows: list[Crossing]) -> Crossings:
+def _crossings_from_rows(rows: list[Crossing]) -> Crossings:
     """Return rows of crossings as columns."""
     if not rows:
         return no_crossings()

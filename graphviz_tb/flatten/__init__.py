@@ -7,17 +7,16 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from graphviz_tb.flatten.build import build_graph
+from graphviz_tb.flatten.build import build_graph, find_duplicates, list_nodes
 from graphviz_tb.flatten.edges import resolve_inputs
-from graphviz_tb.flatten.embedding import embed_marks
 from graphviz_tb.flatten.functions import find_calls, list_functions, missing_function_notices
-from graphviz_tb.flatten.nodes import find_duplicates, list_nodes
+from graphviz_tb.flatten.tensorboard import embed_marks
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.options import FlattenOptions
 
 if TYPE_CHECKING:
-    from graphviz_tb.model.loaded import GraphSource
+    from graphviz_tb.model.sources import GraphSource
 
 
 def flatten(

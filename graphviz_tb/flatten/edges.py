@@ -9,8 +9,8 @@ from itertools import chain
 
 import numpy as np
 
-from graphviz_tb.algorithms.node_columns import NodeColumns
 from graphviz_tb.errors import UnknownInput
+from graphviz_tb.graphs.node_columns import NodeColumns
 from graphviz_tb.model.columns import Bools, Ints, run_bounds
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
@@ -71,7 +71,7 @@ def resolve_inputs(nodes: NodeColumns, options: FlattenOptions) -> EdgeColumns:
     found = [
         each
         for index, texts in zip(nodes.index, nodes.others, strict=True)
-        for each in look_up_inputs(keys, index, texts)
+        for each in _look_up_inputs(keys, index, texts)
     ]
     unknown = [text for text, each in zip(chain(*nodes.others), found, strict=True) if each[0] < 0]
     source = np.array(nodes.source, np.int32)
@@ -80,10 +80,10 @@ def resolve_inputs(nodes: NodeColumns, options: FlattenOptions) -> EdgeColumns:
     key = np.zeros(len(source), np.int32)
     if found:
         source[at], key[at], control[at] = np.array(found, np.int32).T
-    return make_edges(nodes, source, key, control, tuple(keys), unknown, options)
+    return _make_edges(nodes, source, key, control, tuple(keys), unknown, options)
 
 
-def look_up_inputs(keys: dict[str, int], index: dict[str, int], inputs: list[str]) -> Iterator[tuple[int, int, bool]]:
+def _look_up_inputs(keys: dict[str, int], index: dict[str, int], inputs: list[str]) -> Iterator[tuple[int, int, bool]]:
     """Yield the source of each input (-1: none), its output's number in `keys`, and whether it is a control input."""
     # Many nodes may take one output: each text is split once.
     split: dict[str, tuple[int, int, bool]] = {}
@@ -94,7 +94,7 @@ def look_up_inputs(keys: dict[str, int], index: dict[str, int], inputs: list[str
         yield split[text]
 
 
-def make_edges(
+def _make_edges(
     nodes: NodeColumns,
     source: Ints,
     key: Ints,
@@ -110,26 +110,26 @@ def make_edges(
     slot = (np.arange(len(source)) - np.repeat(np.cumsum(fan_in) - fan_in, fan_in)).astype(np.int32)
     modifies = np.array([op in REFERENCE_OPS for op in nodes.op_types], bool)[nodes.op_id]
     # TensorBoard takes the first input of any kind; a control input carries no reference.
-    first = (slot == 0) & ~control if options.tensorboard else first_data_inputs(target, control)
+    first = (slot == 0) & ~control if options.tensorboard else _first_data_inputs(target, control)
     reference = modifies[target] & first
     edges = EdgeColumns(source, target, key, keys, slot, control, reference)
-    notices = report_unknown_inputs(unexpected_inputs(nodes, edges, unknown), options)
-    return replace(edges.select_edges(edge_mask(edges, options)), notices=notices)
+    notices = _report_unknown_inputs(_unexpected_inputs(nodes, edges, unknown), options)
+    return replace(edges.select_edges(_edge_mask(edges, options)), notices=notices)
 
 
-def unexpected_inputs(nodes: NodeColumns, edges: EdgeColumns, unknown: list[str]) -> list[str]:
+def _unexpected_inputs(nodes: NodeColumns, edges: EdgeColumns, unknown: list[str]) -> list[str]:
     """Return the inputs that name no node but should."""
     if not unknown:
         return []
     # `unknown` lists the inputs without a source in the order of `edges`.
-    fine = expected_missing(nodes, edges)[edges.source < 0].tolist()
+    fine = _expected_missing(nodes, edges)[edges.source < 0].tolist()
     return [text for text, well in zip(unknown, fine, strict=True) if not well]
 
 
-def first_data_inputs(target: Ints, control: Bools) -> Bools:
+def _first_data_inputs(target: Ints, control: Bools) -> Bools:
     """Mask the inputs that are the first data input of their node; `target` is sorted.
 
-    >>> first_data_inputs(np.array([0, 0, 1, 1]), np.array([True, False, False, False])).tolist()
+    >>> _first_data_inputs(np.array([0, 0, 1, 1]), np.array([True, False, False, False])).tolist()
     [False, True, True, False]
     """
     data = np.flatnonzero(~control)
@@ -138,7 +138,7 @@ def first_data_inputs(target: Ints, control: Bools) -> Bools:
     return first
 
 
-def edge_mask(edges: EdgeColumns, options: FlattenOptions) -> Bools:
+def _edge_mask(edges: EdgeColumns, options: FlattenOptions) -> Bools:
     """Mask the inputs that become edges."""
     known: Bools = edges.source >= 0
     if options.tensorboard and len(known) > 1:
@@ -148,7 +148,7 @@ def edge_mask(edges: EdgeColumns, options: FlattenOptions) -> Bools:
     return known
 
 
-def report_unknown_inputs(unknown: list[str], options: FlattenOptions) -> tuple[Notice, ...]:
+def _report_unknown_inputs(unknown: list[str], options: FlattenOptions) -> tuple[Notice, ...]:
     """Return a notice for inputs that name no node. Raises UnknownInput with `options.strict`."""
     if not unknown:
         return ()
@@ -158,7 +158,7 @@ def report_unknown_inputs(unknown: list[str], options: FlattenOptions) -> tuple[
     return (Notice("unknown-input", message, unknown[0], len(unknown)),)
 
 
-def expected_missing(nodes: NodeColumns, edges: EdgeColumns) -> Bools:
+def _expected_missing(nodes: NodeColumns, edges: EdgeColumns) -> Bools:
     """Mask inputs that rightly name no node: the module of a PyTorch parameter."""
     parameter = np.array([op == PYTORCH_PARAMETER for op in nodes.op_types], bool)[nodes.op_id]
     missing: Bools = (edges.source < 0) & parameter[edges.target]

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphviz_tb.algorithms.node_columns import NodeColumns
 from graphviz_tb.flatten.edges import split_input
+from graphviz_tb.graphs.node_columns import NodeColumns
 from graphviz_tb.model.graph import Call, Function
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.ops.table import op_row
 
 if TYPE_CHECKING:
-    from graphviz_tb.model.loaded import GraphSource
+    from graphviz_tb.model.sources import GraphSource
     from graphviz_tb.proto import NodeDef
 
 # Types that call functions, even if the first node of the type names none.
@@ -33,7 +33,7 @@ def find_calls(nodes: NodeColumns, graph_def: GraphSource) -> tuple[tuple[Call, 
     calling: dict[str, bool] = {}
     calls: list[Call] = []
     missing: dict[int, str] = {}
-    for node, op in possible_callers(nodes, bool(names)):
+    for node, op in _possible_callers(nodes, bool(names)):
         # A direct call: the op type is the name of the function, as TensorFlow 1 wrote calls of a `Defun`.
         if op in names:
             calls.append(Call(node, "", names[op], 1))
@@ -41,23 +41,23 @@ def find_calls(nodes: NodeColumns, graph_def: GraphSource) -> tuple[tuple[Call, 
         # None is a type that was not seen yet.
         if calling.get(op) is False:
             continue
-        definition = node_message(nodes, graph_def, node)
-        named = [] if definition is None else function_attributes(definition)
+        definition = _node_message(nodes, graph_def, node)
+        named = [] if definition is None else _function_attributes(definition)
         calling.setdefault(op, bool(named) or bool(CALL_LIKE_TYPE.search(op)))
         known = [
             (attr, callee)
             for attr, name in named
-            if (callee := library_index(names, name, nodes, graph_def, node)) >= 0
+            if (callee := _library_index(names, name, nodes, graph_def, node)) >= 0
         ]
         calls.extend(Call(node, attr, function, len(known)) for attr, function in known)
         if len(known) < len(named):
-            lacking = [name for _, name in named if is_missing_function(names, name, nodes, graph_def, node)]
+            lacking = [name for _, name in named if _is_missing_function(names, name, nodes, graph_def, node)]
             if lacking:
                 missing[node] = lacking[0]
     return tuple(calls), missing
 
 
-def possible_callers(nodes: NodeColumns, library: bool) -> Iterator[tuple[int, str]]:
+def _possible_callers(nodes: NodeColumns, library: bool) -> Iterator[tuple[int, str]]:
     """Return nodes that may call a function, with their op types; without a library only those named like a call."""
     if library:
         return enumerate(map(nodes.op_types.__getitem__, nodes.op))
@@ -65,11 +65,11 @@ def possible_callers(nodes: NodeColumns, library: bool) -> Iterator[tuple[int, s
     return ((node, nodes.op_types[nodes.op_id[node]]) for node in np.flatnonzero(types[nodes.op_id]).tolist())
 
 
-def is_missing_function(
+def _is_missing_function(
     names: dict[str, int], name: str, nodes: NodeColumns, graph_def: GraphSource, node: int
 ) -> bool:
     """Return whether a name is neither a function of the library nor an op type, which is also allowed."""
-    return bool(name) and library_index(names, name, nodes, graph_def, node) < 0 and op_row(name) is None
+    return bool(name) and _library_index(names, name, nodes, graph_def, node) < 0 and op_row(name) is None
 
 
 def missing_function_notices(nodes: NodeColumns, missing: dict[int, str]) -> tuple[Notice, ...]:
@@ -85,7 +85,7 @@ def missing_function_notices(nodes: NodeColumns, missing: dict[int, str]) -> tup
 MERGED_PREFIX = re.compile(r"graph_\d+(?=[/_])")
 
 
-def library_index(names: dict[str, int], name: str, nodes: NodeColumns, graph_def: GraphSource, node: int) -> int:
+def _library_index(names: dict[str, int], name: str, nodes: NodeColumns, graph_def: GraphSource, node: int) -> int:
     """Return the position of a function in the library, -1 if there is none.
 
     A graph that TensorBoard merged names `f` for the library's `graph_1_f`.
@@ -98,7 +98,7 @@ def library_index(names: dict[str, int], name: str, nodes: NodeColumns, graph_de
     return names.get(f"{merged[0]}_{name}", -1) if merged else -1
 
 
-def node_message(nodes: NodeColumns, graph_def: GraphSource, node: int) -> NodeDef | None:
+def _node_message(nodes: NodeColumns, graph_def: GraphSource, node: int) -> NodeDef | None:
     """Return the message of a node; None for an argument."""
     block = _block_of_node(nodes, node)
     position = int(nodes.definition[block][node - nodes.starts[block]])
@@ -114,12 +114,12 @@ def _block_of_node(nodes: NodeColumns, node: int) -> int:
     return bisect_right(nodes.starts, node) - 1
 
 
-def function_attributes(definition: NodeDef) -> list[tuple[str, str]]:
+def _function_attributes(definition: NodeDef) -> list[tuple[str, str]]:
     """Return `(attribute, function name)` for each function that a node's attributes name.
 
     >>> from graphviz_tb.proto import NodeDef
     >>> node = NodeDef(attr={"cond": {"func": {"name": "f"}}, "T": {"type": 1}})
-    >>> function_attributes(node)
+    >>> _function_attributes(node)
     [('cond', 'f')]
     """
     attrs: list[tuple[str, str]] = []

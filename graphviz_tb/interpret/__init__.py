@@ -13,22 +13,22 @@ from dataclasses import replace
 
 import numpy as np
 
-from graphviz_tb.algorithms.index_arithmetic import index_arithmetic_ops
-from graphviz_tb.interpret.gradients import find_training_flow
-from graphviz_tb.interpret.handed import find_outside_values
-from graphviz_tb.interpret.lazily import LazyMapping
-from graphviz_tb.interpret.loop_arguments import label_loop_arguments
+from graphviz_tb.caches import Lazy
+from graphviz_tb.graphs.index_arithmetic import index_arithmetic_ops
+from graphviz_tb.interpret.arguments import find_outside_values, label_loop_arguments
 from graphviz_tb.interpret.marks import decide_marks
-from graphviz_tb.interpret.origins import ValueOrigins, find_weight_origins
-from graphviz_tb.interpret.parts import find_evaluation_copies, find_model_nodes, find_program_parts
 from graphviz_tb.interpret.pytorch import label_pytorch_nodes
-from graphviz_tb.interpret.variables import classify_variables, list_variables
-from graphviz_tb.interpret.weight_names import describe_weights
+from graphviz_tb.interpret.training import (
+    find_evaluation_copies,
+    find_model_nodes,
+    find_program_parts,
+    find_training_flow,
+)
+from graphviz_tb.interpret.variables import LazyMapping, classify_variables, describe_weights, list_variables
+from graphviz_tb.interpret.weights import ValueOrigins, find_weight_origins
 from graphviz_tb.model.columns import Bools, freeze_array
 from graphviz_tb.model.graph import Graph
-from graphviz_tb.model.interpretation import Interpretation
-from graphviz_tb.model.later import Lazy
-from graphviz_tb.model.weights import Weight
+from graphviz_tb.model.interpretation import Interpretation, Weight
 from graphviz_tb.ops.roles import FILL_OPS, SIZE_OPS, VARIABLE_OPS, Role, has_role
 from graphviz_tb.options import FlattenOptions
 
@@ -49,7 +49,7 @@ def interpret(graph: Graph, options: FlattenOptions = FlattenOptions()) -> Graph
     """
     carried = find_weight_origins(graph)
     if options.tensorboard:
-        return attach_interpretation(graph, carried, {})
+        return _attach_interpretation(graph, carried, {})
     handed, called = find_outside_values(graph)
     # With `show_variables`, variables stay ops.
     shown = options.show_variables
@@ -60,12 +60,12 @@ def interpret(graph: Graph, options: FlattenOptions = FlattenOptions()) -> Graph
     kinds = label_pytorch_nodes(graph) if graph.is_pytorch else {**label_loop_arguments(graph), **called}
     # On demand: a picture shows dozens of up to 100,000 weights.
     labels = LazyMapping((*kinds, *weights), lambda node: weights[node].label if node in weights else kinds[node])
-    return attach_interpretation(replace(graph, labels=labels), carried, weights)
+    return _attach_interpretation(replace(graph, labels=labels), carried, weights)
 
 
-def attach_interpretation(graph: Graph, carried: ValueOrigins, weights: Mapping[int, Weight]) -> Graph:
+def _attach_interpretation(graph: Graph, carried: ValueOrigins, weights: Mapping[int, Weight]) -> Graph:
     """Attach an `Interpretation`: the columns that every picture needs; the rest is computed on demand."""
-    part = Lazy(lambda: find_program_parts(known, find_weight_users(known, carried)))
+    part = Lazy(lambda: find_program_parts(known, _find_weight_users(known, carried)))
     listed = Lazy(lambda: list_variables(known, carried))
     meaning = Interpretation(
         freeze_array(carried.origin),
@@ -77,7 +77,7 @@ def attach_interpretation(graph: Graph, carried: ValueOrigins, weights: Mapping[
         flow=Lazy(lambda: find_training_flow(known)),
         indexes=Lazy(lambda: index_arithmetic_ops(known)),
         model=Lazy(lambda: freeze_array(find_model_nodes(known, known.meaning.flow()))),
-        copies=Lazy(lambda: freeze_array(find_evaluation_copies(known, find_weight_users(known, carried)))),
+        copies=Lazy(lambda: freeze_array(find_evaluation_copies(known, _find_weight_users(known, carried)))),
         part=part,
         variables=Lazy(lambda: classify_variables(known, carried, part(), listed())),
         shapes=Lazy(lambda: listed().shapes_by_node()),
@@ -86,7 +86,7 @@ def attach_interpretation(graph: Graph, carried: ValueOrigins, weights: Mapping[
     return known
 
 
-def find_weight_users(graph: Graph, carried: ValueOrigins) -> Bools:
+def _find_weight_users(graph: Graph, carried: ValueOrigins) -> Bools:
     """Return the ops that compute with the value of a weight: no reads, writes or savers."""
     meaning, origin = graph.meaning, carried.origin
     taken = (origin[graph.source] >= 0) & (origin[graph.target] < 0) & ~graph.control

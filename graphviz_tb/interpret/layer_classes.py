@@ -47,7 +47,7 @@ def infer_layer_class(graph: Graph, nodes: Sequence[int]) -> str:
             return CLASS_BY_GATE_COUNT[
                 next(shape[1] for shape in shapes if len(shape) == 2 and shape[0] == units) // units
             ]
-    return layer_class_of_types(types, count_mean_axes(graph, nodes))
+    return _layer_class_of_types(types, _count_mean_axes(graph, nodes))
 
 
 def known_sizes(shape: Shape) -> tuple[int, ...]:
@@ -95,7 +95,7 @@ def find_activation(types: Collection[str]) -> str:
     return next((word.lower() for word in ACTIVATION_OPS if word in types), "")
 
 
-def count_mean_axes(graph: Graph, nodes: Sequence[int]) -> int:
+def _count_mean_axes(graph: Graph, nodes: Sequence[int]) -> int:
     """Return the number of dimensions over which the first mean among some nodes is taken."""
     for node in nodes:
         if graph.op_types[graph.op[node]] == "Mean":
@@ -107,14 +107,14 @@ def count_mean_axes(graph: Graph, nodes: Sequence[int]) -> int:
     return 1
 
 
-def layer_class_of_types(types: Collection[str], axes: int = 1) -> str:
+def _layer_class_of_types(types: Collection[str], axes: int = 1) -> str:
     """Return the layer class of ops of these types, "" if unknown; `axes` is the number of dimensions of their mean.
 
-    >>> layer_class_of_types(["MatMul", "BiasAdd", "Relu"]), layer_class_of_types(["Mul", "AddV2"])
+    >>> _layer_class_of_types(["MatMul", "BiasAdd", "Relu"]), _layer_class_of_types(["Mul", "AddV2"])
     ('Dense', '')
     >>> (
-    ...     layer_class_of_types(["Mean", "SquaredDifference", "Rsqrt", "Mul"]),
-    ...     layer_class_of_types(["Square", "Mean", "Rsqrt", "Mul"]),
+    ...     _layer_class_of_types(["Mean", "SquaredDifference", "Rsqrt", "Mul"]),
+    ...     _layer_class_of_types(["Square", "Mean", "Rsqrt", "Mul"]),
     ... )
     ('LayerNormalization', 'RMSNormalization')
     """
@@ -122,9 +122,9 @@ def layer_class_of_types(types: Collection[str], axes: int = 1) -> str:
     if any(has_role(op, Role.NORMALIZATION) for op in types):
         return "BatchNormalization"
     if types & CONVOLUTION_OPS:
-        return convolution_class(types)
+        return _convolution_class(types)
     if types & ROOT_OPS and "Mul" in types:
-        return normalization_class(types, axes)
+        return _normalization_class(types, axes)
     if types & DENSE_OPS:
         return "Dense"
     if types & EMBEDDING_OPS:
@@ -133,7 +133,7 @@ def layer_class_of_types(types: Collection[str], axes: int = 1) -> str:
     return "Dropout" if drawn and types & {"SelectV2", "Mul"} else ""
 
 
-def convolution_class(types: Collection[str]) -> str:
+def _convolution_class(types: Collection[str]) -> str:
     """Return the class of a layer with convolutions."""
     wide = sorted(op for op in types if op in CONVOLUTION_OPS - DEPTHWISE_OPS)
     if not wide:
@@ -141,7 +141,7 @@ def convolution_class(types: Collection[str]) -> str:
     return "SeparableConv2D" if any(op in DEPTHWISE_OPS for op in types) else wide[0]
 
 
-def normalization_class(types: Collection[str], axes: int) -> str:
+def _normalization_class(types: Collection[str], axes: int) -> str:
     """Return the class of a layer that divides by a root, by the moments it computes or keeps."""
     if "Mean" not in types or any(has_role(op, Role.ASSIGN) for op in types):
         return "BatchNormalization" if "Mean" in types or "Sub" in types else ""

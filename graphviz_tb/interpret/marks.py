@@ -26,10 +26,10 @@ class Marks:
     within: dict[int, tuple[int, ...]]
 
 
-def mark_of_op_type(op: str) -> Mark:
+def _mark_of_op_type(op: str) -> Mark:
     """Return the mark that an op type is drawn as.
 
-    >>> mark_of_op_type("Const").name, mark_of_op_type("ScalarSummary").name, mark_of_op_type("MergeSummary").name
+    >>> _mark_of_op_type("Const").name, _mark_of_op_type("ScalarSummary").name, _mark_of_op_type("MergeSummary").name
     ('CONSTANT', 'SUMMARY', 'NONE')
     """
     if op in CONSTANT_OPS:
@@ -43,7 +43,7 @@ def decide_marks(graph: Graph, weights: Bools | None, handed: Bools | None) -> M
     `weights` carry a weight; `handed` are constants to the program although their op type does not say so. After: each
     mark is drawn next to an ordinary node, or belongs to marks that are; a mark that nobody uses is an ordinary node.
     """
-    kinds = np.array([mark_of_op_type(op) for op in graph.op_types], np.uint8)
+    kinds = np.array([_mark_of_op_type(op) for op in graph.op_types], np.uint8)
     mark: Bytes = kinds[graph.op]
     if graph.is_pytorch:
         mark = mark_pytorch_plumbing(graph, mark)
@@ -51,23 +51,23 @@ def decide_marks(graph: Graph, weights: Bools | None, handed: Bools | None) -> M
         mark = np.where(handed, np.uint8(Mark.CONSTANT), mark)
     if weights is not None:
         mark = np.where(weights, np.uint8(Mark.WEIGHT), mark)
-    mark = unmark_isolated_nodes(mark, graph)
-    return Marks(mark, mark_host_pairs(mark, graph), owner_marks(mark, graph))
+    mark = _unmark_isolated_nodes(mark, graph)
+    return Marks(mark, _mark_host_pairs(mark, graph), _owner_marks(mark, graph))
 
 
-def unmark_isolated_nodes(mark: Bytes, graph: Graph) -> Bytes:
+def _unmark_isolated_nodes(mark: Bytes, graph: Graph) -> Bytes:
     """Unmark nodes that touch no ordinary node, not even through other marks."""
     mark = mark.copy()
     has_user = np.zeros(len(mark), bool)
     has_user[graph.source[graph.source != graph.target]] = True
-    stray = ~anchored_nodes(mark, graph)
+    stray = ~_anchored_nodes(mark, graph)
     mark[stray & ((mark == Mark.SUMMARY) | ~has_user)] = Mark.NONE
     # All users of a remaining node remain too: they lead into cycles, and one node of each becomes ordinary.
-    mark[one_node_per_cycle(np.flatnonzero(stray & ~anchored_nodes(mark, graph)).tolist(), graph)] = Mark.NONE
+    mark[_one_node_per_cycle(np.flatnonzero(stray & ~_anchored_nodes(mark, graph)).tolist(), graph)] = Mark.NONE
     return mark
 
 
-def one_node_per_cycle(stray: list[int], graph: Graph) -> list[int]:
+def _one_node_per_cycle(stray: list[int], graph: Graph) -> list[int]:
     """Return the first of `stray`, then the first of those that do not lead to it, and so on. Linear in edges."""
     inputs: dict[int, list[int]] = {node: [] for node in stray}
     for source, target in zip(graph.source.tolist(), graph.target.tolist(), strict=True) if inputs else ():
@@ -88,22 +88,22 @@ def one_node_per_cycle(stray: list[int], graph: Graph) -> list[int]:
     return chosen
 
 
-def anchored_nodes(mark: Bytes, graph: Graph) -> Bools:
+def _anchored_nodes(mark: Bytes, graph: Graph) -> Bools:
     """Return which nodes are ordinary, or connected to an ordinary one through marks."""
     tied = np.flatnonzero((mark[graph.source] > 0) | (mark[graph.target] > 0))  # only saves time
     source, target = graph.source[tied], graph.target[tied]
     done: Bools = mark == Mark.NONE
-    hangs = (mark[target] == Mark.SUMMARY) | (unused_weights(mark, graph)[target] & (mark[source] == Mark.WEIGHT))
+    hangs = (mark[target] == Mark.SUMMARY) | (_unused_weights(mark, graph)[target] & (mark[source] == Mark.WEIGHT))
     for _ in range(MAX_CHAINED_MARKS):
         count = int(done.sum())
         done[source[done[target]]] = True
         done[target[done[source] & hangs]] = True
         if int(done.sum()) == count:
             return done
-    return anchor_along_chains(hangs, source, target, done)
+    return _anchor_along_chains(hangs, source, target, done)
 
 
-def unused_weights(mark: Bytes, graph: Graph) -> Bools:
+def _unused_weights(mark: Bytes, graph: Graph) -> Bools:
     """Return which weights nobody uses: an unused read belongs to its variable, as a summary to its input."""
     used = np.zeros(len(mark), bool)
     used[graph.source] = True
@@ -111,8 +111,8 @@ def unused_weights(mark: Bytes, graph: Graph) -> Bools:
     return idle
 
 
-def anchor_along_chains(hangs: Bools, source: Ints, target: Ints, done: Bools) -> Bools:
-    """Continue `anchored_nodes` along long chains of marks, each edge once."""
+def _anchor_along_chains(hangs: Bools, source: Ints, target: Ints, done: Bools) -> Bools:
+    """Continue `_anchored_nodes` along long chains of marks, each edge once."""
     beyond: dict[int, list[int]] = defaultdict(list)
     for here, there, hanging in zip(source.tolist(), target.tolist(), hangs.tolist(), strict=True):
         beyond[there].append(here)
@@ -127,7 +127,7 @@ def anchor_along_chains(hangs: Bools, source: Ints, target: Ints, done: Bools) -
     return done
 
 
-def mark_host_pairs(mark: Bytes, graph: Graph) -> MarkPairs:
+def _mark_host_pairs(mark: Bytes, graph: Graph) -> MarkPairs:
     """Return each mark with the ordinary nodes it is drawn next to.
 
     A constant has its users; a weight the users of its value, not those that only wait for it; a summary its input.
@@ -146,7 +146,7 @@ def mark_host_pairs(mark: Bytes, graph: Graph) -> MarkPairs:
     return count_mark_pairs(marks, hosts, inward)
 
 
-def owner_marks(mark: Bytes, graph: Graph) -> dict[int, tuple[int, ...]]:
+def _owner_marks(mark: Bytes, graph: Graph) -> dict[int, tuple[int, ...]]:
     """Return, for each mark that touches no ordinary node, the marks that it touches."""
     marks = mark > 0
     anchored = np.zeros(len(mark), bool)
@@ -154,7 +154,7 @@ def owner_marks(mark: Bytes, graph: Graph) -> dict[int, tuple[int, ...]]:
     anchored[graph.source[marks[graph.source] & ~marks[graph.target]]] = True
     anchored[graph.target[(mark[graph.target] == Mark.SUMMARY) & ~marks[graph.source]]] = True
     owners: dict[int, dict[int, None]] = defaultdict(dict)
-    idle = unused_weights(mark, graph)
+    idle = _unused_weights(mark, graph)
     both = np.flatnonzero(marks[graph.source] & marks[graph.target] & (graph.source != graph.target))
     sources, targets = graph.source[both], graph.target[both]
     onward = ~anchored[sources] & ~idle[targets]

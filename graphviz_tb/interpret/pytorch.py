@@ -109,11 +109,11 @@ def mark_pytorch_plumbing(graph: Graph, mark: Bytes) -> Bytes:
     ]
     plumbing: Bools = (role == PlumbingRole.NUMBER) | (role == PlumbingRole.PARAMETER)
     if plumbing.any():
-        plumbing[find_plumbing_lists(graph, role, plumbing)] = True
+        plumbing[_find_plumbing_lists(graph, role, plumbing)] = True
     return np.where(plumbing, np.uint8(Mark.CONSTANT), mark)
 
 
-def find_plumbing_lists(graph: Graph, role: Bytes, plumbing: Bools) -> list[int]:
+def _find_plumbing_lists(graph: Graph, role: Bytes, plumbing: Bools) -> list[int]:
     """Return the lists and sums whose inputs are all plumbing, in the order of flow."""
     users: dict[int, list[int]] = defaultdict(list)
     into = np.flatnonzero(role[graph.target] >= PlumbingRole.CARRIER)
@@ -121,7 +121,7 @@ def find_plumbing_lists(graph: Graph, role: Bytes, plumbing: Bools) -> list[int]
         users[source].append(target)
     # Inputs not known to be plumbing; at 0 a list is plumbing itself.
     missing = {
-        node: count_written_inputs(graph, node) for node in np.flatnonzero(role >= PlumbingRole.CARRIER).tolist()
+        node: _count_written_inputs(graph, node) for node in np.flatnonzero(role >= PlumbingRole.CARRIER).tolist()
     }
     # Computed from a parameter: listing or reshaping weights is plumbing, adding to them is work.
     heavy = {node for node in users if role[node] == PlumbingRole.PARAMETER}
@@ -140,7 +140,7 @@ def find_plumbing_lists(graph: Graph, role: Bytes, plumbing: Bools) -> list[int]
     return made
 
 
-def count_written_inputs(graph: Graph, node: int) -> int:
+def _count_written_inputs(graph: Graph, node: int) -> int:
     """Return the number of inputs in the file, including unknown ones."""
     definition = graph.node_def(node)
     return 0 if definition is None else len(definition.input)

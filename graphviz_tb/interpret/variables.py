@@ -1,28 +1,274 @@
-"""Classify the variables of a program and list the ops that use each.
-
-parameter   what the model computes with, each once, however many nodes name it
-copy        an average of other parameters, what is assigned from them, a replica on another device
-state       optimizer slots and rates, counters, integers: only used for training and measuring
-"""
+"""A mapping that computes its values on first access."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from functools import cache
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from graphviz_tb.interpret.origins import VARIABLE_WRITER, ValueOrigins
-from graphviz_tb.interpret.weight_names import declared_weight_facts, read_output_facts
-from graphviz_tb.interpret.weight_shapes import shapes_implied_by_uses
-from graphviz_tb.model.columns import Bools, Bytes, key_starts
-from graphviz_tb.model.graph import Graph
-from graphviz_tb.model.interpretation import COMPUTING_PARTS
-from graphviz_tb.model.tensors import Shape
-from graphviz_tb.model.weights import Variable, VariableUse
-from graphviz_tb.ops.roles import CONSTANT_OPS, INPUT_OPS, Role, has_role
+from graphviz_tb.interpret.weights import (
+    ARGUMENT_OPS,
+    VARIABLE_WRITER,
+    ValueOrigins,
+    argument_position,
+    weight_slot_edges,
+)
+from graphviz_tb.model.columns import Bools, Bytes, Ints, Longs, distinct_values, key_starts
+from graphviz_tb.model.graph import Graph, Mark, parse_output_number
+from graphviz_tb.model.interpretation import COMPUTING_PARTS, Variable, VariableUse, Weight
+from graphviz_tb.model.paths import last_segment
+from graphviz_tb.model.tensors import Shape, shape_from_proto
+from graphviz_tb.ops.roles import CALL_OPS, CONSTANT_OPS, HANDLE_OPS, INPUT_OPS, RESOURCE_ASSIGN_OPS, Role, has_role
+from graphviz_tb.ops.signatures import weight_input_names
+
+if TYPE_CHECKING:
+    from graphviz_tb.proto import NodeDef
+
+LazyValue = TypeVar("LazyValue")
+
+
+class LazyMapping(Mapping[int, LazyValue], Generic[LazyValue]):
+    """Values by number: the keys are known, `tell` is called once per key, on first access.
+
+    >>> squares = LazyMapping(range(3), lambda number: number * number)
+    >>> squares[2], squares.get(3), len(squares)
+    (4, None, 3)
+    """
+
+    def __init__(self, keys: Iterable[int], tell: Callable[[int], LazyValue]) -> None:
+        self._known: dict[int, LazyValue | None] = dict.fromkeys(keys)  # None: not computed yet
+        self._tell = tell
+
+    def __getitem__(self, key: int) -> LazyValue:
+        value = self._known[key]
+        if value is None:
+            value = self._known[key] = self._tell(key)
+        return value
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle all values as a dict: `tell` need not be picklable."""
+        return dict, (dict(self),)
+
+    def get(self, key: int, default: Any = None) -> Any:
+        """Return the value of `key`, or `default`; most lookups are misses."""
+        return self[key] if key in self._known else default
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._known
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+
+# Shapes of weights: as declared by constants, handles and arguments, or else implied by their users.
+
+if TYPE_CHECKING:
+    from graphviz_tb.proto import AttrValue
+
+    Attributes = Mapping[str, AttrValue]
+
+LOOKUP_OP = "ResourceGather"
+
+
+def _constant_value_shape(attrs: Attributes) -> Shape:
+    """Return the shape of the value of a constant."""
+    if "value" in attrs:
+        return shape_from_proto(attrs["value"].tensor.tensor_shape)
+    return shape_from_proto(attrs["shape"].shape) if "shape" in attrs else None
+
+
+def _handle_shape(attrs: Attributes) -> Shape:
+    """Return the shape behind a handle, if TensorFlow wrote it with the argument."""
+    shapes = list(attrs["_handle_shapes"].list.shape) if "_handle_shapes" in attrs else []
+    return shape_from_proto(shapes[0]) if shapes else None
+
+
+def _shapes_implied_by_uses(graph: Graph, handles: Collection[int]) -> dict[int, Shape]:
+    """Return shapes of variables by handle: of an assigned value, else, with unknown rows, of what a lookup returns."""
+    works = graph.nodes_of_types(lambda op: op in RESOURCE_ASSIGN_OPS or op == LOOKUP_OP)
+    into = np.flatnonzero(works[graph.target] & ~graph.control)
+    given: dict[int, dict[int, int]] = {}
+    # Inputs of each op by slot: 0 the handle, 1 the value or the indices.
+    for edge, user, slot in zip(into.tolist(), graph.target[into].tolist(), graph.slot[into].tolist(), strict=True):
+        given.setdefault(user, {})[slot] = edge
+    looked: dict[int, Shape] = {}
+    assigned: dict[int, Shape] = {}
+    for user, slots in given.items():
+        if not {0, 1} <= slots.keys() or (handle := int(graph.source[slots[0]])) not in handles:
+            continue
+        second = _stated_output_shape(graph, int(graph.source[slots[1]]), graph.keys[graph.key[slots[1]]])
+        if graph.op_types[graph.op[user]] == LOOKUP_OP:
+            looked[handle] = _table_shape(_stated_output_shape(graph, user, "0"), second)
+        elif second is not None:
+            assigned[handle] = second
+    # Assigned shapes override looked-up ones, which leave the number of rows open.
+    return looked | assigned
+
+
+def _table_shape(taken: Shape, indices: Shape) -> Shape:
+    """Return the shape of a table, rows unknown, from the shape of the rows that were looked up.
+
+    >>> _table_shape((None, 8, 5), (None, 8)), _table_shape((None, 5), None)
+    ((None, 5), None)
+    """
+    return None if taken is None or indices is None else (None, *taken[len(indices) :])
+
+
+def _stated_output_shape(graph: Graph, node: int, key: str) -> Shape:
+    """Return the shape that a node states for one of its outputs."""
+    definition, index = graph.node_def(node), parse_output_number(key.rpartition(":")[2])
+    if definition is None or "_output_shapes" not in definition.attr:
+        return None
+    shapes = definition.attr["_output_shapes"].list.shape
+    return shape_from_proto(shapes[index]) if index < len(shapes) else None
+
+
+# Facts of each weight: variable name, dtype, shape, and number of uses.
+
+VAGUE_NAME = re.compile(
+    r"unknown(_\d+)?|.*resource(_\d+)?|args_\d+|ReadVariableOp.*|Const(_\d+)?", re.IGNORECASE | re.DOTALL
+)
+# `DataType` numbers in TensorFlow's types.proto of the usual dtypes of weights.
+WEIGHT_DTYPES = {1: "float32", 2: "float64", 14: "bfloat16", 19: "float16"}
+
+
+def describe_weights(graph: Graph, carried: ValueOrigins) -> Mapping[int, Weight]:
+    """Return a weight for each weight mark that is drawn next to an op."""
+    ends = distinct_values(graph.beside.mark[graph.mark[graph.beside.mark] == Mark.WEIGHT]).tolist()
+    variable = _variable_by_node(carried)
+
+    # Both need all edges: computed once, with the first weight.
+    @cache
+    def roles_and_uses() -> tuple[dict[int, str], Longs]:
+        return _weight_roles(graph), _count_variable_uses(graph, variable)
+
+    @cache
+    def shapes_by_use() -> Mapping[int, Shape]:
+        return _shapes_implied_by_uses(graph, {int(carried.origin[end]) for end in ends})
+
+    # Once per variable: thousands of ops may read one, and its name may be long.
+    @cache
+    def facts_of_maker(maker: int) -> tuple[str, str, Shape, bool]:
+        name, dtype, shape = _declared_weight_facts(graph, maker)
+        # "dense/kernel" is a telling name; for "args_3", use the input name of its users.
+        return name, dtype, shape, VAGUE_NAME.fullmatch(last_segment(name) or name) is not None
+
+    def describe(end: int) -> Weight:
+        roles, uses = roles_and_uses()
+        origin, maker = int(carried.origin[end]), int(variable[end])
+        name, dtype, shape, vague = facts_of_maker(maker if maker >= 0 else origin)
+        read_dtype, read_shape = _read_output_facts(graph.node_def(end))
+        role = roles.get(end, "weight") if vague else ""
+        role = carried.roles.get(origin, role)
+        shape = shape if shape is not None else read_shape
+        shape = shape if shape is not None else shapes_by_use().get(origin)
+        # The op gets the output of a cast or a read.
+        return Weight(name, read_dtype or dtype, shape, role, max(1, int(uses[maker])) if maker >= 0 else 1)
+
+    return LazyMapping(ends, describe)
+
+
+def _variable_by_node(carried: ValueOrigins) -> Ints:
+    """Return, by node, its only variable; -1 for none, or for an argument that calls bind to different ones."""
+    made = np.arange(-1, len(carried.origin), dtype=np.int32)  # index: maker + 1
+    for argument, variable in carried.bound.items():
+        made[argument + 1] = variable[0] if len(variable) == 1 else -1
+    return made[carried.origin + 1]
+
+
+def _weight_roles(graph: Graph) -> dict[int, str]:
+    """Return the role of each weight: the input name of the first op that has one for this slot."""
+    roles: dict[int, str] = {}
+    into = (
+        (graph.mark[graph.source] == Mark.WEIGHT) & (graph.mark[graph.target] == Mark.NONE) & weight_slot_edges(graph)
+    )
+    for edge in np.flatnonzero(into).tolist():
+        # The first op in file order wins.
+        word = weight_input_names(graph.op_types[graph.op[graph.target[edge]]])[int(graph.slot[edge])]
+        if word:
+            roles.setdefault(int(graph.source[edge]), word)
+    return roles
+
+
+def _count_variable_uses(graph: Graph, variable: Ints) -> Longs:
+    """Count the ops that use each variable, except writers, savers and calls."""
+    writes = graph.nodes_of_types(lambda op: VARIABLE_WRITER.fullmatch(op) or op in CALL_OPS)
+    used = variable[graph.source]
+    into = (graph.mark[graph.source] == Mark.WEIGHT) & (graph.mark[graph.target] == Mark.NONE) & (used >= 0)
+    into &= ~graph.control & ~writes[graph.target]
+    # One number per pair: an op that reads a variable twice uses it once.
+    pairs = distinct_values(used[into].astype(np.int64) << 32 | graph.target[into])
+    return np.bincount(pairs >> 32, minlength=len(graph))
+
+
+def _declared_weight_facts(graph: Graph, maker: int) -> tuple[str, str, Shape]:
+    """Return name, dtype and shape as declared by the variable, handle, constant or argument."""
+    definition = graph.node_def(maker)
+    if definition is None:
+        function, argument = argument_position(graph, maker)
+        arguments = graph.graph_def.library.function[function].arg_attr
+        own = arguments[argument].attr if argument in arguments else {}
+        return graph.name[maker], _handle_dtype(own), _handle_shape(own)
+    attrs = definition.attr
+    if definition.op in CONSTANT_OPS:
+        return definition.name, _attribute_dtype_name(attrs, "dtype"), _constant_value_shape(attrs)
+    if definition.op in ARGUMENT_OPS:
+        called = attrs["_variable"].s.decode("utf-8", "replace") if "_variable" in attrs else ""
+        return called or definition.name, _handle_dtype(attrs), _handle_shape(attrs)
+    shape = shape_from_proto(attrs["shape"].shape) if "shape" in attrs else None
+    # `_variable` is the program's name, as the reader found it in the object graph.
+    given = next((attrs[key].s for key in ("_variable", "shared_name") if key in attrs and attrs[key].s), b"")
+    return given.decode("utf-8", "replace") or definition.name, _attribute_dtype_name(attrs, "dtype"), shape
+
+
+def _read_output_facts(definition: NodeDef | None) -> tuple[str, Shape]:
+    """Return dtype and shape of the output of a read or a cast; "" and None if unknown."""
+    if definition is None or definition.op in HANDLE_OPS or definition.op in ARGUMENT_OPS:
+        return "", None
+    attrs = definition.attr
+    key = next((key for key in ("DstT", "dtype", "T") if key in attrs), "")
+    shapes = list(attrs["_output_shapes"].list.shape) if "_output_shapes" in attrs else []
+    return _attribute_dtype_name(attrs, key), shape_from_proto(shapes[0]) if shapes else None
+
+
+def _handle_dtype(attrs: Attributes) -> str:
+    """Return the dtype behind a handle, if TensorFlow wrote it with the argument."""
+    types = list(attrs["_handle_dtypes"].list.type) if "_handle_dtypes" in attrs else []
+    return _numpy_dtype_name(types[0]) if types else ""
+
+
+def _attribute_dtype_name(attrs: Attributes, key: str) -> str:
+    """Return the dtype in an attribute."""
+    return _numpy_dtype_name(attrs[key].type) if key in attrs else ""
+
+
+def _numpy_dtype_name(number: int) -> str:
+    """Return the NumPy name of a dtype.
+
+    >>> _numpy_dtype_name(1), _numpy_dtype_name(9), _numpy_dtype_name(0), _numpy_dtype_name(101)
+    ('float32', 'int64', '', 'float32')
+    """
+    from graphviz_tb.proto import DataType
+
+    # DT_FLOAT_REF is 101.
+    number = number - 100 if number > 100 else number  # a reference to the same type
+    if number in WEIGHT_DTYPES or not number:
+        return WEIGHT_DTYPES.get(number, "")
+    return DataType.Name(number).removeprefix("DT_").lower() if number in DataType.values() else ""
+
+
+# Classify the variables of a program and list the ops that use each.
+#
+# parameter   what the model computes with, each once, however many nodes name it
+# copy        an average of other parameters, what is assigned from them, a replica on another device
+# state       optimizer slots and rates, counters, integers: only used for training and measuring
 
 INTEGER_DTYPE = re.compile(r"u?int(16|32|64)|bool|string|resource|variant")  # integers of 8 bits are quantised weights
 REPLICA_SCOPE = re.compile(r"(?:(?<=/)|^)replica_\d+/|/replica_\d+(?=/|$)")
@@ -56,33 +302,33 @@ def classify_variables(graph: Graph, carried: ValueOrigins, part: Bytes, listed:
 
 def list_variables(graph: Graph, carried: ValueOrigins) -> VariableTable:
     """Return the table of variables, not classified yet."""
-    users, writers = users_and_writers(graph, carried)
+    users, writers = _users_and_writers(graph, carried)
     handles = {*users, *writers, *np.flatnonzero(graph.meaning.variable).tolist()}
-    reads = reads_by_variable(graph, carried)
+    reads = _reads_by_variable(graph, carried)
     seen: set[str] = set()
     table: list[Variable] = []
     for node in sorted(handles):
         is_variable = graph.meaning.variable[node] or graph.op_types[graph.op[node]] in CONSTANT_OPS
         if graph.function[node] >= 0 and not is_variable:
             continue  # an argument of a function, bound by a call
-        name, dtype, shape = declared_weight_facts(graph, node)
+        name, dtype, shape = _declared_weight_facts(graph, node)
         if graph.meaning.variable[node]:
             # Handles with one `shared_name` are one variable.
             if name in seen:
                 continue
             seen.add(name)
         if shape is None or not dtype:
-            stated_dtype, stated_shape = dtype_and_shape_of_reads(graph, reads.get(node, ()))
+            stated_dtype, stated_shape = _dtype_and_shape_of_reads(graph, reads.get(node, ()))
             dtype, shape = dtype or stated_dtype, stated_shape if shape is None else shape
         table.append(Variable(node, name, dtype, shape, VariableUse.PARAMETER, tuple(users.get(node, ()))))
     # Most variables state their shape: infer it from assignments only for the rest.
     missing = [each.node for each in table if each.shape is None]
-    shapes = shapes_implied_by_uses(graph, frozenset(missing)) if missing else {}
+    shapes = _shapes_implied_by_uses(graph, frozenset(missing)) if missing else {}
     known = [replace(each, shape=shapes[each.node]) if each.node in shapes else each for each in table]
     return VariableTable(known, users, writers)
 
 
-def reads_by_variable(graph: Graph, carried: ValueOrigins) -> dict[int, list[int]]:
+def _reads_by_variable(graph: Graph, carried: ValueOrigins) -> dict[int, list[int]]:
     """Return the ops that read each variable through its handle."""
     reading = np.flatnonzero((carried.origin >= 0) & graph.nodes_of_types(lambda op: has_role(op, Role.READ)))
     reads: dict[int, list[int]] = {}
@@ -91,14 +337,14 @@ def reads_by_variable(graph: Graph, carried: ValueOrigins) -> dict[int, list[int
     return reads
 
 
-def dtype_and_shape_of_reads(graph: Graph, reads: Sequence[int]) -> tuple[str, Shape]:
+def _dtype_and_shape_of_reads(graph: Graph, reads: Sequence[int]) -> tuple[str, Shape]:
     """Return the first known dtype and the first known shape among some reads."""
-    said = [read_output_facts(graph.node_def(node)) for node in reads]
+    said = [_read_output_facts(graph.node_def(node)) for node in reads]
     dtype = next((dtype for dtype, _ in said if dtype), "")
     return dtype, next((shape for _, shape in said if shape is not None), None)
 
 
-def users_and_writers(graph: Graph, carried: ValueOrigins) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
+def _users_and_writers(graph: Graph, carried: ValueOrigins) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
     """Return, for each variable, the ops that take its value, and those that write it, in file order."""
     origin = carried.origin
     # Past nodes that only pass the value on.

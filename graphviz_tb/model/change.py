@@ -11,8 +11,8 @@ from dataclasses import field, fields, replace
 from itertools import chain, groupby
 from typing import Any, Literal
 
+from graphviz_tb.model.formatting import replace_non_finite
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.json_values import replace_non_finite
 
 ChangeKind = Literal[
     "added", "removed", "renamed", "moved", "changed", "rewired", "function-changed", "signature-changed"
@@ -108,7 +108,7 @@ class Change:
             kind=INVERSE_CHANGE_KINDS.get(self.kind, self.kind),
             old=self.new,
             new=self.old,
-            detail=swap_old_and_new(self.detail),
+            detail=_swap_old_and_new(self.detail),
             also=tuple((new, old) for old, new in self.also),
             inside=sort_by_severity(change.inverse() for change in self.inside),
             consequences=sort_by_severity(change.inverse() for change in self.consequences),
@@ -145,17 +145,17 @@ def concat_node_edits(edits: Iterable[NodeEdits]) -> NodeEdits:
     return NodeEdits(**merged, versions=any(part.versions for part in parts))
 
 
-def swap_old_and_new(value: Any) -> Any:
+def _swap_old_and_new(value: Any) -> Any:
     """Exchange "old" and "new" in plain values, at any depth.
 
-    >>> swap_old_and_new({"key": "T", "old": 1, "new": 2})
+    >>> _swap_old_and_new({"key": "T", "old": 1, "new": 2})
     {'key': 'T', 'old': 2, 'new': 1}
     """
     if isinstance(value, Mapping):
         turn = {"old": "new", "new": "old"}
-        return {key: swap_old_and_new(value.get(turn.get(key, key))) for key in value}
+        return {key: _swap_old_and_new(value.get(turn.get(key, key))) for key in value}
     if isinstance(value, (list, tuple)):
-        return [swap_old_and_new(part) for part in value]
+        return [_swap_old_and_new(part) for part in value]
     return value
 
 

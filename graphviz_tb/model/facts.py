@@ -1,23 +1,101 @@
-"""Facts about nodes and tensors beyond the structure. Lazy: decoded when they are shown."""
+"""Facts that a user supplies about nodes: numbers and texts by name."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.limits import MAX_CACHED_TENSORS
+from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.costs import Costs
+from graphviz_tb.model.formatting import format_counted_noun, format_number
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.notice import Notice
+from graphviz_tb.model.sources import URL_SEPARATOR, LoadedGraph, absolute_sources, regular_file_stats
 from graphviz_tb.model.stats import Stats
 from graphviz_tb.model.tensors import Tensor
 
 if TYPE_CHECKING:
-    from graphviz_tb.model.given import UserFacts
-    from graphviz_tb.model.measured_tags import LoggedValues
-    from graphviz_tb.model.saved_view import PatternColours
+    from graphviz_tb.model.joins import LoggedValues
+    from graphviz_tb.options import Options
+
+FactValue = float | str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UserFacts:
+    """Columns by name, each with the values of some rows; `shown` is the column that colours the graph."""
+
+    columns: Mapping[str, Mapping[int, FactValue]]
+    shown: str
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """Names of the columns, in file order."""
+        return tuple(self.columns)
+
+    def values_of_row(self, row: int) -> dict[str, FactValue]:
+        """Return the values of a row, by column."""
+        return {name: values[row] for name, values in self.columns.items() if row in values}
+
+    def is_numeric(self, name: str) -> bool:
+        """Return whether a column holds only numbers."""
+        return all(not isinstance(value, str) for value in self.columns[name].values())
+
+    def text_of_row(self, row: int) -> str:
+        """Return the values of a row as text."""
+        return " · ".join(f"{name}: {fact_text(value)}" for name, value in self.values_of_row(row).items())
+
+
+def fact_text(value: FactValue) -> str:
+    """Format a value for people.
+
+    >>> fact_text("gpu"), fact_text(2.0), fact_text(0.123456)
+    ('gpu', '2', '0.123')
+    """
+    return value if isinstance(value, str) else format_number(value, 3)
+
+
+# A view file: patterns that decide how nodes are shown, options of folding and of pictures; and its colours by row.
+
+Patterns = tuple[str, ...]
+ByPattern = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SavedView:
+    """A view of any graph. A pattern is the name of a node or group, or a search query.
+
+    `source` is the name of its file, "" for none; `open`, `aside`, `main` and `hide` are patterns of nodes to open, to
+    move to the auxiliary area, to keep in the main area, and not to draw; `colors` assigns a colour (`#RRGGBB`) to the
+    ops of a pattern, the last match winning; `titles` assigns labels to boxes. `choices` are options by name.
+    """
+
+    source: str = ""
+    open: Patterns = ()
+    aside: Patterns = ()
+    main: Patterns = ()
+    hide: Patterns = ()
+    colors: ByPattern = ()
+    titles: ByPattern = ()
+    choices: tuple[tuple[str, Any], ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PatternColours:
+    """`category` by row, -1 for none; the patterns `names` and their colours `tones` (`#RRGGBB`) by category."""
+
+    category: Ints
+    names: tuple[str, ...]
+    tones: tuple[str, ...]
+
+
+# Facts about nodes and tensors beyond the structure. Lazy: decoded when they are shown.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,3 +135,47 @@ class Facts:
                 # Most tensors are equal to many other tensors.
                 tensor = self.known[number] = self.alike.setdefault(tensor, tensor)
         return tensor
+
+
+# A folded graph: the result of the stages that run once per file.
+
+
+class FoldedGraph:
+    """The tree of groups over a flat graph, its facts, and the source of both."""
+
+    def __init__(
+        self,
+        hierarchy: Hierarchy,
+        facts: Facts,
+        options: Options,
+        loaded: LoadedGraph | None = None,
+        source: Any = None,
+    ) -> None:
+        self.hierarchy = hierarchy
+        self.facts = facts
+        self.options = options
+        self.loaded = loaded
+        self.source = source
+        given = source, *options.read.run_metadata, *options.read.against
+        # Absolute: files that are read later, and that no output may overwrite, under any of their names.
+        self.files: tuple[Any, ...] = (*absolute_sources(given), *regular_file_stats(given))
+
+    def __repr__(self) -> str:
+        ops, edges = self.hierarchy.op_count(0), self.hierarchy.graph.edge_count
+        return f"<{type(self).__name__}: {format_counted_noun(ops, 'op')}, {format_counted_noun(edges, 'edge')}>"
+
+    @property
+    def name(self) -> str:
+        """The name of the source without its folders, so that it does not depend on where the file is."""
+        label = self.loaded.label if self.loaded else ""
+        source = PurePath(self.source) if isinstance(self.source, str | os.PathLike) else PurePath()
+        if URL_SEPARATOR in label:  # a remote source
+            whole, dot, part = label.partition(" · ")
+            return PurePath(whole).name + dot + part
+        inside = source.name and label.startswith(str(source))
+        return source.name + label.removeprefix(str(source)) if inside else label
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """The notices of reading and folding."""
+        return (*(self.loaded.notices if self.loaded else ()), *self.hierarchy.notices)

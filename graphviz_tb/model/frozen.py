@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 AnyClass = TypeVar("AnyClass")
 
 
-def frozen_dataclass(cls: type[AnyClass], eq: bool = True) -> type[AnyClass]:
+def _frozen_dataclass(cls: type[AnyClass], eq: bool = True) -> type[AnyClass]:
     """Make the class a frozen, slotted dataclass; with `eq`, objects with equal fields are equal.
 
-    >>> Spot = frozen_dataclass(type("Spot", (), {"__annotations__": {"x": int, "y": int}, "y": 0}))
+    >>> Spot = _frozen_dataclass(type("Spot", (), {"__annotations__": {"x": int, "y": int}, "y": 0}))
     >>> Spot(3), Spot(y=2, x=1) == Spot(1, 2)
     (Spot(x=3, y=0), True)
     """
@@ -30,25 +30,25 @@ def frozen_dataclass(cls: type[AnyClass], eq: bool = True) -> type[AnyClass]:
     made: Any = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True)(cls)
     fields = dataclasses.fields(made)
     methods = {
-        "__init__": make_init(made, fields),
-        "__repr__": make_repr([field.name for field in fields if field.repr]),
-        "__setattr__": refuse_setting,
-        "__delattr__": refuse_deleting,
+        "__init__": _make_init(made, fields),
+        "__repr__": _make_repr([field.name for field in fields if field.repr]),
+        "__setattr__": _refuse_setting,
+        "__delattr__": _refuse_deleting,
         # Pickle and copy would set attributes, which is refused.
         "__getstate__": lambda self: [getattr(self, field.name) for field in fields],
-        "__setstate__": lambda self, state: restore_fields(self, fields, state),
+        "__setstate__": lambda self, state: _restore_fields(self, fields, state),
     }
     if eq:
-        methods["__eq__"] = make_eq(field_getter([field.name for field in fields if field.compare]))
+        methods["__eq__"] = _make_eq(_field_getter([field.name for field in fields if field.compare]))
         hashed = [field.name for field in fields if (field.compare if field.hash is None else field.hash)]
-        methods["__hash__"] = make_hash(field_getter(hashed))
+        methods["__hash__"] = _make_hash(_field_getter(hashed))
     for name, method in methods.items():
         if name not in own:
             setattr(made, name, method)
     return made  # type: ignore[no-any-return]
 
 
-def make_init(cls: type[Any], fields: Sequence[Field[Any]]) -> Any:
+def _make_init(cls: type[Any], fields: Sequence[Field[Any]]) -> Any:
     """Compile `__init__` with the signature given by the fields."""
     names: dict[str, Any] = {"MISSING": MISSING}
     parameters, body = ["self"], []
@@ -74,14 +74,14 @@ def make_init(cls: type[Any], fields: Sequence[Field[Any]]) -> Any:
     return init
 
 
-def field_getter(names: Sequence[str]) -> Callable[[Any], Any]:
+def _field_getter(names: Sequence[str]) -> Callable[[Any], Any]:
     """Return a function that gets the values of some fields of an object."""
     if len(names) > 1:
         return attrgetter(*names)
     return lambda one: tuple(getattr(one, name) for name in names)
 
 
-def make_repr(names: Sequence[str]) -> Callable[[Any], str]:
+def _make_repr(names: Sequence[str]) -> Callable[[Any], str]:
     """Make `__repr__`: the class and its fields."""
 
     def show_fields(self: Any) -> str:
@@ -90,7 +90,7 @@ def make_repr(names: Sequence[str]) -> Callable[[Any], str]:
     return show_fields
 
 
-def make_eq(of: Callable[[Any], Any]) -> Callable[[Any, object], bool]:
+def _make_eq(of: Callable[[Any], Any]) -> Callable[[Any, object], bool]:
     """Make `__eq__`, which compares the values of fields."""
 
     def fields_are_equal(self: Any, other: object) -> bool:
@@ -99,22 +99,22 @@ def make_eq(of: Callable[[Any], Any]) -> Callable[[Any, object], bool]:
     return fields_are_equal
 
 
-def make_hash(of: Callable[[Any], Any]) -> Callable[[Any], int]:
+def _make_hash(of: Callable[[Any], Any]) -> Callable[[Any], int]:
     """Make `__hash__`, which hashes the values of fields."""
     return lambda self: hash(of(self))
 
 
-def refuse_setting(self: Any, name: str, value: object) -> NoReturn:
+def _refuse_setting(self: Any, name: str, value: object) -> NoReturn:
     """Act as `__setattr__` of a frozen object."""
     raise FrozenInstanceError(f"cannot assign to field {name!r}")
 
 
-def refuse_deleting(self: Any, name: str) -> NoReturn:
+def _refuse_deleting(self: Any, name: str) -> NoReturn:
     """Act as `__delattr__` of a frozen object."""
     raise FrozenInstanceError(f"cannot delete field {name!r}")
 
 
-def restore_fields(one: Any, fields: Sequence[Field[Any]], state: Sequence[Any]) -> None:
+def _restore_fields(one: Any, fields: Sequence[Field[Any]], state: Sequence[Any]) -> None:
     """Restore the fields of an object that was pickled or copied."""
     for field, value in zip(fields, state, strict=True):
         object.__setattr__(one, field.name, value)
@@ -127,8 +127,8 @@ else:
     def dataclass(**options):
         """Return a decorator like that of `dataclasses.dataclass(**options)`."""
         if options.keys() - {"eq"} == {"frozen", "slots"} and options["frozen"] and options["slots"]:
-            return lambda cls: frozen_dataclass(cls, options.get("eq", True))
+            return lambda cls: _frozen_dataclass(cls, options.get("eq", True))
         return dataclasses.dataclass(**options)
 
 
-__all__ = ["dataclass", "frozen_dataclass"]
+__all__ = ["_frozen_dataclass", "dataclass"]

@@ -75,12 +75,12 @@ class Layer:
         parts += [
             f"{key}: {json.dumps(value, sort_keys=True)}"
             for key, value in self.config.items()
-            if is_shown_option(value)
+            if _is_shown_option(value)
         ]
         return truncate_text(" · ".join(parts), MAX_LAYER_TOOLTIP_CHARS)
 
 
-def is_shown_option(value: Any) -> bool:
+def _is_shown_option(value: Any) -> bool:
     """Return whether an option is shown: it is set, and has no nested configuration."""
     return value is not None and not isinstance(value, dict)
 
@@ -100,11 +100,11 @@ def is_custom_class(json: Mapping[str, Any]) -> bool:
     return not isinstance(module, str) or KERAS_MODULES.isdisjoint(module.split(".", 2)[:2])
 
 
-def nested_layer_configs(config: LayerConfig) -> Iterator[Mapping[str, Any]]:
+def _nested_layer_configs(config: LayerConfig) -> Iterator[Mapping[str, Any]]:
     """Yield the layers and cells in a layer's configuration, recursively, as JSON values.
 
     >>> recurrent = {"class_name": "RNN", "config": {"cell": {"class_name": "Mine"}}}
-    >>> [each["class_name"] for each in nested_layer_configs({"layer": recurrent})]
+    >>> [each["class_name"] for each in _nested_layer_configs({"layer": recurrent})]
     ['RNN', 'Mine']
     """
     todo = [config]

@@ -54,10 +54,10 @@ def _code_ranges(name: str) -> tuple[list[int], list[int]]:
     return [int(first, 16) for first, _ in pairs], [int(last, 16) for _, last in pairs]
 
 
-def is_in_code_range(name: str, code: int) -> bool:
+def _is_in_code_range(name: str, code: int) -> bool:
     """Return whether a code point is in one of the ranges "WIDE" or "NARROW".
 
-    >>> is_in_code_range("WIDE", ord("한")), is_in_code_range("NARROW", 0x301), is_in_code_range("WIDE", ord("a"))
+    >>> _is_in_code_range("WIDE", ord("한")), _is_in_code_range("NARROW", 0x301), _is_in_code_range("WIDE", ord("a"))
     (True, True, False)
     """
     firsts, lasts = _code_ranges(name)
@@ -68,14 +68,14 @@ def is_in_code_range(name: str, code: int) -> bool:
 @lru_cache(maxsize=65536)
 def _advance(char: str, semibold: bool) -> int:
     code = ord(char)
-    if is_in_code_range("NARROW", code):
+    if _is_in_code_range("NARROW", code):
         return 0
     known = font_advances(semibold).get(char)
     if known is not None:
         return known
     if 0x1F000 <= code < 0x1FB00:
         return EMOJI_ADVANCE
-    return UNITS_PER_EM if is_in_code_range("WIDE", code) else MISSING_GLYPH_ADVANCE
+    return UNITS_PER_EM if _is_in_code_range("WIDE", code) else MISSING_GLYPH_ADVANCE
 
 
 @lru_cache(maxsize=65536)
@@ -97,7 +97,7 @@ def has_all_glyphs(text: str) -> bool:
     (True, False)
     """
     glyphs = font_advances(False)
-    return all(char in glyphs or is_in_code_range("NARROW", ord(char)) for char in text)
+    return all(char in glyphs or _is_in_code_range("NARROW", ord(char)) for char in text)
 
 
 def replace_unsafe_characters(text: str) -> str:
@@ -198,7 +198,7 @@ def joins_previous_character(text: str, index: int) -> bool:
     >>> joins_previous_character("e\\u0301", 1), joins_previous_character("ab", 1)
     (True, False)
     """
-    return is_in_code_range("NARROW", ord(text[index])) or text[index - 1] == "\N{ZERO WIDTH JOINER}"
+    return _is_in_code_range("NARROW", ord(text[index])) or text[index - 1] == "\N{ZERO WIDTH JOINER}"
 
 
 def group_thousands(number: int) -> str:

@@ -1,15 +1,111 @@
-"""The contents of one open group. They depend on the graph, not on which other groups are open."""
+"""Flat edges grouped in bundles, one per drawn line; stored as columns, since a level can have a million lines."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import field
-from typing import Literal
+from typing import Literal, Protocol
 
-from graphviz_tb.model.bundles import EMPTY_BUNDLE, EdgeBundles
-from graphviz_tb.model.columns import Ints
+import numpy as np
+
+from graphviz_tb.model.columns import Ints, Longs
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.tensors import CarriedTensors
+from graphviz_tb.model.tensors import CarriedTensors, Tensor, carry_tensors
+
+OutputPairs = tuple[tuple[int, int], ...]
+
+
+class EdgeBundles(Protocol):
+    """Bundles of lines, by number."""
+
+    def carried_tensors(self, number: int) -> CarriedTensors:
+        """Return the distinct tensors of line `number`."""
+
+    def flat_edges(self, number: int) -> Ints | None:
+        """Return the ids of the flat edges of line `number`, in file order; None if they are unknown."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bundles:
+    """The bundles of one or more levels.
+
+    The flat edges of bundle `b` are `edge[start[b]:start[b + 1]]`, in file order. Rows `held[b]:held[b + 1]` of `node`
+    and `key` are the distinct outputs that its data edges carry; `decode` makes the tensor of one. `known` caches
+    tensors by their outputs: an edge that crosses twelve borders is in twelve bundles but decoded once.
+    """
+
+    edge: Ints
+    start: Longs
+    node: Ints
+    key: Ints
+    held: Longs
+    decode: Callable[[int, int], Tensor]
+    known: dict[OutputPairs, CarriedTensors] = field(default_factory=dict)
+    asked: dict[int, CarriedTensors] = field(default_factory=dict)
+
+    def carried_tensors(self, number: int) -> CarriedTensors:
+        """Return the distinct tensors of line `number`. Lines that carry equal tensors share one value."""
+        carried = self.asked.get(number)
+        if carried is None:
+            first, stop = self.held.item(number), self.held.item(number + 1)
+            outputs: OutputPairs
+            if stop == first + 1:  # nearly always; to slice columns takes three times as long
+                outputs = ((self.node.item(first), self.key.item(first)),)
+            else:
+                outputs = tuple(zip(self.node[first:stop].tolist(), self.key[first:stop].tolist(), strict=True))
+            carried = self.known.get(outputs)
+            if carried is None:
+                carried = self.known[outputs] = CarriedTensors(outputs, self.decode)
+            self.asked[number] = carried
+        return carried
+
+    def flat_edges(self, number: int) -> Ints:
+        """Return the flat edges of a bundle."""
+        return self.edge[self.start[number] : self.start[number + 1]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SmallLevelBundles:
+    """The bundles of a level with few lines: the flat edges and the tensors of each."""
+
+    flat: Sequence[Sequence[int]]
+    tensors: Sequence[CarriedTensors]
+
+    def carried_tensors(self, number: int) -> CarriedTensors:
+        """Return the distinct tensors of line `number`."""
+        return self.tensors[number]
+
+    def flat_edges(self, number: int) -> Ints:
+        """Return the flat edges of a bundle."""
+        return np.array(self.flat[number], np.int32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SingleBundle:
+    """The bundle of a single line, its tensors already decoded."""
+
+    tensors: CarriedTensors = field(default_factory=carry_tensors)
+    flat: Ints | None = None
+
+    def carried_tensors(self, number: int) -> CarriedTensors:
+        """Return the tensors of the line, for any number."""
+        return self.tensors
+
+    def flat_edges(self, number: int) -> Ints | None:
+        """Return the flat edges of the line, for any number."""
+        return self.flat
+
+
+EMPTY_BUNDLE = SingleBundle()
+
+
+def bundle_of_tensors(*tensors: Tensor) -> SingleBundle:
+    """Make the bundle of a line that carries these tensors."""
+    return SingleBundle(carry_tensors(*tensors))
+
+
+# The contents of one open group. They depend on the graph, not on which other groups are open.
 
 Side = Literal["in", "out"]
 StubKind = Literal["shortcut", "constant", "summary", "weight"]
@@ -186,3 +282,48 @@ class LevelForm:
 
 
 MetagraphLine = Metaedge | Bridge
+
+
+# The thickness of a line, by the number of elements that flow along it.
+
+THINNEST_TENTHS, THICKEST_TENTHS = 10, 60  # tenths of a pixel
+
+
+def _least_elements(tenths: int) -> int:
+    """Return the least number of elements n whose line is `tenths` thick: 10 + 50·log10(n)/8, rounded, computed in
+    integers."""
+    exponent = 8 * (2 * (tenths - THINNEST_TENTHS) - 1)  # n ** 100 >= 10 ** exponent
+    number = round(10 ** (exponent / 100)) - 1  # may be off by one: integers decide
+    while number**100 < 10**exponent:
+        number += 1
+    return number
+
+
+THICKNESS_THRESHOLDS = tuple(_least_elements(tenths) for tenths in range(THINNEST_TENTHS + 1, THICKEST_TENTHS + 1))
+
+
+def line_thickness(edge: Metaedge | Bridge) -> int:
+    """Return the thickness in tenths of a pixel: by the number of elements if it is known, thin otherwise.
+
+    >>> from graphviz_tb.model.metagraph import bundle_of_tensors
+    >>> from graphviz_tb.model.tensors import Tensor
+    >>> bundles = bundle_of_tensors(Tensor((100,))), bundle_of_tensors(Tensor())
+    >>> tuple(line_thickness(Metaedge(0, 1, 1, 0, 0, bundle)) for bundle in bundles)
+    (23, 10)
+    """
+    if edge.kind == "control" or not edge.carried_tensors.has_known_shape:
+        return THINNEST_TENTHS
+    return THINNEST_TENTHS + bisect_right(
+        THICKNESS_THRESHOLDS, edge.carried_tensors.element_count(enough=THICKNESS_THRESHOLDS[-1])
+    )
+
+
+def main_path_weight(edge: Metaedge | Bridge) -> int:
+    """Return the thickness, negated for a line of indices, sizes and masks only, so that main paths avoid it.
+
+    >>> from graphviz_tb.model.metagraph import bundle_of_tensors
+    >>> from graphviz_tb.model.tensors import Tensor
+    >>> main_path_weight(Metaedge(0, 1, 1, 0, 0, bundle_of_tensors(Tensor((100,), "int32"))))
+    -23
+    """
+    return -line_thickness(edge) if edge.carried_tensors.is_indexing else line_thickness(edge)

@@ -2,8 +2,8 @@
 
 class       the class of a layer
 roles       its roles, in words of `LayerRole`
-shape       the rule of its output shapes (read/keras/shapes.py); empty if unknown
-parameters  the rule that counts its parameters (read/keras/parameters.py); 0 if it has none, empty if unknown
+shape       the rule of its output shapes (keras/output_shapes.py); empty if unknown
+parameters  the rule that counts its parameters (keras/parameters.py); 0 if it has none, empty if unknown
 flops       the rule of its FLOPs (annotate/costs/layers.py); 0 if it only moves elements, empty if unknown
 defaults    defaults of its configuration that are special to the class, as JSON
 """

@@ -1,4 +1,5 @@
-"""Write the columns `format_outputs` and `format_defaults` of `ops.tsv` from TensorFlow's registry, and keep the other
+"""Write the columns `_format_outputs` and `_format_defaults` of `ops.tsv` from TensorFlow's registry, and keep the
+other
 columns.
 
 Needs TensorFlow: ``python -m graphviz_tb.ops.make``. Names, dtypes and defaults of released ops never change, so the
@@ -18,16 +19,16 @@ from graphviz_tb.ops.table import OP_LINES, OpRow, op_row
 SKIPPED_ATTRIBUTES = {"container", "shared_name", "config", "config_proto", "executor_type", "use_locking", "metadata"}
 
 
-def write_op_table() -> None:
+def _write_op_table() -> None:
     """Write `ops.tsv` next to this file; ops that TensorFlow does not register keep their lines."""
     from tensorflow.core.framework import op_def_pb2  # type: ignore[import-untyped,import-not-found,unused-ignore]
     from tensorflow.python.client import pywrap_tf_session  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     listed = op_def_pb2.OpList.FromString(pywrap_tf_session.TF_GetBuffer(pywrap_tf_session.TF_GetAllOpList()))
     rows = {op: op_row(op) or OpRow() for op in OP_LINES}
-    for op in filter(is_public_op, listed.op):
+    for op in filter(_is_public_op, listed.op):
         rows[op.name] = rows.get(op.name, OpRow())._replace(
-            outputs=" ".join(format_outputs(op)), defaults=format_defaults(op)
+            outputs=" ".join(_format_outputs(op)), defaults=_format_defaults(op)
         )
     # Patterns stay first, in their order, as the first match counts.
     order = sorted(rows, key=lambda op: (False,) if "*" in op else (True, op))
@@ -36,47 +37,47 @@ def write_op_table() -> None:
     Path(__file__).with_name("ops.tsv").write_text(f"{head}\n{text}", encoding="utf-8")
 
 
-def is_public_op(op: Any) -> bool:
+def _is_public_op(op: Any) -> bool:
     """Return whether an op occurs in graphs that people write, not only in those that the runtime makes."""
     return not op.name.startswith(("_Mkl", "_MKL", "_Xla", "_TPU", "_Kernel"))
 
 
-def format_outputs(op: Any) -> Iterator[str]:
+def _format_outputs(op: Any) -> Iterator[str]:
     """Yield outputs as `name:dtype` or `name:$attribute`; lists as `name:dtype*count` or `name:*attribute`."""
     for arg in op.output_arg:
         if arg.type_list_attr:
             yield f"{arg.name}:*{arg.type_list_attr}"
             continue
-        dtype = f"${arg.type_attr}" if arg.type_attr else base_dtype_name(arg.type)
+        dtype = f"${arg.type_attr}" if arg.type_attr else _base_dtype_name(arg.type)
         yield f"{arg.name}:{dtype}" + (f"*{arg.number_attr}" if arg.number_attr else "")
 
 
-def format_defaults(op: Any) -> str:
+def _format_defaults(op: Any) -> str:
     """Return the defaults of attributes as JSON, "" if there are none."""
     default_of = {}
     for attr in op.attr:
         if attr.name in SKIPPED_ATTRIBUTES or attr.name.startswith("_") or not attr.HasField("default_value"):
             continue
-        value = default_as_json(attr.default_value)
+        value = _default_as_json(attr.default_value)
         if value is not None:
             default_of[attr.name] = value
     return json.dumps(default_of, separators=(",", ":")) if default_of else ""
 
 
-def base_dtype_name(number: int) -> str:
+def _base_dtype_name(number: int) -> str:
     """Return the name of a dtype; of a reference that of its base type."""
     from tensorflow import dtypes  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     return str(dtypes.as_dtype(number).base_dtype.name)
 
 
-def default_as_json(value: Any) -> Any:
+def _default_as_json(value: Any) -> Any:
     """Return a default as JSON; None for a shape, a tensor or a function."""
     kind = value.WhichOneof("value")
     if kind == "s":
         return value.s.decode("utf-8", "replace")
     if kind == "type":
-        return base_dtype_name(value.type)
+        return _base_dtype_name(value.type)
     if kind in ("i", "b"):
         return getattr(value, kind)
     if kind == "f":
@@ -90,4 +91,4 @@ def default_as_json(value: Any) -> Any:
 
 
 if __name__ == "__main__":
-    write_op_table()
+    _write_op_table()

@@ -11,37 +11,42 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphviz_tb.algorithms.calls import OpCounter, uncalled_functions
-from graphviz_tb.algorithms.layer_rows import layer_rows
-from graphviz_tb.arrange import ArrangeOptions
+from graphviz_tb.api.layout import groups_opened_by_picture
+from graphviz_tb.arrange.level import ArrangeOptions
 from graphviz_tb.color import SCHEMES
-from graphviz_tb.layout import groups_opened_by_picture
+from graphviz_tb.events.graphs import is_event_file
+from graphviz_tb.graphs.calls import OpCounter, uncalled_functions
+from graphviz_tb.graphs.rows import layer_rows
 from graphviz_tb.limits import MAX_STEP_ROWS
+from graphviz_tb.logs.run_statistics import profiles_by_step, statistics_by_step
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measure import _advance, joins_previous_character
-from graphviz_tb.model.paths import RowPath, child_path, path_address
-from graphviz_tb.model.stacks import sole_stack, usual_member
+from graphviz_tb.model.paths import RowPath, child_path, path_address, sole_stack, usual_member
 from graphviz_tb.model.stats import Stats
 from graphviz_tb.model.theme import THEMES
+from graphviz_tb.open.groups import lone_members
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.page import cards, colours, rows
-from graphviz_tb.page.apart import add_ungrouped_levels
 from graphviz_tb.page.blocks import DataBlock, TextTable, ints_block, json_block
-from graphviz_tb.page.copied import CopiedLevels, WalkedLevels, add_differing_copies
-from graphviz_tb.page.held import LevelStore, level_key
-from graphviz_tb.page.laying import PageArranger
+from graphviz_tb.page.levels import LevelStore, PageArranger, level_key
 from graphviz_tb.page.profile import ProfilePart, pack_profiles
-from graphviz_tb.page.walk import AsideLevel, has_auxiliary_area, levels_without_aside, walk_levels
-from graphviz_tb.read.logdir import is_event_file
+from graphviz_tb.page.ungrouping import add_ungrouped_levels
+from graphviz_tb.page.walk import (
+    AsideLevel,
+    CopiedLevels,
+    WalkedLevels,
+    add_differing_copies,
+    has_auxiliary_area,
+    levels_without_aside,
+    walk_levels,
+)
 from graphviz_tb.render.html import page_bytes, viewer_source
-from graphviz_tb.statistics import profiles_by_step, statistics_by_step
-from graphviz_tb.view.opening import lone_members
 
 if TYPE_CHECKING:
-    from graphviz_tb.model.saved_view import SavedView
+    from graphviz_tb.api.base_model import BaseModel
+    from graphviz_tb.model.facts import SavedView
     from graphviz_tb.model.subject import PictureStages
-    from graphviz_tb.openable import BaseModel
-    from graphviz_tb.page.logged import SourceLog
+    from graphviz_tb.page.log import SourceLog
 
 PAGE_SHELL_BYTES = 400_000  # bytes of a page without its blocks, about
 LOG_SHARE_OF_PAGE = 0.5  # largest share of a page for the points of a log
@@ -59,28 +64,28 @@ SCRIPT_OPTIONS = ("color_by", "direction", "legend", "max_annotations", "theme")
 def html(model: BaseModel, options: PictureOptions) -> bytes:
     """Return the whole page as one file."""
     held, traced = (
-        open_page_log(model.source),
-        pack_model_profiles(model, int(options.page_max * 1e6 * PROFILE_SHARE_OF_PAGE)),
+        _open_page_log(model.source),
+        _pack_model_profiles(model, int(options.page_max * 1e6 * PROFILE_SHARE_OF_PAGE)),
     )
     if held is None and not traced.count:
         head, blocks = page_data(model, options)
         return page_bytes(head, blocks, head["title"] or "graph")
-    from graphviz_tb.page.logged import empty_log_part, pack_log
+    from graphviz_tb.page.log import empty_log_part, pack_log
 
     name, room = (
-        page_title(model, options) or "log",
-        int(options.page_max * 1e6 * LOG_SHARE_OF_PAGE) - packed_size(traced.blocks),
+        _page_title(model, options) or "log",
+        int(options.page_max * 1e6 * LOG_SHARE_OF_PAGE) - _packed_size(traced.blocks),
     )
     part = empty_log_part(name, traced.count) if held is None else pack_log(held, name, room, model.joins, traced.count)
     added = [*part.blocks, *traced.blocks] if traced.count else list(part.blocks)
-    used = packed_size(added) / 1e6
+    used = _packed_size(added) / 1e6
     head, blocks = page_data(
         model, replace(options, page_max=max(options.page_max - used, options.page_max * LOG_SHARE_OF_PAGE))
     )
     return page_bytes({**head, "log": True}, [*blocks, *added], head["title"] or "log")
 
 
-def open_page_log(source: Any) -> SourceLog | None:
+def _open_page_log(source: Any) -> SourceLog | None:
     """Open the log and the embeddings of a source; None if it is no log. Imports the log readers only for a folder or
     event file."""
     if not isinstance(source, str | os.PathLike):
@@ -88,12 +93,12 @@ def open_page_log(source: Any) -> SourceLog | None:
     path = FilePath(source)
     if not (path.is_dir() or is_event_file(path)):
         return None
-    from graphviz_tb.page.logged import open_source_log
+    from graphviz_tb.page.log import open_source_log
 
     return open_source_log(source)
 
 
-def pack_model_profiles(model: BaseModel, room: int) -> ProfilePart:
+def _pack_model_profiles(model: BaseModel, room: int) -> ProfilePart:
     """Pack the profiles of the requested steps, or of all steps in the source."""
     asked = model.options.read
     chosen = asked.step is not None or asked.profile is not None or bool(asked.run_metadata)
@@ -125,39 +130,39 @@ def page_data(
     held = LevelStore(hierarchy, table, limit, alone)
     lay = PageArranger(ArrangeOptions(options.engine, wrap=options.wrap), model.arrangements, held)
     copied = CopiedLevels(model.members if alone and not extra.each else model.expander)
-    levels, inside, apart = add_page_levels(model, lay, opened, held, copied, whole=bool(extra.schemes), alone=alone)
+    levels, inside, apart = _add_page_levels(model, lay, opened, held, copied, whole=bool(extra.schemes), alone=alone)
     index, runs = held.index, held.level_blocks()
     facts = model.facts if extra.schemes else model.facts_for_picture(options)
     shades = [] if extra.schemes else list(colours.colouring_blocks(hierarchy, facts, inside, table, options.stats))
     shades += extra.blocks(table, levels)
     schemes = list(extra.schemes) or [shade.name.split("/")[1] for shade in shades if shade.name.count("/") == 1]
-    listed, stepwise, left = pack_step_colours(model, options, inside, table, compared=bool(extra.schemes))
+    listed, stepwise, left = _pack_step_colours(model, options, inside, table, compared=bool(extra.schemes))
     columns = ints_block("rows", rows.row_columns(hierarchy, table))
     edges = cards.edge_block(hierarchy, model.facts, table)
     head = {
-        **page_head(model, options, table),
+        **_page_head(model, options, table),
         "open": [list(path) for path in opened if path != (0,)],
         "schemes": schemes,
         "steps": listed,
         "measured": [word for word in schemes if word in colours.COLOURING_UNITS],
-        **(stack_rows(hierarchy) if alone else {}),
-        **({"view": saved_view_values(model.view)} if model.view is not None else {}),
+        **(_stack_rows(hierarchy) if alone else {}),
+        **({"view": _saved_view_values(model.view)} if model.view is not None else {}),
         "apart": {str(row): rank for row, rank in apart.items()},
         "notices": [*(notice.message for notice in (*model.notices, *notices, *lay.notices())), *left],
         **extra.head,
     }
     # The table of texts is complete: attributes have their own texts.
     texts = table.numbered_texts()
-    head["advances"] = character_advances(texts)
+    head["advances"] = _character_advances(texts)
     first, last = (
         [json_block("words", texts), columns, ints_block("copies", copied.copy_numbers())],
         [*shades, *stepwise, edges],
     )
-    room = limit - PAGE_SHELL_BYTES - packed_size(first) - packed_size(last)
+    room = limit - PAGE_SHELL_BYTES - _packed_size(first) - _packed_size(last)
     attributes = list(cards.card_blocks(hierarchy, model.facts))
     # Levels first; the blocks of cards get half of the room if they need it, and whatever levels leave.
-    runs = blocks_within(runs, room - min(packed_size(attributes), room // 2))
-    attributes = blocks_within(attributes, room - packed_size(runs))
+    runs = _blocks_within(runs, room - min(_packed_size(attributes), room // 2))
+    attributes = _blocks_within(attributes, room - _packed_size(runs))
     kept = {key: place for key, place in index.items() if place[0] < len(runs)}
     # Counts the main graph and functions: keys inside calls have a dot.
     head["left"] = sum(
@@ -166,12 +171,12 @@ def page_data(
     return head, [*first, json_block("levels", kept), *runs, *last, *attributes]
 
 
-def pack_step_colours(
+def _pack_step_colours(
     model: BaseModel, options: PictureOptions, inside: list[RowPath], table: TextTable, compared: bool
 ) -> tuple[list[str], list[DataBlock], list[str]]:
     """Return the names of the steps to choose from, the blocks of their colours, and notices about omitted steps.
     Traced steps come first, then logged ones; a `compared` page has the colours of the diff only."""
-    hierarchy, traced = model.hierarchy, step_statistics(model)
+    hierarchy, traced = model.hierarchy, _step_statistics(model)
     most = max(1, MAX_STEP_ROWS // (STEP_COST_ROWS + len(hierarchy) + CALL_BOX_COST_ROWS * len(inside)))
     steps = dict(islice(traced.items(), most))
     if not steps and not compared:
@@ -182,7 +187,7 @@ def pack_step_colours(
     return list(steps), blocks, [said] if len(steps) < len(traced) else []
 
 
-def add_page_levels(
+def _add_page_levels(
     model: BaseModel,
     lay: PageArranger,
     opened: Collection[RowPath],
@@ -230,37 +235,37 @@ def add_page_levels(
         )
 
 
-def page_head(model: BaseModel, options: PictureOptions, table: TextTable) -> dict[str, Any]:
+def _page_head(model: BaseModel, options: PictureOptions, table: TextTable) -> dict[str, Any]:
     """Return the part of the head that does not depend on which groups are open."""
     hierarchy = model.hierarchy
     return {
         "format": "tbgraph page",
         "version": PAGE_DATA_VERSION,
         "options": {name: getattr(options, name) for name in SCRIPT_OPTIONS},
-        "select": selected_address(model, options),
+        "select": _selected_address(model, options),
         "themes": {name: asdict(theme) for name, theme in THEMES.items()},
         "calls": rows.call_entries(hierarchy),
         "functions": list(hierarchy.function_rows),
         "uncalled": uncalled_functions(hierarchy),
-        "labels": row_labels(hierarchy, table),
+        "labels": _row_labels(hierarchy, table),
         "layers": layer_rows(hierarchy),
         "rows": len(hierarchy),
-        "title": page_title(model, options),
-        "trace": trace_title(model, options),
+        "title": _page_title(model, options),
+        "trace": _trace_title(model, options),
         "traced": [word for word, scheme in SCHEMES.items() if scheme.measured or options.stats],
         "leftOut": model.loaded.left_out if model.loaded else 0,
         "opsThrough": -1 if (ops := OpCounter(hierarchy)(0)) is None else ops,
     }
 
 
-def saved_view_values(view: SavedView) -> dict[str, Any]:
+def _saved_view_values(view: SavedView) -> dict[str, Any]:
     """Return the values of a view file: the page saves them with the groups that the reader opened."""
-    from graphviz_tb.view_file import view_file_values  # most pages have none
+    from graphviz_tb.api.view_files import view_file_values  # most pages have none
 
     return view_file_values(view)
 
 
-def stack_rows(hierarchy: Hierarchy) -> dict[str, Any]:
+def _stack_rows(hierarchy: Hierarchy) -> dict[str, Any]:
     """Return the stacks that show one member, each with its usual member, and the groups that contain only a stack."""
     groups = np.flatnonzero(hierarchy.node < 0).tolist()
     drawn = {row: sole_stack(hierarchy, row) for row in groups if row > 0}
@@ -270,18 +275,18 @@ def stack_rows(hierarchy: Hierarchy) -> dict[str, Any]:
     }
 
 
-def packed_size(blocks: Iterable[DataBlock]) -> int:
+def _packed_size(blocks: Iterable[DataBlock]) -> int:
     """Return the bytes of blocks in the file."""
     return sum(len(block.base64_text) for block in blocks)
 
 
-def blocks_within(blocks: list[DataBlock], room: int) -> list[DataBlock]:
+def _blocks_within(blocks: list[DataBlock], room: int) -> list[DataBlock]:
     """Return the first blocks that fit in `room` bytes; at least one."""
     sizes = accumulate(len(block.base64_text) for block in blocks)
     return [block for index, (block, size) in enumerate(zip(blocks, sizes, strict=True)) if not index or size <= room]
 
 
-def step_statistics(model: BaseModel) -> dict[str, Callable[[], Stats]]:
+def _step_statistics(model: BaseModel) -> dict[str, Callable[[], Stats]]:
     """Return the statistics of each traced step by name; empty unless several steps were joined."""
     stats = model.facts.stats
     if stats is None or len(stats.steps) < 2 or model.loaded is None:
@@ -289,17 +294,17 @@ def step_statistics(model: BaseModel) -> dict[str, Callable[[], Stats]]:
     return statistics_by_step(model.files[0], model.loaded, model.hierarchy, model.options)
 
 
-def selected_address(model: BaseModel, options: PictureOptions) -> str:
+def _selected_address(model: BaseModel, options: PictureOptions) -> str:
     """Return the address to select when the page is opened, "" for none: a page selects one."""
     paths = (path for paths in model.names.find_each(options.select) for path in paths)
     return next((path_address(model.hierarchy, path) for path in paths), "")
 
 
-def page_title(model: BaseModel, options: PictureOptions) -> str:
+def _page_title(model: BaseModel, options: PictureOptions) -> str:
     return options.title if options.title is not None else model.name
 
 
-def trace_title(model: BaseModel, options: PictureOptions) -> str:
+def _trace_title(model: BaseModel, options: PictureOptions) -> str:
     """Name the measured steps and those they are compared with; "" if the title was given."""
     stats, before = model.facts.stats, model.facts.before
     if stats is None or options.title is not None:
@@ -307,14 +312,14 @@ def trace_title(model: BaseModel, options: PictureOptions) -> str:
     return f"{stats.title}, against {before.title}" if before is not None else stats.title
 
 
-def row_labels(hierarchy: Hierarchy, table: TextTable) -> list[list[int]]:
+def _row_labels(hierarchy: Hierarchy, table: TextTable) -> list[list[int]]:
     """Return [row, text] for each row whose label is not the last segment of its name."""
     rows = hierarchy.row_of_node
     texts = {int(rows[node]): text for node, text in hierarchy.graph.labels.items() if rows[node] >= 0}
     return [[row, table(text)] for row, text in sorted({**texts, **hierarchy.labels, **hierarchy.short}.items())]
 
 
-def character_advances(texts: Iterable[str]) -> dict[str, Any]:
+def _character_advances(texts: Iterable[str]) -> dict[str, Any]:
     """Return the advance of each character in use, in both weights, and the characters that join the one before."""
     chars = sorted(
         set(PRINTABLE_ASCII + REPLACEMENT_CHARS + viewer_source("place.js") + viewer_source("strings.js")).union(

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphviz_tb.limits import CARDS_PER_BLOCK
-from graphviz_tb.model.facts import Facts
-from graphviz_tb.model.given import fact_text
-from graphviz_tb.model.graph import COLOCATION_ATTR
+from graphviz_tb.graphs.tensors import claimed_element_count, decode_elements, stored_elements
+from graphviz_tb.limits import CARDS_PER_BLOCK, MAX_HISTOGRAM_ELEMENTS, MAX_MEASURED_ELEMENTS
+from graphviz_tb.model.facts import Facts, fact_text
+from graphviz_tb.model.graph import COLOCATION_ATTR, Graph
 from graphviz_tb.model.hierarchy import OP_ROW, Hierarchy
 from graphviz_tb.model.tensors import Tensor
-from graphviz_tb.ops.words import attribute_description, op_description
+from graphviz_tb.ops.roles import CONSTANT_OPS
+from graphviz_tb.ops.table import attribute_description, op_description
 from graphviz_tb.page.blocks import (
     INT_DTYPE,
     DataBlock,
@@ -23,9 +24,81 @@ from graphviz_tb.page.blocks import (
     json_block,
     json_list_block,
 )
-from graphviz_tb.page.contents import constant_blocks
-from graphviz_tb.view.attribute_words import attribute_texts, config_texts
-from graphviz_tb.view.labels import describe_shape
+from graphviz_tb.words.attributes import attribute_texts, config_texts
+from graphviz_tb.words.line_labels import describe_shape
+
+if TYPE_CHECKING:
+    from graphviz_tb.proto import TensorProto
+
+# Contents of constants for their cards: range, mean, zeros and a histogram, mostly of frozen weights.
+
+CONSTANT_BINS = 24
+MIN_HISTOGRAM_ELEMENTS = 8  # elements from which on a histogram says more than the elements
+
+
+def _constant_blocks(graph: Graph, number: Callable[[int], int]) -> Iterator[DataBlock]:
+    """Yield the contents of constants by their positions in blocks of `CARDS_PER_BLOCK` nodes, without empty blocks.
+    Nodes of equal `number` have equal contents."""
+    types = np.array([op in CONSTANT_OPS for op in graph.op_types], bool)
+    room = int(MAX_MEASURED_ELEMENTS)
+    told: dict[int, dict[int, list[Any]]] = {}
+    known: dict[int, list[Any] | None] = {}
+    for node in np.flatnonzero(types[graph.op]).tolist() if len(graph) else ():
+        definition = graph.node_def(node)
+        if definition is None or not definition.attr["value"].HasField("tensor"):
+            continue
+        tensor = definition.attr["value"].tensor
+        count = claimed_element_count(tensor)
+        if not 0 < count <= room:
+            continue
+        room -= count
+        alike = number(node)
+        if alike not in known:
+            known[alike] = _measure_constant(tensor, count)
+        if (measured := known[alike]) is not None:
+            told.setdefault(node // CARDS_PER_BLOCK, {})[node % CARDS_PER_BLOCK] = measured
+    for block, lines in told.items():
+        yield json_block(f"contents/{block}", lines)
+
+
+def _measure_constant(tensor: TensorProto, count: int) -> list[Any] | None:
+    """Return the number of elements, least, largest, mean, zeros, elements that are not finite, and the counts of equal
+    bins from the least to the largest; None for values without an order.
+
+    >>> from graphviz_tb.proto import TensorProto
+    >>> _measure_constant(TensorProto(dtype=1, float_val=[0, 0, 1, 3]), 4)
+    [4, 0.0, 3.0, 1.0, 2, 0, []]
+    """
+    elements = stored_elements(tensor, count)
+    if elements is None or elements.dtype.kind == "c" or not len(elements):
+        return None
+    numbers = decode_elements(elements, tensor.dtype)
+    finite = np.isfinite(numbers)
+    known = numbers if np.all(finite) else numbers[finite]
+    if not len(known):
+        return [count, None, None, None, 0, count, []]
+    # TensorFlow may omit trailing equal elements: the last one repeats to the end.
+    more = count - len(numbers) if finite[-1] else 0
+    last = float(known[-1])
+    least, most = float(np.min(known)), float(np.max(known))
+    mean = (float(np.sum(known, dtype=np.float64)) + more * last) / (len(known) + more)
+    zeros = len(known) - int(np.count_nonzero(known)) + (more if last == 0 else 0)
+    odd = count - len(known) - more
+    spread = _count_bins(known, more, least, most)
+    return [count, least, most, mean if np.isfinite(mean) else None, zeros, odd, spread]
+
+
+def _count_bins(numbers: np.ndarray, more: int, least: float, most: float) -> list[int]:
+    """Count the numbers in each of `CONSTANT_BINS` equal bins, the last number `more` times again; of very many
+    numbers, those
+    at equal distances."""
+    if len(numbers) < MIN_HISTOGRAM_ELEMENTS or not least < most or not np.isfinite(most - least):
+        return []
+    some = np.append(numbers[:: -(-len(numbers) // int(MAX_HISTOGRAM_ELEMENTS))], numbers[-1:]).astype(np.float64)
+    bins = np.minimum(((some - least) * (CONSTANT_BINS / (most - least))).astype(np.int64), CONSTANT_BINS - 1)
+    found = np.bincount(bins[:-1], minlength=CONSTANT_BINS)
+    found[bins[-1]] += more
+    return [int(each) for each in found]
 
 
 def edge_block(hierarchy: Hierarchy, facts: Facts, table: TextTable) -> DataBlock:
@@ -65,10 +138,10 @@ def card_blocks(hierarchy: Hierarchy, facts: Facts) -> Iterator[DataBlock]:
         found.append(json_list_block(f"attributes/{start // CARDS_PER_BLOCK}", map(attributes.card_attributes, nodes)))
     if graph.layers:
         attributes.names.update(key for layer in graph.layers.values() for key in layer.config)
-        yield layer_block(hierarchy)
-    yield meaning_block(hierarchy, attributes.names)
+        yield _layer_block(hierarchy)
+    yield _meaning_block(hierarchy, attributes.names)
     yield from found
-    yield from constant_blocks(graph, facts.definition)
+    yield from _constant_blocks(graph, facts.definition)
 
 
 class AttributeTexts:
@@ -91,7 +164,9 @@ class AttributeTexts:
                 self.encode_attributes(each for each in listed if each[0] > COLOCATION_ATTR),
             )
         before, behind = self._known[number]
-        given = self.encode_attributes(user_fact_words(self._hierarchy, self._facts, node)) if self._facts.given else []
+        given = (
+            self.encode_attributes(_user_fact_words(self._hierarchy, self._facts, node)) if self._facts.given else []
+        )
         return b"[%b]" % b",".join((*before, *self.colocation_texts(node), *behind, *given))
 
     def colocation_texts(self, node: int) -> list[bytes]:
@@ -111,7 +186,7 @@ class AttributeTexts:
         return list(map(compact_json, named))
 
 
-def user_fact_words(hierarchy: Hierarchy, facts: Facts, node: int) -> list[list[Any]]:
+def _user_fact_words(hierarchy: Hierarchy, facts: Facts, node: int) -> list[list[Any]]:
     """Return the facts that a user gave about a node, as attributes."""
     row = int(hierarchy.row_of_node[node])
     if facts.given is None or row < 0:
@@ -119,7 +194,7 @@ def user_fact_words(hierarchy: Hierarchy, facts: Facts, node: int) -> list[list[
     return [[name, fact_text(value)] for name, value in facts.given.values_of_row(row).items()]
 
 
-def layer_block(hierarchy: Hierarchy) -> DataBlock:
+def _layer_block(hierarchy: Hierarchy) -> DataBlock:
     """Return the Keras layers of a file by row: class, and the whole configuration in words."""
     told = hierarchy.graph.layers
     rows = [row for row in range(1, int(hierarchy.end[0])) if hierarchy.name[row] in told] if told else []
@@ -127,7 +202,7 @@ def layer_block(hierarchy: Hierarchy) -> DataBlock:
     return json_block("layers", {row: [layer.class_name, config_texts(layer.config)] for row, layer in named})
 
 
-def meaning_block(hierarchy: Hierarchy, attributes: Iterable[str]) -> DataBlock:
+def _meaning_block(hierarchy: Hierarchy, attributes: Iterable[str]) -> DataBlock:
     """Return the meanings of the op types, layers and attributes of a file, in each language."""
     graph = hierarchy.graph
     classes = {layer.class_name for layer in graph.layers.values()}

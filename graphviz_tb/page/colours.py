@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from graphviz_tb.algorithms.colours import mix_colours
 from graphviz_tb.color import SCHEMES, Colouring, make_colouring
 from graphviz_tb.color.colouring import ColourValues, NumberColouring
-from graphviz_tb.color.measured import FADED_PERCENT
-from graphviz_tb.color.with_stats import stats_colouring
+from graphviz_tb.color.measured import FADED_PERCENT, stats_colouring
 from graphviz_tb.errors import MissingFacts
+from graphviz_tb.graphs.drawing_math import mix_colours
 from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -46,19 +45,19 @@ def colouring_blocks(
     """
     for scheme in SCHEMES:
         try:
-            painters = colour_in_all_themes(hierarchy, facts, scheme)
+            painters = _colour_in_all_themes(hierarchy, facts, scheme)
         except MissingFacts:
             continue
-        numeric = numeric_colourings(painters)
+        numeric = _numeric_colourings(painters)
         if numeric:
-            yield from ramp_blocks(numeric, inside, table, scheme)
+            yield from _ramp_blocks(numeric, inside, table, scheme)
         else:
             yield from row_colouring_blocks(
                 hierarchy, [stats_colouring(painter, facts.stats) if stats else painter for painter in painters], table
             )
 
 
-def colour_in_all_themes(hierarchy: Hierarchy, facts: Facts, scheme: str) -> list[Colouring]:
+def _colour_in_all_themes(hierarchy: Hierarchy, facts: Facts, scheme: str) -> list[Colouring]:
     """Return a colouring in each theme."""
     first, *others = THEMES
     painter = make_colouring(hierarchy, facts, scheme, first)
@@ -68,7 +67,7 @@ def colour_in_all_themes(hierarchy: Hierarchy, facts: Facts, scheme: str) -> lis
     ]
 
 
-def numeric_colourings(painters: Sequence[Colouring]) -> list[NumberColouring]:
+def _numeric_colourings(painters: Sequence[Colouring]) -> list[NumberColouring]:
     """Return the colourings as colourings by a number; [] if they are not."""
     return [numeric for painter in painters if (numeric := painter.as_number_colouring()) is not None]
 
@@ -84,13 +83,13 @@ def step_colouring_blocks(
             if SCHEMES[scheme].measured:
                 painters = [make_colouring(hierarchy, alone, scheme, theme) for theme in THEMES]
                 fills = f"colour/{scheme}@0" if number else None
-                yield from ramp_blocks(numeric_colourings(painters), inside, table, f"{scheme}@{number}", fills)
+                yield from _ramp_blocks(_numeric_colourings(painters), inside, table, f"{scheme}@{number}", fills)
 
 
 def logged_colouring_blocks(hierarchy: Hierarchy, each: Iterable[Facts], table: TextTable) -> Iterator[DataBlock]:
     """Yield the colouring by logged values of each step, named by the number of the step."""
     for number, facts in enumerate(each):
-        painters = colour_in_all_themes(hierarchy, facts, COLOR_BY_LOGGED)
+        painters = _colour_in_all_themes(hierarchy, facts, COLOR_BY_LOGGED)
         yield from row_colouring_blocks(
             hierarchy, [replace(painter, scheme=f"logged@{number}") for painter in painters], table
         )
@@ -117,7 +116,7 @@ def row_looks(
         return fills.setdefault(looks, len(fills))
 
     def look(row: int, first: RowFill) -> tuple[int, list[int]]:
-        legends = zip(*(row_legend(painter, row) for painter in painters), strict=True)
+        legends = zip(*(_row_legend(painter, row) for painter in painters), strict=True)
         keys = [(rows[0].label, number(*(entry.fill for entry in rows))) for rows in legends]
         drawn = number(first, *(painter.fill_of((row,)) for painter in painters[1:]))  # one number in all themes
         return drawn, [legend.setdefault(key, len(legend)) for key in keys]
@@ -141,8 +140,8 @@ def row_looks(
     fill, entries, second, account = zip(*answers, strict=True) if answers else ((), (), (), ())
     by_row = np.array(which, np.int64)
     columns = [np.array(column, np.int64)[by_row] for column in (fill, second, account)]
-    columns += concatenate_lists(entries, by_row)
-    order = legend_ranks([key[1] for key in legend], list(fills), [painter.theme.hues for painter in painters])
+    columns += _concatenate_lists(entries, by_row)
+    order = _legend_ranks([key[1] for key in legend], list(fills), [painter.theme.hues for painter in painters])
     told = {
         "fills": [theme_fill_values(pair) for pair in fills],
         "legend": list(legend),
@@ -152,10 +151,10 @@ def row_looks(
     return told, tuple(columns)
 
 
-def concatenate_lists(lists: Sequence[Sequence[int]], which: Longs) -> tuple[Longs, Longs]:
+def _concatenate_lists(lists: Sequence[Sequence[int]], which: Longs) -> tuple[Longs, Longs]:
     """Return where the list of each row begins, with the end of the last, and all lists concatenated.
 
-    >>> [column.tolist() for column in concatenate_lists([[7, 8], [9]], np.array([1, 0, 1]))]
+    >>> [column.tolist() for column in _concatenate_lists([[7, 8], [9]], np.array([1, 0, 1]))]
     [[0, 1, 3, 4], [9, 7, 8, 9]]
     """
     held = np.fromiter(chain.from_iterable(lists), np.int64)
@@ -165,12 +164,12 @@ def concatenate_lists(lists: Sequence[Sequence[int]], which: Longs) -> tuple[Lon
     return start, held[np.repeat(begin - start[:-1], size) + np.arange(start[-1])]
 
 
-def row_legend(painter: Colouring, row: int) -> list[LegendRow]:
+def _row_legend(painter: Colouring, row: int) -> list[LegendRow]:
     """Return the entries of the legend for one row."""
     return [entry for entry in painter.legend_rows([(row,)]) if entry.shape != "rest"]
 
 
-def legend_ranks(numbers: list[int], fills: list[tuple[RowFill, ...]], hues: list[tuple[str, ...]]) -> list[int]:
+def _legend_ranks(numbers: list[int], fills: list[tuple[RowFill, ...]], hues: list[tuple[str, ...]]) -> list[int]:
     """Return the rank of each legend row: the order in which letters and hues are assigned."""
 
     def key(number: int) -> tuple[int, int, str, int]:
@@ -185,32 +184,32 @@ def legend_ranks(numbers: list[int], fills: list[tuple[RowFill, ...]], hues: lis
     return rank
 
 
-def ramp_blocks(
+def _ramp_blocks(
     painters: list[NumberColouring], inside: list[RowPath], table: TextTable, name: str, fills: str | None = None
 ) -> Iterator[DataBlock]:
     """Yield the blocks of a colouring by a number: the value and text of each row, and the fills or the name of another
     block with the same fills."""
     light = painters[0]
     numbers = light.number_values(inside)
-    rows = 0, first_op_row(light.hierarchy)
+    rows = 0, _first_op_row(light.hierarchy)
     unknown = [[painter.unknown_fill(row) for painter in painters] for row in rows]  # for a group and for an op
     yield json_block(
         f"colour/{name}",
         {
-            "fills": fills or ramp_fills(painters, numbers.signed),
+            "fills": fills or _ramp_fills(painters, numbers.signed),
             "unknown": [theme_fill_values(tuple(pair)) for pair in unknown],
             "heading": light.heading,
             "measured": COLOURING_UNITS[light.scheme],
             "inside": [".".join(map(str, path)) for path in inside] if numbers.missing else [],
             "rest": [row.label for row in light.legend_rows([]) if row.shape == "rest"],
             "values": [None if value is None else round(value, 3) for value in numbers.values],
-            **dict(ramp_details(numbers, painters, table)),
+            **dict(_ramp_details(numbers, painters, table)),
         },
     )
     yield ints_block(f"colour/{name}/rows", [table(text) for text in numbers.words])
 
 
-def ramp_fills(painters: list[NumberColouring], signed: bool) -> list[Any]:
+def _ramp_fills(painters: list[NumberColouring], signed: bool) -> list[Any]:
     """Return the fills from zero, or from the largest loss if values may be negative, to the largest value."""
     sides = [painter.scaled_to_one() for painter in painters]
     # `shade` takes the square root of a share: (step / STEPS)² is step / STEPS along the ramp.
@@ -218,11 +217,11 @@ def ramp_fills(painters: list[NumberColouring], signed: bool) -> list[Any]:
     return [theme_fill_values(tuple(side.shade_of(share) for side in sides)) for share in shares]
 
 
-def ramp_details(numbers: ColourValues, painters: Sequence[Colouring], table: TextTable) -> Iterator[tuple[str, Any]]:
+def _ramp_details(numbers: ColourValues, painters: Sequence[Colouring], table: TextTable) -> Iterator[tuple[str, Any]]:
     """Yield the fields that only some colourings by a number have."""
     if numbers.missing:
         kinds = ("data", "control", "reference")
-        yield "faint", {kind: [faint_line_colour(kind, painter.theme) for painter in painters] for kind in kinds}
+        yield "faint", {kind: [_faint_line_colour(kind, painter.theme) for painter in painters] for kind in kinds}
         yield "missing", numbers.missing
     if numbers.signed:
         yield "signed", True
@@ -232,12 +231,12 @@ def ramp_details(numbers: ColourValues, painters: Sequence[Colouring], table: Te
         yield from (("whole", True), ("batch", numbers.batch), ("lacks", dict(numbers.lacks)))
 
 
-def faint_line_colour(kind: str, theme: Theme) -> str:
+def _faint_line_colour(kind: str, theme: Theme) -> str:
     """Return the colour of a line to a box without a value."""
     return mix_colours(theme.reference if kind == "reference" else theme.data, theme.background, FADED_PERCENT)
 
 
-def first_op_row(hierarchy: Hierarchy) -> int:
+def _first_op_row(hierarchy: Hierarchy) -> int:
     """Return the first row that is an op; 0 if there is none."""
     ops = (hierarchy.node >= 0).nonzero()[0]
     return int(ops[0]) if len(ops) else 0

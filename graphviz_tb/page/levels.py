@@ -8,16 +8,22 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from itertools import islice
 from typing import TypeAlias
 
-from graphviz_tb.model.bundles import bundle_of_tensors
-from graphviz_tb.model.metagraph import Annotation, Bridge, Metaedge, Metagraph
+import numpy as np
+
+from graphviz_tb.arrange.level import ArrangeOptions, PortConstraints, SkeletonCache
+from graphviz_tb.arrange.picture import LevelArranger
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.metagraph import Annotation, Bridge, Metaedge, Metagraph, bundle_of_tensors, line_thickness
+from graphviz_tb.model.paths import RowPath, child_path
 from graphviz_tb.model.skeleton import Skeleton
-from graphviz_tb.model.thickness import line_thickness
 from graphviz_tb.model.view import NodeLabel
-from graphviz_tb.page.blocks import TextTable
-from graphviz_tb.view.labels import describe_contents, drawn_label
+from graphviz_tb.page.blocks import INT_DTYPE, DataBlock, TextTable
+from graphviz_tb.words.line_labels import describe_contents, drawn_label
+from graphviz_tb.words.view import NodeLabels
 
 BOX_KINDS = ("scope", "op", "series", "fold", "call", "function")
 ROWS_TRANSPOSED_AT_ONCE = 1 << 12  # rows transposed in one go
@@ -35,55 +41,55 @@ class PageLevel:
     node_labels: Sequence[LabelNumbers]
 
 
-def encode_label(node: NodeLabel, words: TextTable) -> LabelNumbers:
+def _encode_label(node: NodeLabel, words: TextTable) -> LabelNumbers:
     """Encode the label of a box: the numbers of its texts, and its kind as bits."""
-    return words(node.label), words(node.second), words(node.badge), words(node.about), box_flags(node)
+    return words(node.label), words(node.second), words(node.badge), words(node.about), _box_flags(node)
 
 
-def encode_level(held: PageLevel, say: LineTable) -> IntArray:
+def _encode_level(held: PageLevel, say: LineTable) -> IntArray:
     """Encode one level."""
     graph = held.metagraph
     out = array("i", [graph.row])
-    out.extend(length_prefixed(graph.children))
-    out.extend(length_prefixed(graph.functions))
+    out.extend(_length_prefixed(graph.children))
+    out.extend(_length_prefixed(graph.functions))
     for node in held.node_labels:
         out.extend(node)
-    append_columns(out, encode_edges(graph.edges, say))
-    append_columns(out, encode_bridges(graph.bridges, say))
+    _append_columns(out, _encode_edges(graph.edges, say))
+    _append_columns(out, _encode_bridges(graph.bridges, say))
     for mask in (graph.mask, graph.automatic):
         out.extend(
             (
-                *length_prefixed(mask.in_extract),
-                *length_prefixed(mask.out_extract),
-                *length_prefixed(sorted(mask.stubbed)),
+                *_length_prefixed(mask.in_extract),
+                *_length_prefixed(mask.out_extract),
+                *_length_prefixed(sorted(mask.stubbed)),
             )
         )
-    append_columns(out, encode_stubs(graph.annotations))
-    append_columns(out, graph.loops)
-    append_skeleton(out, held.skeleton)
+    _append_columns(out, _encode_stubs(graph.annotations))
+    _append_columns(out, graph.loops)
+    _append_skeleton(out, held.skeleton)
     return out
 
 
-def box_flags(node: NodeLabel) -> int:
+def _box_flags(node: NodeLabel) -> int:
     # Bits: 0 openable, 1 connected, 2-4 kind, 5-7 member.
     return node.openable | node.connected << 1 | BOX_KINDS.index(node.kind) << 2 | BOX_KINDS.index(node.member) << 5
 
 
-def length_prefixed(items: Iterable[int]) -> list[int]:
+def _length_prefixed(items: Iterable[int]) -> list[int]:
     """Return a list with its length before it.
 
-    >>> length_prefixed([7, 8])
+    >>> _length_prefixed([7, 8])
     [2, 7, 8]
     """
     values = list(items)
     return [len(values), *values]
 
 
-def append_columns(out: IntArray, items: Iterable[Sequence[int]]) -> None:
+def _append_columns(out: IntArray, items: Iterable[Sequence[int]]) -> None:
     """Append rows of equal length column by column: equal values next to each other compress well.
 
     >>> out = array("i", [9])
-    >>> append_columns(out, [(1, 5), (2, 6)])
+    >>> _append_columns(out, [(1, 5), (2, 6)])
     >>> out.tolist()
     [9, 2, 1, 2, 5, 6]
     """
@@ -130,30 +136,30 @@ class LineTable:
         tensors = tuple(line.carried_tensors)
         key = *counts, tensors
         if key not in self.alike:
-            self.alike[key] = encode_line_words(replace(line, bundles=bundle_of_tensors(*tensors)), self.words)
+            self.alike[key] = _encode_line_words(replace(line, bundles=bundle_of_tensors(*tensors)), self.words)
         return self.alike[key]
 
 
-def encode_edges(metaedges: Iterable[Metaedge], say: LineTable) -> Iterator[tuple[int, ...]]:
+def _encode_edges(metaedges: Iterable[Metaedge], say: LineTable) -> Iterator[tuple[int, ...]]:
     for edge in metaedges:
         yield edge.source, edge.target, edge.tensors, edge.control, edge.reference, int(edge.back), *say(edge)
 
 
-def encode_bridges(listed_bridges: Iterable[Bridge], say: LineTable) -> Iterator[tuple[int, ...]]:
+def _encode_bridges(listed_bridges: Iterable[Bridge], say: LineTable) -> Iterator[tuple[int, ...]]:
     for bridge in listed_bridges:
         seen = bridge.inbound | bridge.drawable << 1
         counts = bridge.tensors, bridge.control, bridge.reference
         yield bridge.child, bridge.other, seen, *counts, *bridge.members, *say(bridge)
 
 
-def encode_stubs(annotations: Iterable[Annotation]) -> Iterator[tuple[int, ...]]:
+def _encode_stubs(annotations: Iterable[Annotation]) -> Iterator[tuple[int, ...]]:
     for note in annotations:
         # Bits: 0 side, 1 control, 2-3 kind.
         kind = STUB_SIDES.index(note.side) | note.control << 1 | STUB_KINDS.index(note.kind) << 2
         yield note.child, note.other, kind, note.edges
 
 
-def encode_line_words(line: Metaedge | Bridge, words: TextTable) -> tuple[int, int, int]:
+def _encode_line_words(line: Metaedge | Bridge, words: TextTable) -> tuple[int, int, int]:
     """Return the numbers of a line's label, of its thickness (the last bit marks lines of indices, sizes and masks
     only), and of its full tensors."""
     return (
@@ -163,25 +169,159 @@ def encode_line_words(line: Metaedge | Bridge, words: TextTable) -> tuple[int, i
     )
 
 
-def append_skeleton(out: IntArray, order: Skeleton) -> None:
+def _append_skeleton(out: IntArray, order: Skeleton) -> None:
     """Append a drawing order."""
     out.append(len(order.ports))
     for port in order.ports:
         out.append(int(port.first))
-        append_columns(out, ((row, int(inbound)) for row, inbound in port.others))
-    append_columns(out, ((wire.edge, wire.bridge, int(wire.turned)) for wire in order.wires))
+        _append_columns(out, ((row, int(inbound)) for row, inbound in port.others))
+    _append_columns(out, ((wire.edge, wire.bridge, int(wire.turned)) for wire in order.wires))
     for wire in order.wires:
-        out.extend(length_prefixed(wire.chain))
-    out.extend(length_prefixed(order.waypoint))
+        out.extend(_length_prefixed(wire.chain))
+    out.extend(_length_prefixed(order.waypoint))
     out.append(len(order.parts))
     for part in order.parts:
         out.append(len(part))
         for row in part:
-            out.extend(length_prefixed(row))
+            out.extend(_length_prefixed(row))
     out.append(len(order.shelves))
     for shelf in order.shelves:
-        out.extend(length_prefixed(shelf))
-    out.extend((order.main, *length_prefixed(order.spine), len(order.breaks)))
+        out.extend(_length_prefixed(shelf))
+    out.extend((order.main, *_length_prefixed(order.spine), len(order.breaks)))
     for broken in order.breaks:
-        out.extend(length_prefixed(broken))
+        out.extend(_length_prefixed(broken))
     out.append(int(order.plain))
+
+
+# The levels of a page: blocks of numbers, and the place of each group in them.
+
+LEVEL_BLOCK_LENGTH = 1 << 14  # whole numbers in a block of levels, about
+INT_BYTES = np.dtype(INT_DTYPE).itemsize
+# Lines and boxes for each megabyte of a page; a level itself counts as four. More take too long to lay out, although
+# they compress well. A page of 25 megabytes has all groups of a training graph of 100,000 nodes.
+ITEMS_PER_MEGABYTE, LEVEL_COST_ITEMS = 20_000, 4
+EDGES_PER_ITEM = 100  # edges of the file with the cost of one line: a line may represent thousands of edges
+
+BlockSlice = tuple[int, int, int]  # block, start, length
+
+
+class LevelStore:
+    """Levels of a page, each added once; groups with equal contents are written once.
+
+    `index` gives the place of each level by its key. Nothing is added after `limit` bytes, or after laying out
+    `ITEMS_PER_MEGABYTE`
+    lines and boxes for each megabyte of the limit. `alone`: stacks show one member.
+    """
+
+    def __init__(self, hierarchy: Hierarchy, table: TextTable, limit: int, alone: bool = False) -> None:
+        self.hierarchy = hierarchy
+        self.index: dict[str, BlockSlice] = {}
+        self._table, self._limit = table, limit
+        self._node_labels = NodeLabels(hierarchy, lambda path: None, placed=False, alone=alone)
+        self._say = LineTable(table)
+        self._words: dict[RowPath, LabelNumbers] = {}
+        self._known: dict[bytes, BlockSlice] = {}  # by digest: the levels themselves take a gigabyte
+        self._blocks: list[DataBlock] = []
+        self._numbers = bytearray()  # of the block under construction, `INT_BYTES` bytes each
+        self._written = self._laid_out = 0
+
+    @property
+    def is_page_full(self) -> bool:
+        """Return whether there is no room for more levels."""
+        return self._written > self._limit or self._laid_out * 1e6 > self._limit * ITEMS_PER_MEGABYTE
+
+    def count_items(self, level: Metagraph, times: int = 1) -> None:
+        """Count the boxes and lines of a level towards the limit of the page."""
+        lines: list[Metaedge | Bridge] = [*level.edges, *level.bridges]
+        flat = sum(line.tensors + line.control + line.reference for line in lines)
+        self._laid_out += times * (LEVEL_COST_ITEMS + len(level.children) + len(lines) + flat // EDGES_PER_ITEM)
+
+    def add_level(self, key: str, path: RowPath, metagraph: Metagraph, skeleton: Skeleton, unlike: str = "") -> bool:
+        """Add a level unless it equals the level with the key `unlike`; return whether it was added."""
+        self.count_items(metagraph, 2 if unlike else 1)  # twice if it has to be compared
+        numbers = self.encode_numbers(path, metagraph, skeleton)
+        digest = sha256(numbers).digest()
+        place = self._known.get(digest)
+        # The same place: equal levels are written once.
+        if unlike and place is not None and self.index.get(unlike) == place:
+            return False
+        if place is None:
+            place = self._known[digest] = self.write_numbers(numbers)
+        self.index[key] = place
+        return True
+
+    def repeat_level(self, key: str, first: str, mark: str) -> None:
+        """Add a level that equals the one with the mark `first` in its key."""
+        self.index[f"{key}{mark}"] = self.index[f"{key}{first}"]
+
+    def are_encoded_alike(
+        self, path: RowPath, one: tuple[Metagraph, Skeleton], other: tuple[Metagraph, Skeleton]
+    ) -> bool:
+        """Return whether two versions of a level would be encoded to the same numbers."""
+        self.count_items(one[0])
+        return bytes(self.encode_numbers(path, *one)) == bytes(self.encode_numbers(path, *other))
+
+    def are_worded_alike(self, row: int, copy: int) -> bool:
+        """Return whether the boxes of two rows outside calls, equal in content, also have equal words."""
+        labels = self._node_labels
+        return labels.label_key(row) == labels.label_key(copy) or self.label_of_path((row,)) == self.label_of_path(
+            (copy,)
+        )
+
+    def level_blocks(self) -> list[DataBlock]:
+        """Return all blocks."""
+        return [*self._blocks, self.current_block()]
+
+    def encode_numbers(self, path: RowPath, metagraph: Metagraph, skeleton: Skeleton) -> memoryview:
+        children: Sequence[RowPath] = [child_path(self.hierarchy, path, row) for row in metagraph.children]
+        listed = [*children, *((row,) for row in metagraph.functions)]
+        held = PageLevel(metagraph, skeleton, [self.label_of_path(path) for path in listed])
+        # As bytes, and a copy only where numbers are not little-endian already: a level can take a hundred megabytes.
+        return np.frombuffer(_encode_level(held, self._say), np.intc).astype(INT_DTYPE, copy=False).data.cast("B")
+
+    def label_of_path(self, path: RowPath) -> LabelNumbers:
+        if path not in self._words:
+            self._words[path] = _encode_label(self._node_labels.node_label(path), self._table)
+        return self._words[path]
+
+    def current_block(self) -> DataBlock:
+        return DataBlock(f"levels/{len(self._blocks)}", "ints", self._numbers)
+
+    def write_numbers(self, numbers: memoryview) -> BlockSlice:
+        if len(self._numbers) > LEVEL_BLOCK_LENGTH * INT_BYTES:  # a level is never split
+            self._blocks.append(self.current_block())
+            self._written += len(self._blocks[-1].base64_text)
+            self._numbers = bytearray()
+        place = len(self._blocks), len(self._numbers) // INT_BYTES, len(numbers) // INT_BYTES
+        self._numbers += numbers
+        return place
+
+
+def level_key(path: RowPath) -> str:
+    """Return the key of a level in a page.
+
+    >>> level_key((3, 17))
+    '3.17'
+    """
+    return ".".join(map(str, path))
+
+
+# Arrange the levels of a page, counted towards its limit.
+
+NEW_ORDER_COST = 3  # weight of a level with a new order: it takes as long as three levels with a known one
+
+
+class PageArranger(LevelArranger):
+    """Arranges the levels of a page; a level whose order had to be computed counts extra."""
+
+    def __init__(self, options: ArrangeOptions, known: SkeletonCache, held: LevelStore) -> None:
+        super().__init__(options, known)
+        self._held = held
+
+    def __call__(self, level: Metagraph, outside: PortConstraints | None = None) -> Skeleton:
+        """Return the drawing order of one level."""
+        made = self.distinct_level_count
+        skeleton = super().__call__(level, outside)
+        if self.distinct_level_count > made:
+            self._held.count_items(level, NEW_ORDER_COST - 1)  # `Held.put` counts it once
+        return skeleton

@@ -1,19 +1,100 @@
-"""Points of a log for a page or a server: images, sounds, texts, curves and tensors in JSON, histograms in columns."""
+"""Recognise the format of an image or a sound by its first bytes, whatever format the log names."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.chart.histograms import histogram_percentiles, rebin_all
-from graphviz_tb.log import Log
-from graphviz_tb.model.json_values import json_integer, replace_non_finite
-from graphviz_tb.model.logged import BlobPoints, CurvePoints, FileRange, HistogramPoints, Series, TensorPoints
-from graphviz_tb.page.blobs import MEDIA_HEAD_BYTES, UNKNOWN_MEDIA_TYPE, image_size, media_type
-from graphviz_tb.page.columns import NamedColumns
+from graphviz_tb.chart.series import histogram_percentiles, rebin_all
+from graphviz_tb.logs.log import Log
+from graphviz_tb.model.formatting import json_integer, replace_non_finite
+from graphviz_tb.model.logs import BlobPoints, CurvePoints, FileRange, HistogramPoints, Series, TensorPoints
+from graphviz_tb.page.blocks import NamedColumns
+
+# Formats that a browser may show; any other is offered as a download.
+MEDIA_MAGIC: tuple[tuple[str, bytes], ...] = (
+    ("image/png", rb"\x89PNG\r\n\x1a\n"),
+    ("image/jpeg", rb"\xff\xd8\xff"),
+    ("image/gif", rb"GIF8[79]a"),
+    ("image/bmp", rb"BM.{12}[\x0c-\x7c]\x00\x00\x00"),
+    ("image/webp", rb"RIFF....WEBP"),
+    ("audio/wav", rb"RIFF....WAVE"),
+    ("audio/mpeg", rb"ID3|\xff[\xe2-\xe7\xf2-\xf7\xfa-\xff]"),
+    ("audio/ogg", rb"OggS"),
+    ("audio/flac", rb"fLaC"),
+)
+UNKNOWN_MEDIA_TYPE = "application/octet-stream"
+MEDIA_HEAD_BYTES = 4096  # bytes that contain the format and the size of an image
+JPEG_BARE_MARKERS = {0x01, *range(0xD0, 0xDA)}  # of JPEG: no length follows
+JPEG_FRAMES = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}  # of JPEG: they contain the size
+
+
+def media_type(head: bytes) -> str:
+    """Return the media type of a blob.
+
+    >>> media_type(b"GIF89a..."), media_type(b"<svg xmlns=")
+    ('image/gif', 'application/octet-stream')
+    """
+    return next((kind for kind, magic in MEDIA_MAGIC if re.match(magic, head, re.DOTALL)), UNKNOWN_MEDIA_TYPE)
+
+
+def _image_size(head: bytes) -> tuple[int, int]:
+    """Return width and height in pixels of the image that begins with `head`; (0, 0) if unknown.
+
+    >>> _image_size(b"GIF89a" + bytes([2, 0, 1, 0]))
+    (2, 1)
+    """
+    kind = media_type(head)
+    if kind == "image/png":
+        return _read_integer(head, 16, 4, "big"), _read_integer(head, 20, 4, "big")
+    if kind == "image/gif":
+        return _read_integer(head, 6, 2), _read_integer(head, 8, 2)
+    if kind == "image/bmp":
+        wide = 2 if _read_integer(head, 14, 4) == 12 else 4  # bytes of a size; OS/2 wrote two
+        width, height = _read_integer(head, 18, wide), _read_integer(head, 18 + wide, wide)
+        return width, min(height, (1 << 32) - height) if wide == 4 else height  # negative: from the top
+    return _webp_size(head) if kind == "image/webp" else _jpeg_size(head) if kind == "image/jpeg" else (0, 0)
+
+
+def _webp_size(head: bytes) -> tuple[int, int]:
+    """Return the size of a WebP, which has three forms."""
+    form = head[12:16]
+    if form == b"VP8X":
+        return _read_integer(head, 24, 3) + 1, _read_integer(head, 27, 3) + 1
+    if form == b"VP8L":
+        bits = _read_integer(head, 21, 4)
+        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+    return (_read_integer(head, 26, 2) & 0x3FFF, _read_integer(head, 28, 2) & 0x3FFF) if form == b"VP8 " else (0, 0)
+
+
+def _jpeg_size(head: bytes) -> tuple[int, int]:
+    """Return the size of a JPEG from its first frame."""
+    at = 2
+    while at + 9 <= len(head) and head[at] == 0xFF:
+        marker = head[at + 1]
+        if marker in JPEG_FRAMES:
+            return _read_integer(head, at + 7, 2, "big"), _read_integer(head, at + 5, 2, "big")
+        at += (
+            1
+            if marker == 0xFF
+            else 2
+            if marker in JPEG_BARE_MARKERS
+            else 2 + max(2, _read_integer(head, at + 2, 2, "big"))
+        )
+    return 0, 0
+
+
+def _read_integer(data: bytes, at: int, size: int, order: str = "little") -> int:
+    """Read an unsigned integer of `size` bytes; 0 past the end."""
+    part = data[at : at + size]
+    return int.from_bytes(part, "big" if order == "big" else "little") if len(part) == size else 0
+
+
+# Points of a log for a page or a server: images, sounds, texts, curves and tensors in JSON, histograms in columns.
 
 DEFAULT_HISTOGRAM_STEPS = 51  # histograms of a series, as TensorBoard shows them
 MAX_SAMPLES = 200  # of one point
@@ -21,7 +102,7 @@ MAX_TEXT_BYTES = 1_000_000  # bytes of the cells of one point
 MAX_TENSOR_VALUES = 1_000  # of a tensor
 
 
-def step_range(series: Series) -> dict[str, Any]:
+def _step_range(series: Series) -> dict[str, Any]:
     """Return the first and the last step of a series, and how many there are."""
     steps = series.step[series.point_order()]
     if not len(steps):
@@ -29,10 +110,10 @@ def step_range(series: Series) -> dict[str, Any]:
     return {"first": json_integer(int(steps[0])), "last": json_integer(int(steps[-1])), "n": len(steps)}
 
 
-def spread_evenly(count: int, most: int) -> list[int]:
+def _spread_evenly(count: int, most: int) -> list[int]:
     """Return at most `most` of the numbers below `count`, evenly spaced, with the first and the last.
 
-    >>> spread_evenly(5, 10), spread_evenly(100, 3)
+    >>> _spread_evenly(5, 10), _spread_evenly(100, 3)
     ([0, 1, 2, 3, 4], [0, 50, 99])
     """
     if count <= most:
@@ -48,7 +129,7 @@ def histogram_columns(key: int, series: Series, data: HistogramPoints, views: It
     The names of the columns begin with `key`.
     """
     order = series.point_order()
-    points = order[spread_evenly(len(order), most)]
+    points = order[_spread_evenly(len(order), most)]
     each = [slice(int(data.start[point]), int(data.start[point + 1])) for point in points]
     pairs = [(np.stack([data.left[part], data.right[part]], axis=1), data.count[part]) for part in each]
     made: list[tuple[str, NDArray[Any]]] = [("step", series.step[points]), ("wall", series.wall[points])]
@@ -67,13 +148,13 @@ def histogram_columns(key: int, series: Series, data: HistogramPoints, views: It
     return [(f"{key}.{name}", column) for name, column in made]
 
 
-def media_point(
+def _media_point(
     log: Log, series: Series, data: BlobPoints, point: int, blob_id: Callable[[FileRange], int]
 ) -> dict[str, Any]:
     """Return the images or sounds of one point, each with the id of its bytes."""
     shown = shown_samples(series, point)
-    samples = [sample_entry(log, series, data, point, place, blob_id(place)) for place in shown]
-    return {**point_step(series, point), "samples": samples, "left": len(data.sample_ranges(point)) - len(shown)}
+    samples = [_sample_entry(log, series, data, point, place, blob_id(place)) for place in shown]
+    return {**_point_step(series, point), "samples": samples, "left": len(data.sample_ranges(point)) - len(shown)}
 
 
 def shown_samples(series: Series, point: int) -> list[FileRange]:
@@ -83,7 +164,7 @@ def shown_samples(series: Series, point: int) -> list[FileRange]:
     return series.data.sample_ranges(point)[:MAX_SAMPLES]
 
 
-def sample_entry(
+def _sample_entry(
     log: Log, series: Series, data: BlobPoints, point: int, place: FileRange, number: int
 ) -> dict[str, Any]:
     """Describe one image or sound. The size of an image is read from its bytes if possible: a log may be wrong."""
@@ -92,11 +173,11 @@ def sample_entry(
     if series.kind != "image":
         return {**told, "rate": float(data.rate[point]), "frames": int(data.frames[point])}
     logged = int(data.width[point]), int(data.height[point])
-    width, height = logged if told["type"] == UNKNOWN_MEDIA_TYPE else image_size(head)
+    width, height = logged if told["type"] == UNKNOWN_MEDIA_TYPE else _image_size(head)
     return {**told, "width": width, "height": height}
 
 
-def text_point(log: Log, series: Series, data: BlobPoints, point: int, most: int = MAX_TEXT_BYTES) -> dict[str, Any]:
+def _text_point(log: Log, series: Series, data: BlobPoints, point: int, most: int = MAX_TEXT_BYTES) -> dict[str, Any]:
     """Return the cells of one point of a text as logged: Markdown that the viewer renders."""
     places, room = data.sample_ranges(point), most
     kept: list[FileRange] = []
@@ -107,10 +188,10 @@ def text_point(log: Log, series: Series, data: BlobPoints, point: int, most: int
         room -= place.length
     cells = [log.read(series.run, each).decode("utf-8", "replace") for each in kept]
     shape = list(data.shapes[data.shape[point]])
-    return {**point_step(series, point), "shape": shape, "cells": cells, "cut": room < 0 or len(kept) < len(places)}
+    return {**_point_step(series, point), "shape": shape, "cells": cells, "cut": room < 0 or len(kept) < len(places)}
 
 
-def curve_point(series: Series, data: CurvePoints, point: int) -> dict[str, Any]:
+def _curve_point(series: Series, data: CurvePoints, point: int) -> dict[str, Any]:
     """Return the precision-recall curve of one step."""
     part = slice(int(data.start[point]), int(data.start[point + 1]))
     names = {
@@ -123,27 +204,27 @@ def curve_point(series: Series, data: CurvePoints, point: int) -> dict[str, Any]
     }
     count = part.stop - part.start
     told = {name: [replace_non_finite(float(each)) for each in column[part].tolist()] for name, column in names.items()}
-    return {**point_step(series, point), "thresholds": [index / max(1, count - 1) for index in range(count)], **told}
+    return {**_point_step(series, point), "thresholds": [index / max(1, count - 1) for index in range(count)], **told}
 
 
-def tensor_point(log: Log, series: Series, data: TensorPoints, point: int) -> dict[str, Any]:
+def _tensor_point(log: Log, series: Series, data: TensorPoints, point: int) -> dict[str, Any]:
     """Return the first values of a tensor at one step."""
     form = data.forms[data.form[point]]
     values = log.tensor(series, point).reshape(-1)
-    told = [json_tensor_value(each) for each in values[:MAX_TENSOR_VALUES].tolist()]
+    told = [_json_tensor_value(each) for each in values[:MAX_TENSOR_VALUES].tolist()]
     more = {"dtype": form.dtype, "shape": list(form.shape), "values": told, "cut": len(values) > MAX_TENSOR_VALUES}
-    return {**point_step(series, point), **more}
+    return {**_point_step(series, point), **more}
 
 
-def point_step(series: Series, point: int) -> dict[str, Any]:
+def _point_step(series: Series, point: int) -> dict[str, Any]:
     """Return the step of a point, and the steps of its series."""
-    return {"step": json_integer(int(series.step[point])), "steps": step_range(series)}
+    return {"step": json_integer(int(series.step[point])), "steps": _step_range(series)}
 
 
-def json_tensor_value(value: Any) -> Any:
+def _json_tensor_value(value: Any) -> Any:
     """Return a value of a tensor as JSON can hold it.
 
-    >>> json_tensor_value(1.5), json_tensor_value(b"a"), json_tensor_value(1j), json_tensor_value(True)
+    >>> _json_tensor_value(1.5), _json_tensor_value(b"a"), _json_tensor_value(1j), _json_tensor_value(True)
     (1.5, 'a', '1j', True)
     """
     if isinstance(value, bytes):
@@ -165,10 +246,10 @@ def describe_point(
     """Return one point of a series of curves, tensors, texts, images or sounds."""
     data = series.data
     if isinstance(data, CurvePoints):
-        return curve_point(series, data, point)
+        return _curve_point(series, data, point)
     if isinstance(data, TensorPoints):
-        return tensor_point(log, series, data, point)
+        return _tensor_point(log, series, data, point)
     assert isinstance(data, BlobPoints)
     if series.kind == "text":
-        return text_point(log, series, data, point, most)
-    return media_point(log, series, data, point, blob_id)
+        return _text_point(log, series, data, point, most)
+    return _media_point(log, series, data, point, blob_id)

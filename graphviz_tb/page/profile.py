@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.chart.decimate import decimate_series
+from graphviz_tb.chart.series import decimate_series
 from graphviz_tb.chart.slices import slice_rows, thin_slices
 from graphviz_tb.model.columns import Bools, distinct_values
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import truncate_middle
 from graphviz_tb.model.profile import MemoryCurve, OpTime, Profile, Timeline
-from graphviz_tb.page.blocks import DataBlock, json_block
-from graphviz_tb.page.columns import NamedColumns, pack_columns
+from graphviz_tb.page.blocks import DataBlock, NamedColumns, json_block, pack_columns
 
 MAX_OP_TIME_ROWS = 20_000  # of a table
 MAX_MARKED_SLICES = 1_000  # slices that are marked one by one
@@ -50,7 +49,7 @@ def pack_profiles(profiles: Mapping[str, Callable[[], Profile]], room: int) -> P
         pixels = max(1, timeline.end_time) if whole else THINNED_SLICES_PX
         slices = slice_columns(timeline, 0, max(1, timeline.end_time), pixels)
         number = len(listed)
-        thin = {} if whole else {"thinned": int(count_column_rows(slices))}
+        thin = {} if whole else {"thinned": int(_count_column_rows(slices))}
         held = [
             json_block(f"log/profile/{number}", {**profile_table(profile), **thin}),
             DataBlock(f"log/profile/{number}/slices", "columns", slices),
@@ -80,16 +79,16 @@ def profile_table(profile: Profile) -> dict[str, Any]:
         "missing": list(profile.missing),
         "slices": len(profile.timeline),
         "lanes": [[lane.device, lane.thread, lane.accelerator, lane.levels] for lane in profile.timeline.lanes],
-        "memory": [memory_curve_values(curve) for curve in profile.memory],
+        "memory": [_memory_curve_values(curve) for curve in profile.memory],
         "tables": {
-            "ops": op_time_columns(profile.ops),
-            "types": op_time_columns(profile.types),
-            "groups": op_time_columns(profile.groups),
+            "ops": _op_time_columns(profile.ops),
+            "types": _op_time_columns(profile.types),
+            "groups": _op_time_columns(profile.groups),
         },
     }
 
 
-def op_time_columns(rows: Sequence[OpTime]) -> dict[str, Any]:
+def _op_time_columns(rows: Sequence[OpTime]) -> dict[str, Any]:
     """Return a table as columns, the rows with the most self time; `left` counts the rest, `leftSelf` is their time."""
     shown, left = rows[:MAX_OP_TIME_ROWS], rows[MAX_OP_TIME_ROWS:]
     return {
@@ -104,7 +103,7 @@ def op_time_columns(rows: Sequence[OpTime]) -> dict[str, Any]:
     }
 
 
-def memory_curve_values(curve: MemoryCurve) -> dict[str, Any]:
+def _memory_curve_values(curve: MemoryCurve) -> dict[str, Any]:
     """Return a memory curve thinned to the resolution of a chart; its peak stays."""
     kept = decimate_series(curve.time.astype(np.float64), curve.bytes.astype(np.float64), MEMORY_CHART_PX)
     points = {"time": curve.time[kept].tolist(), "bytes": curve.bytes[kept].tolist()}
@@ -116,11 +115,11 @@ def slice_columns(
 ) -> bytes:
     """Return the slices in view. `match` and `node` mark slices: those with this text in name or address, those of this
     node or inside it."""
-    marked = marked_slices(timeline, match, node)
+    marked = _marked_slices(timeline, match, node)
     found = thin_slices(timeline, first, last, pixels, marked)
     row = slice_rows(timeline)
-    names, name = compact_numbers(timeline.name[found.slice])
-    nodes, number = compact_numbers(timeline.node[found.slice])
+    names, name = _compact_numbers(timeline.name[found.slice])
+    nodes, number = _compact_numbers(timeline.node[found.slice])
     blocks: NamedColumns = [
         ("row", row[found.slice]),
         ("start", found.start),
@@ -146,27 +145,27 @@ def slice_columns(
     return pack_columns(len(found.start), blocks, head)
 
 
-def count_column_rows(data: bytes) -> int:
+def _count_column_rows(data: bytes) -> int:
     """Return the number of rows in packed columns, read from their head."""
     size = int.from_bytes(data[:4], "little")
     count: int = json.loads(data[4 : 4 + size])["n"]
     return count
 
 
-def compact_numbers(numbers: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _compact_numbers(numbers: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the distinct numbers, and the position of each number among them."""
     each = distinct_values(numbers)
     return each, np.searchsorted(each, numbers)
 
 
-def marked_slices(timeline: Timeline, match: str, node: str | None) -> Bools | None:
+def _marked_slices(timeline: Timeline, match: str, node: str | None) -> Bools | None:
     """Return a mask of the slices to mark; None if nothing is searched."""
     if not match and node is None:
         return None
     wanted = match.casefold()
     by_name = [bool(match) and wanted in name.casefold() for name in timeline.names]
     by_node = [
-        (bool(match) and wanted in address.casefold()) or (node is not None and is_address_within(address, node))
+        (bool(match) and wanted in address.casefold()) or (node is not None and _is_address_within(address, node))
         for address in timeline.addresses
     ]
     # One more at the end, for -1: slices without a node.
@@ -175,14 +174,14 @@ def marked_slices(timeline: Timeline, match: str, node: str | None) -> Bools | N
     return marked
 
 
-def is_address_within(address: str, node: str) -> bool:
+def _is_address_within(address: str, node: str) -> bool:
     """Return whether an address is that of a node or inside it.
 
     >>> (
-    ...     is_address_within("a/b", "a"),
-    ...     is_address_within("a::b/c", "a"),
-    ...     is_address_within("ab", "a"),
-    ...     is_address_within("a", ""),
+    ...     _is_address_within("a/b", "a"),
+    ...     _is_address_within("a::b/c", "a"),
+    ...     _is_address_within("ab", "a"),
+    ...     _is_address_within("a", ""),
     ... )
     (True, True, False, True)
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphviz_tb.algorithms.calls import OpCounter
+from graphviz_tb.graphs.calls import OpCounter
 from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.hierarchy import SCOPE_ROW, Hierarchy
 from graphviz_tb.page.blocks import TextTable
@@ -29,7 +29,7 @@ def row_columns(hierarchy: Hierarchy, words: TextTable) -> Longs:
             hierarchy.kind,
             hierarchy.parent,
             hierarchy.end,
-            np.array(shortened_names(hierarchy, words), np.int64),
+            np.array(_shortened_names(hierarchy, words), np.int64),
             counted,
             types[op],
             devices[device],
@@ -40,7 +40,7 @@ def row_columns(hierarchy: Hierarchy, words: TextTable) -> Longs:
     )
 
 
-def shortened_names(hierarchy: Hierarchy, words: TextTable) -> list[int]:
+def _shortened_names(hierarchy: Hierarchy, words: TextTable) -> list[int]:
     """Return the name of each row, without the part that the enclosing scope has."""
     parent, kind, name = hierarchy.parent.tolist(), hierarchy.kind.tolist(), hierarchy.name
     # Rows are in preorder: an enclosing row comes first.

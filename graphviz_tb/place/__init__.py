@@ -5,6 +5,6 @@ measure ─ sizes ─ stubs ─ level by level: coordinates, turn, auxiliary are
 
 from __future__ import annotations
 
-from graphviz_tb.place.nested import FrameCache, place
+from graphviz_tb.place.picture import FrameCache, place
 
 __all__ = ["FrameCache", "place"]

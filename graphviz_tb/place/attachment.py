@@ -1,17 +1,103 @@
-"""Where lines touch the children of a level: at the ports of open ones, else spread over the box."""
+"""Where lines touch the boxes of one level."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import isqrt
 
-from graphviz_tb.model.level import LevelGaps
 from graphviz_tb.model.scene import Direction, Point
-from graphviz_tb.model.skeleton import Wire
+from graphviz_tb.model.skeleton import LevelGaps, Skeleton, Wire
 from graphviz_tb.model.view import View
-from graphviz_tb.place.attach import attach_lines, downward_chains
-from graphviz_tb.place.pieces import Piece
-from graphviz_tb.place.turn import flow_size, is_vertical
+from graphviz_tb.place.boxes import Piece
+from graphviz_tb.place.orientation import flow_size, is_vertical
+
+CORNER_MARGIN = 8  # px from a corner to the nearest line, if there is room
+MIN_LINES_TO_JOIN = 4  # so many lines of one kind to a box off the main path join
+MIN_LINE_DISTANCE = 8  # px between two lines at a side, so that the main path may take its middle
+
+
+def downward_chains(skeleton: Skeleton) -> list[tuple[int, ...]]:
+    """Return the chain of each wire from its upper end to its lower end."""
+    return [wire.chain[::-1] if wire.turned else wire.chain for wire in skeleton.wires]
+
+
+def attach_lines(
+    skeleton: Skeleton,
+    chains: Sequence[tuple[int, ...]],
+    sizes: Sequence[tuple[int, int]],
+    gaps: LevelGaps,
+    buses: Sequence[int] = (),
+) -> list[tuple[int, int]]:
+    """Return for each wire how far from the left edge of its upper and its lower item it touches.
+
+    `chains` run downward. At each side of a box lines leave in the order of the items they lead to, so that none cross
+    needlessly; lines to a shared waypoint leave at one place; the main path has the middle; lines that arrive on one
+    side of it with equal `buses` (by wire; -1: never) join under one arrow.
+    """
+    place = {item: number for part in skeleton.parts for row in part for number, item in enumerate(row)}
+    main = set(skeleton.spine)
+    sides: dict[tuple[int, int], dict[tuple[int, int], list[int]]] = {}
+    for wire, chain in enumerate(chains):
+        for end, item, other in ((0, chain[0], chain[1]), (1, chain[-1], chain[-2])):
+            if item < skeleton.children:
+                # Lines to one waypoint leave as one; each line straight to a box or a port leaves alone.
+                trunk = -1 if other >= skeleton.first_waypoint else wire
+                sides.setdefault((item, end), {}).setdefault((place[other], trunk), []).append(wire)
+    offsets = [[0, 0] for _ in chains]
+    for (item, end), wires in sides.items():
+        keys = sorted(wires)
+        middle = next((number for number, key in enumerate(keys) if main.intersection(wires[key])), -1)
+        # Only lines that arrive from above join.
+        kinds = [buses[wires[key][0]] if buses and end else -1 for key in keys]
+        slots = _shared_slots(kinds, middle)
+        middle = slots[middle] if middle >= 0 else -1
+        places = _side_places(sizes[item][0], slots[-1] + 1, gaps.spread, middle)
+        for key, slot in zip(keys, slots, strict=True):
+            for wire in wires[key]:
+                offsets[wire][end] = places[slot]
+    return [(upper, lower) for upper, lower in offsets]
+
+
+def _shared_slots(kinds: Sequence[int], middle: int) -> list[int]:
+    """Return the slot of each line at one side of a box, from left to right.
+
+    Neighbours of one kind share a slot on either side of the main path (at `middle`), or if there are many.
+
+    >>> _shared_slots([0, 0, 0, 0], 2), _shared_slots([0, 0, 1], -1), _shared_slots([0, 0, 0, 0, 1, -1, -1], -1)
+    ([0, 0, 1, 2], [0, 1, 2], [0, 0, 0, 0, 1, 2, 3])
+    """
+    join = middle >= 0 or len(kinds) >= MIN_LINES_TO_JOIN
+    slots: list[int] = []
+    for number, kind in enumerate(kinds):
+        same = join and number and kind >= 0 and kind == kinds[number - 1] and middle != number and middle != number - 1
+        slots.append(slots[-1] + (0 if same else 1) if number else 0)
+    return slots
+
+
+def _side_places(width: int, count: int, step: int, middle: int = -1) -> list[int]:
+    """Return `count` places around the middle of a side, `step` apart, closer on a short side.
+
+    `middle` is the one on the exact middle (-1: none); if that leaves too little room, spread all evenly.
+
+    >>> _side_places(80, 3, 12)
+    [28, 40, 52]
+    >>> _side_places(32, 3, 12)
+    [8, 16, 24]
+    >>> _side_places(80, 3, 12, 0), _side_places(80, 4, 12, 1)
+    ([40, 52, 64], [28, 40, 52, 64])
+    """
+    most = max(middle, count - 1 - middle)
+    if middle >= 0 and most * MIN_LINE_DISTANCE <= width // 2 - CORNER_MARGIN:
+        step = min(step, (width // 2 - CORNER_MARGIN) // most) if most else 0
+        return [width // 2 + (place - middle) * step for place in range(count)]
+    if count > 1:
+        room = max(width - 2 * CORNER_MARGIN, width // 2, 0)  # a short side gives up its margins
+        step = min(step, room // (count - 1))
+    start = width // 2 - (count - 1) * step // 2
+    return [start + place * step for place in range(count)]
+
+
+# Where lines touch the children of a level: at the ports of open ones, else spread over the box.
 
 Gate = tuple[int, bool, bool]  # row of the neighbour outside, inbound, on the first side
 Gates = Mapping[int, Mapping[Gate, int]]  # by the position of an open child: the number of its port
@@ -35,7 +121,7 @@ def line_anchors(
     skeleton, upright = view.skeleton, is_vertical(direction)
     boxes = [flow_size(direction, piece.box) for piece in pieces[: skeleton.children]]
     spread = attach_lines(
-        skeleton, downward_chains(skeleton), boxes, gaps, [bus_number(view, wire) for wire in skeleton.wires]
+        skeleton, downward_chains(skeleton), boxes, gaps, [_bus_number(view, wire) for wire in skeleton.wires]
     )
     fixed: dict[tuple[int, int], int] = {}
     sides: dict[tuple[int, bool], list[tuple[int, int]]] = {}
@@ -55,12 +141,14 @@ def line_anchors(
         across = [None if gate is None else ports[child][gate][0 if upright else 1] for gate in met]
         order = sorted(range(len(ends)), key=lambda number: (fixed[ends[number]], ends[number]))
         width = boxes[child][0]
-        for number, x in zip(order, fill_places([across[number] for number in order], width, gaps.spread), strict=True):
+        for number, x in zip(
+            order, _fill_places([across[number] for number in order], width, gaps.spread), strict=True
+        ):
             fixed[ends[number]] = x
     return fixed
 
 
-def bus_number(view: View, wire: Wire) -> int:
+def _bus_number(view: View, wire: Wire) -> int:
     """Return a number that is equal for lines that may join before a box at which they end; -1 for a line that may not
     because its arrow is elsewhere."""
     line = view.metagraph.bridges[wire.bridge] if wire.bridge >= 0 else view.metagraph.edges[wire.edge]
@@ -69,17 +157,17 @@ def bus_number(view: View, wire: Wire) -> int:
     return 1 if line.kind == "control" else 0
 
 
-def fill_places(ports: Sequence[int | None], width: int, step: int) -> list[int]:
+def _fill_places(ports: Sequence[int | None], width: int, step: int) -> list[int]:
     """Return places on the side of a frame for lines in order, some of which are given.
 
-    >>> fill_places([None, 50, None, None, 90, None], 200, 12)
+    >>> _fill_places([None, 50, None, None, 90, None], 200, 12)
     [38, 50, 63, 76, 90, 102]
-    >>> fill_places([None, None], 100, 12)
+    >>> _fill_places([None, None], 100, 12)
     [44, 56]
     """
     if all(port is None for port in ports):
         start = width // 2 - (len(ports) - 1) * step // 2
-        return [clear_of_corners(start + number * step, width) for number in range(len(ports))]
+        return [_clear_of_corners(start + number * step, width) for number in range(len(ports))]
     placed = [0 if port is None else port for port in ports]
     following, after = [-1] * len(ports), -1  # the next given place
     for number in range(len(ports) - 1, -1, -1):
@@ -91,16 +179,16 @@ def fill_places(ports: Sequence[int | None], width: int, step: int) -> list[int]
         if ports[number] is not None:
             before = number
         elif before < 0:
-            placed[number] = clear_of_corners(placed[after] - (after - number) * step, width)
+            placed[number] = _clear_of_corners(placed[after] - (after - number) * step, width)
         elif after < 0:
-            placed[number] = clear_of_corners(placed[before] + (number - before) * step, width)
+            placed[number] = _clear_of_corners(placed[before] + (number - before) * step, width)
         else:
             gap = placed[after] - placed[before]
             placed[number] = placed[before] + gap * (number - before) // (after - before)
     return placed
 
 
-def clear_of_corners(x: int, width: int) -> int:
+def _clear_of_corners(x: int, width: int) -> int:
     """Keep a place clear of the corners."""
     return max(min(x, width - FRAME_CORNER_INSET), min(FRAME_CORNER_INSET, width // 2))
 
@@ -133,18 +221,18 @@ def border_point(piece: Piece, corner: Point, point: Point, upright: bool) -> Po
     if upright:
         # Whether the point is nearer to the top of the slot than to its foot.
         high = abs(point[1] - corner[1]) <= abs(point[1] - corner[1] - piece.height)
-        dent = pill_inset(piece, min(point[0] - left, right - point[0]))
+        dent = _pill_inset(piece, min(point[0] - left, right - point[0]))
         return point[0], top + dent if high else bottom - dent
     near = abs(point[0] - corner[0]) <= abs(point[0] - corner[0] - piece.width)
-    dent = pill_inset(piece, min(point[1] - top, bottom - point[1]))
+    dent = _pill_inset(piece, min(point[1] - top, bottom - point[1]))
     return left + dent if near else right - dent, point[1]
 
 
-def pill_inset(piece: Piece, inset: int) -> int:
+def _pill_inset(piece: Piece, inset: int) -> int:
     """Return how far the round end of a pill recedes, `inset` from the corner of its rectangle.
 
     >>> pill = Piece(60, 24, 0, 0, (60, 24), pill=True)
-    >>> pill_inset(pill, 12), pill_inset(pill, 4)
+    >>> _pill_inset(pill, 12), _pill_inset(pill, 4)
     (0, 4)
     """
     radius = min(12, piece.box[1] // 2)

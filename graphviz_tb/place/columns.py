@@ -39,7 +39,7 @@ def align_columns(
     # Down, up, then with both neighbouring ranks; long edges are straightened before and after the last step.
     both = [[*up, *down] for up, down in zip(above, below, strict=True)]
     for ranks, distances in zip(parts, between, strict=True):
-        starts = pack_ranks(ranks, widths, distances, x)
+        starts = _pack_ranks(ranks, widths, distances, x)
         if len(ranks) < 2:
             continue
         room.add_part(ranks, distances)
@@ -47,22 +47,22 @@ def align_columns(
         large = sum(map(len, ranks)) > LARGE_PART_ITEMS
         for _ in range(1 if large else SETTLE_ROUNDS):
             for r in down[1:]:
-                settle_rank(ranks[r], starts[r], x, above)
+                _settle_rank(ranks[r], starts[r], x, above)
             for r in up:
-                settle_rank(ranks[r], starts[r], x, below)
-        paths = [path for path in straight_paths(ranks, above, below) if not any(item in lane for item in path)]
+                _settle_rank(ranks[r], starts[r], x, below)
+        paths = [path for path in _straight_paths(ranks, above, below) if not any(item in lane for item in path)]
         for path in paths:
-            straighten_path(path, x, above, below, room)
+            _straighten_path(path, x, above, below, room)
         if large:
             continue
         for r in (*down, *up):
-            settle_rank(ranks[r], starts[r], x, both)
+            _settle_rank(ranks[r], starts[r], x, both)
         for path in paths:
-            straighten_path(path, x, above, below, room)
+            _straighten_path(path, x, above, below, room)
     return x
 
 
-def pack_ranks(
+def _pack_ranks(
     ranks: Sequence[Sequence[int]], widths: Sequence[int], between: Sequence[Sequence[int]], x: list[int]
 ) -> list[list[int]]:
     """Pack each rank tightly around 0; return the distances from its first item."""
@@ -95,28 +95,28 @@ class RankNeighbours:
                 last = item
 
 
-def straight_paths(ranks: Sequence[Sequence[int]], above: Alignments, below: Alignments) -> list[list[int]]:
+def _straight_paths(ranks: Sequence[Sequence[int]], above: Alignments, below: Alignments) -> list[list[int]]:
     """Return the maximal paths of items with at most one link up and one down, from the top, left to right."""
     paths = []
     for row in ranks:
         for item in row:
             up = above[item]
-            if len(up) > 1 or len(below[item]) > 1 or (up and is_thin(up[0][0], above, below)):
+            if len(up) > 1 or len(below[item]) > 1 or (up and _is_thin(up[0][0], above, below)):
                 continue
             path = [item]
-            while below[path[-1]] and is_thin(below[path[-1]][0][0], above, below):
+            while below[path[-1]] and _is_thin(below[path[-1]][0][0], above, below):
                 path.append(below[path[-1]][0][0])
             if up or below[item]:  # an item without links has nothing to align with
                 paths.append(path)
     return paths
 
 
-def is_thin(item: int, above: Alignments, below: Alignments) -> bool:
+def _is_thin(item: int, above: Alignments, below: Alignments) -> bool:
     """Return whether an item has at most one link up and one down."""
     return len(above[item]) < 2 and len(below[item]) < 2
 
 
-def straighten_path(
+def _straighten_path(
     path: Sequence[int], x: list[int], above: Alignments, below: Alignments, room: RankNeighbours
 ) -> None:
     """Lay a path along as few verticals as its neighbours leave room for.
@@ -135,7 +135,7 @@ def straighten_path(
         least = x[left] + room.before[item] - offset if left >= 0 else -UNBOUNDED_X
         most = x[right] - room.after[item] - offset if right >= 0 else UNBOUNDED_X
         if least > high or most < low:  # no common vertical: start a new run
-            goal = place_run(run, goal if goal is not None else x[run[-1][0]] - run[-1][1], low, high, x)
+            goal = _place_run(run, goal if goal is not None else x[run[-1][0]] - run[-1][1], low, high, x)
             run, low, high = [], -UNBOUNDED_X, UNBOUNDED_X
         if least > low:
             low = least
@@ -148,10 +148,10 @@ def straighten_path(
             goal = end
     elif goal is None:
         goal = x[run[-1][0]] - offset
-    place_run(run, goal, low, high, x)
+    _place_run(run, goal, low, high, x)
 
 
-def place_run(run: Sequence[tuple[int, int]], goal: int, low: int, high: int, x: list[int]) -> int:
+def _place_run(run: Sequence[tuple[int, int]], goal: int, low: int, high: int, x: list[int]) -> int:
     """Place a run as near to its goal as there is room."""
     goal = min(max(goal, low), high)
     for item, offset in run:
@@ -159,7 +159,7 @@ def place_run(run: Sequence[tuple[int, int]], goal: int, low: int, high: int, x:
     return goal
 
 
-def settle_rank(row: Sequence[int], start: Sequence[int], x: list[int], links: Alignments) -> None:
+def _settle_rank(row: Sequence[int], start: Sequence[int], x: list[int], links: Alignments) -> None:
     """Move the items of one rank to their best places with all others fixed."""
     first: list[int] = []  # of each pool: first item, wishes, place
     wishes: list[list[WeightedPlace]] = []
@@ -168,7 +168,7 @@ def settle_rank(row: Sequence[int], start: Sequence[int], x: list[int], links: A
         # Subtracting `start` turns the minimum distances into a monotony constraint: an isotonic regression.
         shift = start[number]
         if links[item]:
-            place, wish = own_wishes(links[item], x, shift)
+            place, wish = _own_wishes(links[item], x, shift)
         else:
             place = x[item] - shift
             wish = [(place, 1)]
@@ -179,7 +179,7 @@ def settle_rank(row: Sequence[int], start: Sequence[int], x: list[int], links: A
             places.pop()
             wish += wishes.pop()
             wish.sort()
-            place = weighted_median(wish)
+            place = _weighted_median(wish)
             if len(wish) > MAX_POOL_WISHES:
                 wish = [(place, sum([weight for _, weight in wish]))]
         first.append(begin)
@@ -191,7 +191,7 @@ def settle_rank(row: Sequence[int], start: Sequence[int], x: list[int], links: A
             x[row[number]] = place + start[number]  # packed within the pool
 
 
-def own_wishes(near: Sequence[Alignment], x: Sequence[int], shift: int) -> tuple[int, list[WeightedPlace]]:
+def _own_wishes(near: Sequence[Alignment], x: Sequence[int], shift: int) -> tuple[int, list[WeightedPlace]]:
     """Return the best place of an item on its own, and the wish of each of its links, sorted."""
     if len(near) == 1:
         other, offset, weight = near[0]
@@ -204,13 +204,13 @@ def own_wishes(near: Sequence[Alignment], x: Sequence[int], shift: int) -> tuple
         return (place + end) // 2 if weight == heavy else end if heavy > weight else place, wish
     wish = [(x[other] + offset - shift, weight) for other, offset, weight in near]
     wish.sort()
-    return weighted_median(wish), wish
+    return _weighted_median(wish), wish
 
 
-def weighted_median(wishes: Sequence[WeightedPlace]) -> int:
+def _weighted_median(wishes: Sequence[WeightedPlace]) -> int:
     """Return the weighted median of sorted wishes; between two of them the middle, rounded down.
 
-    >>> weighted_median([(0, 1), (10, 1)]), weighted_median([(0, 1), (10, 2)])
+    >>> _weighted_median([(0, 1), (10, 1)]), _weighted_median([(0, 1), (10, 2)])
     (5, 10)
     """
     half = sum([weight for _, weight in wishes])

@@ -1,9 +1,7 @@
-"""Coordinates of one level: x within ranks, y of ranks, parts on their shelves, and the routes of the lines.
+"""Place a long part in columns next to each other, and the lines that lead from one column to the next.
 
-    attach ─ columns ─ bands ─ breaks ─ shelves ─ routes ─ labels
-
-Plain integer steps with one rule for ties, because the viewer repeats them in JavaScript and must get equal numbers: `a
-// b` rounds down everywhere.
+With the flow running down, a line leaves a column at its foot, runs up next to it, and enters the next at its head. The
+rightmost line turns first, and so on outwards: this adds no crossing.
 """
 
 from __future__ import annotations
@@ -11,16 +9,244 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from graphviz_tb.model.level import LevelGaps, LevelLayout, WireStroke
-from graphviz_tb.model.scene import Size
-from graphviz_tb.model.skeleton import Skeleton
-from graphviz_tb.place.attach import attach_lines, downward_chains
-from graphviz_tb.place.breaks import column_detours, column_joints, place_columns
+from graphviz_tb.model.scene import Point, Size
+from graphviz_tb.model.skeleton import LevelGaps, LevelLayout, Skeleton, WireStroke
+from graphviz_tb.place.attachment import attach_lines, downward_chains
 from graphviz_tb.place.columns import Alignment, align_columns
-from graphviz_tb.place.funnel import Band, Corridors, line_clearance
-from graphviz_tb.place.routes import wire_routes
-from graphviz_tb.place.strips import item_ranks, level_bands
-from graphviz_tb.place.tracks import RankHop, assign_tracks
+from graphviz_tb.place.routes import Band, Corridors, arrow_head_length, line_clearance, rank_bands, wire_routes
+from graphviz_tb.place.tracks import (
+    FLAT_LINE_PX,
+    RankHop,
+    assign_tracks,
+    cross_steeply,
+    is_label_shut_in,
+    is_wire_crossed,
+)
+
+COLUMN_LINE_STEP = 12  # px between neighbouring lines of a gap between columns; lines are up to 6 px thick
+COLUMN_LINE_MARGIN = 20  # px from a column to the nearest line
+COLUMN_TURN = 26  # px for a turn below a column, and for one above with its arrow head
+
+ColumnJoint = tuple[int, int]  # wire, and the step of its chain that leads to the next column
+
+
+def _column_joints(skeleton: Skeleton, chains: Sequence[Sequence[int]]) -> list[list[list[ColumnJoint]]]:
+    """Return by part and break the lines that lead from one column to the next."""
+    passing: list[list[list[ColumnJoint]]] = [[[] for _ in broken] for broken in skeleton.breaks]
+    if not passing:
+        return []
+    place = {item: (p, r) for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
+    for wire, chain in enumerate(chains):
+        part, rank = place[chain[0]]
+        for number, break_ in enumerate(skeleton.breaks[part]):
+            if rank < break_ < rank + len(chain):  # one item for each rank: the chain is on both sides of the break
+                passing[part][number].append((wire, break_ - rank - 1))
+    return passing
+
+
+def _place_columns(
+    skeleton: Skeleton,
+    layers: Sequence[Sequence[Band]],
+    lefts: list[int],
+    widths: Sequence[int],
+    between: Sequence[Sequence[Sequence[ColumnJoint]]],
+) -> list[int]:
+    """Move the columns of each broken part to their places; return the height of every part.
+
+    The first column begins at the left, each other one next to the previous one, with room next to and above it for the
+    lines that lead there.
+    """
+    for p, passing in enumerate(between):
+        ends = [0, *skeleton.breaks[p], len(skeleton.parts[p])]
+        left = head = 0
+        for number, (first, last) in enumerate(pairwise(ends)):
+            rows = skeleton.parts[p][first:last]
+            low = min(lefts[row[0]] for row in rows)
+            high = max(lefts[row[-1]] + widths[row[-1]] for row in rows)
+            top = layers[p][first].top
+            for row in rows:
+                for item in row:
+                    lefts[item] += left - low
+            for r in range(first, last):
+                layers[p][r].move_down(head - top)
+            if number < len(passing):
+                lines = len(passing[number])
+                left += high - low + 2 * COLUMN_LINE_MARGIN + (lines - 1) * COLUMN_LINE_STEP
+                head = COLUMN_TURN + lines * COLUMN_LINE_STEP  # room for the turns above the next column
+    return [_part_height(bands, p, skeleton, between) for p, bands in enumerate(layers)]
+
+
+def _part_height(
+    bands: Sequence[Band], part: int, skeleton: Skeleton, between: Sequence[Sequence[Sequence[ColumnJoint]]]
+) -> int:
+    """Return the height of a part in pixels, with the lines that turn below its columns."""
+    tall = bands[-1].bottom if bands else 0
+    if between:
+        for number, break_ in enumerate(skeleton.breaks[part]):
+            tall = max(tall, bands[break_ - 1].bottom + COLUMN_TURN + len(between[part][number]) * COLUMN_LINE_STEP)
+    return tall
+
+
+def _column_detours(
+    skeleton: Skeleton,
+    chains: Sequence[Sequence[int]],
+    ends: Sequence[Point],
+    layers: Sequence[Sequence[Band]],
+    lefts: Sequence[int],
+    widths: Sequence[int],
+    between: Sequence[Sequence[Sequence[ColumnJoint]]],
+) -> dict[ColumnJoint, tuple[Point, ...]]:
+    """Return the four bends of each line from column to column."""
+    around: dict[ColumnJoint, tuple[Point, ...]] = {}
+    for p, passing in enumerate(between):
+        starts = [0, *skeleton.breaks[p]]
+        for number, lines in enumerate(passing):
+            break_ = skeleton.breaks[p][number]
+            rows = skeleton.parts[p][starts[number] : break_]
+            right = max(lefts[row[-1]] + widths[row[-1]] for row in rows)
+            # column │        ┌── head ──┐
+            #        │        │          ▼ next column
+            #        └─ foot ─┘
+            #        x      lane       goal
+            leave = [(_joint_x(joint, 0, chains, ends, lefts), joint) for joint in lines]
+            leave.sort()
+            # From the right: the first turns nearest to the foot and to the column.
+            for turn, (x, joint) in enumerate(leave[::-1]):
+                foot = layers[p][break_ - 1].bottom + COLUMN_TURN + turn * COLUMN_LINE_STEP
+                head = layers[p][break_].top - COLUMN_TURN - (len(lines) - 1 - turn) * COLUMN_LINE_STEP
+                lane, goal = (
+                    right + COLUMN_LINE_MARGIN + turn * COLUMN_LINE_STEP,
+                    _joint_x(joint, 1, chains, ends, lefts),
+                )
+                around[joint] = (x, foot), (lane, foot), (lane, head), (goal, head)
+    return around
+
+
+def _joint_x(
+    joint: ColumnJoint, end: int, chains: Sequence[Sequence[int]], ends: Sequence[Point], lefts: Sequence[int]
+) -> int:
+    """Return the x at which a line leaves a column (`end` 0), or enters the next (1)."""
+    wire, step = joint
+    chain = chains[wire]
+    item = chain[step + end]
+    if not step and not end:
+        return lefts[item] + ends[wire][0]
+    if step == len(chain) - 2 and end:
+        return lefts[item] + ends[wire][1]
+    return lefts[item]
+
+
+# The bands of a level: the height of each rank, and the room in the gaps between ranks kept free for ends and
+# labels.
+
+SLANTED_LABEL_ROOM = 24  # px along a labelled line taken by a line that crosses or joins it
+
+
+def _level_bands(
+    skeleton: Skeleton,
+    chains: Sequence[tuple[int, ...]],
+    heights: Sequence[int],
+    passing: Sequence[Sequence[Sequence[RankHop]]],
+    strokes: Sequence[WireStroke],
+    gaps: LevelGaps,
+) -> list[list[Band]]:
+    """Return the bands of each part, with hops that cross steeply."""
+    place = _item_ranks(skeleton)
+    labelled = _label_rooms(skeleton, chains, place, passing, strokes)
+    straight = _straight_margins(skeleton, chains, place, passing, strokes, gaps)
+    made = []
+    for p, part_rows in enumerate(skeleton.parts):
+        ends = [
+            (0, 0) if skeleton.children <= row[0] < skeleton.first_waypoint else straight[p][r]
+            for r, row in enumerate(part_rows)
+        ]
+        strip = rank_bands(part_rows, heights, ends, passing[p], labelled[p], gaps)
+        for hops, (band, following) in zip(passing[p], pairwise(strip), strict=True):
+            cross_steeply(hops, following.top - following.before - band.bottom - band.after)
+        made.append(strip)
+    return made
+
+
+def _label_rooms(
+    skeleton: Skeleton,
+    chains: Sequence[tuple[int, ...]],
+    place: Mapping[int, tuple[int, int]],
+    passing: Sequence[Sequence[Sequence[RankHop]]],
+    strokes: Sequence[WireStroke],
+) -> list[dict[int, int]]:
+    """Return for each part the ranks with a label below, with the room it needs in addition."""
+    labelled: list[dict[int, int]] = [{} for _ in skeleton.parts]
+    main = set(skeleton.spine)
+    for wire, chain in enumerate(chains):
+        stroke = strokes[wire]
+        part, rank = place[chain[0]]
+        if len(chain) == 2 and stroke.label[1]:  # a longer line has room next to boxes
+            more = _main_label_room(wire, stroke.label, passing[part][rank]) if wire in main else 0
+            labelled[part][rank] = max(labelled[part].get(rank, 0), more)
+        slants = stroke.room[1]
+        if slants:
+            labelled[part][rank] = max(labelled[part].get(rank, 0), slants)
+    return labelled
+
+
+def _straight_margins(
+    skeleton: Skeleton,
+    chains: Sequence[tuple[int, ...]],
+    place: Mapping[int, tuple[int, int]],
+    passing: Sequence[Sequence[Sequence[RankHop]]],
+    strokes: Sequence[WireStroke],
+    gaps: LevelGaps,
+) -> list[list[tuple[int, int]]]:
+    """Return for each rank of each part how much of the gaps above and below is kept straight: for arrow heads, for
+    lines that go far aside, and for labels."""
+    # By part and rank: margins above and below.
+    heads = [[[gaps.box, gaps.box] for _ in part] for part in skeleton.parts]
+    straight = [[[0, 0] for _ in part] for part in skeleton.parts]
+    for wire, chain in enumerate(chains):
+        stroke = strokes[wire]
+        part, rank = place[chain[0]]
+        top, _, bottom, late = stroke.room
+        straight[part][rank][1] = max(straight[part][rank][1], top)
+        straight[part][rank + 1][0] = max(straight[part][rank + 1][0], bottom)
+        final = rank + len(chain) - 2
+        straight[part][final][1] = max(straight[part][final][1], late)  # at the top of its last gap
+        if stroke.tip >= 0:
+            upper = stroke.tip == skeleton.wires[wire].turned
+            room = heads[part][rank if upper else rank + len(chain) - 1]
+            # [0]: above the rank, [1]: below it.
+            room[upper] = max(room[upper], arrow_head_length(stroke.thick) + gaps.straight)
+    for p, part_gaps in enumerate(passing):
+        for r, hops in enumerate(part_gaps):
+            if any(hop.sideways > FLAT_LINE_PX for hop in hops):
+                heads[p][r][1] = max(heads[p][r][1], gaps.start)
+    return [
+        [(head[0] + run[0], head[1] + run[1]) for head, run in zip(part_heads, runs, strict=True)]
+        for part_heads, runs in zip(heads, straight, strict=True)
+    ]
+
+
+def _main_label_room(wire: int, label: Size, hops: Sequence[RankHop]) -> int:
+    """Return the additional room a gap needs for the label of a main path; a label along its line fits before or behind
+    close lines."""
+    across, along = label
+    lies = along > across
+    if is_label_shut_in(wire, hops, across) or (lies and is_wire_crossed(wire, hops)):
+        return along + (SLANTED_LABEL_ROOM if lies else 0)
+    return 0
+
+
+def _item_ranks(skeleton: Skeleton) -> dict[int, tuple[int, int]]:
+    """Return the part and the rank of each item."""
+    return {item: (p, r) for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
+
+
+# Coordinates of one level: x within ranks, y of ranks, parts on their shelves, and the routes of the lines.
+#
+#     attach ─ columns ─ bands ─ breaks ─ shelves ─ routes ─ labels
+#
+# Plain integer steps with one rule for ties, because the viewer repeats them in JavaScript and must get equal numbers:
+# `a
+# // b` rounds down everywhere.
 
 PLAIN_STROKE = WireStroke()
 # weight of the main path, against 1 for a link between boxes, and 2 and 8 for long lines; 16 would
@@ -52,23 +278,23 @@ def place_level(
     gaps = gaps or LevelGaps()
     drawn = [(strokes or {}).get(wire, PLAIN_STROKE) for wire in range(len(skeleton.wires))]
     chains = downward_chains(skeleton)
-    ends = attach_lines(skeleton, chains, sizes, gaps) if anchors is None else anchored_ends(skeleton, anchors)
+    ends = attach_lines(skeleton, chains, sizes, gaps) if anchors is None else _anchored_ends(skeleton, anchors)
     # From here on by item: children, then ports, then waypoints.
-    widths, heights = item_sizes(skeleton, sizes)
-    thick = item_thicknesses(skeleton, drawn)
-    above, below = item_alignments(skeleton, chains, ends, len(widths))
-    steps = [[rank_distances(row, skeleton, widths, thick, gaps) for row in part] for part in skeleton.parts]
-    lefts = align_columns(skeleton.parts, widths, steps, above, below, main_path_items(skeleton))
-    flush_parts_left(skeleton, lefts)
-    wires, passing = find_hops(skeleton, chains, ends, lefts, drawn)
-    # Each part begins at (0, 0) until `shelve_parts` moves it.
-    layers = level_bands(skeleton, chains, heights, passing, drawn, gaps)
-    between = column_joints(skeleton, chains)
-    tall = place_columns(skeleton, layers, lefts, widths, between)
-    width, height = shelve_parts(skeleton, layers, lefts, widths, tall, gaps)
-    around = column_detours(skeleton, chains, ends, layers, lefts, widths, between)
+    widths, heights = _item_sizes(skeleton, sizes)
+    thick = _item_thicknesses(skeleton, drawn)
+    above, below = _item_alignments(skeleton, chains, ends, len(widths))
+    steps = [[_rank_distances(row, skeleton, widths, thick, gaps) for row in part] for part in skeleton.parts]
+    lefts = align_columns(skeleton.parts, widths, steps, above, below, _main_path_items(skeleton))
+    _flush_parts_left(skeleton, lefts)
+    wires, passing = _find_hops(skeleton, chains, ends, lefts, drawn)
+    # Each part begins at (0, 0) until `_shelve_parts` moves it.
+    layers = _level_bands(skeleton, chains, heights, passing, drawn, gaps)
+    between = _column_joints(skeleton, chains)
+    tall = _place_columns(skeleton, layers, lefts, widths, between)
+    width, height = _shelve_parts(skeleton, layers, lefts, widths, tall, gaps)
+    around = _column_detours(skeleton, chains, ends, layers, lefts, widths, between)
     band = {item: layers[p][r] for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
-    tops = centred_tops(band, heights)
+    tops = _centred_tops(band, heights)
     corridors = Corridors(skeleton, lefts, widths, thick, gaps)
     lines = wire_routes(skeleton, chains, ends, wires, drawn, corridors, tops, heights, band, around)
     return LevelLayout(
@@ -80,18 +306,18 @@ def place_level(
     )
 
 
-def centred_tops(band: Mapping[int, Band], heights: Sequence[int]) -> list[int]:
+def _centred_tops(band: Mapping[int, Band], heights: Sequence[int]) -> list[int]:
     """Return the top of each item, centred on the middle of its rank; 0 for items on none."""
     return [band[item].middle - height // 2 if item in band else 0 for item, height in enumerate(heights)]
 
 
-def anchored_ends(skeleton: Skeleton, anchors: Mapping[tuple[int, int], int]) -> list[tuple[int, int]]:
+def _anchored_ends(skeleton: Skeleton, anchors: Mapping[tuple[int, int], int]) -> list[tuple[int, int]]:
     """Return where each wire touches its upper and its lower item; a port, in its middle."""
     ends = [(anchors.get((wire, 0), 0), anchors.get((wire, 1), 0)) for wire in range(len(skeleton.wires))]
     return [end[::-1] if wire.turned else end for wire, end in zip(skeleton.wires, ends, strict=True)]
 
 
-def item_thicknesses(skeleton: Skeleton, strokes: Sequence[WireStroke]) -> list[int]:
+def _item_thicknesses(skeleton: Skeleton, strokes: Sequence[WireStroke]) -> list[int]:
     """Return the thickness of the line through each item, in tenths of a pixel; 0 for children."""
     thick = [0] * (skeleton.first_waypoint + len(skeleton.waypoint))
     for wire, stroke in zip(skeleton.wires, strokes, strict=True):
@@ -101,12 +327,12 @@ def item_thicknesses(skeleton: Skeleton, strokes: Sequence[WireStroke]) -> list[
     return thick
 
 
-def main_path_items(skeleton: Skeleton) -> set[int]:
+def _main_path_items(skeleton: Skeleton) -> set[int]:
     """Return the items on the main paths."""
     return {item for wire in skeleton.spine for item in skeleton.wires[wire].chain}
 
 
-def flush_parts_left(skeleton: Skeleton, lefts: list[int]) -> None:
+def _flush_parts_left(skeleton: Skeleton, lefts: list[int]) -> None:
     """Let every part begin at 0."""
     for part in skeleton.parts:
         least = min((lefts[row[0]] for row in part), default=0)
@@ -115,7 +341,7 @@ def flush_parts_left(skeleton: Skeleton, lefts: list[int]) -> None:
                 lefts[item] -= least
 
 
-def find_hops(
+def _find_hops(
     skeleton: Skeleton,
     chains: Sequence[tuple[int, ...]],
     ends: Sequence[tuple[int, int]],
@@ -123,7 +349,7 @@ def find_hops(
     strokes: Sequence[WireStroke],
 ) -> tuple[list[list[RankHop]], list[list[list[RankHop]]]]:
     """Return the hops of each wire from rank to rank with their tracks: by wire, and by part and gap."""
-    place = item_ranks(skeleton)
+    place = _item_ranks(skeleton)
     known: dict[tuple[int, int, int, int], RankHop] = {}  # equal hops share one track
     wires: list[list[RankHop]] = []
     passing: list[list[list[RankHop]]] = [[[] for _ in part[1:]] for part in skeleton.parts]
@@ -146,13 +372,13 @@ def find_hops(
     return wires, passing
 
 
-def item_sizes(skeleton: Skeleton, sizes: Sequence[Size]) -> tuple[list[int], list[int]]:
+def _item_sizes(skeleton: Skeleton, sizes: Sequence[Size]) -> tuple[list[int], list[int]]:
     """Return the width and the height of each item; those of ports and waypoints are 0."""
     none = [0] * (len(skeleton.ports) + len(skeleton.waypoint))
     return [width for width, _ in sizes] + none, [height for _, height in sizes] + none
 
 
-def rank_distances(
+def _rank_distances(
     row: Sequence[int], skeleton: Skeleton, widths: Sequence[int], thick: Sequence[int], gaps: LevelGaps
 ) -> list[int]:
     """Return the least distances between the left edges of neighbours in one rank."""
@@ -166,7 +392,7 @@ def rank_distances(
     return result
 
 
-def item_alignments(
+def _item_alignments(
     skeleton: Skeleton, chains: Sequence[tuple[int, ...]], ends: Sequence[tuple[int, int]], count: int
 ) -> tuple[list[list[Alignment]], list[list[Alignment]]]:
     """Return for each item those above and below with which it should be straight, weighted as by Gansner et al."""
@@ -193,7 +419,7 @@ def item_alignments(
     return above, below
 
 
-def shelve_parts(
+def _shelve_parts(
     skeleton: Skeleton,
     layers: list[list[Band]],
     lefts: list[int],

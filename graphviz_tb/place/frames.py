@@ -1,22 +1,29 @@
-"""Lay out one open group: its level between a title bar and a border, its ports on the border, its auxiliary area in a
-free corner.
-
-level on the screen ─ auxiliary area ─ title ─ border
-"""
+"""List the open groups of a picture, parents before children, each with the labels it has on the level outside."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 
+from graphviz_tb.graphs.skyline import Skyline
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import SMALL_FONT_PX, text_width
-from graphviz_tb.model.metagraph import MetagraphLine
-from graphviz_tb.model.scene import Direction, LineIdentity, Point, Separator, Text
-from graphviz_tb.model.view import View
+from graphviz_tb.model.metagraph import Annotation, Bridge, MetagraphLine, Side
+from graphviz_tb.model.scene import Direction, IdentityKind, LineIdentity, Point, Separator, Size, Text
+from graphviz_tb.model.view import NodeLabel, View
 from graphviz_tb.place.attachment import Gate, port_gates
-from graphviz_tb.place.auxiliary import AuxiliaryArea, AxisExtent, place_blocks
-from graphviz_tb.place.core import (
+from graphviz_tb.place.boxes import (
+    BASELINE_OFFSET,
+    NO_TITLE_BAR,
+    TITLE_BAR_HEIGHT,
+    Piece,
+    TitleBar,
+    lay_out_title,
+    move_text,
+    sheet_margins,
+)
+from graphviz_tb.place.labels import LineLabel
+from graphviz_tb.place.level import (
     CoreDrawing,
     InnerPorts,
     OutsideLabels,
@@ -24,15 +31,310 @@ from graphviz_tb.place.core import (
     child_pieces,
     draw_core,
     line_label_sizes,
+    loose_boxes,
 )
-from graphviz_tb.place.groups import Heading
-from graphviz_tb.place.identity import StubIdentities
-from graphviz_tb.place.label_places import LineLabel
-from graphviz_tb.place.loose import loose_boxes
-from graphviz_tb.place.pieces import Piece, sheet_margins
-from graphviz_tb.place.sizes import move_text
-from graphviz_tb.place.titles import NO_TITLE_BAR, TITLE_BAR_HEIGHT, TitleBar, lay_out_title
-from graphviz_tb.place.turn import is_vertical, upper_flow_side
+from graphviz_tb.place.orientation import is_vertical, upper_flow_side
+
+Heading = tuple[NodeLabel, str]  # label of an open group, and second line of its title bar
+
+
+@dataclass(frozen=True, slots=True)
+class OpenGroup:
+    """An open group: its view, the texts of its title bar, the open groups by position below, and the labels of its
+    edges on the level outside."""
+
+    view: View
+    heading: Heading | None
+    below: Mapping[int, int]
+    outside: OutsideLabels
+
+    @property
+    def node_labels(self) -> tuple[NodeLabel, ...]:
+        """The label of each child, then of each function."""
+        return (*self.view.node_labels, *self.view.functions)
+
+
+def list_open_groups(view: View) -> list[OpenGroup]:
+    """Return the open groups, parents before children."""
+    groups: list[OpenGroup] = []
+    todo: list[tuple[View, Heading | None, OutsideLabels, dict[int, int], int]] = [(view, None, {}, {}, -1)]
+    while todo:
+        current, heading, outside, above, position = todo.pop()
+        above[position] = len(groups)  # the parent refers to this group by its number
+        below: dict[int, int] = {}
+        groups.append(OpenGroup(current, heading, below, outside))
+        node_labels = (*current.node_labels, *current.functions)
+        shown = {
+            *current.metagraph.core_children(),
+            *current.metagraph.mask.extracted_children,
+            *range(len(current.node_labels), len(node_labels)),
+        }
+        labels = _outside_line_labels(current) if current.opened else {}
+        for child, inner in sorted(current.opened.items(), reverse=True):  # a stack: the first child is popped first
+            if child in shown:
+                todo.append(
+                    (inner, (node_labels[child], current.words.seconds[child]), labels.get(child, {}), below, child)
+                )
+    return groups
+
+
+def _outside_line_labels(view: View) -> dict[int, dict[tuple[int, bool], str]]:
+    """Return the labels of a level's lines, by the child they touch and the neighbour that child sees."""
+    texts: dict[int, dict[tuple[int, bool], str]] = {}
+    for wire, line in view.drawn_lines().items():
+        text = view.words.lines[wire].label
+        if isinstance(line, Bridge):
+            texts.setdefault(line.child, {})[line.other, line.inbound] = text
+        else:
+            rows = view.metagraph.children
+            texts.setdefault(line.source, {})[rows[line.target], False] = text
+            texts.setdefault(line.target, {})[rows[line.source], True] = text
+    return texts
+
+
+# Identity of drawn lines: the edge they represent, by address of its group and of its ends.
+
+StubKey = tuple[Side, int]  # side, row of the neighbour
+
+
+def wire_identity(view: View, index: int) -> LineIdentity:
+    """Return the metaedge or bridge that wire `index` of the skeleton represents."""
+    wire = view.skeleton.wires[index]
+    if wire.edge >= 0:
+        edge = view.metagraph.edges[wire.edge]
+        return LineIdentity(
+            view.address,
+            "edge",
+            wire.edge,
+            view.node_labels[edge.source].address,
+            view.node_labels[edge.target].address,
+            view.path,
+        )
+    bridge = view.metagraph.bridges[wire.bridge]
+    # In outgoing order; reversed if inbound.
+    ends = view.node_labels[bridge.child].address, view.addresses.get(bridge.other, "")
+    return LineIdentity(view.address, "bridge", wire.bridge, *(ends[::-1] if bridge.inbound else ends), view.path)
+
+
+def loop_index_by_child(view: View) -> dict[int, int]:
+    """Return, by child with edges to itself, their index in `Metagraph.loops`."""
+    return {child: index for index, (child, _) in enumerate(view.metagraph.loops)}
+
+
+def loop_identity(view: View, position: int, index: int) -> LineIdentity:
+    """Return the identity of the edges from a child to itself; `index` counts in `Metagraph.loops`."""
+    address = view.node_labels[position].address
+    return LineIdentity(view.address, "loop", index, address, address, view.path)
+
+
+class StubIdentities:
+    """The metaedges and bridges of one group that stubs represent."""
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+        # By child, as indices: a level can have a million of them, and draws few stubs.
+        self.edges: dict[int, list[int]] = {}
+        self.bridges: dict[int, list[int]] = {}
+        level = view.metagraph
+        drawn = set(level.core_bridges())
+        for index, bridge in enumerate(level.bridges):
+            if index not in drawn:
+                self.bridges.setdefault(bridge.child, []).append(index)
+        for index in level.mask.stubbed:
+            edge = level.edges[index]
+            self.edges.setdefault(edge.source, []).append(index)
+            self.edges.setdefault(edge.target, []).append(index)
+        self.child = -1  # child of the last request: stubs of a box are requested one after the other
+        self.entries: dict[StubKey, tuple[IdentityKind, int]] = {}
+
+    def annotation_identity(self, index: int) -> LineIdentity:
+        """Return the edge behind annotation `index`; the annotation itself for constants and summaries, which have
+        none."""
+        note: Annotation = self.view.metagraph.annotations[index]
+        if note.child != self.child:
+            self.child, self.entries = note.child, self.stub_entries(note.child)
+        entry, number = self.entries.get((note.side, note.other), ("annotation", index))
+        ends = self.view.addresses.get(note.other, ""), self.view.node_labels[note.child].address
+        return LineIdentity(
+            self.view.address, entry, number, *(ends if note.side == "in" else ends[::-1]), self.view.path
+        )
+
+    def stub_entries(self, child: int) -> dict[StubKey, tuple[IdentityKind, int]]:
+        """Return the edges, bridges and annotations that the stubs of a child represent."""
+        level = self.view.metagraph
+        entries: dict[StubKey, tuple[IdentityKind, int]] = {}
+        for index in self.bridges.get(child, []):
+            bridge = level.bridges[index]
+            entries["in" if bridge.inbound else "out", bridge.other] = "bridge", index
+        for index in self.edges.get(child, []):
+            edge = level.edges[index]
+            if edge.source == child:
+                entries["out", level.children[edge.target]] = "edge", index
+            if edge.target == child:
+                entries["in", level.children[edge.source]] = "edge", index
+        return entries
+
+
+# The auxiliary area: extracted children in columns under a heading, next to the drawing and separated by a rule.
+#
+# It is placed where the whole becomes smallest: in a free corner at the right, below, or at the side of everything.
+
+AREA_DISTANCE = 32  # px from the drawing to the area, with the rule half way
+HEADING_SIZE, HEADING_ROOM = 11, 24  # px: the font, and the strip of the heading
+AREA_GAP = 16  # px between two boxes of a column, and between two columns
+COLUMN_LENGTHS = (96, 160, 240, 320, 480, 0)  # px after which a column is broken, as alternatives; 0: a row
+SCREEN_HEIGHT_PX = 900  # largest height (and 8/5 of it as width) that is shown at full size
+
+AxisExtent = tuple[int, int, int]  # width, height, and its axis: boxes of a column share one axis
+
+
+@dataclass(frozen=True, slots=True)
+class AuxiliaryArea:
+    """Places (upper left corners, in the order of the sizes given), and the size of everything."""
+
+    places: tuple[Point, ...]
+    texts: tuple[Text, ...]
+    rules: tuple[Separator, ...]
+    width: int
+    height: int
+
+
+@dataclass(frozen=True, slots=True)
+class BlockPlacement:
+    """One way to place a block: its corner, its size, the size of the whole, and on which side its rule is."""
+
+    corner: Point
+    size: Size
+    whole: Size
+    beside: bool
+    places: tuple[Point, ...]
+
+    @property
+    def placement_cost(self) -> int:
+        """Area of the whole plus area of the screen that shows it."""
+        wide, tall = self.whole
+        screen = max(5 * wide // 8, tall, SCREEN_HEIGHT_PX)  # the height of the smallest 8:5 screen that shows all
+        return wide * tall + 8 * screen * screen // 5
+
+
+def _place_blocks(
+    core: Size, sky: Skyline, blocks: Sequence[tuple[str, Sequence[Sequence[AxisExtent]]]], notes: Sequence[Text] = ()
+) -> AuxiliaryArea:
+    """Place blocks and lines of notes next to a drawing of size `core` with the outline `sky`.
+
+    A block is a heading ("" for none, and no rule) and columns of sizes.
+
+    >>> sky = Skyline()
+    >>> sky.add_rect((0, 0, 100, 300))
+    >>> area = _place_blocks((100, 300), sky, [("Auxiliary", [[(80, 24, 40), (60, 24, 30)], []])])
+    >>> area.places, area.width
+    (((0, 356), (10, 396)), 100)
+    """
+    places: list[Point] = []
+    texts: list[Text] = []
+    rules: list[Separator] = []
+    whole = core
+    for heading, columns in blocks:
+        if not any(columns):
+            continue
+        room = HEADING_ROOM if heading else 0
+        placement = _cheapest_placement(whole, sky, columns, text_width(heading, HEADING_SIZE, True), room)
+        (left, top), (wide, tall) = placement.corner, placement.size
+        places += [(left + x, top + room + y) for x, y in placement.places]
+        half = AREA_DISTANCE // 2
+        if heading:
+            texts.append(_heading(heading, placement.corner))
+            beside = Separator(left - half, top, left - half, top + tall)
+            rules.append(beside if placement.beside else Separator(left, top - half, left + wide, top - half))
+        # Include its rule, so that the next block keeps clear of both.
+        sky.add_rect((left - half, top - half, left + wide, top + tall))
+        whole = placement.whole
+    if notes:
+        size = max(note.width for note in notes), notes[-1].y + 4
+        placement = min(_corner_placements(whole, sky, size, ()), key=lambda placement: placement.placement_cost)
+        texts += [move_text(note, *placement.corner) for note in notes]
+        whole = placement.whole
+    return AuxiliaryArea(tuple(places), tuple(texts), tuple(rules), *whole)
+
+
+def _cheapest_placement(
+    core: Size, sky: Skyline, columns: Sequence[Sequence[AxisExtent]], least: int, room: int
+) -> BlockPlacement:
+    """Return the cheapest placement of all shapes of a block (`room` for its heading) in all corners; the first of
+    equals."""
+    possible: list[BlockPlacement] = []
+    # Shapes as high as the drawing, in one, two or three columns, and some of fixed length.
+    for limit in (core[1], *COLUMN_LENGTHS, core[1] // 2, core[1] // 3):
+        places, (wide, tall) = _block_places(columns, limit)
+        wide, tall = max(wide, least), tall + room
+        possible += _corner_placements(core, sky, (wide, tall), tuple(places))
+    return min(possible, key=lambda placement: placement.placement_cost)
+
+
+def _corner_placements(core: Size, sky: Skyline, size: Size, places: tuple[Point, ...]) -> list[BlockPlacement]:
+    """Slide a block against the drawing: from the right at the top and the bottom, from below at the left and the
+    right."""
+    (wide, tall), (across, along) = core, size
+    possible = []
+    for top in (0, max(0, tall - along)):
+        reach = sky.right_extent(top - AREA_DISTANCE, top + along + AREA_DISTANCE)
+        left = reach + AREA_DISTANCE if reach else 0
+        possible.append(BlockPlacement((left, top), size, (max(wide, left + across), max(tall, along)), True, places))
+    for left in (0, max(0, wide - across)):
+        reach = sky.bottom_extent(left - AREA_DISTANCE, left + across + AREA_DISTANCE)
+        top = reach + AREA_DISTANCE if reach else 0
+        possible.append(BlockPlacement((left, top), size, (max(wide, across), max(tall, top + along)), False, places))
+    return possible
+
+
+def _heading(content: str, origin: Point) -> Text:
+    wide = text_width(content, HEADING_SIZE, True)
+    y = origin[1] + HEADING_ROOM // 2 + BASELINE_OFFSET[HEADING_SIZE] - 6
+    return Text(origin[0], y, content, content, HEADING_SIZE, wide, "heading", "start", True)
+
+
+def _block_places(columns: Sequence[Sequence[AxisExtent]], limit: int) -> tuple[list[Point], Size]:
+    """Return the places within one block, and its size: columns from top to bottom, broken beyond `limit`.
+
+    >>> _block_places([[(80, 24, 40), (60, 24, 30)]], 30)
+    ([(0, 0), (96, 0)], (156, 24))
+    """
+    places: list[Point] = []
+    start = longest = 0
+    for column in columns:
+        for part in _break_column(column, limit):
+            axis = max(thing[2] for thing in part)
+            along = 0
+            for _, tall, own_axis in part:
+                places.append((start + axis - own_axis, along))
+                along += tall + AREA_GAP
+            longest = max(longest, along - AREA_GAP)
+            # The largest extents left and right of the axis.
+            start += axis + max(thing[0] - thing[2] for thing in part) + AREA_GAP
+    return places, (start - AREA_GAP, longest)
+
+
+def _break_column(column: Sequence[AxisExtent], limit: int) -> list[list[AxisExtent]]:
+    """Return a column broken where it gets longer than `limit`.
+
+    >>> _break_column([(10, 30, 5)] * 3, 80)
+    [[(10, 30, 5), (10, 30, 5)], [(10, 30, 5)]]
+    """
+    parts: list[list[AxisExtent]] = []
+    along = 0
+    for thing in column:
+        if not parts or along + thing[1] > limit:
+            parts.append([])
+            along = 0
+        parts[-1].append(thing)
+        along += thing[1] + AREA_GAP
+    return parts
+
+
+# Lay out one open group: its level between a title bar and a border, its ports on the border, its auxiliary area in a
+# free corner.
+#
+# level on the screen ─ auxiliary area ─ title ─ border
 
 FRAME_PADDING = 12  # px between a frame and its content
 NOTE_LINE_HEIGHT = 14  # px from one note to the next
@@ -76,8 +378,8 @@ def lay_out_frame(
     )
     # Each step needs the previous ones: the area the drawing, the title the width of both, ports the whole size.
     core = draw_core(view, pieces, lines, said, inner, direction)
-    area = auxiliary_area(view, core, said, pieces, direction)
-    bar = frame_title(view, heading, core, area, direction)
+    area = _auxiliary_area(view, core, said, pieces, direction)
+    bar = _frame_title(view, heading, core, area, direction)
     # The picture itself has neither title bar nor border.
     shift = (FRAME_PADDING + bar.shift, TITLE_BAR_HEIGHT + FRAME_PADDING) if heading else (0, 0)
     size = (bar.width, area.height + TITLE_BAR_HEIGHT + 2 * FRAME_PADDING) if heading else (area.width, area.height)
@@ -85,37 +387,39 @@ def lay_out_frame(
     shift = (shift[0], shift[1] + top)
     size = (size[0] + right, size[1] + top)
     ports = tuple(
-        border_port(slot.first, shifted_point(corner, shift), (size[0] - right, size[1]), top, direction)
+        _border_port(slot.first, _shifted_point(corner, shift), (size[0] - right, size[1]), top, direction)
         for slot, corner in zip(view.skeleton.ports, core.ports, strict=True)
     )
     return GroupLayout(
         *size,
-        child_slots(view, pieces, core, area, shift),
+        _child_slots(view, pieces, core, area, shift),
         ports,
         port_gates(view),
-        {wire: extend_to_ports(view, wire, points, ports, shift) for wire, points in core.routes.items()},
-        {wire: shifted_point(middle, shift) for wire, middle in core.labels.items()},
+        {wire: _extend_to_ports(view, wire, points, ports, shift) for wire, points in core.routes.items()},
+        {wire: _shifted_point(middle, shift) for wire, middle in core.labels.items()},
         lines,
         (*(move_text(text, 0, top) for text in bar.texts), *(move_text(text, *shift) for text in area.texts)),
-        tuple(Separator(*shifted_point((r.x1, r.y1), shift), *shifted_point((r.x2, r.y2), shift)) for r in area.rules),
+        tuple(
+            Separator(*_shifted_point((r.x1, r.y1), shift), *_shifted_point((r.x2, r.y2), shift)) for r in area.rules
+        ),
     )
 
 
-def auxiliary_area(
+def _auxiliary_area(
     view: View, core: CoreDrawing, said: Mapping[int, LineLabel], pieces: Sequence[Piece], direction: Direction
 ) -> AuxiliaryArea:
     """Place the auxiliary area next to the drawing of a level, if there is one."""
-    size, things, notes = (core.width, core.height), block_extents(view, pieces), note_lines(view)
+    size, things, notes = (core.width, core.height), _block_extents(view, pieces), _note_lines(view)
     if not things and not notes:
         return AuxiliaryArea((), (), (), *size)
-    return place_blocks(size, core.skyline(said, is_vertical(direction)), things, notes)
+    return _place_blocks(size, core.skyline(said, is_vertical(direction)), things, notes)
 
 
-def shifted_point(point: Point, shift: Point) -> Point:
+def _shifted_point(point: Point, shift: Point) -> Point:
     return point[0] + shift[0], point[1] + shift[1]
 
 
-def side_blocks(view: View) -> list[tuple[str, list[list[int]]]]:
+def _side_blocks(view: View) -> list[tuple[str, list[list[int]]]]:
     """Return the blocks next to the drawing: boxes without lines, and boxes outside of the main area. Each has a
     heading and columns of positions."""
     mask, count = view.metagraph.mask, len(view.metagraph.children)
@@ -127,22 +431,22 @@ def side_blocks(view: View) -> list[tuple[str, list[list[int]]]]:
     return [(heading, columns) for heading, columns in blocks if any(columns)]
 
 
-def block_extents(view: View, pieces: Sequence[Piece]) -> list[tuple[str, list[list[AxisExtent]]]]:
-    """Return the blocks of `side_blocks` with the extent of each piece in place of its position."""
+def _block_extents(view: View, pieces: Sequence[Piece]) -> list[tuple[str, list[list[AxisExtent]]]]:
+    """Return the blocks of `_side_blocks` with the extent of each piece in place of its position."""
     return [
-        (heading, [[axis_extent(pieces[child]) for child in column] for column in columns])
-        for heading, columns in side_blocks(view)
+        (heading, [[_axis_extent(pieces[child]) for child in column] for column in columns])
+        for heading, columns in _side_blocks(view)
     ]
 
 
-def axis_extent(piece: Piece) -> AxisExtent:
+def _axis_extent(piece: Piece) -> AxisExtent:
     """Return width, height, and the middle of the box across the column."""
     return piece.width, piece.height, piece.x + piece.box[0] // 2
 
 
-def note_lines(view: View) -> list[Text]:
+def _note_lines(view: View) -> list[Text]:
     """Return the notes as lines of text, one below the other."""
-    identities = note_identities(view)
+    identities = _note_identities(view)
     return [
         Text(
             0,
@@ -159,7 +463,7 @@ def note_lines(view: View) -> list[Text]:
     ]
 
 
-def note_identities(view: View) -> dict[int, LineIdentity]:
+def _note_identities(view: View) -> dict[int, LineIdentity]:
     """Return the identities of the annotations in notes."""
     undrawn, annotations = StubIdentities(view), view.metagraph.annotations
     indices = [index for note in view.words.notes for index in note.annotations]
@@ -170,7 +474,7 @@ def note_identities(view: View) -> dict[int, LineIdentity]:
     }
 
 
-def frame_title(
+def _frame_title(
     view: View, heading: Heading | None, core: CoreDrawing, area: AuxiliaryArea, direction: Direction
 ) -> TitleBar:
     """Return the title bar, with the width of the frame."""
@@ -183,32 +487,32 @@ def frame_title(
     )
 
 
-def child_slots(
+def _child_slots(
     view: View, pieces: Sequence[Piece], core: CoreDrawing, area: AuxiliaryArea, shift: Point
 ) -> tuple[Slot | None, ...]:
     """Return each child's piece with the corner of its slot, in the main and in the auxiliary area."""
     slots: list[Slot | None] = [None] * len(pieces)
     for position, (piece, corner) in core.slots.items():
-        slots[position] = (piece, shifted_point(corner, shift))
+        slots[position] = (piece, _shifted_point(corner, shift))
     # The order of `area.places`.
-    listed = [position for _, columns in side_blocks(view) for column in columns for position in column]
+    listed = [position for _, columns in _side_blocks(view) for column in columns for position in column]
     for position, corner in zip(listed, area.places, strict=True):
-        slots[position] = (pieces[position], shifted_point(corner, shift))
+        slots[position] = (pieces[position], _shifted_point(corner, shift))
     return tuple(slots)
 
 
-def border_port(first: bool, point: Point, size: tuple[int, int], top: int, direction: Direction) -> Point:
+def _border_port(first: bool, point: Point, size: tuple[int, int], top: int, direction: Direction) -> Point:
     """Return a port's place on the border, which begins at `top`."""
     if is_vertical(direction):
         return point[0], size[1] if first is (direction == "BT") else top  # BT: the flow begins at the foot
     return size[0] if first is (direction == "RL") else 0, point[1]
 
 
-def extend_to_ports(
+def _extend_to_ports(
     view: View, wire: int, points: Sequence[Point], ports: Sequence[Point], shift: Point
 ) -> list[Point]:
     """Extend the polyline of a wire to the ports on the frame's border."""
-    line = [shifted_point(point, shift) for point in points]
+    line = [_shifted_point(point, shift) for point in points]
     chain, count = view.skeleton.wires[wire].chain, view.skeleton.children
     if chain[0] >= count and ports[chain[0] - count] != line[0]:
         line.insert(0, ports[chain[0] - count])

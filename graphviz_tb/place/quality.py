@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from itertools import combinations, pairwise
 
-from graphviz_tb.algorithms.polylines import straighten_polyline
+from graphviz_tb.graphs.drawing_math import straighten_polyline
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.scene import Point, Route, Scene
-from graphviz_tb.place.label_places import Segment, cells_of_run
+from graphviz_tb.place.labels import Segment, cells_of_run
 
 
 @dataclass(frozen=True, slots=True)
 class SceneQuality:
-    """`count_line_crossings` of lines, `count_bends` (corners of lines), `straight` of the `steps` of all main paths,
+    """`_count_line_crossings` of lines, `_count_bends` (corners of lines), `straight` of the `steps` of all main paths,
     `width` and
     `height` of the drawing in pixels."""
 
@@ -36,8 +36,8 @@ def measure_quality(scene: Scene) -> SceneQuality:
     main = [route for route in scene.routes if route.main]
     across = 0 if scene.direction in ("BT", "TB") else 1
     return SceneQuality(
-        count_line_crossings(scene.routes),
-        sum(count_bends(route.points) for route in scene.routes),
+        _count_line_crossings(scene.routes),
+        sum(_count_bends(route.points) for route in scene.routes),
         sum(len({point[across] for point in route.points}) == 1 for route in main),
         len(main),
         scene.width,
@@ -45,12 +45,12 @@ def measure_quality(scene: Scene) -> SceneQuality:
     )
 
 
-def count_bends(points: tuple[Point, ...]) -> int:
+def _count_bends(points: tuple[Point, ...]) -> int:
     """Count the corners of a polyline; points on a straight run do not count."""
     return max(0, len(straighten_polyline(points)) - 2)
 
 
-def count_line_crossings(routes: tuple[Route, ...]) -> int:
+def _count_line_crossings(routes: tuple[Route, ...]) -> int:
     """Count the pairs of lines that cross; each stretch is compared with those that touch the same cells of the
     plane."""
     # By cell of the plane: only stretches that touch one cell can cross.
@@ -62,18 +62,18 @@ def count_line_crossings(routes: tuple[Route, ...]) -> int:
     crossed: set[tuple[int, int]] = set()
     for inside in filed.values():
         for (first, run), (second, other) in combinations(inside, 2):
-            if first != second and (first, second) not in crossed and runs_cross(run, other):
+            if first != second and (first, second) not in crossed and _runs_cross(run, other):
                 crossed.add((first, second))
     return len(crossed)
 
 
-def runs_cross(first: Segment, second: Segment) -> bool:
+def _runs_cross(first: Segment, second: Segment) -> bool:
     """Return whether two stretches cross in a point inside both."""
     (a, b), (c, d) = first, second
-    return side_of_line(a, b, c) * side_of_line(a, b, d) < 0 and side_of_line(c, d, a) * side_of_line(c, d, b) < 0
+    return _side_of_line(a, b, c) * _side_of_line(a, b, d) < 0 and _side_of_line(c, d, a) * _side_of_line(c, d, b) < 0
 
 
-def side_of_line(a: Point, b: Point, c: Point) -> int:
+def _side_of_line(a: Point, b: Point, c: Point) -> int:
     """Return the side of the line from a to b on which c is: the sign of twice the triangle's area."""
     turn = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
     return (turn > 0) - (turn < 0)

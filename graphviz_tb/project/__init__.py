@@ -5,17 +5,18 @@ PCA and exact neighbours (cosine or Euclidean) need only numpy; t-SNE and UMAP n
 
 from __future__ import annotations
 
-from graphviz_tb.project.manifold import (
+from graphviz_tb.project.projections import (
+    DISTANCE_METRICS,
     METHOD_NAMES,
     PROJECTION_METHODS,
     compute_positions,
     layout_points,
     missing_library,
+    nearest_points,
+    project_by_pca,
     project_points,
     projection_of_positions,
 )
-from graphviz_tb.project.neighbours import DISTANCE_METRICS, nearest_points
-from graphviz_tb.project.pca import project_by_pca
 
 __all__ = [
     "DISTANCE_METRICS",

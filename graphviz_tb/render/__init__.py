@@ -2,7 +2,7 @@
 
     scene + paint + caption ─compose▶ Drawing ─svg, pdf, png▶ bytes
 
-The formats are in one table, `RENDERERS` in `formats.py`.
+The formats are in one table, `RENDERERS` in `output/renderers.py`.
 """
 
 from __future__ import annotations

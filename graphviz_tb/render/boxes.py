@@ -6,8 +6,7 @@ from graphviz_tb.model.drawing import Curve, Disc, Hatch, PathStep, Pen, Primiti
 from graphviz_tb.model.paint import LineTint, RowFill
 from graphviz_tb.model.scene import Box, Stub
 from graphviz_tb.model.theme import Theme
-from graphviz_tb.render.lines import arrow_head, rounded_outline, shorten_line
-from graphviz_tb.render.signs import sign_bead, sign_disc, sign_outline
+from graphviz_tb.render.lines import arrow_head, rounded_outline, shorten_line, sign_bead, sign_disc, sign_outline
 
 # px, see docs/visual.md: corners; sheets of a stack; the folded corner; the bar of several colours, and the minimum
 # height of one of them.
@@ -43,45 +42,45 @@ def draw_closed_box(box: Box, fill: RowFill, theme: Theme) -> list[Primitive]:
     radius = min(12, height // 2) if is_pill(box) else 2 if box.kind == "function" else BOX_CORNER
     border = None if fill.sign else Pen(fill.stroke)  # a diff sign draws the outline itself
     ground = theme.neutral if fill.bands else fill.fill
-    shapes: list[Primitive] = [*draw_back_sheets(box, radius, ground, Pen(fill.stroke))]
+    shapes: list[Primitive] = [*_draw_back_sheets(box, radius, ground, Pen(fill.stroke))]
     if box.kind == "fold":
-        shapes += folded_sheet(x, y, width, height, ground, fill.stroke)
+        shapes += _folded_sheet(x, y, width, height, ground, fill.stroke)
     else:
-        shapes.append(inset_rect(x, y, width, height, radius, ground, border))
+        shapes.append(_inset_rect(x, y, width, height, radius, ground, border))
     if fill.bands:
         ear = FOLDED_CORNER if box.kind == "fold" else 0  # the bar begins below the folded corner
-        shapes += colour_bar(x, y + ear, height - ear, 0 if ear else radius, 0 if ear else radius, fill)
+        shapes += _colour_bar(x, y + ear, height - ear, 0 if ear else radius, 0 if ear else radius, fill)
     if fill.hatch:
         shapes.append(Hatch(x + 0.5, y + 0.5, width - 1, height - 1, radius - 0.5, theme.stroke))
     if box.kind == "call":
-        shapes.append(inner_ring(x, y, width, height, radius, fill))
+        shapes.append(_inner_ring(x, y, width, height, radius, fill))
     shapes += sign_outline(x, y, width, height, radius, fill)
     if box.openable:
-        shapes += draw_open_mark(*open_mark_place(box), theme, opened=False)
+        shapes += draw_open_mark(*_open_mark_place(box), theme, opened=False)
     return [*shapes, *sign_disc(x + 4, y + 3, fill, theme)]
 
 
-def draw_back_sheets(box: Box, radius: int, ground: str | None, pen: Pen) -> list[Rectangle]:
+def _draw_back_sheets(box: Box, radius: int, ground: str | None, pen: Pen) -> list[Rectangle]:
     """Draw the sheets of a stack behind the front one, from the back."""
     x, y, width, height = front_bounds(box)
     away = [STACK_SHEET_OFFSET * sheet for sheet in range(box.sheets, 0, -1)]
     shifts = [(0, -by) if box.connected else (by, 0) for by in away]
-    return [inset_rect(x + dx, y + dy, width, height, radius, ground, pen) for dx, dy in shifts]
+    return [_inset_rect(x + dx, y + dy, width, height, radius, ground, pen) for dx, dy in shifts]
 
 
-def inset_rect(
+def _inset_rect(
     x: float, y: float, width: float, height: float, radius: float, fill: str | None, pen: Pen | None
 ) -> Rectangle:
     """Return a rounded rectangle whose 1 px stroke is inside its bounds."""
     return Rectangle(x + 0.5, y + 0.5, width - 1, height - 1, radius - 0.5, fill, pen)
 
 
-def inner_ring(x: int, y: int, width: int, height: int, radius: int, fill: RowFill) -> Rectangle:
+def _inner_ring(x: int, y: int, width: int, height: int, radius: int, fill: RowFill) -> Rectangle:
     """Draw the second outline of a call, which contains a body."""
     return Rectangle(x + 2.5, y + 2.5, width - 5, height - 5, radius - 2.5, pen=Pen(fill.stroke))
 
 
-def folded_sheet(x: int, y: int, width: int, height: int, ground: str, stroke: str) -> list[Primitive]:
+def _folded_sheet(x: int, y: int, width: int, height: int, ground: str, stroke: str) -> list[Primitive]:
     """Draw a sheet whose upper left corner is folded over."""
     left, top, right, bottom = x + 0.5, y + 0.5, x + width - 0.5, y + height - 0.5
     pen = Pen(stroke, join="round")
@@ -95,24 +94,24 @@ def folded_sheet(x: int, y: int, width: int, height: int, ground: str, stroke: s
     return [Curve((("M", (left + FOLDED_CORNER, top)), *lines, ("Z", ())), ground, pen), Curve(ear, pen=pen)]
 
 
-def colour_bar(x: int, y: int, height: int, top: int, foot: int, fill: RowFill) -> list[Primitive]:
+def _colour_bar(x: int, y: int, height: int, top: int, foot: int, fill: RowFill) -> list[Primitive]:
     """Draw colours one below the other in proportion, at the left; `top`, `foot` are the radii of the bar's corners."""
     shapes: list[Primitive] = []
-    heights = colour_heights(height - 2, [share for _, share in fill.bands])
+    heights = _colour_heights(height - 2, [share for _, share in fill.bands])
     below = y + 1
     for index, ((colour, _), tall) in enumerate(zip(fill.bands, heights, strict=True)):
         corners = top if index == 0 else 0, foot if index == len(heights) - 1 else 0
-        shapes.append(Curve(colour_outline(x + 1, below, max(COLOUR_BAR_WIDTH, top, foot), tall, *corners), colour))
+        shapes.append(Curve(_colour_outline(x + 1, below, max(COLOUR_BAR_WIDTH, top, foot), tall, *corners), colour))
         below += tall
     return shapes
 
 
-def colour_heights(height: int, shares: list[int]) -> list[int]:
+def _colour_heights(height: int, shares: list[int]) -> list[int]:
     """Return integer heights in proportion to `shares`, with a minimum while there is room; their sum is `height`.
 
-    >>> colour_heights(40, [985, 10, 5])
+    >>> _colour_heights(40, [985, 10, 5])
     [32, 4, 4]
-    >>> colour_heights(9, [800, 100, 100])
+    >>> _colour_heights(9, [800, 100, 100])
     [3, 3, 3]
     """
     least, total = min(MIN_COLOUR_HEIGHT, height // len(shares)), sum(shares)
@@ -122,7 +121,7 @@ def colour_heights(height: int, shares: list[int]) -> list[int]:
     return tall
 
 
-def colour_outline(x: int, y: int, width: int, height: int, top: int, foot: int) -> tuple[PathStep, ...]:
+def _colour_outline(x: int, y: int, width: int, height: int, top: int, foot: int) -> tuple[PathStep, ...]:
     """Return the outline of one colour; the outer ones follow the left corners of the box."""
     top, foot = (max(0, min(radius - 1, height)) for radius in (top, foot))
     right, bottom = x + width, y + height
@@ -135,7 +134,7 @@ def colour_outline(x: int, y: int, width: int, height: int, top: int, foot: int)
     return (*steps, ("Z", ()))
 
 
-def open_mark_place(box: Box) -> tuple[int, int]:
+def _open_mark_place(box: Box) -> tuple[int, int]:
     """Return the centre of the +/− mark: on the first of two lines, above a letter or a long second line."""
     x, y, width, height = front_bounds(box)
     if is_pill(box) and not box.open:
@@ -158,18 +157,18 @@ def draw_frame(box: Box, fill: RowFill, theme: Theme) -> list[Primitive]:
     stroke = fill.stroke if fill.hued else theme.stroke
     pen = Pen(stroke, dashes=FRAME_DASHES if stack else ())
     shapes: list[Primitive] = [
-        *draw_back_sheets(box, BOX_CORNER, fill.fill if fill.hued else theme.frame_fill(box.depth + 1), Pen(stroke)),
-        inset_rect(x, y, width, height, BOX_CORNER, theme.frame_fill(box.depth + 1), None if fill.sign else pen),
+        *_draw_back_sheets(box, BOX_CORNER, fill.fill if fill.hued else theme.frame_fill(box.depth + 1), Pen(stroke)),
+        _inset_rect(x, y, width, height, BOX_CORNER, theme.frame_fill(box.depth + 1), None if fill.sign else pen),
     ]
     if fill.hued:
-        shapes.append(frame_bar(x, y, y + height - 1, fill.fill))
+        shapes.append(_frame_bar(x, y, y + height - 1, fill.fill))
     shapes += sign_outline(x, y, width, height, BOX_CORNER, fill)
     if box.openable:
-        shapes += draw_open_mark(*open_mark_place(box), theme, opened=True)
+        shapes += draw_open_mark(*_open_mark_place(box), theme, opened=True)
     return [*shapes, *sign_disc(x + 2, y + 2, fill, theme)]
 
 
-def frame_bar(x: int, y: int, foot: int, colour: str) -> Curve:
+def _frame_bar(x: int, y: int, foot: int, colour: str) -> Curve:
     """Draw the bar at the left of a frame, within its rounded corners."""
     steps: tuple[PathStep, ...] = (
         ("M", (x + 3, y + 1)),
@@ -185,17 +184,17 @@ def frame_bar(x: int, y: int, foot: int, colour: str) -> Curve:
 def draw_stub(mark: Stub, fill: RowFill | None, theme: Theme, tint: LineTint | None = None) -> list[Primitive]:
     """Draw a constant, a summary or an extracted neighbour with the line to its box; `tint` is the diff colour of the
     line."""
-    shapes: list[Primitive] = [] if mark.kind == "more" else draw_stub_line(mark, theme, tint)
+    shapes: list[Primitive] = [] if mark.kind == "more" else _draw_stub_line(mark, theme, tint)
     middle = mark.x + mark.width / 2, mark.y + mark.height / 2
     if mark.kind == "constant":
         shapes.append(Disc(*middle, mark.width / 2 - 0.5, theme.background, Pen(theme.stroke)))
     elif mark.kind == "weight":
-        shapes.append(Curve(diamond_outline(mark), theme.secondary, Pen(theme.stroke)))
+        shapes.append(Curve(_diamond_outline(mark), theme.secondary, Pen(theme.stroke)))
     elif mark.kind == "summary":
-        shapes += summary_icon(mark.x, mark.y, theme)
+        shapes += _summary_icon(mark.x, mark.y, theme)
     elif mark.kind == "shortcut" and fill is not None:
         pen = Pen(fill.stroke, dashes=STUB_DASHES)
-        shapes.append(inset_rect(mark.x, mark.y, mark.width, mark.height, 5, fill.fill, pen))
+        shapes.append(_inset_rect(mark.x, mark.y, mark.width, mark.height, 5, fill.fill, pen))
     if tint is not None and tint.whole:
         shapes += sign_bead(*middle, tint, theme)
     elif fill is not None:
@@ -203,14 +202,14 @@ def draw_stub(mark: Stub, fill: RowFill | None, theme: Theme, tint: LineTint | N
     return shapes
 
 
-def diamond_outline(mark: Stub) -> tuple[PathStep, ...]:
+def _diamond_outline(mark: Stub) -> tuple[PathStep, ...]:
     """Return the outline of a weight: a square on its tip, within the stub."""
     across, along = mark.x + mark.width / 2, mark.y + mark.height / 2
     right, foot = mark.x + mark.width, mark.y + mark.height
     return ("M", (across, mark.y)), ("L", (right, along)), ("L", (across, foot)), ("L", (mark.x, along)), ("Z", ())
 
 
-def summary_icon(x: float, y: float, theme: Theme) -> list[Primitive]:
+def _summary_icon(x: float, y: float, theme: Theme) -> list[Primitive]:
     """Draw the icon of a summary: a small bar chart, 12 × 12."""
     chart: list[PathStep] = []
     for right, top in ((3.5, 6), (6, 3), (8.5, 5)):
@@ -219,7 +218,7 @@ def summary_icon(x: float, y: float, theme: Theme) -> list[Primitive]:
     return [ground, Curve(tuple(chart), pen=Pen(theme.secondary, 1.5))]
 
 
-def draw_stub_line(mark: Stub, theme: Theme, tint: LineTint | None) -> list[Primitive]:
+def _draw_stub_line(mark: Stub, theme: Theme, tint: LineTint | None) -> list[Primitive]:
     points: list[tuple[float, float]] = list(mark.points)
     arrow = arrow_head(points[-1], points[-2], 0.7)
     colour = tint.colour if tint else theme.data

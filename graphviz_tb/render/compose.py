@@ -1,20 +1,131 @@
-"""Compose the picture as a `Drawing`: a scene in its colours, below its title and next to its legend."""
+"""The position of everything on the sheet, and the title row at its top."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import partial
 
+from graphviz_tb.graphs.skyline import Skyline
 from graphviz_tb.model.drawing import Disc, Drawing, Group, Pen, Primitive, Rectangle, Section
-from graphviz_tb.model.measure import text_width
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.measure import elide_text, replace_unsafe_characters, text_width
 from graphviz_tb.model.paint import Caption, LineTint, Paint, RowFill
 from graphviz_tb.model.scene import Box, Port, Scene, Separator, Stub, Text
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.render import boxes
-from graphviz_tb.render.legend import legend_blocks
+from graphviz_tb.render.legend import LegendBlock, LegendShape, draw_legend, legend_blocks, legend_shapes, text_labels
 from graphviz_tb.render.lines import draw_route, draw_web, edge_colour, straight_line
-from graphviz_tb.render.rows import draw_legend
-from graphviz_tb.render.sheet import lay_out_sheet, title_row
-from graphviz_tb.render.texts import text_labels
+
+PAGE_MARGIN = 24  # px around the sheet
+TITLE_SIZE, FACTS_SIZE, TITLE_ROW = 16, 11, 48  # px: two lines of text, and the strip they are in
+LEGEND_GAP = 24  # px between the drawing and its legend
+MIN_TITLE_WIDTH = 240  # px: a shorter title is not readable
+MAX_TITLE_GROWTH = 480  # px to which a title, or the facts below it, may widen the picture
+SCREEN_HEIGHT = 1155  # px, and 12/7 of it wide: names of 11 px are still 8 px in a window of 840 px
+
+
+@dataclass(frozen=True, slots=True)
+class SheetLayout:
+    """The whole picture: its size, the place of the scene, and the legend with its place."""
+
+    width: int
+    height: int
+    scene: tuple[int, int]
+    legend: LegendShape | None = None
+    at: tuple[int, int] = (0, 0)
+
+    @property
+    def screen_cost(self) -> int:
+        """Area of the sheet plus area of the screen that shows it."""
+        screen = max(7 * self.width // 12, self.height, SCREEN_HEIGHT)
+        return self.width * self.height + 12 * screen * screen // 7
+
+
+def _lay_out_sheet(scene: Scene, blocks: Sequence[LegendBlock], caption: Caption) -> SheetLayout:
+    """Return the position of everything, with the legend in the shape and at the place that make the sheet smallest."""
+    title = _title_width(caption), TITLE_ROW if caption.title else 0
+    if not blocks:
+        return _sheet_with_legend(scene, title, None, (0, 0))
+    sky = _scene_skyline(scene)
+    pages = [
+        _sheet_with_legend(scene, title, form, corner)
+        for form in legend_shapes(blocks)
+        for corner in _legend_corners(scene, sky, form)
+    ]
+    return min(pages, key=lambda page: page.screen_cost)
+
+
+def _legend_corners(scene: Scene, sky: Skyline, form: LegendShape) -> Iterator[tuple[int, int]]:
+    """Yield places of a legend, from the corner of the scene: slid against the drawing at each of its corners, from
+    below and from the sides, the upper left first."""
+    # Level with the foot, and with the right side.
+    high, out = max(0, scene.height - form.height), scene.width - form.width
+    for left in (0, max(0, out)):
+        reach = sky.bottom_extent(left - LEGEND_GAP, left + form.width + LEGEND_GAP)
+        yield left, max(reach + LEGEND_GAP if reach else 0, high)
+    for top in (0, high):
+        reach = sky.left_extent(top - LEGEND_GAP, top + form.height + LEGEND_GAP)
+        yield min(out - reach - LEGEND_GAP if reach else out, 0), top
+        reach = sky.right_extent(top - LEGEND_GAP, top + form.height + LEGEND_GAP)
+        yield max(reach + LEGEND_GAP if reach else 0, out), top
+
+
+def _sheet_with_legend(
+    scene: Scene, title: tuple[int, int], form: LegendShape | None, corner: tuple[int, int]
+) -> SheetLayout:
+    """Return the sheet of the scene, its title (width, height) above it, and its legend at `corner` next to it."""
+    across, deep = (form.width, form.height) if form else (0, 0)
+    left, top = min(0, corner[0]), PAGE_MARGIN + title[1]  # a legend on the left moves the scene to the right
+    wide = max(max(scene.width, corner[0] + across) - left, title[0])
+    size = wide + 2 * PAGE_MARGIN, top + max(scene.height, corner[1] + deep) + PAGE_MARGIN
+    return SheetLayout(*size, (PAGE_MARGIN - left, top), form, (PAGE_MARGIN - left + corner[0], top + corner[1]))
+
+
+def _scene_skyline(scene: Scene) -> Skyline:
+    """Return how far the scene reaches to all sides, from everything outside of open boxes."""
+    sky = Skyline(len(scene.routes), scene.width)
+    outer = {index for index, box in enumerate(scene.boxes) if box.parent < 0} | {-1}
+    for box in scene.boxes:
+        if box.parent < 0:
+            sky.add_rect((box.x, box.y, box.x + box.width, box.y + box.height))
+    if scene.webs:  # lines from anywhere to anywhere
+        sky.add_rect((0, 0, scene.width, scene.height))
+    lines = [route.points for route in scene.routes if route.frame < 0]
+    for points in (*lines, *(stub.points for stub in scene.stubs if stub.box in outer)):
+        sky.add_line(points)
+    for text in scene.texts:
+        if text.box not in outer:
+            continue
+        left = text.x - {"start": 0, "middle": text.width // 2, "end": text.width}[text.anchor]
+        sky.add_rect((left, text.y - text.size, left + text.width, text.y + 3))
+    for rule in scene.rules:
+        sky.add_rect((rule.x1, rule.y1, rule.x2, rule.y2))
+    return sky
+
+
+def _title_width(caption: Caption) -> int:
+    if not caption.title:
+        return 0
+    wanted = max(text_width(caption.title, TITLE_SIZE, True), text_width(caption.facts, FACTS_SIZE))
+    return max(MIN_TITLE_WIDTH, min(MAX_TITLE_GROWTH, wanted))
+
+
+def _title_row(caption: Caption, theme: Theme, page_width: int) -> tuple[Group, ...]:
+    """Return the name of the model, and the facts of the picture below it."""
+    if not caption.title:
+        return ()
+    room = page_width - 2 * PAGE_MARGIN
+    name = elide_text(replace_unsafe_characters(caption.title), room, TITLE_SIZE, True)
+    facts = elide_text(caption.facts, room, FACTS_SIZE)
+    size = TITLE_SIZE, text_width(name, TITLE_SIZE, True)
+    first = text_labels(name, PAGE_MARGIN, PAGE_MARGIN + 14, *size, theme.text, semibold=True)
+    second = text_labels(
+        facts, PAGE_MARGIN, PAGE_MARGIN + 32, FACTS_SIZE, text_width(facts, FACTS_SIZE), theme.secondary
+    )
+    return (Group((*first, *second)),)
+
+
+# Compose the picture as a `Drawing`: a scene in its colours, below its title and next to its legend.
 
 PORT_RADIUS = 2.5  # radius
 BADGE_SIZE = 9  # px: the smallest text of a drawing, one letter that is also in the legend
@@ -22,10 +133,10 @@ BADGE_SIZE = 9  # px: the smallest text of a drawing, one letter that is also in
 
 def compose(scene: Scene, paint: Paint, caption: Caption, with_legend: bool = True) -> Drawing:
     """Compose the whole sheet, independent of the output format."""
-    page = lay_out_sheet(scene, legend_blocks(scene, paint) if with_legend else (), caption)
+    page = _lay_out_sheet(scene, legend_blocks(scene, paint) if with_legend else (), caption)
     parts = [
-        Section("title", (0, 0), title_row(caption, paint.theme, page.width)),
-        Section("graph", page.scene, graph_groups(scene, paint, set(caption.select))),
+        Section("title", (0, 0), _title_row(caption, paint.theme, page.width)),
+        Section("graph", page.scene, _graph_groups(scene, paint, set(caption.select))),
     ]
     if page.legend:
         parts.append(Section("legend", page.at, tuple(draw_legend(page.legend, paint.theme))))
@@ -39,7 +150,7 @@ def compose(scene: Scene, paint: Paint, caption: Caption, with_legend: bool = Tr
     )
 
 
-def graph_groups(scene: Scene, paint: Paint, select: set[str]) -> tuple[Group, ...]:
+def _graph_groups(scene: Scene, paint: Paint, select: set[str]) -> tuple[Group, ...]:
     """Draw the scene in layers: frames, rules, edges, stubs, boxes with their texts, titles, ports, labels of edges."""
     theme = paint.theme
     chosen = {index for index, box in enumerate(scene.boxes) if box.address in select}
@@ -50,19 +161,19 @@ def graph_groups(scene: Scene, paint: Paint, select: set[str]) -> tuple[Group, .
     opened = [index for index, box in enumerate(scene.boxes) if box.open]
     closed = [index for index, box in enumerate(scene.boxes) if not box.open]
     return (
-        *(node_group(scene, index, paint, [], chosen) for index in opened),
-        *(rule_group(rule, theme) for rule in scene.rules),
+        *(_node_group(scene, index, paint, [], chosen) for index in opened),
+        *(_rule_group(rule, theme) for rule in scene.rules),
         *(group for bundle in scene.webs for group in draw_web(bundle, scene, theme)),
-        *draw_edges(scene, paint, chosen),
-        *map(partial(stub_group, theme), scene.stubs, paint.stubs, paint.tints.stubs),
-        *(node_group(scene, index, paint, inside.get(index, []), chosen) for index in closed),
-        *(titles_group(scene.boxes[index], inside.get(index, []), theme) for index in opened),
-        *(port_group(port, theme) for port in scene.ports),
-        *(free_text_group(text, scene, theme) for text in inside.get(-1, [])),
+        *_draw_edges(scene, paint, chosen),
+        *map(partial(_stub_group, theme), scene.stubs, paint.stubs, paint.tints.stubs),
+        *(_node_group(scene, index, paint, inside.get(index, []), chosen) for index in closed),
+        *(_titles_group(scene.boxes[index], inside.get(index, []), theme) for index in opened),
+        *(_port_group(port, theme) for port in scene.ports),
+        *(_free_text_group(text, scene, theme) for text in inside.get(-1, [])),
     )
 
 
-def draw_edges(scene: Scene, paint: Paint, chosen: set[int]) -> list[Group]:
+def _draw_edges(scene: Scene, paint: Paint, chosen: set[int]) -> list[Group]:
     """Draw the edges, those in front last."""
     drawn_lines = [(scene.routes[at], paint.tints.routes[at]) for at in edge_order(scene, paint)]
     return [
@@ -76,56 +187,56 @@ def edge_order(scene: Scene, paint: Paint) -> list[int]:
     """Return the indices of the edges in drawing order: changed ones in front of others, thick ones in front of thin
     ones, so that lines that coincide look like the thickest."""
     tints = paint.tints.routes
-    return sorted(range(len(scene.routes)), key=lambda at: (change_rank(tints[at]), scene.routes[at].thickness))
+    return sorted(range(len(scene.routes)), key=lambda at: (_change_rank(tints[at]), scene.routes[at].thickness))
 
 
-def change_rank(tint: LineTint | None) -> int:
+def _change_rank(tint: LineTint | None) -> int:
     """Return 0 for a line that did not change between two graphs, 1 if a part of it did, 2 if all of it did."""
     return 0 if tint is None or not tint.sign else 1 + tint.whole
 
 
-def rule_group(rule: Separator, theme: Theme) -> Group:
+def _rule_group(rule: Separator, theme: Theme) -> Group:
     points = (rule.x1 + 0.5, rule.y1 + 0.5), (rule.x2 + 0.5, rule.y2 + 0.5)  # sharp in the middle of a pixel
     return Group((straight_line(*points, Pen(theme.rule)),))
 
 
-def stub_group(theme: Theme, mark: Stub, fill: RowFill | None, tint: LineTint | None) -> Group:
+def _stub_group(theme: Theme, mark: Stub, fill: RowFill | None, tint: LineTint | None) -> Group:
     return Group(tuple(boxes.draw_stub(mark, fill, theme, tint)), tooltip=mark.title)
 
 
-def node_group(scene: Scene, index: int, paint: Paint, texts: list[Text], chosen: set[int]) -> Group:
+def _node_group(scene: Scene, index: int, paint: Paint, texts: list[Text], chosen: set[int]) -> Group:
     """Draw one box as a group with its name."""
     box, fill, theme = scene.boxes[index], paint.boxes[index], paint.theme
     shapes = boxes.draw_frame(box, fill, theme) if box.open else boxes.draw_closed_box(box, fill, theme)
     if index in chosen:
-        shapes.append(selection_outline(box, theme))
+        shapes.append(_selection_outline(box, theme))
     if not box.open and fill.badge:
-        shapes += badge_text(box, fill.badge, fill.text)
+        shapes += _badge_text(box, fill.badge, fill.text)
     halo = fill.fill if fill.hatch else None  # letters on a hatch are hard to read
     for text in texts:
-        shapes += scene_text(text, text_colour(text, fill.text, fill.second, theme), halo)
+        shapes += _scene_text(text, _text_colour(text, fill.text, fill.second, theme), halo)
     title = " · ".join(part for part in (box.title, paint.accounts[index]) if part)
     return Group(tuple(shapes), address=box.address, tooltip=title)
 
 
-def selection_outline(box: Box, theme: Theme) -> Rectangle:
+def _selection_outline(box: Box, theme: Theme) -> Rectangle:
     radius = 13 if boxes.is_pill(box) else 7
     return Rectangle(box.x - 1.5, box.y - 1.5, box.width + 3, box.height + 3, radius, pen=Pen(theme.selected, 2.5))
 
 
-def badge_text(box: Box, badge: str, colour: str) -> list[Primitive]:
+def _badge_text(box: Box, badge: str, colour: str) -> list[Primitive]:
     """Draw the letter of a structure, at the lower right."""
     x, y, wide, tall = boxes.front_bounds(box)
     return text_labels(badge, x + wide - 5, y + tall - 5, BADGE_SIZE, text_width(badge, BADGE_SIZE), colour, "end")
 
 
-def titles_group(box: Box, texts: list[Text], theme: Theme) -> Group:
+def _titles_group(box: Box, texts: list[Text], theme: Theme) -> Group:
     """Draw the texts of a title bar, above the edges that cross it."""
-    shapes = [shape for text in texts for shape in scene_text(text, text_colour(text, "", "", theme))]
+    shapes = [shape for text in texts for shape in _scene_text(text, _text_colour(text, "", "", theme))]
     return Group(tuple(shapes), tooltip=box.title)
 
 
-def text_colour(text: Text, first: str, second: str, theme: Theme) -> str:
+def _text_colour(text: Text, first: str, second: str, theme: Theme) -> str:
     if text.role == "label":
         return first
     if text.role == "second":
@@ -133,19 +244,19 @@ def text_colour(text: Text, first: str, second: str, theme: Theme) -> str:
     return theme.text if text.role in ("title", "heading") else theme.secondary
 
 
-def scene_text(text: Text, colour: str, halo: str | None = None) -> list[Primitive]:
+def _scene_text(text: Text, colour: str, halo: str | None = None) -> list[Primitive]:
     """Draw one text of the scene."""
     return text_labels(text.content, text.x, text.y, text.size, text.width, colour, text.anchor, text.semibold, halo)
 
 
-def free_text_group(text: Text, scene: Scene, theme: Theme) -> Group:
+def _free_text_group(text: Text, scene: Scene, theme: Theme) -> Group:
     """Draw a text outside of boxes; the label of an edge has a halo in the colour of its ground."""
     colour = theme.text if text.role == "heading" else theme.secondary
     ground = None
     if text.role == "edge":
         ground = theme.frame_fill(scene.boxes[text.box].depth + 1) if text.box >= 0 else theme.background
-    return Group(tuple(scene_text(text, colour, ground)), tooltip=text.full if text.full != text.content else "")
+    return Group(tuple(_scene_text(text, colour, ground)), tooltip=text.full if text.full != text.content else "")
 
 
-def port_group(port: Port, theme: Theme) -> Group:
+def _port_group(port: Port, theme: Theme) -> Group:
     return Group((Disc(port.x, port.y, PORT_RADIUS, edge_colour(port, theme)),), tooltip=port.title)

@@ -27,7 +27,7 @@ def dot_text(scene: Scene, paint: Paint, caption: Caption) -> bytes:
     Raises RequestError if groups are open deeper than DOT can be written.
     """
     head, _, tail = to_pydot(scene, paint, caption).to_string().rpartition("}")
-    return "".join((head, *web_statements(scene, paint.theme), "}", tail)).encode()
+    return "".join((head, *_web_statements(scene, paint.theme), "}", tail)).encode()
 
 
 def to_pydot(scene: Scene, paint: Paint, caption: Caption) -> pydot.Dot:
@@ -38,34 +38,34 @@ def to_pydot(scene: Scene, paint: Paint, caption: Caption) -> pydot.Dot:
             f"{deepest:,} groups are open one within another, and DOT takes {MAX_DOT_DEPTH}",
             hint="open fewer groups, or write SVG",
         )
-    graph = pydot.Dot("tbgraph", graph_type="digraph", **dot_graph_attributes(scene, paint.theme, caption))
-    labels = texts_by_box(scene)
+    graph = pydot.Dot("tbgraph", graph_type="digraph", **_dot_graph_attributes(scene, paint.theme, caption))
+    labels = _texts_by_box(scene)
     parts: dict[int, Any] = {-1: graph}
     for index, box in enumerate(scene.boxes):
         around = parts[box.parent]
         if box.open:
-            parts[index] = dot_cluster(index, box, labels.get(index, []), paint.boxes[index], paint.theme)
+            parts[index] = _dot_cluster(index, box, labels.get(index, []), paint.boxes[index], paint.theme)
             around.add_subgraph(parts[index])
             # An invisible node, because an edge needs one to end at.
             parts[index].add_node(pydot.Node(f"c{index}", shape="point", style="invis", width="0.01"))
         else:
-            around.add_node(dot_node(index, box, labels.get(index, []), paint.boxes[index]))
+            around.add_node(_dot_node(index, box, labels.get(index, []), paint.boxes[index]))
     for index, port in enumerate(scene.ports):
-        colour = dot_string(edge_colour(port, paint.theme))
+        colour = _dot_string(edge_colour(port, paint.theme))
         parts[port.box].add_node(pydot.Node(f"p{index}", shape="point", width="0.06", color=colour))
     for route in scene.routes:
-        graph.add_edge(dot_edge(route, scene, paint.theme))
+        graph.add_edge(_dot_edge(route, scene, paint.theme))
     for index, (stub, fill) in enumerate(zip(scene.stubs, paint.stubs, strict=True)):
-        add_dot_stub(index, stub, parts[scene.boxes[stub.box].parent], fill, paint.theme)
+        _add_dot_stub(index, stub, parts[scene.boxes[stub.box].parent], fill, paint.theme)
     return graph
 
 
-def web_statements(scene: Scene, theme: Theme) -> Iterator[str]:
+def _web_statements(scene: Scene, theme: Theme) -> Iterator[str]:
     """Yield the lines of webs as statements: objects of pydot would take gigabytes for a million of them."""
     for web in scene.webs:
-        colour, style = dot_string(edge_colour(web, theme)), "dashed" if web.kind == "control" else "solid"
+        colour, style = _dot_string(edge_colour(web, theme)), "dashed" if web.kind == "control" else "solid"
         for source, target in zip(web.sources, web.targets, strict=True):
-            yield f"{web_end_node(scene, source)} -> {web_end_node(scene, target)} [color={colour}, style={style}];\n"
+            yield f"{_web_end_node(scene, source)} -> {_web_end_node(scene, target)} [color={colour}, style={style}];\n"
 
 
 def graphviz_source(text: bytes) -> graphviz.Source:
@@ -78,10 +78,10 @@ def graphviz_source(text: bytes) -> graphviz.Source:
     return graphviz.Source(text.decode())
 
 
-def dot_string(text: str) -> str:
+def _dot_string(text: str) -> str:
     """Return `text` as a quoted DOT string without escapes, cut after `MAX_DOT_TEXT_LETTERS` letters.
 
-    >>> dot_string('a"b\\\\n')
+    >>> _dot_string('a"b\\\\n')
     '"a\\\\"b\\\\\\\\n"'
     """
     return (
@@ -91,30 +91,30 @@ def dot_string(text: str) -> str:
     )
 
 
-def multiline_label(*texts: str) -> str:
+def _multiline_label(*texts: str) -> str:
     """Return several lines as one label.
 
-    >>> multiline_label("conv1", "12 ops")
+    >>> _multiline_label("conv1", "12 ops")
     '"conv1\\\\n12 ops"'
     """
-    return '"' + "\\n".join(dot_string(text)[1:-1] for text in texts if text) + '"'
+    return '"' + "\\n".join(_dot_string(text)[1:-1] for text in texts if text) + '"'
 
 
-def dot_graph_attributes(scene: Scene, theme: Theme, caption: Caption) -> dict[str, str]:
+def _dot_graph_attributes(scene: Scene, theme: Theme, caption: Caption) -> dict[str, str]:
     """Return the attributes of the whole graph."""
     attributes = {
         "rankdir": scene.direction,
         "compound": "true",
-        "bgcolor": dot_string(theme.background),
-        "fontname": dot_string(DOT_FONT),
-        "fontcolor": dot_string(theme.text),
+        "bgcolor": _dot_string(theme.background),
+        "fontname": _dot_string(DOT_FONT),
+        "fontcolor": _dot_string(theme.text),
     }
     if caption.title:
-        attributes |= {"label": multiline_label(caption.title, caption.facts), "labelloc": "t", "labeljust": "l"}
+        attributes |= {"label": _multiline_label(caption.title, caption.facts), "labelloc": "t", "labeljust": "l"}
     return attributes
 
 
-def texts_by_box(scene: Scene) -> dict[int, list[Text]]:
+def _texts_by_box(scene: Scene) -> dict[int, list[Text]]:
     """Return the texts in each box."""
     by_box: dict[int, list[Text]] = {}
     for text in scene.texts:
@@ -123,40 +123,40 @@ def texts_by_box(scene: Scene) -> dict[int, list[Text]]:
     return by_box
 
 
-def dot_cluster(index: int, box: Box, texts: list[Text], fill: RowFill, theme: Theme) -> Any:
+def _dot_cluster(index: int, box: Box, texts: list[Text], fill: RowFill, theme: Theme) -> Any:
     """Return an open group."""
     return pydot.Cluster(
         f"b{index}",
-        label=dot_string("  ".join(text.content for text in texts)),
-        tooltip=dot_string(box.title),
-        style=dot_string("rounded,filled,dashed" if box.kind in ("series", "fold") else "rounded,filled"),
-        fillcolor=dot_string(theme.frame_fill(box.depth + 1)),
-        color=dot_string(fill.stroke if fill.hued else theme.stroke),
-        fontname=dot_string(DOT_FONT),
+        label=_dot_string("  ".join(text.content for text in texts)),
+        tooltip=_dot_string(box.title),
+        style=_dot_string("rounded,filled,dashed" if box.kind in ("series", "fold") else "rounded,filled"),
+        fillcolor=_dot_string(theme.frame_fill(box.depth + 1)),
+        color=_dot_string(fill.stroke if fill.hued else theme.stroke),
+        fontname=_dot_string(DOT_FONT),
         fontsize="12",
-        fontcolor=dot_string(theme.text),
+        fontcolor=_dot_string(theme.text),
         labeljust="l",
     )
 
 
-def dot_node(index: int, box: Box, texts: list[Text], fill: RowFill) -> Any:
+def _dot_node(index: int, box: Box, texts: list[Text], fill: RowFill) -> Any:
     """Return a closed box; a stack has a second outline."""
     return pydot.Node(
         f"b{index}",
-        label=multiline_label(*(text.content for text in texts)),
-        tooltip=dot_string(box.title),
+        label=_multiline_label(*(text.content for text in texts)),
+        tooltip=_dot_string(box.title),
         shape="ellipse" if is_pill(box) else "box",
-        style=dot_string("filled" if is_pill(box) else "filled,rounded"),
+        style=_dot_string("filled" if is_pill(box) else "filled,rounded"),
         peripheries="2" if box.sheets else "1",
-        fillcolor=dot_string(fill.fill),
-        color=dot_string(fill.stroke),
-        fontname=dot_string(DOT_FONT),
+        fillcolor=_dot_string(fill.fill),
+        color=_dot_string(fill.stroke),
+        fontname=_dot_string(DOT_FONT),
         fontsize="11",
-        fontcolor=dot_string(fill.text),
+        fontcolor=_dot_string(fill.text),
     )
 
 
-def dot_edge(route: Route, scene: Scene, theme: Theme) -> Any:
+def _dot_edge(route: Route, scene: Scene, theme: Theme) -> Any:
     """Return a line between boxes or ports."""
     attributes: dict[str, Any] = {}
     ends = []
@@ -169,16 +169,16 @@ def dot_edge(route: Route, scene: Scene, theme: Theme) -> Any:
         ends[0],
         ends[1],
         **attributes,
-        color=dot_string(edge_colour(route, theme)),
+        color=_dot_string(edge_colour(route, theme)),
         style="dashed" if route.kind == "control" else "solid",
         penwidth=f"{route.thickness / 10:.1f}",
         dir="none" if not route.arrow else "back" if route.kind == "reference" else "forward",
         arrowsize="0.7",
-        tooltip=dot_string(route.title),
+        tooltip=_dot_string(route.title),
     )
 
 
-def web_end_node(scene: Scene, end: int) -> str:
+def _web_end_node(scene: Scene, end: int) -> str:
     """Return the node at which a line of a web ends."""
     return f"p{-1 - end}" if end < 0 else f"c{end}" if scene.boxes[end].open else f"b{end}"
 
@@ -186,28 +186,28 @@ def web_end_node(scene: Scene, end: int) -> str:
 STUB_SHAPES = {"constant": "circle", "summary": "square", "weight": "diamond", "shortcut": "box", "more": "plaintext"}
 
 
-def add_dot_stub(index: int, stub: Stub, around: Any, fill: RowFill | None, theme: Theme) -> None:
+def _add_dot_stub(index: int, stub: Stub, around: Any, fill: RowFill | None, theme: Theme) -> None:
     """Add a small node next to a box, and its line."""
     ground = fill.fill if stub.kind == "shortcut" and fill is not None else theme.background
     around.add_node(
         pydot.Node(
             f"s{index}",
             # The title of a "+N" stub begins with its count.
-            label='""' if stub.kind != "more" else dot_string(stub.title.split(" ")[0]),
-            xlabel=dot_string(last_segment(stub.title.partition(" (")[0])) if stub.kind != "more" else '""',
-            tooltip=dot_string(stub.title),
+            label='""' if stub.kind != "more" else _dot_string(stub.title.split(" ")[0]),
+            xlabel=_dot_string(last_segment(stub.title.partition(" (")[0])) if stub.kind != "more" else '""',
+            tooltip=_dot_string(stub.title),
             shape=STUB_SHAPES[stub.kind],
-            style=dot_string("filled,dashed,rounded" if stub.kind == "shortcut" else "filled"),
-            fillcolor=dot_string(ground),
-            color=dot_string(theme.stroke),
-            fontname=dot_string(DOT_FONT),
+            style=_dot_string("filled,dashed,rounded" if stub.kind == "shortcut" else "filled"),
+            fillcolor=_dot_string(ground),
+            color=_dot_string(theme.stroke),
+            fontname=_dot_string(DOT_FONT),
             fontsize="10",
-            fontcolor=dot_string(theme.secondary),
+            fontcolor=_dot_string(theme.secondary),
             width="0.25",
             height="0.14",
         )
     )
     ends = (f"s{index}", f"b{stub.box}") if stub.side == "in" else (f"b{stub.box}", f"s{index}")
     around.add_edge(
-        pydot.Edge(*ends, color=dot_string(theme.data), style="dashed" if stub.control else "solid", arrowsize="0.5")
+        pydot.Edge(*ends, color=_dot_string(theme.data), style="dashed" if stub.control else "solid", arrowsize="0.5")
     )

@@ -12,7 +12,7 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Any, Protocol
 
-from graphviz_tb.render.markup import escape_text
+from graphviz_tb.render.svg import escape_text
 
 # The modules of the viewer in the order in which they are joined: definitions before uses.
 LAYOUT_MODULES = ("keyed.js", "python.js", "words.js", "place.js")  # in a separate scope, because of their many names
@@ -96,7 +96,7 @@ FILE_LOG_MODULES = (
 SERVED_ONLY = ("served/log.js", "served/graphs.js", "logs/bare.js", "served/start.js")
 # For a server; only these request data.
 SERVED_MODULES = (*VIEWER_MODULES, "served/server.js", *LOG_MODULES, *SERVED_ONLY)
-LAYOUT_EXPORTS = "...exported, width: hand_width, setAdvances, TupleMap"
+LAYOUT_EXPORTS = "...exported, width: hand_text_width, setAdvances, TupleMap"
 
 
 class PageBlock(Protocol):
@@ -120,19 +120,19 @@ def page_bytes(head: Mapping[str, Any], blocks: Iterable[PageBlock], title: str 
         f"{block.base64_text}</script>"
         for block in blocks
     )
-    meta = f'<meta http-equiv="Content-Security-Policy" content="{content_policy(code, look)}">\n'
-    return fill_page(meta, title, f"<style>{look}</style>", script_safe_json(head), held, f"<script>{code}</script>")
+    meta = f'<meta http-equiv="Content-Security-Policy" content="{_content_policy(code, look)}">\n'
+    return _fill_page(meta, title, f"<style>{look}</style>", _script_safe_json(head), held, f"<script>{code}</script>")
 
 
 def served_page(title: str, code: str, look: str) -> bytes:
     """Return the page of a server, without data: the script at the address `code` requests it. `look` is the address of
     the style."""
-    head = script_safe_json({"server": True, "title": title})
+    head = _script_safe_json({"server": True, "title": title})
     sheet = f'<link rel="stylesheet" href="{look}">'
-    return fill_page("", title, sheet, head, "", f'<script src="{code}"></script>')
+    return _fill_page("", title, sheet, head, "", f'<script src="{code}"></script>')
 
 
-def fill_page(meta: str, title: str, look: str, head: str, held: str, code: str) -> bytes:
+def _fill_page(meta: str, title: str, look: str, head: str, held: str, code: str) -> bytes:
     """Return the page around its parts, all of them markup except for the title."""
     parts = {
         "{{policy}}": meta,
@@ -142,13 +142,13 @@ def fill_page(meta: str, title: str, look: str, head: str, held: str, code: str)
         "{{blocks}}": held,
         "{{script}}": code,
     }
-    return fill_template(viewer_source("index.html"), parts).encode()
+    return _fill_template(viewer_source("index.html"), parts).encode()
 
 
-def fill_template(shell: str, parts: Mapping[str, str]) -> str:
+def _fill_template(shell: str, parts: Mapping[str, str]) -> str:
     """Replace each mark of a template once; inserted text is not searched again.
 
-    >>> fill_template("a {{x}} b {{y}}", {"{{x}}": "{{y}}", "{{y}}": "1"})
+    >>> _fill_template("a {{x}} b {{y}}", {"{{x}}": "{{y}}", "{{y}}": "1"})
     'a {{y}} b 1'
     """
     pieces = []
@@ -158,10 +158,10 @@ def fill_template(shell: str, parts: Mapping[str, str]) -> str:
     return "".join([*pieces, shell])
 
 
-def script_safe_json(value: Any) -> str:
+def _script_safe_json(value: Any) -> str:
     """Return JSON for a script element: nothing in it ends the element or begins a comment.
 
-    >>> script_safe_json("</script><!--é")
+    >>> _script_safe_json("</script><!--é")
     '"\\\\u003c/script\\\\u003e\\\\u003c!--\\\\u00e9"'
     """
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
@@ -188,14 +188,14 @@ def viewer_source(name: str) -> str:
     return (files("graphviz_tb") / "viewer" / name).read_text(encoding="utf-8")
 
 
-def content_policy(code: str, look: str) -> str:
+def _content_policy(code: str, look: str) -> str:
     """Return the policy: nothing is loaded; this script, this style and pictures made by the page are allowed."""
     return (
-        f"default-src 'none'; script-src 'sha256-{content_hash(code)}'; style-src 'sha256-{content_hash(look)}'; "
+        f"default-src 'none'; script-src 'sha256-{_content_hash(code)}'; style-src 'sha256-{_content_hash(look)}'; "
         "img-src data: blob:; media-src blob:; base-uri 'none'; form-action 'none'"
     )
 
 
-def content_hash(text: str) -> str:
+def _content_hash(text: str) -> str:
     """Return the hash by which a browser identifies an inline script or style."""
     return b64encode(sha256(text.encode()).digest()).decode("ascii")

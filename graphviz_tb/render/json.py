@@ -15,10 +15,10 @@ import numpy as np
 from graphviz_tb.errors import RequestError
 from graphviz_tb.limits import MAX_CACHED_JSON_BYTES, MAX_CACHED_JSON_TEXTS, MAX_JSON_BYTES
 from graphviz_tb.model.columns import Ints
+from graphviz_tb.model.formatting import DOCUMENT_VERSIONS, document_header, replace_non_finite
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import OP_ROW, STACK_KINDS, GroupOrigin, Hierarchy, RowKind
-from graphviz_tb.model.json_values import DOCUMENT_VERSIONS, document_header, replace_non_finite
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.metagraph import LevelForm, Metaedge, Metagraph
 from graphviz_tb.model.paths import path_address
@@ -60,11 +60,11 @@ class JsonDocument:
 
     def plain_values(self) -> JsonObject:
         """Return the document as plain values: `nodes` in the order of their ids, `groups` by the id of the group."""
-        waiting, groups = mark_annotations_by_group(self.hierarchy), {}
+        waiting, groups = _mark_annotations_by_group(self.hierarchy), {}
         for row in group_rows(self.hierarchy):
             level = self.metagraph(row)
-            edges = [metaedge_values(edge, level.children) for edge in level.edges]
-            groups[str(row)] = {"edges": edges, **level_values(level, waiting.get(row, {}))}
+            edges = [_metaedge_values(edge, level.children) for edge in level.edges]
+            groups[str(row)] = {"edges": edges, **_level_values(level, waiting.get(row, {}))}
         return {**document_header("tbgraph"), "nodes": list(self.node_entries()), "groups": groups}
 
     def encode_formats(self) -> bytes:
@@ -79,16 +79,16 @@ class JsonDocument:
             text.write(b",\n" * (row > 0) + rows.row_text(row, known))
             for name, entry in self.more.items():
                 key = (name, self.alike[name][row]) if name in self.alike else None
-                text.write(b",%b:%b" % (encode_compact(name), known.text_of(key, entry, row)))
+                text.write(b",%b:%b" % (_encode_compact(name), known.text_of(key, entry, row)))
             text.write(b"}")
             self._check_size(text.tell())
         text.write(b'\n],\n"groups": {\n')
-        waiting, alike = mark_annotations_by_group(self.hierarchy), LevelTemplates(known)
+        waiting, alike = _mark_annotations_by_group(self.hierarchy), LevelTemplates(known)
         for number, row in enumerate(group_rows(self.hierarchy)):
             text.write(b",\n" * (number > 0) + b'"%d":' % row)
             formed = None if row in waiting else self.form(row)
             if formed is None or formed[0].first == row:
-                for piece in level_text(self.metagraph(row), known, waiting.get(row, {})):
+                for piece in _level_text(self.metagraph(row), known, waiting.get(row, {})):
                     text.write(piece)
                     self._check_size(text.tell())
             else:
@@ -120,7 +120,7 @@ class TextCache:
         cached."""
         text = None if key is None else self._known.get(key)
         if text is None:
-            text = encode_compact(make(which))
+            text = _encode_compact(make(which))
             if key is not None and len(text) <= MAX_CACHED_JSON_BYTES and len(self._known) < MAX_CACHED_JSON_TEXTS:
                 self._known[key] = text
         return text
@@ -145,11 +145,11 @@ class LevelTemplates:
         hole = {row: -1 - place for place, row in enumerate(rows)}
         notes = [replace(note, other=hole[note.other]) for note in level.annotations]
         empty = replace(level, children=tuple([hole[row] for row in level.children]), annotations=tuple(notes))
-        text = b"".join(level_text(empty, self._known, {})).replace(b"%", b"%%")
+        text = b"".join(_level_text(empty, self._known, {})).replace(b"%", b"%%")
         return ROW_HOLES.sub(b"%d", text), [int(place) - 1 for place in ROW_HOLES.findall(text)]
 
 
-def encode_compact(value: Any) -> bytes:
+def _encode_compact(value: Any) -> bytes:
     """Return a value in one line of ASCII, with control and bidirectional characters escaped."""
     return COMPACT_ENCODER.encode(value).encode()
 
@@ -173,7 +173,7 @@ class RowEntries:
         ops = hierarchy.node[hierarchy.is_ordinary_op]
         self.ops, self.devices = self.graph.op[ops], self.graph.device[ops]
         self.start, self.stop = hierarchy.op_prefix_sum[:-1].tolist(), hierarchy.op_prefix_sum[hierarchy.end].tolist()
-        self.embedded = hosts_of_marks(hierarchy)
+        self.embedded = _hosts_of_marks(hierarchy)
         self.functions = {row: index for index, row in enumerate(hierarchy.function_rows)}
         self.main = int(hierarchy.end[0])
 
@@ -197,7 +197,7 @@ class RowEntries:
         return b"%b%b,%b" % (
             named.encode(),
             content[1:-1],
-            NOT_EMBEDDED_TEXT if own == NOT_EMBEDDED else encode_compact(own)[1:-1],
+            NOT_EMBEDDED_TEXT if own == NOT_EMBEDDED else _encode_compact(own)[1:-1],
         )
 
     def kind_word(self, row: int) -> str:
@@ -212,11 +212,11 @@ class RowEntries:
             "op": op_types[self.op[row]] if is_op else None,
             "device": devices[self.device[row]] if is_op else "",
             "ops": stop - start,
-            "op_types": {} if is_op else word_counts(self.ops[start:stop], op_types),
+            "op_types": {} if is_op else _word_counts(self.ops[start:stop], op_types),
             # Ops without a device are left out.
             "devices": {}
             if is_op
-            else {word: n for word, n in word_counts(self.devices[start:stop], devices).items() if word},
+            else {word: n for word, n in _word_counts(self.devices[start:stop], devices).items() if word},
             "template": template if template >= 0 else None,
         }
 
@@ -230,7 +230,7 @@ class RowEntries:
         return self.template[row], self.ops[start:stop].tobytes(), self.devices[start:stop].tobytes()
 
     def other_fields(self, row: int) -> JsonObject:
-        """Return the remaining fields; most rows have only an empty `hosts_of_marks`."""
+        """Return the remaining fields; most rows have only an empty `_hosts_of_marks`."""
         hierarchy, graph = self.hierarchy, self.graph
         kind, node, name = self.kind[row], self.node[row], hierarchy.name[row]
         entry: JsonObject = {"embedded_in": self.embedded.get(row, [])}
@@ -248,7 +248,7 @@ class RowEntries:
                 "shape": None if weight.shape is None else list(weight.shape),
             }
         if row < self.main and (layer := graph.layers.get(name)) is not None:
-            entry["layer"] = layer_values(layer)
+            entry["layer"] = _layer_values(layer)
         if row in self.functions:
             entry["function_name"] = graph.functions[self.functions[row]].name
         if kind in STACK_KINDS:
@@ -257,12 +257,12 @@ class RowEntries:
         return entry
 
 
-def word_counts(column: Ints, words: Sequence[str]) -> dict[str, int]:
+def _word_counts(column: Ints, words: Sequence[str]) -> dict[str, int]:
     """Return how often each word occurs in a column of word numbers, in the order of first appearance."""
     return {words[word]: count for word, count in Counter(column.tolist()).items()}
 
 
-def layer_values(layer: Layer) -> JsonObject:
+def _layer_values(layer: Layer) -> JsonObject:
     """Return a Keras layer as plain values."""
     return {
         "class": layer.class_name,
@@ -273,7 +273,7 @@ def layer_values(layer: Layer) -> JsonObject:
     }
 
 
-def hosts_of_marks(hierarchy: Hierarchy) -> dict[int, list[int]]:
+def _hosts_of_marks(hierarchy: Hierarchy) -> dict[int, list[int]]:
     """Return for each row of a mark the rows next to which it is drawn, or the marks it belongs to."""
     graph, row_of = hierarchy.graph, hierarchy.row_of_node
     hosts_of: dict[int, dict[int, None]] = {}
@@ -284,7 +284,7 @@ def hosts_of_marks(hierarchy: Hierarchy) -> dict[int, list[int]]:
     return {mark: list(hosts) for mark, hosts in hosts_of.items()}
 
 
-def mark_annotations(hierarchy: Hierarchy) -> dict[int, list[list[Any]]]:
+def _mark_annotations(hierarchy: Hierarchy) -> dict[int, list[list[Any]]]:
     """Return the control inputs of constants, kept once at the constant itself."""
     graph = hierarchy.graph
     edges = np.flatnonzero((graph.mark[graph.target] == Mark.CONSTANT) & (graph.mark[graph.source] == Mark.NONE))
@@ -296,26 +296,26 @@ def mark_annotations(hierarchy: Hierarchy) -> dict[int, list[list[Any]]]:
     return {mark: [[row, "shortcut"] for row in rows] for mark, rows in sources_of.items()}
 
 
-def mark_annotations_by_group(hierarchy: Hierarchy) -> dict[int, JsonObject]:
+def _mark_annotations_by_group(hierarchy: Hierarchy) -> dict[int, JsonObject]:
     """Return the annotations of marks by the group around them: marks are not children of a metagraph."""
     waiting: dict[int, JsonObject] = {}
-    for mark, sources in mark_annotations(hierarchy).items():
+    for mark, sources in _mark_annotations(hierarchy).items():
         waiting.setdefault(int(hierarchy.parent[mark]), {})[str(mark)] = {"in": sources, "out": []}
     return waiting
 
 
-def level_text(level: Metagraph, known: TextCache, more: JsonObject) -> Iterator[bytes]:
+def _level_text(level: Metagraph, known: TextCache, more: JsonObject) -> Iterator[bytes]:
     """Yield one group as text, piece by piece; `more` are annotations."""
     yield b'{"edges":['
     rows = level.children
     for count, edge in enumerate(level.edges):
         same = edge.tensors, edge.control, edge.reference, edge.back, tuple(edge.carried_tensors)
-        carried = known.text_of(same, carried_values, edge)[1:]
+        carried = known.text_of(same, _carried_values, edge)[1:]
         yield b'%b{"from":%d,"to":%d,%b' % (b"," * (count > 0), rows[edge.source], rows[edge.target], carried)
-    yield b"]," + encode_compact(level_values(level, more))[1:]
+    yield b"]," + _encode_compact(_level_values(level, more))[1:]
 
 
-def level_values(metagraph: Metagraph, more: JsonObject) -> JsonObject:
+def _level_values(metagraph: Metagraph, more: JsonObject) -> JsonObject:
     """Return one group without its metaedges: extracts, functions, annotations, with `more` of these."""
     rows = metagraph.children
     annotations: dict[str, dict[str, list[list[Any]]]] = {}
@@ -331,12 +331,12 @@ def level_values(metagraph: Metagraph, more: JsonObject) -> JsonObject:
     }
 
 
-def metaedge_values(edge: Metaedge, rows: Sequence[int]) -> JsonObject:
+def _metaedge_values(edge: Metaedge, rows: Sequence[int]) -> JsonObject:
     """Return one metaedge between `rows`."""
-    return {"from": rows[edge.source], "to": rows[edge.target], **carried_values(edge)}
+    return {"from": rows[edge.source], "to": rows[edge.target], **_carried_values(edge)}
 
 
-def carried_values(edge: Metaedge) -> JsonObject:
+def _carried_values(edge: Metaedge) -> JsonObject:
     """Return the edges that a metaedge represents, and what it carries."""
     carried = edge.carried_tensors
     tensors = list(carried)

@@ -1,19 +1,40 @@
-"""The legend: the colours and the signs that occur in this picture."""
+"""Texts as primitives."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import field, replace
 
-from graphviz_tb.model.drawing import Primitive
+from graphviz_tb.model.drawing import Group, Label, Primitive
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.measure import OP_FONT_PX, text_width
+from graphviz_tb.model.measure import OP_FONT_PX, elide_text, replace_unsafe_characters, text_width
 from graphviz_tb.model.paint import LegendRow, LineTint, Paint, RowFill
-from graphviz_tb.model.scene import Box, Route, Scene, Stub
+from graphviz_tb.model.scene import Anchor, Box, Route, Scene, Stub
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.render import boxes
 from graphviz_tb.render.lines import draw_route
-from graphviz_tb.render.texts import text_labels
+
+
+def text_labels(
+    content: str,
+    x: float,
+    y: float,
+    size: int,
+    width: int,
+    colour: str,
+    anchor: Anchor = "start",
+    semibold: bool = False,
+    halo: str | None = None,
+) -> list[Primitive]:
+    """Return a text in its measured width whatever font the viewer has; nothing for an empty text.
+
+    >>> text_labels("", 0, 12, 12, 0, "#000000")
+    []
+    """
+    return [Label(content, x, y, size, width, colour, anchor, semibold, halo)] if content and width else []
+
+
+# The legend: the colours and the signs that occur in this picture.
 
 MAX_COLUMN_WIDTH = 260  # px: slightly more than the widest box; longer labels are shortened
 MAX_SENTENCE_WIDTH = 480  # px, if the rows are sentences
@@ -56,15 +77,15 @@ class LegendBlock:
 
 def legend_blocks(scene: Scene, paint: Paint) -> tuple[LegendBlock, ...]:
     """Return the legend of one picture; empty if there is nothing to explain."""
-    colours = tuple(colour_entry(row, paint.theme) for row in paint.legend)
+    colours = tuple(_colour_entry(row, paint.theme) for row in paint.legend)
     blocks = (
         LegendBlock(paint.heading, colours, MAX_SENTENCE_WIDTH if paint.scheme == "diff" else MAX_COLUMN_WIDTH),
-        LegendBlock("Signs", (*sign_entries(scene, paint.theme), *change_entries(paint))),
+        LegendBlock("Signs", (*_sign_entries(scene, paint.theme), *_change_entries(paint))),
     )
     return tuple(block for block in blocks if block.entries)
 
 
-def change_entries(paint: Paint) -> list[LegendEntry]:
+def _change_entries(paint: Paint) -> list[LegendEntry]:
     """Return samples of the lines that were added or removed between two graphs, if there are any."""
     tints: dict[tuple[str, bool], LineTint] = {}
     for tint in (*paint.tints.routes, *paint.tints.stubs):
@@ -77,7 +98,7 @@ def change_entries(paint: Paint) -> list[LegendEntry]:
     ]
 
 
-def colour_entry(row: LegendRow, theme: Theme) -> LegendEntry:
+def _colour_entry(row: LegendRow, theme: Theme) -> LegendEntry:
     """Return a sample of one colour, with its badge."""
     if row.shape == "rest":
         return LegendEntry((), row.label)
@@ -95,60 +116,60 @@ SAMPLE_BOX = Box("", NO_ROW, "scope", NO_ROW, 0, 0, 0, SAMPLE_WIDTH, 16, open=Fa
 SAMPLE_EDGE = Route(((0, 8), (SAMPLE_WIDTH, 8)), "data", NO_ROW, NO_ROW, 10)
 
 
-def box_sample(box: Box) -> DrawSample:
+def _box_sample(box: Box) -> DrawSample:
     return lambda fill, theme: boxes.draw_closed_box(box, fill, theme)
 
 
-def frame_sample(box: Box) -> DrawSample:
+def _frame_sample(box: Box) -> DrawSample:
     return lambda fill, theme: boxes.draw_frame(box, fill, theme)
 
 
-def edge_sample(edge: Route) -> DrawSample:
+def _edge_sample(edge: Route) -> DrawSample:
     return lambda fill, theme: draw_route(edge, theme, chosen=False).shapes
 
 
-def stub_sample(stub: Stub) -> DrawSample:
+def _stub_sample(stub: Stub) -> DrawSample:
     return lambda fill, theme: boxes.draw_stub(stub, fill, theme)
 
 
-def mark_sample(fill: RowFill, theme: Theme) -> list[Primitive]:
+def _mark_sample(fill: RowFill, theme: Theme) -> list[Primitive]:
     return boxes.draw_open_mark(7, 8, theme, opened=False) + boxes.draw_open_mark(21, 8, theme, opened=True)
 
 
 SAMPLE_STUB_LINE = ((16, 8), (28, 8))  # from the end of the sample stub to the end of the sample
 SIGN_SAMPLES: tuple[tuple[str, str, DrawSample], ...] = (
-    ("opens", "opens, is open", mark_sample),
-    ("op", "operation", box_sample(replace(SAMPLE_BOX, kind="op"))),
-    ("call", "function call", box_sample(replace(SAMPLE_BOX, kind="call"))),
-    ("function", "function", box_sample(replace(SAMPLE_BOX, kind="function"))),
-    ("series", "repeated, side by side", box_sample(replace(SAMPLE_BOX, kind="series", sheets=2))),
+    ("opens", "opens, is open", _mark_sample),
+    ("op", "operation", _box_sample(replace(SAMPLE_BOX, kind="op"))),
+    ("call", "function call", _box_sample(replace(SAMPLE_BOX, kind="call"))),
+    ("function", "function", _box_sample(replace(SAMPLE_BOX, kind="function"))),
+    ("series", "repeated, side by side", _box_sample(replace(SAMPLE_BOX, kind="series", sheets=2))),
     (
         "chain",
         "repeated, one after another",
-        box_sample(replace(SAMPLE_BOX, kind="series", sheets=2, connected=True, height=18, y=-1)),
+        _box_sample(replace(SAMPLE_BOX, kind="series", sheets=2, connected=True, height=18, y=-1)),
     ),
     (
         "shown",
         "repeated, one is shown",
-        frame_sample(replace(SAMPLE_BOX, kind="series", sheets=2, connected=True, open=True, height=20, y=-2)),
+        _frame_sample(replace(SAMPLE_BOX, kind="series", sheets=2, connected=True, open=True, height=20, y=-2)),
     ),
-    ("fold", "many in one box", box_sample(replace(SAMPLE_BOX, kind="fold", sheets=2))),
-    ("constant", "constant", stub_sample(Stub(4, 3, 10, 10, "constant", "in", NO_ROW, NO_ROW, SAMPLE_STUB_LINE))),
-    ("weight", "weight", stub_sample(Stub(4, 3, 10, 10, "weight", "in", NO_ROW, NO_ROW, SAMPLE_STUB_LINE))),
-    ("summary", "summary", stub_sample(Stub(3, 2, 12, 12, "summary", "in", NO_ROW, NO_ROW, SAMPLE_STUB_LINE))),
+    ("fold", "many in one box", _box_sample(replace(SAMPLE_BOX, kind="fold", sheets=2))),
+    ("constant", "constant", _stub_sample(Stub(4, 3, 10, 10, "constant", "in", NO_ROW, NO_ROW, SAMPLE_STUB_LINE))),
+    ("weight", "weight", _stub_sample(Stub(4, 3, 10, 10, "weight", "in", NO_ROW, NO_ROW, SAMPLE_STUB_LINE))),
+    ("summary", "summary", _stub_sample(Stub(3, 2, 12, 12, "summary", "in", NO_ROW, NO_ROW, SAMPLE_STUB_LINE))),
     (
         "shortcut",
         "leads elsewhere",
-        stub_sample(Stub(0, 3, 18, 10, "shortcut", "in", NO_ROW, NO_ROW, ((18, 8), (28, 8)))),
+        _stub_sample(Stub(0, 3, 18, 10, "shortcut", "in", NO_ROW, NO_ROW, ((18, 8), (28, 8)))),
     ),
-    ("data", "data", edge_sample(SAMPLE_EDGE)),
-    ("control", "control", edge_sample(replace(SAMPLE_EDGE, kind="control"))),
-    ("reference", "reference", edge_sample(replace(SAMPLE_EDGE, kind="reference"))),
-    ("back", "against the flow", edge_sample(replace(SAMPLE_EDGE, back=True))),
+    ("data", "data", _edge_sample(SAMPLE_EDGE)),
+    ("control", "control", _edge_sample(replace(SAMPLE_EDGE, kind="control"))),
+    ("reference", "reference", _edge_sample(replace(SAMPLE_EDGE, kind="reference"))),
+    ("back", "against the flow", _edge_sample(replace(SAMPLE_EDGE, back=True))),
 )
 
 
-def occurring_signs(scene: Scene) -> set[str]:
+def _occurring_signs(scene: Scene) -> set[str]:
     """Return the names of the signs that occur in a scene."""
     names: set[str] = {stub.kind for stub in scene.stubs}
     names |= {edge.kind for edge in scene.routes} | {web.kind for web in scene.webs}
@@ -164,8 +185,99 @@ def occurring_signs(scene: Scene) -> set[str]:
     return names
 
 
-def sign_entries(scene: Scene, theme: Theme) -> list[LegendEntry]:
+def _sign_entries(scene: Scene, theme: Theme) -> list[LegendEntry]:
     """Return the signs of this picture, in the order of the table."""
-    names = occurring_signs(scene)
+    names = _occurring_signs(scene)
     plain = RowFill(theme.op, theme.stroke, theme.text, theme.secondary)
     return [LegendEntry(tuple(draw(plain, theme)), label) for name, label, draw in SIGN_SAMPLES if name in names]
+
+
+# Lay out the legend in rows and columns, in several shapes, from which the sheet chooses the best.
+
+LEGEND_ROW_PX, LEGEND_HEADING_PX = 20, 22  # px: a line of the legend, and its heading
+SECOND_LINE_PX = 14  # for the second line of a row
+LEGEND_BLOCK_GAP = 16  # between two columns, and between two blocks
+BlockSize = tuple[LegendBlock, int, int]  # a block, width of its columns, width of its heading
+LEGEND_WIDTHS = (150, 200, 260, 340, 440, 560, 720, 1000)  # px: from one column to one line
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedBlock:
+    """A block at its place in the legend, in `columns` columns of `lines` lines."""
+
+    block: LegendBlock = field(compare=False)  # equal in every shape of a legend
+    x: int
+    y: int
+    columns: int
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
+class LegendShape:
+    """A legend of a certain shape, not yet drawn."""
+
+    width: int
+    height: int
+    blocks: tuple[PlacedBlock, ...]
+
+
+def legend_shapes(blocks: Sequence[LegendBlock]) -> list[LegendShape]:
+    """Return the legend in several distinct shapes, from narrow to wide."""
+    measured = [(block, block.column_width, text_width(block.heading, OP_FONT_PX, True)) for block in blocks]
+    candidates = dict.fromkeys(_shape_legend(measured, limit) for limit in LEGEND_WIDTHS)
+    return [candidate for candidate in candidates if candidate.blocks]
+
+
+def _shape_legend(blocks: Sequence[BlockSize], limit: int) -> LegendShape:
+    """Place blocks in columns of rows, next to each other up to a total width of `limit`, else one below the other."""
+    placed: list[PlacedBlock] = []
+    x = y = deep = wide = 0
+    for block, column, heading in blocks:
+        columns, lines = _column_layout(block, column, limit)
+        across = max(columns * (column + LEGEND_BLOCK_GAP) - LEGEND_BLOCK_GAP, heading)
+        if x and x + across > limit:  # the next block goes below all others
+            x, y, deep = 0, y + deep + LEGEND_BLOCK_GAP, 0
+        placed.append(PlacedBlock(block, x, y, columns, lines))
+        x += across
+        wide, x = max(wide, x), x + 2 * LEGEND_BLOCK_GAP
+        deep = max(
+            deep,
+            LEGEND_HEADING_PX + LEGEND_ROW_PX * lines + sum(SECOND_LINE_PX for entry in block.entries if entry.more),
+        )
+    return LegendShape(wide, y + deep, tuple(placed))
+
+
+def _column_layout(block: LegendBlock, column: int, limit: int) -> tuple[int, int]:
+    """Return the number of columns, each `column` px wide, and of lines in each; one column if a row has two lines of
+    text."""
+    count = len(block.entries)
+    if any(entry.more for entry in block.entries):
+        return 1, count
+    # The lines that the most columns need; then the columns that these lines fill.
+    lines = -(-count // max(1, (limit + LEGEND_BLOCK_GAP) // (column + LEGEND_BLOCK_GAP)))
+    return -(-count // lines), lines
+
+
+def draw_legend(legend: LegendShape, theme: Theme) -> Iterator[Group]:
+    """Yield a group for each heading and each row."""
+    for placed in legend.blocks:
+        step = placed.block.column_width + LEGEND_BLOCK_GAP
+        yield Group(tuple(_legend_text(placed.block.heading, placed.x, placed.y + 14, theme.text, True)))
+        lower = 0
+        for index, entry in enumerate(placed.block.entries):
+            x = placed.x + step * (index // placed.lines)
+            y = placed.y + LEGEND_HEADING_PX + LEGEND_ROW_PX * (index % placed.lines) + lower
+            yield _legend_row(entry, (x, y), placed.block.most, theme)
+            lower += SECOND_LINE_PX if entry.more else 0
+
+
+def _legend_row(entry: LegendEntry, origin: tuple[int, int], most: int, theme: Theme) -> Group:
+    """Return a sample with its label."""
+    label = elide_text(replace_unsafe_characters(entry.label), most - SAMPLE_WIDTH - SAMPLE_GAP, OP_FONT_PX)
+    texts = _legend_text(label, SAMPLE_WIDTH + SAMPLE_GAP, 12, theme.text, False)
+    texts += _legend_text(entry.more, SAMPLE_WIDTH + SAMPLE_GAP, 12 + SECOND_LINE_PX, theme.text, False)
+    return Group((*entry.sample, *texts), at=origin)
+
+
+def _legend_text(content: str, x: int, y: int, colour: str, semibold: bool) -> list[Primitive]:
+    return text_labels(content, x, y, OP_FONT_PX, text_width(content, OP_FONT_PX, semibold), colour, semibold=semibold)

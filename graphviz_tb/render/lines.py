@@ -1,4 +1,8 @@
-"""Draw edges: rounded polylines, arrow heads, chevrons of back edges."""
+"""The signs of a diff: a disc at the upper left and an outline that show without colour how a box changed.
+
++  added     solid 2.5        −  removed           dashed 6 3
+~  changed   double           →  renamed or moved  dotted 1 3
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,61 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import sqrt
 
-from graphviz_tb.algorithms.polylines import straighten_polyline
-from graphviz_tb.model.drawing import Curve, DrawingPoint, Group, PathStep, Pen, Primitive
-from graphviz_tb.model.paint import LineTint
+from graphviz_tb.graphs.drawing_math import straighten_polyline
+from graphviz_tb.model.drawing import Curve, Disc, DrawingPoint, Group, PathStep, Pen, Primitive, Rectangle
+from graphviz_tb.model.paint import LineTint, RowFill
 from graphviz_tb.model.scene import Port, Route, Scene, Web
 from graphviz_tb.model.theme import Theme
-from graphviz_tb.render.signs import sign_bead
+
+# px: long dashes for removed boxes, dots for renamed ones.
+SIGN_DASHES: dict[str, tuple[float, ...]] = {"−": (6, 3), "→": (1, 3)}
+SIGN_WIDTHS = {"+": 2.5, "−": 2, "~": 1, "→": 2}  # px: added and removed boxes are thicker than changed ones
+SIGN_DISC_RADIUS = 6  # px
+BEAD_RADIUS = 4.5  # the disc on a line or on a stub
+# Drawn in a square of 6 around the middle of the disc.
+SIGN_STROKES: dict[str, tuple[PathStep, ...]] = {
+    "+": (("M", (-3, 0)), ("H", (3,)), ("M", (0, -3)), ("V", (3,))),
+    "−": (("M", (-3, 0)), ("H", (3,))),
+    "~": (("M", (-3.5, 1)), ("C", (-2.5, -2.5, -1, -1.5, 0, 0)), ("C", (1, 1.5, 2.5, 2.5, 3.5, -1))),
+    "→": (("M", (-3.5, 0)), ("H", (3,)), ("M", (0.5, -2.5)), ("L", (3, 0)), ("L", (0.5, 2.5))),
+}
+
+
+def sign_outline(x: float, y: float, width: float, height: float, radius: float, fill: RowFill) -> list[Primitive]:
+    """Return the outline of a box that has a sign, within the bounds of the box."""
+    if not fill.sign:
+        return []
+    thick = SIGN_WIDTHS[fill.sign]
+    insets = (thick / 2, 3) if fill.sign == "~" else (thick / 2,)
+    return [_sign_ring(x, y, width, height, radius, fill, inset) for inset in insets]
+
+
+def _sign_ring(
+    x: float, y: float, width: float, height: float, radius: float, fill: RowFill, inset: float
+) -> Rectangle:
+    dotted = fill.sign == "→"
+    pen = Pen(fill.stroke, SIGN_WIDTHS[fill.sign], SIGN_DASHES.get(fill.sign, ()), cap="round" if dotted else "butt")
+    rounded = max(0, radius - inset)
+    return Rectangle(x + inset, y + inset, width - 2 * inset, height - 2 * inset, rounded, pen=pen)
+
+
+def sign_disc(x: float, y: float, fill: RowFill, theme: Theme) -> list[Primitive]:
+    """Return the sign in its disc, the middle at `x`, `y`."""
+    return _draw_sign(x, y, SIGN_DISC_RADIUS, fill.stroke, fill.sign, theme) if fill.sign else []
+
+
+def sign_bead(x: float, y: float, tint: LineTint, theme: Theme) -> list[Primitive]:
+    """Return the sign of an added or removed line, in a smaller disc."""
+    return _draw_sign(x, y, BEAD_RADIUS, tint.colour, tint.sign, theme)
+
+
+def _draw_sign(x: float, y: float, radius: float, colour: str, sign: str, theme: Theme) -> list[Primitive]:
+    pen = Pen(theme.background, 1.5, cap="round")
+    ground = Disc(x, y, radius, colour, Pen(theme.background))
+    return [ground, Curve(SIGN_STROKES[sign], pen=pen, at=(x, y), scale=radius / SIGN_DISC_RADIUS)]
+
+
+# Draw edges: rounded polylines, arrow heads, chevrons of back edges.
 
 BEND_RADIUS = 10  # px of a bend; less on a shorter run
 MAX_CUT_LENGTH = 20  # px of a cut corner
@@ -50,13 +103,13 @@ def draw_route(line: Route, theme: Theme, chosen: bool, tint: LineTint | None = 
         # Up to 2 px inside the head, without a visible seam.
         points = shorten_line(points, min(ARROW_LENGTH * grow - 2, room - 1), backwards)
     if line.back:
-        marks.append(chevron_outline(points, thickness))
+        marks.append(_chevron_outline(points, thickness))
     dashes = (whole.dashes if whole else ()) or (CONTROL_LINE_DASHES if line.kind == "control" else ())
-    shapes: list[Primitive] = [tint_band(points, thickness, tint)] if tint and not whole else []
+    shapes: list[Primitive] = [_tint_band(points, thickness, tint)] if tint and not whole else []
     shapes.append(Curve(rounded_outline(points), pen=Pen(colour, thickness, dashes)))
     shapes += [Curve(mark, colour) for mark in marks]
     if whole and whole.sign and line.arrow:
-        shapes += draw_line_bead(line, whole, theme)
+        shapes += _draw_line_bead(line, whole, theme)
     return Group(tuple(shapes), tooltip=line.title)
 
 
@@ -66,8 +119,8 @@ def draw_web(bundle: Web, scene: Scene, theme: Theme) -> list[Group]:
     dashes = CONTROL_LINE_DASHES if bundle.kind == "control" else ()
     pen = Pen(edge_colour(bundle, theme), WEB_THICKNESS, dashes)
     # Each once: a million lines have only some thousand distinct ends.
-    starts: dict[int, PathStep] = {source: ("M", web_end_point(scene, source)) for source in set(bundle.sources)}
-    ends: dict[int, PathStep] = {target: ("L", web_end_point(scene, target)) for target in set(bundle.targets)}
+    starts: dict[int, PathStep] = {source: ("M", _web_end_point(scene, source)) for source in set(bundle.sources)}
+    ends: dict[int, PathStep] = {target: ("L", _web_end_point(scene, target)) for target in set(bundle.targets)}
     groups = []
     for start in range(0, len(bundle.sources), WEB_BUNDLE):
         steps: list[PathStep] = []
@@ -78,7 +131,7 @@ def draw_web(bundle: Web, scene: Scene, theme: Theme) -> list[Group]:
     return groups
 
 
-def web_end_point(scene: Scene, end: int) -> DrawingPoint:
+def _web_end_point(scene: Scene, end: int) -> DrawingPoint:
     """Return where a line of a web ends."""
     if end < 0:
         port = scene.ports[-1 - end]
@@ -92,17 +145,17 @@ def straight_line(start: DrawingPoint, end: DrawingPoint, pen: Pen) -> Curve:
     return Curve((("M", start), ("L", end)), pen=pen)
 
 
-def tint_band(points: Sequence[DrawingPoint], thickness: float, tint: LineTint) -> Curve:
+def _tint_band(points: Sequence[DrawingPoint], thickness: float, tint: LineTint) -> Curve:
     """Return the band under a line of which only a part changed."""
     return Curve(rounded_outline(points), pen=Pen(tint.colour, thickness + 2 * TINT_BAND, tint.dashes))
 
 
-def draw_line_bead(line: Route, tint: LineTint, theme: Theme) -> list[Primitive]:
+def _draw_line_bead(line: Route, tint: LineTint, theme: Theme) -> list[Primitive]:
     """Draw the sign of an added or removed line on its last run, before the arrow head."""
     points: list[DrawingPoint] = [*straighten_polyline(line.points)]
     tip, before = (points[0], points[1]) if line.kind == "reference" else (points[-1], points[-2])
-    away = min(BEAD_DISTANCE, distance_between(tip, before) * 0.6)
-    return sign_bead(*step_towards(tip, before, away), tint, theme)
+    away = min(BEAD_DISTANCE, _distance_between(tip, before) * 0.6)
+    return sign_bead(*_step_towards(tip, before, away), tint, theme)
 
 
 def edge_colour(line: Route | Port | Web, theme: Theme, chosen: bool = False) -> str:
@@ -119,12 +172,12 @@ def shorten_line(points: list[DrawingPoint], by: float, at_start: bool) -> list[
     if by <= 0:
         return points
     turned = points[::-1] if at_start else points
-    return_to = step_towards(turned[-1], turned[-2], by)
+    return_to = _step_towards(turned[-1], turned[-2], by)
     turned = [*turned[:-1], return_to]
     return turned[::-1] if at_start else turned
 
 
-def step_towards(start: DrawingPoint, goal: DrawingPoint, distance: float) -> DrawingPoint:
+def _step_towards(start: DrawingPoint, goal: DrawingPoint, distance: float) -> DrawingPoint:
     """Return the point `distance` from `start` towards `goal`."""
     dx, dy = goal[0] - start[0], goal[1] - start[1]
     length = sqrt(dx * dx + dy * dy)
@@ -142,8 +195,8 @@ def rounded_outline(points: Sequence[DrawingPoint]) -> tuple[PathStep, ...]:
     >>> [command for command, _ in rounded_outline([(0, 0), (0, 1), (10, 11), (90, 11)])]
     ['M', 'L', 'C', 'L']
     """
-    start = uncut_corner(points)
-    stop = uncut_corner(points[::-1]) if len(points) > (5 if start else 3) else None
+    start = _uncut_corner(points)
+    stop = _uncut_corner(points[::-1]) if len(points) > (5 if start else 3) else None
     # Replace the two points of a cut corner by the corner itself, at either end.
     line = [points[0], *([start] if start else points[1:3]), *points[3:]]
     if stop:
@@ -153,47 +206,47 @@ def rounded_outline(points: Sequence[DrawingPoint]) -> tuple[PathStep, ...]:
         before, corner, after = line[index - 1 : index + 2]
         whole = (start and index == 1) or (stop and index == len(line) - 2)  # an arc uses all its room
         room = (
-            distance_between(before, corner) / (1 if index == 1 else 2),
-            distance_between(corner, after) / (1 if index == len(line) - 2 else 2),
+            _distance_between(before, corner) / (1 if index == 1 else 2),
+            _distance_between(corner, after) / (1 if index == len(line) - 2 else 2),
         )
         radius = min(room) if whole else min(BEND_RADIUS, *room)
-        enter, leave = step_towards(corner, before, radius), step_towards(corner, after, radius)
-        steps += [("L", enter), corner_arc(enter, corner, leave) if whole else ("Q", (*corner, *leave))]
+        enter, leave = _step_towards(corner, before, radius), _step_towards(corner, after, radius)
+        steps += [("L", enter), _corner_arc(enter, corner, leave) if whole else ("Q", (*corner, *leave))]
     return (*steps, ("L", line[-1]))
 
 
-def uncut_corner(points: Sequence[DrawingPoint]) -> DrawingPoint | None:
+def _uncut_corner(points: Sequence[DrawingPoint]) -> DrawingPoint | None:
     """Return the corner that was cut close to the start of a line: where its first run and its third meet.
 
-    >>> uncut_corner([(0, 0), (0, 1), (10, 11), (90, 11)])
+    >>> _uncut_corner([(0, 0), (0, 1), (10, 11), (90, 11)])
     (0.0, 11.0)
     """
     if len(points) < 4:
         return None
     a, b, c, d = points[:4]
-    if distance_between(a, b) >= BEND_RADIUS or distance_between(b, c) > MAX_CUT_LENGTH:
+    if _distance_between(a, b) >= BEND_RADIUS or _distance_between(b, c) > MAX_CUT_LENGTH:
         return None
     first, second, third = (b[0] - a[0], b[1] - a[1]), (c[0] - b[0], c[1] - b[1]), (d[0] - c[0], d[1] - c[1])
-    turn, size = cross_product(first, third), distance_between(a, b) * distance_between(c, d)
-    one_way = cross_product(first, second) * cross_product(second, third) > 0
+    turn, size = _cross_product(first, third), _distance_between(a, b) * _distance_between(c, d)
+    one_way = _cross_product(first, second) * _cross_product(second, third) > 0
     if (
         not one_way
         or abs(turn) < MIN_TURN_SINE * size
         or first[0] * third[0] + first[1] * third[1] < -MIN_TURN_SINE * size
     ):
         return None
-    ahead = cross_product((c[0] - a[0], c[1] - a[1]), third) / turn  # in lengths of the first run
+    ahead = _cross_product((c[0] - a[0], c[1] - a[1]), third) / turn  # in lengths of the first run
     return (a[0] + first[0] * ahead, a[1] + first[1] * ahead)
 
 
-def corner_arc(enter: DrawingPoint, corner: DrawingPoint, leave: DrawingPoint) -> PathStep:
+def _corner_arc(enter: DrawingPoint, corner: DrawingPoint, leave: DrawingPoint) -> PathStep:
     """Return an arc of a circle around a corner, as one curve (exact to a thousandth of its radius).
 
     Its handles are 4/3 · tan(θ/4) of the radius long, where θ is the turn.
     """
     ahead, aside = (corner[0] - enter[0], corner[1] - enter[1]), (leave[0] - corner[0], leave[1] - corner[1])
     cosine = (ahead[0] * aside[0] + ahead[1] * aside[1]) / (
-        distance_between(enter, corner) * distance_between(corner, leave)
+        _distance_between(enter, corner) * _distance_between(corner, leave)
     )
     part = 4 / 3 * (sqrt(2 / (1 + cosine)) - 1) * (1 + cosine) / (1 - cosine)  # of the way to the corner
     return (
@@ -208,11 +261,11 @@ def corner_arc(enter: DrawingPoint, corner: DrawingPoint, leave: DrawingPoint) -
     )
 
 
-def cross_product(first: DrawingPoint, other: DrawingPoint) -> float:
+def _cross_product(first: DrawingPoint, other: DrawingPoint) -> float:
     return first[0] * other[1] - first[1] * other[0]
 
 
-def distance_between(a: DrawingPoint, b: DrawingPoint) -> float:
+def _distance_between(a: DrawingPoint, b: DrawingPoint) -> float:
     return sqrt((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2)
 
 
@@ -222,7 +275,7 @@ def arrow_head(tip: DrawingPoint, before: DrawingPoint, grow: float = 1.0) -> tu
     >>> arrow_head((0, 10), (0, 0))
     (('M', (0, 10)), ('L', (-3.0, 2.0)), ('L', (3.0, 2.0)), ('Z', ()))
     """
-    length = distance_between(tip, before) or 1.0
+    length = _distance_between(tip, before) or 1.0
     ux, uy = (tip[0] - before[0]) / length, (tip[1] - before[1]) / length
     long, wide = ARROW_LENGTH * grow, ARROW_WIDTH * grow / 2
     foot = (tip[0] - ux * long, tip[1] - uy * long)
@@ -231,11 +284,11 @@ def arrow_head(tip: DrawingPoint, before: DrawingPoint, grow: float = 1.0) -> tu
     return (("M", tip), ("L", left), ("L", right), ("Z", ()))
 
 
-def chevron_outline(points: Sequence[DrawingPoint], thickness: float) -> tuple[PathStep, ...]:
+def _chevron_outline(points: Sequence[DrawingPoint], thickness: float) -> tuple[PathStep, ...]:
     """Return the sign of a back edge: a double head in the middle of the longest run."""
-    start, stop = max(pairwise(points), key=lambda run: distance_between(*run))
-    half = distance_between(start, stop) / 2
+    start, stop = max(pairwise(points), key=lambda run: _distance_between(*run))
+    half = _distance_between(start, stop) / 2
     grow = min(MAX_ARROW_GROWTH, 1 + (thickness - 1) / 5)
-    first = step_towards(start, stop, half + 1)
-    second = step_towards(start, stop, half + 1 + ARROW_LENGTH * grow * 0.75)
+    first = _step_towards(start, stop, half + 1)
+    second = _step_towards(start, stop, half + 1 + ARROW_LENGTH * grow * 0.75)
     return arrow_head(first, start, grow) + arrow_head(second, start, grow)

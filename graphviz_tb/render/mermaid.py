@@ -22,27 +22,27 @@ def mermaid_text(scene: Scene, paint: Paint) -> bytes:
     Raises RequestError if it has more lines than Mermaid draws.
     """
     lines = list(
-        islice(dict.fromkeys(mermaid_line(scene, *ends) for ends in connected_boxes(scene)), MAX_MERMAID_LINES + 1)
+        islice(dict.fromkeys(_mermaid_line(scene, *ends) for ends in _connected_boxes(scene)), MAX_MERMAID_LINES + 1)
     )
     if len(lines) > MAX_MERMAID_LINES:
         raise RequestError(
             f"Mermaid draws {MAX_MERMAID_LINES} lines, and this picture has more",
             hint="open less: --depth 0, or --open of one group",
         )
-    text = [f"flowchart {scene.direction}", *mermaid_boxes(scene), *lines, *mermaid_classes(scene, paint)]
+    text = [f"flowchart {scene.direction}", *_mermaid_boxes(scene), *lines, *_mermaid_classes(scene, paint)]
     return ("\n".join(text) + "\n").encode()
 
 
-def mermaid_label(text: str) -> str:
+def _mermaid_label(text: str) -> str:
     """Return a text in quotes, with entities for Mermaid's special characters.
 
-    >>> mermaid_label('a "b" [1]')
+    >>> _mermaid_label('a "b" [1]')
     '"a #34;b#34; [1]"'
     """
     return '"' + replace_unsafe_characters(truncate_text(text, MAX_LABEL_LETTERS)).translate(MERMAID_ENTITIES) + '"'
 
 
-def mermaid_boxes(scene: Scene) -> Iterator[str]:
+def _mermaid_boxes(scene: Scene) -> Iterator[str]:
     """Yield the boxes, each group around those in it."""
     inside: dict[int, list[int]] = {}
     for index, box in enumerate(scene.boxes):
@@ -57,7 +57,7 @@ def mermaid_boxes(scene: Scene) -> Iterator[str]:
         if index < 0:
             yield f"{'  ' * depth}end"
             continue
-        said = mermaid_label(" · ".join(texts.get(index, [scene.boxes[index].address])))
+        said = _mermaid_label(" · ".join(texts.get(index, [scene.boxes[index].address])))
         if scene.boxes[index].open:
             yield f"{'  ' * depth}subgraph b{index}[{said}]"
             waiting.append((-1, depth))
@@ -68,7 +68,7 @@ def mermaid_boxes(scene: Scene) -> Iterator[str]:
             )
 
 
-def connected_boxes(scene: Scene) -> Iterator[tuple[int, int, bool]]:
+def _connected_boxes(scene: Scene) -> Iterator[tuple[int, int, bool]]:
     """Yield pairs of boxes that lines join through the borders of open groups, and whether only control edges join
     them."""
     onward: dict[int, list[tuple[int, int, bool]]] = {}  # by port: the next port or box
@@ -91,14 +91,14 @@ def connected_boxes(scene: Scene) -> Iterator[tuple[int, int, bool]]:
             waiting += reversed(more)
 
 
-def mermaid_line(scene: Scene, source: int, target: int, control: bool) -> str:
+def _mermaid_line(scene: Scene, source: int, target: int, control: bool) -> str:
     """Return one line; a comment if it would join a group with its own content."""
-    if is_in_group(scene, source, target) or is_in_group(scene, target, source):
+    if _is_in_group(scene, source, target) or _is_in_group(scene, target, source):
         return "  %% a line from a group to itself"
     return f"  b{source} {'-.->' if control else '-->'} b{target}"
 
 
-def is_in_group(scene: Scene, group: int, box: int) -> bool:
+def _is_in_group(scene: Scene, group: int, box: int) -> bool:
     """Return whether a box is a group or in it."""
     while box >= 0:
         if box == group:
@@ -107,7 +107,7 @@ def is_in_group(scene: Scene, group: int, box: int) -> bool:
     return False
 
 
-def mermaid_classes(scene: Scene, paint: Paint) -> Iterator[str]:
+def _mermaid_classes(scene: Scene, paint: Paint) -> Iterator[str]:
     """Yield the colours of closed boxes that have one, a class for each."""
     classes: dict[tuple[str, str, str], list[int]] = {}
     for index, (box, fill) in enumerate(zip(scene.boxes, paint.boxes, strict=True)):

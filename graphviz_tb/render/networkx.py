@@ -25,7 +25,7 @@ def to_networkx(hierarchy: Hierarchy, metagraph: Metagraph) -> networkx.DiGraph[
     """
     graph: networkx.DiGraph[int] = networkx.DiGraph(name=hierarchy.name[metagraph.row])
     for row in metagraph.children:
-        graph.add_node(row, **networkx_attributes(hierarchy, row))
+        graph.add_node(row, **_networkx_attributes(hierarchy, row))
     for edge in metagraph.edges:
         graph.add_edge(
             metagraph.children[edge.source],
@@ -38,7 +38,7 @@ def to_networkx(hierarchy: Hierarchy, metagraph: Metagraph) -> networkx.DiGraph[
     return graph
 
 
-def networkx_attributes(hierarchy: Hierarchy, row: int) -> dict[str, Any]:
+def _networkx_attributes(hierarchy: Hierarchy, row: int) -> dict[str, Any]:
     """Return the attributes of one node."""
     node = int(hierarchy.node[row])
     return {

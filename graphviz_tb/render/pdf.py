@@ -1,13 +1,13 @@
-"""PDF: a drawing on one page of its size, with the letters it uses embedded.
-
-    drawing ─ shapes and texts ─ content stream ─ fonts ─ objects ─ file
-
-Letters come from Arimo, then from the files of `--font-file`, then from the font of the extra `cjk`.
-"""
+"""The file around a page of PDF: objects, fonts and their used letters."""
 
 from __future__ import annotations
 
+import unicodedata
+import zlib
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
 from struct import pack
 
 from graphviz_tb.errors import RequestError
@@ -27,12 +27,139 @@ from graphviz_tb.model.drawing import (
 from graphviz_tb.model.measure import has_all_glyphs
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.render.fonts import font_files, missing_font_notices, read_typeface, undrawable_texts
-from graphviz_tb.render.hatches import hatch_lines
-from graphviz_tb.render.joining import shape_arabic
-from graphviz_tb.render.pdf_file import PdfFonts, pdf_document, pdf_number
-from graphviz_tb.render.reading_order import visual_order
-from graphviz_tb.render.svg import HALO_WIDTH
+from graphviz_tb.render.complex_text import base_letters, shape_arabic, visual_order
+from graphviz_tb.render.fonts import Typeface, font_files, missing_font_notices, read_typeface, undrawable_texts
+from graphviz_tb.render.svg import HALO_WIDTH, hatch_lines
+
+
+@dataclass(slots=True)
+class PdfFonts:
+    """The fonts, and which of their glyphs were used for which character."""
+
+    faces: list[Typeface]
+    used: list[dict[int, str]] = field(default_factory=list)
+    known: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def glyph_runs(self, text: str) -> Iterator[tuple[int, list[int]]]:
+        """Yield the text as runs of glyphs of one font; characters that no font has are empty boxes of the first."""
+        # Look up each once: titles of nested groups may have millions of characters.
+        for char in dict.fromkeys(text):
+            if char not in self.known:
+                self.known[char] = self.glyph_of(char)
+        drawn = [place for place in map(self.known.__getitem__, text) if place[0] >= 0]
+        for font, run in groupby(drawn, key=itemgetter(0)):
+            yield font, [glyph for _, glyph in run]
+
+    def has_glyph(self, char: str) -> bool:
+        """Return whether a font has a glyph for a character."""
+        return any(ord(char) in face.glyphs for face in self.faces)
+
+    def glyph_of(self, char: str) -> tuple[int, int]:
+        """Return the font and the glyph of a character; font -1 if it is not drawn."""
+        if _is_invisible(char):
+            return -1, 0
+        font = next((index for index, face in enumerate(self.faces) if ord(char) in face.glyphs), 0)
+        glyph = self.faces[font].glyphs.get(ord(char), 0)  # 0: the box for missing glyphs
+        self.used[font].setdefault(glyph, char)
+        return font, glyph
+
+    def run_width(self, font: int, glyphs: list[int]) -> float:
+        """Return the width of a run, in em."""
+        face = self.faces[font]
+        return sum(face.glyph_advance(glyph) for glyph in glyphs) / face.units_per_em
+
+
+def _is_invisible(char: str) -> bool:
+    """Return whether a character only changes how others are drawn: a joiner, a variation selector.
+
+    >>> [char for char in "a\u200d\ufe0fb" if not _is_invisible(char)]
+    ['a', 'b']
+    """
+    return unicodedata.category(char) == "Cf" or "\ufe00" <= char <= "\ufe0f" or "\U000e0100" <= char <= "\U000e01ef"
+
+
+def _pdf_document(page: tuple[float, float], content: bytes, fonts: PdfFonts, title: str) -> bytes:
+    """Return the objects of a document of one page, and their index."""
+    objects: list[bytes] = [b""] * 5  # catalog, pages, page, content, info
+    named = []
+    for index, face in enumerate(fonts.faces):
+        if fonts.used[index]:
+            named.append(f"/F{index} {len(objects) + 1} 0 R")
+            objects += _font_objects(face, fonts.used[index], len(objects) + 1)
+    box = f"[0 0 {_pdf_number(page[0])} {_pdf_number(page[1])}]"
+    resources = f"<</Font<<{' '.join(named)}>>>>"
+    objects[0] = b"<</Type/Catalog/Pages 2 0 R>>"
+    objects[1] = b"<</Type/Pages/Kids[3 0 R]/Count 1>>"
+    objects[2] = f"<</Type/Page/Parent 2 0 R/MediaBox{box}/Contents 4 0 R/Resources{resources}>>".encode()
+    objects[3] = _compressed_stream(content)
+    objects[4] = f"<</Title<FEFF{title.encode('utf-16-be', 'replace').hex()}>/Producer(tbgraph)>>".encode()
+    # Four bytes above 127 tell programs that the file is binary (ISO 32000-1, 7.5.2).
+    written, starts = bytearray(b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n"), []
+    for number, body in enumerate(objects, 1):
+        starts.append(len(written))
+        written += f"{number} 0 obj\n".encode() + body + b"\nendobj\n"
+    table = "".join(f"{start:010d} 00000 n \n" for start in starts)  # entries of exactly 20 bytes
+    size = len(objects) + 1
+    end = f"xref\n0 {size}\n0000000000 65535 f \n{table}trailer\n<</Size {size}/Root 1 0 R/Info 5 0 R>>\n"
+    return bytes(written + f"{end}startxref\n{len(written)}\n%%EOF\n".encode())
+
+
+def _font_objects(face: Typeface, used: dict[int, str], number: int) -> list[bytes]:
+    """Return the five objects of one font; the first has `number`."""
+    unit = 1000 / face.units_per_em
+    name = f"/{'ABCDEF'}+Face{number}"  # six capitals and a plus mark a subset
+    widths = " ".join(f"{glyph} [{round(face.glyph_advance(glyph) * unit)}]" for glyph in sorted(used))
+    bounds = " ".join(str(round(bound * unit)) for bound in face.glyph_bounds)
+    up, down = (round(bound * unit) for bound in face.ascent_and_descent)
+    system = "/CIDSystemInfo<</Registry(Adobe)/Ordering(Identity)/Supplement 0>>"
+    kind = f"/Type/Font/Subtype/{'CIDFontType0' if face.is_postscript else 'CIDFontType2/CIDToGIDMap/Identity'}"
+    flags = f"/Flags 4/ItalicAngle 0/StemV 80/CapHeight 700/Ascent {up}/Descent {down}/FontBBox[{bounds}]"
+    data = face.subset_font(used)
+    outlines = "FontFile3" if face.is_postscript else "FontFile2"
+    return [
+        f"<</Type/Font/Subtype/Type0/BaseFont{name}/Encoding/Identity-H/DescendantFonts[{number + 1} 0 R]"
+        f"/ToUnicode {number + 4} 0 R>>".encode(),
+        f"<<{kind}/BaseFont{name}{system}/FontDescriptor {number + 2} 0 R/W[{widths}]>>".encode(),
+        f"<</Type/FontDescriptor/FontName{name}{flags}/{outlines} {number + 3} 0 R>>".encode(),
+        _compressed_stream(data, "/Subtype/CIDFontType0C" if face.is_postscript else f"/Length1 {len(data)}"),
+        _compressed_stream(_unicode_map(used).encode()),
+    ]
+
+
+def _unicode_map(used: dict[int, str]) -> str:
+    """Return the characters of glyphs, so that texts can be searched and copied."""
+    known = sorted((glyph, base_letters(char)) for glyph, char in used.items() if glyph)
+    pairs = [f"<{glyph:04X}> <{letters.encode('utf-16-be').hex()}>" for glyph, letters in known]
+    blocks = [pairs[start : start + 100] for start in range(0, len(pairs), 100)]  # at most 100 in a block
+    body = "\n".join("\n".join((f"{len(block)} beginbfchar", *block, "endbfchar")) for block in blocks)
+    return (
+        "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapType 2 def\n"
+        "1 begincodespacerange <0000> <FFFF> endcodespacerange\n"
+        f"{body}\nendcmap CMapName currentdict /CMap defineresource pop end end"
+    )
+
+
+def _compressed_stream(data: bytes, more: str = "") -> bytes:
+    """Return a compressed stream."""
+    packed = zlib.compress(data, 9)
+    return f"<</Length {len(packed)}/Filter/FlateDecode{more}>>\nstream\n".encode() + packed + b"\nendstream"
+
+
+def _pdf_number(number: float) -> str:
+    """Format a number for PDF.
+
+    >>> _pdf_number(1.0), _pdf_number(0.12345), _pdf_number(-0.00001)
+    ('1', '0.1235', '0')
+    """
+    digits = f"{number:.4f}".rstrip("0").rstrip(".")
+    return "0" if digits in ("-0", "") else digits
+
+
+# PDF: a drawing on one page of its size, with the letters it uses embedded.
+#
+#     drawing ─ shapes and texts ─ content stream ─ fonts ─ objects ─ file
+#
+# Letters come from Arimo, then from the files of `--font-file`, then from the font of the extra `cjk`.
 
 POINTS_PER_PIXEL = 0.75  # per pixel
 CIRCLE_CONTROL = 0.5523  # control points of a quarter circle
@@ -51,10 +178,10 @@ def pdf_bytes(drawing: Drawing, options: PictureOptions) -> bytes:
     page = drawing.width * scale, drawing.height * scale
     # In PDF y grows upward from the foot of the page: flip it once.
     content = [
-        f"{pdf_number(scale)} 0 0 {pdf_number(-scale)} 0 {pdf_number(page[1])} cm",
-        *page_operators(drawing, fonts),
+        f"{_pdf_number(scale)} 0 0 {_pdf_number(-scale)} 0 {_pdf_number(page[1])} cm",
+        *_page_operators(drawing, fonts),
     ]
-    return pdf_document(page, "\n".join(content).encode(), fonts, drawing.title)
+    return _pdf_document(page, "\n".join(content).encode(), fonts, drawing.title)
 
 
 def pdf_notices(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
@@ -64,67 +191,67 @@ def pdf_notices(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]
     )
 
 
-def page_operators(drawing: Drawing, fonts: PdfFonts) -> Iterator[str]:
+def _page_operators(drawing: Drawing, fonts: PdfFonts) -> Iterator[str]:
     """Yield the operators of everything on the sheet."""
-    yield from shape_operators(Rectangle(0, 0, drawing.width, drawing.height, fill=drawing.ground), drawing, fonts)
+    yield from _shape_operators(Rectangle(0, 0, drawing.width, drawing.height, fill=drawing.ground), drawing, fonts)
     for part in drawing.parts:
         for group in part.groups:
             origin = part.at[0] + group.at[0], part.at[1] + group.at[1]
             operators = [
-                operator for primitive in group.shapes for operator in shape_operators(primitive, drawing, fonts)
+                operator for primitive in group.shapes for operator in _shape_operators(primitive, drawing, fonts)
             ]
-            yield from (moved_operators(origin, operators) if origin != (0, 0) else operators)
+            yield from (_moved_operators(origin, operators) if origin != (0, 0) else operators)
 
 
-def moved_operators(origin: DrawingPoint, operators: Iterable[str], scale: float = 1) -> Iterator[str]:
+def _moved_operators(origin: DrawingPoint, operators: Iterable[str], scale: float = 1) -> Iterator[str]:
     """Yield operators with the origin at `origin`, `scale` times as large."""
-    yield f"q {pdf_number(scale)} 0 0 {pdf_number(scale)} {pdf_number(origin[0])} {pdf_number(origin[1])} cm"
+    yield f"q {_pdf_number(scale)} 0 0 {_pdf_number(scale)} {_pdf_number(origin[0])} {_pdf_number(origin[1])} cm"
     yield from operators
     yield "Q"
 
 
-def shape_operators(primitive: Primitive, drawing: Drawing, fonts: PdfFonts) -> Iterator[str]:
+def _shape_operators(primitive: Primitive, drawing: Drawing, fonts: PdfFonts) -> Iterator[str]:
     """Yield the operators of one primitive."""
     match primitive:
         case Rectangle(fill=fill, pen=pen):
-            yield from paint_operators(rect_path(primitive), fill, pen)
+            yield from _paint_operators(_rect_path(primitive), fill, pen)
         case Disc(fill=fill, pen=pen):
-            yield from paint_operators(circle_path(primitive), fill, pen)
+            yield from _paint_operators(_circle_path(primitive), fill, pen)
         case Curve(steps, fill, pen, at, scale):
-            outline = paint_operators(pdf_path(steps), fill, pen)
-            yield from moved_operators(at, outline, scale) if (at, scale) != ((0, 0), 1) else outline
+            outline = _paint_operators(_pdf_path(steps), fill, pen)
+            yield from _moved_operators(at, outline, scale) if (at, scale) != ((0, 0), 1) else outline
         case Hatch():
-            yield from shape_operators(hatch_lines(primitive, drawing.ground), drawing, fonts)
+            yield from _shape_operators(hatch_lines(primitive, drawing.ground), drawing, fonts)
         case Label():
-            yield from text_operators(primitive, fonts)
+            yield from _text_operators(primitive, fonts)
 
 
-def paint_operators(outline: str, fill: str | None, pen: Pen | None) -> Iterator[str]:
+def _paint_operators(outline: str, fill: str | None, pen: Pen | None) -> Iterator[str]:
     """Yield the operators that fill and stroke an outline."""
     if fill:
-        yield f"{pdf_colour(fill)} rg"
+        yield f"{_pdf_colour(fill)} rg"
     if pen:
-        dashes = " ".join(map(pdf_number, pen.dashes))
+        dashes = " ".join(map(_pdf_number, pen.dashes))
         ends = f"{int(pen.cap == 'round')} J {int(pen.join == 'round')} j"
-        yield f"{pdf_colour(pen.colour)} RG {pdf_number(pen.width)} w {ends} [{dashes}] 0 d"
+        yield f"{_pdf_colour(pen.colour)} RG {_pdf_number(pen.width)} w {ends} [{dashes}] 0 d"
     if fill or pen:
         yield f"{outline} {'B' if fill and pen else 'f' if fill else 'S'}"
 
 
-def pdf_colour(hexadecimal: str) -> str:
+def _pdf_colour(hexadecimal: str) -> str:
     """Return red, green and blue from 0 to 1.
 
-    >>> pdf_colour("#FF8000")
+    >>> _pdf_colour("#FF8000")
     '1 0.502 0'
     """
-    return " ".join(pdf_number(int(hexadecimal[start : start + 2], 16) / 255) for start in (1, 3, 5))
+    return " ".join(_pdf_number(int(hexadecimal[start : start + 2], 16) / 255) for start in (1, 3, 5))
 
 
-def rect_path(box: Rectangle) -> str:
+def _rect_path(box: Rectangle) -> str:
     """Return a rectangle with rounded corners."""
     x, y, wide, tall, r = box.x, box.y, box.width, box.height, box.radius
     if not r:
-        return f"{pdf_number(x)} {pdf_number(y)} {pdf_number(wide)} {pdf_number(tall)} re"
+        return f"{_pdf_number(x)} {_pdf_number(y)} {_pdf_number(wide)} {_pdf_number(tall)} re"
     right, bottom = x + wide, y + tall
     corners = [
         ((right - r, y), (right, y), (right, y + r)),
@@ -132,32 +259,32 @@ def rect_path(box: Rectangle) -> str:
         ((x + r, bottom), (x, bottom), (x, bottom - r)),
         ((x, y + r), (x, y), (x + r, y)),
     ]
-    steps = [f"{pdf_number(x + r)} {pdf_number(y)} m"]
+    steps = [f"{_pdf_number(x + r)} {_pdf_number(y)} m"]
     for start, corner, stop in corners:
-        steps += [f"{pdf_number(start[0])} {pdf_number(start[1])} l", quarter_arc(start, corner, stop)]
+        steps += [f"{_pdf_number(start[0])} {_pdf_number(start[1])} l", _quarter_arc(start, corner, stop)]
     return " ".join((*steps, "h"))
 
 
-def circle_path(disc: Disc) -> str:
+def _circle_path(disc: Disc) -> str:
     """Return a circle in four quarters."""
     x, y, r = disc.x, disc.y, disc.radius
     points = [(x, y - r), (x + r, y), (x, y + r), (x - r, y), (x, y - r)]
     corners = [(x + r, y - r), (x + r, y + r), (x - r, y + r), (x - r, y - r)]
     turns = zip(points, corners, points[1:], strict=False)
-    return " ".join((f"{pdf_number(x)} {pdf_number(y - r)} m", *(quarter_arc(*turn) for turn in turns), "h"))
+    return " ".join((f"{_pdf_number(x)} {_pdf_number(y - r)} m", *(_quarter_arc(*turn) for turn in turns), "h"))
 
 
-def quarter_arc(start: tuple[float, float], corner: tuple[float, float], stop: tuple[float, float]) -> str:
+def _quarter_arc(start: tuple[float, float], corner: tuple[float, float], stop: tuple[float, float]) -> str:
     """Return a quarter of a circle that touches the two sides of a corner."""
     near = [a + (c - a) * CIRCLE_CONTROL for a, c in zip(start, corner, strict=True)]
     far = [b + (c - b) * CIRCLE_CONTROL for b, c in zip(stop, corner, strict=True)]
-    return " ".join(pdf_number(number) for number in (*near, *far, *stop)) + " c"
+    return " ".join(_pdf_number(number) for number in (*near, *far, *stop)) + " c"
 
 
-def pdf_path(steps: tuple[PathStep, ...]) -> str:
+def _pdf_path(steps: tuple[PathStep, ...]) -> str:
     """Return an outline in the operators of PDF.
 
-    >>> pdf_path((("M", (0, 0)), ("H", (9,)), ("Z", ())))
+    >>> _pdf_path((("M", (0, 0)), ("H", (9,)), ("Z", ())))
     '0 0 m 9 0 l h'
     """
     operators: list[str] = []
@@ -166,25 +293,25 @@ def pdf_path(steps: tuple[PathStep, ...]) -> str:
         if command == "Z":
             operators.append("h")
             continue
-        before, end = end, step_end(command, numbers, end)
+        before, end = end, _step_end(command, numbers, end)
         if command in "MLHV":
-            operators.append(f"{pdf_number(end[0])} {pdf_number(end[1])} {'m' if command == 'M' else 'l'}")
+            operators.append(f"{_pdf_number(end[0])} {_pdf_number(end[1])} {'m' if command == 'M' else 'l'}")
         elif command == "C":
-            operators.append(" ".join(map(pdf_number, numbers)) + " c")
+            operators.append(" ".join(map(_pdf_number, numbers)) + " c")
         elif command == "Q":
             bend = numbers[0], numbers[1]
             # A quadratic curve as a cubic one: both control points at two thirds of the way to its own.
             near = [a + (c - a) * 2 / 3 for a, c in zip(before, bend, strict=True)]
             far = [b + (c - b) * 2 / 3 for b, c in zip(end, bend, strict=True)]
-            operators.append(" ".join(map(pdf_number, (*near, *far, *end))) + " c")
+            operators.append(" ".join(map(_pdf_number, (*near, *far, *end))) + " c")
         else:
             # Quarters turn clockwise (y down): to the lower right and the upper left they begin horizontally.
             clockwise = (end[0] - before[0]) * (end[1] - before[1]) > 0
-            operators.append(quarter_arc(before, (end[0], before[1]) if clockwise else (before[0], end[1]), end))
+            operators.append(_quarter_arc(before, (end[0], before[1]) if clockwise else (before[0], end[1]), end))
     return " ".join(operators)
 
 
-def step_end(command: str, numbers: tuple[float, ...], before: DrawingPoint) -> DrawingPoint:
+def _step_end(command: str, numbers: tuple[float, ...], before: DrawingPoint) -> DrawingPoint:
     """Return where a step ends."""
     if command == "H":
         return numbers[0], before[1]
@@ -193,7 +320,7 @@ def step_end(command: str, numbers: tuple[float, ...], before: DrawingPoint) -> 
     return numbers[-2], numbers[-1]
 
 
-def text_operators(label: Label, fonts: PdfFonts) -> Iterator[str]:
+def _text_operators(label: Label, fonts: PdfFonts) -> Iterator[str]:
     """Yield one line of text in its measured width; texts measured without their own font may be narrower."""
     runs = list(fonts.glyph_runs(visual_order(shape_arabic(label.content, fonts.has_glyph))))
     natural = sum(fonts.run_width(font, glyphs) for font, glyphs in runs) * label.size
@@ -203,12 +330,12 @@ def text_operators(label: Label, fonts: PdfFonts) -> Iterator[str]:
         f"/F{font} {label.size} Tf <{pack(f'>{len(glyphs)}H', *glyphs).hex().upper()}> Tj" for font, glyphs in runs
     )
     # Tz: per cent of the natural width; Tm flips letters back; Tr 0 fills, 1 strokes, 2 does both.
-    stretch = pdf_number(100 * width / natural) if natural else "100"
-    letters = f"BT {stretch} Tz 1 0 0 -1 {pdf_number(left)} {pdf_number(label.y)} Tm {words} ET"
-    fill = pdf_colour(label.colour)
+    stretch = _pdf_number(100 * width / natural) if natural else "100"
+    letters = f"BT {stretch} Tz 1 0 0 -1 {_pdf_number(left)} {_pdf_number(label.y)} Tm {words} ET"
+    fill = _pdf_colour(label.colour)
     if label.halo:
-        yield f"{pdf_colour(label.halo)} RG {HALO_WIDTH} w [] 0 d 1 j 1 Tr {letters}"
+        yield f"{_pdf_colour(label.halo)} RG {HALO_WIDTH} w [] 0 d 1 j 1 Tr {letters}"
     if label.semibold:
-        yield f"{fill} rg {fill} RG {pdf_number(label.size * SEMIBOLD_STROKE)} w [] 0 d 2 Tr {letters}"
+        yield f"{fill} rg {fill} RG {_pdf_number(label.size * SEMIBOLD_STROKE)} w [] 0 d 2 Tr {letters}"
     else:
         yield f"{fill} rg 0 Tr {letters}"

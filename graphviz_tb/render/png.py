@@ -1,10 +1,13 @@
-"""PNG: the SVG, drawn by a rasteriser and fonts from wheels, so that a bare machine can do it."""
+"""Stack PNG files of equal width into one (PNG specification, third edition, 2025)."""
 
 from __future__ import annotations
 
 import re
+import struct
 import unicodedata
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from math import isqrt
 
@@ -17,16 +20,146 @@ from graphviz_tb.limits import (
     MAX_PNG_TEXTS,
     MAX_PNG_WORK,
 )
-from graphviz_tb.model.drawing import Drawing, Label, Primitive, Rectangle
+from graphviz_tb.model.drawing import Curve, Disc, Drawing, Group, Hatch, Label, Pen, Primitive, Rectangle, Section
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.render.bands import split_bands
 from graphviz_tb.render.fonts import font_files, missing_font_notices, undrawable_texts
-from graphviz_tb.render.hatches import replace_hatch
-from graphviz_tb.render.ink import SHEET_PIXELS, RasterWork, covered_area, raster_work
-from graphviz_tb.render.png_file import stack_pngs
-from graphviz_tb.render.svg import Viewport, svg_bytes
+from graphviz_tb.render.raster_work import SHEET_PIXELS, RasterWork, covered_area, raster_work, step_ends
+from graphviz_tb.render.svg import Viewport, replace_hatch, svg_bytes
+
+PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+BYTES_PER_PIXEL = 4  # bytes of a pixel: red, green, blue, alpha
+PNG_FORMAT = bytes((8, 6, 0, 0, 0))  # bits of a sample, colours with alpha, deflated, with filters, not interlaced
+FILTER_NONE, FILTER_SUB, FILTER_UP, FILTER_AVERAGE, FILTER_PAETH = range(5)  # filters of a row
+COMPRESSION_LEVEL = 4  # half the time of the usual 6, and 5 % more bytes
+
+
+def _stack_pngs(files: Iterable[bytes], width: int, height: int) -> bytes:
+    """Return one PNG of `width` × `height` pixels from others, whose heights add up to its own.
+
+    All have 8 bits a sample, red, green, blue and alpha, not interlaced.
+    """
+    packer, packed = zlib.compressobj(COMPRESSION_LEVEL), []
+    for file in files:
+        rows = bytearray(zlib.decompress(b"".join(body for kind, body in _read_chunks(file) if kind == b"IDAT")))
+        _detach_first_row(rows, 1 + BYTES_PER_PIXEL * width)
+        packed.append(packer.compress(rows))
+    packed.append(packer.flush())
+    header = struct.pack(">II", width, height) + PNG_FORMAT
+    return (
+        PNG_SIGNATURE + _png_chunk(b"IHDR", header) + _png_chunk(b"IDAT", b"".join(packed)) + _png_chunk(b"IEND", b"")
+    )
+
+
+def _png_chunk(kind: bytes, body: bytes) -> bytes:
+    """Return one chunk of a file."""
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+
+def _read_chunks(file: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the kind and the body of each chunk."""
+    at = len(PNG_SIGNATURE)
+    while at < len(file):
+        size, kind = struct.unpack_from(">I4s", file, at)
+        yield kind, file[at + 8 : at + 8 + size]
+        at += size + 12
+
+
+def _detach_first_row(rows: bytearray, stride: int) -> None:
+    """Change the filter of an image's first row to one that ignores the row above, because another image precedes it.
+
+    >>> row = bytearray((FILTER_AVERAGE, 8, 8, 8, 255, 4, 4, 4, 128))
+    >>> _detach_first_row(row, 9)
+    >>> list(row)
+    [0, 8, 8, 8, 255, 8, 8, 8, 255]
+    """
+    kind = rows[0]
+    if kind == FILTER_UP:  # the row above was zero
+        rows[0] = FILTER_NONE
+    elif kind == FILTER_PAETH:  # always the pixel to the left
+        rows[0] = FILTER_SUB
+    elif kind == FILTER_AVERAGE:  # half of the pixel to the left
+        rows[0] = FILTER_NONE
+        for at in range(1 + BYTES_PER_PIXEL, stride):
+            rows[at] = (rows[at] + rows[at - BYTES_PER_PIXEL] // 2) & 255
+
+
+# Cut a drawing into horizontal bands, so that the rasteriser holds one band at once, not the sheet.
+
+VerticalExtent = tuple[float, float]  # from … to …, downwards
+MITER_FACTOR = 4  # reach of a stroke beyond its outline at a sharp corner, in line widths
+LETTER_REACH = 2  # reach of letters of any script above and below the baseline, in font sizes
+
+
+def _split_bands(drawing: Drawing, tops: Sequence[float]) -> Iterator[Drawing]:
+    """Yield for each band, from one of `tops` (ascending) to the next, the drawing with what may be visible in it.
+
+    All bands have the full sheet; every shape is in all bands that it reaches, in the drawing's order.
+    """
+    count = len(tops)
+    # For each band the parts, their groups and their shapes, including empty ones.
+    kept: list[list[Section]] = [[] for _ in range(count)]
+    for part in drawing.parts:
+        groups: list[list[Group]] = [[] for _ in range(count)]
+        for group in part.groups:
+            shapes: list[list[Primitive]] = [[] for _ in range(count)]
+            down = part.at[1] + group.at[1]
+            for shape in group.shapes:
+                top, bottom = _vertical_extent(shape)
+                for band in _bands_reached(tops, top + down, bottom + down):
+                    shapes[band].append(shape)
+            for band, inside in enumerate(shapes):
+                if inside:
+                    groups[band].append(replace(group, shapes=tuple(inside), address=None, tooltip="", data=()))
+        for band, found in enumerate(groups):
+            kept[band].append(replace(part, groups=tuple(found)))
+    return (replace(drawing, parts=tuple(parts)) for parts in kept)
+
+
+def _bands_reached(tops: Sequence[float], top: float, bottom: float) -> range:
+    """Return the bands that an extent meets; the last has no end.
+
+    >>> _bands_reached([0, 10, 20], -5, 3), _bands_reached([0, 10, 20], 5, 10), _bands_reached([0, 10, 20], 40, 50)
+    (range(0, 1), range(0, 2), range(2, 3))
+    """
+    first = sum(begin <= top for begin in tops[1:])
+    last = sum(begin <= bottom for begin in tops[1:])
+    return range(first, last + 1)
+
+
+def _vertical_extent(shape: Primitive) -> VerticalExtent:
+    """Return how far up and down a shape may reach, including its stroke and the letters of any script.
+
+    >>> _vertical_extent(Disc(0, 10, 2, "#000000")), _vertical_extent(Label("a", 0, 20, 10, 5, "#000000"))
+    ((8, 12), (0, 40))
+    """
+    match shape:
+        case Label(y=y, size=size):
+            return y - LETTER_REACH * size, y + LETTER_REACH * size
+        case Disc(y=y, radius=radius, pen=pen):
+            return y - radius - _stroke_reach(pen), y + radius + _stroke_reach(pen)
+        case Curve(steps=steps, pen=pen, at=at, scale=scale):
+            # A curve is within its controls, a quarter of a circle within its radius.
+            lowest = [y for _, _, y in step_ends(steps)] or [0.0]
+            for kind, values in steps:
+                if kind in "QC":
+                    lowest += values[1::2]
+            round_ = max((values[0] for kind, values in steps if kind == "A"), default=0)
+            around = scale * round_ + _stroke_reach(pen) * scale
+            return at[1] + scale * min(lowest) - around, at[1] + scale * max(lowest) + around
+        case Rectangle(y=y, height=height, pen=pen):
+            return y - _stroke_reach(pen), y + height + _stroke_reach(pen)
+        case Hatch(y=y, height=height):
+            return y, y + height
+
+
+def _stroke_reach(pen: Pen | None) -> float:
+    """Return how far a stroke may reach beyond its outline."""
+    return MITER_FACTOR * pen.width if pen else 0
+
+
+# PNG: the SVG, drawn by a rasteriser and fonts from wheels, so that a bare machine can do it.
 
 FONT_FAMILY = "Arimo"
 DEFAULT_SCALE = 2.0  # pixels per unit, for high-density screens
@@ -53,10 +186,10 @@ class RasterSize:
 def png_bytes(drawing: Drawing, options: PictureOptions) -> bytes:
     """Return the drawing as PNG bytes, never with more pixels than the cap."""
     ink = raster_work(drawing)
-    size = raster_size(ink, options)
-    rasterise = make_rasteriser(drawing, options)
-    drawn = simplify_drawing(drawing, size.zoom, ink.min_text_size(size.zoom), ink.min_shape_area())
-    count = band_count(drawn, size)
+    size = _raster_size(ink, options)
+    rasterise = _make_rasteriser(drawing, options)
+    drawn = _simplify_drawing(drawing, size.zoom, ink.min_text_size(size.zoom), ink.min_shape_area())
+    count = _band_count(drawn, size)
     if count == 1:
         # Give the width only: given both, the narrower rules, and a rounded height would cost a pixel of width.
         return rasterise(svg_bytes(drawn).decode(), size.width)
@@ -64,12 +197,12 @@ def png_bytes(drawing: Drawing, options: PictureOptions) -> bytes:
     height = -(-drawing.height * size.width // drawing.width)  # rounded up, as the rasteriser does
     tops = [height * band // count for band in range(count)]
     windows: list[Viewport] = [(size.width, bottom - top, zoom, top) for top, bottom in pairwise((*tops, height))]
-    cut = split_bands(drawn, [top / zoom for top in tops])
+    cut = _split_bands(drawn, [top / zoom for top in tops])
     made = (rasterise(svg_bytes(each, window).decode(), size.width) for each, window in zip(cut, windows, strict=True))
-    return stack_pngs(made, size.width, height)
+    return _stack_pngs(made, size.width, height)
 
 
-def simplify_drawing(drawing: Drawing, zoom: float, least: float, smallest: int) -> Drawing:
+def _simplify_drawing(drawing: Drawing, zoom: float, least: float, smallest: int) -> Drawing:
     """Return the drawing with lines instead of hatches, with fills instead of outlines at small scales, and without
     what is invisible at this scale.
 
@@ -80,46 +213,46 @@ def simplify_drawing(drawing: Drawing, zoom: float, least: float, smallest: int)
     def visible_shapes(shape: Primitive) -> tuple[Primitive, ...]:
         if isinstance(shape, Label):
             return (shape,) if shape.size >= least else ()
-        if not is_visible(shape, zoom) or (smallest and covered_area(shape) < smallest):
+        if not _is_visible(shape, zoom) or (smallest and covered_area(shape) < smallest):
             return ()
         if isinstance(shape, Rectangle) and zoom <= FILLED_OUTLINE_SCALE:
-            return outline_as_fill(shape)
+            return _outline_as_fill(shape)
         return (replace_hatch(shape, drawing.ground),)
 
     return drawing.replace_shapes(visible_shapes)
 
 
-def outline_as_fill(box: Rectangle) -> tuple[Rectangle, ...]:
+def _outline_as_fill(box: Rectangle) -> tuple[Rectangle, ...]:
     """Return a box with a solid outline as two filled ones, one over the other, which takes half the time.
 
     >>> from graphviz_tb.model.drawing import Pen
-    >>> outline_as_fill(Rectangle(0.5, 0.5, 9, 9, 2, "#FFFFFF", Pen("#000000")))[1]
+    >>> _outline_as_fill(Rectangle(0.5, 0.5, 9, 9, 2, "#FFFFFF", Pen("#000000")))[1]
     Rectangle(x=1.0, y=1.0, width=8.0, height=8.0, radius=1.5, fill='#FFFFFF', pen=None)
     """
     pen = box.pen
     if pen is None or box.fill is None or pen.dashes or pen.width >= min(box.width, box.height):
         return (box,)
     half = pen.width / 2
-    return grown_rect(box, half, pen.colour), grown_rect(box, -half, box.fill)
+    return _grown_rect(box, half, pen.colour), _grown_rect(box, -half, box.fill)
 
 
-def grown_rect(box: Rectangle, by: float, fill: str) -> Rectangle:
+def _grown_rect(box: Rectangle, by: float, fill: str) -> Rectangle:
     """Return a filled rectangle, larger on each side; sharp corners stay sharp."""
     radius = max(0, box.radius + by) if box.radius else 0
     return Rectangle(box.x - by, box.y - by, box.width + 2 * by, box.height + 2 * by, radius, fill)
 
 
-def is_visible(shape: Primitive, zoom: float) -> bool:
+def _is_visible(shape: Primitive, zoom: float) -> bool:
     """Return whether a shape may change a pixel by more than one of the 256 steps of a colour; true at usual scales.
 
     >>> from graphviz_tb.model.drawing import Disc
-    >>> is_visible(Disc(0, 0, 20, "#FFFFFF"), 0.01), is_visible(Disc(0, 0, 20, "#FFFFFF"), 0.001)
+    >>> _is_visible(Disc(0, 0, 20, "#FFFFFF"), 0.01), _is_visible(Disc(0, 0, 20, "#FFFFFF"), 0.001)
     (True, False)
     """
     return zoom >= ALL_VISIBLE_SCALE or covered_area(shape) * zoom * zoom >= 1 / 256
 
 
-def band_count(drawing: Drawing, size: RasterSize) -> int:
+def _band_count(drawing: Drawing, size: RasterSize) -> int:
     """Return the number of bands in which a drawing is rasterised."""
     shapes = drawing.shapes()
     texts = sum(isinstance(shape, Label) for shape in shapes)
@@ -128,7 +261,7 @@ def band_count(drawing: Drawing, size: RasterSize) -> int:
     return min(most, size.height)
 
 
-def make_rasteriser(drawing: Drawing, options: PictureOptions) -> Callable[[str, int], bytes]:
+def _make_rasteriser(drawing: Drawing, options: PictureOptions) -> Callable[[str, int], bytes]:
     """Return a function that makes a PNG of a given width from an SVG of this drawing, or of a part of it."""
     try:
         import resvg_py
@@ -140,7 +273,7 @@ def make_rasteriser(drawing: Drawing, options: PictureOptions) -> Callable[[str,
     def rasterise(sheet: str, width: int) -> bytes:
         try:
             data = resvg_py.svg_to_bytes(
-                svg_string=release_joined_texts(sheet),
+                svg_string=_release_joined_texts(sheet),
                 width=width,
                 font_files=files,
                 # Fonts of the machine only if needed: otherwise all machines give equal pictures.
@@ -157,44 +290,44 @@ def make_rasteriser(drawing: Drawing, options: PictureOptions) -> Callable[[str,
     return rasterise
 
 
-def release_joined_texts(sheet: str) -> str:
+def _release_joined_texts(sheet: str) -> str:
     """Return an SVG whose texts with joined letters, such as emoji sequences, have no fixed width.
 
     For such a sequence that no font has, the rasteriser counts only the first box and draws the text far too wide;
     joined Arabic letters are narrower than their measured single forms and would be stretched.
 
-    >>> release_joined_texts('<text textLength="42" lengthAdjust="spacingAndGlyphs" fill="#000">हिन्दी</text>')
+    >>> _release_joined_texts('<text textLength="42" lengthAdjust="spacingAndGlyphs" fill="#000">हिन्दी</text>')
     '<text fill="#000">हिन्दी</text>'
-    >>> release_joined_texts('<text textLength="9" lengthAdjust="spacingAndGlyphs">한국</text>')
+    >>> _release_joined_texts('<text textLength="9" lengthAdjust="spacingAndGlyphs">한국</text>')
     '<text textLength="9" lengthAdjust="spacingAndGlyphs">한국</text>'
     """
 
     def release_width(held: re.Match[str]) -> str:
         text = held[2]
-        return held[0] if text.isascii() or not any(map(joins_previous, text)) else held[1] + text
+        return held[0] if text.isascii() or not any(map(_joins_previous, text)) else held[1] + text
 
     return sheet if sheet.isascii() else HELD_TEXT.sub(release_width, sheet)
 
 
-def joins_previous(char: str) -> bool:
+def _joins_previous(char: str) -> bool:
     """Return whether a character is drawn as one with the previous one: a mark, a joiner, a skin colour, an Arabic
     letter.
 
-    >>> joins_previous("\u200d"), joins_previous("م"), joins_previous("한")
+    >>> _joins_previous("\u200d"), _joins_previous("م"), _joins_previous("한")
     (True, True, False)
     """
     marks, arabic = unicodedata.category(char) in ("Mn", "Mc", "Me"), unicodedata.bidirectional(char) == "AL"
     return marks or arabic or char == "\u200d" or "\U0001f3fb" <= char <= "\U0001f3ff"
 
 
-def raster_size(ink: RasterWork, options: PictureOptions) -> RasterSize:
+def _raster_size(ink: RasterWork, options: PictureOptions) -> RasterSize:
     """Return the size of the PNG of a drawing.
 
-    >>> raster_size(RasterWork(1000, 500), PictureOptions()).width
+    >>> _raster_size(RasterWork(1000, 500), PictureOptions()).width
     2000
-    >>> raster_size(RasterWork(8000, 8000), PictureOptions()).width
+    >>> _raster_size(RasterWork(8000, 8000), PictureOptions()).width
     8000
-    >>> raster_size(RasterWork(1000, 500, lines=2 * MAX_PNG_WORK), PictureOptions()).width
+    >>> _raster_size(RasterWork(1000, 500, lines=2 * MAX_PNG_WORK), PictureOptions()).width
     499
     """
     width, height = ink.width, ink.height
@@ -225,10 +358,10 @@ def raster_size(ink: RasterWork, options: PictureOptions) -> RasterSize:
     return size
 
 
-def format_scale(zoom: float) -> str:
+def _format_scale(zoom: float) -> str:
     """Format a scale: two decimals, or its first digit.
 
-    >>> format_scale(0.5), format_scale(0.00094)
+    >>> _format_scale(0.5), _format_scale(0.00094)
     ('0.50', '0.0009')
     """
     return f"{zoom:.2f}" if zoom >= 0.01 else f"{zoom:.1g}"
@@ -238,9 +371,9 @@ def png_notices(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]
     """Return notices of what a PNG of this drawing does differently than requested: fewer pixels, fonts of this
     machine."""
     ink = raster_work(drawing)
-    size, raised = raster_size(ink, options), []
+    size, raised = _raster_size(ink, options), []
     if size.zoom < size.asked:
-        scaled = f"the PNG is drawn at scale {format_scale(size.zoom)} to stay within {size.limit}"
+        scaled = f"the PNG is drawn at scale {_format_scale(size.zoom)} to stay within {size.limit}"
         raised.append(Notice("png-scaled", scaled, strict=False))
     least = ink.min_text_size(size.zoom)
     small = sum(count for height, count in ink.texts if height * size.zoom >= 1 and height < least)
@@ -248,7 +381,7 @@ def png_notices(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]
         more = f"{small:,} names are left out of the PNG: up to {MAX_PNG_TEXTS:,}, the largest, are drawn"
         raised.append(Notice("png-names", more, strict=False))
     smallest = ink.min_shape_area()
-    seen = 0 if size.zoom >= ALL_VISIBLE_SCALE else 1 / (256 * size.zoom * size.zoom)  # as in `is_visible`
+    seen = 0 if size.zoom >= ALL_VISIBLE_SCALE else 1 / (256 * size.zoom * size.zoom)  # as in `_is_visible`
     tiny = sum(count for area, count, _ in ink.shapes if seen <= area < smallest)
     if tiny:
         less = (

@@ -1,10 +1,14 @@
-"""SVG: a document without scripts, styles and network access; equal drawings give equal bytes."""
+"""Small pieces of SVG text: escaped strings, short numbers."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from html import escape
 from io import BytesIO
+from math import sqrt
 
+from graphviz_tb.graphs.drawing_math import mix_colours
 from graphviz_tb.model.drawing import (
     Curve,
     Disc,
@@ -18,8 +22,125 @@ from graphviz_tb.model.drawing import (
     Rectangle,
     Section,
 )
-from graphviz_tb.render.hatches import HATCH_PERCENT
-from graphviz_tb.render.markup import escape_attribute, escape_line, escape_text, short_number, title_element
+from graphviz_tb.model.measure import DANGEROUS_CHARACTERS
+
+# Characters that XML 1.0 forbids, and those that would reverse text in a tooltip.
+UNSAFE_CHARACTERS = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f{DANGEROUS_CHARACTERS}]")
+SPECIAL_CHARACTERS = re.compile(UNSAFE_CHARACTERS.pattern[:-1] + "&<>\"'\t\n\r]")  # these and those that need an escape
+NO_BREAK = "\N{NO-BREAK SPACE}"
+
+
+def escape_text(text: str) -> str:
+    """Return `text` as XML character data.
+
+    >>> escape_text("<script>&\\x00")
+    '&lt;script&gt;&amp;�'
+    """
+    # Nearly all texts are plain and cost one search only.
+    if not SPECIAL_CHARACTERS.search(text):
+        return text
+    return escape(UNSAFE_CHARACTERS.sub("\N{REPLACEMENT CHARACTER}", text), quote=False)
+
+
+def _escape_attribute(text: str) -> str:
+    """Return `text` as the value of an attribute, with line ends kept.
+
+    >>> _escape_attribute('a"b\\nc')
+    'a&quot;b&#10;c'
+    """
+    if not SPECIAL_CHARACTERS.search(text):
+        return text
+    safe = escape(UNSAFE_CHARACTERS.sub("\N{REPLACEMENT CHARACTER}", text), quote=True)
+    return safe.replace("\t", "&#9;").replace("\n", "&#10;").replace("\r", "&#13;")
+
+
+def _escape_line(text: str) -> str:
+    """Return `text` as the content of a text element, with no-break spaces where XML would drop spaces.
+
+    >>> _escape_line(" a  b") == "\\xa0a\\xa0\\xa0b"
+    True
+    """
+    if text[:1] == " " or text[-1:] == " " or "  " in text:
+        text = text.replace(" ", NO_BREAK)
+    return escape_text(text)
+
+
+def _short_number(number: float) -> str:
+    """Return a number with at most one decimal.
+
+    >>> _short_number(3), _short_number(3.0), _short_number(2.25), _short_number(-0.04)
+    ('3', '3', '2.2', '0')
+    """
+    if isinstance(number, int):
+        return str(number)
+    short = f"{number:.1f}"
+    if short[-1] == "0":  # "3.0" is "3", and "-0.0" is "0"
+        return short[:-2] if short != "-0.0" else "0"
+    return short
+
+
+def _title_element(text: str) -> str:
+    """Return a `<title>` element, or nothing for an empty text."""
+    return f"<title>{escape_text(text)}</title>" if text else ""
+
+
+# Hatches as lines, for PDF and for PNG, whose rasteriser fills an area with a pattern 500 times more slowly.
+
+HATCH_STEP = 6 * sqrt(2)  # px between lines along a side: 6 px apart, as in the SVG's pattern
+HATCH_PERCENT = 40  # share of its colour in a line, as in the SVG
+
+
+def replace_hatch(shape: Primitive, ground: str) -> Primitive:
+    """Replace a hatch by lines; return other shapes unchanged."""
+    return hatch_lines(shape, ground) if isinstance(shape, Hatch) else shape
+
+
+def hatch_lines(box: Hatch, ground: str) -> Curve:
+    """Return the lines of a hatch, rising to the right, in its colour mixed with the ground."""
+    steps: list[PathStep] = []
+    across = HATCH_STEP / 2 - box.height
+    while across < box.width:
+        low, high = _hatch_chord(box, across)  # start and end of the line, upwards and to the right alike
+        if low < high:
+            left, bottom = box.x + across, box.y + box.height
+            steps.append(("M", (round(left + low, 2), round(bottom - low, 2))))
+            steps.append(("L", (round(left + high, 2), round(bottom - high, 2))))
+        across += HATCH_STEP
+    return Curve(tuple(steps), pen=Pen(mix_colours(ground, box.colour, HATCH_PERCENT)))
+
+
+def _hatch_chord(box: Hatch, across: float) -> tuple[float, float]:
+    """Return the part of a rising 45° line within a rounded rectangle; the line starts at `across` on its lower border.
+
+    The first value is not below the second if no part of it is inside.
+
+    >>> _hatch_chord(Hatch(0, 0, 30, 10, 0, "#000000"), 5), _hatch_chord(Hatch(0, 0, 30, 10, 0, "#000000"), 25)
+    ((0, 10), (0, 5))
+    """
+    low, high = max(0, -across), min(box.height, box.width - across)
+    for right in (False, True):
+        for upper in (False, True):
+            low, high = _clip_at_corner(box, across, low, high, right, upper)
+    return low, high
+
+
+def _clip_at_corner(
+    box: Hatch, across: float, low: float, high: float, right: bool, upper: bool
+) -> tuple[float, float]:
+    """Clip a chord at one rounded corner."""
+    # (x, y): the centre of the corner's circle, relative to the line's start; the line is x = y.
+    r = box.radius
+    x, y = (box.width - r if right else r) - across, box.height - r if upper else r
+    middle, away = (x + y) / 2, (x - y) / sqrt(2)
+    half = sqrt(max(0, r * r - away * away) / 2)  # half of the chord, along either axis
+
+    def is_outside(at: float) -> bool:
+        return (at > x if right else at < x) and (at > y if upper else at < y)
+
+    return (middle - half if is_outside(low) else low), (middle + half if is_outside(high) else high)
+
+
+# SVG: a document without scripts, styles and network access; equal drawings give equal bytes.
 
 FONT_STACK = (
     "Arimo, Arial, Helvetica, 'Liberation Sans', 'Noto Sans KR', 'Malgun Gothic', 'Apple SD Gothic Neo', sans-serif"
@@ -41,22 +162,22 @@ def svg_bytes(drawing: Drawing, window: Viewport | None = None) -> bytes:
         size = f'width="{wide}" height="{high}" viewBox="0 {top / zoom:.9f} {wide / zoom:.9f} {high / zoom:.9f}"'
     body = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" font-family="{FONT_STACK}">',
-        title_element(drawing.title),
+        _title_element(drawing.title),
         f"<desc>{escape_text(drawing.summary)}</desc>",
-        svg_definitions(drawing),
+        _svg_definitions(drawing),
         f'<rect width="{drawing.width}" height="{drawing.height}" fill="{drawing.ground}"/>',
     ]
     # Piece by piece: names of deep groups may take hundreds of megabytes, which should not be held four times.
     text = BytesIO()
     text.write("\n".join(line for line in body if line).encode())
     for layer in drawing.parts:
-        for piece in section_elements(layer):
+        for piece in _section_elements(layer):
             text.write(piece.encode())
     text.write(b"\n</svg>\n")
     return text.getvalue()
 
 
-def svg_definitions(drawing: Drawing) -> str:
+def _svg_definitions(drawing: Drawing) -> str:
     """Return the pattern of hatches, if there are any; they have one colour in a drawing."""
     colour = next((shape.colour for shape in drawing.shapes() if isinstance(shape, Hatch)), None)
     if colour is None:
@@ -67,63 +188,67 @@ def svg_definitions(drawing: Drawing) -> str:
     return f"<defs>{pattern}{lines}</pattern></defs>"
 
 
-def section_elements(layer: Section) -> Iterator[str]:
+def _section_elements(layer: Section) -> Iterator[str]:
     """Yield a part of the sheet, one group on each line."""
     moved = layer.at != (0, 0)
     if moved:
-        yield f'\n<g transform="{translation(layer.at)}">'
+        yield f'\n<g transform="{_translation(layer.at)}">'
     for number, inner in enumerate(layer.groups):
-        element = group_element(inner)
+        element = _group_element(inner)
         yield element if moved and not number else f"\n{element}"
     if moved:
         yield "</g>"
 
 
-def group_element(marks: Group) -> str:
+def _group_element(marks: Group) -> str:
     """Return shapes as one element if they represent something, else bare."""
-    body = title_element(marks.tooltip) + "".join(shape_element(inner) for inner in marks.shapes)
-    moved = f' transform="{translation(marks.at)}"' if marks.at != (0, 0) else ""
-    name = f' data-name="{escape_attribute(marks.address)}"' if marks.address is not None else ""
-    data = "".join(f' data-{key}="{escape_attribute(word)}"' for key, word in marks.data)
+    body = _title_element(marks.tooltip) + "".join(_shape_element(inner) for inner in marks.shapes)
+    moved = f' transform="{_translation(marks.at)}"' if marks.at != (0, 0) else ""
+    name = f' data-name="{_escape_attribute(marks.address)}"' if marks.address is not None else ""
+    data = "".join(f' data-{key}="{_escape_attribute(word)}"' for key, word in marks.data)
     # A tooltip is a child of the element it explains.
     return f"<g{name}{data}{moved}>{body}</g>" if name or data or moved or marks.tooltip else body
 
 
-def translation(offset: tuple[float, float]) -> str:
+def _translation(offset: tuple[float, float]) -> str:
     """Return a move of the origin."""
     return f"translate({offset[0]:g} {offset[1]:g})"
 
 
-def shape_element(primitive: Primitive) -> str:
+def _shape_element(primitive: Primitive) -> str:
     """Return one primitive."""
     match primitive:
         case Rectangle(x, y, width, height, radius, fill, pen):
-            return f'<rect {rectangle_attributes(x, y, width, height, radius)} fill="{fill or "none"}"{stroke_attributes(pen)}/>'
+            shape = _rectangle_attributes(x, y, width, height, radius)
+            return f'<rect {shape} fill="{fill or "none"}"{_stroke_attributes(pen)}/>'
         case Hatch(x, y, width, height, radius):
-            return f'<rect {rectangle_attributes(x, y, width, height, radius)} fill="url(#hatch)"/>'
+            return f'<rect {_rectangle_attributes(x, y, width, height, radius)} fill="url(#hatch)"/>'
         case Disc(x, y, radius, fill, pen):
-            return f'<circle cx="{short_number(x)}" cy="{short_number(y)}" r="{short_number(radius)}" fill="{fill}"{stroke_attributes(pen)}/>'
+            shape = f'cx="{_short_number(x)}" cy="{_short_number(y)}" r="{_short_number(radius)}"'
+            return f'<circle {shape} fill="{fill}"{_stroke_attributes(pen)}/>'
         case Curve(steps, fill, pen):
-            return f'<path d="{path_data(steps)}" fill="{fill or "none"}"{stroke_attributes(pen)}{transform_attribute(primitive)}/>'
+            look = f'fill="{fill or "none"}"{_stroke_attributes(pen)}{_transform_attribute(primitive)}'
+            return f'<path d="{_path_data(steps)}" {look}/>'
         case Label():
-            return text_element(primitive)
+            return _text_element(primitive)
 
 
-def rectangle_attributes(x: float, y: float, width: float, height: float, radius: float) -> str:
+def _rectangle_attributes(x: float, y: float, width: float, height: float, radius: float) -> str:
     """Return the place and the size of a rectangle."""
-    corner = f' rx="{short_number(radius)}"' if radius else ""
-    return f'x="{short_number(x)}" y="{short_number(y)}" width="{short_number(width)}" height="{short_number(height)}"{corner}'
+    corner = f' rx="{_short_number(radius)}"' if radius else ""
+    size = f'width="{_short_number(width)}" height="{_short_number(height)}"'
+    return f'x="{_short_number(x)}" y="{_short_number(y)}" {size}{corner}'
 
 
-def stroke_attributes(pen: Pen | None) -> str:
+def _stroke_attributes(pen: Pen | None) -> str:
     """Return the attributes of an outline, without defaults."""
     if pen is None:
         return ""
     text = f' stroke="{pen.colour}"'
     if pen.width != 1:
-        text += f' stroke-width="{short_number(pen.width)}"'
+        text += f' stroke-width="{_short_number(pen.width)}"'
     if pen.dashes:
-        text += f' stroke-dasharray="{spaced_numbers(pen.dashes)}"'
+        text += f' stroke-dasharray="{_spaced_numbers(pen.dashes)}"'
     if pen.cap != "butt":
         text += f' stroke-linecap="{pen.cap}"'
     if pen.join != "miter":
@@ -131,10 +256,10 @@ def stroke_attributes(pen: Pen | None) -> str:
     return text
 
 
-def path_data(steps: tuple[PathStep, ...]) -> str:
+def _path_data(steps: tuple[PathStep, ...]) -> str:
     """Return path data.
 
-    >>> path_data((("M", (0, 0)), ("A", (5, 5, 5)), ("Z", ())))
+    >>> _path_data((("M", (0, 0)), ("A", (5, 5, 5)), ("Z", ())))
     'M0 0A5 5 0 0 1 5 5Z'
     """
     template: list[str] = []
@@ -142,27 +267,27 @@ def path_data(steps: tuple[PathStep, ...]) -> str:
     for command, values in steps:
         template.append(STEP_TEMPLATES[command])
         numbers += (values[0], *values) if command == "A" else values
-    # Like `short_number`, but all at once: a drawing has hundreds of thousands of numbers.
+    # Like `_short_number`, but all at once: a drawing has hundreds of thousands of numbers.
     text = "".join(template) % tuple(numbers)
     return text.replace("-0.0", "0.0").replace(".0", "")
 
 
-def spaced_numbers(values: tuple[float, ...]) -> str:
+def _spaced_numbers(values: tuple[float, ...]) -> str:
     """Return numbers separated by spaces."""
-    return " ".join(map(short_number, values))
+    return " ".join(map(_short_number, values))
 
 
-def transform_attribute(curve: Curve) -> str:
+def _transform_attribute(curve: Curve) -> str:
     """Return the place and scale of an outline; "" for the default."""
     if curve.at == (0, 0) and curve.scale == 1:
         return ""
-    return f' transform="{translation(curve.at)}' + (f' scale({curve.scale:g})"' if curve.scale != 1 else '"')
+    return f' transform="{_translation(curve.at)}' + (f' scale({curve.scale:g})"' if curve.scale != 1 else '"')
 
 
-def text_element(label: Label) -> str:
+def _text_element(label: Label) -> str:
     """Return a text in its measured width whatever font the viewer has, with a halo if one is given.
 
-    >>> text_element(Label("a", 0, 12, 12, 7, "#000000"))
+    >>> _text_element(Label("a", 0, 12, 12, 7, "#000000"))
     '<text x="0" y="12" font-size="12" textLength="7" lengthAdjust="spacingAndGlyphs" fill="#000000">a</text>'
     """
     weight = ' font-weight="600"' if label.semibold else ""
@@ -171,4 +296,5 @@ def text_element(label: Label) -> str:
     paint = f'fill="{label.colour}"'
     if label.halo:  # `paint-order`: the halo is under the letters
         paint += f' stroke="{label.halo}" stroke-width="{HALO_WIDTH}" stroke-linejoin="round" paint-order="stroke"'
-    return f'<text x="{short_number(label.x)}" y="{short_number(label.y)}" {size} {paint}>{escape_line(label.content)}</text>'
+    place = f'x="{_short_number(label.x)}" y="{_short_number(label.y)}"'
+    return f"<text {place} {size} {paint}>{_escape_line(label.content)}</text>"

@@ -25,23 +25,23 @@ def trace_json_bytes(profiles: Sequence[Profile]) -> bytes:
     events: list[TraceEvent] = []
     for profile in profiles:
         shift = profile.timeline.origin - origin
-        events += slice_events(profile, shift, processes, threads)
-        events += memory_events(profile, shift, processes)
-    events = [*name_events(processes, threads), *events]
+        events += _slice_events(profile, shift, processes, threads)
+        events += _memory_events(profile, shift, processes)
+    events = [*_name_events(processes, threads), *events]
     lines = b",\n".join(json.dumps(event, ensure_ascii=True, separators=(",", ":")).encode() for event in events)
     return b'{"displayTimeUnit":"ns","traceEvents":[\n' + lines + b"\n]}\n"
 
 
-def slice_events(
+def _slice_events(
     profile: Profile, shift: int, processes: dict[str, int], threads: dict[tuple[int, str, int], int]
 ) -> Iterator[TraceEvent]:
     """Yield an event for each slice."""
     timeline = profile.timeline
-    names = [valid_unicode(name) for name in timeline.names]
-    nodes = [valid_unicode(name) for name in timeline.addresses]
+    names = [_valid_unicode(name) for name in timeline.names]
+    nodes = [_valid_unicode(name) for name in timeline.addresses]
     columns = (
         timeline.lane,
-        slice_event_rows(timeline),
+        _slice_event_rows(timeline),
         timeline.start,
         timeline.duration,
         timeline.name,
@@ -54,14 +54,14 @@ def slice_events(
         process = processes.setdefault(device, len(processes) + 1)
         thread = threads.setdefault((process, timeline.lanes[lane].thread, row), len(threads) + 1)
         args: dict[str, Any] = {"node": nodes[node]} if node >= 0 else {}
-        args |= {"step": valid_unicode(profile.step)} if profile.step else {}
+        args |= {"step": _valid_unicode(profile.step)} if profile.step else {}
         args |= {"waited_us": waited / 1000} if waited else {}
         times = {"ts": (shift + start) / 1000, "dur": duration / 1000}
         kind_name = SliceKind(kind).name.lower()
         yield {"ph": "X", "name": names[name], "cat": kind_name, "pid": process, "tid": thread, **times, "args": args}
 
 
-def slice_event_rows(timeline: Timeline) -> Any:
+def _slice_event_rows(timeline: Timeline) -> Any:
     """Return the row of each slice: nested slices are on the row of the outer one, others on the row of their level."""
     row = timeline.level.astype(np.int64)
     for level in range(1, int(np.max(row, initial=0)) + 1):  # the slice around is on a level above
@@ -70,25 +70,25 @@ def slice_event_rows(timeline: Timeline) -> Any:
     return row
 
 
-def memory_events(profile: Profile, shift: int, processes: dict[str, int]) -> Iterator[TraceEvent]:
+def _memory_events(profile: Profile, shift: int, processes: dict[str, int]) -> Iterator[TraceEvent]:
     """Yield a counter for each allocator."""
     for curve in profile.memory:
         process = processes.setdefault("memory", len(processes) + 1)
         for time, held in zip(curve.time.tolist(), curve.bytes.tolist(), strict=True):
-            name = f"memory: {valid_unicode(curve.allocator)}"
+            name = f"memory: {_valid_unicode(curve.allocator)}"
             yield {"ph": "C", "name": name, "pid": process, "ts": (shift + time) / 1000, "args": {"bytes": held}}
 
 
-def name_events(processes: dict[str, int], threads: dict[tuple[int, str, int], int]) -> Iterator[TraceEvent]:
+def _name_events(processes: dict[str, int], threads: dict[tuple[int, str, int], int]) -> Iterator[TraceEvent]:
     """Yield the names of processes and threads."""
     for device, process in processes.items():
-        yield {"ph": "M", "name": "process_name", "pid": process, "args": {"name": valid_unicode(device)}}
+        yield {"ph": "M", "name": "process_name", "pid": process, "args": {"name": _valid_unicode(device)}}
         yield {"ph": "M", "name": "process_sort_index", "pid": process, "args": {"sort_index": process}}
     for (process, name, row), thread in threads.items():
-        shown = valid_unicode(name) + (f" ({row + 1})" if row else "")
+        shown = _valid_unicode(name) + (f" ({row + 1})" if row else "")
         yield {"ph": "M", "name": "thread_name", "pid": process, "tid": thread, "args": {"name": shown or "ops"}}
 
 
-def valid_unicode(text: str) -> str:
+def _valid_unicode(text: str) -> str:
     """Return a text without lone surrogates, which readers refuse."""
     return text.encode("utf-8", "replace").decode()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from graphviz_tb.search.assertions import Assertion, parse_assertion
-from graphviz_tb.search.language import Query, has_regex, parse_query
+from graphviz_tb.search.language import Assertion, Query, has_regex, parse_assertion, parse_query
 from graphviz_tb.search.rows import BoundedRows, SearchedRows, match_row_bounds, match_rows
 
 __all__ = [

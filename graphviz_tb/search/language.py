@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from graphviz_tb.errors import RequestError, UnknownChoice, nearest_names, suggest_names
+from graphviz_tb.errors import MalformedAssertion, RequestError, UnknownChoice, nearest_names, suggest_names
 from graphviz_tb.limits import MAX_QUERY_TERMS
 
 QUERY_FIELDS = ("name", "op", "device", "attr", "shape", "dtype")
@@ -89,7 +89,7 @@ Negated(query=NumberTerm(quantity='parameters', sign='>', limit=1000.0))))
     >>> parse_query("a b").every
     False
     """
-    words = list(split_query(text))
+    words = list(_split_query(text))
     if not words:
         raise RequestError("nothing to look for", hint="a name, op:Conv2D, params>1M …")
     if len(words) > MAX_QUERY_TERMS:
@@ -98,16 +98,16 @@ Negated(query=NumberTerm(quantity='parameters', sign='>', limit=1000.0))))
     query = reader.parse_or()
     if reader.words:
         raise RequestError("a ) closes nothing", hint="put text with parentheses in quotes")
-    plain = len(words) > 1 and all(map(is_plain_word, words))
+    plain = len(words) > 1 and all(map(_is_plain_word, words))
     return Joined(False, (query, TextTerm("", text.strip()))) if plain else query
 
 
-def is_plain_word(word: str) -> bool:
+def _is_plain_word(word: str) -> bool:
     """Return whether a word is plain text: no field, sign, quotes or keyword."""
-    return word not in QUERY_KEYWORDS and '"' not in word and parse_term(word) == TextTerm("", word)
+    return word not in QUERY_KEYWORDS and '"' not in word and _parse_term(word) == TextTerm("", word)
 
 
-def split_query(text: str) -> Iterator[str]:
+def _split_query(text: str) -> Iterator[str]:
     """Split a text into words; parentheses around words become words, quotes are kept."""
     if REGEX_TERM.fullmatch(text.strip()):
         yield text.strip()
@@ -156,7 +156,7 @@ class QueryParser:
         if not self.words or self.next_is("and", "or", ")"):
             raise RequestError("a word is missing", hint='look for the words and, or, not as "and", "or", "not"')
         word = self.words.pop()
-        query = self.parse_parentheses() if word == "(" else parse_term(word)
+        query = self.parse_parentheses() if word == "(" else _parse_term(word)
         return Negated(query) if negated else query
 
     def parse_parentheses(self) -> Query:
@@ -172,12 +172,12 @@ class QueryParser:
         return bool(self.words) and self.words[-1] in words
 
 
-def parse_term(word: str) -> Query:
+def _parse_term(word: str) -> Query:
     """Parse one word: a text or a comparison. Raises `RequestError` for an unknown quantity or field.
 
-    >>> parse_term("time>2ms"), parse_term('"time>2ms"')
+    >>> _parse_term("time>2ms"), _parse_term('"time>2ms"')
     (NumberTerm(quantity='time', sign='>', limit=2000.0), TextTerm(field='', text='time>2ms', regex=False))
-    >>> parse_term("params<=1.001K")
+    >>> _parse_term("params<=1.001K")
     NumberTerm(quantity='parameters', sign='<=', limit=1001.0)
     """
     compared = COMPARISON_TERM.fullmatch(word)
@@ -189,11 +189,11 @@ def parse_term(word: str) -> Query:
             hint = f"choose one of: {', '.join(QUERY_QUANTITIES)}; or put a name in quotes"
             raise RequestError(f"nothing to compare is called {compared[1]!r}", hint=hint)
         # Round to 15 digits: 1.001K is 1001, but the product of the two floats is slightly less.
-        number = float(f"{float(compared[3]) * unit_factor(quantity, compared[4]):.15g}")
+        number = float(f"{float(compared[3]) * _unit_factor(quantity, compared[4]):.15g}")
         return NumberTerm(quantity, "==" if compared[2] == "=" else compared[2], number)
     found = FIELD_TERM.fullmatch(word)
     if found is None and (misspelt := UNKNOWN_FIELD_TERM.fullmatch(word)):
-        raise unknown_field_error(misspelt[1], word)
+        raise _unknown_field_error(misspelt[1], word)
     if found and not found[2].replace('"', ""):
         raise RequestError(f"{found[1]}: is followed by nothing to look for", hint=f"{found[1]}:TEXT, in one word")
     field, text = (found[1].lower().replace("key", "attr"), found[2]) if found else ("", word)
@@ -203,7 +203,7 @@ def parse_term(word: str) -> Query:
     return TextTerm(field, text.replace('"', ""))
 
 
-def unknown_field_error(name: str, word: str) -> RequestError:
+def _unknown_field_error(name: str, word: str) -> RequestError:
     """Return the error for a word that begins like a field but names no field."""
     if name.lower() in QUERY_QUANTITIES:
         return RequestError(f"{name} is compared, not looked for: {word!r}", hint=f"{name}>1M, {name}<=2k …")
@@ -213,7 +213,7 @@ def unknown_field_error(name: str, word: str) -> RequestError:
     )
 
 
-def unit_factor(quantity: str, unit: str) -> float:
+def _unit_factor(quantity: str, unit: str) -> float:
     """Return the factor of a unit to the base unit of a quantity. Raises `RequestError` for an unknown unit."""
     if quantity == "time" and unit.lower() in TIME_UNITS:
         return TIME_UNITS[unit.lower()]
@@ -230,3 +230,92 @@ def has_regex(query: Query) -> bool:
     if isinstance(query, Joined):
         return any(map(has_regex, query.queries))
     return has_regex(query.query) if isinstance(query, Negated) else isinstance(query, TextTerm) and query.regex
+
+
+# Assertions about a whole graph, in the query language: `count(op:Cast) == 0`, `params(name:encoder) < 5M`.
+
+MATCH_COUNT, OP_COUNT = "count", "ops"  # asserted besides quantities: the number of matches, and of ops
+ASSERTED_QUANTITIES = {**QUERY_QUANTITIES, MATCH_COUNT: MATCH_COUNT, OP_COUNT: OP_COUNT}
+ASSERTION_EXAMPLES = "'count(op:Cast) == 0', 'params < 5M', 'flops(name:encoder) <= 2G'"
+
+QUANTITY_NAME = re.compile(r"\s*([A-Za-z_]+)\s*")
+COMPARISON_SIGN = re.compile(rf"\s*({SIGN_PATTERN})\s*")
+LIMIT_WITH_UNIT = re.compile(rf"({NUMBER_PATTERN})([A-Za-zµ]*)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Assertion:
+    """A quantity of the whole graph, or of the matches of a query, and the number to compare it with.
+
+    `text` is the assertion as written; `query` is None for the whole graph.
+    """
+
+    text: str
+    query: Query | None
+    compared: NumberTerm
+
+
+def parse_assertion(text: str) -> Assertion:
+    """Parse an assertion. Raises `MalformedAssertion` with the position of the error.
+
+    >>> parse_assertion("params < 5M").compared
+    NumberTerm(quantity='parameters', sign='<', limit=5000000.0)
+    >>> parse_assertion("count(op:Cast) = 0").query
+    TextTerm(field='op', text='Cast', regex=False)
+    >>> parse_assertion("params 5M")
+    Traceback (most recent call last):
+    graphviz_tb.errors.MalformedAssertion: a comparison is missing (< <= > >= == !=):
+      params 5M
+             ^
+    """
+    name = QUANTITY_NAME.match(text)
+    if name is None or name[1].lower() not in ASSERTED_QUANTITIES:
+        what = "a quantity is missing" if name is None else f"nothing to assert is called {name[1]!r}"
+        hint = f"it begins with one of: {', '.join(ASSERTED_QUANTITIES)}; examples: {ASSERTION_EXAMPLES}"
+        raise MalformedAssertion(what, text, name.start(1) if name else 0, hint=hint)
+    quantity = ASSERTED_QUANTITIES[name[1].lower()]
+    at = _query_end(text, name.end())
+    query = _parse_inner_query(text, name.end(), at) if at > name.end() else None
+    if quantity == MATCH_COUNT and query is None:
+        raise MalformedAssertion("count takes a query", text, at, hint="count(op:Cast) == 0")
+    sign, limit = _parse_comparison(text, at, quantity)
+    return Assertion(text.strip(), query, NumberTerm(quantity, "==" if sign == "=" else sign, limit))
+
+
+def _query_end(text: str, start: int) -> int:
+    """Return the position after the parenthesis that closes the one at `start`; `start` itself if none opens there."""
+    if not text.startswith("(", start):
+        return start
+    # Numbers have no parentheses, so the last one closes the query, even if quoted texts contain some.
+    end = text.rfind(")")
+    if end < 0:
+        raise MalformedAssertion("a ( is not closed", text, start, hint=f"examples: {ASSERTION_EXAMPLES}")
+    return end + 1
+
+
+def _parse_inner_query(text: str, start: int, stop: int) -> Query:
+    """Parse the query between the parentheses at `start` and before `stop`."""
+    try:
+        return parse_query(text[start + 1 : stop - 1])
+    except RequestError as error:
+        raise MalformedAssertion(error.message, text, start + 1, hint=error.hint) from None
+
+
+def _parse_comparison(text: str, start: int, quantity: str) -> tuple[str, float]:
+    """Parse the sign and the number from `start` to the end, in FLOPs, bytes or microseconds."""
+    compared = COMPARISON_SIGN.match(text, start)
+    if compared is None:
+        at = start + len(text[start:]) - len(text[start:].lstrip())
+        hint = f"examples: {ASSERTION_EXAMPLES}"
+        raise MalformedAssertion("a comparison is missing (< <= > >= == !=)", text, at, hint=hint)
+    amount = LIMIT_WITH_UNIT.match(text, compared.end())
+    if amount is None:
+        raise MalformedAssertion("a number is missing", text, compared.end(), hint="5000, 5M, 1.5G, 10MB, 2ms")
+    try:
+        limit = float(amount[1]) * _unit_factor(quantity, amount[2])
+    except RequestError as error:
+        raise MalformedAssertion(error.message, text, amount.start(2), hint=error.hint) from None
+    if amount.end() < len(text):
+        hint = "one assertion takes one comparison: give --assert once for each"
+        raise MalformedAssertion("the assertion should end here", text, amount.end(), hint=hint)
+    return compared[1], limit

@@ -12,7 +12,7 @@ import numpy as np
 from graphviz_tb.errors import MissingFacts, RequestError
 from graphviz_tb.model.columns import Bools, Floats, Longs
 from graphviz_tb.search.language import Joined, Negated, NumberTerm, Query, TextTerm
-from graphviz_tb.view.wildcards import NamePattern, has_wildcards
+from graphviz_tb.search.names import NamePattern, has_wildcards
 
 TextTest = Callable[[str], bool]
 COMPARE_FUNCTIONS: dict[str, Callable[[Any, float], Any]] = {
@@ -58,24 +58,24 @@ def match_rows(rows: SearchedRows, query: Query) -> Bools:
 
     Raises `MissingFacts` for a quantity that is unknown for all rows, `RequestError` for an invalid regular expression.
     """
-    marked = evaluate_query(rows, query)
+    marked = _evaluate_query(rows, query)
     marked[:1] = False
     return marked
 
 
-def evaluate_query(rows: SearchedRows, query: Query) -> Bools:
+def _evaluate_query(rows: SearchedRows, query: Query) -> Bools:
     """Mask the rows for which a query holds, row 0 included."""
     if isinstance(query, Negated):
-        return ~evaluate_query(rows, query.query)
+        return ~_evaluate_query(rows, query.query)
     if isinstance(query, Joined):
         join = np.logical_and if query.every else np.logical_or
-        joined: Bools = join.reduce([evaluate_query(rows, one) for one in query.queries])
+        joined: Bools = join.reduce([_evaluate_query(rows, one) for one in query.queries])
         return joined
     if isinstance(query, NumberTerm):
-        return compare_rows(rows, query)
+        return _compare_rows(rows, query)
     marked = np.zeros(len(rows), bool)
     for field in [query.field] if query.field else FREE_TEXT_FIELDS:
-        marked |= rows_with_text(rows, field, query)
+        marked |= _rows_with_text(rows, field, query)
     return marked
 
 
@@ -84,32 +84,32 @@ def match_row_bounds(rows: BoundedRows, query: Query) -> tuple[Bools, Bools]:
 
     Never row 0, the whole. Raises as `match_rows` does.
     """
-    certain, possible = evaluate_bounds(rows, query)
+    certain, possible = _evaluate_bounds(rows, query)
     certain[:1] = possible[:1] = False
     return certain, possible
 
 
-def evaluate_bounds(rows: BoundedRows, query: Query) -> tuple[Bools, Bools]:
+def _evaluate_bounds(rows: BoundedRows, query: Query) -> tuple[Bools, Bools]:
     """Mask the rows for which a query certainly holds, and possibly holds, row 0 included."""
     if isinstance(query, Negated):
-        certain, possible = evaluate_bounds(rows, query.query)
+        certain, possible = _evaluate_bounds(rows, query.query)
         return ~possible, ~certain
     if isinstance(query, Joined):
         join = np.logical_and if query.every else np.logical_or
-        each = [evaluate_bounds(rows, one) for one in query.queries]
+        each = [_evaluate_bounds(rows, one) for one in query.queries]
         return join.reduce([certain for certain, _ in each]), join.reduce([possible for _, possible in each])
-    held = evaluate_query(rows, query)
+    held = _evaluate_query(rows, query)
     if not isinstance(query, NumberTerm):
         return held, held.copy()
     lacking = rows.undercounted_rows(query.quantity)
     # A lower bound may exceed any limit in truth, and is never more than the true number.
-    over = compare_rows(rows, NumberTerm(query.quantity, ">", query.limit))
+    over = _compare_rows(rows, NumberTerm(query.quantity, ">", query.limit))
     grows = query.sign in (">", ">=", "!=")
     certain = held & (over | ~lacking) if query.sign == "!=" else held if grows else held & ~lacking
     return certain, held | (lacking if grows else lacking & ~over if query.sign == "==" else False)
 
 
-def compare_rows(rows: SearchedRows, query: NumberTerm) -> Bools:
+def _compare_rows(rows: SearchedRows, query: NumberTerm) -> Bools:
     """Mask the rows with a known number that satisfies a comparison."""
     numbers = known_values(rows, query.quantity)
     with np.errstate(invalid="ignore"):
@@ -126,33 +126,33 @@ def known_values(rows: SearchedRows, quantity: str) -> Floats:
     return numbers
 
 
-def rows_with_text(rows: SearchedRows, field: str, query: TextTerm) -> Bools:
+def _rows_with_text(rows: SearchedRows, field: str, query: TextTerm) -> Bools:
     """Mask the rows with a text in a field. Except in names, a text equal to a whole value matches only that value."""
     marked = np.zeros(len(rows), bool)
     if not query.text:
         return marked
     if field in INTERNED_FIELDS:
         numbers, texts = rows.interned_texts(field)
-        test = text_test(query, field, texts)
+        test = _text_test(query, field, texts)
         fitting = [number for number, text in enumerate(texts) if text and test(text)]
         marked |= np.isin(numbers, fitting)
         return marked
     pairs = rows.field_texts(field)
     if query.field and field != "name":  # two passes: does any value equal the text?
         pairs = iter(kept := list(pairs))
-        test = text_test(query, field, [text for _, text in kept])
+        test = _text_test(query, field, [text for _, text in kept])
     else:
-        test = text_test(query, field, ())
+        test = _text_test(query, field, ())
     for row, text in pairs:
         if test(text):
             marked[row] = True
     return marked
 
 
-def text_test(query: TextTerm, field: str, texts: Sequence[str]) -> TextTest:
+def _text_test(query: TextTerm, field: str, texts: Sequence[str]) -> TextTest:
     """Return the test of a text; `texts` are all values of its field, one of which it may equal."""
     if query.regex:
-        return regex_test(query.text)
+        return _regex_test(query.text)
     wanted = query.text.lower()
     if field == "shape":
         wanted = SIZE_SEPARATOR.sub("×", wanted)
@@ -164,7 +164,7 @@ def text_test(query: TextTerm, field: str, texts: Sequence[str]) -> TextTest:
     return lambda text: wanted in text.lower()
 
 
-def regex_test(text: str) -> TextTest:
+def _regex_test(text: str) -> TextTest:
     """Return the test of a regular expression. Raises `RequestError` if it is invalid."""
     try:
         search = re.compile(text).search

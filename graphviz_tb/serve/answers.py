@@ -1,9 +1,10 @@
-"""Responses: JSON, columns, errors, and "not modified"."""
+"""A cache of answers shared by all pages."""
 
 from __future__ import annotations
 
+import asyncio
 import gzip
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from hashlib import sha256
 from typing import Any
 
@@ -11,8 +12,33 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from graphviz_tb.page.columns import strict_json
-from graphviz_tb.serve.kept import AnswerCache
+from graphviz_tb.caches import BoundedCache
+from graphviz_tb.page.blocks import strict_json
+from graphviz_tb.serve.jobs import run_in_thread
+
+
+class AnswerCache:
+    """Bodies of answers by request. Simultaneous equal requests are answered by one computation. Used in the event loop
+    only."""
+
+    def __init__(self, room: int) -> None:
+        self._bodies: BoundedCache[bytes] = BoundedCache(room, len)
+        self._made: dict[Hashable, asyncio.Future[bytes]] = {}
+
+    async def cached_body(self, asked: Hashable, tag: str, make: Callable[[], bytes]) -> bytes:
+        """Return the body for a request and entity tag, made in a thread unless cached."""
+        body = self._bodies.get(asked, tag)
+        if body is not None:
+            return body
+        key = asked, tag
+        if key not in self._made:
+            self._made[key] = asyncio.ensure_future(run_in_thread(make))
+            self._made[key].add_done_callback(lambda _: self._made.pop(key))
+        # The first request may be cancelled while the rest still wait.
+        return self._bodies.store(asked, tag, await asyncio.shield(self._made[key]))
+
+
+# Responses: JSON, columns, errors, and "not modified".
 
 ANSWER_FORMAT = 1  # of every JSON answer
 COLUMNS_MEDIA_TYPE = "application/vnd.tbgraph.columns"
@@ -90,7 +116,7 @@ async def cached_json_response(request: Request, make: Callable[[], Mapping[str,
 
     kept: AnswerCache = request.app.state.session.kept
     return PiecewiseResponse(
-        await kept.cached_body((path_and_query(request), packs), headers["etag"], encode),
+        await kept.cached_body((_path_and_query(request), packs), headers["etag"], encode),
         200,
         headers,
         "application/json",
@@ -103,10 +129,12 @@ async def cached_bytes_response(request: Request, make: Callable[[], bytes], kin
     if is_not_modified(request, headers["etag"]):
         return Response(status_code=304, headers=headers)
     kept: AnswerCache = request.app.state.session.kept
-    return PiecewiseResponse(await kept.cached_body(path_and_query(request), headers["etag"], make), 200, headers, kind)
+    return PiecewiseResponse(
+        await kept.cached_body(_path_and_query(request), headers["etag"], make), 200, headers, kind
+    )
 
 
-def path_and_query(request: Request) -> tuple[str, str]:
+def _path_and_query(request: Request) -> tuple[str, str]:
     """Return the path and the query of a request."""
     return request.url.path, request.url.query
 

@@ -11,9 +11,10 @@ from time import monotonic
 from typing import Any
 
 from graphviz_tb.errors import TbGraphError
-from graphviz_tb.log import Log
-from graphviz_tb.model.embeddings import Embedding, Projection
-from graphviz_tb.page.projector import embedding_entry, notice_values
+from graphviz_tb.logs.embeddings import Projector
+from graphviz_tb.logs.log import Log
+from graphviz_tb.model.logs import Embedding, Projection
+from graphviz_tb.page.embeddings import embedding_entry, notice_values
 from graphviz_tb.project import (
     METHOD_NAMES,
     PROJECTION_METHODS,
@@ -21,10 +22,8 @@ from graphviz_tb.project import (
     missing_library,
     projection_of_positions,
 )
-from graphviz_tb.projector import Projector
 from graphviz_tb.serve.answers import RefusedRequest
-from graphviz_tb.serve.loading import Job, NotLoaded
-from graphviz_tb.serve.threads import run_in_thread
+from graphviz_tb.serve.jobs import Job, NotLoaded, run_in_thread
 from graphviz_tb.serve.work import lay_out_points
 
 RELIST_SECONDS = 5.0  # least seconds between two listings of the files

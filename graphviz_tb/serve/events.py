@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-from graphviz_tb.page.columns import strict_json
+from graphviz_tb.page.blocks import strict_json
 from graphviz_tb.serve.answers import RefusedRequest
 
 MAX_STREAMS = 32

@@ -5,23 +5,37 @@ The whole graph is searched, whatever groups are open. A page without a server d
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import Any
+from math import isfinite
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphviz_tb.caches import BoundedCache
+from graphviz_tb.chart.measures import MEASURES
+from graphviz_tb.color.hues import plain_fill
+from graphviz_tb.color.logged import LoggedColouring
 from graphviz_tb.limits import CARDS_PER_BLOCK
+from graphviz_tb.logs.training import LoggedSelection, TrainingLog, select_logged
 from graphviz_tb.model.columns import Floats, Ints, Longs, group_by_key
-from graphviz_tb.model.hierarchy import OP_ROW, SCOPE_ROW, RowKind, sort_children_by_parent
-from graphviz_tb.page.blocks import INT_DTYPE
+from graphviz_tb.model.formatting import json_integer, replace_non_finite
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.hierarchy import OP_ROW, SCOPE_ROW, Hierarchy, RowKind, sort_children_by_parent
+from graphviz_tb.model.joins import LoggedValues, RowValue, TagJoin
+from graphviz_tb.model.theme import THEMES
+from graphviz_tb.options import COLOR_BY_LOGGED, PictureOptions
+from graphviz_tb.page.blocks import INT_DTYPE, TextTable, pack_columns
+from graphviz_tb.page.colours import row_looks, theme_fill_values
 from graphviz_tb.page.rows import ROW_COLUMNS
 from graphviz_tb.search import Query, match_rows
-from graphviz_tb.serve.loading import CompressedBlock, ServedPage
+from graphviz_tb.serve.answers import RefusedRequest
+from graphviz_tb.serve.jobs import CompressedBlock, Job, NotLoaded, ServedPage
 
 EDGE_COLUMNS = ("source", "target", "key", "slot", "flags", "tensor")
 CONTROL_FLAG, REFERENCE_FLAG = 1, 2
@@ -249,7 +263,7 @@ def page_level_numbers(page: ServedPage, key: str) -> NDArray[np.int32] | None:
 
     For a copy in a stack, the numbers of the usual member: block `copies` maps its rows to those of the copy.
     """
-    place = level_place(page, key)
+    place = _level_place(page, key)
     if place is None:
         return None
     block, start, length = place
@@ -257,15 +271,15 @@ def page_level_numbers(page: ServedPage, key: str) -> NDArray[np.int32] | None:
     return numbers
 
 
-def level_place(page: ServedPage, key: str) -> list[int] | None:
+def _level_place(page: ServedPage, key: str) -> list[int] | None:
     """Return the block, the start and the length of a level; None if it is not in the page."""
     place: list[int] | None = unpack_block(page.blocks["levels"]).get(key)
-    if place is None and key.isdigit() and (usual := usual_member_row(page, int(key))) is not None:
-        return level_place(page, str(usual))
+    if place is None and key.isdigit() and (usual := _usual_member_row(page, int(key))) is not None:
+        return _level_place(page, str(usual))
     return place
 
 
-def usual_member_row(page: ServedPage, row: int) -> int | None:
+def _usual_member_row(page: ServedPage, row: int) -> int | None:
     """Return the row of the usual member for a row of a copy; None outside copies."""
     numbers, ends = unpack_block(page.blocks["copies"]), unpack_block(page.blocks["rows"])[2 * page.head["rows"] :]
     at = 0
@@ -275,3 +289,132 @@ def usual_member_row(page: ServedPage, row: int) -> int | None:
             return int(row - member + usual)
         at += 3 + 2 * marks
     return None
+
+
+# A served graph coloured by logged values of a step, and the rows that log tags are joined with.
+
+MAX_SLIDER_STEPS = 1_000  # steps that a slider stops at
+MAX_KEPT_COLOURINGS = 8  # colourings with values of all steps in the cache
+VALUE_ESTIMATED, VALUE_BOUND, VALUE_STALE, VALUE_NONFINITE, VALUE_SILENT = 1, 2, 4, 8, 16  # flags of a row's value
+JoinInProcess = Callable[[Sequence[str]], Job]
+
+
+@dataclass(frozen=True, slots=True)
+class LogColouringRequest:
+    """A requested colouring: a pattern of tags and a measure (None: the defaults), a run and one to compare with, by
+    name."""
+
+    pattern: str | None
+    measure: str | None
+    run: str | None
+    against: str | None
+
+
+class LogColouringCache:
+    """Recently requested colourings, measured at all steps: a slider repeats its requests."""
+
+    def __init__(self) -> None:
+        self._kept: BoundedCache[LoggedSelection] = BoundedCache(MAX_KEPT_COLOURINGS)
+
+    def measured_colouring(
+        self, training: TrainingLog, of: Hashable, asked: LogColouringRequest, run: str | None
+    ) -> LoggedSelection:
+        """Return the values of all steps; `run` is the run of the graph, `of` everything else that they depend on.
+
+        Raises `RequestError` if nothing fits.
+        """
+        kept = self._kept.get((of, asked), None)
+        if kept is not None:
+            return kept
+        options = PictureOptions(
+            color_by=COLOR_BY_LOGGED,
+            logged=asked.pattern,
+            measure=asked.measure,
+            logged_run=asked.run,
+            against_run=asked.against,
+        )
+        return self._kept.store((of, asked), None, select_logged(training, options, run))
+
+
+def logged_colour_columns(rows: GraphRows, shown: LoggedSelection, at: int | None) -> bytes:
+    """Return the columns of one step (None: the last): rows with or without a value, and the looks of their boxes.
+
+    The head has fills, texts, the legend, the scale and all steps.
+    """
+    stops = shown.logged_steps(MAX_SLIDER_STEPS)
+    values = shown.values_at(stops[-1] if at is None else at)
+    order = sorted(values.rows.keys() | values.silent)
+    table = TextTable()
+    # These colours use the rows of a hierarchy only.
+    painters = [
+        LoggedColouring(cast("Hierarchy", rows), theme, COLOR_BY_LOGGED, values.heading, values)
+        for theme in THEMES.values()
+    ]
+    told, (fill, second, account, start, entries) = row_looks(painters, table, order)
+    usual = [theme_fill_values(tuple(plain_fill(theme, op) for theme in THEMES.values())) for op in (False, True)]
+    head = {
+        **told,
+        "plain": usual,
+        "texts": table.numbered_texts(),
+        "at": json_integer(values.at),
+        "steps": [json_integer(step) for step in stops],
+        "measure": shown.measure,
+        "measures": list(_applicable_measures(shown)),
+        "low": replace_non_finite(values.low),
+        "high": replace_non_finite(values.high),
+    }
+    looked = {"fill": fill, "second": second, "account": account, "start": start, "entries": entries}
+    return pack_columns(len(order), [*_value_columns(order, values), *looked.items()], head)
+
+
+def _value_columns(order: list[int], values: LoggedValues) -> list[tuple[str, NDArray[Any]]]:
+    """Return rows, their values, their flags, and the number of layers of each."""
+    found = [values.rows.get(row) for row in order]
+    return [
+        ("row", np.array(order, np.int64)),
+        ("value", np.array([np.nan if one is None else one.value for one in found], np.float64)),
+        ("flags", np.array([_value_flags(one, values) for one in found], np.uint8)),
+        ("n", np.array([0 if one is None else one.layers for one in found], np.int64)),
+    ]
+
+
+def _value_flags(value: RowValue | None, values: LoggedValues) -> int:
+    """Return the flags of a value."""
+    if value is None:
+        return VALUE_SILENT
+    estimated = 0 if value.exact else VALUE_ESTIMATED if values.bound == "≈" else VALUE_BOUND
+    return estimated | VALUE_STALE * (value.step < values.at) | VALUE_NONFINITE * (not isfinite(value.value))
+
+
+def _applicable_measures(shown: LoggedSelection) -> Iterator[str]:
+    """Yield the measures that apply to the tags shown."""
+    tags = {tag.join.tag for tag in (*shown.tags, *shown.other)}
+    kinds = {series.kind for series in shown.training.logged.series if series.tag in tags}
+    for word, measure in MEASURES.items():
+        if (measure.of_histograms and "histogram" in kinds) or (measure.of_scalars and "scalar" in kinds):
+            yield word
+
+
+class TagJoins:
+    """The joins of tags with the graph of one page. `join` joins more tags in a process that reads the graph again."""
+
+    def __init__(self, page: ServedPage, join: JoinInProcess) -> None:
+        self.page, self._join = page, join
+        self._known = {each.tag: each for each in page.joins}
+        self._task: asyncio.Task[None] | None = None
+
+    async def joins_of_tags(self, tags: Collection[str]) -> Mapping[str, TagJoin]:
+        """Return the join of each tag. Raises `RefusedRequest` if the graph can no longer be read."""
+        while new := [tag for tag in tags if tag not in self._known]:
+            if self._task is None or self._task.done():
+                self._task = asyncio.create_task(self.join_more_tags(new))
+                self._task.add_done_callback(lambda done: done.cancelled() or done.exception())  # whoever still waits
+            try:
+                await asyncio.shield(self._task)  # other requests wait for it too
+            except NotLoaded as error:
+                raise RefusedRequest(404, error.error, error.hint) from None
+        return self._known
+
+    async def join_more_tags(self, tags: Sequence[str]) -> None:
+        joins: Sequence[TagJoin] = await self._join(tags).result(lambda *told: None)
+        self._known = {**self._known, **{each.tag: each for each in joins}}

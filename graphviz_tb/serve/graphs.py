@@ -8,13 +8,12 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from graphviz_tb.model.facts import SavedView
 from graphviz_tb.model.joins import TagJoin
-from graphviz_tb.model.loaded import SourceEntry
-from graphviz_tb.model.saved_view import SavedView
+from graphviz_tb.model.sources import SourceEntry
 from graphviz_tb.serve.answers import RefusedRequest
-from graphviz_tb.serve.graph_rows import GraphRows
-from graphviz_tb.serve.loading import Job, NotLoaded, ServedPage
-from graphviz_tb.serve.logged import LogColouringCache, TagJoins
+from graphviz_tb.serve.graph_rows import GraphRows, LogColouringCache, TagJoins
+from graphviz_tb.serve.jobs import Job, NotLoaded, ServedPage
 from graphviz_tb.serve.work import entry_choices, join_tags_with_graph, list_entries, make_diff_page, make_graph_page
 
 MAX_UNPACKED_PAGES = 2  # pages with unpacked rows in memory
@@ -97,9 +96,9 @@ class ServedGraphs:
         self.entries = entries
         entries = tuple(entry for entry in entries if entry.kind != "profile")
         others = False
-        known = {entry_key(one.entry): one for one in self.listed.values() if one.pair is None}
+        known = {_entry_key(one.entry): one for one in self.listed.values() if one.pair is None}
         for entry in entries:
-            one = known.get(entry_key(entry))
+            one = known.get(_entry_key(entry))
             if one is None:
                 self.add_graph(ListedGraph(str(self._next), entry))
                 self._next += 1
@@ -108,7 +107,7 @@ class ServedGraphs:
                 one.entry, one.version = entry, one.version + 1
                 self.forget_page(one)
                 others = True
-        for key in known.keys() - set(map(entry_key, entries)) if self.error is None else ():
+        for key in known.keys() - set(map(_entry_key, entries)) if self.error is None else ():
             self.forget_page(self.listed.pop(known[key].id))
             others = True
         return others
@@ -233,6 +232,6 @@ class ServedGraphs:
         return one
 
 
-def entry_key(entry: SourceEntry) -> tuple[str | None, ...]:
+def _entry_key(entry: SourceEntry) -> tuple[str | None, ...]:
     """Return the identity of an entry in its source."""
     return entry.kind, entry.run, entry.tag, entry.tag_set

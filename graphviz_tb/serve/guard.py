@@ -50,7 +50,7 @@ class RequestGuard:
 
     def __init__(self, app: App, settings: Settings) -> None:
         self._app, self._settings = app, settings
-        self._hosts = normalised_hosts(settings)
+        self._hosts = _normalised_hosts(settings)
         self._busy = 0
         self._headers = {
             "content-security-policy": CONTENT_SECURITY_POLICY + (" ".join(settings.allowed_frames) or "'none'"),
@@ -75,7 +75,7 @@ class RequestGuard:
             return
         self._busy += 1
         try:
-            await self.answer_in_time(scope, limit_body(receive), send)
+            await self.answer_in_time(scope, _limit_body(receive), send)
         finally:
             self._busy -= 1
 
@@ -143,10 +143,10 @@ class RequestGuard:
             morsel = SimpleCookie(headers.get(b"cookie", "")).get(name)
         except CookieError:
             morsel = None
-        if morsel is not None and tokens_match(morsel.value, token):
+        if morsel is not None and _tokens_match(morsel.value, token):
             return None
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
-        if not tokens_match(given, token):
+        if not _tokens_match(given, token):
             raise RefusedRequest(403, "this server asks for its token", "open the address that `tbgraph serve` printed")
         if scope["path"] != f"{prefix}/":
             return None
@@ -193,7 +193,7 @@ class RequestGuard:
             await refusal_response(late)(scope, receive, send)
 
 
-def limit_body(receive: Receive) -> Receive:
+def _limit_body(receive: Receive) -> Receive:
     """Limit the bytes of a body that does not declare its length."""
     taken = 0
 
@@ -208,18 +208,18 @@ def limit_body(receive: Receive) -> Receive:
     return receive_limited
 
 
-def normalised_hosts(settings: Settings) -> frozenset[str]:
+def _normalised_hosts(settings: Settings) -> frozenset[str]:
     """Return the host names of this server, normalised."""
-    return frozenset(name.strip("[]").lower().rstrip(".") for name in configured_hosts(settings))
+    return frozenset(name.strip("[]").lower().rstrip(".") for name in _configured_hosts(settings))
 
 
-def configured_hosts(settings: Settings) -> Iterable[str]:
+def _configured_hosts(settings: Settings) -> Iterable[str]:
     """Yield all host names of this server."""
     yield from LOOPBACK_HOSTS
     yield from settings.allowed_hosts
     yield settings.host
 
 
-def tokens_match(given: str, token: str) -> bool:
+def _tokens_match(given: str, token: str) -> bool:
     """Compare in constant time."""
     return compare_digest(given.encode("utf-8", "surrogatepass"), token.encode())

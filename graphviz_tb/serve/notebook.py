@@ -31,7 +31,7 @@ class ServedFrame:
         return f'<iframe src="{escape(self.address)}" width="100%" height="{self.height}" style="border:0"></iframe>'
 
 
-def show_server(line: str) -> ServedFrame:
+def _show_server(line: str) -> ServedFrame:
     """Serve the source of a line, as `tbgraph serve` does, and show it; equal lines share one server.
 
     Raises `RequestError` if the line has no path, `ToolFailed` if the server does not start.
@@ -41,12 +41,12 @@ def show_server(line: str) -> ServedFrame:
         raise RequestError("%tbgraph needs a log directory", hint="%tbgraph ./logs")
     running = RUNNING_SERVERS.get(words)
     if running is None or running.poll() is not None:
-        running = RUNNING_SERVERS[words] = start_server(words)
-        SERVER_ADDRESSES[words] = read_server_address(running)
+        running = RUNNING_SERVERS[words] = _start_server(words)
+        SERVER_ADDRESSES[words] = _read_server_address(running)
     return ServedFrame(SERVER_ADDRESSES[words])
 
 
-def start_server(words: tuple[str, ...]) -> subprocess.Popen[str]:
+def _start_server(words: tuple[str, ...]) -> subprocess.Popen[str]:
     """Start a server in a child process, which ends with this one."""
     frames = [word for origin in FRAME_ORIGINS for word in ("--allow-frame", origin)]
     command = [sys.executable, "-m", "graphviz_tb", "serve", *words, *frames, "-q"]
@@ -57,7 +57,7 @@ def start_server(words: tuple[str, ...]) -> subprocess.Popen[str]:
     return made
 
 
-def read_server_address(running: subprocess.Popen[str]) -> str:
+def _read_server_address(running: subprocess.Popen[str]) -> str:
     """Return the address that a server prints first. Raises `ToolFailed` with its output otherwise."""
     assert running.stdout is not None
     address = running.stdout.readline().strip()
@@ -69,5 +69,5 @@ def read_server_address(running: subprocess.Popen[str]) -> str:
 
 def register_magic(shell: Any) -> None:
     """Register `%tbgraph` in IPython."""
-    magic: Callable[[str], ServedFrame] = show_server
+    magic: Callable[[str], ServedFrame] = _show_server
     shell.register_magic_function(magic, "line", "tbgraph")

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from graphviz_tb.caches import BoundedCache
 from graphviz_tb.errors import ReadError
-from graphviz_tb.model.later import BoundedCache
-from graphviz_tb.model.loaded import SourceEntry
+from graphviz_tb.formats.contents import RUN_GRAPH_TAG
+from graphviz_tb.formats.profiler_traces import find_trace_files
 from graphviz_tb.model.profile import Profile
-from graphviz_tb.read.holding import RUN_GRAPH_TAG
-from graphviz_tb.read.log_traces import find_trace_files
-from graphviz_tb.read.walk import list_files_below
+from graphviz_tb.model.sources import SourceEntry
 from graphviz_tb.serve.answers import RefusedRequest
-from graphviz_tb.serve.loading import Job, NotLoaded
+from graphviz_tb.serve.jobs import Job, NotLoaded
 from graphviz_tb.serve.work import load_profile
+from graphviz_tb.sources.walk import list_files_below
 
 TraceStamps = dict[str, tuple[tuple[str, int, int], ...]]  # by run: name, time and size of each trace file
 
@@ -44,7 +44,7 @@ class ServedProfiles:
         self.source = source
         self.listed: dict[str, ListedProfile] = {}
         self._next = 0
-        self._kept: BoundedCache[Profile] = BoundedCache(room, profile_bytes)
+        self._kept: BoundedCache[Profile] = BoundedCache(room, _profile_bytes)
         self._made: dict[tuple[str, int], asyncio.Task[Profile]] = {}
 
     def update_entries(self, entries: Iterable[SourceEntry]) -> bool:
@@ -55,7 +55,7 @@ class ServedProfiles:
         for entry in every:
             if not entry.profile or entry.tag == RUN_GRAPH_TAG:  # it only marks runs with profiles
                 continue
-            graph = graph_of_trace(every, entry)
+            graph = _graph_of_trace(every, entry)
             one = known.pop((entry.run, entry.tag), None)
             if one is None:
                 one = ListedProfile(str(self._next), entry, graph)
@@ -107,7 +107,7 @@ class ServedProfiles:
             task.cancel()
 
 
-def graph_of_trace(entries: Iterable[SourceEntry], traced: SourceEntry) -> SourceEntry | None:
+def _graph_of_trace(entries: Iterable[SourceEntry], traced: SourceEntry) -> SourceEntry | None:
     """Return the graph of a traced step: preferably of its run, of ops rather than layers, and the largest."""
     graphs = [entry for entry in entries if entry.kind != "profile"]
     return max(
@@ -117,7 +117,7 @@ def graph_of_trace(entries: Iterable[SourceEntry], traced: SourceEntry) -> Sourc
     )
 
 
-def profile_bytes(profile: Profile) -> int:
+def _profile_bytes(profile: Profile) -> int:
     """Return the approximate size of a profile in memory."""
     texts = len(profile.timeline.names) + 2 * len(profile.timeline.nodes)
     rows = len(profile.ops) + len(profile.types) + len(profile.groups)

@@ -1,23 +1,139 @@
-"""Run the server: the port, the printed address, and the shutdown."""
+"""HTTP of uvicorn with limits on slow request heads, silent connections and their number."""
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from types import FrameType
+from typing import Any
 
 import uvicorn
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Mount, Route
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from graphviz_tb.errors import RequestError, ToolFailed
-from graphviz_tb.serve.app import application
-from graphviz_tb.serve.guard import MAX_TARGET_BYTES
-from graphviz_tb.serve.protocol import TimedConnection
-from graphviz_tb.serve.session import ServedSource
+from graphviz_tb.errors import RequestError, TbGraphError, ToolFailed
+from graphviz_tb.serve.answers import RefusedRequest, refusal_response
+from graphviz_tb.serve.guard import MAX_TARGET_BYTES, App, RequestGuard
+from graphviz_tb.serve.routes.graphs import GRAPH_ROUTES
+from graphviz_tb.serve.routes.overview import STATE_ROUTES, VIEWER_ROUTES
+from graphviz_tb.serve.routes.points import MEDIA_ROUTES, POINT_ROUTES
+from graphviz_tb.serve.routes.profile import PROFILE_ROUTES
+from graphviz_tb.serve.routes.projector import PROJECTOR_ROUTES
+from graphviz_tb.serve.routes.scalars import EXPORT_ROUTES, SCALAR_ROUTES
+from graphviz_tb.serve.session import ServedSource, watch_source
 from graphviz_tb.serve.settings import Settings
+
+HEAD_SECONDS = 10.0  # limit for the head of a request from its first byte, or for the first byte of a new connection
+MAX_CONNECTIONS = 512
+
+
+class TimedConnection(H11Protocol):
+    """A connection that is closed if the head of its next request takes too long."""
+
+    _waiting: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Start the timer of a new connection, or close it if there are too many."""
+        super().connection_made(transport)
+        if len(self.connections) > MAX_CONNECTIONS:
+            transport.close()
+            return
+        self.start_timer()
+
+    def data_received(self, data: bytes) -> None:
+        """Stop the timer once a request is under way."""
+        super().data_received(data)
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.stop_timer()
+        elif self._waiting is None:
+            self.start_timer()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop the timer."""
+        self.stop_timer()
+        super().connection_lost(exc)
+
+    def start_timer(self) -> None:
+        self._waiting = self.loop.call_later(HEAD_SECONDS, self.close_if_idle)
+
+    def stop_timer(self) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
+
+    def close_if_idle(self) -> None:
+        self._waiting = None
+        cycle: Any = self.cycle
+        if (cycle is None or cycle.response_complete) and self.transport is not None:
+            self.transport.close()
+
+
+# The ASGI app: routes, request guard, error responses.
+
+ALL_ROUTES = [
+    *VIEWER_ROUTES,
+    *STATE_ROUTES,
+    *SCALAR_ROUTES,
+    *POINT_ROUTES,
+    *MEDIA_ROUTES,
+    *PROJECTOR_ROUTES,
+    *PROFILE_ROUTES,
+    *EXPORT_ROUTES,
+    *GRAPH_ROUTES,
+]
+
+
+def application(settings: Settings, session: ServedSource | None = None) -> App:
+    """Return the app of one source; it starts reading when it is started."""
+    session = session or ServedSource(settings)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with watch_source(session):
+            yield
+        session.close()
+
+    async def home(request: Request) -> Response:
+        return RedirectResponse(f"{settings.prefix}/")
+
+    prefixed = (
+        [Route(settings.prefix, home), Mount(settings.prefix, routes=ALL_ROUTES)] if settings.prefix else ALL_ROUTES
+    )
+    app = Starlette(routes=prefixed, lifespan=lifespan, exception_handlers=EXCEPTION_HANDLERS)
+    app.state.session = session
+    return RequestGuard(app, settings)
+
+
+async def error_response(request: Request, error: Exception) -> Response:
+    """Return the response to an exception."""
+    if isinstance(error, RefusedRequest):
+        return refusal_response(error)
+    if isinstance(error, TbGraphError):
+        return refusal_response(RefusedRequest(404, error.message, error.hint or ""))
+    if isinstance(error, HTTPException):
+        words = {404: "there is nothing at this address", 405: "this address is not asked so"}
+        return refusal_response(
+            RefusedRequest(error.status_code, words.get(error.status_code, error.detail), headers=error.headers)
+        )
+    return refusal_response(RefusedRequest(500, f"unexpected {type(error).__name__}", "a fault of tbgraph"))
+
+
+EXCEPTION_HANDLERS: Mapping[Any, Callable[[Request, Exception], Awaitable[Response]]] = dict.fromkeys(
+    (RefusedRequest, TbGraphError, HTTPException, Exception), error_response
+)
+
+
+# Run the server: the port, the printed address, and the shutdown.
 
 MAX_PORTS_TRIED = 100  # ports to try from the requested one on
 HEADER_BYTES = 16_000  # bytes of a request's head besides its address
@@ -31,11 +147,11 @@ def run_server(settings: Settings, say: PrintLines, opened: Callable[[str], obje
 
     `say` prints lines, the address first; `opened` opens the page at an address.
     """
-    bound = bind_socket(settings)
+    bound = _bind_socket(settings)
     wanted, port = settings.port, bound.getsockname()[1]
     settings = replace(settings, port=port)
     session = ServedSource(settings)
-    say(introduction_lines(settings, wanted))
+    say(_introduction_lines(settings, wanted))
     config = uvicorn.Config(
         application(settings, session),
         http=TimedConnection,
@@ -52,7 +168,7 @@ def run_server(settings: Settings, say: PrintLines, opened: Callable[[str], obje
         h11_max_incomplete_event_size=MAX_TARGET_BYTES + HEADER_BYTES,
     )
     if opened is not None:
-        opened(server_address(settings))
+        opened(_server_address(settings))
     PromptServer(config, session).run([bound])
 
 
@@ -70,7 +186,7 @@ class PromptServer(uvicorn.Server):
         self._session.events.close()
 
 
-def bind_socket(settings: Settings) -> socket.socket:
+def _bind_socket(settings: Settings) -> socket.socket:
     """Return a socket at the requested port, or at the next free one. Raises `RequestError` or `ToolFailed`."""
     ports = range(settings.port, min(65536, settings.port + MAX_PORTS_TRIED)) if settings.port else range(1)
     for port in ports:
@@ -95,7 +211,7 @@ def bind_socket(settings: Settings) -> socket.socket:
     raise ToolFailed(taken, hint="give another one with --port, or 0 for any")
 
 
-def server_address(settings: Settings) -> str:
+def _server_address(settings: Settings) -> str:
     """Return the address of the page."""
     here = socket.gethostname()
     host = {"0.0.0.0": here, "::": here, "127.0.0.1": "localhost"}.get(settings.host, settings.host)
@@ -104,18 +220,18 @@ def server_address(settings: Settings) -> str:
     return f"http://{host}:{settings.port}{settings.prefix}/{token}"
 
 
-def introduction_lines(settings: Settings, wanted: int) -> list[str]:
+def _introduction_lines(settings: Settings, wanted: int) -> list[str]:
     """Return the lines to print at the start: the address, then any difference from the `wanted` port."""
-    lines = [server_address(settings)]
+    lines = [_server_address(settings)]
     if wanted not in (0, settings.port):
         lines.append(f"port {wanted} is taken: this is the next free one")
-    if settings.is_local and not has_display():
+    if settings.is_local and not _has_display():
         here = socket.gethostname()
         lines.append(f"on your own machine: ssh -L {settings.port}:localhost:{settings.port} {here}")
     return lines
 
 
-def has_display() -> bool:
+def _has_display() -> bool:
     """Return whether this machine has a screen with a browser; if not, the user is most likely at a different one."""
     if sys.platform in ("darwin", "win32"):
         return "SSH_CONNECTION" not in os.environ

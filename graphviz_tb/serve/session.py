@@ -7,8 +7,8 @@ never in an address.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from secrets import token_hex
@@ -16,23 +16,23 @@ from threading import Lock
 from time import monotonic
 from typing import Any
 
+import watchfiles
 from numpy.typing import NDArray
 
+from graphviz_tb.caches import BoundedCache
 from graphviz_tb.errors import TbGraphError
-from graphviz_tb.log import Log
-from graphviz_tb.model.later import BoundedCache
-from graphviz_tb.model.logged import FileRange, LogChanges, LogContents, Run, RunTag, Series
-from graphviz_tb.page.logged import log_state, name_of_source, notice_entry, series_extent, tag_entries
-from graphviz_tb.read.logged import LogReader
-from graphviz_tb.read.remote import mirror_at
-from graphviz_tb.serve.answers import RefusedRequest
+from graphviz_tb.events.log_reader import LogReader
+from graphviz_tb.logs.log import Log
+from graphviz_tb.model.logs import FileRange, LogChanges, LogContents, Run, RunTag, Series
+from graphviz_tb.page.log import log_state, name_of_source, notice_entry, series_extent, tag_entries
+from graphviz_tb.serve.answers import AnswerCache, RefusedRequest
 from graphviz_tb.serve.embeddings import ServedEmbeddings
 from graphviz_tb.serve.events import ServerEvents
 from graphviz_tb.serve.graphs import ServedGraphs
-from graphviz_tb.serve.kept import AnswerCache
+from graphviz_tb.serve.jobs import run_in_thread
 from graphviz_tb.serve.profiles import ServedProfiles, TraceStamps, trace_stamps
 from graphviz_tb.serve.settings import Settings
-from graphviz_tb.serve.threads import run_in_thread
+from graphviz_tb.sources.remote import mirror_at
 
 GRAPH_RELIST_RATIO = 2.0  # least pause between two listings of the graphs, as a multiple of the time one took
 GONE_RUN_SECONDS = 10.0  # seconds for which a run is shown after its files are deleted
@@ -45,7 +45,7 @@ MAX_BLOB_IDS = 200_000  # ids of images and sounds that are valid at once
 DrawnColumns = tuple[tuple[str, NDArray[Any]], ...]  # the drawn points of a series: columns by name
 
 
-def drawn_bytes(drawn: DrawnColumns) -> int:
+def _drawn_bytes(drawn: DrawnColumns) -> int:
     """Return the bytes of the drawn columns of a series."""
     return sum(column.nbytes for _, column in drawn)
 
@@ -70,7 +70,7 @@ class ServedSource:
         )
         answers = min(MAX_ANSWER_CACHE_BYTES, settings.memory // ANSWER_MEMORY_DIVISOR)
         self.kept = AnswerCache(answers)
-        self.drawn: BoundedCache[DrawnColumns] = BoundedCache(answers, drawn_bytes)
+        self.drawn: BoundedCache[DrawnColumns] = BoundedCache(answers, _drawn_bytes)
         self.room = settings.memory - room - 2 * answers  # for series, in bytes
         self._extents: dict[RunTag, tuple[tuple[int, int], list[Any]]] = {}
         self.logged = LogContents((), ())
@@ -372,3 +372,57 @@ class ServedSource:
         self.profiles.close()
         if self._listing is not None:
             self._listing.cancel()
+
+
+# Follow the files: by file system events, and by polling where there are none (NFS, FUSE, shares).
+
+# milliseconds: changes within the first are one event; the second is the interval of checks
+CHANGE_DEBOUNCE_MS, CHANGE_CHECK_MS = 200, 50
+MAX_POLL_SECONDS = 30.0  # longest pause in seconds while nothing changes
+READ_PAUSE_SECONDS = 0.3  # seconds between two readings: about three events a second at most
+
+
+@asynccontextmanager
+async def watch_source(session: ServedSource) -> AsyncIterator[None]:
+    """Read the source, and keep reading as it grows, while the block runs."""
+    changed, stop = asyncio.Event(), asyncio.Event()
+    tasks = [
+        asyncio.create_task(read_repeatedly(session, changed)),
+        asyncio.create_task(listen_for_changes(session, changed, stop)),
+    ]
+    try:
+        yield
+    finally:
+        stop.set()
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks, timeout=0.5)
+
+
+async def listen_for_changes(session: ServedSource, changed: asyncio.Event, stop: asyncio.Event) -> None:
+    """Set `changed` whenever the file system reports a change below the source."""
+    # If it cannot (too many folders, a deleted folder), polling must do.
+    with suppress(OSError, RuntimeError):
+        watched = watchfiles.awatch(
+            session.source,
+            watch_filter=None,
+            debounce=CHANGE_DEBOUNCE_MS,
+            step=CHANGE_CHECK_MS,
+            stop_event=stop,
+            ignore_permission_denied=True,
+        )
+        async for _ in watched:
+            changed.set()
+
+
+async def read_repeatedly(session: ServedSource, changed: asyncio.Event) -> None:
+    """Read now, after each change, and from time to time: the pause doubles while nothing is found."""
+    wait = session.settings.poll
+    while True:
+        found = await session.refresh()
+        wait = session.settings.poll if found else min(MAX_POLL_SECONDS, 2 * wait)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(changed.wait(), wait)
+            wait = session.settings.poll
+        changed.clear()
+        await asyncio.sleep(READ_PAUSE_SECONDS)

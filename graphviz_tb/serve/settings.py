@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from secrets import token_urlsafe
 
-from graphviz_tb.model.logged import RestartMode
-from graphviz_tb.model.saved_view import SavedView
+from graphviz_tb.model.facts import SavedView
+from graphviz_tb.model.logs import RestartMode
 
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
 TOKEN_BYTES = 32  # bytes

@@ -6,24 +6,24 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from graphviz_tb.annotate.profile import build_profile
+from graphviz_tb.annotate.step_profile import build_profile
+from graphviz_tb.api.pipeline import garbage_collection_paused, load
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.picture.both import Both, picture_options
-from graphviz_tb.model.embeddings import Points
+from graphviz_tb.formats.reading import list_contents, list_profiles
+from graphviz_tb.logs.run_statistics import PLACEHOLDER_GRAPH
+from graphviz_tb.model.facts import SavedView
 from graphviz_tb.model.joins import TagJoin
-from graphviz_tb.model.loaded import SourceEntry
+from graphviz_tb.model.logs import Points
 from graphviz_tb.model.profile import Profile
-from graphviz_tb.model.saved_view import SavedView
+from graphviz_tb.model.sources import SourceEntry
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.page.blocks import DataBlock
 from graphviz_tb.page.build import page_data
-from graphviz_tb.page.compared import changes_data
-from graphviz_tb.pipeline import garbage_collection_paused, load
+from graphviz_tb.page.changes import changes_data
+from graphviz_tb.progress import StageReport
 from graphviz_tb.project import compute_positions
-from graphviz_tb.read import list_contents, list_profiles
-from graphviz_tb.report import StageReport
-from graphviz_tb.serve.loading import CompressedBlock, ReportStage, ServedPage
-from graphviz_tb.statistics import PLACEHOLDER_GRAPH
+from graphviz_tb.serve.jobs import CompressedBlock, ReportStage, ServedPage
 
 MAX_RUNS_READ_SINGLY = 20  # read one by one up to this number: each reading walks through the folders again
 
@@ -57,15 +57,15 @@ def make_graph_page(
     report_stage: ReportStage, source: str, choices: EntryChoices, view: SavedView | None, tags: Sequence[str]
 ) -> ServedPage:
     """Return the page of one graph in a view, with the joins of some tags of the log."""
-    model = load(source, report=forwarding_report(report_stage), view=view, **choices)
-    return replace(compress_page(*page_data(model, model.options.picture)), joins=model.joins(tags))
+    model = load(source, report=_forwarding_report(report_stage), view=view, **choices)
+    return replace(_compress_page(*page_data(model, model.options.picture)), joins=model.joins(tags))
 
 
 def join_tags_with_graph(
     report_stage: ReportStage, source: str, choices: EntryChoices, tags: Sequence[str]
 ) -> tuple[TagJoin, ...]:
     """Return the joins of tags with one graph, without its page."""
-    return load(source, report=forwarding_report(report_stage), **choices).joins(tags)
+    return load(source, report=_forwarding_report(report_stage), **choices).joins(tags)
 
 
 def make_diff_page(
@@ -75,7 +75,7 @@ def make_diff_page(
     report_stage("compare", 0, None)
     pairs: dict[str, Any] = {name: (old.get(name), new.get(name)) for name in old.keys() | new.keys()}
     both = Both(diff(source, source, **pairs), view)
-    return compress_page(*changes_data(both, picture_options(view, {})))
+    return _compress_page(*changes_data(both, picture_options(view, {})))
 
 
 def lay_out_points(report_stage: ReportStage, values: Points, method: str, axes: int, near: int | None) -> Points:
@@ -83,7 +83,7 @@ def lay_out_points(report_stage: ReportStage, values: Points, method: str, axes:
     return compute_positions(values, method, axes, near, lambda done, whole: report_stage(method, done, whole))
 
 
-def forwarding_report(report_stage: ReportStage) -> StageReport:
+def _forwarding_report(report_stage: ReportStage) -> StageReport:
     """Return a report that forwards stages and progress to `report_stage`."""
     stage = "read"
 
@@ -98,7 +98,7 @@ def forwarding_report(report_stage: ReportStage) -> StageReport:
     return StageReport(begin, part)
 
 
-def compress_page(head: Mapping[str, Any], blocks: Iterable[DataBlock]) -> ServedPage:
+def _compress_page(head: Mapping[str, Any], blocks: Iterable[DataBlock]) -> ServedPage:
     """Compress the blocks of a page for sending."""
     made = (CompressedBlock(block.name, block.kind, block.digest(), block.gzip_bytes()) for block in blocks)
     return ServedPage(head, {block.name: block for block in made})

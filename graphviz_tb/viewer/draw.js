@@ -201,7 +201,7 @@ class Picture {
     const size = Math.round(Math.min(11 / scale, (12 * (box.width - 12)) / Math.max(1, wide), box.height * 0.5, 240));
     if (size * scale < 5 || !text) return new layout.Group([]);
     const { theme } = this.paint;
-    const ground = theme.frame(box.depth + 1);
+    const ground = theme.frame_fill(box.depth + 1);
     return new layout.Group([new layout.Label(text, box.x + 6, box.y + size, size, Math.round((wide * size) / 12), theme.text, "start", true, ground)]);
   }
 

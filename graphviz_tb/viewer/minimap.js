@@ -41,7 +41,7 @@ class Minimap {
     const outlines = new Map();
     for (const [at, box] of scene.boxes.entries()) {
       if (box.width * this.scale < 0.7 && box.height * this.scale < 0.7) continue;
-      const fill = box.open ? paint.theme.frame(box.depth + 1) : paint.boxes[at].fill;
+      const fill = box.open ? paint.theme.frame_fill(box.depth + 1) : paint.boxes[at].fill;
       const rect = `M${num(this.at[0] + box.x * this.scale)} ${num(this.at[1] + box.y * this.scale)}h${num(Math.max(0.8, box.width * this.scale))}v${num(Math.max(0.8, box.height * this.scale))}h${num(-Math.max(0.8, box.width * this.scale))}z`;
       const key = `${box.open ? box.depth : 1e6} ${fill}`;
       outlines.set(key, (outlines.get(key) ?? "") + rect);

@@ -18,7 +18,7 @@ function setAdvances(told) {
 const hand_advance = (char, semibold) => (semibold ? advances.semibold : advances.regular).get(char) ?? 1536;
 
 /** Pixels that a text takes. @param {string} text @param {number} size @param {boolean} semibold @returns {number} */
-function hand_width(text, size, semibold = false) {
+function hand_text_width(text, size, semibold = false) {
   const known = (widths[2 * size + Number(semibold)] ??= new Map());
   let found = known.get(text);
   if (found === undefined) {
@@ -30,19 +30,19 @@ function hand_width(text, size, semibold = false) {
   return found;
 }
 /** @param {string} text @param {number} index */
-const hand_joins = (text, index) => advances.joining.has(/** @type {string} */ ([...text][index])) || [...text][index - 1] === "\u200d";
+const hand_joins_previous_character = (text, index) => advances.joining.has(/** @type {string} */ ([...text][index])) || [...text][index - 1] === "\u200d";
 /** @param {string} text */
-const hand_clean = (text) => text.replace(UNSAFE, "\ufffd");
+const hand_replace_unsafe_characters = (text) => text.replace(UNSAFE, "\ufffd");
 /** @param {number} number */
-const hand_thousands = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, "\u2009");
-const hand_carry = () => null;
+const hand_group_thousands = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, "\u2009");
+const hand_carry_tensors = () => null;
 
 // What is said of a line comes with it.
 /** @param {any} line */
-const hand_shown = (line) => line.label;
+const hand_drawn_label = (line) => line.label;
 /** @param {any} line */
-const hand_contents = (line) => line.told;
+const hand_describe_contents = (line) => line.told;
 /** @param {any} line */
-const hand_thickness = (line) => line.thickness;
+const hand_line_thickness = (line) => line.thickness;
 /** The thickness, below 0 for a line of indices, sizes and masks alone. @param {any} line */
-const hand_load = (line) => (line.indexing ? -line.thickness : line.thickness);
+const hand_main_path_weight = (line) => (line.indexing ? -line.thickness : line.thickness);

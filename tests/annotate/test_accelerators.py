@@ -12,7 +12,7 @@ from __future__ import annotations
 import pytest
 
 from graphviz_tb.annotate.devices import Execution, count_executions_once
-from graphviz_tb.annotate.run_metadata import join_statistics
+from graphviz_tb.annotate.statistics import join_statistics
 from graphviz_tb.proto import RunMetadata
 from tests.annotate.traces import CPU, GPU, entry, graph_of, row, trace_of
 from tests.conftest import cpu_seconds

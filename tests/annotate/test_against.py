@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from graphviz_tb import load
+from graphviz_tb.api.pipeline import Model
 from graphviz_tb.color import make_colouring
-from graphviz_tb.color.against import LESS_RAMPS, MORE_RAMPS, DifferenceColouring
-from graphviz_tb.commands import run_command_line
+from graphviz_tb.color.measured import LESS_RAMPS, MORE_RAMPS, DifferenceColouring
+from graphviz_tb.commands import _run_command_line
 from graphviz_tb.errors import MissingFacts
-from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef, RunMetadata
 
 #  a ─▶ b ─▶ c, d: a takes longer now, b is faster, c as before, d was never measured
@@ -112,7 +112,7 @@ def test_the_page_has_the_difference_too(files: dict[str, str]) -> None:
 def test_on_the_command_line_the_colour_follows(files: dict[str, str], tmp_path: Path) -> None:
     target = tmp_path / "out.svg"
     words = ["render", files["graph.pb"], "--run-metadata", files["new.pb"], "--against", files["old.pb"]]
-    assert run_command_line([*words, "-o", str(target), "-q"]) == 0
+    assert _run_command_line([*words, "-o", str(target), "-q"]) == 0
     assert "+200 µs" in target.read_text()
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from graphviz_tb import load
+from graphviz_tb.api.pipeline import Model
 from graphviz_tb.limits import MAX_QUANTITY
 from graphviz_tb.model.costs import NO_COST, Cost, Costs
-from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 
 FLOAT = {"type": 1}

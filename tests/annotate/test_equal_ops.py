@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.annotate.costs import hierarchy_costs, sums
+from graphviz_tb.annotate.costs import hierarchy_costs, totals
 from graphviz_tb.annotate.infer import engine
 from graphviz_tb.annotate.tensors import TensorDecoder
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -33,7 +33,7 @@ def found(hierarchy: Hierarchy) -> Iterator[Any]:
 
 def forget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "MAX_CACHED_OPS", 0)
-    monkeypatch.setattr(sums, "MAX_CACHED_OPS", 0)
+    monkeypatch.setattr(totals, "MAX_CACHED_OPS", 0)
 
 
 @each("path", part(GRAPHS, 5), ids=lambda path: path.name)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphviz_tb.annotate.run_metadata import StatsOptions, join_statistics
-from graphviz_tb.annotate.tops import summarize_stats
+from graphviz_tb.annotate.rankings import summarize_stats
+from graphviz_tb.annotate.statistics import StatsOptions, join_statistics
 from graphviz_tb.model.hierarchy import Hierarchy
 from tests.annotate.traces import CPU, entry, graph_of, row, trace, trace_of
 
@@ -60,7 +60,7 @@ def test_constants_count_in_groups_but_not_for_tensorboard() -> None:
 
 def constants() -> Hierarchy:
     """s/c ─▶ s/x, where s/c is a constant drawn as a mark."""
-    from graphviz_tb.group import fold_graph
+    from graphviz_tb.fold import fold_graph
     from graphviz_tb.proto import GraphDef
     from tests.flat import flatten
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.annotate.costs.counted import OpCost
+from graphviz_tb.annotate.costs.formulas import OpCost
 from graphviz_tb.annotate.costs.layers import layer_cost
 from graphviz_tb.model.layers import Layer, LayerCall
 from tests.each import each

@@ -10,12 +10,10 @@ import numpy as np
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.annotate.around import MeasuredChains
-from graphviz_tb.annotate.columns import NEVER_STARTED
-from graphviz_tb.annotate.run_metadata import join_statistics
-from graphviz_tb.group import fold_graph
+from graphviz_tb.annotate.statistics import NEVER_STARTED, MeasuredChains, join_statistics
+from graphviz_tb.fold import fold_graph
 from graphviz_tb.model.hierarchy import SCOPE_ROW, Hierarchy
-from graphviz_tb.model.samples import Sample, Samples
+from graphviz_tb.model.stats import Sample, Samples
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.page import build
 from graphviz_tb.page.build import page_data

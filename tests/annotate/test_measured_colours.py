@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from graphviz_tb.api.pipeline import Model, load
 from graphviz_tb.color import make_colouring
 from graphviz_tb.color.hues import contrast
 from graphviz_tb.color.measured import MeasuredColouring
-from graphviz_tb.pipeline import Model, load
 
 
 @pytest.fixture(scope="module")

@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.commands.costs import cost_report
-from graphviz_tb.commands.costs_text import cost_lines
+from graphviz_tb.api.pipeline import Model
+from graphviz_tb.commands.costs import cost_lines, cost_report
 from graphviz_tb.commands.table import TextStyle
-from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 from tests.annotate.test_costs import FLOAT, model, node, placeholder, weights
 from tests.each import each

@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphviz_tb.annotate.run_metadata import join_statistics
+from graphviz_tb.annotate.statistics import join_statistics
+from graphviz_tb.api.pipeline import Model, load
 from graphviz_tb.model.hierarchy import RowKind
 from graphviz_tb.model.paths import RowPath
-from graphviz_tb.pipeline import Model, load
 from graphviz_tb.proto import GraphDef
 from tests.annotate.traces import entry, trace
 from tests.effort import examples

@@ -12,17 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb import load
-from graphviz_tb.annotate.profile import build_profile
-from graphviz_tb.annotate.profile.lanes import NO_LEVEL, nested_levels, packed_levels
-from graphviz_tb.annotate.profile.shares import covered_length
-from graphviz_tb.commands import run_command_line
+from graphviz_tb.annotate.step_profile import NO_LEVEL, _covered_length, _nested_levels, _packed_levels, build_profile
+from graphviz_tb.commands import _run_command_line
+from graphviz_tb.formats.profiler_traces import run_metadata_by_step
 from graphviz_tb.limits import MAX_LANE_LEVELS
+from graphviz_tb.logs.run_statistics import profiles_by_step
 from graphviz_tb.model.profile import COUNTED_SLICES, Profile, SliceKind
 from graphviz_tb.ops.roles import INPUT_PIPELINE_OPS
 from graphviz_tb.proto import XSpace
-from graphviz_tb.read.xspace import run_metadata_by_step
 from graphviz_tb.render.trace_json import trace_json_bytes
-from graphviz_tb.statistics import profiles_by_step
 from tests.annotate.test_accelerators import gpu_trace
 from tests.annotate.test_xspace import Plane, compiled_trace, program
 from tests.annotate.traces import CPU, entry, graph_of, trace_of
@@ -219,8 +217,8 @@ intervals = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 20)), max_size
 
 @given(times=intervals)
 def test_levels_never_overlap(times: list[tuple[int, int]]) -> None:
-    levels, parents = nested_levels(times)
-    for found in (levels, packed_levels(times)):
+    levels, parents = _nested_levels(times)
+    for found in (levels, _packed_levels(times)):
         last: dict[int, int] = {}
         for level, (start, end) in zip(found, times, strict=True):
             assert last.get(level, 0) <= start
@@ -234,7 +232,7 @@ def test_levels_never_overlap(times: list[tuple[int, int]]) -> None:
 
 def test_no_more_levels_than_a_lane_has() -> None:
     times = [(0, 10)] * (MAX_LANE_LEVELS + 5)
-    assert nested_levels(times)[0].count(NO_LEVEL) == packed_levels(times).count(NO_LEVEL) == 5
+    assert _nested_levels(times)[0].count(NO_LEVEL) == _packed_levels(times).count(NO_LEVEL) == 5
     step = build_profile(graph_of("a"), trace_of({CPU: [entry("a", 0, 10)] * len(times)}))
     check_laws(step)
     assert step.timeline.left_out == 5
@@ -244,7 +242,7 @@ def test_no_more_levels_than_a_lane_has() -> None:
 @given(times=intervals)
 def test_what_is_covered_is_counted_once(times: list[tuple[int, int]]) -> None:
     start, end = np.array(times, np.int64).reshape(-1, 2).T
-    assert covered_length(start, end) == len({moment for first, last in times for moment in range(first, last)})
+    assert _covered_length(start, end) == len({moment for first, last in times for moment in range(first, last)})
 
 
 def test_hostile_names_are_text_in_every_form(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -257,7 +255,7 @@ def test_hostile_names_are_text_in_every_form(tmp_path: Path, capsys: pytest.Cap
     trace.write_bytes(made.SerializeToString())
     target = tmp_path / "trace.json"
     assert (
-        run_command_line(["info", str(graph), "--run-metadata", str(trace), "--profile", "--trace", str(target)]) == 0
+        _run_command_line(["info", str(graph), "--run-metadata", str(trace), "--profile", "--trace", str(target)]) == 0
     )
     told = capsys.readouterr().out
     assert "\x1b[31m" not in told
@@ -284,22 +282,22 @@ def test_the_trace_is_nested_and_the_same_each_time() -> None:
 def test_the_profile_of_a_log_is_printed_and_in_json(capsys: pytest.CaptureFixture[str]) -> None:
     log = str(FIXTURES / "logdirs/mnist_runs")
     assert (
-        run_command_line(["info", "--profile", log, "--run", "train", "-q"])
-        == run_command_line(["info", log, "--run", "train", "--profile"])
+        _run_command_line(["info", "--profile", log, "--run", "train", "-q"])
+        == _run_command_line(["info", log, "--run", "train", "--profile"])
         == 0
     )
     told = capsys.readouterr().out
     assert "Op types" in told
     assert "input" in told
-    assert run_command_line(["info", log, "--run", "train", "--step", "4", "--profile", "--json"]) == 0
+    assert _run_command_line(["info", log, "--run", "train", "--step", "4", "--profile", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["format"] == "tbgraph-profile"
-    assert run_command_line(["info", log, "--run", "train", "--step", "4", "--json"]) == 0
+    assert _run_command_line(["info", log, "--run", "train", "--step", "4", "--json"]) == 0
     whole = json.loads(capsys.readouterr().out)["graph"]["statistics"]["compute_us_sum"]
     for table in ("ops", "types", "groups"):
         assert sum(row["self_us"] for row in found[table]) == pytest.approx(whole)
 
 
 def test_a_source_without_traces_says_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command_line(["info", str(FIXTURES / "real/mnist_cnn.pbtxt"), "--profile"]) == 2
+    assert _run_command_line(["info", str(FIXTURES / "real/mnist_cnn.pbtxt"), "--profile"]) == 2
     assert "--run-metadata" in capsys.readouterr().err

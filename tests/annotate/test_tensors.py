@@ -9,9 +9,9 @@ import pytest
 
 from graphviz_tb.annotate import annotate, shapes
 from graphviz_tb.annotate.tensors import TensorDecoder
-from graphviz_tb.group import fold_graph
+from graphviz_tb.api.pipeline import load
+from graphviz_tb.fold import fold_graph
 from graphviz_tb.model.tensors import Tensor
-from graphviz_tb.pipeline import load
 from graphviz_tb.proto import GraphDef
 from tests.flat import flatten
 
@@ -125,8 +125,8 @@ def test_a_node_that_makes_all_results_is_read_once(monkeypatch: pytest.MonkeyPa
     }
     call = {"name": "p", "op": "PartitionedCall", "attr": {"f": {"func": {"name": "f"}}, "Tout": types}}
     read: list[str] = []
-    listed = shapes.listed_shapes
-    monkeypatch.setattr(shapes, "listed_shapes", lambda definition: read.append(definition.name) or listed(definition))
+    listed = shapes._listed_shapes
+    monkeypatch.setattr(shapes, "_listed_shapes", lambda definition: read.append(definition.name) or listed(definition))
     graph = flatten(GraphDef(node=[call], library=held))
     lookup = annotate(fold_graph(graph)).decode(graph.name.index("p"))
     assert {lookup(str(at)).shape for at in many} == {(9,)}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from graphviz_tb.annotate import trace_names
 from graphviz_tb.annotate.trace_names import TraceNames
-from graphviz_tb.group import fold_graph
+from graphviz_tb.fold import fold_graph
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paths import function_row_of, path_address
 from graphviz_tb.proto import FunctionDef, GraphDef

@@ -11,14 +11,13 @@ from typing import Any
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.commands.hotspots import find_hotspots
-from graphviz_tb.commands.statistics_text import statistics_lines
+from graphviz_tb.api.pipeline import Model
+from graphviz_tb.commands.hotspots import find_hotspots, statistics_lines
 from graphviz_tb.commands.table import TextStyle
 from graphviz_tb.errors import MalformedProto, TooLarge
-from graphviz_tb.pipeline import Model
+from graphviz_tb.formats.profiler_traces import run_metadata_by_step
+from graphviz_tb.formats.reading import list_contents, list_profiles
 from graphviz_tb.proto import GraphDef, RunMetadata, XSpace
-from graphviz_tb.read import list_contents, list_profiles
-from graphviz_tb.read.xspace import run_metadata_by_step
 from tests.conftest import cpu_seconds
 from tests.each import each
 
@@ -193,7 +192,7 @@ def steps(*times: int) -> list[RunMetadata]:
 
 
 def test_a_slow_first_step_is_warm_up() -> None:
-    from graphviz_tb.annotate.run_metadata import StatsOptions, join_statistics
+    from graphviz_tb.annotate.statistics import StatsOptions, join_statistics
 
     hierarchy = load(GraphDef(node=[{"name": "x", "op": "Relu"}])).hierarchy
     stats = join_statistics(hierarchy, steps(100, 10, 30, 20), names=("a", "b", "c", "d"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphviz_tb.group import fold_graph
+from graphviz_tb.fold import fold_graph
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.proto import GraphDef, RunMetadata
 from tests.flat import flatten

@@ -5,9 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphviz_tb.arrange import PortConstraints, arrange, child_port_constraints
-from graphviz_tb.model.bundles import SingleBundle
-from graphviz_tb.model.metagraph import Bridge, DrawingMask, Metaedge, Metagraph
+from graphviz_tb.arrange.level import PortConstraints, arrange, child_port_constraints
+from graphviz_tb.model.metagraph import Bridge, DrawingMask, Metaedge, Metagraph, SingleBundle
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.tensors import CarriedTensors, Tensor
 from tests.arrange.levels import check, levels

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphviz_tb.arrange import ArrangeOptions, PortConstraints, SkeletonCache, arrange, child_port_constraints
+from graphviz_tb.arrange.level import ArrangeOptions, PortConstraints, SkeletonCache, arrange, child_port_constraints
 from graphviz_tb.model.metagraph import DrawingMask, Metaedge, Metagraph
 from tests.arrange.levels import check, level, levels, places, relation
 from tests.effort import examples

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphviz_tb.arrange import ArrangeOptions, arrange
+from graphviz_tb.arrange.level import ArrangeOptions, arrange
 from graphviz_tb.model.metagraph import DrawingMask, Metaedge, Metagraph
 from graphviz_tb.model.skeleton import Skeleton
 from tests.arrange.levels import check

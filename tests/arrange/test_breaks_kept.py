@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from graphviz_tb.arrange import arrange
-from graphviz_tb.arrange.breaks import best_joint, carry_breaks, lines_between_ranks
-from graphviz_tb.arrange.part import Ranks
-from graphviz_tb.arrange.wrap import passed_places, reduce_rows
+from graphviz_tb.arrange.component import Ranks
+from graphviz_tb.arrange.level import arrange
+from graphviz_tb.arrange.wrap import _best_joint, _lines_between_ranks, _passed_places, _reduce_rows, carry_breaks
 from tests.arrange.levels import level
 from tests.each import each
 
@@ -17,14 +16,14 @@ from tests.each import each
 def test_between_ranks_pass_boxes_and_lines() -> None:
     # 0 ─▶ 1 ─▶ 2 ─▶ 3, and 0 ─▶ 2 by way of waypoint 4
     layers = Ranks([[0], [1, 4], [2], [3]], [[0, 1], [1, 2], [0, 4, 2], [2, 3]])
-    assert lines_between_ranks(layers) == [(0, 0), (1, 2), (1, 2), (1, 1)]
+    assert _lines_between_ranks(layers) == [(0, 0), (1, 2), (1, 2), (1, 1)]
     # two boxes give to two: two on either side
-    assert lines_between_ranks(Ranks([[0, 1], [2, 3]], [[0, 2], [0, 3], [1, 3]]))[1] == (2, 3)
+    assert _lines_between_ranks(Ranks([[0, 1], [2, 3]], [[0, 2], [0, 3], [1, 3]]))[1] == (2, 3)
 
 
 def test_where_too_many_lines_pass_they_are_counted_alone() -> None:
     layers = Ranks([[0], list(range(1, 9))], [[0, box] for box in range(1, 9)])
-    assert lines_between_ranks(layers)[1] == (8, 8)
+    assert _lines_between_ranks(layers)[1] == (8, 8)
 
 
 @each(
@@ -39,7 +38,7 @@ def test_where_too_many_lines_pass_they_are_counted_alone() -> None:
     ],
 )
 def test_a_column_begins_where_least_passes_near_the_wanted_rank(passing: list[int], rank: int) -> None:
-    assert best_joint([(count, count) for count in passing], 4, 2) == rank
+    assert _best_joint([(count, count) for count in passing], 4, 2) == rank
 
 
 @each(
@@ -75,12 +74,12 @@ def test_a_part_made_of_two_keeps_no_break() -> None:
 def test_lines_pass_the_rows_that_are_added_to_each_rank_on_their_way() -> None:
     # 0 ─▶ 1 ─▶ 3, 0 ─▶ 2 ─▶ 3, 0 ─▶ 3 by way of 4; the rank in the middle has three rows, the last two
     layers = Ranks([[0], [1, 4, 2], [3]], [[0, 1], [1, 3], [0, 2], [2, 3], [0, 4, 3]])
-    assert passed_places(layers, [1, 1, 1]) == 0
-    assert passed_places(layers, [1, 3, 1]) == 5 * 2
-    assert passed_places(layers, [1, 3, 2]) == 5 * 2 + 3
-    assert passed_places(layers, [2, 1, 1]) == 3
+    assert _passed_places(layers, [1, 1, 1]) == 0
+    assert _passed_places(layers, [1, 3, 1]) == 5 * 2
+    assert _passed_places(layers, [1, 3, 2]) == 5 * 2 + 3
+    assert _passed_places(layers, [2, 1, 1]) == 3
 
 
 @pytest.mark.parametrize(("found", "rows"), [(100, [1, 7]), (120, [1, 6]), (200, [1, 4]), (10_000, [1, 1])])
 def test_where_too_much_is_found_there_are_fewer_rows(found: int, rows: list[int]) -> None:
-    assert reduce_rows([1, 7], found, 100) == rows
+    assert _reduce_rows([1, 7], found, 100) == rows

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from hypothesis import given
 
-from graphviz_tb.arrange import arrange
+from graphviz_tb.arrange.level import arrange
 from graphviz_tb.model.metagraph import Bridge, Metaedge, Metagraph
 from tests.arrange.levels import check, levels, places
 from tests.effort import examples

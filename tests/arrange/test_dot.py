@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 
 import graphviz_tb
-from graphviz_tb.arrange import ENGINES, ArrangeOptions, arrange
-from graphviz_tb.arrange.dot import dot_ranks, run_dot
+from graphviz_tb.api.picture import Picture
+from graphviz_tb.arrange.component import Component, Ranks
+from graphviz_tb.arrange.dot import _run_dot, dot_ranks
 from graphviz_tb.arrange.layered import layered_ranks
-from graphviz_tb.arrange.part import Component, Ranks
+from graphviz_tb.arrange.level import ENGINES, ArrangeOptions, arrange
 from graphviz_tb.errors import ToolFailed, ToolMissing
 from graphviz_tb.limits import MAX_DOT_ITEMS
 from graphviz_tb.model.metagraph import Metaedge, Metagraph
-from graphviz_tb.picture import Picture
 from graphviz_tb.proto import GraphDef
 from tests.arrange.levels import check, levels
 from tests.effort import examples
@@ -34,7 +34,7 @@ def test_every_skeleton_is_sound(level: Metagraph) -> None:
 
 @needs_dot
 def test_past_the_limit_layered_does_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphviz_tb.arrange.dot.run_dot", lambda text, limit: None)
+    monkeypatch.setattr("graphviz_tb.arrange.dot._run_dot", lambda text, limit: None)
     level = Metagraph(0, (1, 2), (2, 2), (Metaedge(0, 1, 1, 0, 0),), ())
     found = arrange(level, ArrangeOptions("dot"))
     assert [len(part) for part in found.parts] == [2]
@@ -44,7 +44,7 @@ def test_past_the_limit_layered_does_it(monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.slow
 def test_a_level_that_the_program_cannot_lay_out_in_time_is_not_given_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    monkeypatch.setattr("graphviz_tb.arrange.dot.run_dot", lambda text, limit: asked.append(text))
+    monkeypatch.setattr("graphviz_tb.arrange.dot._run_dot", lambda text, limit: asked.append(text))
     count = MAX_DOT_ITEMS // 2
     chain = Component(count, tuple((box, box + 1) for box in range(count - 1)))
     dot_ranks([chain], ArrangeOptions("dot"))
@@ -57,7 +57,7 @@ def test_a_level_that_the_program_cannot_lay_out_in_time_is_not_given_to_it(monk
 
 @needs_dot
 def test_a_second_picture_says_it_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphviz_tb.arrange.dot.run_dot", lambda text, limit: None)
+    monkeypatch.setattr("graphviz_tb.arrange.dot._run_dot", lambda text, limit: None)
     model = graphviz_tb.load(b'node { name: "a" } node { name: "b" input: "a" }')
     for theme in ("light", "dark"):
         notices = model.picture(engine="dot", theme=theme).notices
@@ -67,7 +67,7 @@ def test_a_second_picture_says_it_again(monkeypatch: pytest.MonkeyPatch) -> None
 def test_without_the_program_the_hint_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ToolMissing) as caught:
-        run_dot("digraph{}", 5)
+        _run_dot("digraph{}", 5)
     assert "install Graphviz" in str(caught.value.hint)
 
 
@@ -87,7 +87,7 @@ def test_of_very_many_levels_the_deeper_ones_are_left_to_layered(monkeypatch: py
 
 def test_after_a_level_that_takes_too_long_the_program_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    monkeypatch.setattr("graphviz_tb.arrange.dot.run_dot", lambda text, limit: asked.append(limit))
+    monkeypatch.setattr("graphviz_tb.arrange.dot._run_dot", lambda text, limit: asked.append(limit))
     picture = levels_unlike(9)
     assert asked == [10]  # seconds
     assert {notice.code for notice in picture.notices} == {"engine-limit", "quick-levels"}

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 import graphviz_tb
-from graphviz_tb.arrange import ENGINES, ArrangeOptions, arrange
+from graphviz_tb.arrange.level import ENGINES, ArrangeOptions, arrange
 from graphviz_tb.model.metagraph import Metagraph
 from tests.arrange.levels import check, levels
 from tests.each import each

@@ -8,9 +8,9 @@ from random import Random
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.arrange import ArrangeOptions, arrange
-from graphviz_tb.arrange.layered.order import affordable_paths
-from graphviz_tb.arrange.layered.state import RankState
+from graphviz_tb.arrange.layered.order import _affordable_paths
+from graphviz_tb.arrange.layered.reroute import RankState
+from graphviz_tb.arrange.level import ArrangeOptions, arrange
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.place.quality import measure_quality
@@ -70,7 +70,7 @@ def test_the_wider_the_ranks_the_fewer_paths_are_rerouted() -> None:
     def looked_at(width: int) -> int:
         chains = [[slot, width + slot, 2 * width + slot] for slot in range(width)]
         state = RankState(3 * width, [list(range(rank * width, (rank + 1) * width)) for rank in range(3)], chains)
-        return width * len(affordable_paths(state, [[width + slot] for slot in range(width)]))
+        return width * len(_affordable_paths(state, [[width + slot] for slot in range(width)]))
 
     assert looked_at(80) == 80 * 80
     assert looked_at(40_000) < 1.2 * looked_at(20_000)  # each path looks at all lines of its ranks

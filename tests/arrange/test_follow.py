@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.arrange import arrange
-from graphviz_tb.arrange.draft import SkeletonDraft
+from graphviz_tb.arrange.hand_moves import SkeletonDraft
+from graphviz_tb.arrange.level import arrange
 from graphviz_tb.model.metagraph import Bridge, DrawingMask, Metaedge, Metagraph
 from tests.arrange.levels import check, level
 from tests.conftest import cpu_seconds
@@ -67,7 +67,7 @@ def test_too_many_bends_of_what_is_put_back_make_plain_rows(monkeypatch: pytest.
     chain = level(61, *((at, at + 1) for at in range(59)), *((at, 60) for at in range(60)))
     back = replace(chain, automatic=DrawingMask(out_extract=(60,)))
     assert not arrange(back).plain
-    monkeypatch.setattr("graphviz_tb.arrange.draft.MAX_LEVEL_ITEMS", 1000)
+    monkeypatch.setattr("graphviz_tb.arrange.hand_moves.MAX_LEVEL_ITEMS", 1000)
     found = arrange(back)
     assert found.plain
     assert [notice.code for notice in found.notices] == ["large-level"]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.arrange import arrange
+from graphviz_tb.arrange.level import arrange
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.proto import GraphDef
 from tests.arrange.levels import level
 
-PLAIN = "graphviz_tb.arrange.large.MAX_LEVEL_ITEMS"
+PLAIN = "graphviz_tb.arrange.plain_rows.MAX_LEVEL_ITEMS"
 
 
 def test_many_boxes_and_lines_stand_in_plain_rows() -> None:

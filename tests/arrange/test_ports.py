@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import graphviz_tb
+from graphviz_tb.api.pipeline import Model
 from graphviz_tb.model.skeleton import Skeleton
-from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 
 

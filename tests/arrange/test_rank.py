@@ -7,8 +7,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphviz_tb.arrange.component import Component
 from graphviz_tb.arrange.layered.rank import rank_nodes
-from graphviz_tb.arrange.part import Component
 
 
 def test_a_branch_of_several_nodes_stands_just_above_its_user() -> None:

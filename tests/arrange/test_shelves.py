@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphviz_tb.arrange.shelves import aspect_misfit, fill_shelves, pack_shelves
+from graphviz_tb.arrange.shelves import _aspect_misfit, _fill_shelves, pack_shelves
 from tests.each import each
 
 OP = (88, 72)
@@ -25,7 +25,7 @@ OP = (88, 72)
 def test_the_misfit_of_a_whole_is_its_ratio_to_four_by_three(
     rows: list[list[int]], sizes: list[tuple[int, int]], misfit: int
 ) -> None:
-    assert aspect_misfit(rows, sizes) == misfit
+    assert _aspect_misfit(rows, sizes) == misfit
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_the_misfit_of_a_whole_is_its_ratio_to_four_by_three(
 )
 def test_parts_stand_on_a_shelf_while_they_fit(width: int, rows: list[list[int]]) -> None:
     # 88 + 32 + 88 = 208, and 208 + 32 + 88 = 328
-    assert fill_shelves([0, 1, 2], [OP] * 3, width) == rows
+    assert _fill_shelves([0, 1, 2], [OP] * 3, width) == rows
 
 
 @each(
@@ -75,8 +75,8 @@ def test_a_little_more_or_less_width_is_tried_where_it_gives_a_better_whole() ->
     for sizes in ([(300, 100), (300, 90), (300, 80)], [(500, 40)] * 3, [(90, 900), (90, 40), (90, 40)]):
         rows = [list(row) for row in pack_shelves(sizes)]
         order = [part for row in rows for part in row]
-        assert aspect_misfit(rows, sizes) == min(
-            aspect_misfit(fill_shelves(order, sizes, width), sizes) for width in range(90, 2000, 5)
+        assert _aspect_misfit(rows, sizes) == min(
+            _aspect_misfit(_fill_shelves(order, sizes, width), sizes) for width in range(90, 2000, 5)
         )
 
 

@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
-import graphviz_tb.arrange
-from graphviz_tb.arrange.part import Ranks
+import graphviz_tb.arrange.level
+from graphviz_tb.arrange.component import Ranks
 from tests.conftest import cpu_seconds
 
 assert graphviz_tb.arrange

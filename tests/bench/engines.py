@@ -16,9 +16,9 @@ from pathlib import Path
 from time import process_time
 from typing import Any
 
-from graphviz_tb.arrange import ArrangeOptions, arrange
-from graphviz_tb.model.level import LevelGaps
+from graphviz_tb.arrange.level import ArrangeOptions, arrange
 from graphviz_tb.model.metagraph import Metaedge, Metagraph
+from graphviz_tb.model.skeleton import LevelGaps
 from graphviz_tb.place.coordinates import place_level
 
 Graph = dict[str, Any]

@@ -22,10 +22,10 @@ from typing import Any
 
 from google.protobuf import text_format
 
+from graphviz_tb.events.records import masked_crc
+from graphviz_tb.formats.pbtxt import parse
+from graphviz_tb.formats.reading import read_source
 from graphviz_tb.proto import Event, GraphDef
-from graphviz_tb.read import read_source
-from graphviz_tb.read.crc import masked_crc
-from graphviz_tb.read.pbtxt import parse
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "real"
 TRAINING = ("mnist_cnn", "cifar10_shapes", "gan_scopes", "lstm_dynamic_rnn", "word2vec_nce", "func_library_v2")

@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 
 import graphviz_tb
-from graphviz_tb.commands import run_command_line as run_command
+from graphviz_tb.commands import _run_command_line as run_command
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.proto import AttrValue, Event, GraphDef, RunMetadata
 from tests.event_files import event, strings, write

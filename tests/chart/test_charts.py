@@ -6,9 +6,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from graphviz_tb.chart.cards import LineChart, chart_sheet
-from graphviz_tb.chart.lines import ChartLine, ChartLook
-from graphviz_tb.chart.order import run_styles
+from graphviz_tb.chart.axes import run_styles
+from graphviz_tb.chart.lines import ChartLine, ChartLook, LineChart, chart_sheet
 from graphviz_tb.model.drawing import Curve, Drawing, Label
 from graphviz_tb.model.theme import LIGHT_THEME
 from graphviz_tb.render.svg import svg_bytes

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphviz_tb.chart.decimate import decimate_series
+from graphviz_tb.chart.series import decimate_series
 
 VALUES = st.lists(st.floats(width=32), min_size=0, max_size=400)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from graphviz_tb.chart.histograms import histogram_percentiles, rebin_all
+from graphviz_tb.chart.series import histogram_percentiles, rebin_all
 
 
 def test_nothing_is_lost_in_other_bins() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphviz_tb.chart.smooth import smooth_series
+from graphviz_tb.chart.series import smooth_series
 
 
 def one_by_one(values: list[float], weight: float) -> list[float]:

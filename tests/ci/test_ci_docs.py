@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from graphviz_tb.commands import run_command_line
+from graphviz_tb.commands import _run_command_line
 from tests.ci.before_after import NEW, OLD
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def test_every_line_with_review_runs(project: Repository, monkeypatch: pytest.Mo
     monkeypatch.chdir(project.folder)
     for line in lines:
         words = shlex.split(line.partition("||")[0])
-        assert run_command_line(words[1:]) == 0, line
+        assert _run_command_line(words[1:]) == 0, line
     assert (project.folder / "review/comment.md").exists()
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from graphviz_tb.commands import run_command_line
+from graphviz_tb.commands import _run_command_line
 
 if TYPE_CHECKING:
     from tests.ci.conftest import Repository
@@ -30,7 +30,7 @@ def here(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> Repository:
 
 
 def review(*words: str) -> int:
-    return run_command_line(["review", *words])
+    return _run_command_line(["review", *words])
 
 
 def test_what_became_of_a_model(here: Repository, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,9 +16,9 @@ import graphviz_tb.color
 from graphviz_tb import load
 from graphviz_tb.annotate import annotate
 from graphviz_tb.color import SCHEMES, Colouring, make_colouring
-from graphviz_tb.color.device import is_accelerator, shorten_devices
+from graphviz_tb.color.category import _is_accelerator, _shorten_devices
 from graphviz_tb.color.hues import contrast, rank_letters
-from graphviz_tb.color.structure import describe_templates
+from graphviz_tb.color.structure import _describe_templates
 from graphviz_tb.errors import UnknownChoice
 from graphviz_tb.model.hierarchy import Hierarchy, RowKind
 from graphviz_tb.model.theme import THEMES
@@ -125,12 +125,12 @@ def test_every_device_is_told_in_words_too() -> None:
 
 
 def test_device_names() -> None:
-    assert is_accelerator("/device:GPU:0")
-    assert is_accelerator("/job:w/replica:0/task:0/device:TPU:3")
-    assert not is_accelerator("/cpu:0")
-    assert not is_accelerator("")
-    assert shorten_devices(["/device:CPU:0"]) == ["CPU:0"]
-    assert shorten_devices(["/gpu:0", "/gpu:1"]) == ["GPU:0", "GPU:1"]
+    assert _is_accelerator("/device:GPU:0")
+    assert _is_accelerator("/job:w/replica:0/task:0/device:TPU:3")
+    assert not _is_accelerator("/cpu:0")
+    assert not _is_accelerator("")
+    assert _shorten_devices(["/device:CPU:0"]) == ["CPU:0"]
+    assert _shorten_devices(["/gpu:0", "/gpu:1"]) == ["GPU:0", "GPU:1"]
 
 
 def test_legend_tells_at_most_ten_and_counts_the_rest() -> None:
@@ -218,7 +218,7 @@ def test_structures_of_one_name_and_one_size_are_told_by_where_they_are() -> Non
     model = load(GraphDef(node=nodes), folds=False)
     hierarchy = model.hierarchy
     cells = [row for row in range(len(hierarchy)) if hierarchy.name[row] in ("a/cell", "b/cell")]
-    words = describe_templates(hierarchy, dict(enumerate(cells)))
+    words = _describe_templates(hierarchy, dict(enumerate(cells)))
     assert words == {0: "like cell in a", 1: "like cell in b"}
 
 
@@ -232,4 +232,4 @@ def test_groups_below_an_op_that_is_no_variable_are_no_slots() -> None:
     model = load(GraphDef(node=nodes), folds=False, series_min=100)
     hierarchy = model.hierarchy
     rows = [row for row in range(len(hierarchy)) if hierarchy.can_open(row) and hierarchy.name[row] == "a0/b"]
-    assert describe_templates(hierarchy, dict(enumerate(rows))) == {0: "like b"}
+    assert _describe_templates(hierarchy, dict(enumerate(rows))) == {0: "like b"}

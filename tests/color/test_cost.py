@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from graphviz_tb import load
+from graphviz_tb.api.pipeline import Model
 from graphviz_tb.color.cost import CostColouring, activations_colouring, flops_colouring, parameters_colouring
 from graphviz_tb.model.costs import Cost
 from graphviz_tb.model.paths import RowPath
 from graphviz_tb.model.theme import THEMES
-from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 
 FLOAT = {"type": 1}

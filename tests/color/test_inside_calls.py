@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.annotate.run_metadata import join_statistics
+from graphviz_tb.annotate.statistics import join_statistics
+from graphviz_tb.api.pipeline import Model
 from graphviz_tb.color import SCHEMES, Colouring, make_colouring
 from graphviz_tb.model.paths import RowPath
-from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 from tests.annotate.traces import entry, trace
 from tests.each import each

@@ -9,16 +9,16 @@ import pytest
 from click.testing import CliRunner
 
 from graphviz_tb import load
+from graphviz_tb.api.pipeline import Model
 from graphviz_tb.chart.measures import MEASURES, tag_values
 from graphviz_tb.color.logged import LoggedColouring, logged_colouring
 from graphviz_tb.commands import cli
 from graphviz_tb.errors import MissingFacts, RequestError, UnknownChoice, UnknownNode
-from graphviz_tb.log import open_log
+from graphviz_tb.logs.log import open_log
 from graphviz_tb.model.joins import JoinRule, TagJoin
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.page.build import page_data
-from graphviz_tb.pipeline import Model
 from tests.each import each
 from tests.event_files import event, field, scalar, write
 from tests.join.bad_training import STEPS, graph, write_log

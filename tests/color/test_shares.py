@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from graphviz_tb import load
+from graphviz_tb.api.pipeline import Model
 from graphviz_tb.color import Colouring, make_colouring
-from graphviz_tb.color.device import shorten_devices
+from graphviz_tb.color.category import _shorten_devices
 from graphviz_tb.color.hues import contrast
 from graphviz_tb.model.theme import THEMES
-from graphviz_tb.pipeline import Model
 
 CPU, GPU = "/device:CPU:0", "/device:GPU:0"
 
@@ -71,23 +71,23 @@ def test_a_border_has_more_contrast_with_the_ground_than_its_fill(theme: str) ->
 
 
 def test_a_name_that_all_devices_begin_with_is_left_out() -> None:
-    assert shorten_devices(["/job:a/task:0/cpu:0", "/job:a/task:1/cpu:0"]) == ["task:0/CPU:0", "task:1/CPU:0"]
-    assert shorten_devices(["/job:a", "/job:a/cpu:0"]) == ["a", "a/CPU:0"]
+    assert _shorten_devices(["/job:a/task:0/cpu:0", "/job:a/task:1/cpu:0"]) == ["task:0/CPU:0", "task:1/CPU:0"]
+    assert _shorten_devices(["/job:a", "/job:a/cpu:0"]) == ["a", "a/CPU:0"]
 
 
 def test_a_device_that_others_lie_on_keeps_its_last_word() -> None:
     # all begin with the words of the first, which is not left without a name
-    assert shorten_devices(["/job:a/task:0", "/job:a/task:0/cpu:0"]) == ["task:0", "task:0/CPU:0"]
+    assert _shorten_devices(["/job:a/task:0", "/job:a/task:0/cpu:0"]) == ["task:0", "task:0/CPU:0"]
 
 
 def test_one_device_is_called_by_its_last_word() -> None:
-    assert shorten_devices(["/job:localhost/replica:0/task:0/device:GPU:0"]) == ["GPU:0"]
-    assert shorten_devices(["/job:ps/task:0"]) == ["ps/task:0"]
+    assert _shorten_devices(["/job:localhost/replica:0/task:0/device:GPU:0"]) == ["GPU:0"]
+    assert _shorten_devices(["/job:ps/task:0"]) == ["ps/task:0"]
 
 
 def test_devices_that_would_be_called_alike_keep_what_tells_them_apart() -> None:
-    assert shorten_devices(["/gpu:0", "/GPU:0"]) == ["gpu:0", "GPU:0"]
-    assert shorten_devices(["/device:GPU:0", "/GPU:0"]) == ["/device:GPU:0", "/GPU:0"]
+    assert _shorten_devices(["/gpu:0", "/GPU:0"]) == ["gpu:0", "GPU:0"]
+    assert _shorten_devices(["/device:GPU:0", "/GPU:0"]) == ["/device:GPU:0", "/GPU:0"]
 
 
 def test_very_long_names_of_types_are_cut_where_groups_tell_them() -> None:

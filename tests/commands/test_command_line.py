@@ -20,8 +20,8 @@ import click
 import pytest
 
 import graphviz_tb
-from graphviz_tb.commands import COMMANDS, cli, run_command_line
-from graphviz_tb.report import STAGE_NAMES
+from graphviz_tb.commands import COMMANDS, _run_command_line, cli
+from graphviz_tb.progress import STAGE_NAMES
 
 ROOT = Path(__file__).parents[2]
 GOOD = ROOT / "fixtures/real/hidden_scope.pbtxt"
@@ -33,7 +33,8 @@ ESCAPE = "\x1b["
 def test_several_outputs_from_one_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names = ["a.svg", "b.json", "c.png", "D.SVG"]
     assert (
-        run_command_line(["render", str(GOOD), *(word for name in names for word in ("-o", str(tmp_path / name)))]) == 0
+        _run_command_line(["render", str(GOOD), *(word for name in names for word in ("-o", str(tmp_path / name)))])
+        == 0
     )
     assert capsys.readouterr().out == ""
     ElementTree.parse(tmp_path / "a.svg")
@@ -44,12 +45,12 @@ def test_several_outputs_from_one_run(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 def test_the_format_may_be_said(tmp_path: Path) -> None:
-    assert run_command_line(["render", str(GOOD), "-o", str(tmp_path / "graph.txt"), "--format", "json"]) == 0
+    assert _run_command_line(["render", str(GOOD), "-o", str(tmp_path / "graph.txt"), "--format", "json"]) == 0
     assert json.loads((tmp_path / "graph.txt").read_text())["version"] == 1
 
 
 def test_from_standard_input_to_standard_output(tmp_path: Path) -> None:
-    assert run_command_line(["render", str(GOOD), "-o", str(tmp_path / "a.json")]) == 0
+    assert _run_command_line(["render", str(GOOD), "-o", str(tmp_path / "a.json")]) == 0
     done = subprocess.run(
         [*MODULE, "render", "-", "-o", "-", "-f", "json"],
         input=GOOD.read_bytes(),
@@ -65,7 +66,7 @@ def test_an_old_file_is_replaced_and_keeps_its_mode(tmp_path: Path) -> None:
     target = tmp_path / "a.svg"
     target.write_text("old")
     target.chmod(0o640)
-    assert run_command_line(["render", str(GOOD), "-o", str(target)]) == 0
+    assert _run_command_line(["render", str(GOOD), "-o", str(target)]) == 0
     assert target.read_bytes().startswith(b"<")
     assert target.stat().st_mode & 0o777 == 0o640
 
@@ -74,20 +75,20 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     (tmp_path / "link.svg").symlink_to(tmp_path / "there/graph.svg")
     for _ in "ab":  # the file it points to is made, then replaced
-        assert run_command_line(["render", str(GOOD), "-o", str(tmp_path / "link.svg")]) == 0
+        assert _run_command_line(["render", str(GOOD), "-o", str(tmp_path / "link.svg")]) == 0
         assert (tmp_path / "link.svg").is_symlink()
         assert (tmp_path / "there/graph.svg").read_bytes().startswith(b"<")
         assert [path.name for path in (tmp_path / "there").iterdir()] == ["graph.svg"]
 
 
 def test_a_device_is_written_to(tmp_path: Path) -> None:
-    assert run_command_line(["render", str(GOOD), "-o", os.devnull, "-f", "svg"]) == 0
+    assert _run_command_line(["render", str(GOOD), "-o", os.devnull, "-f", "svg"]) == 0
     assert not Path(os.devnull).is_file()
 
 
 def test_what_is_drawn_does_not_depend_on_the_command(tmp_path: Path) -> None:
     arguments = ["--depth", "1", "--direction", "LR", "--theme", "dark", "--color-by", "device", "--title", "T"]
-    assert run_command_line(["render", str(GOOD), "-o", str(tmp_path / "a.svg"), *arguments]) == 0
+    assert _run_command_line(["render", str(GOOD), "-o", str(tmp_path / "a.svg"), *arguments]) == 0
     model = graphviz_tb.load(GOOD)
     picture = model.picture(depth=1, direction="LR", theme="dark", color_by="device", title="T")
     assert (tmp_path / "a.svg").read_bytes() == picture.render("svg")
@@ -96,20 +97,20 @@ def test_what_is_drawn_does_not_depend_on_the_command(tmp_path: Path) -> None:
 def test_open_takes_names_and_patterns(tmp_path: Path) -> None:
     graph = ROOT / "fixtures/rules/bridges.pbtxt"
     for name, shown in (("a/b", "a/b/c"), ("a/*", "a/b/c"), ("**", "a/b/c/x"), ("a/b/c/x", "a/b/c/x")):
-        assert run_command_line(["render", str(graph), "-o", str(tmp_path / "a.svg"), "--open", name]) == 0
+        assert _run_command_line(["render", str(graph), "-o", str(tmp_path / "a.svg"), "--open", name]) == 0
         assert f'data-name="{shown}"' in (tmp_path / "a.svg").read_text()
 
 
 def test_max_open_stops_with_a_notice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     graph = ROOT / "fixtures/real/mnist_cnn.pbtxt"
     assert (
-        run_command_line(["render", str(graph), "-o", str(tmp_path / "a.svg"), "--open-all", "--max-open", "60"]) == 0
+        _run_command_line(["render", str(graph), "-o", str(tmp_path / "a.svg"), "--open-all", "--max-open", "60"]) == 0
     )
     assert "--max-open" in capsys.readouterr().err
 
 
 def test_timing_lists_every_stage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command_line(["render", str(GOOD), "-o", str(tmp_path / "a.svg"), "--timing"]) == 0
+    assert _run_command_line(["render", str(GOOD), "-o", str(tmp_path / "a.svg"), "--timing"]) == 0
     shown = capsys.readouterr()
     assert shown.out == ""
     rows = dict(line.split(maxsplit=1) for line in shown.err.splitlines())
@@ -135,19 +136,19 @@ def commands() -> list[tuple[str, click.Command]]:
 def test_help_mentions_every_option_and_shows_examples(
     name: str, command: click.Command, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run_command_line([name, "--help"]) == 0
+    assert _run_command_line([name, "--help"]) == 0
     shown = capsys.readouterr().out
     assert f"tbgraph {name} " in shown.partition("Options:")[0].replace("Usage: tbgraph", "", 1)
     for option in command.params:
         if isinstance(option, click.Option) and not option.hidden:  # words of TensorBoard that do nothing here
             assert option.help, f"{option.name} is not explained"
             assert all(re.search(rf"(?<![\w-]){word}\b", shown) for word in option.opts)
-    assert run_command_line([name, "-h"]) == 0
+    assert _run_command_line([name, "-h"]) == 0
     assert capsys.readouterr().out == shown
 
 
 def test_the_first_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command_line(["--help"]) == 0
+    assert _run_command_line(["--help"]) == 0
     shown = capsys.readouterr().out
     for name, (_, _, line) in COMMANDS.items():
         assert re.search(rf"^  {name}\s", shown, re.MULTILINE)
@@ -170,7 +171,7 @@ def test_every_option_of_the_model_and_the_picture_can_be_said() -> None:
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command_line(["--version"]) == 0
+    assert _run_command_line(["--version"]) == 0
     assert graphviz_tb.__version__ in capsys.readouterr().out
 
 

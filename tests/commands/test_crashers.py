@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from graphviz_tb.commands import run_command_line
+from graphviz_tb.commands import _run_command_line
 from tests.each import each
 from tests.effort import everything
 
@@ -28,7 +28,7 @@ def test_each_command_on_each_file(
     out = ["-o", str(tmp_path / "a.svg"), "-o", str(tmp_path / "a.json"), "-o", str(tmp_path / "a.html")]
     more = {"render": out, "diff": [str(path), *out]}.get(command, [])
     refused = path.name in REFUSED
-    assert run_command_line([command, str(path), *more, "-q"]) == (3 if refused else 0), capsys.readouterr().err
+    assert _run_command_line([command, str(path), *more, "-q"]) == (3 if refused else 0), capsys.readouterr().err
     assert len(list(tmp_path.iterdir())) == (0 if refused or not more else 3)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from graphviz_tb import errors
-from graphviz_tb.commands import run_command_line
+from graphviz_tb.commands import _run_command_line
 from tests.each import each
 
 ROOT = Path(__file__).parents[2]
@@ -28,7 +28,7 @@ def out(tmp_path: Path) -> Path:
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str, code: int) -> str:
     """Run a command that must fail, and give what it said."""
-    assert run_command_line(list(arguments)) == code, capsys.readouterr().err
+    assert _run_command_line(list(arguments)) == code, capsys.readouterr().err
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "Traceback" not in shown.err
@@ -47,12 +47,12 @@ def test_a_broken_file_is_told_and_writes_nothing(name: str, out: Path, capsys: 
 def test_what_is_odd_is_a_notice_and_with_strict_an_error(
     name: str, out: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run_command_line(["render", str(BROKEN / name), "-o", str(out)]) == 0
+    assert _run_command_line(["render", str(BROKEN / name), "-o", str(out)]) == 0
     assert capsys.readouterr().err.startswith("notice: ")
-    assert run_command_line(["render", str(BROKEN / name), "-o", str(out), "--quiet"]) == 0
+    assert _run_command_line(["render", str(BROKEN / name), "-o", str(out), "--quiet"]) == 0
     assert capsys.readouterr().err == ""
     out.unlink()
-    assert run_command_line(["render", str(BROKEN / name), "-o", str(out), "--strict"]) in (3, 4)
+    assert _run_command_line(["render", str(BROKEN / name), "-o", str(out), "--strict"]) in (3, 4)
     assert not out.exists()
 
 
@@ -139,7 +139,7 @@ def test_a_line_that_cannot_be_understood(
     arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert run_command_line(arguments) == 2
+    assert _run_command_line(arguments) == 2
     shown = capsys.readouterr()
     assert shown.err
     assert "Traceback" not in shown.err
@@ -233,12 +233,12 @@ def test_an_unexpected_exception_is_70_and_says_so(
     def fail(*_: object) -> None:
         raise ValueError("a fault")
 
-    monkeypatch.setattr("graphviz_tb.pipeline.flatten", fail)
+    monkeypatch.setattr("graphviz_tb.api.pipeline.flatten", fail)
     said = refused(capsys, "render", str(GOOD), "-o", str(out), code=70)
     assert "ValueError: a fault" in said
     monkeypatch.setenv("TBGRAPH_DEBUG", "1")
     with pytest.raises(ValueError, match="a fault"):
-        run_command_line(["render", str(GOOD), "-o", str(out)])
+        _run_command_line(["render", str(GOOD), "-o", str(out)])
 
 
 def test_names_cannot_command_the_terminal(out: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from graphviz_tb import diff, load
-from graphviz_tb.commands import run_command_line
+from graphviz_tb.commands import _run_command_line
 from graphviz_tb.errors import CannotWrite
 from tests.each import each
 
@@ -51,7 +51,7 @@ def test_exit_codes(
     line: list[str], code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert run_command_line(line) == code, capsys.readouterr().err
+    assert _run_command_line(line) == code, capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 
@@ -74,7 +74,7 @@ def test_a_pipe_may_have_any_name(line: str, tmp_path: Path) -> None:
 def test_the_folder_of_a_device_need_not_be_writable(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only root may write in `/dev`, and all may write to `/dev/null`."""
     monkeypatch.setattr(os, "access", lambda path, mode: not str(path).startswith("/dev"))
-    assert run_command_line(["render", GOOD, "-o", "/dev/null", "-f", "svg"]) == 0
+    assert _run_command_line(["render", GOOD, "-o", "/dev/null", "-f", "svg"]) == 0
 
 
 def test_no_file_has_a_nul_in_its_name(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_function_names_of_thousands_of_digits(tmp_path: Path) -> None:
     (tmp_path / "b.pbtxt").write_text(f'node {{ name: "c" op: "{names[1]}" }} {text}')
     for words in (["info", "a"], ["tree", "a"], ["diff", "a", "a"], ["diff", "a", "b"]):
         paths = [str(tmp_path / f"{word}.pbtxt") for word in words[1:]]
-        assert run_command_line([words[0], *paths, "-q"]) in (0, 1)
+        assert _run_command_line([words[0], *paths, "-q"]) in (0, 1)
 
 
 @pytest.mark.parametrize(

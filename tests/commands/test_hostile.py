@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.commands import run_command_line
+from graphviz_tb.commands import _run_command_line
 from graphviz_tb.errors import CannotWrite
 from tests.each import each
 
@@ -101,7 +101,7 @@ def test_a_terminal_of_any_width(
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
     for command in ("tree", "info"):
-        assert run_command_line([command, str(GOOD)]) == 0
+        assert _run_command_line([command, str(GOOD)]) == 0
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 10_000
 
 
@@ -149,7 +149,7 @@ def test_standard_input_without_end_is_not_taken_into_memory(tmp_path: Path) -> 
 def test_long_names_of_outputs(length: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = tmp_path / ("a" * (length - 4) + ".svg")
     fits = length <= os.pathconf(tmp_path, "PC_NAME_MAX")
-    assert run_command_line(["render", str(GOOD), "-o", str(target)]) == (0 if fits else 5)
+    assert _run_command_line(["render", str(GOOD), "-o", str(target)]) == (0 if fits else 5)
     said = capsys.readouterr().err
     assert ("too long" in said) == (not fits)
     assert "fault" not in said
@@ -158,7 +158,7 @@ def test_long_names_of_outputs(length: int, tmp_path: Path, capsys: pytest.Captu
 
 def test_a_scale_that_is_no_number(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for command in (["render", str(GOOD)], ["diff", str(GOOD), str(OTHER)]):
-        assert run_command_line([*command, "-o", str(tmp_path / "x.png"), "--scale", "nan"]) == 2
+        assert _run_command_line([*command, "-o", str(tmp_path / "x.png"), "--scale", "nan"]) == 2
         assert "nan" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
@@ -168,7 +168,7 @@ def test_a_font_file_that_is_not_there_is_refused_whatever_is_written(
     suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = tmp_path / f"x.{suffix}"
-    assert run_command_line(["render", str(GOOD), "-o", str(target), "--font-file", "nowhere.ttf"]) == 2
+    assert _run_command_line(["render", str(GOOD), "-o", str(target), "--font-file", "nowhere.ttf"]) == 2
     told = "no font file 'nowhere.ttf'" if suffix in ("png", "pdf") else "--font-file changes nothing"
     assert told in capsys.readouterr().err
     assert not target.exists()
@@ -177,12 +177,12 @@ def test_a_font_file_that_is_not_there_is_refused_whatever_is_written(
 def test_a_folder_is_no_font_and_its_files_are_not_looked_at(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("graphviz_tb.read.walk.WALKED_FILES", 3)
+    monkeypatch.setattr("graphviz_tb.sources.walk.WALKED_FILES", 3)
     for number in range(5):
         (tmp_path / f"{number}.ttf").touch()
     old = tmp_path / "a.png"  # which might be one of them
     old.touch()
-    assert run_command_line(["render", str(GOOD), "-o", str(old), "--font-file", str(tmp_path)]) == 2
+    assert _run_command_line(["render", str(GOOD), "-o", str(old), "--font-file", str(tmp_path)]) == 2
     assert "no font file" in capsys.readouterr().err
 
 
@@ -194,13 +194,13 @@ def test_a_font_file_that_is_cut_short(suffix: str, tmp_path: Path, capsys: pyte
     font.write_bytes(next(Path(fontpkg_arimo.ROOT).glob("files/Arimo*.ttf")).read_bytes()[:3000])
     graph.write_text('node { name: "한글" op: "Relu" }')
     target = tmp_path / f"x.{suffix}"
-    assert run_command_line(["render", str(graph), "-o", str(target), "--font-file", str(font)]) == 2
+    assert _run_command_line(["render", str(graph), "-o", str(target), "--font-file", str(font)]) == 2
     assert repr(str(font)) in capsys.readouterr().err
     assert not target.exists()
 
 
 def test_many_stars_are_no_more_than_two(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command_line(["render", str(OTHER), "-o", str(tmp_path / "x.svg"), "--open", "*" * 3000 + "zz"]) == 2
+    assert _run_command_line(["render", str(OTHER), "-o", str(tmp_path / "x.svg"), "--open", "*" * 3000 + "zz"]) == 2
     assert "no node or group" in capsys.readouterr().err
 
 
@@ -210,7 +210,7 @@ def test_numbers_of_thousands_of_digits(name: str, preset: str, tmp_path: Path) 
     graph, target, name = tmp_path / "graph.pbtxt", tmp_path / "x.json", name.format("9" * 5000)
     names = [name, *(f"{chr(97 + at // 26)}{chr(97 + at % 26)}{name}" for at in range(60))]  # a level too wide
     graph.write_text("".join(f'node {{ name: "{each}" op: "Relu" }}' for each in names))
-    assert run_command_line(["render", str(graph), "-o", str(target), "--preset", preset]) == 0
+    assert _run_command_line(["render", str(graph), "-o", str(target), "--preset", preset]) == 0
 
 
 def test_a_tensor_of_thousands_of_dimensions(tmp_path: Path) -> None:
@@ -221,14 +221,14 @@ def test_a_tensor_of_thousands_of_dimensions(tmp_path: Path) -> None:
     for suffix in ("svg", "json", "dot"):
         target = tmp_path / f"x.{suffix}"
         title = () if suffix == "json" else ("--title", "W" * 100_000)
-        assert run_command_line(["render", str(graph), "-o", str(target), *title]) == 0
+        assert _run_command_line(["render", str(graph), "-o", str(target), *title]) == 0
         assert suffix != "dot" or max(map(len, target.read_text().split('"'))) < 16_000  # what Graphviz takes
 
 
 def test_a_scope_without_a_name_opens(tmp_path: Path) -> None:
     graph, target = tmp_path / "graph.pbtxt", tmp_path / "x.svg"
     graph.write_text('node { name: "/a" op: "A" } node { name: "/b" op: "A" input: "/a" } node { name: "c" op: "A" }')
-    assert run_command_line(["render", str(graph), "-o", str(target), "--open", ""]) == 0
+    assert _run_command_line(["render", str(graph), "-o", str(target), "--open", ""]) == 0
     assert 'data-name="/a"' in target.read_text()
 
 
@@ -249,13 +249,13 @@ def test_patterns_stop_where_a_picture_ends(tmp_path: Path, capsys: pytest.Captu
     graph, target = tmp_path / "graph.pbtxt", tmp_path / "x.svg"
     graph.write_text(calls_in_calls(12, 4))
     asked = ["render", str(graph), "-o", str(target), "--open"]
-    assert run_command_line([*asked, "::".join(["**"] * 5), "--max-open", "100"]) == 0
+    assert _run_command_line([*asked, "::".join(["**"] * 5), "--max-open", "100"]) == 0
     assert "would pass 100 boxes (--max-open)" in capsys.readouterr().err
     assert 50 < target.read_text().count("data-name=") <= 100
-    assert run_command_line([*asked, "::".join(["*"] * 12)]) == 2
+    assert _run_command_line([*asked, "::".join(["*"] * 12)]) == 2
     assert "more than 50,000 places" in capsys.readouterr().err
 
 
 def test_what_a_tree_of_several_roots_leaves_out(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command_line(["tree", str(OTHER), "--under", "**"]) == 0
+    assert _run_command_line(["tree", str(OTHER), "--under", "**"]) == 0
     assert capsys.readouterr().out.splitlines()[-1].endswith("more; --depth 0 lists all")

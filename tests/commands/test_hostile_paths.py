@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from graphviz_tb.commands import run_command_line
+from graphviz_tb.commands import _run_command_line
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 ODD = "a\u202e\x1b[31m\x07b"
@@ -35,7 +35,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("style", ["text", "json", "markdown"])
 def test_folders_of_models(style: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command_line(["diff", "old", "new", "--format", style]) == 1
+    assert _run_command_line(["diff", "old", "new", "--format", style]) == 1
     told, said = capsys.readouterr()
     assert raw(told) == raw(said) == set()
     if style == "json":
@@ -44,12 +44,12 @@ def test_folders_of_models(style: str, folder: Path, capsys: pytest.CaptureFixtu
 
 @pytest.mark.parametrize("names", [[f"{ODD}.pbtxt"], ["none"], [ODD, f"old/{ODD}.pb", "0", "0", "none", "0", "0"]])
 def test_what_git_is_told(names: list[str], folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command_line(["diff", "--git", *names]) == 0
+    assert _run_command_line(["diff", "--git", *names]) == 0
     assert raw(capsys.readouterr().out) == set()
 
 
 def test_the_title_of_a_page(folder: Path) -> None:
-    assert run_command_line(["render", f"{ODD}.pbtxt", "-q", "-o", "x.html"]) == 0
+    assert _run_command_line(["render", f"{ODD}.pbtxt", "-q", "-o", "x.html"]) == 0
     head = Path("x.html").read_text().partition("<style>")[0]
     assert raw(head) == set()
     assert "<title>a" in head

@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb import load
-from graphviz_tb.commands import run_command_line
-from graphviz_tb.commands.hotspots import find_hotspots
-from graphviz_tb.commands.report import report_on_graph
-from graphviz_tb.commands.statistics_text import statistics_lines
+from graphviz_tb.api.summary import summarize
+from graphviz_tb.commands import _run_command_line
+from graphviz_tb.commands.hotspots import find_hotspots, statistics_lines
+from graphviz_tb.commands.info_text import report_on_graph
 from graphviz_tb.commands.table import (
     TextStyle,
     as_encodable,
@@ -31,7 +31,6 @@ from graphviz_tb.commands.table import (
     shown_width,
     wrap_text,
 )
-from graphviz_tb.summary import summarize
 from tests.each import each
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -63,7 +62,7 @@ def tell(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) ->
 
     def call(*arguments: str, width: int = 80) -> tuple[int, str, str]:
         monkeypatch.setenv("COLUMNS", str(width))
-        code = run_command_line(list(arguments))
+        code = _run_command_line(list(arguments))
         done = capsys.readouterr()
         return code, done.out, done.err
 

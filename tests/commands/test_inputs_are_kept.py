@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from graphviz_tb import diff, load
-from graphviz_tb.commands import run_command_line
+from graphviz_tb.commands import _run_command_line
 from graphviz_tb.errors import ReadError, RequestError
-from graphviz_tb.read.walk import list_files_below
+from graphviz_tb.sources.walk import list_files_below
 from tests.each import each
 
 ROOT = Path(__file__).parents[2]
@@ -82,7 +82,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 )
 def test_an_input_is_never_an_output(line: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = contents(folder)
-    assert run_command_line(line.split()) == 2
+    assert _run_command_line(line.split()) == 2
     assert "is the input itself" in capsys.readouterr().err
     assert contents(folder) == before
 
@@ -127,19 +127,19 @@ def test_nor_from_python(folder: Path) -> None:
 
 def test_what_lies_beside_an_input_may_be_written_again(folder: Path) -> None:
     for _ in range(2):
-        assert run_command_line(["render", "logs", "-o", "logs/graph.svg", "-q"]) == 0
-        assert run_command_line(["render", "sm", "-o", "sm/graph.json", "-q"]) == 0
-        assert run_command_line(["diff", "sm", "sm", "-o", "sm/diff.json", "-q"]) == 0
+        assert _run_command_line(["render", "logs", "-o", "logs/graph.svg", "-q"]) == 0
+        assert _run_command_line(["render", "sm", "-o", "sm/graph.json", "-q"]) == 0
+        assert _run_command_line(["diff", "sm", "sm", "-o", "sm/diff.json", "-q"]) == 0
 
 
 @pytest.mark.parametrize("line", ["render --format svg -o x.svg", "info", "tree", "diff good.pbtxt"])
 def test_an_empty_name_is_not_the_current_folder(line: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command_line([*line.split(), ""]) == 3
+    assert _run_command_line([*line.split(), ""]) == 3
     assert "the name is empty" in capsys.readouterr().err
 
 
 def test_nor_for_run_statistics(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command_line(["render", "mnist.pbtxt", "-o", "x.svg", "--run-metadata="]) == 3
+    assert _run_command_line(["render", "mnist.pbtxt", "-o", "x.svg", "--run-metadata="]) == 3
     assert "the name is empty" in capsys.readouterr().err
     assert not Path("x.svg").exists()
 
@@ -170,11 +170,11 @@ def test_a_run_bears_its_own_name_and_a_link_finds_it(folder: Path, capsys: pyte
     for run_name in ("one", "two"):
         shutil.copytree(folder / "logs", folder / "runs" / run_name)
     (folder / "runs/best").symlink_to("two")
-    assert run_command_line(["info", "runs"]) == 0
+    assert _run_command_line(["info", "runs"]) == 0
     said = capsys.readouterr().out
     assert "best" not in said
-    assert run_command_line(["render", "runs", "--run", "best", "-o", "x.svg", "-q"]) == 0
-    assert run_command_line(["info", "runs", "--run", "best"]) == 0
+    assert _run_command_line(["render", "runs", "--run", "best", "-o", "x.svg", "-q"]) == 0
+    assert _run_command_line(["info", "runs", "--run", "best"]) == 0
     assert "best" in capsys.readouterr().out
 
 
@@ -196,7 +196,7 @@ def test_a_model_beside_folders_deeper_than_python_recurses(fixture: str, tmp_pa
     (shutil.copytree if source.is_dir() else shutil.copy)(source, tmp_path / source.name)
     subprocess.run(["mkdir", "-p", "/".join("d" * 1500)], cwd=tmp_path, check=True)
     try:
-        assert run_command_line(["diff", str(tmp_path), str(tmp_path), "-q"]) == 0
+        assert _run_command_line(["diff", str(tmp_path), str(tmp_path), "-q"]) == 0
     finally:
         subprocess.run(["rm", "-rf", "d"], cwd=tmp_path, check=True)
 
@@ -207,7 +207,7 @@ def test_a_pipe_called_like_a_model_is_none(folder: Path, capsys: pytest.Capture
         (folder / name).mkdir()
         shutil.copy("k.json", folder / name / "k.json")
         os.mkfifo(folder / name / "p.pb")
-    assert run_command_line(["diff", "one", "two"]) == 0
+    assert _run_command_line(["diff", "one", "two"]) == 0
     assert capsys.readouterr().out.startswith("k.json: same")
 
 

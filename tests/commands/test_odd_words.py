@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import graphviz_tb
-from graphviz_tb.commands import run_command_line
+from graphviz_tb.commands import _run_command_line
 from graphviz_tb.errors import RequestError
 from graphviz_tb.options import MAX_OPTION_INT, AnnotateOptions
 from graphviz_tb.proto import SavedModel
@@ -23,7 +23,7 @@ SHOWN = r"a\nb\r\x1b[31m\u202ec"
 
 
 def said(capsys: pytest.CaptureFixture[str], *line: str, code: int) -> str:
-    assert run_command_line(list(line)) == code
+    assert _run_command_line(list(line)) == code
     shown = capsys.readouterr()
     assert shown.out == ""
     return shown.err
@@ -69,7 +69,7 @@ def test_the_graphs_of_a_source_are_listed_one_a_line(tmp_path: Path, capsys: py
     (tmp_path / "saved_model.pb").write_bytes(model.SerializeToString())
     lines = said(capsys, "tree", str(tmp_path), code=2).split("\n")
     assert lines[:3] == ["error: 2 graphs, choose one:", "  --tag-set serve", r"  --tag-set 'a\r\nb'"]
-    assert run_command_line(["tree", str(tmp_path), "--tag-set", "a\r\nb"]) == 0
+    assert _run_command_line(["tree", str(tmp_path), "--tag-set", "a\r\nb"]) == 0
 
 
 @pytest.mark.parametrize("name", ["x.pbtxt", "x.json"])
@@ -103,7 +103,7 @@ def test_an_empty_word_is_no_choice(
 
 
 def test_an_empty_title_is_none(tmp_path: Path) -> None:
-    assert run_command_line(["render", GOOD, "-o", str(tmp_path / "x.svg"), "--title", ""]) == 0
+    assert _run_command_line(["render", GOOD, "-o", str(tmp_path / "x.svg"), "--title", ""]) == 0
 
 
 @each(
@@ -124,7 +124,9 @@ def test_numbers_past_the_bounds(option: str, value: str, words: str, capsys: py
 def test_the_most_is_a_number_that_is_taken(tmp_path: Path) -> None:
     assert AnnotateOptions(batch=MAX_OPTION_INT).batch == MAX_OPTION_INT
     for option in ("--depth", "--batch", "--max-open"):
-        assert run_command_line(["render", "-q", GOOD, "-o", str(tmp_path / "x.svg"), option, str(MAX_OPTION_INT)]) == 0
+        assert (
+            _run_command_line(["render", "-q", GOOD, "-o", str(tmp_path / "x.svg"), option, str(MAX_OPTION_INT)]) == 0
+        )
 
 
 @pytest.mark.parametrize("below", ["x.svg", "a/b/x.svg"])
@@ -163,4 +165,4 @@ def test_the_library_reads_standard_input_once() -> None:
 
 def test_a_limit_that_is_named_can_be_given_to_diff(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--max-bytes" in said(capsys, "diff", GOOD, GOOD, "--max-bytes", "5", code=3)
-    assert run_command_line(["diff", GOOD, GOOD, "--max-bytes", "10000000"]) == 0
+    assert _run_command_line(["diff", GOOD, GOOD, "--max-bytes", "10000000"]) == 0

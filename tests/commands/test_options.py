@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
-from graphviz_tb.commands import cli, run_command_line
+from graphviz_tb.commands import _run_command_line, cli
 from graphviz_tb.commands.options import NEGATED_FLAGS, collect_options, given_options
 from graphviz_tb.commands.render import render
 from graphviz_tb.options import MIN_VALUES, Options
@@ -61,7 +61,7 @@ def test_what_changes_nothing_is_named_as_it_was_written(
     line: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = tmp_path / "graph.json"
-    assert run_command_line(["render", "model.pb", "-o", str(target), *line]) == 2
+    assert _run_command_line(["render", "model.pb", "-o", str(target), *line]) == 2
     assert f"error: {line[0]} changes nothing in json" in capsys.readouterr().err
     assert not target.exists()
 

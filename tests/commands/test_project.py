@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from graphviz_tb.chart.cloud import CloudPlot, cloud_sheet
-from graphviz_tb.commands import run_command_line
-from graphviz_tb.model.embeddings import PointColumn
+from graphviz_tb.commands import _run_command_line
+from graphviz_tb.logs.embeddings import Projector
+from graphviz_tb.model.logs import PointColumn
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.project import project_by_pca
-from graphviz_tb.projector import Projector
 from graphviz_tb.render import svg
 from tests.project.digits import write_digits
 
@@ -23,9 +23,9 @@ TORCH = Path(__file__).parents[2] / "fixtures" / "logged" / "torch_writer"
 
 def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
     """What torch wrote, as a table and as JSON."""
-    assert run_command_line(["project", str(TORCH)]) == 0
+    assert _run_command_line(["project", str(TORCH)]) == 0
     assert re.search(r"^\. +words:00003 +10 +4 +tsv +yes", capsys.readouterr().out, re.MULTILINE)
-    assert run_command_line(["project", str(TORCH), "--json"]) == 0
+    assert _run_command_line(["project", str(TORCH), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["format"], told["version"]) == ("tbgraph-embeddings", 1)
     assert told["embeddings"] == [
@@ -41,7 +41,7 @@ def test_a_cloud_has_every_point_at_its_place(tmp_path: Path) -> None:
     write_digits(tmp_path / "log", 20)
     outputs = [tmp_path / name for name in ("a.svg", "b.svg", "c.png", "d.pdf")]
     for output in outputs:
-        assert run_command_line(["project", str(tmp_path / "log"), "-q", "-o", str(output)]) == 0
+        assert _run_command_line(["project", str(tmp_path / "log"), "-q", "-o", str(output)]) == 0
     text = outputs[0].read_text()
     assert text == outputs[1].read_text()
     assert outputs[2].read_bytes().startswith(b"\x89PNG")
@@ -76,7 +76,7 @@ def test_what_is_wrong_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str
         ([log, "--method", "lle", "-o", picture], 2, "lle"),
         ([log, "--theme", "pink", "-o", picture], 2, "pink"),
     ):
-        assert run_command_line(["project", *words]) == code, words
+        assert _run_command_line(["project", *words]) == code, words
         assert said in capsys.readouterr().err, words
     assert not Path(picture).exists()
 

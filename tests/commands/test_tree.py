@@ -12,12 +12,11 @@ from typing import Any
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.commands import run_command_line
-from graphviz_tb.commands.branches import open_screenful, open_to_depth, walk_branches
+from graphviz_tb.api.outline import outline_model
+from graphviz_tb.commands import _run_command_line
 from graphviz_tb.commands.table import TextStyle, join_fitting, json_lines
 from graphviz_tb.commands.tree import SCREEN_LINES
-from graphviz_tb.commands.tree_text import TreeWriter
-from graphviz_tb.outline import outline_model
+from graphviz_tb.commands.tree_text import TreeWriter, open_screenful, open_to_depth, walk_branches
 from graphviz_tb.proto import GraphDef
 from tests.each import each
 from tests.timing import within
@@ -38,7 +37,7 @@ def tell(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) ->
 
     def call(*arguments: str, width: int = 80) -> tuple[int, list[str], str]:
         monkeypatch.setenv("COLUMNS", str(width))
-        code = run_command_line(["tree", *arguments])
+        code = _run_command_line(["tree", *arguments])
         done = capsys.readouterr()
         return code, done.out.splitlines(), done.err
 

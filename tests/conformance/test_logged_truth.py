@@ -19,9 +19,9 @@ import numpy as np
 import pytest
 
 from graphviz_tb import Log, open_log
-from graphviz_tb.model.logged import BlobPoints, CurvePoints, HistogramPoints, Series, TensorPoints
-from graphviz_tb.page.hparams import trials_table
-from graphviz_tb.read.logged.layouts import read_custom_charts
+from graphviz_tb.events.plugins import read_custom_charts
+from graphviz_tb.model.logs import BlobPoints, CurvePoints, HistogramPoints, Series, TensorPoints
+from graphviz_tb.page.log import trials_table
 
 LOGS = Path(__file__).parents[2] / "fixtures" / "logged"
 ANSWERS = Path(__file__).parent / "logged"

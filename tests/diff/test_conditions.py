@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from graphviz_tb.commands.diff_codes import diff_exit_code, parse_conditions
+from graphviz_tb.commands.diff import diff_exit_code, parse_conditions
 from graphviz_tb.diff import diff
 from graphviz_tb.errors import RequestError, UnknownChoice
 from tests.diff.pairs import FIXTURES

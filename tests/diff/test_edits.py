@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.commands import run_command_line
+from graphviz_tb.commands import _run_command_line
 from graphviz_tb.diff import assert_same, diff
 from graphviz_tb.diff.report.lines import lines_of
 from graphviz_tb.diff.result import Changes
+from graphviz_tb.formats.reading import read_source
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.read import read_source
 from tests.diff.apply import apply
 from tests.diff.pairs import FIXTURES, shuffled
 from tests.each import each
@@ -76,7 +76,7 @@ def test_an_edit_is_one_change(edit: str, form: str, kind: str, layer: str, word
 def test_what_a_form_cannot_show_is_the_same(edit: str, form: str) -> None:
     assert changes_of(edit, form).same
     assert_same(EDITS / f"base.{form}", EDITS / f"{edit}.{form}")
-    assert run_command_line(["diff", "-q", str(EDITS / f"base.{form}"), str(EDITS / f"{edit}.{form}")]) == 0
+    assert _run_command_line(["diff", "-q", str(EDITS / f"base.{form}"), str(EDITS / f"{edit}.{form}")]) == 0
 
 
 @each(("edit", "form"), part([(row[0], row[1]) for row in TABLE if row[1] != JSON], 3))
@@ -143,29 +143,29 @@ def test_each_change_has_its_own_numbers() -> None:
 @each("word", ["attributes", "signature"])
 @each(("edit", "form"), sorted({(row[0], row[1]) for row in TABLE}))
 def test_what_fails(edit: str, form: str, word: str) -> None:
-    code = run_command_line(
+    code = _run_command_line(
         ["diff", "-q", "--fail-on", word, *(str(EDITS / f"{one}.{form}") for one in ("base", edit))]
     )
     assert code == (word == "attributes" and edit != "renamed")
 
 
 def test_two_forms_are_refused(capfd: Any) -> None:
-    assert run_command_line(["diff", str(EDITS / "base.json"), str(EDITS / "base.frozen.pb")]) == 2
+    assert _run_command_line(["diff", str(EDITS / "base.json"), str(EDITS / "base.frozen.pb")]) == 2
     assert "cannot be compared" in capfd.readouterr().err
 
 
 def test_git_is_never_ended(capfd: Any, tmp_path: Any) -> None:
     (tmp_path / "no.pb").write_text("nothing of a graph: {")
-    assert run_command_line(["diff", "--git", str(tmp_path / "no.pb")]) == 0
+    assert _run_command_line(["diff", "--git", str(tmp_path / "no.pb")]) == 0
     assert capfd.readouterr().out.startswith("no graph: ")
     assert (
-        run_command_line(
+        _run_command_line(
             ["diff", "--git", "m.pb", str(tmp_path / "no.pb"), "0", "1", str(EDITS / "base.frozen.pb"), "0", "1"]
         )
         == 0
     )
     assert capfd.readouterr().out.splitlines()[1].startswith("no graph: ")
-    assert run_command_line(["diff", "--git", str(EDITS / "base.json")]) == 0
+    assert _run_command_line(["diff", "--git", str(EDITS / "base.json")]) == 0
     assert "\nsmall/activation activation=relu\n" in capfd.readouterr().out
 
 
@@ -175,12 +175,12 @@ def test_folders_are_paired_by_path(capfd: Any, tmp_path: Any) -> None:
         (tmp_path / folder / "deep" / "m.json").write_bytes((EDITS / f"{edit}.json").read_bytes())
     (tmp_path / "new" / "more.pb").write_bytes((EDITS / "base.frozen.pb").read_bytes())
     old, new = str(tmp_path / "old"), str(tmp_path / "new")
-    assert run_command_line(["diff", old, new]) == 1
+    assert _run_command_line(["diff", old, new]) == 1
     told = capfd.readouterr().out
     assert "deep/m.json: 1 change" in told
     assert "more.pb: added" in told
-    assert run_command_line(["diff", old, old]) == 0
-    assert run_command_line(["diff", old, new, "-f", "markdown"]) == 1
+    assert _run_command_line(["diff", old, old]) == 0
+    assert _run_command_line(["diff", old, new, "-f", "markdown"]) == 1
     assert "## deep/m.json" in capfd.readouterr().out
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from graphviz_tb.api.pipeline import load
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.match.follow import ways
 from graphviz_tb.diff.match.found import Reason, nodes, scopes
@@ -19,7 +20,6 @@ from graphviz_tb.diff.result import Changes
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.measure import text_width
 from graphviz_tb.model.theme import THEMES
-from graphviz_tb.pipeline import load
 from graphviz_tb.proto import GraphDef
 from tests.diff.blocks import SAME, stack
 from tests.diff.pairs import copied

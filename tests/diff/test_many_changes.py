@@ -31,7 +31,8 @@ def test_each_change_looks_at_its_own_nodes() -> None:
 @pytest.mark.slow
 def test_a_change_with_very_many_consequences() -> None:
     def change(count: int) -> Change:
-        behind = tuple(Change("changed", "attribute", None, f"n{number}", 1, {}, edits=NodeEdits(ops=((number, number),)))
+        behind = tuple(Change("changed", "attribute", None, f"n{number}", 1, {},
+                              edits=NodeEdits(ops=((number, number),)))
                        for number in range(count))  # fmt: skip
         return Change("changed", "op", None, "x", 1, {}, consequences=behind, edits=NodeEdits(ops=((-1, -1),)))
 

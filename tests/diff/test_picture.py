@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from graphviz_tb.api.pipeline import load
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.picture.both import picture
 from graphviz_tb.diff.picture.merge import merge_graphs
@@ -13,7 +14,6 @@ from graphviz_tb.diff.picture.overlay import DARK, LIGHT, overlay
 from graphviz_tb.diff.picture.rows import places
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.pipeline import load
 from graphviz_tb.proto import GraphDef
 from tests.diff.blocks import ODD, SAME, stack
 from tests.diff.pairs import FIXTURES, REAL, chain, copied, graph_def, renamed

@@ -6,7 +6,7 @@ from graphviz_tb.diff.changes.interface import same_result, same_tensor, signatu
 from graphviz_tb.diff.changes.outputs import differ, spec
 from graphviz_tb.diff.match.found import Reason, nodes
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.model.loaded import Signature, TensorSpec
+from graphviz_tb.model.sources import Signature, TensorSpec
 from graphviz_tb.model.tensors import Tensor
 from tests.diff.test_causes import graph
 from tests.diff.test_limits import matching

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from graphviz_tb.algorithms.calls import OpCounter
+from graphviz_tb.api.pipeline import load
 from graphviz_tb.diff.picture import opened, rows
 from graphviz_tb.diff.picture.merge import Merged
 from graphviz_tb.diff.picture.opened import GroupPaths, ways
 from graphviz_tb.diff.picture.rows import HOLDS, edge_states, group_signs, places
 from graphviz_tb.diff.report.lines import lines_of
+from graphviz_tb.graphs.calls import OpCounter
 from graphviz_tb.limits import MAX_NESTED_OPEN_GROUPS
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paths import RowPath, child_path, content_rows
-from graphviz_tb.pipeline import load
 from graphviz_tb.proto import GraphDef
 from tests.conftest import cpu_seconds
 from tests.diff.test_causes import graph

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphviz_tb.annotate.infer.constants import constant_elements
+from graphviz_tb.annotate.infer.constant_folding import _constant_elements
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.columns.values import numbers, payload, tensor_word
 from graphviz_tb.proto import GraphDef, TensorProto
-from graphviz_tb.view.attribute_words import tensor_value_text as card_word
+from graphviz_tb.words.attributes import _tensor_value_text as card_word
 from tests.each import each
 
 # DataType in types.proto: how numpy calls it, and the field of TensorProto that lists its numbers.
@@ -114,7 +114,7 @@ def test_a_damaged_tensor_has_a_word(dtype: int) -> None:
         assert tensor_word(one)
         assert payload(one)
         assert card_word(one)
-        constant_elements(one)
+        _constant_elements(one)
         numbers(one)
 
 

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 
 from graphviz_tb import load
+from graphviz_tb.api.pipeline import Model
 from graphviz_tb.expand import Expander
 from graphviz_tb.expand.members import MemberExpander
 from graphviz_tb.model.metagraph import Metagraph
-from graphviz_tb.model.stacks import is_stack
-from graphviz_tb.pipeline import Model
+from graphviz_tb.model.paths import is_stack
 from graphviz_tb.proto import GraphDef
 from tests.effort import examples
 from tests.properties.graphs import graph_defs, openable, unlike_blocks

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import graphviz_tb
-from graphviz_tb.expand.bridges import EdgeIndex, find_body_crossings
+from graphviz_tb.expand.bridges import EdgeIndex, _find_body_crossings
 from graphviz_tb.model.hierarchy import RowKind
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
@@ -24,6 +24,6 @@ def test_borders_are_the_same_one_by_one_and_all_at_once(name: str) -> None:
     assert groups
     for row in groups:
         files.asked = 0
-        alone, filed = find_body_crossings(hierarchy, files, row), files.borders.crossings_of_group(row)
+        alone, filed = _find_body_crossings(hierarchy, files, row), files.borders.crossings_of_group(row)
         for column in ("edge", "inner", "other", "inbound", "slot"):
             assert np.array_equal(getattr(alone, column), getattr(filed, column)), (row, column)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.algorithms.called_again import repeatedly_called_scopes
-from graphviz_tb.algorithms.components import strong_components
+from graphviz_tb.api.pipeline import Model
+from graphviz_tb.graphs.level_flow import repeatedly_called_scopes
+from graphviz_tb.graphs.traversal import strong_components
 from graphviz_tb.model.hierarchy import FOLD_ROW, SERIES_ROW
-from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from graphviz_tb import load
+from graphviz_tb.api.pipeline import Model
 from graphviz_tb.errors import TbGraphError
 from graphviz_tb.expand.copies import MemberCopies
 from graphviz_tb.model.metagraph import Metagraph
+from graphviz_tb.model.paths import is_stack
 from graphviz_tb.model.skeleton import Skeleton
-from graphviz_tb.model.stacks import is_stack
-from graphviz_tb.page.copied import CopiedLevels, renumber_level
-from graphviz_tb.pipeline import Model
-from graphviz_tb.view.labels import describe_contents, drawn_label
+from graphviz_tb.page.walk import CopiedLevels, renumber_level
+from graphviz_tb.words.line_labels import describe_contents, drawn_label
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 FILES = sorted([*(FIXTURES / "real").glob("*.pb*"), *(FIXTURES / "rules").glob("*.pbtxt")])

@@ -7,17 +7,16 @@ from itertools import pairwise
 
 import pytest
 
-from graphviz_tb.expand import extract_by_hand
-from graphviz_tb.expand.drawable import crowded_neighbours
+from graphviz_tb.expand import _extract_by_hand
+from graphviz_tb.expand.drawn_bridges import _crowded_neighbours, _data_order, _tensorboard_order
 from graphviz_tb.expand.extract import (
     MAX_CHILDREN_KEEPING_CONTROL,
     MAX_READABLE_CHILDREN,
     ExtractInput,
+    _degree_fence,
+    _nodes_above_bound,
     choose_extracted,
-    degree_fence,
-    nodes_above_bound,
 )
-from graphviz_tb.expand.order import data_order, tensorboard_order
 from graphviz_tb.model.metagraph import Bridge, DrawingMask, Metaedge
 from graphviz_tb.options import ExpandOptions
 from tests.conftest import cpu_seconds
@@ -100,14 +99,14 @@ def test_a_level_of_hardly_any_children_has_no_hub(count: int) -> None:
 
 def test_the_upper_fence() -> None:
     # positions n/4 and 3n/4 rounded half up: of 1 … 6 the third and the sixth
-    assert degree_fence(range(1, 7), 1, 0) == 6 + (6 - 3)
-    assert degree_fence(range(1, 7), 4, 0) == 6 + 4 * (6 - 3)
-    assert degree_fence([5, 5, 5, 5], 4, 2) == 5
-    assert degree_fence([1, 1, 1, 1], 4, 2) == 2
+    assert _degree_fence(range(1, 7), 1, 0) == 6 + (6 - 3)
+    assert _degree_fence(range(1, 7), 4, 0) == 6 + 4 * (6 - 3)
+    assert _degree_fence([5, 5, 5, 5], 4, 2) == 5
+    assert _degree_fence([1, 1, 1, 1], 4, 2) == 2
 
 
 def test_the_highest_first_and_of_equals_the_last() -> None:
-    assert nodes_above_bound({0: 3, 1: 9, 2: 3, 3: 2}, 2) == [1, 2, 0]
+    assert _nodes_above_bound({0: 3, 1: 9, 2: 3, 3: 2}, 2) == [1, 2, 0]
 
 
 @pytest.mark.parametrize(("edges", "cut"), [(4, False), (5, True)])
@@ -185,30 +184,30 @@ def test_more_than_four_bridges_to_one_neighbour_are_a_crowd(count: int, crowd: 
     # the fifth leads elsewhere, so that there are always more than four in all
     inbound = [Bridge(child, 7, True, 1, 0, 0, True) for child in range(count)]
     other = [Bridge(9, 8, False, 1, 0, 0, True)]
-    assert crowded_neighbours([*inbound, *other], 4) == ({(7, True)} if crowd else set(), set())
+    assert _crowded_neighbours([*inbound, *other], 4) == ({(7, True)} if crowd else set(), set())
     controls = [Bridge(child, 7, child % 2 == 0, 0, 1, 0, True) for child in range(count)]
-    assert crowded_neighbours([*controls, *other], 4) == (set(), {7} if crowd else set())
+    assert _crowded_neighbours([*controls, *other], 4) == (set(), {7} if crowd else set())
 
 
 def test_orders_of_children_along_the_data() -> None:
     # a ─▶ b ─▶ c ─▶ d ─▶ e, a ─▶ d; z is joined by control only
     edges = [*data((0, 1), (1, 2), (2, 3), (0, 3), (3, 4)), *control((4, 5))]
-    assert data_order(edges) == {0: 0, 1: 1, 2: 2, 3: 3, 4: 4}
-    theirs = tensorboard_order(edges)
+    assert _data_order(edges) == {0: 0, 1: 1, 2: 2, 3: 3, 4: 4}
+    theirs = _tensorboard_order(edges)
     assert theirs[4] < theirs[3]  # on purpose: the last visit counts
     assert 5 not in theirs
 
 
 def test_children_on_a_cycle_have_no_order() -> None:
-    assert data_order(data((0, 1), (1, 2), (2, 1), (2, 3))) == {0: 0}
+    assert _data_order(data((0, 1), (1, 2), (2, 1), (2, 3))) == {0: 0}
 
 
 def test_what_is_put_away_by_hand_is_a_source_only_if_it_feeds_more_than_it_is_fed() -> None:
     # 0 ─▶ 1 ─▶ 2 and 1 ─▶ 3: of 0 an edge leaves, 1 has two out and one in
     edges = data((0, 1), (1, 2), (1, 3))
-    assert extract_by_hand(DrawingMask(), level(4, edges), [1]) == DrawingMask((), (1,), frozenset({0, 1, 2}))
+    assert _extract_by_hand(DrawingMask(), level(4, edges), [1]) == DrawingMask((), (1,), frozenset({0, 1, 2}))
     # of 1 as many leave as come in
-    even = extract_by_hand(DrawingMask(), level(3, data((0, 1), (1, 2))), [1])
+    even = _extract_by_hand(DrawingMask(), level(3, data((0, 1), (1, 2))), [1])
     assert even == DrawingMask((1,), (), frozenset({0, 1}))
 
 
@@ -241,6 +240,6 @@ def test_thousands_of_children_are_put_away_at_once() -> None:
     edges = data(*((child, child + step) for child in range(2970) for step in range(1, 31)))
     wide = level(3000, edges)
     with seconds(5):
-        mask = extract_by_hand(DrawingMask(), wide, range(3000))
+        mask = _extract_by_hand(DrawingMask(), wide, range(3000))
     assert len(mask.extracted_children) == 3000
     assert len(mask.stubbed) == len(edges)

@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphviz_tb import load
+from graphviz_tb.api.pipeline import Model
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.paths import RowPath, parent_path
-from graphviz_tb.model.stacks import sole_open_members, sole_stack, usual_member
-from graphviz_tb.pipeline import Model
+from graphviz_tb.model.paths import RowPath, parent_path, sole_open_members, sole_stack, usual_member
 from graphviz_tb.proto import GraphDef
 
 Line = tuple[str, str, str]

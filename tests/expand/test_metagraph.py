@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import graphviz_tb
-from graphviz_tb.expand.loops import loop_back_edges
+from graphviz_tb.api.pipeline import Model
+from graphviz_tb.expand.calls import loop_back_edges
 from graphviz_tb.model.paths import RowPath
-from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 
 Rule = Callable[..., Model]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from graphviz_tb.api.pipeline import load
 from graphviz_tb.expand import bridges
-from graphviz_tb.pipeline import load
 from graphviz_tb.proto import GraphDef
 
 MANY = 40

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import graphviz_tb
-from graphviz_tb.algorithms.node_columns import NODES_PER_BATCH
+from graphviz_tb.api.pipeline import Model
 from graphviz_tb.errors import DuplicateNode, UnknownInput
+from graphviz_tb.graphs.node_columns import NODES_PER_BATCH
 from graphviz_tb.model.graph import Graph, Mark
-from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 from tests.conftest import cpu_seconds
 from tests.each import each

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import graphviz_tb
-from graphviz_tb.commands.report import count_rows
-from graphviz_tb.pipeline import Model
-from graphviz_tb.summary import summarize
-from graphviz_tb.view.labels import describe_contents, line_label
-from graphviz_tb.view.node_labels import NodeLabels
+from graphviz_tb.api.pipeline import Model
+from graphviz_tb.api.summary import summarize
+from graphviz_tb.commands.info_text import _count_rows
+from graphviz_tb.words.line_labels import _line_label, describe_contents
+from graphviz_tb.words.view import NodeLabels
 
 CALL = 'node { name: "call" op: "PartitionedCall" input: "x" attr { key: "f" value { func { name: "%s" } } } }'
 X = 'node { name: "x" op: "Placeholder" }'
@@ -52,7 +52,7 @@ def test_lines_from_a_switch_say_for_which_value_of_the_condition_they_are() -> 
     level = model.metagraph((0,))
     names = [model.hierarchy.name[row] for row in level.children]
     said = {
-        names[edge.target]: (line_label(edge), describe_contents(edge))
+        names[edge.target]: (_line_label(edge), describe_contents(edge))
         for edge in level.edges
         if names[edge.source] == "Switch"
     }
@@ -65,10 +65,10 @@ def test_lines_from_a_switch_say_for_which_value_of_the_condition_they_are() -> 
 def test_a_switch_of_a_loop_names_no_branch() -> None:
     model = graphviz_tb.load(COND.replace('"Placeholder"', '"LoopCond"').encode())
     level = model.metagraph((0,))
-    assert not any("if" in line_label(edge) for edge in level.edges)
+    assert not any("if" in _line_label(edge) for edge in level.edges)
 
 
 def test_control_edges_into_constants_are_counted_apart() -> None:
     summary = summarize((model := graphviz_tb.load(COND.encode())).hierarchy, model.facts)
     assert (summary.edges.control, summary.edges.control_into_marks) == (1, 1)
-    assert {row[0]: row[2] for row in count_rows(summary)}["edges"] == "5 data, 1 control (1 into marks, not drawn)"
+    assert {row[0]: row[2] for row in _count_rows(summary)}["edges"] == "5 data, 1 control (1 into marks, not drawn)"

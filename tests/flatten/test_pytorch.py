@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from graphviz_tb import load
+from graphviz_tb.api.pipeline import Model
 from graphviz_tb.interpret.pytorch import pytorch_label
 from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.options import FlattenOptions
-from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef, NodeDef
 from tests.conftest import FIXTURES
 from tests.each import each

@@ -7,7 +7,7 @@ import tracemalloc
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphviz_tb.flatten.embedding import tensorboard_strict_name
+from graphviz_tb.flatten.tensorboard import _tensorboard_strict_name
 from graphviz_tb.options import FlattenOptions
 from graphviz_tb.proto import GraphDef
 from tests.flat import flatten
@@ -18,7 +18,7 @@ NAMES = st.text("ab-/", max_size=6)
 @given(st.sets(NAMES), NAMES)
 def test_a_name_is_a_scope_or_is_around_one(scopes: set[str], name: str) -> None:
     around = {scope[:end] for scope in scopes for end in range(1, len(scope) + 1) if f"{scope}/"[end] == "/"}
-    assert (tensorboard_strict_name(name, sorted(scopes)) != name) == (name in around)
+    assert (_tensorboard_strict_name(name, sorted(scopes)) != name) == (name in around)
 
 
 def test_scopes_around_a_deep_name_are_not_listed() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from graphviz_tb.interpret import weight_names
+from graphviz_tb.interpret import variables
 from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.options import FlattenOptions
 from graphviz_tb.proto import GraphDef
@@ -253,8 +253,8 @@ def test_the_name_of_a_variable_is_read_once_for_all_that_use_it(monkeypatch: py
     reads = [node(f"r{at}", "ReadVariableOp", "h", dtype=FLOAT) for at in range(50)]
     users = [node(f"y{at}", "Relu", f"r{at}") for at in range(50)]
     read: list[int] = []
-    declared = weight_names.declared_weight_facts
-    monkeypatch.setattr(weight_names, "declared_weight_facts", lambda *given: read.append(given[1]) or declared(*given))
+    declared = variables._declared_weight_facts
+    monkeypatch.setattr(variables, "_declared_weight_facts", lambda *given: read.append(given[1]) or declared(*given))
     weights = flatten(GraphDef(node=[handle, *reads, *users])).meaning.weights
     assert {weight.variable for weight in weights.values()} == {"v" * 1000}
     assert len(read) == 1 < len(weights)

@@ -6,13 +6,13 @@ from collections import Counter
 
 from hypothesis import given
 
-from graphviz_tb.algorithms.calls import OpCounter
+from graphviz_tb.api.pipeline import Model, load
 from graphviz_tb.expand.bridges import EdgeIndex, open_group_crossings
+from graphviz_tb.graphs.calls import OpCounter
 from graphviz_tb.model.hierarchy import RowKind
 from graphviz_tb.model.paths import RowPath, child_path, parent_path, path_address
-from graphviz_tb.pipeline import Model, load
+from graphviz_tb.open.groups import opens_without_recursion
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.view.opening import opens_without_recursion
 from tests.effort import examples
 from tests.functions.strategies import Instances, graphs
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from graphviz_tb.algorithms.calls import OpCounter
-from graphviz_tb.commands import run_command_line
+from graphviz_tb.api.pipeline import Model, load
+from graphviz_tb.commands import _run_command_line
 from graphviz_tb.errors import UnknownNode
+from graphviz_tb.graphs.calls import OpCounter
 from graphviz_tb.model.paths import child_path, path_address
-from graphviz_tb.pipeline import Model, load
 from graphviz_tb.proto import GraphDef
 from tests.each import each
 from tests.effort import part
@@ -216,9 +216,9 @@ def test_more_ops_than_a_number_holds(
     assert "≥ 1\N{THIN SPACE}000\N{THIN SPACE}000\N{THIN SPACE}000 ops" in load(file).picture().render("svg").decode()
     assert load(file).picture().render("html")
     assert (
-        run_command_line(["info", str(file), "--json"])
-        == run_command_line(["info", str(file)])
-        == run_command_line(["tree", str(file)])
+        _run_command_line(["info", str(file), "--json"])
+        == _run_command_line(["info", str(file)])
+        == _run_command_line(["tree", str(file)])
         == 0
     )
     said = capsys.readouterr().out

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from graphviz_tb.algorithms.calls import OpCounter
-from graphviz_tb.group import fold_graph
+from graphviz_tb.fold import fold_graph
+from graphviz_tb.graphs.calls import OpCounter
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paths import is_valid_path, neighbour_path, path_address
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.view.node_labels import NodeLabels
+from graphviz_tb.words.view import NodeLabels
 from tests.flat import flatten
 from tests.timing import seconds
 

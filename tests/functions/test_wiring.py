@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from graphviz_tb.expand.calls import call_wiring
+from graphviz_tb.api.pipeline import Model, load
+from graphviz_tb.expand.calls import _call_wiring
 from graphviz_tb.model.graph import Function
-from graphviz_tb.pipeline import Model, load
 from graphviz_tb.proto import GraphDef
 from tests.flat import flatten
 
@@ -141,7 +141,7 @@ def test_functions_of_one_dataset_capture_one_after_the_other() -> None:
     graph = flatten(GraphDef(node=[*inputs(4), node], library=library))
     for attr, at, expected in (("key_func", 0, {1: [1]}), ("reduce_func", 1, {2: [1], 3: [2]})):
         found: Function = graph.functions[at]
-        joined = call_wiring(graph, 4, attr, found)
+        joined = _call_wiring(graph, 4, attr, found)
         assert {
             slot: joined.arguments_of_input(slot) for slot in range(1, 4) if joined.arguments_of_input(slot)
         } == expected

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graphviz_tb.chart.measures import MEASURES
 from graphviz_tb.color import SCHEMES
-from graphviz_tb.formats import RENDERERS
+from graphviz_tb.output.renderers import RENDERERS
 from tests.fuzz.families.graphs import ODD
 
 MODELS = [

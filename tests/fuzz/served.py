@@ -93,7 +93,7 @@ def written(random: Random, folder: Path) -> Path:
 
 def trial(seed: int, count: int) -> list[str]:
     """Serve one log, and ask it so many things; what is wrong."""
-    from graphviz_tb.serve.app import application
+    from graphviz_tb.serve.server import application
     from graphviz_tb.serve.settings import Settings
 
     random, wrong = Random(seed), []

@@ -41,7 +41,7 @@ def warm_up() -> None:
     """Import what a command imports when it runs, once for all trials."""
     from graphviz_tb import load
     from graphviz_tb.diff import diff
-    from graphviz_tb.formats import RENDERERS
+    from graphviz_tb.output.renderers import RENDERERS
 
     data = b'node { name: "a/b" op: "x" } node { name: "c" op: "y" input: "a/b" }'
     picture = load(data).picture()

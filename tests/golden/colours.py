@@ -8,10 +8,10 @@ from typing import Any
 from forests import forest, stretched
 
 import graphviz_tb
+from graphviz_tb.api.pipeline import Model
 from graphviz_tb.color import SCHEMES, make_colouring
 from graphviz_tb.color.colouring import Colouring, NumberColouring
 from graphviz_tb.model.paths import RowPath
-from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 
 VALUES = (-2.0, -1.0, -0.3, 0.0, 0.001, 0.1, 0.24, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 1.0, 3.0)

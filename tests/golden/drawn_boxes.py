@@ -7,18 +7,12 @@ import zlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from graphviz_tb.group.flow.box import FlowBox, SymbolTable, make_group, make_stack, walk_boxes
-from graphviz_tb.group.flow.finish import enforce_limits
-from graphviz_tb.group.flow.heads import fold_heads
-from graphviz_tb.group.flow.periods import candidate_periods, number_words, periodic_stretches
-from graphviz_tb.group.flow.readable import reading_cost, simplify_level
-from graphviz_tb.group.flow.regions import stack_parallel_parts
-from graphviz_tb.group.flow.repeats import fold_repeats, is_stage
-from graphviz_tb.group.flow.sequence import SequenceElement
-from graphviz_tb.group.flow.setting import FoldContext
-from graphviz_tb.group.flow.sizes import narrow_to_limit
-from graphviz_tb.group.flow.stages import fold_stages
-from graphviz_tb.group.flow.words import Vocabulary
+from graphviz_tb.fold.flow.box import FlowBox, SymbolTable, make_group, make_stack, walk_boxes
+from graphviz_tb.fold.flow.invariants import FoldContext, enforce_limits, narrow_to_limit
+from graphviz_tb.fold.flow.names import Vocabulary
+from graphviz_tb.fold.flow.regions import _reading_cost, _simplify_level, _stack_parallel_parts
+from graphviz_tb.fold.flow.repeats import _is_stage, fold_heads, fold_repeats, fold_stages
+from graphviz_tb.fold.flow.sequence import SequenceElement, candidate_periods, number_words, periodic_stretches
 from graphviz_tb.limits import Meter
 from graphviz_tb.model.hierarchy import GroupOrigin
 
@@ -107,7 +101,8 @@ class Drawn:
 def shape(boxes: Sequence[FlowBox]) -> str:
     """What groups there are, as one line."""
     return " ".join(
-        f"{GroupOrigin(box.how).name.lower()}{box.symbol}×{box.ops}({shape([*box.feeders, *box.members])})" if box.members
+        f"{GroupOrigin(box.how).name.lower()}{box.symbol}×{box.ops}({shape([*box.feeders, *box.members])})"
+        if box.members
         else f"{box.symbol}{'+' * len(box.feeders)}"
         for box in boxes
     )  # fmt: skip
@@ -118,9 +113,9 @@ def folded(name: str) -> list[str]:
     drawn = Drawn(name)
     boxes, total = drawn.boxes(), drawn.luck.choice((10, 20, 30, 100))
     limit = drawn.luck.choice((4, 6, 16))
-    lines = [f"{reading_cost(boxes)} {[is_stage(box) for box in walk_boxes(boxes) if box.members]}"]
-    lines.append(shape(simplify_level(list(boxes), limit, total)))
-    lines.append(shape(stack_parallel_parts(list(boxes), drawn.setting)))
+    lines = [f"{_reading_cost(boxes)} {[_is_stage(box) for box in walk_boxes(boxes) if box.members]}"]
+    lines.append(shape(_simplify_level(list(boxes), limit, total)))
+    lines.append(shape(_stack_parallel_parts(list(boxes), drawn.setting)))
     lines.append(shape(narrow_to_limit(boxes, drawn.setting, limit)))
     lines.append(shape(enforce_limits(boxes, drawn.setting)))
     return lines

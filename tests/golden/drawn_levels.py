@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
-from graphviz_tb.arrange import ArrangeOptions, PortConstraints, arrange, child_port_constraints
-from graphviz_tb.arrange.large import arrange_plain_rows as plain_rows
+from graphviz_tb.arrange.level import ArrangeOptions, PortConstraints, arrange, child_port_constraints
+from graphviz_tb.arrange.plain_rows import arrange_plain_rows as plain_rows
 from graphviz_tb.expand.extract import ExtractInput, choose_extracted
 from graphviz_tb.model.metagraph import Bridge, DrawingMask, Metaedge, Metagraph
 from graphviz_tb.options import ExpandOptions

@@ -10,15 +10,21 @@ from typing import Any
 
 from drawn_levels import MANY, level, outside
 
-from graphviz_tb.arrange import arrange
-from graphviz_tb.model.level import LevelGaps, WireStroke
+from graphviz_tb.arrange.level import arrange
+from graphviz_tb.graphs.skyline import Skyline, SkylineRect
 from graphviz_tb.model.scene import Text
-from graphviz_tb.model.skyline import Skyline, SkylineRect
-from graphviz_tb.place.auxiliary import place_blocks
+from graphviz_tb.model.skeleton import LevelGaps, WireStroke
 from graphviz_tb.place.coordinates import place_level
-from graphviz_tb.place.label_places import LineLabel, place_labels
-from graphviz_tb.place.steep import cross_steeply
-from graphviz_tb.place.tracks import RankHop, assign_tracks, gap_height, is_label_shut_in, is_wire_crossed
+from graphviz_tb.place.frames import _place_blocks
+from graphviz_tb.place.labels import LineLabel, place_labels
+from graphviz_tb.place.tracks import (
+    RankHop,
+    assign_tracks,
+    cross_steeply,
+    gap_height,
+    is_label_shut_in,
+    is_wire_crossed,
+)
 
 WIDTHS = (24, 60, 88, 88, 140, 300)
 GAPS = (
@@ -89,7 +95,7 @@ def beside(name: str) -> Iterator[Any]:
             Text(0, 14 * line, "x", "x", 10, luck.choice((30, 200)), "note", "start")
             for line in range(luck.randrange(3))
         ]
-        area = place_blocks(core, sky, blocks, lines)
+        area = _place_blocks(core, sky, blocks, lines)
         yield area.width, area.height, checksum((area.places, area.texts, area.rules))
 
 

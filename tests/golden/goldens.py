@@ -21,10 +21,10 @@ from typing import Any
 from kept import KEPT, differing
 
 import graphviz_tb
+from graphviz_tb.api.pipeline import Picture
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.view import View
-from graphviz_tb.pipeline import Picture
 
 HERE = Path(__file__).parent
 REAL = HERE.parents[1] / "fixtures" / "real"

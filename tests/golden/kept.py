@@ -38,18 +38,18 @@ from rooms import ROOMS, of_each_op, of_keras, roomed
 from writers import composed, legend_columns, rasters, sheets, written
 
 import graphviz_tb
+from graphviz_tb.api.pipeline import Model
 from graphviz_tb.color import SCHEMES, make_colouring
 from graphviz_tb.diff import diff
 from graphviz_tb.errors import UnknownNode
+from graphviz_tb.formats.reading import read_source
 from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy, RowKind
-from graphviz_tb.model.loaded import as_graph_def
 from graphviz_tb.model.paths import RowPath as RowPath
 from graphviz_tb.model.scene import DIRECTIONS
+from graphviz_tb.model.sources import as_graph_def
 from graphviz_tb.model.view import View
-from graphviz_tb.pipeline import Model
 from graphviz_tb.place.quality import measure_quality
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.read import read_source
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 HERE = Path(__file__).parent / "stages"

@@ -13,15 +13,16 @@ from networks import network
 from plants import plant
 
 import graphviz_tb
+from graphviz_tb.api.pipeline import Model
 from graphviz_tb.errors import RequestError
 from graphviz_tb.model.hierarchy import SERIES_ROW
 from graphviz_tb.model.paths import path_address
+from graphviz_tb.open.groups import open_groups
+from graphviz_tb.open.repeats import _unrolled_layers, quiet_rows
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.view import NodeLabels, RowFinder, open_groups, quiet_rows
-from graphviz_tb.view.select import with_program_names
-from graphviz_tb.view.unrolled import unrolled_layers
+from graphviz_tb.search.names import RowFinder, _with_program_names
+from graphviz_tb.words.view import NodeLabels
 
 LIMITS = (3, 9, 30)
 
@@ -47,7 +48,7 @@ def growing(name: str) -> Iterator[Any]:
     yield from (path_address(model.hierarchy, path) for path in found)
     quiet = np.flatnonzero(quiet_rows(model.hierarchy)).tolist()
     stacks = np.flatnonzero(model.hierarchy.kind == SERIES_ROW).tolist()
-    yield quiet, sorted(unrolled_layers(model.hierarchy, stacks))
+    yield quiet, sorted(_unrolled_layers(model.hierarchy, stacks))
 
 
 def opened_as_asked(name: str) -> Iterator[Any]:
@@ -97,7 +98,7 @@ def patterns(text: str, luck: random.Random) -> Iterator[str]:
 def named(model: Model) -> Iterator[Any]:
     """What rows are called that have a label, by a picture and by the program; what these names find."""
     hierarchy = model.hierarchy
-    in_program, labels = with_program_names(hierarchy), NodeLabels(hierarchy, lambda path: None)
+    in_program, labels = _with_program_names(hierarchy), NodeLabels(hierarchy, lambda path: None)
     yield [(row, labels.short_label((row,))) for row in sorted(hierarchy.labels)]
     names = in_program.name if in_program else hierarchy.name
     yield [(row, name) for row, name in enumerate(names) if name != hierarchy.name[row]]

@@ -16,15 +16,13 @@ from graphviz_tb.model.drawing import Drawing, Label
 from graphviz_tb.model.paint import Caption
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render import compose
+from graphviz_tb.render.compose import SheetLayout
 from graphviz_tb.render.dot import dot_text
-from graphviz_tb.render.hatches import replace_hatch
-from graphviz_tb.render.ink import RasterWork, raster_work
-from graphviz_tb.render.legend import LegendBlock, LegendEntry
+from graphviz_tb.render.legend import LegendBlock, LegendEntry, legend_shapes
 from graphviz_tb.render.pdf import pdf_bytes
-from graphviz_tb.render.png import raster_size
-from graphviz_tb.render.rows import legend_shapes
-from graphviz_tb.render.sheet import SheetLayout
-from graphviz_tb.render.svg import svg_bytes
+from graphviz_tb.render.png import _raster_size
+from graphviz_tb.render.raster_work import RasterWork, raster_work
+from graphviz_tb.render.svg import replace_hatch, svg_bytes
 
 
 def composed(name: str) -> Iterator[Any]:
@@ -104,7 +102,7 @@ def rasters(name: str) -> Iterator[Any]:
         drawn = (2 ** luck.uniform(10, 27), 2 ** luck.uniform(10, 40)) if luck.random() < 0.7 else ()
         options = luck.choice(({}, {}, {"scale": luck.choice((0.5, 1.0, 3.0))}, {"width": luck.randrange(1, 20_000)}))
         try:
-            size = raster_size(RasterWork(wide, high, *drawn), PictureOptions(**options))
+            size = _raster_size(RasterWork(wide, high, *drawn), PictureOptions(**options))
             yield wide, high, options, size.width, size.height, round(size.zoom, 4), round(size.asked, 4), size.limit
         except RequestError as error:
             yield wide, high, options, str(error)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from graphviz_tb.group.flow.box import FlowBox, SymbolTable
-from graphviz_tb.group.flow.dag import Dag, make_dag
-from graphviz_tb.group.flow.setting import FoldContext
-from graphviz_tb.group.flow.words import Vocabulary
+from graphviz_tb.fold.flow.box import Dag, FlowBox, SymbolTable, make_dag
+from graphviz_tb.fold.flow.invariants import FoldContext
+from graphviz_tb.fold.flow.names import Vocabulary
 from graphviz_tb.limits import Meter
 
 

@@ -7,11 +7,11 @@ from random import Random
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.group.flow.box import FlowBox, SymbolTable
-from graphviz_tb.group.flow.repeats import fold_repeats
-from graphviz_tb.group.flow.sequence import SequenceElement
-from graphviz_tb.group.flow.setting import FoldContext, level_budget
-from graphviz_tb.group.flow.words import Vocabulary
+from graphviz_tb.fold.flow.box import FlowBox, SymbolTable
+from graphviz_tb.fold.flow.invariants import FoldContext, level_budget
+from graphviz_tb.fold.flow.names import Vocabulary
+from graphviz_tb.fold.flow.repeats import fold_repeats
+from graphviz_tb.fold.flow.sequence import SequenceElement
 from graphviz_tb.model.hierarchy import RowKind
 from graphviz_tb.proto import GraphDef
 from tests.timing import seconds

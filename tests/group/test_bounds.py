@@ -7,15 +7,14 @@ from typing import Any
 import pytest
 
 import graphviz_tb
-from graphviz_tb.group.flow.box import FlowBox, SymbolTable
-from graphviz_tb.group.flow.dag import make_dag
-from graphviz_tb.group.flow.order import FlowOrder
-from graphviz_tb.group.flow.regions import find_narrow_places
-from graphviz_tb.group.flow.setting import FoldContext, level_budget
-from graphviz_tb.group.flow.words import Vocabulary
+from graphviz_tb.caches import lazy_constant
+from graphviz_tb.fold.flow.box import FlowBox, SymbolTable, make_dag
+from graphviz_tb.fold.flow.invariants import FoldContext, level_budget
+from graphviz_tb.fold.flow.names import Vocabulary
+from graphviz_tb.fold.flow.order import FlowOrder
+from graphviz_tb.fold.flow.regions import _find_narrow_places
 from graphviz_tb.limits import Meter
 from graphviz_tb.model.hierarchy import RowKind
-from graphviz_tb.model.later import lazy_constant
 from graphviz_tb.proto import GraphDef
 
 BEHIND = 14  # different ops after the repetitions, so that the level is large enough to be folded
@@ -78,7 +77,7 @@ def test_at_most_six_lines_cross_a_narrow_place(lines: int, wide: int, places: i
         list(range(40)), list(range(40)), lazy_constant(cut), frozenset(), frozenset(), [False] * 40, [0] * 40
     )
     dag = make_dag([FlowBox("", 0, 1, row) for row in range(40)], [[] for _ in range(40)])
-    found, ends = find_narrow_places(dag, order, FoldContext(Vocabulary([]), SymbolTable(), Meter(0)))
+    found, ends = _find_narrow_places(dag, order, FoldContext(Vocabulary([]), SymbolTable(), Meter(0)))
     assert (found, len(ends)) == (wide, places)
 
 

@@ -8,7 +8,7 @@ import networkx as nx
 import pytest
 from networkx.algorithms.isomorphism import categorical_edge_match, categorical_node_match
 
-from graphviz_tb.algorithms.canonical import canonical_certificate
+from graphviz_tb.graphs.canonical import canonical_certificate
 from tests.each import each
 
 Edges = set[tuple[int, int, int]]
@@ -75,7 +75,7 @@ def test_certificates_are_equal_exactly_where_another_library_finds_the_graphs_e
 def test_a_search_that_is_cut_short_says_so(monkeypatch: pytest.MonkeyPatch, refinements: int, complete: bool) -> None:
     # a ring of seven: each is singled out to see what that gives, then one, and that tells all others apart
     assert 1 + 7 + 1 == 9
-    monkeypatch.setattr("graphviz_tb.algorithms.canonical.MAX_REFINEMENTS", refinements)
+    monkeypatch.setattr("graphviz_tb.graphs.canonical.MAX_REFINEMENTS", refinements)
     assert canonical_certificate([1] * 7, [(node, (node + 1) % 7, 1) for node in range(7)])[1] is complete
 
 

@@ -7,8 +7,8 @@ import random
 import pytest
 
 from graphviz_tb import load
+from graphviz_tb.api.pipeline import Model
 from graphviz_tb.model.hierarchy import GroupOrigin, RowKind
-from graphviz_tb.pipeline import Model
 
 
 class Network:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from graphviz_tb.group.flow.circles import break_flow_cycles
-from graphviz_tb.group.flow.sorting import FlowSorting, start_sorting
+from graphviz_tb.fold.flow.items import FlowSorting, _break_flow_cycles, _start_sorting
 from tests.group.boxes import rows
 
 Pairs = list[tuple[int, int]]
@@ -18,7 +17,7 @@ def sorting(count: int, pairs: Pairs, variables: tuple[int, ...] = (), scopes: t
     for number in scopes:
         made[number].scope = True
     source, target = np.array(sorted(pairs, key=lambda pair: pair[1]) or np.empty((0, 2)), np.int64).T
-    return start_sorting(made, source, target, [number in variables for number in range(count)])
+    return _start_sorting(made, source, target, [number in variables for number in range(count)])
 
 
 def hub(neighbours: int) -> Pairs:
@@ -30,7 +29,7 @@ def hub(neighbours: int) -> Pairs:
 def test_the_one_busy_box_of_a_circle_moves_aside(neighbours: int, away: set[int]) -> None:
     # more than three times as many neighbours as the others, which have two
     level = sorting(12, hub(neighbours))
-    break_flow_cycles(level, set().__contains__)
+    _break_flow_cycles(level, set().__contains__)
     assert level.away == away
     assert level.rings == ([] if away else [[0, 1, 2]])
 
@@ -39,7 +38,7 @@ def test_of_two_equally_busy_boxes_the_first_moves_aside() -> None:
     lines = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)]
     lines += [(0, 5 + number) for number in range(5)] + [(2, 5 + number) for number in range(5)]
     level = sorting(12, lines)
-    break_flow_cycles(level, set().__contains__)
+    _break_flow_cycles(level, set().__contains__)
     assert level.away == {0}
     assert level.rings == []
 
@@ -49,34 +48,34 @@ def test_circles_inside_circles_are_opened_one_after_the_other() -> None:
     lines = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (5, 3)]
     lines += [(0, 6 + number) for number in range(9)] + [(3, 6 + number) for number in range(7)]
     level = sorting(16, lines)
-    break_flow_cycles(level, set().__contains__)
+    _break_flow_cycles(level, set().__contains__)
     assert level.away == {0, 3}
 
 
 def test_a_series_that_was_asked_for_moves_aside_where_it_closes_a_circle() -> None:
     level = sorting(4, [(0, 1), (1, 0), (1, 2), (2, 3)])
-    break_flow_cycles(level, {1, 2}.__contains__)
+    _break_flow_cycles(level, {1, 2}.__contains__)
     assert level.away == {1}
 
 
 def test_a_loop_stays_whole_whatever_is_busy_in_it() -> None:
     level = sorting(12, [*hub(9)[:2], *hub(9)[3:]])
     level.back = [(2, 0)]
-    break_flow_cycles(level, set().__contains__)
+    _break_flow_cycles(level, set().__contains__)
     assert level.away == set()
     assert level.rings == [[0, 1, 2]]
 
 
 def test_variables_close_no_circle() -> None:
     level = sorting(3, [(0, 1), (1, 2), (2, 0)], variables=(1,))
-    break_flow_cycles(level, set().__contains__)
+    _break_flow_cycles(level, set().__contains__)
     assert level.rings == []
 
 
 def test_what_moved_aside_closes_no_circle() -> None:
     level = sorting(5, [(0, 1), (1, 0), (2, 3), (3, 2)])
     level.away = {1}
-    break_flow_cycles(level, set().__contains__)
+    _break_flow_cycles(level, set().__contains__)
     assert level.rings == [[2, 3]]
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphviz_tb.group.flow.box import FlowBox, make_group
-from graphviz_tb.group.flow.columns import ChildEdges
-from graphviz_tb.group.flow.guard import open_cyclic_groups
+from graphviz_tb.fold.flow.box import FlowBox, make_group
+from graphviz_tb.fold.flow.invariants import open_cyclic_groups
+from graphviz_tb.fold.flow.levels import ChildEdges
 from graphviz_tb.model.hierarchy import GroupOrigin
 from tests.each import each
 

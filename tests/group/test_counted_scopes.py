@@ -6,7 +6,7 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.errors import UnknownNode
-from graphviz_tb.group.in_code import find_code_names, scopes_with_counter
+from graphviz_tb.fold.labels import _scopes_with_counter, find_code_names
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.proto import GraphDef
 from tests.each import each
@@ -40,7 +40,7 @@ def test_a_scope_is_counted_where_its_name_without_the_number_is_free(
     names: list[str], counted: dict[str, str]
 ) -> None:
     made = scopes(*names)
-    assert {made.name[row]: name for row, name in scopes_with_counter(made).items()} == counted
+    assert {made.name[row]: name for row, name in _scopes_with_counter(made).items()} == counted
 
 
 def test_a_name_is_taken_in_its_own_function_only() -> None:
@@ -54,7 +54,7 @@ def test_a_name_is_taken_in_its_own_function_only() -> None:
     hierarchy = load(graph, folds=False).hierarchy
     found = {
         (hierarchy.name[hierarchy.ancestors(row)[0]], hierarchy.name[row]): name
-        for row, name in scopes_with_counter(hierarchy).items()
+        for row, name in _scopes_with_counter(hierarchy).items()
     }
     assert sorted(found.values()) == ["dense", "tanh"]
     assert len(found) == 2

@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphviz_tb.group.flow.dag import Dag
-from graphviz_tb.group.flow.everywhere import (
+from graphviz_tb.fold.flow.box import Dag
+from graphviz_tb.fold.flow.order import (
+    _find_collectors,
+    _find_global_values,
+    _meeting_depth,
+    _select_broadcasts,
+    _select_memories,
+    box_depths,
     boxes_needing_few,
-    find_collectors,
-    find_global_values,
-    meeting_depth,
-    select_broadcasts,
-    select_memories,
     with_ancestors,
 )
-from graphviz_tb.group.flow.order import box_depths
 from tests.each import each
 from tests.group.boxes import wired
 
@@ -30,7 +30,7 @@ def chain(count: int, first: int = 0) -> list[tuple[int, int]]:
 
 def wide(dag: Dag) -> list[int]:
     """What is read everywhere, the boxes standing in the order of their numbers."""
-    return find_global_values(dag, box_depths(dag), list(range(len(dag))))
+    return _find_global_values(dag, box_depths(dag), list(range(len(dag))))
 
 
 @each(
@@ -67,15 +67,15 @@ def test_what_meets_other_flow_at_one_place_only_is_the_beginning_of_a_region() 
 def test_a_way_meets_other_flow_where_something_else_comes_in() -> None:
     # 0 ─▶ 1 ─▶ 2 ─▶ 3 ◀─ 4, and 0 ─▶ 2
     dag = wired(5, (0, 1), (1, 2), (0, 2), (2, 3), (4, 3))
-    assert meeting_depth(dag, box_depths(dag), 0, 1) == 3
-    assert meeting_depth(dag, box_depths(dag), 4, 3) == 3
-    assert meeting_depth(wired(2, (0, 1)), [0, 1], 0, 1) == 1
+    assert _meeting_depth(dag, box_depths(dag), 0, 1) == 3
+    assert _meeting_depth(dag, box_depths(dag), 4, 3) == 3
+    assert _meeting_depth(wired(2, (0, 1)), [0, 1], 0, 1) == 1
 
 
 @pytest.mark.parametrize(("length", "depth"), [(20, 19), (33, 32), (40, 32)])
 def test_a_way_is_followed_for_thirty_two_boxes(length: int, depth: int) -> None:
     dag = wired(length, *chain(length))
-    assert meeting_depth(dag, box_depths(dag), 0, 1) == depth
+    assert _meeting_depth(dag, box_depths(dag), 0, 1) == depth
 
 
 @each(
@@ -85,14 +85,14 @@ def test_a_way_is_followed_for_thirty_two_boxes(length: int, depth: int) -> None
 def test_a_broadcast_needs_little_itself(boxes: int, needs: int, small: bool) -> None:
     # a chain of so many boxes, whose last is read everywhere
     dag = wired(boxes, *chain(needs))
-    assert select_broadcasts(dag, [needs - 1]) == ({needs - 1} if small else set())
+    assert _select_broadcasts(dag, [needs - 1]) == ({needs - 1} if small else set())
 
 
 def test_a_broadcast_that_needs_many_boxes_at_once_is_none() -> None:
     dag = wired(20, *((source, 9) for source in range(8)))
-    assert select_broadcasts(dag, [9]) == set()  # nine boxes with itself
+    assert _select_broadcasts(dag, [9]) == set()  # nine boxes with itself
     dag = wired(20, *((source, 9) for source in range(7)))
-    assert select_broadcasts(dag, [9]) == {9}
+    assert _select_broadcasts(dag, [9]) == {9}
 
 
 def test_a_memory_is_what_a_part_gives_that_nothing_else_comes_from() -> None:
@@ -100,20 +100,20 @@ def test_a_memory_is_what_a_part_gives_that_nothing_else_comes_from() -> None:
     alone = wired(5, (0, 1), (1, 2), (2, 4))
     shared = wired(5, (0, 1), (1, 2), (2, 4), (1, 3))
     none, aside = [False] * 5, [False, False, False, True, False]
-    assert select_memories(shared, [2], set(), aside) == {2}  # what hangs on the side is needed by nothing
-    assert select_memories(shared, [2], {1}, none) == {2}
-    assert select_memories(wired(5, (0, 1), (1, 2), (2, 4), (0, 3)), [2], set(), none) == set()
-    assert select_memories(alone, [2], set(), none) == {2}
-    assert select_memories(shared, [2], set(), none) == set()
+    assert _select_memories(shared, [2], set(), aside) == {2}  # what hangs on the side is needed by nothing
+    assert _select_memories(shared, [2], {1}, none) == {2}
+    assert _select_memories(wired(5, (0, 1), (1, 2), (2, 4), (0, 3)), [2], set(), none) == set()
+    assert _select_memories(alone, [2], set(), none) == {2}
+    assert _select_memories(shared, [2], set(), none) == set()
 
 
 def test_two_memories_may_come_from_one_part() -> None:
     # positions 0 ─▶ 1 (sine) and 2 (cosine); 3 takes from another part, 4, which 5 needs too
     lines = [(0, 1), (0, 2), (4, 3), (4, 5)]
     none = [False] * 6
-    assert select_memories(wired(6, *lines), [1, 2], set(), none) == {1, 2}
-    assert select_memories(wired(6, *lines), [1, 2, 3], set(), none) == set()
-    assert select_memories(wired(6, *lines[:3]), [1, 2, 3], set(), none) == {1, 2, 3}
+    assert _select_memories(wired(6, *lines), [1, 2], set(), none) == {1, 2}
+    assert _select_memories(wired(6, *lines), [1, 2, 3], set(), none) == set()
+    assert _select_memories(wired(6, *lines[:3]), [1, 2, 3], set(), none) == {1, 2, 3}
 
 
 @pytest.mark.parametrize(
@@ -126,12 +126,12 @@ def test_two_memories_may_come_from_one_part() -> None:
 def test_a_collector_takes_from_eight_depths(boxes: int, sources: range | tuple[int, ...], collects: bool) -> None:
     last = boxes - 1
     dag = wired(boxes, *chain(last), *((source, last) for source in sources))
-    assert find_collectors(dag, box_depths(dag)) == ({last} if collects else set())
+    assert _find_collectors(dag, box_depths(dag)) == ({last} if collects else set())
 
 
 def test_sources_of_one_depth_make_no_collector() -> None:
     dag = wired(24, *((source, 23) for source in range(23)))
-    assert find_collectors(dag, box_depths(dag)) == set()
+    assert _find_collectors(dag, box_depths(dag)) == set()
 
 
 def test_what_boxes_need_is_looked_for_to_its_sources() -> None:

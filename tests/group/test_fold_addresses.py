@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb import load
-from graphviz_tb.group.flow.addresses import group_addresses
-from graphviz_tb.group.flow.box import FlowBox
+from graphviz_tb.api.pipeline import Model
+from graphviz_tb.fold.flow.box import FlowBox
+from graphviz_tb.fold.flow.titles import group_addresses
 from graphviz_tb.model.hierarchy import GroupOrigin
 from graphviz_tb.model.paths import path_address
-from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 from tests.effort import examples
 

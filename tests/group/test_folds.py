@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import graphviz_tb
+from graphviz_tb.api.pipeline import Model
 from graphviz_tb.model.hierarchy import RowKind
-from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 
 REAL = Path(__file__).parents[2] / "fixtures/real"

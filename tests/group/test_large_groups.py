@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import graphviz_tb
-from graphviz_tb.algorithms.calls import uncalled_functions
+from graphviz_tb.graphs.calls import uncalled_functions
 from graphviz_tb.proto import GraphDef
 from tests.timing import within
 

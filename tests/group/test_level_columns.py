@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.group.flow import fold_by_flow
-from graphviz_tb.group.flow.columns import Siblings, first_equal_levels, level_columns, number_by_place
-from graphviz_tb.group.series import SeriesRun
+from graphviz_tb.fold.flow.levels import Siblings, _number_by_place, first_equal_levels, level_columns
+from graphviz_tb.fold.flow.plan import fold_by_flow
+from graphviz_tb.fold.series import SeriesRun
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.options import GroupOptions
 from graphviz_tb.proto import GraphDef
@@ -143,7 +143,7 @@ def test_edges_of_handles_and_into_storage_say_so() -> None:
 
 def level_of(*labels: str) -> list[str]:
     """The labels of a level as they are compared with those of others, in the order of names."""
-    return number_by_place(sorted(labels))
+    return _number_by_place(sorted(labels))
 
 
 @each(
@@ -167,5 +167,5 @@ def test_a_level_without_groups_tells_of_those_that_differ_in_numbers(path: Path
     made = load(path, folds=False).hierarchy
     groups, notices = fold_by_flow(made, [], GroupOptions())
     with pytest.MonkeyPatch.context() as each_level:
-        each_level.setattr("graphviz_tb.group.flow.replace_label_numbers", lambda held, levels: held)
+        each_level.setattr("graphviz_tb.fold.flow.plan.replace_label_numbers", lambda held, levels: held)
         assert fold_by_flow(made, [], GroupOptions()) == (groups, notices)

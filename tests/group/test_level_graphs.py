@@ -7,17 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphviz_tb.algorithms.components import weak_components
-from graphviz_tb.group.flow.box import FlowBox, make_group
-from graphviz_tb.group.flow.dag import (
+from graphviz_tb.fold.flow.box import (
+    FlowBox,
     contract_groups,
     dag_components,
     find_cycles,
     has_single_entry,
     is_acyclic,
+    make_group,
     strong_components,
     sub_dag,
 )
+from graphviz_tb.graphs.traversal import weak_components
 from graphviz_tb.model.hierarchy import GroupOrigin
 from tests.group.boxes import wired
 

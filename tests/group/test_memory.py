@@ -7,8 +7,8 @@ import random
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.group.flow.dag import Dag
-from graphviz_tb.group.flow.everywhere import select_memories
+from graphviz_tb.fold.flow.box import Dag
+from graphviz_tb.fold.flow.order import _select_memories
 from graphviz_tb.model.hierarchy import RowKind
 from graphviz_tb.proto import GraphDef
 
@@ -142,5 +142,5 @@ def test_users_are_counted_once_however_many_boxes_share_their_sources() -> None
     after = [list(range(box + 1, count)) for box in range(count)]  # each box feeds all behind it
     before = [list(range(box)) for box in range(count)]
     side = Counted([False] * count)
-    assert not select_memories(Dag([], before, after), list(range(1, count - 1)), set(), side)
+    assert not _select_memories(Dag([], before, after), list(range(1, count - 1)), set(), side)
     assert side.asked <= count * count

@@ -6,18 +6,18 @@ from itertools import pairwise
 
 import pytest
 
-from graphviz_tb.group.flow.dag import Dag, make_dag
-from graphviz_tb.group.flow.names import (
+from graphviz_tb.caches import lazy_constant
+from graphviz_tb.fold.flow.box import Dag, make_dag
+from graphviz_tb.fold.flow.names import (
     NameFamily,
-    adopt_unnamed_between,
-    families_on_cycles,
+    Vocabulary,
+    _adopt_unnamed_between,
+    _families_on_cycles,
+    _is_connected,
+    _make_disjoint,
     find_name_families,
-    is_connected,
-    make_disjoint,
 )
-from graphviz_tb.group.flow.order import FlowOrder
-from graphviz_tb.group.flow.words import Vocabulary
-from graphviz_tb.model.later import lazy_constant
+from graphviz_tb.fold.flow.order import FlowOrder
 from tests.group.boxes import rows, setting, wired
 
 
@@ -92,7 +92,7 @@ def test_what_lies_between_is_adopted_in_a_stretch_that_is_not_much_longer(far: 
     place = [line.index(box) for box in range(20)]
     assert place[2] - place[0] == far
     order = FlowOrder(line, place, lazy_constant([0] * 20), frozenset(), frozenset(), [False] * 20, [0] * 20)
-    assert adopt_unnamed_between(dag, order, (0, 2)) == ((0, 1, 2) if adopted else (0, 2))
+    assert _adopt_unnamed_between(dag, order, (0, 2)) == ((0, 1, 2) if adopted else (0, 2))
 
 
 @pytest.mark.parametrize(("between", "adopted"), [(1, True), (2, True), (3, False)])
@@ -100,35 +100,35 @@ def test_no_more_is_adopted_than_a_group_has_members(between: int, adopted: bool
     dag = wired(between + 4, *chain(between + 2))
     order = setting().order(dag)
     members = (0, between + 1)
-    assert adopt_unnamed_between(dag, order, members) == (tuple(range(between + 2)) if adopted else members)
+    assert _adopt_unnamed_between(dag, order, members) == (tuple(range(between + 2)) if adopted else members)
 
 
 @pytest.mark.parametrize(("members", "together"), [(2, True), (12, True), (13, False)])
 def test_few_boxes_hang_together_by_a_common_neighbour(members: int, together: bool) -> None:
     def ends(dag: Dag) -> bool:
-        return is_connected(dag, tuple(range(1, members + 1)))
+        return _is_connected(dag, tuple(range(1, members + 1)))
 
     assert ends(wired(members + 1, *((0, box) for box in range(1, members + 1)))) is together
     assert ends(wired(members + 1, *((box, 0) for box in range(1, members + 1)))) is together
 
 
 def test_a_neighbour_before_one_and_behind_the_other_joins_nothing() -> None:
-    assert not is_connected(wired(3, (1, 0), (0, 2)), (1, 2))
-    assert is_connected(wired(3, (1, 2)), (1, 2))
-    assert not is_connected(wired(4, (1, 2)), (1, 2, 3))
+    assert not _is_connected(wired(3, (1, 0), (0, 2)), (1, 2))
+    assert _is_connected(wired(3, (1, 2)), (1, 2))
+    assert not _is_connected(wired(4, (1, 2)), (1, 2, 3))
 
 
 def test_a_box_stays_in_the_first_group_and_a_group_of_one_is_gone() -> None:
-    found = make_disjoint([named(0, 1), named(1, 2, 3), named(3, 4)])
+    found = _make_disjoint([named(0, 1), named(1, 2, 3), named(3, 4)])
     assert [group.members for group in found] == [(0, 1), (2, 3)]
 
 
 def test_groups_in_a_circle_are_named() -> None:
     dag = wired(6, *chain(6))
-    assert families_on_cycles(dag, []) == set()
-    assert families_on_cycles(dag, [named(0, 1), named(2, 3)]) == set()
-    assert families_on_cycles(dag, [named(0, 2), named(4, 5)]) == {0}
-    assert families_on_cycles(dag, [named(4, 5), named(0, 2), named(1, 3)]) == {1, 2}
+    assert _families_on_cycles(dag, []) == set()
+    assert _families_on_cycles(dag, [named(0, 1), named(2, 3)]) == set()
+    assert _families_on_cycles(dag, [named(0, 2), named(4, 5)]) == {0}
+    assert _families_on_cycles(dag, [named(4, 5), named(0, 2), named(1, 3)]) == {1, 2}
 
 
 def test_equal_layers_in_each_of_several_families_are_no_repeat() -> None:

@@ -7,11 +7,11 @@ import tracemalloc
 import pytest
 
 import graphviz_tb
-from graphviz_tb.group.flow.words import Vocabulary
+from graphviz_tb.fold.flow.names import Vocabulary
 from graphviz_tb.model.hierarchy import GroupOrigin, RowKind
-from graphviz_tb.model.stacks import repetition_count
+from graphviz_tb.model.paths import repetition_count
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.view.node_labels import NodeLabels
+from graphviz_tb.words.view import NodeLabels
 from tests.each import each
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from graphviz_tb import load
+from graphviz_tb.api.pipeline import Model
 from graphviz_tb.model.hierarchy import SERIES_ROW
-from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 
 

@@ -6,17 +6,16 @@ from itertools import pairwise
 
 import pytest
 
-from graphviz_tb.group.flow.box import SymbolTable
-from graphviz_tb.group.flow.dag import Dag
-from graphviz_tb.group.flow.order import (
+from graphviz_tb.fold.flow.box import Dag, SymbolTable
+from graphviz_tb.fold.flow.order import (
+    _count_crossing_lines,
+    _order_by_demand,
+    _start_of_last_part,
     box_depths,
+    box_tokens,
     compute_flow_order,
-    count_crossing_lines,
     ignore_far_lines,
-    order_by_demand,
-    start_of_last_part,
 )
-from graphviz_tb.group.flow.tokens import box_tokens
 from tests.each import each
 from tests.group.boxes import rows, wired
 
@@ -29,7 +28,7 @@ def chain(first: int, stop: int) -> list[tuple[int, int]]:
 def cut(dag: Dag, far: int | None = None, broadcast: tuple[int, ...] = (), memory: tuple[int, ...] = ()) -> list[int]:
     """How many lines cross behind each box, these standing in the order of their numbers."""
     places = list(range(len(dag)))
-    return count_crossing_lines(dag, box_depths(dag), places, places, broadcast, memory, far)
+    return _count_crossing_lines(dag, box_depths(dag), places, places, broadcast, memory, far)
 
 
 def test_a_box_crosses_each_place_up_to_its_last_user_once() -> None:
@@ -57,7 +56,7 @@ def test_before_the_last_of_two_towers_no_place_is_narrow(first: int, second: in
     join = first + second
     dag = wired(join + 2, *chain(0, first), *chain(first, join), (first - 1, join), (join - 1, join), (join, join + 1))
     places = list(range(len(dag)))
-    assert start_of_last_part(dag, places, ()) == begins
+    assert _start_of_last_part(dag, places, ()) == begins
     assert cut(dag)[0] == (2 if begins else 1)
 
 
@@ -70,20 +69,20 @@ def test_equal_ways_that_meet_first_of_all_are_parts_too(lengths: list[int], beg
     lines = [line for start, length in zip(starts, lengths, strict=True) for line in chain(start, start + length)]
     lines += [(start + length - 1, join) for start, length in zip(starts, lengths, strict=True)]
     dag = wired(join + 3, *lines, *chain(join, join + 3))
-    assert start_of_last_part(dag, list(range(join + 3)), ()) == begins
+    assert _start_of_last_part(dag, list(range(join + 3)), ()) == begins
 
 
 def test_a_broadcast_joins_no_parts() -> None:
     # box 0 is read by two towers of four, 1 … 4 and 5 … 8, which meet in 9
     lines = [(0, 1), (0, 5), *chain(1, 5), *chain(5, 9), (4, 9), (8, 9)]
     places = list(range(10))
-    assert start_of_last_part(wired(10, *lines), places, ()) == 0
-    assert start_of_last_part(wired(10, *lines), places, (0,)) == 5
+    assert _start_of_last_part(wired(10, *lines), places, ()) == 0
+    assert _start_of_last_part(wired(10, *lines), places, (0,)) == 5
 
 
 def line(dag: Dag, first: tuple[int, ...] = (), then: tuple[int, ...] = ()) -> tuple[list[int], list[int]]:
     """The order of demand, and which boxes are on the side."""
-    found, place, side = order_by_demand(dag, box_depths(dag), first, then)
+    found, place, side = _order_by_demand(dag, box_depths(dag), first, then)
     assert [found[spot] for spot in place] == list(range(len(dag)))
     return found, [box for box in range(len(dag)) if side[box]]
 

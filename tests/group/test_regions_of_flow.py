@@ -7,19 +7,18 @@ from itertools import pairwise
 
 import pytest
 
-from graphviz_tb.group.flow.box import FlowBox, walk_boxes
-from graphviz_tb.group.flow.dag import Dag, make_dag
-from graphviz_tb.group.flow.finish import enforce_limits
-from graphviz_tb.group.flow.order import compute_flow_order
-from graphviz_tb.group.flow.regions import (
-    find_meeting_place,
-    find_shared_inputs,
-    fold_flow,
-    fold_inside_region,
-    make_elements,
-    min_equal_branches,
-    stack_equal_boxes,
-    stack_parallel_parts,
+from graphviz_tb.fold.flow.box import Dag, FlowBox, make_dag, walk_boxes
+from graphviz_tb.fold.flow.invariants import enforce_limits
+from graphviz_tb.fold.flow.order import compute_flow_order
+from graphviz_tb.fold.flow.regions import (
+    _find_meeting_place,
+    _find_shared_inputs,
+    _fold_flow,
+    _fold_inside_region,
+    _make_elements,
+    _min_equal_branches,
+    _stack_equal_boxes,
+    _stack_parallel_parts,
 )
 from graphviz_tb.model.hierarchy import GroupOrigin
 from tests.each import each
@@ -46,13 +45,13 @@ def heights(boxes: Sequence[FlowBox]) -> list[int]:
 
 @each(("ops", "fewest"), [(1, 1 << 30), (2, 1 << 30), (3, 3), (19, 3), (20, 2), (500, 2)])
 def test_three_equal_branches_are_a_stack_or_two_large_ones(ops: int, fewest: int) -> None:
-    assert min_equal_branches(FlowBox("", 1, ops)) == fewest
+    assert _min_equal_branches(FlowBox("", 1, ops)) == fewest
 
 
 def test_a_stack_stands_in_the_place_of_its_first_member() -> None:
     boxes = [*rows("a"), *rows("b", "c", "d", symbol=9), *rows("e", "f", "g", symbol=8)]
     boxes = [boxes[0], boxes[1], boxes[4], boxes[2], boxes[5], boxes[3]]
-    found = stack_equal_boxes(boxes, setting(), lambda box: 3)
+    found = _stack_equal_boxes(boxes, setting(), lambda box: 3)
     assert heights(found) == [0, 3, 0, 0]
     assert found[0] is boxes[0]
     assert found[1].sideways
@@ -66,7 +65,7 @@ def test_a_stack_stands_in_the_place_of_its_first_member() -> None:
 def test_equal_parts_are_a_stack_where_they_are_large_or_the_level_is_too_wide(
     count: int, ops: int, most: int, tall: bool
 ) -> None:
-    found = stack_parallel_parts(rows(*"abcdefgh"[:count], ops=ops, symbol=4), setting(most=most))
+    found = _stack_parallel_parts(rows(*"abcdefgh"[:count], ops=ops, symbol=4), setting(most=most))
     assert heights(found) == ([count] if tall else [0] * count)
 
 
@@ -88,14 +87,14 @@ def test_ways_that_begin_apart_meet_behind_most_of_the_level(ways: list[int], be
     lines = [line for start, length in zip(starts, ways, strict=True) for line in chain(start, start + length)]
     lines += [(start + length - 1, join) for start, length in zip(starts, ways, strict=True)]
     dag = wired(join + behind + 1, *lines, *chain(join, join + behind + 1))
-    assert find_meeting_place(dag, compute_flow_order(dag)) == meets
+    assert _find_meeting_place(dag, compute_flow_order(dag)) == meets
 
 
 def test_where_a_third_way_joins_later_nothing_meets_at_once() -> None:
     # 0 … 9 and 10 … 19 meet in 20; 30 … comes in at 25 from a way of its own
     lines = [*chain(0, 10), *chain(10, 20), (9, 20), (19, 20), *chain(20, 26), (26, 25), (26, 3)]
     dag = wired(27, *lines)
-    assert find_meeting_place(dag, compute_flow_order(dag)) in (0, compute_flow_order(dag).place[20])
+    assert _find_meeting_place(dag, compute_flow_order(dag)) in (0, compute_flow_order(dag).place[20])
 
 
 @each(
@@ -117,7 +116,7 @@ def test_small_inputs_that_parallel_ways_share_belong_to_none(ways: list[int], n
         lines += [*chain(start, start + length), *((rate, box) for box in range(start, start + length))]
         start += length
     dag = wired(start, *lines)
-    assert find_shared_inputs(dag, compute_flow_order(dag)) == (set(range(needs + 1)) if shared else set())
+    assert _find_shared_inputs(dag, compute_flow_order(dag)) == (set(range(needs + 1)) if shared else set())
 
 
 @each(
@@ -127,50 +126,50 @@ def test_small_inputs_that_parallel_ways_share_belong_to_none(ways: list[int], n
 def test_equal_branches_of_a_region_are_a_stack(count: int, ops: int, tall: list[int]) -> None:
     # so many boxes ─▶ the exit; three boxes are shown as they are
     dag = sized(wired(count + 1, *((box, count) for box in range(count))), ops, [7] * count)
-    found = fold_inside_region(dag, setting(), 0)
+    found = _fold_inside_region(dag, setting(), 0)
     assert [height for height in heights(found) if height] == tall
     assert found[-1] is dag.boxes[-1]
 
 
 def test_two_large_branches_beside_another_are_a_stack() -> None:
     dag = sized(wired(4, (0, 3), (1, 3), (2, 3)), 20, [7, 7])
-    assert sorted(heights(fold_inside_region(dag, setting(), 0))) == [0, 0, 2]
+    assert sorted(heights(_fold_inside_region(dag, setting(), 0))) == [0, 0, 2]
 
 
 def test_branches_of_several_boxes_are_groups_in_a_large_region_only() -> None:
     # branches 0 ─▶ 1 ─▶ 2 and 3 ─▶ 4 ─▶ 5, and the exit; seven boxes are a small region
     small = wired(7, *chain(0, 3), *chain(3, 6), (2, 6), (5, 6))
-    assert [box.how for box in fold_inside_region(small, setting(), 0)] == [GroupOrigin.NONE] * 7
+    assert [box.how for box in _fold_inside_region(small, setting(), 0)] == [GroupOrigin.NONE] * 7
     large = wired(8, *chain(0, 3), *chain(3, 7), (2, 7), (6, 7))
-    assert [box.how for box in fold_inside_region(large, setting(), 0)] == [
+    assert [box.how for box in _fold_inside_region(large, setting(), 0)] == [
         GroupOrigin.BRANCH,
         GroupOrigin.BRANCH,
         GroupOrigin.NONE,
     ]
     single = wired(9, *chain(0, 7), (6, 8), (7, 8))
-    assert GroupOrigin.BRANCH not in [box.how for box in fold_inside_region(single, setting(), 0)]
+    assert GroupOrigin.BRANCH not in [box.how for box in _fold_inside_region(single, setting(), 0)]
 
 
 def test_parts_that_nothing_joins_are_branches_beside_each_other() -> None:
     # two chains of five unlike boxes, and two boxes alone
     dag = wired(12, *chain(0, 5), *chain(5, 10))
-    found = fold_flow(dag, setting(), 16)
+    found = _fold_flow(dag, setting(), 16)
     assert [box.how for box in found] == [GroupOrigin.BRANCH, GroupOrigin.BRANCH, GroupOrigin.NONE, GroupOrigin.NONE]
     assert [box.ops for box in found] == [5, 5, 1, 1]
     equal = sized(dag, 1, [*range(5), *range(5)])
-    assert heights(fold_flow(equal, setting(), 16)) == [0, 0, 0, 0]  # four boxes are seen at once
+    assert heights(_fold_flow(equal, setting(), 16)) == [0, 0, 0, 0]  # four boxes are seen at once
     five = sized(wired(15, *chain(0, 5), *chain(5, 10), *chain(10, 12)), 1, [*range(5), *range(5)])
-    assert heights(fold_flow(five, setting(), 16)) == [2, 0, 0, 0, 0]
+    assert heights(_fold_flow(five, setting(), 16)) == [2, 0, 0, 0, 0]
 
 
 def test_where_no_more_may_be_looked_at_the_order_alone_counts() -> None:
     # two chains of three: two branches, or six boxes
     dag = wired(6, *chain(0, 3), *chain(3, 6))
-    assert [box.ops for box in fold_flow(dag, setting(), 16)] == [3, 3]
-    assert [box.ops for box in fold_flow(dag, setting(), 16, deep=12)] == [3, 3]
-    assert [box.ops for box in fold_flow(dag, setting(budget=5), 16)] == [1] * 6
-    assert [box.ops for box in fold_flow(dag, setting(), 16, deep=13)] == [1] * 6
-    assert [box.name for box in fold_flow(wired(2, (1, 0)), setting(budget=0), 16)] == ["b1", "b0"]
+    assert [box.ops for box in _fold_flow(dag, setting(), 16)] == [3, 3]
+    assert [box.ops for box in _fold_flow(dag, setting(), 16, deep=12)] == [3, 3]
+    assert [box.ops for box in _fold_flow(dag, setting(budget=5), 16)] == [1] * 6
+    assert [box.ops for box in _fold_flow(dag, setting(), 16, deep=13)] == [1] * 6
+    assert [box.name for box in _fold_flow(wired(2, (1, 0)), setting(budget=0), 16)] == ["b1", "b0"]
 
 
 @pytest.mark.parametrize(("given", "shortcut"), [(0, True), (1, False), (2, False)])
@@ -178,7 +177,7 @@ def test_a_stretch_has_a_shortcut_where_its_last_box_takes_what_is_before_it(giv
     # 0 ─▶ [1 ─▶ 2 ─▶ 3] ─▶ 4, and a second line to 3; 5 hangs on 4
     dag = wired(6, *chain(0, 5), (given, 3), (4, 5))
     order = compute_flow_order(dag)
-    found = make_elements(dag, order, [0, 3, 4, 5], [10, 11, 12, 13, 14, 15], setting(), 0)
+    found = _make_elements(dag, order, [0, 3, 4, 5], [10, 11, 12, 13, 14, 15], setting(), 0)
     assert [(each.fork, each.shortcut, each.source, each.side) for each in found] == [
         (False, False, True, False),
         (True, shortcut, False, False),
@@ -192,14 +191,14 @@ def test_a_stretch_has_a_shortcut_where_its_last_box_takes_what_is_before_it(giv
 
 def test_a_box_that_is_given_something_from_outside_is_no_source() -> None:
     dag = wired(2, (0, 1), outside=[[9], []])
-    found = make_elements(dag, compute_flow_order(dag), [0, 1], [10, 11], setting(), 0)
+    found = _make_elements(dag, compute_flow_order(dag), [0, 1], [10, 11], setting(), 0)
     assert [each.source for each in found] == [False, False]
 
 
 def test_equal_stretches_are_folded_once_over_their_own_boxes() -> None:
     dag = wired(6, *chain(0, 6))
     kit = setting()
-    one, two = make_elements(dag, compute_flow_order(dag), [2, 5], [7, 8, 9, 7, 8, 9], kit, 0)
+    one, two = _make_elements(dag, compute_flow_order(dag), [2, 5], [7, 8, 9, 7, 8, 9], kit, 0)
     assert one.symbol == two.symbol
     assert [box.row for box in one.box.members] == [0, 1, 2]
     assert [box.row for box in two.box.members] == [3, 4, 5]
@@ -210,17 +209,17 @@ def test_a_head_with_a_name_is_no_branch_of_a_region() -> None:
     # 0 ─▶ 1 ─▶ 2 ─▶ head    2 ─▶ 4 ─▶ 5    0 is read by 2, by the head and by 4: no place before 4 is narrow
     dag = wired(6, (0, 1), (1, 2), (2, 3), (0, 3), (2, 4), (0, 4), (4, 5))
     dag.boxes[3].ops, dag.boxes[3].how = 6, GroupOrigin.NAME
-    alone = fold_flow(dag, setting(), 16)
+    alone = _fold_flow(dag, setting(), 16)
     assert [box.name for box in alone] == ["b0", "b1", "b2", "b3", "b4", "b5"]
     # Without a name, and as a small part of what is there, it is one.
     dag.boxes[3].how = GroupOrigin.NONE
-    assert [box.how for box in fold_flow(dag, setting(), 16)] == [
+    assert [box.how for box in _fold_flow(dag, setting(), 16)] == [
         GroupOrigin.NONE,
         GroupOrigin.REGION,
         GroupOrigin.NONE,
     ]
     dag.boxes[3].how, dag.boxes[1].ops = GroupOrigin.NAME, 20
-    assert [box.how for box in fold_flow(dag, setting(), 16)] == [
+    assert [box.how for box in _fold_flow(dag, setting(), 16)] == [
         GroupOrigin.NONE,
         GroupOrigin.REGION,
         GroupOrigin.NONE,
@@ -245,7 +244,7 @@ def test_what_equals_something_that_is_finished_holds_its_own_feeders(
     kit = setting()
     for first in (0, 100):  # as an evaluation equals its model
         level = fed(first, *lines)
-        found = enforce_limits(fold_flow(level, kit, 16), kit)
+        found = enforce_limits(_fold_flow(level, kit, 16), kit)
         held = sorted(box.row for box in walk_boxes(found) if not box.members)
         assert held == sorted(row for box in level.boxes for row in (box.row, box.row + 1000)[: 1 + (box.symbol == 7)])
     assert (len(kit.known), len(kit.branches)) == (regions, not regions)

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from graphviz_tb.group.flow.box import FlowBox, make_group, make_stack
-from graphviz_tb.group.flow.heads import fold_heads
-from graphviz_tb.group.flow.repeats import (
-    extend_to_first,
+from graphviz_tb.fold.flow.box import FlowBox, make_group, make_stack
+from graphviz_tb.fold.flow.invariants import FoldContext
+from graphviz_tb.fold.flow.repeats import (
+    _extend_to_first,
+    _fold_repetitions,
+    _fold_single_units,
+    _has_smaller_period,
+    _holds_stack,
+    _is_stage,
+    _is_worth_folding,
+    _shows_stack,
+    fold_heads,
     fold_repeats,
-    fold_repetitions,
-    fold_single_units,
+    fold_stages,
     has_same_content,
-    has_smaller_period,
-    holds_stack,
-    is_stage,
-    is_worth_folding,
-    shows_stack,
 )
-from graphviz_tb.group.flow.sequence import SequenceElement
-from graphviz_tb.group.flow.setting import FoldContext
-from graphviz_tb.group.flow.stages import fold_stages
+from graphviz_tb.fold.flow.sequence import SequenceElement
 from graphviz_tb.model.hierarchy import GroupOrigin
 from tests.each import each
 from tests.group.boxes import rows, setting
@@ -93,7 +93,7 @@ def test_two_large_boxes_are_a_stack_and_a_sum_of_ops_counts() -> None:
     [("ab", False), ("aa", True), ("abab", True), ("aba", False), ("aaa", True), ("abcab", False), ("abcabc", True)],
 )
 def test_a_template_that_repeats_itself_is_none(words: str, is_periodic: bool) -> None:
-    assert has_smaller_period(list(words)) is is_periodic
+    assert _has_smaller_period(list(words)) is is_periodic
 
 
 def named_input(name: str, source: bool) -> SequenceElement:
@@ -112,7 +112,7 @@ def named_input(name: str, source: bool) -> SequenceElement:
     ],
 )
 def test_a_few_inputs_with_names_of_their_own_are_distinguished(names: list[str], source: bool, is_worth: bool) -> None:
-    assert is_worth_folding([named_input(name, source) for name in names], 0, len(names), 1) is is_worth
+    assert _is_worth_folding([named_input(name, source) for name in names], 0, len(names), 1) is is_worth
 
 
 def test_groups_by_name_are_repeats_only_where_names_are_alike() -> None:
@@ -120,8 +120,8 @@ def test_groups_by_name_are_repeats_only_where_names_are_alike() -> None:
         made = make_group(GroupOrigin.NAME, rows(*"abc"), 9, name)
         return SequenceElement(made, 9, 9)
 
-    assert is_worth_folding([block("conv_1"), block("conv_2")], 0, 2, 1)
-    assert not is_worth_folding([block("query"), block("value")], 0, 2, 1)
+    assert _is_worth_folding([block("conv_1"), block("conv_2")], 0, 2, 1)
+    assert not _is_worth_folding([block("query"), block("value")], 0, 2, 1)
 
 
 def counting(*names: str, how: GroupOrigin = GroupOrigin.NAME, ops: int = 3) -> FlowBox:
@@ -150,7 +150,7 @@ def counting(*names: str, how: GroupOrigin = GroupOrigin.NAME, ops: int = 3) -> 
     ],
 )
 def test_a_group_that_counts_by_names_is_a_stage(box: FlowBox, stage: bool) -> None:
-    assert is_stage(box) is stage
+    assert _is_stage(box) is stage
 
 
 def stage_of(height: int, ops: int, beside: int = 0, sideways: bool = False) -> FlowBox:
@@ -161,18 +161,18 @@ def stage_of(height: int, ops: int, beside: int = 0, sideways: bool = False) -> 
 
 
 def test_a_group_that_is_half_a_stack_is_a_stage() -> None:
-    assert is_stage(stage_of(2, 3, beside=6))
-    assert not is_stage(stage_of(2, 3, beside=7))
-    assert not is_stage(stage_of(2, 3, sideways=True))
+    assert _is_stage(stage_of(2, 3, beside=6))
+    assert not _is_stage(stage_of(2, 3, beside=7))
+    assert not _is_stage(stage_of(2, 3, sideways=True))
 
 
 def test_a_stack_of_more_than_two_or_a_group_that_holds_one_shows_how_many() -> None:
     two, three = stage_of(2, 3).members[0], stage_of(3, 1).members[0]
-    assert (shows_stack(two), shows_stack(three)) == (False, True)
-    assert shows_stack(stage_of(2, 3))
-    assert holds_stack(stage_of(2, 3))
-    assert not holds_stack(stage_of(2, 2))  # of what is too small to be counted
-    assert not holds_stack(three)
+    assert (_shows_stack(two), _shows_stack(three)) == (False, True)
+    assert _shows_stack(stage_of(2, 3))
+    assert _holds_stack(stage_of(2, 3))
+    assert not _holds_stack(stage_of(2, 2))  # of what is too small to be counted
+    assert not _holds_stack(three)
 
 
 def test_two_groups_that_count_themselves_stay_apart_and_longer_repeats_are_found() -> None:
@@ -185,8 +185,8 @@ def test_two_groups_that_count_themselves_stay_apart_and_longer_repeats_are_foun
         return found
 
     kit = setting()
-    assert fold_repetitions(line("SS"), 1, kit) is None
-    assert fold_repetitions(line("SSS"), 1, kit) is not None
+    assert _fold_repetitions(line("SS"), 1, kit) is None
+    assert _fold_repetitions(line("SSS"), 1, kit) is not None
     assert len(fold_repeats(line("xSSy"), setting())) == 4
     assert len(fold_repeats(line("SStSSt"), setting())) == 1
 
@@ -197,14 +197,14 @@ def test_boxes_that_hold_the_same_are_taken_in_before_a_repeat() -> None:
         return SequenceElement(made, symbol, symbol)
 
     line = [block(1, 7), block(2, 8), block(3, 7), block(4, 7), block(5, 7), block(5, 7)]
-    before, run = extend_to_first(line[:4], line[4:])
+    before, run = _extend_to_first(line[:4], line[4:])
     assert [each.symbol for each in before] == [1, 2]
     assert [each.symbol for each in run] == [5, 5, 5, 5]
     line = [block(2, 7), block(5, 7), block(5, 7)]
     line[0].box.unit = 9  # a stack
-    assert len(extend_to_first(line[:1], line[1:])[1]) == 2
+    assert len(_extend_to_first(line[:1], line[1:])[1]) == 2
     line = [block(3, 7, 2), block(5, 7, 2), block(5, 7, 2)]
-    assert len(extend_to_first(line[:1], line[1:])[1]) == 2  # two ops are accidents
+    assert len(_extend_to_first(line[:1], line[1:])[1]) == 2  # two ops are accidents
     assert has_same_content(FlowBox("", 1, 1), FlowBox("", 1, 1))
     assert not has_same_content(FlowBox("", 1, 1), FlowBox("", 2, 1))
 
@@ -228,20 +228,20 @@ def test_a_first_block_that_was_folded_with_an_embedding_comes_out_of_its_region
 
 def test_a_single_block_beside_a_stack_of_its_equals_is_a_block_too() -> None:
     kit = setting()
-    found = fold_single_units(sequence("xabcyab"), {tuple(map(ord, "abc")): None}, kit)
+    found = _fold_single_units(sequence("xabcyab"), {tuple(map(ord, "abc")): None}, kit)
     assert shown(found) == "x [abc] y a b"
-    assert shown(fold_single_units(sequence("xabc"), {}, kit)) == "x a b c"
+    assert shown(_fold_single_units(sequence("xabc"), {}, kit)) == "x a b c"
     cut = [element(letter, ord(letter), cut=number, fork=letter == "a") for number, letter in enumerate("xabcy")]
-    [_, made, _] = fold_single_units(cut, {tuple(map(ord, "abc")): None}, kit)
+    [_, made, _] = _fold_single_units(cut, {tuple(map(ord, "abc")): None}, kit)
     assert (made.cut, made.fork) == (3, True)
 
 
 def test_a_stack_ends_where_its_last_repetition_does() -> None:
     kit = setting()
     line = [element(letter, ord(letter), 3, cut=number, fork=not number) for number, letter in enumerate("aaabcbc")]
-    [made] = fold_repetitions(line[:3], 1, kit) or []
+    [made] = _fold_repetitions(line[:3], 1, kit) or []
     assert (made.cut, made.fork, made.word, made.box.unit) == (2, True, ("stack", ord("a")), ord("a"))
-    [made] = fold_repetitions(line[3:], 2, kit) or []
+    [made] = _fold_repetitions(line[3:], 2, kit) or []
     assert (made.cut, made.fork) == (6, False)
     assert made.box.unit == made.box.members[0].symbol != ord("b")
     assert made.word == ("stack", made.box.unit)
@@ -253,7 +253,7 @@ def test_repetitions_that_differ_in_height_are_stages() -> None:
     for number, height in enumerate((0, 2, 0, 3)):
         tall = make_stack(kit.symbols, rows(*["u"] * height, ops=3, symbol=5), 5) if height else FlowBox("d", 1, 1, 1)
         line.append(SequenceElement(tall, tall.symbol, ("stack", 5) if height else 1, number))
-    found = fold_repetitions(line, 2, kit) or []
+    found = _fold_repetitions(line, 2, kit) or []
     assert [(each.cut, each.stage, each.box.how) for each in found] == [
         (1, True, GroupOrigin.STAGE),
         (3, True, GroupOrigin.STAGE),

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.group.flow import has_layer_ops
-from graphviz_tb.group.flow.box import FlowBox, SymbolTable, make_group
-from graphviz_tb.group.flow.columns import level_columns
-from graphviz_tb.group.flow.numbered import fold_series, gather_runs, stack_parallel_runs
-from graphviz_tb.group.flow.sequence import SequenceElement
-from graphviz_tb.group.series import SeriesRun
+from graphviz_tb.fold.flow.box import FlowBox, SymbolTable, make_group
+from graphviz_tb.fold.flow.levels import level_columns
+from graphviz_tb.fold.flow.plan import _has_layer_ops
+from graphviz_tb.fold.flow.sequence import SequenceElement
+from graphviz_tb.fold.flow.stacks import _gather_runs, fold_series, stack_parallel_runs
+from graphviz_tb.fold.series import SeriesRun
 from graphviz_tb.model.hierarchy import GroupOrigin
 from graphviz_tb.proto import GraphDef
 from tests.each import each
@@ -39,10 +39,10 @@ def test_a_whole_run_stands_in_the_place_of_its_first_box_in_the_order_of_its_nu
 def test_a_run_that_is_not_whole_or_all_there_is_stays_as_it_is() -> None:
     boxes = rows(*"abcde")
     by_row = dict.fromkeys(RUN.members, RUN)
-    assert names(gather_runs(boxes[:3], by_row, SymbolTable())) == ["0", "1", "2"]
-    assert names(gather_runs(boxes[1:4], by_row, SymbolTable())) == ["1", "2", "3"]
+    assert names(_gather_runs(boxes[:3], by_row, SymbolTable())) == ["0", "1", "2"]
+    assert names(_gather_runs(boxes[1:4], by_row, SymbolTable())) == ["1", "2", "3"]
     boxes[2].feeders = rows("f")
-    assert names(gather_runs(boxes, by_row, SymbolTable())) == ["0", "1", "2", "3", "4"]
+    assert names(_gather_runs(boxes, by_row, SymbolTable())) == ["0", "1", "2", "3", "4"]
     assert fold_series(boxes, [], SymbolTable()) is boxes
 
 
@@ -89,4 +89,4 @@ def test_a_level_is_one_of_layers_if_any_of_its_ops_is_a_layer(layers: list[str]
     hierarchy = load(graph, folds=False, series_min=100).hierarchy
     level = level_columns(hierarchy).level(0)
     known = replace(hierarchy.graph, layers=dict.fromkeys(layers))
-    assert has_layer_ops(replace(level, hierarchy=replace(hierarchy, graph=known))) is found
+    assert _has_layer_ops(replace(level, hierarchy=replace(hierarchy, graph=known))) is found

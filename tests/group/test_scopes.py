@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import graphviz_tb
-from graphviz_tb.group.scopes import scopes_unseen_by_tensorboard
-from graphviz_tb.pipeline import Model
+from graphviz_tb.api.pipeline import Model
+from graphviz_tb.fold.scopes import _scopes_unseen_by_tensorboard
 from graphviz_tb.proto import GraphDef
 from tests.conftest import cpu_seconds
 
@@ -111,12 +111,12 @@ def test_the_scopes_of_the_last_name_alone_are_not_seen() -> None:
     graph = constants_around(3, 2).hierarchy.graph
     marks = np.flatnonzero(graph.mark).tolist()
     assert len(marks) == 3
-    assert scopes_unseen_by_tensorboard(graph, marks) == {"z", "z/z", "z/z/z"}
+    assert _scopes_unseen_by_tensorboard(graph, marks) == {"z", "z/z", "z/z/z"}
     inside = GraphDef(node=[{"name": "z/z/x", "op": "Relu"}, {"name": "z/z/z/z", "op": "Relu"}])
     for name in ("z", "z/z", "z/z/z"):
         inside.node.add(name=name, op="Const")
     seen = graphviz_tb.load(inside, preset="tensorboard").hierarchy.graph
-    assert scopes_unseen_by_tensorboard(seen, np.flatnonzero(seen.mark).tolist()) == {"z/z/z"}
+    assert _scopes_unseen_by_tensorboard(seen, np.flatnonzero(seen.mark).tolist()) == {"z/z/z"}
 
 
 @pytest.mark.slow
@@ -124,7 +124,7 @@ def test_names_are_not_searched_again_for_each_scope_of_the_last() -> None:
     def seconds(depth: int) -> float:
         graph = constants_around(depth, 20_000).hierarchy.graph
         marks = np.flatnonzero(graph.mark).tolist()
-        return cpu_seconds(lambda: scopes_unseen_by_tensorboard(graph, marks))
+        return cpu_seconds(lambda: _scopes_unseen_by_tensorboard(graph, marks))
 
     assert seconds(400) < 4 * seconds(20)
 

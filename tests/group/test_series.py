@@ -7,11 +7,11 @@ from collections.abc import Callable
 import pytest
 
 import graphviz_tb
-import graphviz_tb.group.series as series_of
+import graphviz_tb.fold.series as series_of
+from graphviz_tb.api.pipeline import Model
 from graphviz_tb.errors import UnknownNode
 from graphviz_tb.model.hierarchy import Hierarchy, RowKind
 from graphviz_tb.options import GroupOptions
-from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 from tests.each import each
 
@@ -193,13 +193,13 @@ def test_a_level_is_numbered_once_for_all_runs_that_are_asked_for(monkeypatch: p
     # x ─▶ y0 … y39, s/z0, s/z1        of 20 runs of one level, and one of another
     graph = relus(*(f"y{number}" for number in range(40)), "s/z0", "s/z1")
     levels: list[int] = []
-    by_prefix = series_of.numbered_rows_by_affixes
+    by_prefix = series_of._numbered_rows_by_affixes
 
     def counted(hierarchy: Hierarchy, rows: list[int], options: GroupOptions) -> object:
         levels.append(len(rows))
         return by_prefix(hierarchy, rows, options)
 
-    monkeypatch.setattr(series_of, "numbered_rows_by_affixes", counted)
+    monkeypatch.setattr(series_of, "_numbered_rows_by_affixes", counted)
     asked = [f"y[{first}-{first + 1}]" for first in range(0, 40, 2)]
     model = graphviz_tb.load(graph, group=[*asked, "s/z[0-1]"], series_min=99, folds=False)
     assert list(series(model)) == [*asked, "s/z[0-1]"]

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb import load
-from graphviz_tb.commands import run_command_line
-from graphviz_tb.group.short_names import LABEL_SEPARATOR, LABEL_WORD, cut_label
+from graphviz_tb.commands import _run_command_line
+from graphviz_tb.fold.labels import LABEL_SEPARATOR, LABEL_WORD, _cut_label
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.view.select import RowFinder
+from graphviz_tb.search.names import RowFinder
 
 BLOCK = ("depthwise_Relu6", "batch_normalization_Square", "batch_normalization_Rsqrt", "swish_Sigmoid", "swish_Neg")
 
@@ -55,7 +55,7 @@ def test_names_are_those_of_the_file_and_both_find() -> None:
 def test_a_tree_lists_what_options_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "flat.pb"
     path.write_bytes(flat().SerializeToString())
-    assert run_command_line(["tree", str(path)]) == 0
+    assert _run_command_line(["tree", str(path)]) == 0
     assert "my_network_1_features_block_[0-3]" in capsys.readouterr().out
 
 
@@ -82,7 +82,7 @@ def test_a_group_that_is_called_by_its_members_is_short_in_each_of_them() -> Non
     words = [f"{begin[0]}_conv_{at}" for at in (1, 2)]
     assert (
         "".join(
-            cut_label(part, tuple(LABEL_WORD.findall(begin[0]))) for part in LABEL_SEPARATOR.split(" · ".join(words))
+            _cut_label(part, tuple(LABEL_WORD.findall(begin[0]))) for part in LABEL_SEPARATOR.split(" · ".join(words))
         )
         == "conv_1 · conv_2"
     )

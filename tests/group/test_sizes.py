@@ -6,12 +6,12 @@ from itertools import pairwise
 
 import pytest
 
-from graphviz_tb.group.flow.box import FlowBox, make_group
-from graphviz_tb.group.flow.finish import enforce_limits
-from graphviz_tb.group.flow.sizes import (
-    cut_into_pieces,
+from graphviz_tb.fold.flow.box import FlowBox, make_group
+from graphviz_tb.fold.flow.invariants import (
+    _cut_into_pieces,
+    _name_checksum,
     cut_into_segments,
-    name_checksum,
+    enforce_limits,
     narrow_to_limit,
     total_child_count,
 )
@@ -61,7 +61,7 @@ def test_feeders_count_as_boxes() -> None:
 @pytest.mark.parametrize(("count", "pieces"), [(20, 2), (23, 4), (100, 12), (48, 12), (7, 3)])
 def test_a_stretch_is_cut_near_equal_parts_before_boxes_of_least_checksum(count: int, pieces: int) -> None:
     boxes = rows(*(f"n{number}" for number in range(count)))
-    found = cut_into_pieces(boxes, pieces)
+    found = _cut_into_pieces(boxes, pieces)
     assert [box for piece in found for box in piece] == boxes
     size, done = count / pieces, 0
     for piece, following in pairwise(found):
@@ -69,7 +69,7 @@ def test_a_stretch_is_cut_near_equal_parts_before_boxes_of_least_checksum(count:
         low, high = max(int(done + 0.6 * size), done + 1), int(done + 1.4 * size)
         done += len(piece)
         assert low <= done <= high
-        assert name_checksum(following[0]) == min(name_checksum(box) for box in boxes[low : high + 1])
+        assert _name_checksum(following[0]) == min(_name_checksum(box) for box in boxes[low : high + 1])
     assert 0.1 * size <= len(found[-1]) <= 1.5 * size
 
 

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import graphviz_tb
+from graphviz_tb.api.pipeline import Model
 from graphviz_tb.color import make_colouring
-from graphviz_tb.group import templates
+from graphviz_tb.fold import templates
 from graphviz_tb.model.hierarchy import Hierarchy, RowKind
-from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"

@@ -7,20 +7,19 @@ from collections.abc import Sequence
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.group.flow.box import FlowBox, make_group, make_stack
-from graphviz_tb.group.flow.given import is_generated_name
-from graphviz_tb.group.flow.guard import rows_inside
-from graphviz_tb.group.flow.titles import (
-    end_repetitions,
-    extend_family_name,
-    join_title_parts,
-    name_range,
-    range_ends,
-    row_type,
-    title_from_contents,
+from graphviz_tb.fold.flow.box import FlowBox, make_group, make_stack
+from graphviz_tb.fold.flow.invariants import rows_inside
+from graphviz_tb.fold.flow.names import Vocabulary, is_generated_name
+from graphviz_tb.fold.flow.titles import (
+    _end_repetitions,
+    _extend_family_name,
+    _join_title_parts,
+    _name_range,
+    _range_ends,
+    _row_type,
+    _title_from_contents,
     title_groups,
 )
-from graphviz_tb.group.flow.words import Vocabulary
 from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy
 from graphviz_tb.proto import GraphDef
 from tests.each import each
@@ -45,27 +44,27 @@ from tests.group.boxes import rows, setting
     ],
 )
 def test_the_one_number_or_word_that_differs_is_a_range(names: list[str], wanted: str) -> None:
-    assert name_range(names) == wanted
+    assert _name_range(names) == wanted
 
 
 def test_numbers_too_long_to_be_read_are_words() -> None:
     long = ["9" * 499, "1" + "0" * 499]
-    assert range_ends(long) == (long[0], long[1])
-    assert range_ends(long[::-1]) == (long[1], long[0])
-    assert range_ends(["10", "9", "09"]) == ("09", "10")
+    assert _range_ends(long) == (long[0], long[1])
+    assert _range_ends(long[::-1]) == (long[1], long[0])
+    assert _range_ends(["10", "9", "09"]) == ("09", "10")
 
 
 def test_a_title_has_room_for_thirty_letters() -> None:
-    assert join_title_parts(["a" * 20, "b" * 7]) == "a" * 20 + " · " + "b" * 7
-    assert join_title_parts(["a" * 20, "b" * 8, "c"]) == "a" * 20 + " · c"
-    assert join_title_parts(["a" * 40]) == "a" * 40
+    assert _join_title_parts(["a" * 20, "b" * 7]) == "a" * 20 + " · " + "b" * 7
+    assert _join_title_parts(["a" * 20, "b" * 8, "c"]) == "a" * 20 + " · c"
+    assert _join_title_parts(["a" * 40]) == "a" * 40
 
 
 def test_norms_make_room_for_activations_and_what_tells_parts_apart() -> None:
     _, hierarchy = made = of_types("Conv2D", "FusedBatchNormV3", "Relu")
-    assert title_from_contents(made[0], hierarchy) == "Conv2D · norm · Relu"
+    assert _title_from_contents(made[0], hierarchy) == "Conv2D · norm · Relu"
     _, hierarchy = made = of_types("max_pooling2d/3", *["conv2d/3", "batch_normalization/3"] * 2)
-    assert title_from_contents(made[0], hierarchy) == "2 conv2d · max_pooling2d"
+    assert _title_from_contents(made[0], hierarchy) == "2 conv2d · max_pooling2d"
 
 
 def of_types(*types: str) -> tuple[list[FlowBox], Hierarchy]:
@@ -102,7 +101,7 @@ def of_types(*types: str) -> tuple[list[FlowBox], Hierarchy]:
     ],
 )
 def test_a_group_is_known_by_its_products_and_by_what_weighs_them(types: list[str], wanted: str) -> None:
-    assert title_from_contents(*of_types(*types)) == wanted
+    assert _title_from_contents(*of_types(*types)) == wanted
 
 
 @pytest.mark.parametrize(
@@ -115,12 +114,12 @@ def test_a_group_is_known_by_its_products_and_by_what_weighs_them(types: list[st
     ],
 )
 def test_the_one_scope_that_is_most_of_a_group_is_named_first(types: list[str], wanted: str) -> None:
-    assert title_from_contents(*of_types(*types)) == wanted
+    assert _title_from_contents(*of_types(*types)) == wanted
 
 
 def test_a_scope_is_called_without_its_number() -> None:
     boxes, hierarchy = of_types("dense_1/2", "Relu")
-    assert [row_type(box, hierarchy) for box in boxes] == ["dense", "Relu"]
+    assert [_row_type(box, hierarchy) for box in boxes] == ["dense", "Relu"]
 
 
 def tall(*names: str, how: GroupOrigin = GroupOrigin.NONE) -> FlowBox:
@@ -135,8 +134,8 @@ def tall(*names: str, how: GroupOrigin = GroupOrigin.NONE) -> FlowBox:
 def test_a_stack_in_ranges_is_called_by_its_ends() -> None:
     made = tall("a_1", "a_2", "a_3", "a_4", how=GroupOrigin.SEGMENT)
     ranges = {id(part) for part in made.members}
-    assert [box.name for box in end_repetitions(made.members[0], ranges)] == ["a_1", "a_2"]
-    assert [box.name for box in end_repetitions(rows("x")[0], ranges)] == ["x"]
+    assert [box.name for box in _end_repetitions(made.members[0], ranges)] == ["a_1", "a_2"]
+    assert [box.name for box in _end_repetitions(rows("x")[0], ranges)] == ["x"]
     _, hierarchy = of_types("Exp", "Exp", "Exp", "Exp", "Exp")
     title_groups([made], setting(*"abcd"), hierarchy)
     assert (made.name, [part.name for part in made.members]) == ("a_[1-4]", ["a_[1-2]", "a_[3-4]"])
@@ -145,11 +144,11 @@ def test_a_stack_in_ranges_is_called_by_its_ends() -> None:
 def test_a_group_by_name_has_all_words_that_its_members_share() -> None:
     names = ["cross_entropy_a", "cross_entropy_b"]
     made = make_group(GroupOrigin.NAME, rows(*names), 7, "cross")
-    assert extend_family_name(made, setting(*names)) == "cross_entropy"
+    assert _extend_family_name(made, setting(*names)) == "cross_entropy"
     made.name = "other"
-    assert extend_family_name(made, setting(*names)) == "other"
+    assert _extend_family_name(made, setting(*names)) == "other"
     single = make_group(GroupOrigin.NAME, rows("cross_a", "cross_b"), 7, "cross")
-    assert extend_family_name(single, setting("cross_a", "cross_b")) == "cross"
+    assert _extend_family_name(single, setting("cross_a", "cross_b")) == "cross"
 
 
 @pytest.mark.parametrize(

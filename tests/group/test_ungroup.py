@@ -6,8 +6,8 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.errors import UnknownNode
-from graphviz_tb.group.insert import NewGroup
-from graphviz_tb.group.ungroup import Regrouping, remove_ungrouped_series
+from graphviz_tb.fold.regrouping import Regrouping, _remove_ungrouped_series
+from graphviz_tb.fold.table import NewGroup
 from graphviz_tb.model.hierarchy import Hierarchy, RowKind
 from graphviz_tb.options import GroupOptions
 from graphviz_tb.proto import GraphDef
@@ -42,17 +42,17 @@ def hierarchy() -> Hierarchy:
 def test_members_of_an_opened_series_are_members_of_the_group_around_it(
     names: list[str], wanted: dict[str, tuple[int, ...]]
 ) -> None:
-    found = remove_ungrouped_series(hierarchy(), GROUPS, names)
+    found = _remove_ungrouped_series(hierarchy(), GROUPS, names)
     assert [(group.name, group.members) for group in found] == list(wanted.items())
 
 
 @pytest.mark.parametrize("name", ["all", "f", "c", "g"])
 def test_only_series_and_their_members_can_be_opened(name: str) -> None:
     with pytest.raises(UnknownNode):
-        remove_ungrouped_series(hierarchy(), GROUPS, [name])
+        _remove_ungrouped_series(hierarchy(), GROUPS, [name])
 
 
 def test_of_two_series_of_one_name_the_first_is_opened_and_neither_is_meant_alone() -> None:
     twice = [NewGroup(RowKind.SERIES, 0, "twice", (1, 2)), NewGroup(RowKind.SERIES, 0, "twice", (3, 4)), *GROUPS[1:2]]
-    assert [group.members for group in remove_ungrouped_series(hierarchy(), twice, ["twice"])] == [(3, 4), (3, 4)]
+    assert [group.members for group in _remove_ungrouped_series(hierarchy(), twice, ["twice"])] == [(3, 4), (3, 4)]
     assert Regrouping(hierarchy(), [*twice, GROUPS[0]], GroupOptions()).series_names() == {"inner"}

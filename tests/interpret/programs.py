@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from graphviz_tb import load
-from graphviz_tb.pipeline import Model
+from graphviz_tb.api.pipeline import Model
 from graphviz_tb.proto import GraphDef
 
 FLOAT = {"type": 1}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from graphviz_tb.api.pipeline import Model
 from graphviz_tb.model.interpretation import Part
-from graphviz_tb.pipeline import Model
 from tests.interpret.programs import constant, model, node, placeholder, sized, trained, variable
 from tests.interpret.test_variables import FORWARD
 

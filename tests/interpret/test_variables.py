@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from graphviz_tb.model.weights import VariableUse
-from graphviz_tb.pipeline import Model
+from graphviz_tb.api.pipeline import Model
+from graphviz_tb.model.interpretation import VariableUse
 from tests.interpret.programs import Node, constant, model, node, placeholder, trained, variable
 
 # x [2, 8] ─▶ y = x · w [8, 4] ─▶ loss, whose gradient trains w

@@ -10,16 +10,13 @@ import numpy as np
 from click.testing import CliRunner
 
 from graphviz_tb import load
+from graphviz_tb.api.pipeline import Model
 from graphviz_tb.commands import cli
 from graphviz_tb.errors import MissingFacts
-from graphviz_tb.join.modules import MODULE_SCOPE
-from graphviz_tb.join.summary_ops import InputTracer
-from graphviz_tb.join.tags import parse_tag
-from graphviz_tb.join.variables import parameter_paths
-from graphviz_tb.log import open_log
+from graphviz_tb.logs.joins import MODULE_SCOPE, InputTracer, _parameter_paths, _parse_tag
+from graphviz_tb.logs.log import open_log
 from graphviz_tb.model.joins import JoinRule, MeasuredAspect, TagJoin
-from graphviz_tb.ops.inputs import summary_input_slots
-from graphviz_tb.pipeline import Model
+from graphviz_tb.ops.signatures import summary_input_slots
 from tests.each import each
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -72,7 +69,7 @@ def test_parameters_of_pytorch_are_at_their_own_module() -> None:
 def test_names_of_parameters(name: str, expected: dict[str, int]) -> None:
     """`out_proj` has no scope; `scale` is a parameter of the model itself; lists of modules are in no scope."""
     model = load(FIXTURES / "logdirs" / name)
-    assert counts(model.joins(parameter_paths(model.hierarchy.graph))) == expected
+    assert counts(model.joins(_parameter_paths(model.hierarchy.graph))) == expected
 
 
 def test_lists_of_modules_are_in_names_and_not_in_scopes() -> None:
@@ -155,7 +152,7 @@ def test_gradients_have_names_of_layers_too() -> None:
     ],
 )
 def test_words_of_tags_say_what_is_measured(tag: str, aspect: MeasuredAspect | None) -> None:
-    assert parse_tag(tag).aspect is aspect
+    assert _parse_tag(tag).aspect is aspect
 
 
 def test_hostile_tags_take_no_time() -> None:

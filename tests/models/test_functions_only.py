@@ -8,10 +8,10 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.errors import UnknownChoice
+from graphviz_tb.formats.reading import read_source
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, SavedModel
-from graphviz_tb.read import read_source
-from graphviz_tb.read.bare_functions import add_function_calls
+from graphviz_tb.unwrap.signatures import add_function_calls
 from tests.conftest import cpu_seconds
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "containers" / "functions_only"

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from graphviz_tb import load
+from graphviz_tb.api.pipeline import Model
 from graphviz_tb.model.graph import Mark
-from graphviz_tb.pipeline import Model
 from tests.each import each
 
 MODELS = Path(__file__).parents[2] / "fixtures" / "models"

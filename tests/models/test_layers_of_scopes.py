@@ -11,12 +11,12 @@ import pytest
 from google.protobuf import text_format
 
 from graphviz_tb import load
-from graphviz_tb.algorithms.layer_scopes import match_layers_to_scopes
-from graphviz_tb.annotate.run_metadata import join_statistics
+from graphviz_tb.annotate.statistics import join_statistics
 from graphviz_tb.errors import MalformedProto
+from graphviz_tb.formats.reading import list_contents, read_source
+from graphviz_tb.graphs.names import match_layers_to_scopes
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.proto import RunMetadata, SavedModel
-from graphviz_tb.read import list_contents, read_source
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 KERAS2, KERAS3 = FIXTURES / "models" / "keras2", FIXTURES / "models" / "keras3"

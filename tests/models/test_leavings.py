@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from graphviz_tb import load
+from graphviz_tb.formats.pbtxt import parse
+from graphviz_tb.formats.reading import read_source
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.read import read_source
-from graphviz_tb.read.pbtxt import parse
 
 
 def graph(*nodes: str) -> GraphDef:

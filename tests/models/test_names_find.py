@@ -11,9 +11,9 @@ from click.testing import CliRunner
 from graphviz_tb import load
 from graphviz_tb.commands import cli
 from graphviz_tb.errors import UnknownFormat, UnknownNode
+from graphviz_tb.formats.contents import expand_run_name
+from graphviz_tb.formats.reading import list_contents, read_source
 from graphviz_tb.model.paths import path_address
-from graphviz_tb.read import list_contents, read_source
-from graphviz_tb.read.holding import expand_run_name
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 RNN = FIXTURES / "models" / "keras3" / "rnn_saved"

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from graphviz_tb import load
+from graphviz_tb.api.pipeline import Model
 from graphviz_tb.errors import UnknownNode
 from graphviz_tb.model.hierarchy import RowKind
-from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef, NodeDef
-from graphviz_tb.view.node_labels import sibling_numbers
+from graphviz_tb.words.view import _sibling_numbers
 from tests.each import each
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -127,5 +127,5 @@ def test_the_constants_of_a_normalisation_say_nothing_of_names() -> None:
 def test_two_calls_of_a_layer_are_numbered_by_their_counters(tmp_path: Path) -> None:
     # the second call stands first in the file, as after freezing
     model = counted(tmp_path, "dense_3", "dense_1")
-    numbers = sibling_numbers(model.hierarchy, 0)
+    numbers = _sibling_numbers(model.hierarchy, 0)
     assert {model.hierarchy.name[row]: text for row, text in numbers.items()} == {"dense_1": " #1", "dense_3": " #2"}

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.read import keras_model
-from graphviz_tb.read.keras import weights_file
+from graphviz_tb.keras import model as keras_model
+from graphviz_tb.keras import weights as weights_file
 from tests.models.test_subclassed import archive
 
 Require = Callable[..., None]

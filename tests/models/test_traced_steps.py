@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from graphviz_tb import load
+from graphviz_tb.api.pipeline import Model
 from graphviz_tb.model.graph import Mark
-from graphviz_tb.pipeline import Model
 from tests.models.test_keras_models import PLUMBING, placed
 
 STEPS = Path(__file__).parents[2] / "fixtures" / "steps"

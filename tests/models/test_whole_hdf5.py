@@ -13,8 +13,9 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.errors import TooLarge, UnknownFormat
-from graphviz_tb.read import limits, read_source
-from graphviz_tb.read.keras import weights_file, whole_model
+from graphviz_tb.formats.reading import read_source
+from graphviz_tb.keras import files, weights
+from graphviz_tb.sources import bounds
 from tests.models.test_own_classes import OWN, model_with
 from tests.timing import seconds
 
@@ -135,7 +136,7 @@ def test_paths_of_a_thousand_scopes_take_no_time(require: Require) -> None:
         ("model_weights/" + "/".join(f"s{at}" for at in range(1000)) + f"/v{one}", [1], None) for one in range(500)
     ]
     with seconds(2):
-        whole_model.file_by_layer(items)
+        files._file_by_layer(items)
 
 
 def test_packed_or_in_memory_it_is_the_same(require: Require) -> None:
@@ -169,19 +170,19 @@ def test_a_root_that_says_no_model_is_refused(require: Require) -> None:
 
 
 def test_without_h5py_the_error_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(whole_model, "has_h5py", lambda: False)
+    monkeypatch.setattr(files, "has_h5py", lambda: False)
     with pytest.raises(UnknownFormat, match="read with h5py") as caught:
         load(b"\x89HDF\r\n\x1a\n" + bytes(100))
-    assert weights_file.INSTALL_H5PY in str(caught.value.hint)
+    assert weights.INSTALL_H5PY in str(caught.value.hint)
 
 
 def test_json_that_would_fill_memory_is_refused_before_it_is_parsed(
     require: Require, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     require("h5py")
-    monkeypatch.setattr(limits, "FREE_MEMORY_BYTES", 0)
-    monkeypatch.setattr(limits, "MEMORY_PER_BYTE", 0)
-    for parses in ("valid_json_or_null", "root_name", "conceptual_graph"):
-        monkeypatch.setattr(whole_model, parses, lambda *_: pytest.fail("it was parsed"))
+    monkeypatch.setattr(bounds, "FREE_MEMORY_BYTES", 0)
+    monkeypatch.setattr(bounds, "MEMORY_PER_BYTE", 0)
+    for parses in ("valid_json_or_null", "outermost_name", "conceptual_graph"):
+        monkeypatch.setattr(files, parses, lambda *_: pytest.fail("it was parsed"))
     with pytest.raises(TooLarge):
         load(whole(model_with(OWN)))

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from graphviz_tb import load
 from graphviz_tb.model.metagraph import Metagraph
-from graphviz_tb.page.apart import UngroupedWalk, rows_of_same_nodes
-from graphviz_tb.page.copied import find_walked_level, renumber_level
+from graphviz_tb.page.ungrouping import UngroupedWalk, _rows_of_same_nodes
+from graphviz_tb.page.walk import find_walked_level, renumber_level
 from graphviz_tb.proto import GraphDef
 from tests.effort import examples
 from tests.properties.graphs import unlike_blocks
@@ -37,7 +37,7 @@ def graph(names: list[str]) -> GraphDef:
 @given(st.lists(st.lists(SEGMENT, min_size=2, max_size=4).map("/".join), unique=True, max_size=8))
 def test_each_row_of_a_hierarchy_is_itself_in_the_same_hierarchy(names: list[str]) -> None:
     hierarchy = load(graph(names)).hierarchy
-    assert rows_of_same_nodes(hierarchy, hierarchy).tolist() == list(range(len(hierarchy)))
+    assert _rows_of_same_nodes(hierarchy, hierarchy).tolist() == list(range(len(hierarchy)))
 
 
 def test_a_scope_without_a_name_is_not_the_graph() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from graphviz_tb.page.blobs import image_size, media_type
+from graphviz_tb.page.points import _image_size, media_type
 from tests.each import each
 
 JFIF = b"\xff\xd8\xff\xe0\x00\x04ab"
@@ -23,15 +23,15 @@ WEBP = {
 
 @each("kind", list(IMAGES))
 def test_images(kind: str) -> None:
-    assert (media_type(IMAGES[kind]), image_size(IMAGES[kind])) == (kind, (300, 200))
+    assert (media_type(IMAGES[kind]), _image_size(IMAGES[kind])) == (kind, (300, 200))
 
 
 @each("form", list(WEBP))
 def test_forms_of_webp(form: str) -> None:
     head = b"RIFF\0\0\0\0WEBP" + form.encode() + WEBP[form]
-    assert (media_type(head), image_size(head)) == ("image/webp", (300, 200))
+    assert (media_type(head), _image_size(head)) == ("image/webp", (300, 200))
 
 
 def test_heads_that_do_not_tell() -> None:
     for head in (b"", b"RIFF", b"\x89PNG\r\n\x1a\n", JFIF, JFIF + b"\xff\xd9" * 9, b"<svg width='9' height='9'>"):
-        assert image_size(head) == (0, 0)
+        assert _image_size(head) == (0, 0)

@@ -11,7 +11,7 @@ from graphviz_tb import load
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.picture.both import Both
 from graphviz_tb.diff.picture.tints import EdgesBetween
-from graphviz_tb.page import compared
+from graphviz_tb.page import changes as compared
 from graphviz_tb.proto import GraphDef
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"

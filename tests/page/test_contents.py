@@ -12,7 +12,7 @@ import numpy as np
 import graphviz_tb
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.page.build import page_data
-from graphviz_tb.page.contents import CONSTANT_BINS, measure_constant
+from graphviz_tb.page.cards import CONSTANT_BINS, _measure_constant
 from graphviz_tb.proto import GraphDef, TensorProto
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -37,7 +37,7 @@ def blocks(source: Any) -> dict[str, Any]:
 
 def test_range_mean_zeros_and_histogram() -> None:
     numbers = np.concatenate([np.zeros(10), np.arange(1, 91)])
-    told = measure_constant(tensor(numbers), 100)
+    told = _measure_constant(tensor(numbers), 100)
     assert told is not None
     count, least, most, mean, zeros, odd, bins = told
     assert (count, least, most, zeros, odd) == (100, 0, 90, 10, 0)
@@ -47,19 +47,19 @@ def test_range_mean_zeros_and_histogram() -> None:
 
 
 def test_elements_that_are_no_numbers_are_counted_apart() -> None:
-    told = measure_constant(tensor(np.array([np.nan, np.inf, -1, 3] * 4)), 16)
+    told = _measure_constant(tensor(np.array([np.nan, np.inf, -1, 3] * 4)), 16)
     assert told is not None
     assert told[:6] == [16, -1, 3, 1, 0, 8]
-    nothing = measure_constant(tensor(np.array([np.nan] * 9)), 9)
+    nothing = _measure_constant(tensor(np.array([np.nan] * 9)), 9)
     assert nothing == [9, None, None, None, 0, 9, []]
     json.dumps([told, nothing], allow_nan=False)
 
 
 def test_one_element_for_all_of_them_is_counted_as_all() -> None:
     proto = TensorProto(dtype=1, float_val=[0.5])
-    assert measure_constant(proto, 10**8) == [10**8, 0.5, 0.5, 0.5, 0, 0, []]
+    assert _measure_constant(proto, 10**8) == [10**8, 0.5, 0.5, 0.5, 0, 0, []]
     proto.float_val[:] = [1, 2, 3, 4, 5, 6, 7, 0]
-    told = measure_constant(proto, 80)
+    told = _measure_constant(proto, 80)
     assert told is not None
     assert told[:6] == [80, 0, 7, sum(range(8)) / 80, 73, 0]
     assert sum(told[6]) == 80

@@ -7,9 +7,9 @@ import json
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.arrange import large
+from graphviz_tb.arrange import plain_rows
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.page import held
+from graphviz_tb.page import levels as held
 from graphviz_tb.page.build import page_data
 from graphviz_tb.proto import GraphDef
 
@@ -63,7 +63,7 @@ def test_a_level_in_plain_rows_is_written_once(monkeypatch: pytest.MonkeyPatch) 
         graph.node.add(name=f"x{number}", op=f"Op{number}", input=["init"])
     graph.node.add(name="init", op="NoOp")
     usual = levels(graph)[0]
-    monkeypatch.setattr(large, "MAX_LEVEL_ITEMS", 10)
+    monkeypatch.setattr(plain_rows, "MAX_LEVEL_ITEMS", 10)
     assert "0+" in usual
     assert "0" in (plain := levels(graph)[0])
     assert "0+" not in plain

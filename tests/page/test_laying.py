@@ -9,9 +9,10 @@ from random import Random
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.arrange import ENGINES, ArrangeOptions, SkeletonCache, arrange, laying
+from graphviz_tb.arrange import picture as laying
+from graphviz_tb.arrange.component import Component, Ranks
 from graphviz_tb.arrange.layered import layered_ranks
-from graphviz_tb.arrange.part import Component, Ranks
+from graphviz_tb.arrange.level import ENGINES, ArrangeOptions, SkeletonCache, arrange
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import PictureOptions

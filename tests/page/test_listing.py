@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.page.listing import ChangeListing
+from graphviz_tb.page.changes import ChangeListing
 from graphviz_tb.proto import GraphDef
 from tests.each import each
 

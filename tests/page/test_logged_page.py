@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from graphviz_tb import load, open_log
-from graphviz_tb.commands import run_command_line
-from graphviz_tb.page.logged import PAGE_TAG_KINDS, SourceLog, log_page_html, open_source_log, pack_log
+from graphviz_tb.commands import _run_command_line
+from graphviz_tb.logs.embeddings import Projector
+from graphviz_tb.page.log import PAGE_TAG_KINDS, SourceLog, log_page_html, open_source_log, pack_log
 from graphviz_tb.project import project_by_pca
-from graphviz_tb.projector import Projector
 from tests.project.digits import write_digits
 from tests.read.test_embeddings import stored
 
@@ -63,16 +63,16 @@ def test_it_holds_every_point_of_a_short_log() -> None:
 
 def test_a_log_with_a_graph_has_both(tmp_path: Path) -> None:
     target = tmp_path / "run.html"
-    assert run_command_line(["render", "-q", str(LOGS / "tf1_filewriter"), "-o", str(target)]) == 0
+    assert _run_command_line(["render", "-q", str(LOGS / "tf1_filewriter"), "-o", str(target)]) == 0
     held = blocks(target.read_bytes())
     assert {"rows", "levels", "log"} <= set(held)
 
 
 def test_a_log_without_a_graph_is_a_page_of_its_scalars(tmp_path: Path) -> None:
     target = tmp_path / "run.html"
-    assert run_command_line(["render", "-q", str(LOGS / "two_writers"), "-o", str(target)]) == 0
+    assert _run_command_line(["render", "-q", str(LOGS / "two_writers"), "-o", str(target)]) == 0
     assert "rows" not in blocks(target.read_bytes())
-    assert run_command_line(["render", "-q", str(LOGS / "two_writers"), "-o", str(tmp_path / "run.svg")]) == 3
+    assert _run_command_line(["render", "-q", str(LOGS / "two_writers"), "-o", str(tmp_path / "run.svg")]) == 3
     assert not (tmp_path / "run.svg").exists()
 
 
@@ -130,7 +130,7 @@ def test_a_log_with_an_embedding_and_nothing_else(tmp_path: Path) -> None:
     log = tmp_path / "log"
     write_digits(log, 5)
     target = tmp_path / "run.html"
-    assert run_command_line(["render", "-q", str(log), "-o", str(target)]) == 0
+    assert _run_command_line(["render", "-q", str(log), "-o", str(target)]) == 0
     held = blocks(target.read_bytes())
     assert json.loads(held["log"])["state"]["kinds"] == {"projector": 1}
     [told] = json.loads(held["log/projector"])["tensors"]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from graphviz_tb import load
-from graphviz_tb.annotate.profile import build_profile
+from graphviz_tb.annotate.step_profile import build_profile
 from graphviz_tb.page.profile import MAX_WHOLE_SLICES, pack_profiles
 from tests.annotate.traces import CPU, entry, graph_of, trace_of
 from tests.serve.serving import columns

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Generic, TypeVar
 
+from graphviz_tb.graphs.skyline import SkylineRect
 from graphviz_tb.model.scene import Box, Point, Scene, Text
-from graphviz_tb.model.skyline import SkylineRect
-from graphviz_tb.place.label_places import grow_rect, rects_overlap, run_touches_rect, straight_runs
+from graphviz_tb.place.labels import _grow_rect, _rects_overlap, _run_touches_rect, _straight_runs
 
 BAR = 24
 ROUND = 12  # how far the round end of a pill stands back from its rectangle
@@ -73,7 +73,7 @@ def close_pairs(things: list[tuple[SkylineRect, T]]) -> Iterator[tuple[T, T]]:
         for column in range(rect[0] // size, rect[2] // size + 1):
             for row in range(rect[1] // size, rect[3] // size + 1):
                 for other, rival, found in cells.setdefault((column, row), []):
-                    if (other, index) not in seen and rects_overlap(rect, rival):
+                    if (other, index) not in seen and _rects_overlap(rect, rival):
                         seen.add((other, index))
                         yield found, thing
                 cells[column, row].append((index, rect, thing))
@@ -128,11 +128,11 @@ def lines_through_boxes(scene: Scene) -> Iterator[str]:
         ends = {edge.source, edge.target} - {-1}
         inner = next(iter(ends)) if ends else -1
         allowed = above(scene, scene.boxes[inner].parent) if inner >= 0 else above(scene, edge.frame)
-        for run in straight_runs(edge.points):
+        for run in _straight_runs(edge.points):
             for rect, index in filed.near(run):
                 if index in allowed:
                     continue
-                if run_touches_rect(run, grow_rect(rect, -ROUND if index in ends else 0)):
+                if _run_touches_rect(run, _grow_rect(rect, -ROUND if index in ends else 0)):
                     yield f"line {edge.title!r} runs through {scene.boxes[index].address}"
 
 
@@ -140,10 +140,10 @@ def lines_through_texts(scene: Scene) -> Iterator[str]:
     """A line runs through no title, label or mark; through no label of another edge."""
     filed = Filed([(of_text(text), text) for text in scene.texts if text.content])
     for edge in scene.routes:
-        for run in straight_runs(edge.points):
+        for run in _straight_runs(edge.points):
             for rect, text in filed.near(run):
                 mine = text.role == "edge" and text.full == edge.title
-                if not mine and run_touches_rect(run, rect):
+                if not mine and _run_touches_rect(run, rect):
                     yield f"line {edge.title!r} runs through text {text.content!r} ({text.role})"
 
 

@@ -7,10 +7,9 @@ from itertools import groupby, pairwise
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.arrange import arrange
-from graphviz_tb.model.level import GapMargins, LevelGaps, LevelLayout, WireStroke
+from graphviz_tb.arrange.level import arrange
 from graphviz_tb.model.metagraph import Metaedge, Metagraph
-from graphviz_tb.model.skeleton import Skeleton
+from graphviz_tb.model.skeleton import GapMargins, LevelGaps, LevelLayout, Skeleton, WireStroke
 from graphviz_tb.place.coordinates import place_level
 from tests.place.geometry import faults
 

@@ -7,10 +7,9 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphviz_tb.arrange import arrange
-from graphviz_tb.model.level import LevelGaps, LevelLayout, WireStroke
+from graphviz_tb.arrange.level import arrange
 from graphviz_tb.model.metagraph import Metaedge, Metagraph
-from graphviz_tb.model.skeleton import Skeleton
+from graphviz_tb.model.skeleton import LevelGaps, LevelLayout, Skeleton, WireStroke
 from graphviz_tb.place.coordinates import place_level
 from graphviz_tb.place.tracks import RankHop, assign_tracks
 from tests.arrange.levels import levels

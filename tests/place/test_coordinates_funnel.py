@@ -8,13 +8,13 @@ from math import dist
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphviz_tb.arrange import arrange
+from graphviz_tb.arrange.level import arrange
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.scene import Point
 from graphviz_tb.model.skeleton import Skeleton
-from graphviz_tb.place.attach import downward_chains
+from graphviz_tb.place.attachment import downward_chains
 from graphviz_tb.place.coordinates import place_level
-from graphviz_tb.place.funnel import Portal, funnel_bends
+from graphviz_tb.place.routes import Portal, _funnel_bends
 from tests.arrange.levels import levels
 from tests.effort import examples
 
@@ -25,7 +25,7 @@ windows = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 20)), min_size=1
 @given(st.integers(0, 40), windows, st.integers(0, 40))
 def test_the_way_is_the_shortest(start: int, middle: list[tuple[int, int]], end: int) -> None:
     inner = [(10 * at, low, low + wide) for at, (low, wide) in enumerate(middle, 1)]
-    bends = funnel_bends([(0, start, start), *inner, (10 * len(inner) + 10, end, end)])
+    bends = _funnel_bends([(0, start, start), *inner, (10 * len(inner) + 10, end, end)])
     assert sum(dist(a, b) for a, b in pairwise(bends)) <= brute(start, inner, end) + 1e-9
     for y, low, high in inner:
         (one, top), (two, bottom) = next(pair for pair in pairwise(bends) if pair[0][1] <= y <= pair[1][1])

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphviz_tb.model.level import LevelGaps
-from graphviz_tb.place.corners import blunt_corners, is_sharp
+from graphviz_tb.model.skeleton import LevelGaps
+from graphviz_tb.place.routes import _blunt_corners, _is_sharp
 from graphviz_tb.place.tracks import (
     FLAT_LINE_PX,
     JOG_CLIMB,
@@ -38,7 +38,7 @@ def test_no_sharp_corner_is_left_where_the_runs_are_long(steps: list[tuple[int, 
     for aside, down in steps:  # aside, then straight down again, as lines run from gap to gap
         points.append((points[-1][0] + aside, points[-1][1] + down))
         points.append((points[-1][0], points[-1][1] + 40))
-    cut = blunt_corners(points, 1, 9)
+    cut = _blunt_corners(points, 1, 9)
     assert max(turns(cut)) <= 55
     assert (cut[0], cut[-1]) == (points[0], points[-1])
     assert dist(cut[-1], cut[-2]) >= 9
@@ -47,11 +47,11 @@ def test_no_sharp_corner_is_left_where_the_runs_are_long(steps: list[tuple[int, 
 @pytest.mark.parametrize(("corner", "cut"), [((90, 100), False), ((110, 100), False), ((112, 100), True)])
 def test_a_turn_of_more_than_48_degrees_is_sharp(corner: tuple[int, int], cut: bool) -> None:
     # straight down, then aside: 112 aside for 100 down is 48.2°
-    assert is_sharp((0, 0), (0, 100), (corner[0], 200)) is cut
+    assert _is_sharp((0, 0), (0, 100), (corner[0], 200)) is cut
 
 
 def test_a_line_back_the_way_it_came_is_sharp() -> None:
-    assert is_sharp((0, 0), (0, 10), (0, 5))
+    assert _is_sharp((0, 0), (0, 10), (0, 5))
 
 
 def test_flat_lines_that_overlap_turn_one_above_the_other() -> None:

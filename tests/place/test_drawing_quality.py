@@ -11,7 +11,7 @@ import pytest
 
 import graphviz_tb
 from graphviz_tb.model.scene import Route, Scene
-from graphviz_tb.place.quality import count_bends, count_line_crossings, measure_quality
+from graphviz_tb.place.quality import _count_bends, _count_line_crossings, measure_quality
 from tests.each import each
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
@@ -44,17 +44,17 @@ def test_lines_that_meet_or_lie_side_by_side_do_not_cross() -> None:
     lines = [((0, 0), (0, 100)), ((0, 100), (100, 100)), ((10, 0), (10, 90)), ((-50, 300), (50, 200))]
     lines = [((0, 20), (-40, 20)), *lines, ((0, 70), (-40, 70))]  # these end on the first of those
     routes = tuple(Route(points, "data", 0, 1, 10) for points in lines)
-    assert count_line_crossings(routes) == 0
-    assert count_line_crossings((*routes, Route(((-5, 50), (5, 55)), "data", 2, 3, 10))) == 1
+    assert _count_line_crossings(routes) == 0
+    assert _count_line_crossings((*routes, Route(((-5, 50), (5, 55)), "data", 2, 3, 10))) == 1
 
 
 def test_lines_that_cross_twice_count_once() -> None:
     zigzag = Route(((0, 0), (100, 50), (0, 100)), "data", 0, 1, 10)
-    assert count_line_crossings((zigzag, Route(((50, 0), (50, 100)), "data", 2, 3, 10))) == 1
+    assert _count_line_crossings((zigzag, Route(((50, 0), (50, 100)), "data", 2, 3, 10))) == 1
 
 
 def test_a_point_on_a_straight_run_is_no_bend() -> None:
-    assert count_bends(((0, 0), (0, 5), (0, 5), (0, 9), (4, 13), (8, 17))) == 1
+    assert _count_bends(((0, 0), (0, 5), (0, 5), (0, 9), (4, 13), (8, 17))) == 1
 
 
 def test_the_flow_may_run_aside() -> None:

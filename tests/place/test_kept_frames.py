@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from test_geometry_random import graphs
 
 import graphviz_tb
-from graphviz_tb.layout import lay_out_open_groups
+from graphviz_tb.api.layout import _lay_out_open_groups
+from graphviz_tb.open.groups import open_groups
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.place import FrameCache, nested
-from graphviz_tb.view import open_groups
+from graphviz_tb.place import FrameCache, picture
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
 
@@ -25,8 +25,8 @@ def pictures(model: graphviz_tb.Model, options: list[PictureOptions]) -> list[tu
     frames, made = FrameCache(), []
     for one in options:
         opened, _ = open_groups(model.hierarchy, model.metagraph, one, model.names)
-        kept = lay_out_open_groups(model, one, lambda path: None, opened, frames)
-        made.append((kept.scene, lay_out_open_groups(model, one, lambda path: None, opened, FrameCache()).scene))
+        kept = _lay_out_open_groups(model, one, lambda path: None, opened, frames)
+        made.append((kept.scene, _lay_out_open_groups(model, one, lambda path: None, opened, FrameCache()).scene))
     return made
 
 
@@ -52,11 +52,11 @@ def test_only_what_changed_is_laid_out_again() -> None:
     deepest = max(all_open, key=lambda path: int(model.hierarchy.depth[path[-1]]))
     without = dict.fromkeys(path for path in all_open if path != deepest)
     frames = FrameCache()
-    with patch.object(nested, "lay_out_frame", wraps=nested.lay_out_frame) as frame:
+    with patch.object(picture, "lay_out_frame", wraps=picture.lay_out_frame) as frame:
         counts = []
         for opened in (dict.fromkeys(all_open), without, without):
             frame.reset_mock()
-            lay_out_open_groups(model, PictureOptions(), lambda path: None, opened, frames)
+            _lay_out_open_groups(model, PictureOptions(), lambda path: None, opened, frames)
             counts.append(frame.call_count)
     assert counts[0] > 20
     assert counts[1] <= counts[0] // 4

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import graphviz_tb
+from graphviz_tb.model.paths import stack_around
 from graphviz_tb.model.scene import Point
-from graphviz_tb.model.stacks import stack_around
-from graphviz_tb.place.groups import list_open_groups
-from graphviz_tb.place.label_places import LABEL_CELL_PX, LineLabel, cells_of_run, place_labels, run_touches_rect
-from graphviz_tb.place.nested import lead_main_path
+from graphviz_tb.place.frames import list_open_groups
+from graphviz_tb.place.labels import LABEL_CELL_PX, LineLabel, _run_touches_rect, cells_of_run, place_labels
+from graphviz_tb.place.picture import lead_main_path
 from tests.effort import part
 from tests.timing import within
 
@@ -125,7 +125,7 @@ def test_a_run_passes_all_its_squares_and_no_others(start: Point, stop: Point, p
     x, y = (start[axis] + (stop[axis] - start[axis]) * part for axis in (0, 1))
     assert (x // LABEL_CELL_PX, y // LABEL_CELL_PX) in squares
     assert all(
-        run_touches_rect(run, (c * LABEL_CELL_PX, r * LABEL_CELL_PX, (c + 1) * LABEL_CELL_PX, (r + 1) * LABEL_CELL_PX))
+        _run_touches_rect(run, (c * LABEL_CELL_PX, r * LABEL_CELL_PX, (c + 1) * LABEL_CELL_PX, (r + 1) * LABEL_CELL_PX))
         for c, r in squares
     )
     assert len(set(squares)) == len(squares)

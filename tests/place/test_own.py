@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from graphviz_tb.model.scene import Point
 from graphviz_tb.model.skeleton import Skeleton, Wire
-from graphviz_tb.place.own import shared_stretches, unshared_parts, up_to_shared
+from graphviz_tb.place.labels import _shared_stretches, _up_to_shared, unshared_parts
 from tests.conftest import cpu_seconds
 
 step = st.tuples(st.integers(-1, 1), st.integers(-1, 1), st.integers(1, 4)).filter(lambda one: one[:2] != (0, 0))
@@ -38,7 +38,7 @@ def test_it_ends_where_another_begins_to_run_along(
     one: list[tuple[int, int, int]], other: list[tuple[int, int, int]], off: Point
 ) -> None:
     mine, theirs = corners(one), [(x + off[0], y + off[1]) for x, y in corners(other)]
-    kept = pieces(list(up_to_shared(mine, shared_stretches([mine, theirs]))))
+    kept = pieces(list(_up_to_shared(mine, _shared_stretches([mine, theirs]))))
     counts = Counter([*pieces(mine), *pieces(theirs)])
     alone = list(takewhile(lambda piece: counts[piece] == 1, pieces(mine)))
     back = mine[0] == alone[-1][1] if alone else True  # it meets where it began: then there is no other way to say it

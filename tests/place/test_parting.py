@@ -12,7 +12,7 @@ import pytest
 import graphviz_tb
 from graphviz_tb.model.scene import Point, Route, Scene
 from graphviz_tb.model.skeleton import Wire
-from graphviz_tb.place.parting import wires_by_port
+from graphviz_tb.place.level import _wires_by_port
 from tests.each import each
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
@@ -79,4 +79,4 @@ def test_turned_lines_that_share_a_way_with_others_part_at_the_open_box(
     ports = {box: [(10, 0), (30, 0), (20, 0)] for box in (0, 1)}
     if opened == 1:
         ports[1] = [(10, 0), (20, 0), (30, 0)]
-    assert wires_by_port(view, [0, 1, 2], {opened: inner.get(opened, {})}, ports, 0) == parts
+    assert _wires_by_port(view, [0, 1, 2], {opened: inner.get(opened, {})}, ports, 0) == parts

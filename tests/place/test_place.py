@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import graphviz_tb
+from graphviz_tb.model.metagraph import THICKEST_TENTHS, THICKNESS_THRESHOLDS, THINNEST_TENTHS
 from graphviz_tb.model.scene import Scene
-from graphviz_tb.model.thickness import THICKEST_TENTHS, THICKNESS_THRESHOLDS, THINNEST_TENTHS
 from graphviz_tb.model.view import NodeLabel
-from graphviz_tb.place.titles import lay_out_title
+from graphviz_tb.place.boxes import lay_out_title
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
 

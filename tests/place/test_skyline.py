@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphviz_tb.model.skyline import STRIP_PX, Skyline, StripHeights
+from graphviz_tb.graphs.skyline import STRIP_PX, Skyline, StripHeights
 from tests.conftest import cpu_seconds
 
 px = st.integers(-40, 6000)

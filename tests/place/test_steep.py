@@ -8,15 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphviz_tb.place.steep import cross_steeply, depth_at, total_nearness
-from graphviz_tb.place.tracks import RankHop, assign_tracks
+from graphviz_tb.place.tracks import RankHop, _depth_at, _total_nearness, assign_tracks, cross_steeply
 
 ACROSS = st.integers(0, 600)
 
 
 def too_near(hops: list[RankHop], height: int) -> int:
     return sum(
-        total_nearness(hop, (hop.late, height - hop.early), [one for one in hops if one is not hop], height)
+        _total_nearness(hop, (hop.late, height - hop.early), [one for one in hops if one is not hop], height)
         for hop in hops
     )
 
@@ -28,7 +27,7 @@ def test_the_inner_of_two_crossing_lines_runs_beside_the_outer_one(way: int) -> 
     assert too_near([outer, inner], 20)
     cross_steeply([outer, inner], 20)
     ends = (inner.start, inner.late), (inner.end, 20 - inner.early)
-    assert all(abs(y - depth_at(outer, x, 20)) >= 5 for x, y in ends)
+    assert all(abs(y - _depth_at(outer, x, 20)) >= 5 for x, y in ends)
     assert not too_near([outer, inner], 20)
 
 

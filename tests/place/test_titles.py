@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb.model.view import NodeLabel
-from graphviz_tb.place.titles import TITLE_CLEARANCE, TITLE_LEFT, TITLE_RIGHT, lay_out_title
+from graphviz_tb.place.boxes import TITLE_CLEARANCE, TITLE_LEFT, TITLE_RIGHT, lay_out_title
 
 names = st.text("abcdefg_0123456789", min_size=1, max_size=60)
 

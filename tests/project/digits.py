@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.render.png_file import PNG_SIGNATURE, png_chunk
+from graphviz_tb.render.png import PNG_SIGNATURE, _png_chunk
 from tests.serve.writing import Writer
 
 SIDE, DIMENSIONS = 14, 24  # pixels of a picture; columns of the embedding
@@ -39,7 +39,10 @@ def png(pixels: np.ndarray) -> bytes:
     rows = b"".join(b"\0" + row.tobytes() for row in (255 * pixels).astype(np.uint8))
     header = struct.pack(">IIBBBBB", pixels.shape[1], pixels.shape[0], 8, 0, 0, 0, 0)
     return (
-        PNG_SIGNATURE + png_chunk(b"IHDR", header) + png_chunk(b"IDAT", zlib.compress(rows)) + png_chunk(b"IEND", b"")
+        PNG_SIGNATURE
+        + _png_chunk(b"IHDR", header)
+        + _png_chunk(b"IDAT", zlib.compress(rows))
+        + _png_chunk(b"IEND", b"")
     )
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from graphviz_tb.errors import RequestError, ToolMissing, UnknownChoice
-from graphviz_tb.model.embeddings import DistanceMetric
-from graphviz_tb.project import manifold, nearest_points, project_by_pca, project_points
-from graphviz_tb.project.pca import MAX_EXACT_SIDE, even_choice
+from graphviz_tb.model.logs import DistanceMetric
+from graphviz_tb.project import nearest_points, project_by_pca, project_points, projections
+from graphviz_tb.project.projections import MAX_EXACT_SIDE, _even_choice
 
 
 def made(points: int, dimensions: int, seed: int = 0) -> np.ndarray:
@@ -40,7 +40,7 @@ def test_signs_do_not_depend_on_the_machine() -> None:
 
 def test_components_from_some_of_the_points() -> None:
     values = made(300, 5)
-    found, chosen = project_by_pca(values, fitted=100), even_choice(300, 100)
+    found, chosen = project_by_pca(values, fitted=100), _even_choice(300, 100)
     alone = project_by_pca(values[chosen])
     assert np.allclose(found.axes[chosen], alone.axes, atol=1e-4)
     assert (found.fitted, found.variance, found.notices[0].code) == (100, alone.variance, "fitted")
@@ -95,7 +95,7 @@ def test_what_is_asked_for_must_be_there() -> None:
 
 
 def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(manifold, "find_spec", lambda name: None)
+    monkeypatch.setattr(projections, "find_spec", lambda name: None)
     with pytest.raises(ToolMissing, match=r"t-SNE needs a library: pip install 'graphviz_tb\[projector\]'"):
         project_points(made(9, 3), "tsne")
 
@@ -105,7 +105,7 @@ def test_tsne_is_that_of_scikit_learn() -> None:
     manifold_of = pytest.importorskip("sklearn.manifold")
     values, rounds = made(60, 5), []
     found = project_points(values, "tsne", 2, 10, lambda done, whole: rounds.append((done, whole)))
-    wanted = manifold_of.TSNE(n_components=2, perplexity=10.0, init="pca", random_state=manifold.LAYOUT_SEED)
+    wanted = manifold_of.TSNE(n_components=2, perplexity=10.0, init="pca", random_state=projections.LAYOUT_SEED)
     assert np.array_equal(found.axes, wanted.fit_transform(values).astype(np.float32))
     assert rounds[-1] == (1000, 1000)
     assert dict(found.settings)["perplexity"] == 10.0
@@ -117,16 +117,16 @@ def test_umap_is_that_of_umap_learn() -> None:
     library = pytest.importorskip("umap")
     values = made(60, 5)
     found = project_points(values, "umap", 3)
-    wanted = library.UMAP(n_components=3, n_neighbors=15, random_state=manifold.LAYOUT_SEED, n_jobs=1).fit_transform(
+    wanted = library.UMAP(n_components=3, n_neighbors=15, random_state=projections.LAYOUT_SEED, n_jobs=1).fit_transform(
         values
     )
     assert np.array_equal(found.axes, wanted.astype(np.float32))
 
 
 def test_more_points_than_are_laid_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(manifold, "MAX_LAID_OUT_POINTS", 10)
-    monkeypatch.setitem(manifold.METHOD_RUNNERS, "tsne", lambda values, settings, told: values[:, :2])
-    monkeypatch.setattr(manifold, "missing_library", lambda method: "")
+    monkeypatch.setattr(projections, "MAX_LAID_OUT_POINTS", 10)
+    monkeypatch.setitem(projections.METHOD_RUNNERS, "tsne", lambda values, settings, told: values[:, :2])
+    monkeypatch.setattr(projections, "missing_library", lambda method: "")
     found = project_points(made(25, 3), "tsne")
-    assert np.flatnonzero(~np.isnan(found.axes[:, 0])).tolist() == even_choice(25, 10).tolist()
+    assert np.flatnonzero(~np.isnan(found.axes[:, 0])).tolist() == _even_choice(25, 10).tolist()
     assert found.notices[0].message == "t-SNE is of 10 of 25 points: an even choice"

@@ -8,8 +8,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from graphviz_tb.api.pipeline import Model
 from graphviz_tb.model.paths import RowPath, child_path, function_row_of
-from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 
 SEGMENTS = ["a", "b", "layer_0", "layer_1", "w", "foo", "foo1", "foo_1", "foo_2", "n_1", "n_2", "n_3", "conv2d_1", "7"]

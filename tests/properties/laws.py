@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from graphviz_tb.api.pipeline import Picture
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import Hierarchy, RowKind
 from graphviz_tb.model.metagraph import Metagraph
@@ -14,8 +15,7 @@ from graphviz_tb.model.paths import RowPath, child_path
 from graphviz_tb.model.scene import Box, Scene
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.view import View
-from graphviz_tb.pipeline import Picture
-from graphviz_tb.place.identity import StubIdentities
+from graphviz_tb.place.frames import StubIdentities
 
 
 def well_formed(hierarchy: Hierarchy) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from graphviz_tb.algorithms.reached import reachable_from, reachable_mask
+from graphviz_tb.graphs.traversal import reachable_from, reachable_mask
 
 
 def numbered(order: str, count: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

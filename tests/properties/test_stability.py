@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from laws import levels, order_of
 
 import graphviz_tb
+from graphviz_tb.api.pipeline import Model, Picture
 from graphviz_tb.model.paths import RowPath as Place
 from graphviz_tb.model.paths import path_address
-from graphviz_tb.pipeline import Model, Picture
 from graphviz_tb.proto import GraphDef
 from tests.effort import part
 

@@ -16,11 +16,12 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.errors import MalformedText, ReadError, TooLarge, UnknownFormat
+from graphviz_tb.formats.reading import read_source
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.read import limits, read_source
-from graphviz_tb.read.inline import unused_names
-from graphviz_tb.read.limits import check_empty_messages
+from graphviz_tb.sources import bounds
+from graphviz_tb.sources.bounds import check_empty_messages
+from graphviz_tb.unwrap.calls import unused_names
 from tests.conftest import cpu_seconds
 from tests.each import each
 from tests.timing import within
@@ -216,7 +217,7 @@ def test_a_large_file_shrinks_less_than_a_small_one() -> None:
 
 @pytest.mark.parametrize("text", [False, True])
 def test_inputs_of_a_packed_graph_are_bounded_by_its_bytes(text: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "FREE_GRAPH_INPUTS", 1000)
+    monkeypatch.setattr(bounds, "FREE_GRAPH_INPUTS", 1000)
     graph = GraphDef(node=[{"name": "a", "op": "NoOp"}, {"name": "b", "op": "AddN", "input": ["a"] * 700}])
     function = graph.library.function.add()
     function.signature.name = "f"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from graphviz_tb.formats.reading import read_source
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import FunctionDef, GraphDef, RunMetadata, SavedModel
-from graphviz_tb.read import body, read_source
-from graphviz_tb.read.traced import unwrap_calls
+from graphviz_tb.unwrap import signatures as body
+from graphviz_tb.unwrap.traced_graphs import unwrap_calls
 from tests.timing import seconds
 
 

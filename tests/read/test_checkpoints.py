@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
-from graphviz_tb.commands import run_command_line
+from graphviz_tb.commands import _run_command_line
 from graphviz_tb.errors import MalformedProto, ReadError, TooLarge, UnknownFormat
+from graphviz_tb.events.records import masked_crc
+from graphviz_tb.formats import checkpoint
+from graphviz_tb.formats.checkpoint import find_index_files, read_checkpoint
 from graphviz_tb.proto import BundleEntryProto, BundleHeaderProto
-from graphviz_tb.read.checkpoint import find_index_files, read_checkpoint, table
-from graphviz_tb.read.crc import masked_crc
 from tests.event_files import varint
 
 CHECKPOINTS = Path(__file__).parents[2] / "fixtures" / "read" / "checkpoints"
@@ -44,12 +45,12 @@ def index(*blocks: bytes, places: list[tuple[int, int]] | None = None) -> bytes:
     """A table of these blocks."""
     data, told = b"", []
     for each in blocks:
-        told.append((len(data), len(each) - table.BLOCK_TRAILER_BYTES))
+        told.append((len(data), len(each) - checkpoint.BLOCK_TRAILER_BYTES))
         data += each
     listing = block((b"z%d" % at, varint(start) + varint(size)) for at, (start, size) in enumerate(places or told))
     place = len(data)
-    footer = varint(0) + varint(0) + varint(place) + varint(len(listing) - table.BLOCK_TRAILER_BYTES)
-    return data + listing + footer.ljust(40, b"\0") + table.TABLE_MAGIC
+    footer = varint(0) + varint(0) + varint(place) + varint(len(listing) - checkpoint.BLOCK_TRAILER_BYTES)
+    return data + listing + footer.ljust(40, b"\0") + checkpoint.TABLE_MAGIC
 
 
 def read(tmp_path: Path, data: bytes) -> Any:
@@ -102,7 +103,7 @@ REFUSED = {
     "no checkpoint that TensorFlow": (index(block([(b"", b"\x0a\x02\x08\x01")])), UnknownFormat),
     "of no checkpoint": (index(), UnknownFormat),
     "over each other": (
-        index(block([HEADER]), places=[(0, len(block([HEADER])) - table.BLOCK_TRAILER_BYTES)] * 2),
+        index(block([HEADER]), places=[(0, len(block([HEADER])) - checkpoint.BLOCK_TRAILER_BYTES)] * 2),
         MalformedProto,
     ),
     "beyond the file": (index(block([HEADER]), places=[(0, 2**60)]), MalformedProto),
@@ -125,7 +126,7 @@ def test_a_table_that_lies_is_refused(tmp_path: Path, said: str) -> None:
 
 def test_names_that_repeat_one_another_do_not_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An entry of five bytes may claim all letters of a long name before it."""
-    monkeypatch.setattr(table, "MAX_INDEX_NAME_LETTERS", 1_000_000)
+    monkeypatch.setattr(checkpoint, "MAX_INDEX_NAME_LETTERS", 1_000_000)
     long = b"\0" + varint(50_000) + varint(0) + b"x" * 50_000
     more = b"".join(varint(50_000 + at) + b"\x01\x00y" for at in range(50))
     with pytest.raises(TooLarge, match="letters"):
@@ -151,12 +152,12 @@ def error_of(tmp_path: Path, data: bytes) -> str:
 
 
 def test_info_lists_tensors(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert run_command_line(["info", str(CHECKPOINTS / "saver")]) == 0
+    assert _run_command_line(["info", str(CHECKPOINTS / "saver")]) == 0
     told = capsys.readouterr().out
     assert "model.ckpt-7        4       78  332 B" in told
     assert "Checkpoint model.ckpt-5: 4 tensors, 78 numbers, 332 B" in told
     assert "emb           float32  10×4 in 2 parts  160 B" in told
-    assert run_command_line(["info", str(CHECKPOINTS / "variables" / "variables"), "--json"]) == 0
+    assert _run_command_line(["info", str(CHECKPOINTS / "variables" / "variables"), "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert (document["holds"], document["graph"]) == ([], None)
     [one] = document["checkpoints"]
@@ -164,9 +165,9 @@ def test_info_lists_tensors(capsys: pytest.CaptureFixture[str], tmp_path: Path) 
         "name": "w/.ATTRIBUTES/VARIABLE_VALUE", "dtype": "float32", "shape": [3, 4], "bytes": 48, "slices": 0,
     }  # fmt: skip
     (tmp_path / "bad.index").write_bytes(REFUSED["not in order"][0])
-    assert run_command_line(["info", str(tmp_path / "bad.index")]) == 3
+    assert _run_command_line(["info", str(tmp_path / "bad.index")]) == 3
     assert "its names are not in order" in capsys.readouterr().err
-    assert run_command_line(["info", str(tmp_path)]) == 3
+    assert _run_command_line(["info", str(tmp_path)]) == 3
     (tmp_path / "esc.index").write_bytes(index(block([HEADER, (b"a\x1b[31m\n", entry(2, 3))])))
-    assert run_command_line(["info", str(tmp_path)]) == 0  # one of two can be read
+    assert _run_command_line(["info", str(tmp_path)]) == 0  # one of two can be read
     assert "\x1b" not in capsys.readouterr().out

@@ -6,13 +6,12 @@ import tracemalloc
 
 import pytest
 
-from graphviz_tb.algorithms.layer_scopes import match_layers_to_scopes
 from graphviz_tb.diff.changes.names import exchanged
 from graphviz_tb.diff.changes.precision import shared_scope
-from graphviz_tb.read.keras.facts import WEIGHT_SHAPES_KEY
-from graphviz_tb.read.keras.objects import LayerJson, nest_layers
-from graphviz_tb.read.keras.subclassed import SUBCLASSED_ROOT, assign_weight_shapes
-from graphviz_tb.read.keras.weights_file import StoredObject
+from graphviz_tb.graphs.names import match_layers_to_scopes
+from graphviz_tb.keras.layers import WEIGHT_SHAPES_KEY
+from graphviz_tb.keras.objects import SUBCLASSED_ROOT, LayerJson, _assign_weight_shapes, nest_layers
+from graphviz_tb.keras.weights import StoredObject
 from tests.conftest import cpu_seconds
 from tests.timing import seconds
 
@@ -71,6 +70,6 @@ def test_weights_in_deep_objects_are_given_in_no_time() -> None:
     }
     objects |= {f"{SUBCLASSED_ROOT}/{path}": {"class_name": "Layer"} for path in weights}
     with seconds(3):
-        assign_weight_shapes(objects, weights)
+        _assign_weight_shapes(objects, weights)
     assert objects[f"{SUBCLASSED_ROOT}/b"][WEIGHT_SHAPES_KEY] == [[7]]
     assert objects[f"{SUBCLASSED_ROOT}/{paths[-1]}"][WEIGHT_SHAPES_KEY] == [[3998]]

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from graphviz_tb.errors import TooLarge
-from graphviz_tb.read.keras.feeds import call_inputs, input_layers
-from graphviz_tb.read.keras.tree import build_layer_tree, walk_layers
-from graphviz_tb.read.keras_model import conceptual_graph
+from graphviz_tb.keras.calls import call_inputs, input_layers
+from graphviz_tb.keras.model import conceptual_graph
+from graphviz_tb.keras.tree import build_layer_tree, walk_layers
 from tests.conftest import cpu_seconds
 
 DEPTH, MANY = 180, 100_000

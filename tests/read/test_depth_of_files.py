@@ -7,16 +7,16 @@ import json
 import pytest
 
 from graphviz_tb import diff, load
-from graphviz_tb.algorithms.components import strong_components
 from graphviz_tb.annotate.trace_names import TraceNames
 from graphviz_tb.diff.changes.units import endings
 from graphviz_tb.diff.columns.callers import callers_in_main
+from graphviz_tb.formats.object_graph import MAX_ATTRIBUTE_PATH_PARTS, _attribute_path
+from graphviz_tb.graphs.traversal import strong_components
 from graphviz_tb.limits import MAX_NESTED_CALLS
 from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef, OpDef, SavedModel
-from graphviz_tb.read.body import TakenNames
-from graphviz_tb.read.objects import MAX_ATTRIBUTE_PATH_PARTS, attribute_path
-from graphviz_tb.read.traced import unwrap_calls
-from graphviz_tb.read.tracing_artifacts import drop_tracing_artifacts, possible_artifacts, resolve_forwarded
+from graphviz_tb.unwrap.artifacts import _resolve_forwarded, drop_tracing_artifacts, possible_artifacts
+from graphviz_tb.unwrap.signatures import TakenNames
+from graphviz_tb.unwrap.traced_graphs import unwrap_calls
 from tests.each import each
 from tests.timing import seconds
 
@@ -111,7 +111,7 @@ def test_a_long_way_into_a_circle() -> None:
     """Those that lead into it one after the other do not all walk to it again."""
     handed = {f"n{number}": f"n{number + 1}" for number in range(10_000)}
     with seconds(9):
-        assert resolve_forwarded({**handed, "n10000": "n10000", "a": "b"}) == {"a": "b"}
+        assert _resolve_forwarded({**handed, "n10000": "n10000", "a": "b"}) == {"a": "b"}
 
 
 def signature_body(*nodes: NodeDef, result: str) -> bytes:
@@ -152,7 +152,7 @@ def test_a_result_is_not_called_like_a_scope() -> None:
 def test_attributes_that_lead_through_thousands_of_objects() -> None:
     chain = {number: (max(0, number - 1), f"a{number}") for number in range(50_000)}
     with seconds(5):
-        ways = [attribute_path(chain, number) for number in chain]
+        ways = [_attribute_path(chain, number) for number in chain]
     assert ways[1:3] == [["a1"], ["a1", "a2"]]
     assert max(map(len, ways)) == MAX_ATTRIBUTE_PATH_PARTS
 

@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 
 from graphviz_tb.errors import MalformedText, ReadError
-from graphviz_tb.log import open_log
-from graphviz_tb.model.embeddings import Embedding, EmbeddingForm
-from graphviz_tb.projector import Projector
+from graphviz_tb.formats.projector import read_point_metadata, stored_embeddings
+from graphviz_tb.logs.embeddings import Projector
+from graphviz_tb.logs.log import open_log
+from graphviz_tb.model.logs import Embedding, EmbeddingForm
 from graphviz_tb.proto import BundleEntryProto, BundleHeaderProto
-from graphviz_tb.read.projector import read_point_metadata
-from graphviz_tb.read.projector.found import stored_embeddings
 from tests.event_files import event, field, record, tensor, varint
 from tests.read.test_checkpoints import block, index
 
@@ -218,7 +217,7 @@ def test_metadata_that_does_not_fit(tmp_path: Path) -> None:
 
 def test_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is longer than may be is read in part, and said."""
-    monkeypatch.setattr("graphviz_tb.read.projector.values.EMBEDDING_POINTS", 2)
+    monkeypatch.setattr("graphviz_tb.formats.projector.EMBEDDING_POINTS", 2)
     one = Embedding(".", "e", EmbeddingForm.TEXT, 4, 3, tmp_path / "e.tsv", tmp_path / "m.tsv")
     (tmp_path / "e.tsv").write_text(tsv(VALUES))
     (tmp_path / "m.tsv").write_text("a\nb\nc\nd\n")

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from graphviz_tb import Model, load
-from graphviz_tb.commands import run_command_line
+from graphviz_tb.commands import _run_command_line
 from graphviz_tb.errors import MalformedText
+from graphviz_tb.keras.model import conceptual_graph
+from graphviz_tb.keras.output_shapes import layer_output_shapes
+from graphviz_tb.keras.parameters import parameter_count
+from graphviz_tb.keras.validation import PER_DIMENSION_OPTIONS, SIZE_OPTIONS
 from graphviz_tb.ops.layers import LAYER_CLASSES
-from graphviz_tb.read.keras.parameters import parameter_count
-from graphviz_tb.read.keras.possible import PER_DIMENSION_OPTIONS, SIZE_OPTIONS
-from graphviz_tb.read.keras.shapes import layer_output_shapes
-from graphviz_tb.read.keras_model import conceptual_graph
 from tests.each import each
 from tests.timing import within
 
@@ -116,9 +116,9 @@ def test_values_nested_as_deep_as_may_be_are_drawn_in_every_form(tmp_path: Path)
     out = [word for suffix in ("svg", "json", "html") for word in ("-o", str(tmp_path / f"a.{suffix}"))]
     file = str(tmp_path / "m.json")
     assert (
-        run_command_line(["render", file, *out, "-q"])
-        == run_command_line(["info", file, "--json"])
-        == run_command_line(["diff", file, file, "-q"])
+        _run_command_line(["render", file, *out, "-q"])
+        == _run_command_line(["info", file, "--json"])
+        == _run_command_line(["diff", file, file, "-q"])
         == 0
     )
 

@@ -12,9 +12,9 @@ import pytest
 
 from graphviz_tb import Log, open_log
 from graphviz_tb.errors import ReadError, RequestError
-from graphviz_tb.model.logged import BlobPoints, HistogramPoints
+from graphviz_tb.events.records import EventRecord, read_records
+from graphviz_tb.model.logs import BlobPoints, HistogramPoints
 from graphviz_tb.proto import Event
-from graphviz_tb.read.records import EventRecord, read_records
 from tests.event_files import append, event, histogram, record, scalar, strings, tensor, write
 
 NAME = "events.out.tfevents.1.host"

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from graphviz_tb.errors import ReadError
-from graphviz_tb.log import Log
-from graphviz_tb.model.logged import Series
-from graphviz_tb.read.logged import LogReader
+from graphviz_tb.events.log_reader import LogReader
+from graphviz_tb.logs.log import Log
+from graphviz_tb.model.logs import Series
 from tests.event_files import append, event, histogram, scalar, write
 
 NAME = "events.out.tfevents.1.host"

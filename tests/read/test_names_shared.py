@@ -7,11 +7,11 @@ import tracemalloc
 import pytest
 
 from graphviz_tb.errors import TooLarge
+from graphviz_tb.formats.object_graph import captured_variable_names
+from graphviz_tb.formats.profiler_traces import _used_statistics, run_metadata_by_step
+from graphviz_tb.formats.reading import read_source
 from graphviz_tb.proto import GraphDef, RunMetadata, SavedModel, XSpace
-from graphviz_tb.read import read_source
-from graphviz_tb.read.objects import captured_variable_names
-from graphviz_tb.read.tracing_artifacts import drop_tracing_artifacts, possible_artifacts
-from graphviz_tb.read.xspace import run_metadata_by_step, used_statistics
+from graphviz_tb.unwrap.artifacts import drop_tracing_artifacts, possible_artifacts
 from tests.read.test_call_chains_read import captured, field, letters
 
 
@@ -98,4 +98,4 @@ def test_bytes_that_name_an_op_are_made_a_text_once() -> None:
     space = XSpace()
     plane = space.planes.add(event_metadata={})
     plane.event_metadata[1].stats.add(metadata_id=1, bytes_value=b"op")
-    assert used_statistics(plane.event_metadata[1].stats, {1: "tf_op"}) == {"tf_op": "b'op'"}
+    assert _used_statistics(plane.event_metadata[1].stats, {1: "tf_op"}) == {"tf_op": "b'op'"}

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 import graphviz_tb
-from graphviz_tb.annotate.definitions import DefinitionNumbers
+from graphviz_tb.annotate.shapes import DefinitionNumbers
 from graphviz_tb.errors import MalformedProto
 from graphviz_tb.flatten import flatten
+from graphviz_tb.formats.packed_graph import PackedGraph, PackedNodes, _node_end_offsets, _pack_graph, decode_graph
+from graphviz_tb.formats.reading import read_source
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.proto import GraphDef, NodeDef
-from graphviz_tb.read import read_source
-from graphviz_tb.read.packed import PackedGraph, PackedNodes, decode_graph, node_end_offsets, pack_graph
 from tests.each import each
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -37,11 +37,11 @@ def columns(graph: Graph) -> dict[str, object]:
 @each("path", GRAPHS, ids=lambda path: path.stem)
 def test_a_packed_graph_has_the_columns_of_its_message(path: Path) -> None:
     message = graphviz_tb.load(path, whole_file=True).loaded.graph_def
-    stops = node_end_offsets(data := message.SerializeToString())
+    stops = _node_end_offsets(data := message.SerializeToString())
     nodes = PackedNodes(data, stops)
     rest = GraphDef.FromString(data[stops[-1] :] if stops else data)
     if rest.library.function or not stops:
-        assert pack_graph(data) is None
+        assert _pack_graph(data) is None
         return
     packed = PackedGraph(nodes, rest)
     assert columns(flatten(packed)) == columns(flatten(message))
@@ -55,7 +55,7 @@ def test_equal_definitions_are_equal_in_bytes(path: Path) -> None:
     nodes = message.node
     if not nodes:
         return
-    packed = PackedGraph(PackedNodes(data := message.SerializeToString(), stops := node_end_offsets(data)), GraphDef())
+    packed = PackedGraph(PackedNodes(data := message.SerializeToString(), stops := _node_end_offsets(data)), GraphDef())
     assert len(stops) == len(nodes)
     numbers = [DefinitionNumbers(flatten(graph)) for graph in (GraphDef(node=nodes), packed)]
     ends = [[each.number_of(node) for node in range(len(nodes))] for each in numbers]
@@ -92,7 +92,7 @@ def test_a_colocation_without_a_value_ends_where_it_ends(behind: bytes) -> None:
 
 def test_nodes_are_found_from_either_end() -> None:
     data = GraphDef(node=[NodeDef(name=name) for name in "abc"]).SerializeToString()
-    nodes = PackedNodes(data, node_end_offsets(data))
+    nodes = PackedNodes(data, _node_end_offsets(data))
     assert [nodes[at].name for at in (0, 2, -1, -3)] == ["a", "c", "c", "a"]
     assert [node.name for node in nodes[1:]] == ["b", "c"]
     for beyond in (3, -4):
@@ -118,12 +118,12 @@ def test_damage_is_told_as_for_any_message(data: bytes) -> None:
 
 
 def test_a_length_without_end_is_no_length() -> None:
-    assert not node_end_offsets(NODE + b"\n" + b"\xff" * 400_000)
+    assert not _node_end_offsets(NODE + b"\n" + b"\xff" * 400_000)
 
 
 def test_graphs_of_large_constants_are_decoded_whole() -> None:
     node = {"name": "x", "op": "Const", "attr": {"value": {"tensor": {"tensor_content": bytes(9000)}}}}
-    assert pack_graph(GraphDef(node=[node]).SerializeToString()) is None
+    assert _pack_graph(GraphDef(node=[node]).SerializeToString()) is None
 
 
 def test_the_whole_message_is_made_once_and_has_the_nodes() -> None:

@@ -10,10 +10,10 @@ import pytest
 from graphviz_tb import load
 from graphviz_tb.annotate.trace_names import TraceNames
 from graphviz_tb.errors import TooLarge
+from graphviz_tb.formats.object_graph import _disambiguate_variable_names
+from graphviz_tb.formats.reading import list_profiles, read_source
 from graphviz_tb.proto import FunctionDef, GraphDef, RunMetadata, SavedModel, XSpace
-from graphviz_tb.read import list_profiles, read_source
-from graphviz_tb.read.objects import disambiguate_variable_names
-from graphviz_tb.read.traced import data_loop_step
+from graphviz_tb.unwrap.traced_graphs import _data_loop_step
 from tests.read.test_bounded import layer, model
 from tests.timing import seconds
 
@@ -94,7 +94,7 @@ def test_variables_on_an_attribute_with_a_long_name(letters: int, name: str) -> 
     ]
     data = b"".join(objects)
     ends = [sum(map(len, objects[:number])) for number in range(len(objects) + 1)]
-    names = disambiguate_variable_names(["", "", *["m/kernel"] * 200], data, list(pairwise(ends)))
+    names = _disambiguate_variable_names(["", "", *["m/kernel"] * 200], data, list(pairwise(ends)))
     assert set(names[2:]) == {name}
 
 
@@ -142,7 +142,7 @@ def test_a_loop_that_names_thousands_of_functions_in_a_chain() -> None:
         function.node_def.add(name="x", op="Relu")
     library = {function.signature.name: function for function in graph.library.function}
     with seconds(5):
-        found = data_loop_step(graph.node, library)
+        found = _data_loop_step(graph.node, library)
     assert found is not None
     assert found[-1].attr["f"].func.name == "f0"  # the one that leads to most
 

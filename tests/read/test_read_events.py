@@ -12,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb.errors import Ambiguous, MalformedRecord, NoGraph, RequestError, TooLarge, UnknownChoice
+from graphviz_tb.events.graphs import _scan_event_file
+from graphviz_tb.events.records import _crc_in_python, crc, masked_crc
+from graphviz_tb.formats.reading import list_contents, list_profiles, read_source
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import Event, GraphDef, MetaGraphDef, RunMetadata, SavedModel
-from graphviz_tb.read import list_contents, list_profiles, read_source, walk
-from graphviz_tb.read.crc import crc, crc_in_python, masked_crc
-from graphviz_tb.read.tfevents import scan_event_file
+from graphviz_tb.sources import walk
 from tests.each import each
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -205,12 +206,12 @@ def test_event_files_are_known_by_content(tmp_path: Path) -> None:
 
 @given(st.binary(max_size=300))
 def test_checksums(data: bytes) -> None:
-    assert crc_in_python(data) == crc(data)
+    assert _crc_in_python(data) == crc(data)
 
 
 def test_known_checksums() -> None:
-    assert crc_in_python(bytes(32)) == 0x8A9136AA
-    assert crc_in_python(b"\xff" * 32) == 0x62A8AB43
+    assert _crc_in_python(bytes(32)) == 0x8A9136AA
+    assert _crc_in_python(b"\xff" * 32) == 0x62A8AB43
 
 
 def test_every_cut_of_a_file_is_survived_once_the_graph_is_whole() -> None:
@@ -227,7 +228,7 @@ def test_a_log_that_changes_while_it_is_read(tmp_path: Path) -> None:
     """What was found is read again when it is chosen: by then other bytes may lie there, as many as before."""
     path = write(tmp_path, ".", graph_event("x"))
     with path.open("rb") as stream:
-        (found,) = scan_event_file(stream, path.name, path).finds
+        (found,) = _scan_event_file(stream, path.name, path).finds
     assert GraphDef.FromString(found.data()).node[0].name == "x"
     for changed in (events(graph_event("y")), path.read_bytes()[:-8]):
         path.write_bytes(changed)

@@ -25,10 +25,11 @@ from graphviz_tb.errors import (
     UnknownChoice,
     UnknownFormat,
 )
+from graphviz_tb.formats.reading import list_contents, read_source
+from graphviz_tb.formats.textproto import lines
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, MetaGraphDef, RunMetadata, SavedModel
-from graphviz_tb.read import list_contents, opened, read_source
-from graphviz_tb.read.textproto import blocks
+from graphviz_tb.sources import streams
 from tests.each import each
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -116,9 +117,9 @@ def test_a_graph_of_functions_only_is_no_meta_graph() -> None:
 
 
 def test_a_large_text_is_read_in_windows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(opened, "LARGE_TEXT_BYTES", 0)
-    monkeypatch.setattr(blocks, "FIRST_WINDOW_BYTES", 700)
-    monkeypatch.setattr(blocks, "WINDOW_BYTES", 1000)
+    monkeypatch.setattr(streams, "LARGE_TEXT_BYTES", 0)
+    monkeypatch.setattr(lines, "FIRST_WINDOW_BYTES", 700)
+    monkeypatch.setattr(lines, "WINDOW_BYTES", 1000)
     for path in sorted([*FIXTURES.glob("real/*.pbtxt"), *FIXTURES.glob("rules/*.pbtxt")]):
         assert (
             read_source(path).graph_def.SerializeToString()

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb.errors import MalformedProto, MalformedText
+from graphviz_tb.formats.pbtxt import parse, parse_text_message
 from graphviz_tb.proto import DataType, GraphDef, MetaGraphDef, RunMetadata
-from graphviz_tb.read.pbtxt import parse, parse_text_message
 from tests.each import each
 from tests.effort import examples
 

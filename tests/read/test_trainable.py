@@ -6,13 +6,12 @@ import json
 from typing import Any
 
 from graphviz_tb import load
-from graphviz_tb.api.table import layer_table
-from graphviz_tb.color.cost import format_work
-from graphviz_tb.commands.costs import cost_report
-from graphviz_tb.commands.costs_text import cost_lines
+from graphviz_tb.api.nodes import layer_table
+from graphviz_tb.api.pipeline import Model
+from graphviz_tb.color.cost import _format_work
+from graphviz_tb.commands.costs import cost_lines, cost_report
 from graphviz_tb.commands.table import TextStyle
 from graphviz_tb.model.costs import Cost
-from graphviz_tb.pipeline import Model
 from tests.annotate.test_costs import model, node, placeholder, weights
 
 
@@ -60,8 +59,8 @@ def test_trainable_and_non_trainable_are_said_wherever_parameters_are() -> None:
     assert "Parameters: 59 (236 B) · trainable: 43 · non-trainable: 16" in layer_table(found)
     layer = next(layer for name, layer in found.hierarchy.graph.layers.items() if name.endswith("BatchNormalization"))
     assert "32 parameters, 16 of them not trainable" in layer.tooltip_text
-    assert format_work(Cost(59, non_trainable=16)) == "59 parameters (16 not trainable)"
-    assert format_work(Cost(59, non_trainable=16, undecided=1)) == "59 parameters (at least 16 not trainable)"
+    assert _format_work(Cost(59, non_trainable=16)) == "59 parameters (16 not trainable)"
+    assert _format_work(Cost(59, non_trainable=16, undecided=1)) == "59 parameters (at least 16 not trainable)"
 
 
 def test_in_a_graph_that_does_not_train_only_statistics_are_known_to_be_fixed() -> None:

@@ -13,9 +13,16 @@ import graphviz_tb
 from graphviz_tb.model.drawing import Curve, Disc, Drawing, Group, Hatch, Label, Pen, Primitive, Rectangle, Section
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render import png as module
-from graphviz_tb.render.bands import split_bands, vertical_extent
-from graphviz_tb.render.png import RasterSize, band_count, png_bytes
-from graphviz_tb.render.png_file import PNG_SIGNATURE, png_chunk, stack_pngs
+from graphviz_tb.render.png import (
+    PNG_SIGNATURE,
+    RasterSize,
+    _band_count,
+    _png_chunk,
+    _split_bands,
+    _stack_pngs,
+    _vertical_extent,
+    png_bytes,
+)
 from tests.render.test_png import decode
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -66,17 +73,17 @@ def test_a_graph_in_bands_looks_as_the_whole(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_how_many() -> None:
     raster = RasterSize(8000, 4000, 1, 1)
-    assert band_count(sheet(*SHAPES), raster) == 2
-    assert band_count(sheet(*[Label("a", 0, 9, 9, 5, "#000000")] * 24_001), raster) == 4
-    assert band_count(sheet(*SHAPES), RasterSize(200, 200, 1, 1)) == 1
-    assert band_count(sheet(*[Label("a", 0, 9, 9, 5, "#000000")] * 24_001), RasterSize(200, 2, 1, 1)) == 2
+    assert _band_count(sheet(*SHAPES), raster) == 2
+    assert _band_count(sheet(*[Label("a", 0, 9, 9, 5, "#000000")] * 24_001), raster) == 4
+    assert _band_count(sheet(*SHAPES), RasterSize(200, 200, 1, 1)) == 1
+    assert _band_count(sheet(*[Label("a", 0, 9, 9, 5, "#000000")] * 24_001), RasterSize(200, 2, 1, 1)) == 2
 
 
 def test_each_shape_is_in_all_bands_that_it_reaches() -> None:
     tops = [0, 50, 100, 150]
-    cut = [each.shapes() for each in split_bands(sheet(*SHAPES), tops)]
+    cut = [each.shapes() for each in _split_bands(sheet(*SHAPES), tops)]
     for shape in SHAPES:
-        top, bottom = vertical_extent(shape)
+        top, bottom = _vertical_extent(shape)
         there = [shape in shapes for shapes in cut]
         ends = [*tops[1:], 10**9]
         assert there == [top < end and bottom >= begin for begin, end in zip(tops, ends, strict=True)]
@@ -87,7 +94,7 @@ def test_moved_groups_are_where_they_are_moved_to() -> None:
     disc = Disc(5, 5, 1, "#000000")
     group = Group((disc,), at=(0, 60))
     drawing = Drawing(99, 200, "t", "s", "#FFFFFF", (Section("graph", (0, 70), (group,)),))
-    cut = [each.shapes() for each in split_bands(drawing, [0, 100, 134, 137])]
+    cut = [each.shapes() for each in _split_bands(drawing, [0, 100, 134, 137])]
     assert [len(shapes) for shapes in cut] == [0, 0, 1, 0]
 
 
@@ -95,7 +102,7 @@ def test_moved_groups_are_where_they_are_moved_to() -> None:
 def test_files_are_joined_whatever_their_first_row_refers_to(kind: int) -> None:
     draw = Random(kind)
     pictures = [[bytes(draw.choices(range(256), k=12)) for _ in range(2)] for _ in range(3)]
-    file = stack_pngs([packed(rows, kind) for rows in pictures], 3, 6)
+    file = _stack_pngs([packed(rows, kind) for rows in pictures], 3, 6)
     assert decode(file) == (3, 6, [row for rows in pictures for row in rows])
 
 
@@ -114,10 +121,10 @@ def packed(rows: list[bytes], kind: int) -> bytes:
     body = zlib.compress(raw)
     return (
         PNG_SIGNATURE
-        + png_chunk(b"IHDR", header)
-        + png_chunk(b"IDAT", body[:5])
-        + png_chunk(b"IDAT", body[5:])
-        + png_chunk(b"IEND", b"")
+        + _png_chunk(b"IHDR", header)
+        + _png_chunk(b"IDAT", body[:5])
+        + _png_chunk(b"IDAT", body[5:])
+        + _png_chunk(b"IEND", b"")
     )
 
 

@@ -10,10 +10,10 @@ import pytest
 from paper import shapes
 
 import graphviz_tb
+from graphviz_tb.api.pipeline import Model
 from graphviz_tb.color import SCHEMES
 from graphviz_tb.color.hues import contrast
 from graphviz_tb.model.theme import THEMES, Theme
-from graphviz_tb.pipeline import Model
 from tests.each import each
 from tests.effort import part
 

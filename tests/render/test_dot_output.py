@@ -12,7 +12,7 @@ import pytest
 import graphviz_tb
 from graphviz_tb.errors import RequestError
 from graphviz_tb.limits import MAX_DOT_DEPTH, MAX_DOT_TEXT_LETTERS
-from graphviz_tb.render.dot import dot_string
+from graphviz_tb.render.dot import _dot_string
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
 
@@ -65,5 +65,5 @@ def test_groups_open_too_deep_for_dot_are_refused() -> None:
 
 def test_a_text_that_graphviz_would_refuse_is_cut() -> None:
     assert MAX_DOT_TEXT_LETTERS == 1500
-    assert dot_string("x" * MAX_DOT_TEXT_LETTERS) == f'"{"x" * MAX_DOT_TEXT_LETTERS}"'
-    assert len(dot_string("x" * (MAX_DOT_TEXT_LETTERS + 1))) == MAX_DOT_TEXT_LETTERS + 2
+    assert _dot_string("x" * MAX_DOT_TEXT_LETTERS) == f'"{"x" * MAX_DOT_TEXT_LETTERS}"'
+    assert len(_dot_string("x" * (MAX_DOT_TEXT_LETTERS + 1))) == MAX_DOT_TEXT_LETTERS + 2

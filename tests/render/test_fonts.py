@@ -33,7 +33,7 @@ KOREAN = 'node{name:"합성곱" op:"X"} node{name:"b" op:"X"}'.encode()
 @pytest.fixture
 def bare(monkeypatch: pytest.MonkeyPatch) -> None:
     """No font but Arimo."""
-    monkeypatch.setattr(fonts, "cjk_font_files", list)
+    monkeypatch.setattr(fonts, "_cjk_font_files", list)
 
 
 @pytest.fixture
@@ -118,7 +118,7 @@ def test_a_png_is_not_drawn_with_faces_of_this_machine(monkeypatch: pytest.Monke
 
 
 def test_the_module_of_the_extra_is_what_it_is_called() -> None:
-    assert bool(fonts.cjk_font_files()) == (importlib.util.find_spec("noto_cjk_sans_otc") is not None)
+    assert bool(fonts._cjk_font_files()) == (importlib.util.find_spec("noto_cjk_sans_otc") is not None)
 
 
 @each(
@@ -137,7 +137,7 @@ def test_the_module_of_the_extra_is_what_it_is_called() -> None:
     ],
 )
 def test_scripts_are_called_as_they_are_spoken_of(letter: str, name: str) -> None:
-    assert fonts.script_of(letter) == name
+    assert fonts._script_of(letter) == name
 
 
 @pytest.mark.usefixtures("bare")

@@ -10,8 +10,8 @@ import pytest
 
 from graphviz_tb.model.drawing import Drawing, Group, Hatch, Label, Pen, Section
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.render.hatches import hatch_lines, replace_hatch
 from graphviz_tb.render.png import png_bytes
+from graphviz_tb.render.svg import hatch_lines, replace_hatch
 
 
 def sheet(*shapes: Hatch | Label) -> Drawing:

@@ -9,7 +9,7 @@ import pytest
 
 from graphviz_tb.model.scene import Box, Route, Scene, Stub, Web
 from graphviz_tb.model.theme import THEMES
-from graphviz_tb.render.legend import sign_entries
+from graphviz_tb.render.legend import _sign_entries
 from tests.each import each
 
 BOX = Box("a", 1, "scope", -1, 0, 0, 0, 90, 30, open=False, openable=False)
@@ -20,7 +20,7 @@ STUB = Stub(0, 0, 9, 9, "constant", "in", 0, 1, ((0, 0), (0, 9)))
 def said(**things: Any) -> list[str]:
     """The words of the signs of a scene."""
     empty = Scene(100, 100, "BT", (), (), (), (), ())
-    return [entry.label for entry in sign_entries(replace(empty, **things), THEMES["light"])]
+    return [entry.label for entry in _sign_entries(replace(empty, **things), THEMES["light"])]
 
 
 @each(

@@ -17,11 +17,9 @@ from graphviz_tb.limits import MAX_PDF_SIDE_POINTS
 from graphviz_tb.model.drawing import Drawing, Group, Label
 from graphviz_tb.model.drawing import Section as Layer
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.render import pdf_file
-from graphviz_tb.render.fonts import font_files
-from graphviz_tb.render.pdf import pdf_bytes
-from graphviz_tb.render.pdf_file import PdfFonts
-from graphviz_tb.render.typeface import Typeface
+from graphviz_tb.render import pdf
+from graphviz_tb.render.fonts import Typeface, font_files
+from graphviz_tb.render.pdf import PdfFonts, pdf_bytes
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
 LONG = "".join(map(chr, (*range(33, 127), *range(161, 173), *range(174, 384))))  # four blocks of characters
@@ -86,7 +84,7 @@ def test_a_subset_is_a_sound_font() -> None:
 
 
 def test_letters_that_the_font_lacks_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphviz_tb.render.fonts.cjk_font_files", list)
+    monkeypatch.setattr("graphviz_tb.render.fonts._cjk_font_files", list)
     picture = graphviz_tb.load('node{name:"합성곱" op:"X"}'.encode()).picture()
     told = picture.shortfalls("pdf")
     assert [notice.code for notice in told] == ["pdf-font"]
@@ -188,7 +186,7 @@ def written(parts: dict[int, Part], number: int) -> dict[str, str]:
 
 def test_a_character_is_looked_up_once_however_often_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    monkeypatch.setattr(pdf_file, "is_invisible", lambda char: bool(asked.append(char)))
+    monkeypatch.setattr(pdf, "_is_invisible", lambda char: bool(asked.append(char)))
     fonts = PdfFonts([arimo()], [{}])
     for _ in range(3):
         assert [len(glyphs) for _, glyphs in fonts.glyph_runs("abba" * 50)] == [200]

@@ -14,8 +14,15 @@ from graphviz_tb.errors import RequestError
 from graphviz_tb.limits import MAX_ASKED_PNG_WORK, MAX_PNG_PIXELS, MAX_PNG_SIDE_PX, MAX_PNG_TEXTS, MAX_PNG_WORK
 from graphviz_tb.model.drawing import Curve, Disc, Drawing, Group, Label, PathStep, Pen, Primitive, Rectangle, Section
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.render.ink import OUTLINE_STEP_COST, SHEET_PIXELS, TEXT_COST, VERTICAL_COST, RasterWork, raster_work
-from graphviz_tb.render.png import MIN_WORK_SCALE, PNG_HARD_LIMIT, band_count, png_bytes, png_notices, raster_size
+from graphviz_tb.render.png import MIN_WORK_SCALE, PNG_HARD_LIMIT, _band_count, _raster_size, png_bytes, png_notices
+from graphviz_tb.render.raster_work import (
+    OUTLINE_STEP_COST,
+    SHEET_PIXELS,
+    TEXT_COST,
+    VERTICAL_COST,
+    RasterWork,
+    raster_work,
+)
 from tests.timing import seconds
 
 TWO = b'node{name:"a" op:"X"} node{name:"b" op:"X" input:"a"}'
@@ -79,14 +86,14 @@ def test_width_and_scale() -> None:
 
 
 def test_never_more_pixels_than_the_cap_unless_asked() -> None:
-    size = raster_size(RasterWork(30_000, 2_000), PictureOptions())
+    size = _raster_size(RasterWork(30_000, 2_000), PictureOptions())
     assert size.width <= MAX_PNG_SIDE_PX
-    size = raster_size(RasterWork(7_000, 40_000), PictureOptions())
+    size = _raster_size(RasterWork(7_000, 40_000), PictureOptions())
     assert size.width * size.height <= MAX_PNG_PIXELS
-    size = raster_size(RasterWork(10_000, 5_000), PictureOptions(width=15_000))
+    size = _raster_size(RasterWork(10_000, 5_000), PictureOptions(width=15_000))
     assert size.width == 15_000
     with pytest.raises(RequestError, match="too large"):
-        raster_size(RasterWork(10_000, 5_000), PictureOptions(width=100_000))
+        _raster_size(RasterWork(10_000, 5_000), PictureOptions(width=100_000))
 
 
 def thicket(lines: int) -> Drawing:
@@ -107,7 +114,7 @@ def sheet(*shapes: Primitive) -> Drawing:
 def size(drawing: Drawing, **choices: float) -> tuple[int, list[str]]:
     options = PictureOptions(**choices)  # type: ignore[arg-type]
     told = [notice.message for notice in png_notices(drawing, options)]
-    return raster_size(raster_work(drawing), options).width, told
+    return _raster_size(raster_work(drawing), options).width, told
 
 
 def test_a_thicket_of_lines_is_drawn_smaller_or_not_at_all() -> None:
@@ -120,7 +127,7 @@ def test_a_thicket_of_lines_is_drawn_smaller_or_not_at_all() -> None:
     assert told[0].endswith(" to stay within the work of lines of 16 million pixels")
     assert size(thicket(1000), scale=0.05) == (50, [])
     with pytest.raises(RequestError, match="its lines count as 24 million pixels"):
-        raster_size(RasterWork(1000, 1000, lines=MAX_ASKED_PNG_WORK / MIN_WORK_SCALE), PictureOptions())
+        _raster_size(RasterWork(1000, 1000, lines=MAX_ASKED_PNG_WORK / MIN_WORK_SCALE), PictureOptions())
     with pytest.raises(RequestError, match="would take too long"):
         size(thicket(MAX_ASKED_PNG_WORK // 2000 + 1), scale=2)
 
@@ -128,7 +135,7 @@ def test_a_thicket_of_lines_is_drawn_smaller_or_not_at_all() -> None:
 def test_a_picture_of_any_size_has_its_bound_of_work() -> None:
     """A drawing of 100,000 pixels with 31,000 long lines was at scale 0.07, and took half a minute."""
     wide = RasterWork(107_000, 62_000, 150_000_000, 2e11, shapes=((9_000, 31_000, 250_000),))
-    size = raster_size(wide, PictureOptions())
+    size = _raster_size(wide, PictureOptions())
     assert MIN_WORK_SCALE < size.zoom < MAX_PNG_SIDE_PX / wide.width
     assert 0.99 * MAX_PNG_WORK < wide.work_at(size.zoom) <= MAX_PNG_WORK
 
@@ -168,7 +175,7 @@ def test_outlines_are_lines_and_what_is_empty_fills_nothing() -> None:
 
 
 def test_what_cannot_be_done_as_asked_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphviz_tb.render.fonts.cjk_font_files", list)
+    monkeypatch.setattr("graphviz_tb.render.fonts._cjk_font_files", list)
 
     def codes(picture: graphviz_tb.Picture) -> list[str]:
         told = picture.shortfalls("png")
@@ -231,22 +238,22 @@ def test_the_limits_themselves_are_drawn() -> None:
         RasterWork(PNG_HARD_LIMIT // 200, 100, half),  # half of it for pixels
         RasterWork(120, 100, left, texts=texts),
     ):
-        assert raster_size(limit, asked).width == limit.width
+        assert _raster_size(limit, asked).width == limit.width
         for more in (replace(limit, lines=limit.lines + 1), replace(limit, width=limit.width + 1)):
             with pytest.raises(RequestError):
-                raster_size(more, asked)
-    assert raster_size(RasterWork(100, 100, (MAX_PNG_WORK - 200 * 200 / SHEET_PIXELS) / 2), PictureOptions()).zoom == 2
-    small = raster_size(RasterWork(1, 1), PictureOptions(scale=0.1))
+                _raster_size(more, asked)
+    assert _raster_size(RasterWork(100, 100, (MAX_PNG_WORK - 200 * 200 / SHEET_PIXELS) / 2), PictureOptions()).zoom == 2
+    small = _raster_size(RasterWork(1, 1), PictureOptions(scale=0.1))
     assert (small.width, small.height) == (1, 1)
 
 
 def test_lines_names_and_the_sheet_share_one_budget() -> None:
     """Each was within its own, and all together took half a minute."""
     most = RasterWork(8000, 8000, 5_000_000, 10**9, ((12, MAX_PNG_TEXTS),))
-    size = raster_size(most, PictureOptions())
+    size = _raster_size(most, PictureOptions())
     assert 0.9 * MAX_PNG_WORK < most.work_at(size.zoom) <= MAX_PNG_WORK
     with pytest.raises(RequestError, match="and it has 25,000 names"):
-        raster_size(most, PictureOptions(scale=1.0))
+        _raster_size(most, PictureOptions(scale=1.0))
 
 
 def test_what_is_drawn_unasked_is_never_refused() -> None:
@@ -257,7 +264,7 @@ def test_what_is_drawn_unasked_is_never_refused() -> None:
         RasterWork(8_000, 8_000, filled=10**11),
         RasterWork(8_000, 8_000, MAX_PNG_WORK, texts=((20, MAX_PNG_TEXTS),)),
     ):
-        assert raster_size(ink, PictureOptions()).width > 0
+        assert _raster_size(ink, PictureOptions()).width > 0
 
 
 @pytest.mark.slow
@@ -292,7 +299,7 @@ def test_of_too_many_names_the_largest_are_drawn() -> None:
 
 def test_of_too_many_shapes_the_largest_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """A hub of 100,000 consumers, each with its arrow and its mark, took half a minute and more than a gigabyte."""
-    monkeypatch.setattr("graphviz_tb.render.ink.MAX_PNG_STEPS", 200)
+    monkeypatch.setattr("graphviz_tb.render.raster_work.MAX_PNG_STEPS", 200)
     boxes = tuple(Rectangle(30 * x, 10, 20, 20, fill="#FFFFFF", pen=Pen("#000000")) for x in range(30))
     marks = tuple(Disc(30 * x + 25, 40, 3, "#000000") for x in range(30))
     few, many, bare, equal = (
@@ -308,7 +315,7 @@ def test_of_too_many_shapes_the_largest_are_drawn(monkeypatch: pytest.MonkeyPatc
 
 
 def test_shapes_that_nobody_can_see_are_not_counted_as_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphviz_tb.render.ink.MAX_PNG_STEPS", 4)
+    monkeypatch.setattr("graphviz_tb.render.raster_work.MAX_PNG_STEPS", 4)
     beam = Rectangle(0, 0, 8_000_000, 600, fill="#336699")
     sheet = Drawing(8_000_000, 1000, "", "", "#FFFFFF", (Section("graph", (0, 0), (Group((beam, DOT)),)),))
     assert [notice.code for notice in png_notices(sheet, PictureOptions())] == ["png-scaled"]
@@ -319,11 +326,11 @@ def test_many_shapes_are_drawn_in_bands(monkeypatch: pytest.MonkeyPatch) -> None
     boxes = tuple(Rectangle(30 * x, 40 * x, 20, 20, fill="#FFFFFF", pen=Pen("#000000")) for x in range(30))
     drawing = Drawing(1000, 1200, "", "", "#FFFFFF", (Section("graph", (0, 0), (Group(boxes),)),))
     small = PictureOptions(scale=1.0)
-    size = raster_size(raster_work(drawing), small)
-    assert band_count(drawing, size) == 1
+    size = _raster_size(raster_work(drawing), small)
+    assert _band_count(drawing, size) == 1
     whole = decode(png_bytes(drawing, small))
     monkeypatch.setattr("graphviz_tb.render.png.BAND_SHAPES", 10)
-    assert band_count(drawing, size) == 3
+    assert _band_count(drawing, size) == 3
     assert decode(png_bytes(drawing, small)) == whole
 
 

@@ -11,11 +11,10 @@ from graphviz_tb.model.drawing import Curve, Rectangle
 from graphviz_tb.model.paint import RowFill
 from graphviz_tb.model.scene import Box, Port, Scene, Web
 from graphviz_tb.model.theme import THEMES
-from graphviz_tb.render.boxes import colour_bar
-from graphviz_tb.render.compose import draw_edges
-from graphviz_tb.render.legend import SIGN_SAMPLES, LegendBlock, LegendEntry
+from graphviz_tb.render.boxes import _colour_bar
+from graphviz_tb.render.compose import _draw_edges
+from graphviz_tb.render.legend import LEGEND_ROW_PX, SIGN_SAMPLES, LegendBlock, LegendEntry, _column_layout
 from graphviz_tb.render.lines import draw_web
-from graphviz_tb.render.rows import LEGEND_ROW_PX, column_layout
 from tests.each import each
 
 LIGHT = THEMES["light"]
@@ -25,7 +24,7 @@ REAL = Path(__file__).parents[2] / "fixtures/real"
 def outlines(*shares: int, corners: tuple[int, int] = (8, 8)) -> list[str]:
     """The commands of each band of a box at (10, 20), 30 high."""
     fill = RowFill("#fff", "#000", "#000", "#000", bands=tuple(("#123", share) for share in shares))
-    return [shape_of(curve) for curve in colour_bar(10, 20, 30, *corners, fill) if isinstance(curve, Curve)]
+    return [shape_of(curve) for curve in _colour_bar(10, 20, 30, *corners, fill) if isinstance(curve, Curve)]
 
 
 def shape_of(curve: Curve) -> str:
@@ -81,18 +80,18 @@ def test_a_hundred_lines_make_one_outline(lines: int, outlined: list[int]) -> No
 def test_rows_of_a_legend_fill_the_columns_that_fit(count: int, limit: int, shape: tuple[int, int]) -> None:
     block = LegendBlock("Heading", (LegendEntry((), "a very long label that is cut"),) * count, most=100)
     assert block.column_width == 100
-    assert column_layout(block, block.column_width, limit) == shape
+    assert _column_layout(block, block.column_width, limit) == shape
 
 
 def test_rows_of_two_lines_are_one_column() -> None:
     block = LegendBlock("Heading", (LegendEntry((), "label"), LegendEntry((), "label", "more")), most=100)
-    assert column_layout(block, block.column_width, 1000) == (1, 2)
+    assert _column_layout(block, block.column_width, 1000) == (1, 2)
 
 
 def test_thick_lines_are_in_front_of_thin_ones() -> None:
     """In a bus a pale thin line over a dark thick one would be a stroke of two tones."""
     picture = graphviz_tb.load(REAL / "cifar10_shapes.pb").picture()
-    first = [group.shapes[0] for group in draw_edges(picture.scene, picture.paint, set())]
+    first = [group.shapes[0] for group in _draw_edges(picture.scene, picture.paint, set())]
     widths = [shape.pen.width for shape in first if isinstance(shape, Curve) and shape.pen]
     assert len(set(widths)) > 3
     assert widths == sorted(widths)

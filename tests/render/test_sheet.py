@@ -8,15 +8,15 @@ from graphviz_tb.model.drawing import Label
 from graphviz_tb.model.paint import Caption
 from graphviz_tb.model.scene import Scene, Separator
 from graphviz_tb.model.theme import THEMES
+from graphviz_tb.render.compose import LEGEND_GAP, PAGE_MARGIN, SheetLayout, _lay_out_sheet, _title_row
 from graphviz_tb.render.legend import LegendBlock, LegendEntry
-from graphviz_tb.render.sheet import LEGEND_GAP, PAGE_MARGIN, SheetLayout, lay_out_sheet, title_row
 
 
 def page(width: int, height: int) -> SheetLayout:
     """The sheet of a drawing that fills its rectangle."""
     scene = Scene(width, height, "BT", (), (), (), (), (), (Separator(0, 0, width, height),))
     rows = tuple(LegendEntry((), f"row {number}") for number in range(6))
-    return lay_out_sheet(scene, (LegendBlock("Signs", rows),), Caption("", ""))
+    return _lay_out_sheet(scene, (LegendBlock("Signs", rows),), Caption("", ""))
 
 
 def test_the_legend_of_a_tall_drawing_takes_no_column() -> None:
@@ -37,7 +37,7 @@ def test_where_names_would_get_too_small_the_legend_stands_beside_the_top() -> N
 @pytest.mark.parametrize("letters", [1, 10, 40, 400])
 def test_a_title_of_any_length_ends_at_the_margin(letters: int) -> None:
     wide = 300
-    rows = title_row(Caption("M" * letters, "1 op " * letters), THEMES["light"], wide)
+    rows = _title_row(Caption("M" * letters, "1 op " * letters), THEMES["light"], wide)
     labels = [shape for group in rows for shape in group.shapes if isinstance(shape, Label)]
     ends = [label.x + label.width for label in labels]
     assert len(labels) == 2

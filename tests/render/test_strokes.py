@@ -13,7 +13,7 @@ import graphviz_tb
 from graphviz_tb.model.drawing import Curve, DrawingPoint, PathStep
 from graphviz_tb.model.scene import Route
 from graphviz_tb.model.theme import THEMES
-from graphviz_tb.render.lines import corner_arc, draw_route, rounded_outline
+from graphviz_tb.render.lines import _corner_arc, draw_route, rounded_outline
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
 FIXTURES = ("gan_scopes.pb", "keras2_functional.pb", "multi_device.pb", "mnist_cnn.pbtxt", "while_v1.pb", "xor.pbtxt")
@@ -44,7 +44,7 @@ def test_a_line_leaves_and_comes_straight(grow: int) -> None:
 
 
 def test_an_arc_is_part_of_a_circle() -> None:
-    command, handles = corner_arc((0, 0), (0, 20), (20, 20))
+    command, handles = _corner_arc((0, 0), (0, 20), (20, 20))
     assert command == "C"
     for place in places([(0, 0), *list(pairwise(handles))[::2]]):
         assert dist(place, (20, 0)) == pytest.approx(20, rel=1e-3)

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import graphviz_tb
-from graphviz_tb.commands import run_command_line
-from graphviz_tb.commands.check import read_assertion_lines
+from graphviz_tb.commands import _run_command_line
+from graphviz_tb.commands.check import _read_assertion_lines
 from graphviz_tb.errors import MalformedAssertion, MissingFacts, RequestError
 from graphviz_tb.proto import GraphDef
 from tests.each import each
@@ -131,7 +131,7 @@ def test_what_cannot_be_read_is_marked(text: str, mnist: graphviz_tb.Model) -> N
 
 
 def check(*words: object) -> int:
-    return run_command_line(["check", *map(str, words)])
+    return _run_command_line(["check", *map(str, words)])
 
 
 def test_the_command_says_what_was_asked_and_found(capsys: pytest.CaptureFixture[str]) -> None:
@@ -226,7 +226,7 @@ def test_comments_and_lines_of_a_file(
     listed = tmp_path / "model.assertions"
     text = 'params < 5M  # a budget\n\ncount(name:"a #b") == 0 # x\ncount(name:c#d) == 0\n'
     listed.write_text(text)
-    assert [line for _, line in read_assertion_lines(str(listed))] == [
+    assert [line for _, line in _read_assertion_lines(str(listed))] == [
         "params < 5M", 'count(name:"a #b") == 0', "count(name:c#d) == 0"
     ]  # fmt: skip
     listed.write_text(f"{text}params < 5X # y\n")

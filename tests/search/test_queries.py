@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import graphviz_tb
-from graphviz_tb.commands import run_command_line
+from graphviz_tb.commands import _run_command_line
 from graphviz_tb.errors import MissingFacts, RequestError
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.page.build import page_data
@@ -23,7 +23,7 @@ from graphviz_tb.proto import GraphDef
 from graphviz_tb.render.html import viewer_source
 from graphviz_tb.search import match_rows, parse_query
 from graphviz_tb.search.language import NumberTerm
-from graphviz_tb.view.wildcards import NamePattern
+from graphviz_tb.search.names import NamePattern
 from tests.each import each
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -135,9 +135,9 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 @pytest.fixture(scope="module")
 def page(model: graphviz_tb.Model) -> Any:
     pytest.importorskip("starlette")
-    from graphviz_tb.serve.work import compress_page
+    from graphviz_tb.serve.work import _compress_page
 
-    return compress_page(*page_data(model, PictureOptions()))
+    return _compress_page(*page_data(model, PictureOptions()))
 
 
 @pytest.fixture(scope="module")
@@ -233,7 +233,7 @@ def test_the_command_lists_counts_and_ends_as_grep_does(capsys: pytest.CaptureFi
     mnist = str(FIXTURES / "real" / "mnist_cnn.pbtxt")
 
     def told(*words: str) -> tuple[int, str, str]:
-        code = run_command_line(["find", mnist, *words, "-q"])
+        code = _run_command_line(["find", mnist, *words, "-q"])
         out, err = capsys.readouterr()
         return code, out, err
 
@@ -254,19 +254,19 @@ def test_hostile_names_reach_no_terminal(capsys: pytest.CaptureFixture[str], tmp
     nodes = [{"name": "a\x1b[31mb", "op": "Re\nlu"}, {"name": "x\u202ey", "op": "Relu"}]
     path.write_bytes(GraphDef(node=nodes).SerializeToString())
     for words in ((), ("--names",), ("--json",)):
-        assert run_command_line(["find", str(path), "not op:Const", "-q", *words]) == 0
+        assert _run_command_line(["find", str(path), "not op:Const", "-q", *words]) == 0
         out = capsys.readouterr().out
         assert not {"\x1b", "\u202e"} & set(out)
-    assert run_command_line(["find", str(path), "not op:Const", "-q", "--names"]) == 0
+    assert _run_command_line(["find", str(path), "not op:Const", "-q", "--names"]) == 0
     assert capsys.readouterr().out.splitlines() == ["a\\x1b[31mb", "x\\u202ey"]
 
 
 def test_rows_in_functions_are_found_by_the_server_alone() -> None:
     pytest.importorskip("starlette")
     from graphviz_tb.serve.graph_rows import GraphRows
-    from graphviz_tb.serve.work import compress_page
+    from graphviz_tb.serve.work import _compress_page
 
     nested = graphviz_tb.load(FIXTURES / "real" / "func_library_nested.pb")
-    rows = GraphRows(compress_page(*page_data(nested, PictureOptions())))
+    rows = GraphRows(_compress_page(*page_data(nested, PictureOptions())))
     everywhere = np.flatnonzero(match_rows(rows, parse_query("not name:nowhere")))
     assert len(everywhere) == len(nested.hierarchy) - 1 > len(nested.find("not name:nowhere"))

@@ -42,7 +42,7 @@ def logs(tmp_path: Path) -> Path:
 @pytest.fixture
 def client() -> Iterator[Callable[..., Client]]:
     """`client(folder, **settings)`: a client of a server in this process that has read its source."""
-    from graphviz_tb.serve.app import application
+    from graphviz_tb.serve.server import application
     from graphviz_tb.serve.settings import Settings
 
     with ExitStack() as stack:

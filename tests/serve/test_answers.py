@@ -88,14 +88,14 @@ def test_part_of_a_long_series(client: Callable[..., Any], tmp_path: Path) -> No
 def test_a_zoom_smooths_a_long_series_once(
     client: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from graphviz_tb.serve.routes import series
+    from graphviz_tb.serve.routes import scalars
 
-    writer, calls, smoothed = Writer(tmp_path / "run"), [], series.smooth_series
+    writer, calls, smoothed = Writer(tmp_path / "run"), [], scalars.smooth_series
     values = np.sin(np.arange(3000) / 7)
     writer.raw(b"".join(record_of(writer, step, float(value)) for step, value in enumerate(values)))
     asked = client(tmp_path)
     [number] = ids_of(asked, "x").values()
-    monkeypatch.setattr(series, "smooth_series", lambda *given: calls.append(1) or smoothed(*given))
+    monkeypatch.setattr(scalars, "smooth_series", lambda *given: calls.append(1) or smoothed(*given))
     expected = smoothed(np.float32(values).astype(float), 0.6)
     for start, end in ((0, 2999), (0, 1000), (500, 600)):
         way = f"/api/series/{number}?px=50&smooth=0.6&from={start}&to={end}"

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from graphviz_tb.model.later import BoundedCache
-from graphviz_tb.serve.kept import AnswerCache
+from graphviz_tb.caches import BoundedCache
+from graphviz_tb.serve.answers import AnswerCache
 from tests.serve.test_answers import ids_of
 from tests.serve.writing import Writer
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from graphviz_tb import open_log
-from graphviz_tb.export import scalars_as_csv
+from graphviz_tb.logs.scalars_export import scalars_as_csv
 from tests.each import each
 from tests.event_files import event, strings, write
 from tests.serve.serving import columns

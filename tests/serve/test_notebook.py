@@ -39,7 +39,7 @@ def ended() -> Iterator[None]:
 @pytest.mark.slow
 def test_a_line_shows_a_server(logs: Path, ended: None) -> None:
     shell = Shell()
-    graphviz_tb.load_ipython_extension(shell)
+    graphviz_tb._load_ipython_extension(shell)
     frame = shell.magics["tbgraph"](f"'{logs}' --port 0")
     told = frame._repr_html_()
     address = told.split('src="')[1].split('"')[0]
@@ -52,6 +52,6 @@ def test_a_line_shows_a_server(logs: Path, ended: None) -> None:
 
 def test_a_line_without_a_log(tmp_path: Path, ended: None) -> None:
     with pytest.raises(RequestError, match="log directory"):
-        notebook.show_server(" ")
+        notebook._show_server(" ")
     with pytest.raises(ToolFailed, match="no file or folder"):
-        notebook.show_server(str(tmp_path / "nothing"))
+        notebook._show_server(str(tmp_path / "nothing"))

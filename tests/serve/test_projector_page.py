@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from graphviz_tb.commands import run_command_line
+from graphviz_tb.commands import _run_command_line
 from tests.project.digits import TRUE, write_looked_up
 from tests.serve.test_person import told_by
 
@@ -22,7 +22,7 @@ def test_a_mislabelled_cluster_is_found(
     digits = write_looked_up(tmp_path / "log")
     monkeypatch.setenv("ROW", str(np.flatnonzero(digits == TRUE)[0]))
     page = tmp_path / "run.html"
-    assert run_command_line(["render", "-q", str(tmp_path / "log"), "-o", str(page)]) == 0
+    assert _run_command_line(["render", "-q", str(tmp_path / "log"), "-o", str(page)]) == 0
     monkeypatch.setenv("PAGE", page.as_uri())
     told = told_by("projector.js", tmp_path / "log")
     failed = {name: faults for name, faults in told if faults}

@@ -31,10 +31,10 @@ def test_quiet_prints_the_address_alone(logs: Path, monkeypatch: pytest.MonkeyPa
     from graphviz_tb.serve import server
 
     def introduced(settings: Any, say: server.PrintLines, opened: Any) -> None:
-        say(server.introduction_lines(settings, settings.port - 1))
+        say(server._introduction_lines(settings, settings.port - 1))
 
     monkeypatch.setattr(server, "run_server", introduced)
-    monkeypatch.setattr(server, "has_display", lambda: False)
+    monkeypatch.setattr(server, "_has_display", lambda: False)
     loud, quiet = (
         CliRunner().invoke(cli, ["serve", str(logs), "--port", "7007", *more]).stdout for more in ([], ["-q"])
     )

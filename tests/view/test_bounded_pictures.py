@@ -61,7 +61,7 @@ def test_calls_in_each_other_are_opened_as_far_as_their_paths_have_room(monkeypa
         function.signature.name = f"f{at}"
         function.node_def.add(name="c", op=f"f{at + 1}" if at < 199 else "Neg")
     assert sum(box.open for box in graphviz_tb.load(graph).picture(open_all=True).scene.boxes) == 200
-    monkeypatch.setattr("graphviz_tb.view.opening.FREE_ADDRESS_LETTERS", 9 * (50 * 51 // 2))
+    monkeypatch.setattr("graphviz_tb.open.groups.FREE_ADDRESS_LETTERS", 9 * (50 * 51 // 2))
     picture = graphviz_tb.load(graph).picture(open_all=True)
     assert sum(box.open for box in picture.scene.boxes) == 50
     assert "long-addresses" in [notice.code for notice in picture.notices]
@@ -73,7 +73,7 @@ def test_lines_of_a_function_are_not_repeated_without_end(monkeypatch: pytest.Mo
     for name, before in (("second", "first"), ("third", "second"), ("fourth", "third")):
         graph.node.add(name=name, op="f", input=[before])
     model = graphviz_tb.load(graph, folds=False)
-    monkeypatch.setattr("graphviz_tb.view.opening.MAX_OPEN_LINES", 100)
+    monkeypatch.setattr("graphviz_tb.open.groups.MAX_OPEN_LINES", 100)
     for picture in (model.picture(open_all=True), model.picture(depth=2), model.picture(open=["*"])):
         assert [box.address for box in picture.scene.boxes if box.open] == ["first", "second"]
         [notice] = [notice for notice in picture.notices if notice.code == "max-lines"]

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 import graphviz_tb
+from graphviz_tb.api.pipeline import Model
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import path_address
-from graphviz_tb.pipeline import Model
+from graphviz_tb.open.first_picture import first_open_groups
+from graphviz_tb.open.repeats import _storing_rows
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.view.first import first_open_groups
-from graphviz_tb.view.repeats import storing_rows
 
 Node = dict[str, Any]
 
@@ -106,7 +106,7 @@ def test_the_largest_group_is_opened_as_long_as_fewer_than_eight_boxes_show(ops:
 def test_a_group_of_which_more_than_a_quarter_stores_is_no_model(others: int, stores: bool) -> None:
     ops = ["AssignAdd", *(f"T{number}" for number in range(others))]
     model = load(*({"name": f"g/{op}", "op": op} for op in ops))
-    assert bool(storing_rows(model.hierarchy)[model.hierarchy.name.index("g")]) is stores
+    assert bool(_storing_rows(model.hierarchy)[model.hierarchy.name.index("g")]) is stores
 
 
 def test_a_group_of_very_many_ops_is_counted_without_being_laid_out() -> None:

@@ -9,17 +9,14 @@ from typing import Any
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.model.bundles import bundle_of_tensors
 from graphviz_tb.model.measure import SMALL_FONT_PX, text_width
-from graphviz_tb.model.metagraph import Annotation, Metaedge
+from graphviz_tb.model.metagraph import Annotation, Metaedge, bundle_of_tensors
 from graphviz_tb.model.tensors import Tensor
 from graphviz_tb.model.view import NodeLabel, View
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.view.labels import describe_line, drawn_label, line_label
-from graphviz_tb.view.node_labels import NodeLabels
-from graphviz_tb.view.shared import NOTE_NAME_PX, build_note
-from graphviz_tb.view.stubs import stub_words
-from graphviz_tb.view.words import box_tooltip, stack_label
+from graphviz_tb.words.level import NOTE_NAME_PX, _box_tooltip, _build_note, _stub_words, stack_label
+from graphviz_tb.words.line_labels import _line_label, describe_line, drawn_label
+from graphviz_tb.words.view import NodeLabels
 
 NAMES = 40  # of a tooltip
 PLACES = [f"{'long' * many}{'x' * more}" for many, more in product(range(1, 9), range(12))]
@@ -98,7 +95,7 @@ def test_a_port_of_many_names_forty(count: int) -> None:
 @pytest.mark.parametrize("count", [NAMES, NAMES + 1])
 def test_the_title_of_an_open_group_names_forty_links(count: int) -> None:
     group = NodeLabel(1, "g", "scope", "g", "g", "2 ops", "")
-    assert box_tooltip(group, [f"c{at}" for at in range(count)]).endswith(
+    assert _box_tooltip(group, [f"c{at}" for at in range(count)]).endswith(
         f"linked with {', '.join(f'c{at}' for at in range(NAMES))}"
     )
 
@@ -118,16 +115,16 @@ def test_a_label_beside_a_line_is_at_most_120_px_wide() -> None:
     ]
     types = [f"{name}{'i' * more}" for name in PLACES for more in range(4)]
     edges += [Metaedge(0, 1, 1, 0, 0, bundle_of_tensors(Tensor((9, 111), name))) for name in types]
-    whole = [edge for edge in edges if text_width(line_label(edge), SMALL_FONT_PX) <= 120]
-    assert {text_width(line_label(edge), SMALL_FONT_PX) for edge in edges} >= {119, 120, 121}
-    assert all(drawn_label(edge) == line_label(edge) for edge in whole)
+    whole = [edge for edge in edges if text_width(_line_label(edge), SMALL_FONT_PX) <= 120]
+    assert {text_width(_line_label(edge), SMALL_FONT_PX) for edge in edges} >= {119, 120, 121}
+    assert all(drawn_label(edge) == _line_label(edge) for edge in whole)
     assert all(text_width(drawn_label(edge), SMALL_FONT_PX) <= 120 for edge in edges)
 
 
 @pytest.mark.parametrize("kind", ["constant", "weight"])
 def test_a_label_beside_a_box_is_at_most_100_px_wide(kind: Any) -> None:
     names = dict(enumerate(PLACES))
-    said = {name: stub_words(0, Annotation(0, "in", row, kind), names, {}).label for row, name in names.items()}
+    said = {name: _stub_words(0, Annotation(0, "in", row, kind), names, {}).label for row, name in names.items()}
     assert {text_width(name, SMALL_FONT_PX) for name in names.values()} >= {100, 101}
     assert all((text_width(name, SMALL_FONT_PX) <= 100) == (words == name) for name, words in said.items())
     assert all(text_width(words, SMALL_FONT_PX) <= 100 for words in said.values())
@@ -136,18 +133,18 @@ def test_a_label_beside_a_box_is_at_most_100_px_wide(kind: Any) -> None:
 def test_a_weight_that_is_used_often_keeps_its_shape_where_there_is_no_room_for_both() -> None:
     for name in PLACES:
         words = f"{name} 3×3 (2 uses)"
-        said = stub_words(0, Annotation(0, "in", 1, "weight"), {1: words}, {1: words})
+        said = _stub_words(0, Annotation(0, "in", 1, "weight"), {1: words}, {1: words})
         assert (said.label == words) == (text_width(words, SMALL_FONT_PX) <= 100)
         assert said.title == (f"{words} (weight)" if said.label == words else f"{words} (weight, 2 uses)")
     words = "w" * 30 + " (2 uses)"
-    assert stub_words(0, Annotation(0, "in", 1, "constant"), {1: words}, {1: words}).title == f"{words} (constant)"
+    assert _stub_words(0, Annotation(0, "in", 1, "constant"), {1: words}, {1: words}).title == f"{words} (constant)"
 
 
 def test_the_name_in_a_note_is_at_most_160_px_wide() -> None:
     found = view({"name": "hub", "op": "Placeholder"}, *ops(9, "hub"), aux=("hub",))
     room = 0
     for many in range(1, 60):
-        said = build_note(replace(found, names={1: "i" * many}, labels={}), "in", 1, [], 0).content.removeprefix(
+        said = _build_note(replace(found, names={1: "i" * many}, labels={}), "in", 1, [], 0).content.removeprefix(
             "all boxes ← "
         )
         assert (said == "i" * many) == (text_width("i" * many, SMALL_FONT_PX) <= NOTE_NAME_PX)
@@ -159,5 +156,5 @@ def test_the_name_in_a_note_is_at_most_160_px_wide() -> None:
     ("edges", "control", "said"), [(1, False, ""), (2, False, ", 2 edges"), (3, True, ", 3 edges, control")]
 )
 def test_a_stub_counts_its_edges_where_they_are_several(edges: int, control: bool, said: str) -> None:
-    found = stub_words(0, Annotation(0, "in", 1, "shortcut", edges=edges, control=control), {1: "a/b"}, {})
+    found = _stub_words(0, Annotation(0, "in", 1, "shortcut", edges=edges, control=control), {1: "a/b"}, {})
     assert (found.label, found.title) == ("b", f"a/b (linked{said})")

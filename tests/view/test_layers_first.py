@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import Any
 
 from graphviz_tb import load
+from graphviz_tb.api.pipeline import Model
 from graphviz_tb.model.paths import path_address
-from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 
 

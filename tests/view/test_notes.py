@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from graphviz_tb.view.shared import shared_notes
+from graphviz_tb.words.level import _shared_notes
 from tests.each import each
 
 FAR = 99  # the row of a neighbour
@@ -43,4 +43,4 @@ def level(boxes: int, linked: int, extracted: bool = False, opened: int = 0) -> 
     ],
 )
 def test_how_many_boxes_make_a_note(view: Any, said: list[str]) -> None:
-    assert [note.content for note in shared_notes(view)] == said
+    assert [note.content for note in _shared_notes(view)] == said

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 from graphviz_tb import load
-from graphviz_tb.view.node_labels import sibling_numbers
+from graphviz_tb.words.view import _sibling_numbers
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
 
@@ -25,6 +25,6 @@ def test_no_two_of_a_level_are_called_the_same_by_us() -> None:
         hierarchy = load(REAL / name).hierarchy
         for parent in [row for row in range(len(hierarchy)) if hierarchy.can_open(row)]:
             rows = [row for row in hierarchy.children(parent).tolist() if row in hierarchy.labels]
-            numbers = sibling_numbers(hierarchy, parent)
+            numbers = _sibling_numbers(hierarchy, parent)
             labels = Counter(hierarchy.display_label(row) + numbers.get(row, "") for row in rows)
             assert not [label for label, count in labels.items() if count > 1], hierarchy.name[parent]

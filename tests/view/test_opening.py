@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 import graphviz_tb
+from graphviz_tb.api.layout import is_legible
+from graphviz_tb.api.pipeline import Model, Picture
 from graphviz_tb.errors import UnknownNode
-from graphviz_tb.layout import is_legible
 from graphviz_tb.model.paths import path_address
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.page.build import page_data
-from graphviz_tb.pipeline import Model, Picture
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.view.select import with_program_names
+from graphviz_tb.search.names import _with_program_names
 from tests.each import each
 
 Rule = Callable[..., Model]
@@ -85,7 +85,7 @@ def test_of_a_first_picture_too_high_to_be_read_the_groups_opened_last_stay_clos
 
 
 def test_the_group_opened_first_stays_open_however_high_the_picture_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphviz_tb.layout.is_legible", lambda scene, least: False)
+    monkeypatch.setattr("graphviz_tb.api.layout.is_legible", lambda scene, least: False)
     assert opened(high().picture()) == {"g0"}
 
 
@@ -106,8 +106,8 @@ def test_names_in_the_code_reach_through_series() -> None:
         for op in ("Exp", "Tanh")
     ]
     hierarchy = graphviz_tb.load(GraphDef(node=nodes), folds=False).hierarchy
-    assert with_program_names(hierarchy) is None
-    called = with_program_names(replace(hierarchy, labels={hierarchy.name.index("vision_1"): "vision"}))
+    assert _with_program_names(hierarchy) is None
+    called = _with_program_names(replace(hierarchy, labels={hierarchy.name.index("vision_1"): "vision"}))
     assert called is not None
     assert called.name == [name.replace("vision_1", "vision") for name in hierarchy.name]
 

@@ -7,8 +7,8 @@ import time
 import pytest
 
 import graphviz_tb
+from graphviz_tb.api.pipeline import Model
 from graphviz_tb.errors import RequestError, UnknownNode
-from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 from tests.timing import within
 
@@ -33,7 +33,7 @@ def test_a_search_everywhere_ends_at_fifty_thousand_places() -> None:
 
 def test_a_pattern_may_mean_as_many_places_as_are_searched(monkeypatch: pytest.MonkeyPatch) -> None:
     names = doubling(4).names
-    monkeypatch.setattr("graphviz_tb.view.select.MAX_MATCHED_PLACES", 8)
+    monkeypatch.setattr("graphviz_tb.search.names.MAX_MATCHED_PLACES", 8)
     assert len(names.find_paths("*::*::*")) == 2 * 2 * 2
     with pytest.raises(RequestError, match=r"means more than 8 places"):
         names.find_paths("*::*::*::*")
@@ -41,7 +41,7 @@ def test_a_pattern_may_mean_as_many_places_as_are_searched(monkeypatch: pytest.M
 
 def test_what_was_found_before_the_search_ends_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     names = doubling(6).names
-    monkeypatch.setattr("graphviz_tb.view.select.MAX_MATCHED_PLACES", 3)
+    monkeypatch.setattr("graphviz_tb.search.names.MAX_MATCHED_PLACES", 3)
     assert [len(path) for path in names.find_paths("**a")][:3] == [1, 2, 2]
 
 
@@ -54,7 +54,7 @@ def test_very_many_patterns_are_looked_for_in_seconds_or_refused(monkeypatch: py
     start = time.process_time()
     assert len(list(model.names.find_each(patterns))) == 300
     assert within(time.process_time() - start, 5)
-    monkeypatch.setattr("graphviz_tb.view.select.MAX_MATCHED_NAMES", 100 * 10_000)
+    monkeypatch.setattr("graphviz_tb.search.names.MAX_MATCHED_NAMES", 100 * 10_000)
     again = patterns[:100] * 2  # equal ones count once
     assert len(list(model.names.find_each(again))) == 100
     for choice in ({"open": patterns[:101]}, {"select": patterns[:101]}):
@@ -81,7 +81,7 @@ def test_long_addresses_inside_calls_are_listed_up_to_a_number_of_letters(monkey
     for number in range(50):
         function.node_def.add(name=f"x{number}/y", op="Relu")
     names = graphviz_tb.load(graph, folds=False, series_min=99).names
-    monkeypatch.setattr("graphviz_tb.view.select.MAX_PLACE_LETTERS", 20_000)
+    monkeypatch.setattr("graphviz_tb.search.names.MAX_PLACE_LETTERS", 20_000)
     with pytest.raises(RequestError, match=r"none of 20 places in calls that were looked at"):
         names.find_paths("**nothing")
     with pytest.raises(UnknownNode):

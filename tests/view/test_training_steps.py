@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphviz_tb import load
-from graphviz_tb.pipeline import Model
+from graphviz_tb.api.pipeline import Model
 from graphviz_tb.proto import GraphDef
 
 LAYERS = 4

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from graphviz_tb import load
+from graphviz_tb.open.weights import WeightRows, _calls_to_functions_with
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.view.weights import WeightRows, calls_to_functions_with
 
 
 def judged(layer_ops: int, loss_ops: int) -> GraphDef:
@@ -67,8 +67,8 @@ def test_weights_in_functions_are_found_through_calls_of_calls() -> None:
         GraphDef(node=[call("a", "block"), call("b", "layer"), call("c", "other")], library={"function": library})
     ).hierarchy
     user = hierarchy.name.index("op")
-    assert sorted(hierarchy.name[row] for row in calls_to_functions_with(hierarchy, [user])) == ["a", "b", "inner"]
-    assert calls_to_functions_with(hierarchy, []) == set()
+    assert sorted(hierarchy.name[row] for row in _calls_to_functions_with(hierarchy, [user])) == ["a", "b", "inner"]
+    assert _calls_to_functions_with(hierarchy, []) == set()
 
 
 def test_layers_are_counted_below_a_group_and_not_itself() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from graphviz_tb import load
 from graphviz_tb.errors import UnknownNode
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.view.wildcards import SEGMENT_PATTERN, NamePattern, matches_tokens
+from graphviz_tb.search.names import SEGMENT_PATTERN, NamePattern, _matches_tokens
 from tests.timing import within
 
 TOKENS = st.lists(st.sampled_from(["a", "b", "/", ":", "::", "*", "*", "**", "?"]), max_size=9).map("".join)
@@ -23,7 +23,7 @@ def test_one_pass_and_a_regular_expression_agree(text: str, name: str) -> None:
     pattern = NamePattern(text)
     wild = {"**": ".*", "*": SEGMENT_PATTERN, "?": "[^/]"}
     regex = re.compile("".join(wild.get(token, re.escape(token)) for token in pattern.tokens), re.DOTALL)
-    assert matches_tokens(pattern.tokens, name) == pattern.matches_name(name) == bool(regex.fullmatch(name))
+    assert _matches_tokens(pattern.tokens, name) == pattern.matches_name(name) == bool(regex.fullmatch(name))
 
 
 @pytest.mark.slow

@@ -8,8 +8,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from graphviz_tb.api.pipeline import Model
 from graphviz_tb.page.build import PageExtras, page_data
-from graphviz_tb.pipeline import Model
 from graphviz_tb.render.html import LAYOUT_EXPORTS, LAYOUT_MODULES, viewer_source
 
 SCRIPT = Path(__file__).parent / "scenes.js"

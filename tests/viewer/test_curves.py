@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from graphviz_tb.chart.axes import Axis, axis_ticks, axis_time_ticks, fit_axis, format_duration, pad_axis
-from graphviz_tb.chart.decimate import decimate_series
-from graphviz_tb.chart.smooth import smooth_series
-from graphviz_tb.model.units import format_number
+from graphviz_tb.chart.series import decimate_series, smooth_series
+from graphviz_tb.model.formatting import format_number
 from graphviz_tb.render.html import viewer_source
 
 REVIVE = (
@@ -115,7 +114,8 @@ console.log(JSON.stringify({at, dashes: pen.dashes}));
 
 def drawn(points: int, height: float) -> dict[str, Any]:
     """What a chart of 200 × 100 pixels draws of a line that goes up and down by some pixels with each point."""
-    code = f"const POINTS = {points}, HEIGHT = {height};{viewer_source('logs/plot.js')}{viewer_source('logs/chart.js')}{CHART}"
+    scripts = viewer_source("logs/plot.js") + viewer_source("logs/chart.js")
+    code = f"const POINTS = {points}, HEIGHT = {height};{scripts}{CHART}"
     done = subprocess.run(["node", "-e", code], capture_output=True, text=True, check=True)
     found: dict[str, Any] = json.loads(done.stdout)
     return found

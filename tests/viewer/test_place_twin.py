@@ -13,24 +13,22 @@ import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 from scenes import Paths, scenes
-from twin.make import TARGET, translated
 
 import graphviz_tb
-from graphviz_tb.arrange import ArrangeOptions, arrange
+from graphviz_tb.api.layout import _lay_out_open_groups, groups_opened_by_picture
+from graphviz_tb.api.pipeline import Model
+from graphviz_tb.arrange.level import ArrangeOptions, arrange
 from graphviz_tb.errors import TbGraphError
-from graphviz_tb.layout import groups_opened_by_picture, lay_out_open_groups
 from graphviz_tb.model.hierarchy import RowKind
-from graphviz_tb.model.paths import child_path, parent_path
-from graphviz_tb.model.stacks import stack_around
+from graphviz_tb.model.paths import child_path, parent_path, stack_around
+from graphviz_tb.open.groups import OpenSet
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.page.apart import add_ungrouped_levels, rows_of_same_nodes
 from graphviz_tb.page.blocks import TextTable
 from graphviz_tb.page.build import page_data
-from graphviz_tb.page.copied import CopiedLevels
-from graphviz_tb.page.held import LevelStore
-from graphviz_tb.page.walk import is_nested_too_often
-from graphviz_tb.pipeline import Model
-from graphviz_tb.view.opening import OpenSet
+from graphviz_tb.page.levels import LevelStore
+from graphviz_tb.page.ungrouping import _rows_of_same_nodes, add_ungrouped_levels
+from graphviz_tb.page.walk import CopiedLevels, _is_nested_too_often
+from tools.twin.make import TARGET, translated
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 FILES = sorted([*(FIXTURES / "real").glob("*.pb*"), *(FIXTURES / "rules").glob("*.pbtxt")])
@@ -96,7 +94,7 @@ def opened_by_chance(model: Model, chance: random.Random, most: int = 60) -> Pat
 def groups(model: Model, path: tuple[int, ...]) -> Paths:
     """What opens in an open group."""
     children = (child_path(model.hierarchy, path, row) for row in model.metagraph(path).children)
-    return [child for child in children if model.hierarchy.can_open(child[-1]) and not is_nested_too_often(child)]
+    return [child for child in children if model.hierarchy.can_open(child[-1]) and not _is_nested_too_often(child)]
 
 
 @pytest.mark.parametrize("name", ["mnist_cnn.pbtxt", "lstm_dynamic_rnn.pb", "func_library_recursive.pbtxt"])
@@ -246,7 +244,7 @@ def test_columns_of_a_long_chain_are_placed_alike(tmp_path: Path) -> None:
 
 
 def test_plain_rows_are_placed_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphviz_tb.arrange.large.MAX_LEVEL_ITEMS", 5)
+    monkeypatch.setattr("graphviz_tb.arrange.plain_rows.MAX_LEVEL_ITEMS", 5)
     model = graphviz_tb.load(FIXTURES / "real" / "mnist_cnn.pbtxt")
     cases = [replace(listing(model), direction=direction) for direction in ("BT", "LR")]
     sets = [[], opened_by_chance(model, random.Random(3))]
@@ -262,7 +260,7 @@ def scene_of(model: Model, opened: Paths, options: PictureOptions | None = None)
     """The scene that Python makes for a set of open groups."""
     options = options or listing(model)
     order: OpenSet = {(0,): None, **dict.fromkeys(opened)}
-    return lay_out_open_groups(model, options, lambda path: None, order).scene
+    return _lay_out_open_groups(model, options, lambda path: None, order).scene
 
 
 def listing(model: Model) -> PictureOptions:
@@ -336,7 +334,7 @@ def series_on(model: Model, levels: list[int]) -> tuple[str, ...]:
 
 def with_all_around(whole: Model, opened: Paths, model: Model, levels: list[int]) -> Paths:
     """An open set with some levels in it, and all around them."""
-    to = rows_of_same_nodes(model.hierarchy, whole.hierarchy)
+    to = _rows_of_same_nodes(model.hierarchy, whole.hierarchy)
     wanted = [(int(to[row]),) for level in levels for row in (*model.hierarchy.ancestors(level), level) if to[row] > 0]
     alone = {(row,) for row in whole.hierarchy.function_rows}
     if any(path in alone or whole.hierarchy.ancestors(path[0])[:1] in [list(one) for one in alone] for path in wanted):
@@ -346,7 +344,7 @@ def with_all_around(whole: Model, opened: Paths, model: Model, levels: list[int]
 
 def in_page(model: Model, whole: Model, path: tuple[int, ...]) -> tuple[int, ...]:
     """A path by the rows of the page."""
-    to = rows_of_same_nodes(whole.hierarchy, model.hierarchy)
+    to = _rows_of_same_nodes(whole.hierarchy, model.hierarchy)
     return tuple(int(to[row]) for row in path)
 
 

@@ -7,7 +7,7 @@ sums.py         every op of a graph; calls by the cost of their functions
 
 from __future__ import annotations
 
-from graphviz_tb.annotate.costs.sums import (
+from graphviz_tb.annotate.costs.totals import (
     hierarchy_costs,
     main_costs_by_name,
     operation_costs_by_node,

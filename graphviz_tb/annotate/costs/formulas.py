@@ -1,36 +1,129 @@
-"""Formulas of the table of ops (`graphviz_tb/ops/ops.tsv`): how many floating point operations an op takes.
-
-    out  out1  in0  in2        elements of output 0, of output 1, of input 0, of input 2
-    in1[:-1]  out[:2]          the product of some sizes of a shape
-    inner                      the summed dimension of a matrix product
-    inputs                     how many inputs there are
-    most                       elements of the largest input after the first
-    attr(ksize)                an attribute: a number, or the product of a list; 1 if there is none
-    macs(…)                    multiply-adds, which count as two operations each
-
-A formula adds, subtracts and multiplies these and integers; a negative result counts as zero.
-
-A multiply-add is two operations. The formulas are those of TensorFlow's profiler (tensorflow/python/profiler/internal/
-flops_registry.py), except for two that it gets wrong: gradients of strided convolutions, where it divides the input's
-size by the stride, and `BatchMatMul` with `adj_x`, where it ignores the transposition. Ops that only move elements
-cost nothing. Transcendental functions count as one operation per element.
-"""
+"""An op as cost rules see it: shapes with a number for every size."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
+from typing import NamedTuple
 
-from graphviz_tb.annotate.costs.counted import CountedOp, KnownSizes, OpCost, UnknownShapeError, size_product
-from graphviz_tb.annotate.costs.einsum import einsum_cost
-from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT
+from graphviz_tb.annotate.infer.op import Op
+from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT, Dims, Out, Symbols
 from graphviz_tb.ops.table import OP_LINES, op_row
+
+KnownSizes = tuple[int, ...]
+MAX_ELEMENTS = 2**63 - 1  # the range of TensorFlow's element counts
+
+
+class OpCost(NamedTuple):
+    """Multiply-adds, and floating point operations (including two per multiply-add)."""
+
+    macs: int = 0
+    flops: int = 0
+
+
+class UnknownShapeError(Exception):
+    """Raised when a rule needs an unknown shape."""
+
+
+class CountedOp:
+    """One op with its inputs and outputs. Reading a shape of unknown rank raises `UnknownShapeError`; `partial` is true
+    once a
+    shape with an unknown size other than the batch was read, so that the count is a lower bound."""
+
+    __slots__ = ("batch", "ins", "op", "outs", "partial")
+
+    def __init__(self, op: Op, ins: Sequence[Out], outs: Sequence[Out], batch: int) -> None:
+        self.op, self.ins, self.outs, self.batch = op, ins, outs, batch
+        self.partial = False
+
+    def input_sizes(self, index: int) -> KnownSizes:
+        """Return the shape of an input."""
+        return self.numeric_sizes(self.ins[index].shape if -len(self.ins) <= index < len(self.ins) else None)
+
+    def output_sizes(self, index: int = 0) -> KnownSizes:
+        """Return the shape of an output."""
+        return self.numeric_sizes(self.outs[index].shape if index < len(self.outs) else None)
+
+    def numeric_sizes(self, dims: Dims) -> KnownSizes:
+        """Return a shape as numbers."""
+        self.partial |= not follows_batch_only(dims, self.op.symbols)
+        return sizes_with_batch(dims, self.op.symbols, self.batch)
+
+    def input_elements(self, index: int = 0) -> int:
+        """Return the number of elements of an input."""
+        return size_product(self.input_sizes(index))
+
+    def output_elements(self, index: int = 0) -> int:
+        """Return the number of elements of an output."""
+        return size_product(self.output_sizes(index))
+
+
+def sizes_with_batch(dims: Dims, symbols: Symbols, batch: int) -> KnownSizes:
+    """Return sizes as numbers: an unknown size counts as the batch, an expression is evaluated with it."""
+    if dims is None:
+        raise UnknownShapeError
+    return tuple(max(0, size) if size > SYMBOL_LIMIT else max(0, symbols.evaluate(size, batch)) for size in dims)
+
+
+def follows_batch_only(dims: Dims, symbols: Symbols) -> bool:
+    """Return whether a shape is known, apart from sizes that follow from the batch."""
+    return dims is not None and all(symbols.follows_from_batch(size) for size in dims)
+
+
+def size_product(shape: KnownSizes) -> int:
+    """Return the product, at most 2⁶³ - 1: TensorFlow counts in 64 bits, and a hostile shape may have thousands of
+    sizes."""
+    count = 1
+    for size in shape:
+        count = min(count * size, MAX_ELEMENTS)
+    return count
+
+
+# Operations of an `Einsum`, whose equation is an attribute.
+
+
+def _einsum_cost(op: CountedOp) -> OpCost:
+    """Count the product of the sizes of all letters; nothing for a single operand, which is not multiplied."""
+    left, _, _ = str(op.op.attr("equation") or "").replace(" ", "").partition("->")
+    # Letter ─▶ size; the dims of `...` are broadcast together, so their largest product counts.
+    letters: dict[str, int] = {}
+    dotted = 1
+    for operand, term in enumerate(left.split(",")):
+        shape, (before, dots, after) = op.input_sizes(operand), term.partition("...")
+        if dots:
+            # The dims between the letters before the dots and those after.
+            dotted = max(dotted, size_product(shape[len(before) : len(shape) - len(after)]))
+        ends = (*shape[: len(before)], *shape[len(shape) - len(after) :])
+        for letter, size in zip(before + after, ends, strict=False):
+            # A size of 1 is broadcast.
+            letters[letter] = max(size, letters.get(letter, 1))
+    macs = size_product(tuple(letters.values())) * dotted if "," in left else 0
+    return OpCost(macs, 2 * macs)
+
+
+# Formulas of the table of ops (`graphviz_tb/ops/ops.tsv`): how many floating point operations an op takes.
+#
+#     out  out1  in0  in2        elements of output 0, of output 1, of input 0, of input 2
+#     in1[:-1]  out[:2]          the product of some sizes of a shape
+#     inner                      the summed dimension of a matrix product
+#     inputs                     how many inputs there are
+#     most                       elements of the largest input after the first
+#     attr(ksize)                an attribute: a number, or the product of a list; 1 if there is none
+#     macs(…)                    multiply-adds, which count as two operations each
+#
+# A formula adds, subtracts and multiplies these and integers; a negative result counts as zero.
+#
+# A multiply-add is two operations. The formulas are those of TensorFlow's profiler
+# (tensorflow/python/profiler/internal/
+# flops_registry.py), except for two that it gets wrong: gradients of strided convolutions, where it divides the input's
+# size by the stride, and `BatchMatMul` with `adj_x`, where it ignores the transposition. Ops that only move elements
+# cost nothing. Transcendental functions count as one operation per element.
 
 CostRule = Callable[[CountedOp], OpCost]
 SizeExpression = Callable[[CountedOp], int]
-EINSUM_COST_RULES = {"Einsum": einsum_cost, "XlaEinsum": einsum_cost}  # their equation is an attribute
+EINSUM_COST_RULES = {"Einsum": _einsum_cost, "XlaEinsum": _einsum_cost}  # their equation is an attribute
 TENSOR_TERM = re.compile(r"(in|out)(\d*)")
 
 
@@ -38,10 +131,10 @@ TENSOR_TERM = re.compile(r"(in|out)(\d*)")
 def cost_rule(op: str) -> CostRule | None:
     """Return the rule that counts the operations of an op; None if there is none."""
     line = op_row(op)
-    return EINSUM_COST_RULES.get(op) or (compile_formula(line.flops) if line is not None and line.flops else None)
+    return EINSUM_COST_RULES.get(op) or (_compile_formula(line.flops) if line is not None and line.flops else None)
 
 
-def op_types_with_costs() -> list[str]:
+def _op_types_with_costs() -> list[str]:
     """Return the op types whose operations are counted."""
     return sorted(op for op in OP_LINES if cost_rule(op) is not None)
 
@@ -52,9 +145,9 @@ def op_cost(op: CountedOp) -> OpCost | None:
     return None if rule is None else rule(op)
 
 
-def compile_formula(formula: str) -> CostRule:
+def _compile_formula(formula: str) -> CostRule:
     """Compile a formula to a rule."""
-    multiplied, added = compile_macs_and_rest(ast.parse(formula, mode="eval").body)
+    multiplied, added = _compile_macs_and_rest(ast.parse(formula, mode="eval").body)
 
     def rule(op: CountedOp) -> OpCost:
         macs = multiplied(op)
@@ -63,45 +156,45 @@ def compile_formula(formula: str) -> CostRule:
     return rule
 
 
-def compile_macs_and_rest(node: ast.expr) -> tuple[SizeExpression, SizeExpression]:
+def _compile_macs_and_rest(node: ast.expr) -> tuple[SizeExpression, SizeExpression]:
     """Compile a formula to its multiply-adds and the operations added to them."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and is_macs_call(node.left):
-        return compile_macs_and_rest(node.left)[0], compile_size_expression(node.right)
-    if is_macs_call(node):
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and _is_macs_call(node.left):
+        return _compile_macs_and_rest(node.left)[0], _compile_size_expression(node.right)
+    if _is_macs_call(node):
         assert isinstance(node, ast.Call)
-        return compile_size_expression(node.args[0]), lambda op: 0
-    return (lambda op: 0), compile_size_expression(node)
+        return _compile_size_expression(node.args[0]), lambda op: 0
+    return (lambda op: 0), _compile_size_expression(node)
 
 
-def is_macs_call(node: ast.expr) -> bool:
+def _is_macs_call(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and ast.unparse(node.func) == "macs"
 
 
-def compile_size_expression(node: ast.expr) -> SizeExpression:
+def _compile_size_expression(node: ast.expr) -> SizeExpression:
     """Compile a part of a formula."""
     match node:
         case ast.Constant(value=int(value)):
             return lambda op: value
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            inner = compile_size_expression(operand)
+            inner = _compile_size_expression(operand)
             return lambda op: -inner(op)
         case ast.BinOp(left=left, op=operator, right=right):
-            return compile_operation(compile_size_expression(left), operator, compile_size_expression(right))
+            return _compile_operation(_compile_size_expression(left), operator, _compile_size_expression(right))
         case ast.Subscript(value=ast.Name(id=tensor), slice=ast.Slice(lower=lower, upper=upper)):
             bounds = slice(*(None if bound is None else ast.literal_eval(bound) for bound in (lower, upper)))
-            shape = compile_tensor_sizes(tensor)
+            shape = _compile_tensor_sizes(tensor)
             return lambda op: size_product(shape(op)[bounds])
         case ast.Call(func=ast.Name(id="attr"), args=[ast.Name(id=name)]):
-            return lambda op: attribute_product(op, name)
+            return lambda op: _attribute_product(op, name)
         case ast.Name(id=word) if word in FORMULA_WORDS:
             return FORMULA_WORDS[word]
         case ast.Name(id=tensor):
-            shape = compile_tensor_sizes(tensor)
+            shape = _compile_tensor_sizes(tensor)
             return lambda op: size_product(shape(op))
     raise ValueError(f"not part of a formula: {ast.unparse(node)}")
 
 
-def compile_operation(left: SizeExpression, operator: ast.operator, right: SizeExpression) -> SizeExpression:
+def _compile_operation(left: SizeExpression, operator: ast.operator, right: SizeExpression) -> SizeExpression:
     if isinstance(operator, ast.Mult):
         return lambda op: left(op) * right(op)
     if isinstance(operator, ast.Sub):
@@ -109,7 +202,7 @@ def compile_operation(left: SizeExpression, operator: ast.operator, right: SizeE
     return lambda op: left(op) + right(op)
 
 
-def compile_tensor_sizes(tensor: str) -> Callable[[CountedOp], KnownSizes]:
+def _compile_tensor_sizes(tensor: str) -> Callable[[CountedOp], KnownSizes]:
     """Compile the name of an input or output to a function that returns its shape."""
     match = TENSOR_TERM.fullmatch(tensor)
     if match is None:
@@ -118,7 +211,7 @@ def compile_tensor_sizes(tensor: str) -> Callable[[CountedOp], KnownSizes]:
     return (lambda op: op.input_sizes(index)) if kind == "in" else (lambda op: op.output_sizes(index))
 
 
-def attribute_product(op: CountedOp, name: str) -> int:
+def _attribute_product(op: CountedOp, name: str) -> int:
     """Return the number in an attribute, or the product of its list of sizes."""
     value = op.op.attr(name)
     if value is None:
@@ -132,12 +225,12 @@ def attribute_product(op: CountedOp, name: str) -> int:
     return int(value)
 
 
-def inner_size(op: CountedOp) -> int:
+def _inner_size(op: CountedOp) -> int:
     """Return the summed dimension of a matrix product. Both factors have it; one of them may not know it."""
-    left = factor_size(op, 0, bool(op.op.attr("transpose_a") or op.op.attr("adj_x")))
+    left = _factor_size(op, 0, bool(op.op.attr("transpose_a") or op.op.attr("adj_x")))
     if left is not None and left > SYMBOL_LIMIT:
         return left
-    right = factor_size(op, 1, not (op.op.attr("transpose_b") or op.op.attr("adj_y")))
+    right = _factor_size(op, 1, not (op.op.attr("transpose_b") or op.op.attr("adj_y")))
     if right is not None and right > SYMBOL_LIMIT:
         return right
     if left is None and right is None:
@@ -145,18 +238,18 @@ def inner_size(op: CountedOp) -> int:
     return op.numeric_sizes((left if left is not None else right or 0,))[0]
 
 
-def factor_size(op: CountedOp, index: int, before_last: bool) -> int | None:
+def _factor_size(op: CountedOp, index: int, before_last: bool) -> int | None:
     """Return the last size of a factor, or the one before it; None if its rank is unknown, or below two."""
     shape = op.op.shape(index)
     return shape[-2 if before_last else -1] if shape is not None and len(shape) > 1 else None
 
 
-def largest_later_input(op: CountedOp) -> int:
+def _largest_later_input(op: CountedOp) -> int:
     return max((size_product(op.input_sizes(index)) for index in range(1, len(op.ins))), default=0)
 
 
 FORMULA_WORDS: dict[str, SizeExpression] = {
-    "inner": inner_size,
-    "most": largest_later_input,
+    "inner": _inner_size,
+    "most": _largest_later_input,
     "inputs": lambda op: len(op.ins),
 }

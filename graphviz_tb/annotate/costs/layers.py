@@ -1,31 +1,130 @@
-"""Costs of Keras layers, as the ops that they run: each op counts by its formula (formulas.py).
-
-The steps are those of Keras's `call` at inference: dropout and noise cost nothing, batch normalisation only scales.
-Recurrent layers count all time steps.
-"""
+"""One op that a Keras layer runs, counted by the formula of that op, and steps shared by many layers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from typing import Any, NamedTuple
 
-from graphviz_tb.annotate.costs.counted import MAX_ELEMENTS, KnownSizes, OpCost, UnknownShapeError, size_product
-from graphviz_tb.annotate.costs.formulas import cost_rule
-from graphviz_tb.annotate.costs.steps import (
-    CostStep,
-    CostSteps,
-    LayerCostRule,
-    StepAsOp,
-    activation_steps,
-    bias_and_activation_steps,
-    channel_count,
-    elementwise_steps,
-    matmul_step,
-    per_spatial_axis,
-    shape_with_batch,
+from graphviz_tb.annotate.costs.formulas import (
+    MAX_ELEMENTS,
+    KnownSizes,
+    OpCost,
+    UnknownShapeError,
+    cost_rule,
+    size_product,
 )
 from graphviz_tb.model.layers import Layer, LayerCall, LayerConfig, recurrent_cells
+from graphviz_tb.model.tensors import Shape
 from graphviz_tb.ops.layers import LayerRole, has_layer_role, layer_row
+
+
+class CostStep(NamedTuple):
+    """One op: its type, its input shapes and output shape, its attributes; run `times` times."""
+
+    op: str
+    ins: Sequence[KnownSizes]
+    out: KnownSizes
+    attrs: Mapping[str, Any] = {}
+    times: int = 1
+
+
+CostSteps = Iterator[CostStep]
+LayerCostRule = Callable[[LayerConfig, list[KnownSizes], KnownSizes], CostSteps]
+
+
+class StepAsOp:
+    """A step with the interface of a `CountedOp`, for formulas."""
+
+    __slots__ = ("_step", "ins")
+
+    def __init__(self, step: CostStep) -> None:
+        self._step = step
+        self.ins = step.ins
+
+    @property
+    def op(self) -> StepAsOp:
+        return self
+
+    def attr(self, name: str) -> Any:
+        return self._step.attrs.get(name)
+
+    def input_sizes(self, index: int) -> KnownSizes:
+        return self._step.ins[index]
+
+    def shape(self, index: int) -> KnownSizes:
+        return self._step.ins[index]
+
+    def output_sizes(self, index: int = 0) -> KnownSizes:
+        return self._step.out
+
+    def input_elements(self, index: int = 0) -> int:
+        return size_product(self.input_sizes(index))
+
+    def output_elements(self, index: int = 0) -> int:
+        return size_product(self.output_sizes(index))
+
+
+def _shape_with_batch(shape: Shape, batch: int) -> KnownSizes:
+    """Return a shape as numbers: an unknown size counts as the batch."""
+    return tuple(batch if size is None else size for size in shape or ())
+
+
+def _per_spatial_axis(value: Any, count: int) -> KnownSizes:
+    """Return a number for each spatial dimension."""
+    return (int(value),) * count if isinstance(value, int) else tuple(map(int, value))
+
+
+def _elementwise_steps(ops: str, shape: KnownSizes) -> CostSteps:
+    """Yield ops on every element, in sequence."""
+    for op in ops.split():
+        # Rules of elementwise ops count only the result, so an extra operand is harmless.
+        yield CostStep(op, [shape, shape], shape)
+
+
+# https://github.com/keras-team/keras/blob/v3.15.0/keras/src/backend/tensorflow/nn.py
+OPS_OF_ACTIVATION = {
+    **{name: name.capitalize() for name in ("relu", "relu6", "sigmoid", "tanh", "softmax", "elu", "selu", "softplus")},
+    "exponential": "Exp",
+    "softsign": "Softsign",
+    "leaky_relu": "LeakyRelu",
+    "log_softmax": "LogSoftmax",
+    "gelu": "Mul RealDiv Erf AddV2 Mul",
+    **dict.fromkeys(["silu", "swish"], "Sigmoid Mul"),
+    "mish": "Softplus Tanh Mul",
+    "hard_sigmoid": "RealDiv AddV2 Relu6",
+    **dict.fromkeys(["hard_silu", "hard_swish"], "RealDiv AddV2 Relu6 Mul"),
+}
+
+
+def _bias_and_activation_steps(config: LayerConfig, out: KnownSizes) -> CostSteps:
+    """Yield the bias and the activation of a layer."""
+    if config.get("use_bias", True):
+        yield CostStep("BiasAdd", [out], out)
+    yield from _activation_steps(config, out)
+
+
+def _activation_steps(config: LayerConfig, out: KnownSizes) -> CostSteps:
+    function = config.get("activation")
+    # Any other value is a function of the program, whose ops are unknown.
+    if isinstance(function, str):
+        yield from _elementwise_steps(OPS_OF_ACTIVATION.get(function, ""), out)
+
+
+def _channel_count(config: LayerConfig, shape: KnownSizes) -> int:
+    return shape[1] if config.get("data_format") == "channels_first" else shape[-1]
+
+
+def _matmul_step(a: KnownSizes, out: KnownSizes) -> CostStep:
+    """Return a product with the last dimension of `a`."""
+    # `matmul` takes only the summed dimension from its operands: one will do.
+    return CostStep("MatMul", [a], out)
+
+
+# Costs of Keras layers, as the ops that they run: each op counts by its formula (formulas.py).
+#
+# The steps are those of Keras's `call` at inference: dropout and noise cost nothing, batch normalisation only scales.
+# Recurrent layers count all time steps.
 
 
 def layer_cost(layer: Layer, batch: int) -> OpCost | None:
@@ -39,7 +138,7 @@ def layer_cost(layer: Layer, batch: int) -> OpCost | None:
         return None
     if layer_row(layer.class_name).flops == MOVES_ONLY:
         return OpCost()
-    works = [layer_call_cost(layer, call, batch) for call in layer.calls]
+    works = [_layer_call_cost(layer, call, batch) for call in layer.calls]
     known = [work for work in works if work is not None]
     if layer.times is None or not works or len(known) < len(works):
         return None
@@ -53,29 +152,29 @@ def is_partly_counted(layer: Layer) -> bool:
     return layer_row(layer.class_name).flops != MOVES_ONLY and any(None in (shape or ())[1:] for shape in shapes)
 
 
-def layer_call_cost(layer: Layer, call: LayerCall, batch: int) -> OpCost | None:
+def _layer_call_cost(layer: Layer, call: LayerCall, batch: int) -> OpCost | None:
     """Return the cost of one call of a layer; None if its class has no rule, or a shape is missing."""
     if not call.gives or None in (*call.takes, call.gives[0]):
         return None
     try:
-        steps = layer_steps(
-            layer, [shape_with_batch(each, batch) for each in call.takes], shape_with_batch(call.gives[0], batch)
+        steps = _layer_steps(
+            layer, [_shape_with_batch(each, batch) for each in call.takes], _shape_with_batch(call.gives[0], batch)
         )
-        done = [(layer_step_cost(step), step.times) for step in steps]
+        done = [(_layer_step_cost(step), step.times) for step in steps]
     except LAYER_RULE_ERRORS:
         return None  # a class without a rule, or an invalid configuration
     # Steps are run `times` times in one call of the layer.
     return OpCost(*(sum(work[part] * times for work, times in done) for part in (0, 1)))
 
 
-def layer_step_cost(step: CostStep) -> OpCost:
+def _layer_step_cost(step: CostStep) -> OpCost:
     """Return the cost of one op of a layer."""
     rule = cost_rule(step.op)
     assert rule is not None  # the ops of layers are in the table
     return rule(StepAsOp(step))  # type: ignore[arg-type]
 
 
-def layer_steps(layer: Layer, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+def _layer_steps(layer: Layer, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
     """Yield the ops of a layer. A wrapper runs its layer in both directions, or with time steps in the batch."""
     kind, config, times = layer.class_name, layer.config, 1
     # A wrapper may wrap a wrapper.
@@ -107,126 +206,126 @@ LAYER_RULE_ERRORS = (
 )
 
 
-def dense_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
-    yield from lora_steps(config, takes[0][-1], out[-1])
-    yield matmul_step(takes[0], out)
-    yield from bias_and_activation_steps(config, out)
+def _dense_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+    yield from _lora_steps(config, takes[0][-1], out[-1])
+    yield _matmul_step(takes[0], out)
+    yield from _bias_and_activation_steps(config, out)
 
 
-def lora_steps(config: LayerConfig, rows: int, columns: int) -> CostSteps:
+def _lora_steps(config: LayerConfig, rows: int, columns: int) -> CostSteps:
     """Yield the ops that LoRA adds to a kernel before it is used: the product of two factors, scaled."""
     if rank := config.get("lora_rank"):
-        yield matmul_step((rows, rank), (rows, columns))
-        yield from elementwise_steps("Mul AddV2", (rows, columns))
+        yield _matmul_step((rows, rank), (rows, columns))
+        yield from _elementwise_steps("Mul AddV2", (rows, columns))
 
 
-def einsum_dense_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+def _einsum_dense_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
     left, _, result = str(config["equation"]).replace(" ", "").replace("...", "").partition("->")
     first, _, second = left.partition(",")
     # From the right: the dots, which are the batch, are on the left ("...x,xy->...y").
     letters = dict(zip(reversed(result), reversed(out), strict=False))
     letters |= dict(zip(reversed(first), reversed(takes[0]), strict=False))
     kernel = tuple(letters[letter] for letter in second)
-    yield from lora_steps(config, size_product(kernel[:-1]), kernel[-1])
+    yield from _lora_steps(config, size_product(kernel[:-1]), kernel[-1])
     yield CostStep("Einsum", [takes[0], kernel], out, {"equation": config["equation"]})
-    yield from bias_and_activation_steps({**config, "use_bias": config.get("bias_axes") is not None}, out)
+    yield from _bias_and_activation_steps({**config, "use_bias": config.get("bias_axes") is not None}, out)
 
 
-def convolution_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
-    places = per_spatial_axis(config["kernel_size"], len(out) - 2)
+def _convolution_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+    places = _per_spatial_axis(config["kernel_size"], len(out) - 2)
     # Keras's kernel is (places…, channels in, filters); a group has a part of the channels.
-    into = channel_count(config, takes[0]) // config.get("groups", 1)
-    yield from lora_steps(config, size_product(places) * into, config["filters"])
+    into = _channel_count(config, takes[0]) // config.get("groups", 1)
+    yield from _lora_steps(config, size_product(places) * into, config["filters"])
     yield CostStep("Conv2D", [takes[0], (*places, into, config["filters"])], out)
-    yield from bias_and_activation_steps(config, out)
+    yield from _bias_and_activation_steps(config, out)
 
 
-def transposed_convolution_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
-    places = per_spatial_axis(config["kernel_size"], len(out) - 2)
+def _transposed_convolution_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+    places = _per_spatial_axis(config["kernel_size"], len(out) - 2)
     # (places…, filters, channels in): the kernel of the convolution whose gradient this is
-    kernel = (*places, config["filters"], channel_count(config, takes[0]))
+    kernel = (*places, config["filters"], _channel_count(config, takes[0]))
     yield CostStep("Conv2DBackpropInput", [(), kernel, takes[0]], out)
-    yield from bias_and_activation_steps(config, out)
+    yield from _bias_and_activation_steps(config, out)
 
 
-def depthwise_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
-    yield CostStep("DepthwiseConv2dNative", [takes[0], depthwise_window(config, out)], out)
-    yield from bias_and_activation_steps(config, out)
+def _depthwise_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+    yield CostStep("DepthwiseConv2dNative", [takes[0], _depthwise_window(config, out)], out)
+    yield from _bias_and_activation_steps(config, out)
 
 
-def depthwise_window(config: LayerConfig, out: KnownSizes) -> KnownSizes:
+def _depthwise_window(config: LayerConfig, out: KnownSizes) -> KnownSizes:
     """Return a kernel window with a second dimension of 1: `DepthwiseConv2dNative` counts the first two dimensions."""
-    return (size_product(per_spatial_axis(config["kernel_size"], len(out) - 2)), 1)
+    return (size_product(_per_spatial_axis(config["kernel_size"], len(out) - 2)), 1)
 
 
-def separable_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
-    many = channel_count(config, takes[0]) * config.get("depth_multiplier", 1)
+def _separable_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+    many = _channel_count(config, takes[0]) * config.get("depth_multiplier", 1)
     filters = config["filters"]
     # (positions, channels between): the pointwise half is a product along the second dimension.
     between = (size_product(out) // filters, many)
-    yield CostStep("DepthwiseConv2dNative", [takes[0], depthwise_window(config, out)], between)
-    yield matmul_step(between, out)
-    yield from bias_and_activation_steps(config, out)
+    yield CostStep("DepthwiseConv2dNative", [takes[0], _depthwise_window(config, out)], between)
+    yield _matmul_step(between, out)
+    yield from _bias_and_activation_steps(config, out)
 
 
-def pooling_rule_for(op: str) -> LayerCostRule:
+def _pooling_rule_for(op: str) -> LayerCostRule:
     def steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
-        yield CostStep(op, [takes[0]], out, {"ksize": per_spatial_axis(config["pool_size"], len(out) - 2)})
+        yield CostStep(op, [takes[0]], out, {"ksize": _per_spatial_axis(config["pool_size"], len(out) - 2)})
 
     return steps
 
 
-def reduction_rule_for(op: str) -> LayerCostRule:
+def _reduction_rule_for(op: str) -> LayerCostRule:
     return lambda config, takes, out: iter([CostStep(op, [takes[0]], out)])
 
 
-def elementwise_rule_for(ops: str) -> LayerCostRule:
+def _elementwise_rule_for(ops: str) -> LayerCostRule:
     """Make the rule of ops on every element of the result."""
-    return lambda config, takes, out: elementwise_steps(ops, out)
+    return lambda config, takes, out: _elementwise_steps(ops, out)
 
 
-def merge_rule_for(ops: str) -> LayerCostRule:
+def _merge_rule_for(ops: str) -> LayerCostRule:
     """Make the rule of one op for each input but the first, then one op on the result (`AddV2,RealDiv`)."""
     each_one, _, last = ops.partition(",")
 
     def steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
         # With a single tensor, the second operand is a number of the program.
         for _ in takes[1:] or takes:
-            yield from elementwise_steps(each_one, out)
-        yield from elementwise_steps(last, out)
+            yield from _elementwise_steps(each_one, out)
+        yield from _elementwise_steps(last, out)
 
     return steps
 
 
-def dot_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+def _dot_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
     axes = config["axes"]
     # One axis for both operands, or one each.
     along = axes if isinstance(axes, int) else axes[0]
     for shape in takes if config.get("normalize") else ():
-        yield from elementwise_steps("Square", shape)
+        yield from _elementwise_steps("Square", shape)
         yield CostStep("Sum", [shape], tuple(size for axis, size in enumerate(shape) if axis != along % len(shape)))
-        yield from elementwise_steps("Mul", shape)
-    yield matmul_step((takes[0][along],) * 2, out)
+        yield from _elementwise_steps("Mul", shape)
+    yield _matmul_step((takes[0][along],) * 2, out)
 
 
-def batch_norm_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+def _batch_norm_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
     yield CostStep("FusedBatchNormV3", [takes[0]], out, {"is_training": False})
 
 
-def layer_norm_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+def _layer_norm_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
     yield CostStep("Mean", [out], out[:-1])
     yield CostStep("SquaredDifference", [out], out)
     yield CostStep("Mean", [out], out[:-1])
-    yield from elementwise_steps("Mul Sub AddV2", out)
+    yield from _elementwise_steps("Mul Sub AddV2", out)
 
 
-def rms_norm_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
-    yield from elementwise_steps("Square", out)
+def _rms_norm_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+    yield from _elementwise_steps("Square", out)
     yield CostStep("Mean", [out], out[:-1])
-    yield from elementwise_steps("Mul Mul", out)
+    yield from _elementwise_steps("Mul Mul", out)
 
 
-def multi_head_attention_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+def _multi_head_attention_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
     """Yield the ops of `MultiHeadAttention`: three projections, scores, weighted values, output projection."""
     # Shapes: query (batch, T, width), value and key (batch, S, width); T and S may be several sizes.
     query, value = takes[0], takes[min(1, len(takes) - 1)]
@@ -237,22 +336,22 @@ def multi_head_attention_steps(config: LayerConfig, takes: list[KnownSizes], out
     # Each projection: its input, and its output of (batch, T, heads, depth).
     made = [(given, (*given[:-1], heads, depth)) for given, depth in ((query, size), (key, size), (value, wide))]
     for given, into in made:
-        yield matmul_step(given, into)
-        yield from elementwise_steps(bias, into)
+        yield _matmul_step(given, into)
+        yield from _elementwise_steps(bias, into)
     (_, queries), (_, keys), _ = made
     # keys[1:-2] are the sizes S: every query is compared with each of them.
     times, scored = size_product(keys[1:-2]), (*queries[:-1], size_product(keys[1:-2]))
-    yield from elementwise_steps("Mul", queries)
-    yield matmul_step(queries, scored)
-    yield from elementwise_steps("Softmax", scored)
+    yield from _elementwise_steps("Mul", queries)
+    yield _matmul_step(queries, scored)
+    yield from _elementwise_steps("Softmax", scored)
     context = (*queries[:-1], wide)
     # The scores weigh the values: a sum over S; then one over heads and their depth.
-    yield matmul_step((1, times), context)
-    yield matmul_step((1, heads * wide), out)
-    yield from elementwise_steps(bias, out)
+    yield _matmul_step((1, times), context)
+    yield _matmul_step((1, heads * wide), out)
+    yield from _elementwise_steps(bias, out)
 
 
-def grouped_attention_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+def _grouped_attention_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
     """Yield the ops of `GroupQueryAttention`: as `MultiHeadAttention`, but groups of query heads share a key and a
     value head."""
     query, value = takes[0], takes[min(1, len(takes) - 1)]
@@ -263,45 +362,45 @@ def grouped_attention_steps(config: LayerConfig, takes: list[KnownSizes], out: K
     gates = [(query, queries)] if config.get("use_gate") else []
     made = [(given, (*given[:-1], shared, size)) for given in (key, value)]
     for given, into in ((query, queries), *gates, *made):
-        yield matmul_step(given, into)
-        yield from elementwise_steps(bias, into)
+        yield _matmul_step(given, into)
+        yield from _elementwise_steps(bias, into)
     scored = (*queries[:-1], key[-2])
-    yield from elementwise_steps("Mul", queries)
-    yield matmul_step(queries, scored)
-    yield from elementwise_steps("Softmax", scored)
-    yield matmul_step((1, key[-2]), queries)
-    yield from elementwise_steps("Sigmoid Mul" if gates else "", queries)
-    yield matmul_step((1, heads * size), out)
-    yield from elementwise_steps(bias, out)
+    yield from _elementwise_steps("Mul", queries)
+    yield _matmul_step(queries, scored)
+    yield from _elementwise_steps("Softmax", scored)
+    yield _matmul_step((1, key[-2]), queries)
+    yield from _elementwise_steps("Sigmoid Mul" if gates else "", queries)
+    yield _matmul_step((1, heads * size), out)
+    yield from _elementwise_steps(bias, out)
 
 
-def attention_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+def _attention_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
     query, value = takes[0], takes[1]
     scored = (*query[:-1], value[-2])
-    yield matmul_step(query, scored)
-    yield from elementwise_steps("Softmax", scored)
-    yield matmul_step(scored, out)
+    yield _matmul_step(query, scored)
+    yield from _elementwise_steps("Softmax", scored)
+    yield _matmul_step(scored, out)
 
 
-def additive_attention_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+def _additive_attention_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
     """Yield the ops of additive attention: each query and key are added, and the sum of the `tanh` is the score."""
     query, value = takes[0], takes[1]
     scored = (*query[:-1], value[-2])
-    yield from elementwise_steps("AddV2 Tanh Mul", (*scored, query[-1]))
+    yield from _elementwise_steps("AddV2 Tanh Mul", (*scored, query[-1]))
     yield CostStep("Sum", [(*scored, query[-1])], scored)
-    yield from elementwise_steps("Softmax", scored)
-    yield matmul_step(scored, out)
+    yield from _elementwise_steps("Softmax", scored)
+    yield _matmul_step(scored, out)
 
 
-def matrix_product_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
-    yield matmul_step(takes[0], out)
+def _matrix_product_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+    yield _matmul_step(takes[0], out)
 
 
-def einsum_layer_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+def _einsum_layer_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
     yield CostStep("Einsum", takes, out, {"equation": config["subscripts"]})
 
 
-def wrapper_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+def _wrapper_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
     """Yield the ops of the layer in a wrapper that runs it once."""
     inner = config["layer"]
     rule = layer_cost_rule(inner["class_name"])
@@ -318,7 +417,7 @@ RECURRENT_GATES = {
 }
 
 
-def recurrent_rule_for(kind: str) -> LayerCostRule:
+def _recurrent_rule_for(kind: str) -> LayerCostRule:
     """Make the rule of a recurrent layer. Each step: a product with the input, one with the state, the gates."""
     gates, ops = RECURRENT_GATES[kind]
 
@@ -329,17 +428,17 @@ def recurrent_rule_for(kind: str) -> LayerCostRule:
         # Keras's GRU with `reset_after` has one bias for the input and one for the state.
         twice = 2 if kind == "gru" and config.get("reset_after", True) else 1
         parts = [
-            matmul_step((batch, width), gate_shape),
-            matmul_step(state_shape, gate_shape),
+            _matmul_step((batch, width), gate_shape),
+            _matmul_step(state_shape, gate_shape),
             CostStep("AddV2", [gate_shape], gate_shape),
         ]
         parts += [CostStep("BiasAdd", [gate_shape], gate_shape)] * (twice if config.get("use_bias", True) else 0)
-        yield from (part._replace(times=times) for part in [*parts, *elementwise_steps(ops, state_shape)])
+        yield from (part._replace(times=times) for part in [*parts, *_elementwise_steps(ops, state_shape)])
 
     return steps
 
 
-def cell_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+def _cell_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
     """Yield the ops of each cell of a stack, which takes the output of the previous one."""
     batch, times, width = takes[0]
     for kind, settings in recurrent_cells(config):
@@ -350,22 +449,22 @@ def cell_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) ->
         width = settings["units"]
 
 
-def recurrent_convolution_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+def _recurrent_convolution_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
     """Yield the ops of a recurrent convolution. Each step: one convolution of the input and one of the state, into four
     gates."""
     _, ops = RECURRENT_GATES["lstm"]
     batch, times, *image = takes[0]
     filters, state = config["filters"], (batch, *out[-len(image) :])
-    places = per_spatial_axis(config["kernel_size"], len(image) - 1)
+    places = _per_spatial_axis(config["kernel_size"], len(image) - 1)
     gates = (4 * batch, *state[1:])  # formulas count elements, so any dimension may be multiplied
-    channels = channel_count(config, (batch, *image))
+    channels = _channel_count(config, (batch, *image))
     parts = [CostStep("Conv2D", [(), (*places, wide, 4 * filters)], gates) for wide in (channels, filters)]
     parts += [CostStep("BiasAdd", [gates], gates)] * bool(config.get("use_bias", True))
-    parts += [CostStep("AddV2", [gates], gates), *elementwise_steps(ops, state)]
+    parts += [CostStep("AddV2", [gates], gates), *_elementwise_steps(ops, state)]
     yield from (part._replace(times=times) for part in parts)
 
 
-def resize_rule_for(usual: str) -> LayerCostRule:
+def _resize_rule_for(usual: str) -> LayerCostRule:
     """Make the rule of a resized image; `usual` is the default interpolation."""
 
     def steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
@@ -375,40 +474,40 @@ def resize_rule_for(usual: str) -> LayerCostRule:
     return steps
 
 
-def activation_layer_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
-    yield from activation_steps(config, out)
+def _activation_layer_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+    yield from _activation_steps(config, out)
 
 
 # Words of the column `flops`; in brackets, an argument.
 LAYER_COST_RULES: dict[str, LayerCostRule] = {
-    "dense": dense_steps,
-    "einsum_dense": einsum_dense_steps,
-    "convolution": convolution_steps,
-    "transposed": transposed_convolution_steps,
-    "depthwise": depthwise_steps,
-    "separable": separable_steps,
-    "dotted": dot_steps,
-    "batch_norm": batch_norm_steps,
-    "layer_norm": layer_norm_steps,
-    "rms_norm": rms_norm_steps,
-    "multi_head": multi_head_attention_steps,
-    "grouped_heads": grouped_attention_steps,
-    "attention": attention_steps,
-    "additive_attention": additive_attention_steps,
-    "matrix_product": matrix_product_steps,
-    "summed": einsum_layer_steps,
-    "wrapped": wrapper_steps,
-    "activation": activation_layer_steps,
-    "of_cell": cell_steps,
-    "convolutional": recurrent_convolution_steps,
+    "dense": _dense_steps,
+    "einsum_dense": _einsum_dense_steps,
+    "convolution": _convolution_steps,
+    "transposed": _transposed_convolution_steps,
+    "depthwise": _depthwise_steps,
+    "separable": _separable_steps,
+    "dotted": _dot_steps,
+    "batch_norm": _batch_norm_steps,
+    "layer_norm": _layer_norm_steps,
+    "rms_norm": _rms_norm_steps,
+    "multi_head": _multi_head_attention_steps,
+    "grouped_heads": _grouped_attention_steps,
+    "attention": _attention_steps,
+    "additive_attention": _additive_attention_steps,
+    "matrix_product": _matrix_product_steps,
+    "summed": _einsum_layer_steps,
+    "wrapped": _wrapper_steps,
+    "activation": _activation_layer_steps,
+    "of_cell": _cell_steps,
+    "convolutional": _recurrent_convolution_steps,
 }
 LAYER_COST_RULE_MAKERS: dict[str, Callable[[str], LayerCostRule]] = {
-    "pooling": pooling_rule_for,
-    "reduced": reduction_rule_for,
-    "each": elementwise_rule_for,
-    "merged": merge_rule_for,
-    "resized": resize_rule_for,
-    "recurrent": recurrent_rule_for,
+    "pooling": _pooling_rule_for,
+    "reduced": _reduction_rule_for,
+    "each": _elementwise_rule_for,
+    "merged": _merge_rule_for,
+    "resized": _resize_rule_for,
+    "recurrent": _recurrent_rule_for,
 }
 MOVES_ONLY = "0"
 

@@ -12,13 +12,10 @@ from functools import cached_property
 
 import numpy as np
 
-from graphviz_tb.annotate.infer.evaluator import OutputEvaluator
-from graphviz_tb.annotate.infer.frame import CallFrame, InferenceTask
-from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT, Symbols
-from graphviz_tb.annotate.infer.values import UNKNOWN_OUTPUT, Dims, Out, join_outputs
-from graphviz_tb.annotate.infer.wiring import OutputRef
+from graphviz_tb.annotate.infer.frame import CallFrame, InferenceTask, OutputEvaluator, OutputRef
+from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT, UNKNOWN_OUTPUT, Dims, Out, Symbols, join_outputs
 from graphviz_tb.limits import MAX_ARGUMENT_SETS, MAX_LOOP_ROUNDS, NODES_AGAIN, RESULTS_GIVEN, Meter
-from graphviz_tb.ops.roles import BRANCH_OPS, LOOP_OPS
+from graphviz_tb.ops.roles import BRANCH_OPS, FRAME_NEXT_OPS, LOOP_OPS
 
 
 class CallInference:
@@ -52,7 +49,7 @@ class CallInference:
             return []
         if self.inference.op_type(node) in LOOP_OPS:
             return self._loop_at(frame, node).pending_tasks()
-        return unfinished_tasks(task for sub in self._enter_all(frame, node) for task in self.result_tasks(sub))
+        return _unfinished_tasks(task for sub in self._enter_all(frame, node) for task in self.result_tasks(sub))
 
     def call_results(self, frame: CallFrame, node: int) -> tuple[Out, ...]:
         """Return the outputs of a call whose functions are inferred."""
@@ -139,12 +136,12 @@ class CallInference:
         born = self._born.get((frame, outs))
         if born is None:
             # A size derived from arguments ("batch * 7") is equal inside and outside of the body.
-            decided = dict.fromkeys(symbols_in_outputs(frame.args), True)
-            found = dict.fromkeys(symbols_in_outputs(outs))
+            decided = dict.fromkeys(_symbols_in_outputs(frame.args), True)
+            found = dict.fromkeys(_symbols_in_outputs(outs))
             born = self._born[frame, outs] = [symbol for symbol in found if not symbols.is_made_of(symbol, decided)]
         new = {symbol: symbols.new_symbol_like(symbol) for symbol in born}
         return tuple(
-            Out(rename_symbols(out.shape, new), rename_symbols(out.value, new), rename_symbols(out.held, new))
+            Out(_rename_symbols(out.shape, new), _rename_symbols(out.value, new), _rename_symbols(out.held, new))
             for out in outs
         )
 
@@ -218,14 +215,14 @@ class WhileLoop:
             if sub is None:
                 self.args = (UNKNOWN_OUTPUT,) * len(self.args)
                 return []
-            if tasks := unfinished_tasks(self.calls.result_tasks(sub)):
+            if tasks := _unfinished_tasks(self.calls.result_tasks(sub)):
                 return tasks
             given = self.calls.frame_results(sub)
             if self.calls.budget_spent:
                 self.args = (UNKNOWN_OUTPUT,) * len(self.args)
                 return []
             # A fixed point: the body returns its arguments.
-            if all(assumption_holds(arg, out, self.varying) for arg, out in zip(self.args, given, strict=False)):
+            if all(_assumption_holds(arg, out, self.varying) for arg, out in zip(self.args, given, strict=False)):
                 return []
             self.rounds += 1
             self.args = tuple(
@@ -235,11 +232,11 @@ class WhileLoop:
         return []
 
     def _widen_argument(self, arg: Out, out: Out) -> Out:
-        if assumption_holds(arg, out, self.varying):
+        if _assumption_holds(arg, out, self.varying):
             return arg
         if self.rounds >= MAX_LOOP_ROUNDS:
             return UNKNOWN_OUTPUT
-        return widen_assumption(arg, out, self.varying, self.calls.inference.symbols)
+        return _widen_assumption(arg, out, self.varying, self.calls.inference.symbols)
 
     def loop_results(self) -> tuple[Out, ...]:
         """Return the outputs of the loop: the values of every round, with one new symbol for each size that varies."""
@@ -251,10 +248,10 @@ class WhileLoop:
             return ()
         # Outside of the loop, a varying size is one number: its value after the last round.
         new = {symbol: calls.inference.symbols.new_symbol() for symbol in sorted(self.varying)}
-        return tuple(Out(rename_symbols(arg.shape, new), None, rename_symbols(arg.held, new)) for arg in self.args)
+        return tuple(Out(_rename_symbols(arg.shape, new), None, _rename_symbols(arg.held, new)) for arg in self.args)
 
 
-def assumption_holds(assumed: Out, brought: Out, varying: set[int]) -> bool:
+def _assumption_holds(assumed: Out, brought: Out, varying: set[int]) -> bool:
     """Return whether the value at the end of a round agrees with the assumed value."""
     return _dims_hold(assumed.shape, brought.shape, varying) and _dims_hold(assumed.held, brought.held, varying)
 
@@ -269,7 +266,7 @@ def _dims_hold(assumed: Dims, brought: Dims, varying: set[int]) -> bool:
     return all(mine == other or mine in varying for mine, other in zip(assumed, brought, strict=True))
 
 
-def widen_assumption(assumed: Out, brought: Out, varying: set[int], symbols: Symbols) -> Out:
+def _widen_assumption(assumed: Out, brought: Out, varying: set[int], symbols: Symbols) -> Out:
     """Merge the assumed value with that at the end of a round; sizes that differ become symbols, which are added to
     `varying`."""
 
@@ -284,12 +281,12 @@ def widen_assumption(assumed: Out, brought: Out, varying: set[int], symbols: Sym
     return Out(widen_dims(assumed.shape, brought.shape), None, widen_dims(assumed.held, brought.held))
 
 
-def unfinished_tasks(tasks: Iterable[InferenceTask]) -> list[InferenceTask]:
+def _unfinished_tasks(tasks: Iterable[InferenceTask]) -> list[InferenceTask]:
     """Return the tasks that are neither done nor in progress."""
     return [(frame, node) for frame, node in tasks if node not in frame.outs and node not in frame.waiting]
 
 
-def symbols_in_outputs(outs: Iterable[Out]) -> list[int]:
+def _symbols_in_outputs(outs: Iterable[Out]) -> list[int]:
     """Return every symbol in some outputs."""
     return [
         number
@@ -300,6 +297,97 @@ def symbols_in_outputs(outs: Iterable[Out]) -> list[int]:
     ]
 
 
-def rename_symbols(numbers: Dims, new: dict[int, int]) -> Dims:
+def _rename_symbols(numbers: Dims, new: dict[int, int]) -> Dims:
     """Replace symbols by others, as `new` maps them."""
     return None if numbers is None else tuple(new.get(number, number) for number in numbers)
+
+
+# Loops of TensorFlow 1: a Merge is assumed to carry its outside input until the back edge shows otherwise.
+
+# Rounds after which a changing head becomes unknown, and after which all heads do: nested loops widen each other.
+ROUNDS_BEFORE_HEAD_UNKNOWN, ROUNDS_BEFORE_ALL_UNKNOWN = 4, 8
+
+
+class LoopAssumptions:
+    """The assumptions of one inference. Values are passed on only once their assumptions are confirmed."""
+
+    def __init__(self, inference: OutputEvaluator, calls: CallInference) -> None:
+        self.inference, self.calls = inference, calls
+        self.varying: set[int] = set()
+        self._open: dict[InferenceTask, Out] = {}  # heads with an unconfirmed assumption
+        self._order: list[InferenceTask] = []
+        self._since: list[InferenceTask] = []  # tasks done since the first of these
+
+    def assumed_head(self, frame: CallFrame, node: int) -> Out | None:
+        """Return the assumed value of a loop head; None for a Merge that is not a head."""
+        inputs, backs = self.inference.wiring.input_sources(node), set(self.back_inputs(node))
+        if not backs:
+            return None
+        assumed = frame.heads.get(node)
+        if assumed is None:
+            into = [source for source in inputs if source is not None and source not in backs]
+            carried = [self.inference.input_output(frame, source) for source in into] or [UNKNOWN_OUTPUT]
+            first = carried[0]
+            for other in carried[1:]:
+                first = join_outputs(first, other, self.inference.symbols)
+            # Elements change between rounds: assume only shapes.
+            assumed = frame.heads[node] = Out(first.shape, None, first.held)
+        if (frame, node) not in self._open:
+            self._order.append((frame, node))
+        self._open[frame, node] = assumed
+        return assumed
+
+    def back_inputs(self, node: int) -> list[tuple[int, int]]:
+        """Return the back edges into a Merge, from the previous round."""
+        inputs = self.inference.wiring.input_sources(node)
+        return [
+            source for source in inputs if source is not None and self.inference.op_type(source[0]) in FRAME_NEXT_OPS
+        ]
+
+    def record_dependent(self, frame: CallFrame, node: int) -> None:
+        """Record a task that may depend on an assumption."""
+        if self._open:
+            self._since.append((frame, node))
+
+    def infer_until_settled(self, frame: CallFrame, node: int) -> None:
+        """Infer a node until all assumptions made on the way hold."""
+        # Start with the outside inputs, then widen; heads that still change become unknown, finally all open ones.
+        for rounds in range(ROUNDS_BEFORE_ALL_UNKNOWN + 2):
+            self.inference.infer_with_inputs(frame, node)
+            if not self._open:
+                return
+            wrong = self._failed_assumptions()
+            if not wrong:
+                break
+            if rounds >= ROUNDS_BEFORE_ALL_UNKNOWN:
+                wrong = dict.fromkeys(self._open, UNKNOWN_OUTPUT)
+            elif rounds >= ROUNDS_BEFORE_HEAD_UNKNOWN:
+                wrong = dict.fromkeys(wrong, UNKNOWN_OUTPUT)
+            for (inside, head), wide in wrong.items():
+                inside.heads[head] = wide
+            # Infer everything again that may depend on a wrong assumption.
+            for inside, inferred in self._since:
+                inside.outs.pop(inferred, None)
+                self.calls.forget_results(inside, inferred)
+            self._clear_assumptions()
+        self._clear_assumptions()
+
+    def _failed_assumptions(self) -> dict[InferenceTask, Out]:
+        """Return the heads whose back edge has a different value, with the widened value."""
+        wrong: dict[InferenceTask, Out] = {}
+        checked = 0
+        while checked < len(self._order):  # the check may open more heads
+            frame, node = self._order[checked]
+            checked += 1
+            for source in self.back_inputs(node):
+                self.inference.infer_with_inputs(frame, source[0])
+                brought = self.inference.input_output(frame, source)
+                assumed = wrong.get((frame, node), self._open[frame, node])
+                if not _assumption_holds(assumed, brought, self.varying):
+                    wrong[frame, node] = _widen_assumption(assumed, brought, self.varying, self.inference.symbols)
+        return wrong
+
+    def _clear_assumptions(self) -> None:
+        self._open.clear()
+        self._order.clear()
+        self._since.clear()

@@ -12,33 +12,38 @@ from __future__ import annotations
 from collections.abc import Sequence
 from threading import RLock
 
-from graphviz_tb.algorithms.output_dtypes import output_dtype_lookup
-from graphviz_tb.annotate.definitions import DefinitionNumbers, keras_layer_nodes
-from graphviz_tb.annotate.infer.calls import CallInference
-from graphviz_tb.annotate.infer.evaluator import DeclaredShapes
-from graphviz_tb.annotate.infer.frame import CallFrame, InferenceTask, NotInferredError, OpInputs
-from graphviz_tb.annotate.infer.loops import LoopAssumptions
+from graphviz_tb.annotate.infer.calls import CallInference, LoopAssumptions
+from graphviz_tb.annotate.infer.constant_folding import ELEMENT_FOLDS
+from graphviz_tb.annotate.infer.frame import (
+    CallFrame,
+    DeclaredShapes,
+    InferenceTask,
+    NodeInputs,
+    NotInferredError,
+    OpInputs,
+    OutputRef,
+)
 from graphviz_tb.annotate.infer.op import Op, RuleCache, RuleResult
-from graphviz_tb.annotate.infer.rules.folds import ELEMENT_FOLDS
 from graphviz_tb.annotate.infer.signatures import shape_rule_for
-from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT, Symbols, all_sizes_known
-from graphviz_tb.annotate.infer.values import (
+from graphviz_tb.annotate.infer.symbols import (
+    SYMBOL_LIMIT,
     UNKNOWN_OUTPUT,
     Contradiction,
     Dims,
     Elements,
     Out,
+    Symbols,
+    all_sizes_known,
     join_dims,
     join_outputs,
     merge_dims,
     rename_output_symbols,
 )
-from graphviz_tb.annotate.infer.wiring import NodeInputs, OutputRef
-from graphviz_tb.annotate.shapes import has_ambiguous_shape
+from graphviz_tb.annotate.shapes import DefinitionNumbers, has_ambiguous_shape, keras_layer_nodes
+from graphviz_tb.graphs.tensors import output_dtype_lookup
 from graphviz_tb.limits import MAX_CACHED_OPS, MAX_FOLDED_ELEMENTS, MAX_SIZES_PER_OP
-from graphviz_tb.model.dtypes import NON_INTEGER_DTYPES
 from graphviz_tb.model.graph import Graph
-from graphviz_tb.model.tensors import MAX_DIMENSIONS, Shape
+from graphviz_tb.model.tensors import MAX_DIMENSIONS, NON_INTEGER_DTYPES, Shape
 from graphviz_tb.ops.roles import (
     FRAME_MERGE_OPS,
     HANDLE_OPS,
@@ -82,7 +87,7 @@ class Inference:
         """Return the shape of one output, merged over all calls of its function."""
         with self.lock:
             outs = self.outputs_of_node(node)
-        return public_shape(outs[output].shape) if output < len(outs) else None
+        return _public_shape(outs[output].shape) if output < len(outs) else None
 
     def outputs_of_node(self, node: int) -> tuple[Out, ...]:
         """Return the outputs of a node; for a node of a function, the common part of all its calls."""
@@ -222,7 +227,7 @@ class Inference:
         outs = self.apply_rule(op)
         if definition.op in OUTSIDE_VALUE_OPS:
             outs = tuple([self.with_batch_size(out) for out in outs])
-        if gives_variable_handle(op) and (not outs or outs[0].held is None):
+        if _gives_variable_handle(op) and (not outs or outs[0].held is None):
             outs = (self.variable_handle(node),)
         return self.with_file_shapes(node, outs)
 
@@ -254,12 +259,12 @@ class Inference:
             given = rule(op)
             if not self.has_room_for_outputs(given):
                 return ()
-            outs = tuple([sanitize_output(each) for each in given])
+            outs = tuple([_sanitize_output(each) for each in given])
             value = self.folded_elements(op, outs[0].shape) if outs else None
         except (Contradiction, *ILL_FORMED_OP_ERRORS):
             return ()  # TensorFlow would refuse this graph
         # If the elements disagree with the shape, drop the elements.
-        if value is not None and len(value) == element_count_of_shape(outs[0].shape):
+        if value is not None and len(value) == _element_count_of_shape(outs[0].shape):
             outs = (Out(outs[0].shape, value, outs[0].held), *outs[1:])
         return outs
 
@@ -279,7 +284,7 @@ class Inference:
         budget."""
         if not all_sizes_known(shape):
             return False
-        number = element_count_of_shape(shape)
+        number = _element_count_of_shape(shape)
         return number <= MAX_DIMENSIONS or (number <= MAX_FOLDED_ELEMENTS and self.symbols.claim_if_room(number))
 
     def has_room_for_outputs(self, given: RuleResult) -> bool:
@@ -323,14 +328,14 @@ class Inference:
         return join_dims(a, b, self.symbols)
 
 
-def gives_variable_handle(op: Op) -> bool:
+def _gives_variable_handle(op: Op) -> bool:
     """Return whether an op gives the handle of a variable: it makes one, or receives one from outside.
 
     >>> from graphviz_tb.proto import NodeDef
     >>> given = NodeDef(op="_Arg", attr={"T": {"type": 20}})
     >>> (
-    ...     gives_variable_handle(Op(given, [], Symbols())),
-    ...     gives_variable_handle(Op(NodeDef(op="_Arg", attr={"T": {"type": 1}}), [], Symbols())),
+    ...     _gives_variable_handle(Op(given, [], Symbols())),
+    ...     _gives_variable_handle(Op(NodeDef(op="_Arg", attr={"T": {"type": 1}}), [], Symbols())),
     ... )
     (True, False)
     """
@@ -340,18 +345,18 @@ def gives_variable_handle(op: Op) -> bool:
     return kind in HANDLE_OPS and kind in VARIABLE_OPS
 
 
-POSSIBLE_HANDLE_OPS = INPUT_OPS | (HANDLE_OPS & VARIABLE_OPS)  # the ops of `gives_variable_handle`
+POSSIBLE_HANDLE_OPS = INPUT_OPS | (HANDLE_OPS & VARIABLE_OPS)  # the ops of `_gives_variable_handle`
 OUTSIDE_VALUE_OPS = INPUT_OPS | NEXT_ELEMENT_OPS | OPTIONAL_VALUE_OPS  # values from outside
 
 # Raised by rules if an attribute has the wrong kind, for example a list of shapes in place of a shape.
 ILL_FORMED_OP_ERRORS = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
 
 
-def sanitize_output(given: Dims | Out) -> Out:
+def _sanitize_output(given: Dims | Out) -> Out:
     """Convert the result of a rule to an output; an impossible shape (a negative size, too many dimensions) becomes
     unknown."""
     out = given if isinstance(given, Out) else Out(given)
-    if not (are_dims(out.shape) and are_dims(out.held)):
+    if not (_are_dims(out.shape) and _are_dims(out.held)):
         return UNKNOWN_OUTPUT
     # Gathers of gathers can double the number of dimensions with each op.
     if max(len(out.shape or ()), len(out.held or ())) > MAX_DIMENSIONS:
@@ -364,16 +369,16 @@ def sanitize_output(given: Dims | Out) -> Out:
     return out
 
 
-def are_dims(dims: object) -> bool:
+def _are_dims(dims: object) -> bool:
     """Return whether the result of a rule is a shape: a wrong attribute may be a text, a number, or a list of them.
 
-    >>> are_dims((1, 2)), are_dims(None), are_dims("ab"), are_dims([1, 2]), are_dims(((1,),))
+    >>> _are_dims((1, 2)), _are_dims(None), _are_dims("ab"), _are_dims([1, 2]), _are_dims(((1,),))
     (True, True, False, False, False)
     """
     return dims is None or (isinstance(dims, tuple) and all(isinstance(size, int) for size in dims))
 
 
-def element_count_of_shape(shape: Dims) -> int:
+def _element_count_of_shape(shape: Dims) -> int:
     """Return the number of elements of a known shape."""
     number = 1
     for size in shape or ():
@@ -381,6 +386,6 @@ def element_count_of_shape(shape: Dims) -> int:
     return number
 
 
-def public_shape(dims: Dims) -> Shape:
+def _public_shape(dims: Dims) -> Shape:
     """Return a shape without symbols: unknown sizes are None."""
     return None if dims is None else tuple(None if size <= SYMBOL_LIMIT else size for size in dims)

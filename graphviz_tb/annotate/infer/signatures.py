@@ -28,10 +28,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
-from graphviz_tb.annotate.infer.op import Op, RuleResult, ShapeRule
+from graphviz_tb.annotate.infer.op import Op, RuleResult, ShapeRule, merge_all_dims, normalize_axis
 from graphviz_tb.annotate.infer.rules import rule_of_family
-from graphviz_tb.annotate.infer.rules.common import merge_all_dims, normalize_axis
-from graphviz_tb.annotate.infer.values import Dims, Out, broadcast_dims, merge_sizes
+from graphviz_tb.annotate.infer.symbols import Dims, Out, broadcast_dims, merge_sizes
 from graphviz_tb.ops.table import OP_LINES, op_row
 
 BoundSizes = dict[str, int]  # sizes by letter, and by token for tokens with one size wherever they occur
@@ -47,19 +46,19 @@ def shape_rule_for(op: str) -> ShapeRule | None:
     if line is None or not line.shape:
         return None
     own = RULE_ENTRY.fullmatch(line.shape)
-    return rule_of_family(own[1], op) if own else compile_signature(line.shape)
+    return rule_of_family(own[1], op) if own else _compile_signature(line.shape)
 
 
-def op_types_with_shape_rules() -> list[str]:
+def _op_types_with_shape_rules() -> list[str]:
     """Return the op types whose outputs are inferred."""
     return sorted(op for op in OP_LINES if shape_rule_for(op) is not None)
 
 
-def compile_signature(text: str) -> ShapeRule:
+def _compile_signature(text: str) -> ShapeRule:
     """Compile a signature to a rule."""
     inputs, arrow, outputs = text.rpartition("->")
-    terms = [compile_input_term(term.strip(), outputs) for term in inputs.split(",")] if arrow else []
-    makers = [compile_output(*match.groups()) for match in OUTPUT_ENTRY.finditer(outputs)]
+    terms = [_compile_input_term(term.strip(), outputs) for term in inputs.split(",")] if arrow else []
+    makers = [_compile_output(*match.groups()) for match in OUTPUT_ENTRY.finditer(outputs)]
 
     def rule(op: Op) -> RuleResult:
         bound: BoundSizes = {}
@@ -71,7 +70,7 @@ def compile_signature(text: str) -> ShapeRule:
     return rule
 
 
-def compile_input_term(text: str, outputs: str) -> Callable[[Op, Dims, BoundSizes, Dims], Dims]:
+def _compile_input_term(text: str, outputs: str) -> Callable[[Op, Dims, BoundSizes, Dims], Dims]:
     """Compile the term of an input: a function that binds the letters in `outputs` and returns the dims of `...`."""
     letters, _, attributes = text.partition("^")
     before, dots, after = letters.partition("...")
@@ -96,15 +95,15 @@ def compile_input_term(text: str, outputs: str) -> Callable[[Op, Dims, BoundSize
     return bind
 
 
-def compile_output(text: str, times: str | None) -> OutputMaker:
+def _compile_output(text: str, times: str | None) -> OutputMaker:
     """Compile one entry of the outputs: a function that makes its output or outputs."""
     word, _, arguments = text.rstrip(")").partition("(")
     if text.startswith("["):
-        maker = compile_sizes(text[1:-1].split())
+        maker = _compile_sizes(text[1:-1].split())
     elif word in SIGNATURE_WORDS:
         maker = SIGNATURE_WORDS[word](arguments)
     else:
-        maker = compile_sizes(re.findall(r"\.\.\.|[a-z]", word))
+        maker = _compile_sizes(re.findall(r"\.\.\.|[a-z]", word))
     if times is None:
         return maker
     if not times:  # `pass*`
@@ -114,18 +113,18 @@ def compile_output(text: str, times: str | None) -> OutputMaker:
     return lambda op, bound, rest: [*maker(op, bound, rest)] * op.attr_count(times)
 
 
-def compile_sizes(tokens: Sequence[str]) -> OutputMaker:
+def _compile_sizes(tokens: Sequence[str]) -> OutputMaker:
     """Compile a shape made of single sizes."""
 
     def maker(op: Op, bound: BoundSizes, rest: Dims) -> RuleResult:
         if rest is None and "..." in tokens:
             return [None]
-        return [tuple(size for token in tokens for size in sizes_of_token(op, token, bound, rest))]
+        return [tuple(size for token in tokens for size in _sizes_of_token(op, token, bound, rest))]
 
     return maker
 
 
-def sizes_of_token(op: Op, token: str, bound: BoundSizes, rest: Dims) -> Iterator[int]:
+def _sizes_of_token(op: Op, token: str, bound: BoundSizes, rest: Dims) -> Iterator[int]:
     """Yield the size of a token, or the sizes of `...`."""
     if token == "...":
         yield from rest or ()
@@ -135,11 +134,11 @@ def sizes_of_token(op: Op, token: str, bound: BoundSizes, rest: Dims) -> Iterato
         yield op.symbols.new_symbol()
     else:
         if token not in bound:
-            bound[token] = size_of_token(op, token)
+            bound[token] = _size_of_token(op, token)
         yield bound[token]
 
 
-def size_of_token(op: Op, token: str) -> int:
+def _size_of_token(op: Op, token: str) -> int:
     """Return the size stated by an input or an attribute; a new symbol for an unbound letter."""
     if token[0] == "#":
         index, dot, element = token[1:].partition(".")
@@ -155,7 +154,7 @@ def size_of_token(op: Op, token: str) -> int:
     return op.symbols.new_symbol() if rank is None else rank
 
 
-def broadcast_all(op: Op, shapes: Sequence[Dims]) -> Dims:
+def _broadcast_all(op: Op, shapes: Sequence[Dims]) -> Dims:
     """Broadcast shapes together."""
     whole: Dims = shapes[0] if shapes else None
     for shape in shapes[1:]:
@@ -163,7 +162,7 @@ def broadcast_all(op: Op, shapes: Sequence[Dims]) -> Dims:
     return whole
 
 
-def drop_axes(op: Op, shape: Dims, axes: list[int] | None, keep: bool) -> Dims:
+def _drop_axes(op: Op, shape: Dims, axes: list[int] | None, keep: bool) -> Dims:
     """Return a shape without some axes, or with size 1 for them.
 
     If the axes are unknown, so is their number: only with `keep` the rank stays.
@@ -180,11 +179,11 @@ def drop_axes(op: Op, shape: Dims, axes: list[int] | None, keep: bool) -> Dims:
     return tuple(size for dim, size in enumerate(shape) if dim not in gone)
 
 
-def parse_input_indices(text: str) -> list[int]:
+def _parse_input_indices(text: str) -> list[int]:
     return [int(number) for number in text.split(",")] if text else []
 
 
-def from_one_input(make: Callable[[Op, int], Dims | Out]) -> Callable[[str], OutputMaker]:
+def _from_one_input(make: Callable[[Op, int], Dims | Out]) -> Callable[[str], OutputMaker]:
     """Make an output from one input, the first by default."""
 
     def word(arguments: str) -> OutputMaker:
@@ -200,22 +199,22 @@ def from_inputs(make: Callable[[Op, Sequence[Dims]], Dims]) -> Callable[[str], O
     def word(arguments: str) -> OutputMaker:
         if not arguments:
             return lambda op, bound, rest: [make(op, [each.shape for each in op.ins])]
-        indices = parse_input_indices(arguments)
+        indices = _parse_input_indices(arguments)
         return lambda op, bound, rest: [make(op, [op.shape(index) for index in indices])]
 
     return word
 
 
-def pass_input(arguments: str) -> OutputMaker:
+def _pass_input(arguments: str) -> OutputMaker:
     index = int(arguments or 0)
     return lambda op, bound, rest: op.ins[index : index + 1]
 
 
-def from_shape_attribute(arguments: str) -> OutputMaker:
+def _from_shape_attribute(arguments: str) -> OutputMaker:
     return lambda op, bound, rest: [op.attr(arguments)]
 
 
-def from_tensor_attribute(arguments: str) -> OutputMaker:
+def _from_tensor_attribute(arguments: str) -> OutputMaker:
     def maker(op: Op, bound: BoundSizes, rest: Dims) -> RuleResult:
         attrs = op.definition.attr
         # Reading a missing key of a message would add it.
@@ -224,7 +223,7 @@ def from_tensor_attribute(arguments: str) -> OutputMaker:
     return maker
 
 
-def from_shape_list_attribute(arguments: str) -> OutputMaker:
+def _from_shape_list_attribute(arguments: str) -> OutputMaker:
     def maker(op: Op, bound: BoundSizes, rest: Dims) -> RuleResult:
         shapes = op.attr(arguments)
         return list(shapes) if isinstance(shapes, list) else []
@@ -232,7 +231,7 @@ def from_shape_list_attribute(arguments: str) -> OutputMaker:
     return maker
 
 
-def from_rule_of_op(arguments: str) -> OutputMaker:
+def _from_rule_of_op(arguments: str) -> OutputMaker:
     def maker(op: Op, bound: BoundSizes, rest: Dims) -> RuleResult:
         rule = shape_rule_for(arguments)
         return rule(op) if rule is not None else []
@@ -240,29 +239,29 @@ def from_rule_of_op(arguments: str) -> OutputMaker:
     return maker
 
 
-def from_handle_attribute(arguments: str) -> OutputMaker:
+def _from_handle_attribute(arguments: str) -> OutputMaker:
     return lambda op, bound, rest: [Out((), None, op.attr(arguments))]
 
 
-def constant_outputs(*outputs: Dims) -> Callable[[str], OutputMaker]:
+def _constant_outputs(*outputs: Dims) -> Callable[[str], OutputMaker]:
     return lambda arguments: lambda op, bound, rest: outputs
 
 
 SIGNATURE_WORDS: dict[str, Callable[[str], OutputMaker]] = {
-    "same": from_one_input(lambda op, index: op.shape(index)),
-    "pass": pass_input,
-    "broadcast": from_inputs(broadcast_all),
+    "same": _from_one_input(lambda op, index: op.shape(index)),
+    "pass": _pass_input,
+    "broadcast": from_inputs(_broadcast_all),
     "agree": from_inputs(lambda op, shapes: merge_all_dims(shapes)),
-    "attr": from_shape_attribute,
-    "attrs": from_shape_list_attribute,
-    "tensor": from_tensor_attribute,
-    "target": from_one_input(lambda op, index: op.stated_dims(index)),
-    "drop": from_one_input(
-        lambda op, index: drop_axes(op, op.shape(0), op.known_elements(index), bool(op.attr("keep_dims")))
+    "attr": _from_shape_attribute,
+    "attrs": _from_shape_list_attribute,
+    "tensor": _from_tensor_attribute,
+    "target": _from_one_input(lambda op, index: op.stated_dims(index)),
+    "drop": _from_one_input(
+        lambda op, index: _drop_axes(op, op.shape(0), op.known_elements(index), bool(op.attr("keep_dims")))
     ),
-    "held": from_one_input(lambda op, index: op.held_shape(index)),
-    "handle": from_handle_attribute,
-    "as": from_rule_of_op,
-    "none": constant_outputs(),
-    "unknown": constant_outputs(None),
+    "held": _from_one_input(lambda op, index: op.held_shape(index)),
+    "handle": _from_handle_attribute,
+    "as": _from_rule_of_op,
+    "none": _constant_outputs(),
+    "unknown": _constant_outputs(None),
 }

@@ -9,40 +9,38 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from graphviz_tb.arrange.large import TooManyBends
-from graphviz_tb.arrange.layered.normalize import split_long_edges
+from graphviz_tb.arrange.component import ArrangeOptions, Component, Ranks
 from graphviz_tb.arrange.layered.order import order_ranks
-from graphviz_tb.arrange.layered.rank import rank_nodes
-from graphviz_tb.arrange.options import ArrangeOptions
-from graphviz_tb.arrange.part import Component, Ranks
+from graphviz_tb.arrange.layered.rank import rank_nodes, split_long_edges
+from graphviz_tb.arrange.plain_rows import TooManyBends
 from graphviz_tb.limits import MAX_CACHED_PART_BOXES, MAX_CACHED_PARTS, MAX_LEVEL_ITEMS
 
 
 def layered_ranks(parts: Sequence[Component], options: ArrangeOptions) -> list[Ranks]:
     """Return the ranks of each part."""
     return [
-        (lay_out_part_cached if part.count <= MAX_CACHED_PART_BOXES else lay_out_part)(part, options.quick)
+        (lay_out_part_cached if part.count <= MAX_CACHED_PART_BOXES else _lay_out_part)(part, options.quick)
         for part in parts
     ]
 
 
-def lay_out_part(part: Component, quick: bool = False) -> Ranks:
+def _lay_out_part(part: Component, quick: bool = False) -> Ranks:
     """Rank, normalize and order one part.
 
-    >>> lay_out_part(Component(3, ((0, 1), (1, 2), (0, 2)))).ranks
+    >>> _lay_out_part(Component(3, ((0, 1), (1, 2), (0, 2)))).ranks
     [[0], [1, 3], [2]]
     """
     ranks = rank_nodes(part)
-    check_bend_count(part, ranks)
+    _check_bend_count(part, ranks)
     layers = split_long_edges(part, ranks)
     return order_ranks(part, layers, quick)
 
 
 # Small equal parts occur in many levels. Results are shared and never changed.
-lay_out_part_cached = lru_cache(maxsize=MAX_CACHED_PARTS)(lay_out_part)
+lay_out_part_cached = lru_cache(maxsize=MAX_CACHED_PARTS)(_lay_out_part)
 
 
-def check_bend_count(part: Component, ranks: Sequence[int]) -> None:
+def _check_bend_count(part: Component, ranks: Sequence[int]) -> None:
     """Raise TooManyBends if lines pass so many ranks that ordering would take minutes."""
     # Checked before `split_long_edges` makes an item for each bend.
     bends = sum([ranks[target] - ranks[source] - 1 for source, target in part.edges])

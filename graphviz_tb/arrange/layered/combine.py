@@ -10,8 +10,8 @@ from __future__ import annotations
 from bisect import bisect_right, insort
 from itertools import pairwise
 
-from graphviz_tb.arrange.layered.state import RankState
-from graphviz_tb.arrange.part import Row
+from graphviz_tb.arrange.component import Row
+from graphviz_tb.arrange.layered.reroute import RankState
 
 CROSSING_WEIGHT = 1 << 20  # crossings count before any drift
 FORBIDDEN_COST = 1 << 80  # more than all crossings: held ranks are not mirrored
@@ -22,14 +22,14 @@ def combine_orders(state: RankState, orders: list[list[Row]]) -> list[Row]:
 
     `orders` have the same items on the same ranks. The result has at most as many crossings as the best of them.
     """
-    choices = [distinct_rows([order[r] for order in orders]) for r in range(len(state.ranks))]
+    choices = [_distinct_rows([order[r] for order in orders]) for r in range(len(state.ranks))]
     # cost[2 * k] for choice k as it is, cost[2 * k + 1] for its mirror image; `back`, by rank, the best choice above.
     cost = [0, 0] * len(choices[0])
     if 0 in state.held:
         cost[1] = FORBIDDEN_COST
     back: list[list[int]] = []
     for upper, lower in pairwise(choices):
-        cost, best = next_rank_costs(state, upper, lower, cost)
+        cost, best = _next_rank_costs(state, upper, lower, cost)
         back.append(best)
     if len(choices) - 1 in state.held:
         cost[1] = FORBIDDEN_COST
@@ -43,7 +43,7 @@ def combine_orders(state: RankState, orders: list[list[Row]]) -> list[Row]:
     return combined[::-1]
 
 
-def distinct_rows(rows: list[Row]) -> list[Row]:
+def _distinct_rows(rows: list[Row]) -> list[Row]:
     """Return rows that differ, counting mirror images as equal."""
     kept: list[Row] = []
     seen: set[tuple[int, ...]] = set()
@@ -55,20 +55,20 @@ def distinct_rows(rows: list[Row]) -> list[Row]:
     return kept
 
 
-def next_rank_costs(
+def _next_rank_costs(
     state: RankState, upper: list[Row], lower: list[Row], cost: list[int]
 ) -> tuple[list[int], list[int]]:
     """Return, from the least cost to each choice of one rank (plain, mirrored), those of the next, and the best
     predecessors."""
-    pairs = crossable_pairs(state, upper[0], lower[0]) * CROSSING_WEIGHT
+    pairs = _crossable_pairs(state, upper[0], lower[0]) * CROSSING_WEIGHT
     total: list[int] = []
     back: list[int] = []
     place = state.place
     for row in lower:
         for number, item in enumerate(row):
             place[item] = number  # scratch values: the final order sets all places
-        plain = [count_crossings(other, place, state.below) * CROSSING_WEIGHT for other in upper]
-        drift = [sideways_drift(other, place, state.below, len(row)) for other in upper]
+        plain = [_count_crossings(other, place, state.below) * CROSSING_WEIGHT for other in upper]
+        drift = [_sideways_drift(other, place, state.below, len(row)) for other in upper]
         for flip in (0, 1):
             sums = []
             for number, count in enumerate(plain):
@@ -83,7 +83,7 @@ def next_rank_costs(
     return total, back
 
 
-def sideways_drift(row: Row, place: list[int], below: list[list[int]], wide: int) -> tuple[int, int]:
+def _sideways_drift(row: Row, place: list[int], below: list[list[int]], wide: int) -> tuple[int, int]:
     """Return how far lines run sideways, in half places from the middle of the ranks: plain, and with one rank
     mirrored."""
     plain = mirrored = 0
@@ -97,7 +97,7 @@ def sideways_drift(row: Row, place: list[int], below: list[list[int]], wide: int
     return plain, mirrored
 
 
-def crossable_pairs(state: RankState, upper: Row, lower: Row) -> int:
+def _crossable_pairs(state: RankState, upper: Row, lower: Row) -> int:
     """Count the pairs of lines between two ranks that share no end: each crosses in an order or in its mirror image."""
     down = [len(state.below[item]) for item in upper]
     count = sum(down)
@@ -105,7 +105,7 @@ def crossable_pairs(state: RankState, upper: Row, lower: Row) -> int:
     return (count * (count - 1) - shared) // 2
 
 
-def count_crossings(row: Row, place: list[int], below: list[list[int]]) -> int:
+def _count_crossings(row: Row, place: list[int], below: list[list[int]]) -> int:
     """Count the crossings below one rank, by insertion into a sorted list (Barth, Jünger & Mutzel 2004)."""
     total = 0
     seen: list[int] = []

@@ -1,19 +1,155 @@
-"""Order the items within ranks, with few crossings.
-
-sweeps of medians from several starts ─ edge paths rerouted ─ combined ─ rerouted ─ a lane for the main path
-"""
+"""Find start orders: sort each rank by the medians of its neighbours, down and up."""
 
 from __future__ import annotations
 
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
+from graphviz_tb.arrange.component import Component, Ranks, Row
 from graphviz_tb.arrange.layered.combine import combine_orders
-from graphviz_tb.arrange.layered.lane import keep_lane, lane_items
-from graphviz_tb.arrange.layered.reroute import Rerouter, edge_paths
-from graphviz_tb.arrange.layered.state import RankState
-from graphviz_tb.arrange.layered.sweep import depth_first_order, median_sweep
-from graphviz_tb.arrange.part import Component, Ranks, Row
+from graphviz_tb.arrange.layered.reroute import RankState, Rerouter, edge_paths
 from graphviz_tb.limits import MAX_REROUTED_WORK, MAX_SEARCHED_RANK_ITEMS, MAX_SWEPT_ITEMS, Meter
+
+
+def _median_sweep(state: RankState, down: bool) -> None:
+    """Sort each rank by the medians of its neighbours' places in the rank before it (Eades & Wormald 1994).
+
+    Equal medians keep their order; items without a neighbour on that side keep their place, held ranks their order.
+    """
+    ranks = state.ranks
+    if down:
+        for rank in range(1, len(ranks)):
+            if rank not in state.held:
+                _sort_by_medians(ranks[rank], state.above, state.place)
+    else:
+        for rank in range(len(ranks) - 2, -1, -1):
+            if rank not in state.held:
+                _sort_by_medians(ranks[rank], state.below, state.place)
+
+
+def _sort_by_medians(row: list[int], links: list[list[int]], place: list[int]) -> None:
+    """Sort one rank by the mean of lower and upper median."""
+    keyed = []
+    for number, item in enumerate(row):
+        near = links[item]
+        count = len(near)
+        if count == 1:
+            key = 2 * place[near[0]]  # keys are twice the median, so that they are whole
+        elif count == 2:
+            key = place[near[0]] + place[near[1]]
+        elif count:
+            places = sorted([place[other] for other in near])
+            key = places[(count - 1) // 2] + places[count // 2]
+        else:
+            continue
+        keyed.append((key, number, item))
+    # Sort into the places they had: items without neighbours keep theirs in between.
+    slots = [number for _, number, _ in keyed]
+    keyed.sort()
+    for number, (_, _, item) in zip(slots, keyed, strict=True):
+        row[number] = item
+        place[item] = number
+
+
+def _depth_first_order(state: RankState, down: bool) -> list[list[int]]:
+    """Return each rank in the order in which a depth-first walk from the outer ranks meets its items."""
+    ahead, behind = (state.below, state.above) if down else (state.above, state.below)
+    order: list[list[int]] = [[] for _ in state.ranks]
+    seen = [False] * len(state.rank)
+    for row in state.ranks if down else state.ranks[::-1]:
+        for root in row:
+            stack = [root]
+            while stack:
+                item = stack.pop()
+                if not seen[item]:
+                    seen[item] = True
+                    order[state.rank[item]].append(item)
+                    stack += behind[item][::-1]  # below `ahead` on the stack: visited after it
+                    stack += ahead[item][::-1]
+    for rank in state.held:
+        order[rank] = state.ranks[rank]
+    return order
+
+
+# Keep a lane for the main path: other lines go round it on one side, and it runs in the middle of equal items.
+
+LANE_PASSES = 2  # a third rarely moves anything
+LANE_CROSSING_WEIGHT = 3  # a line crosses two others rather than the main path
+
+
+def _lane_items(part: Component, layers: Ranks) -> list[int]:
+    """Return the items of the main path, one for each rank, from its first rank on."""
+    lane: list[int] = []
+    for edge in part.spine:
+        lane += layers.chains[edge][1 if lane else 0 :]
+    return lane
+
+
+def _keep_lane(state: RankState, lane: list[int], paths: list[list[int]]) -> None:
+    """Lead other paths round the lane if that costs few crossings; then center the lane among the items that could swap
+    places with it and among its neighbours that end there."""
+    if not lane:
+        return
+    inside = set(lane)
+    others = [path for path in paths if not inside.intersection(path)]
+    # counts crossings of the lane more than once
+    rerouter = Rerouter(state, others, set(pairwise(lane)), LANE_CROSSING_WEIGHT)
+    passes = LANE_PASSES
+    while passes and rerouter.reroute_changed():
+        passes -= 1
+    for item in lane:
+        _swap_to_middle(state, item)
+        _center_among_ends(state, item)
+
+
+def _swap_to_middle(state: RankState, item: int) -> None:
+    """Swap an item with the middle one of those with equal neighbours.
+
+    >>> state = RankState(5, [[0], [1, 2, 3], [4]], [[0, 1, 4], [0, 2, 4], [0, 3, 4]])
+    >>> _swap_to_middle(state, 1)
+    >>> state.ranks[1]
+    [2, 1, 3]
+    """
+    row = state.ranks[state.rank[item]]
+    above, below = set(state.above[item]), set(state.below[item])
+    if state.rank[item] in state.held or not (above or below):
+        return
+    alike = [other for other in row if set(state.above[other]) == above and set(state.below[other]) == below]
+    # Equal neighbours: an exchange changes no crossing.
+    middle = alike[(len(alike) - 1) // 2]
+    here, there = state.place[item], state.place[middle]
+    row[here], row[there] = middle, item
+    state.place[item], state.place[middle] = there, here
+
+
+def _center_among_ends(state: RankState, item: int) -> None:
+    """Center an item among its neighbours in the rank that end where it continues: they have the same adjacent items on
+    one side, and none on the other.
+
+    >>> state = RankState(5, [[0], [1, 2, 3], [4]], [[0, 1], [0, 2], [0, 3, 4]])
+    >>> _center_among_ends(state, 3)
+    >>> state.ranks[1]
+    [1, 3, 2]
+    """
+    row, here = state.ranks[state.rank[item]], state.place[item]
+    if state.rank[item] in state.held:
+        return
+    for near, far in ((state.above, state.below), (state.below, state.above)):
+        own = set(near[item])
+        low = high = here
+        while low and own and not far[row[low - 1]] and set(near[row[low - 1]]) == own:
+            low -= 1
+        while high + 1 < len(row) and own and not far[row[high + 1]] and set(near[row[high + 1]]) == own:
+            high += 1
+        if low < high:
+            row.insert((low + high) // 2, row.pop(here))
+            for at in range(low, high + 1):
+                state.place[row[at]] = at
+            return
+
+
+# Order the items within ranks, with few crossings.
+#
+# sweeps of medians from several starts ─ edge paths rerouted ─ combined ─ rerouted ─ a lane for the main path
 
 Sweeps = tuple[bool, ...]
 DOWN_UP: Sweeps = (True, False)
@@ -39,51 +175,57 @@ def order_ranks(part: Component, layers: Ranks, quick: bool = False) -> Ranks:
         return layers
     # Nodes, and waypoints by chain without its ends.
     count = part.count + sum(map(len, layers.chains)) - 2 * len(layers.chains)
-    held = port_ranks(part, len(layers.ranks)) if part.held else frozenset()
+    held = _port_ranks(part, len(layers.ranks)) if part.held else frozenset()
     state = RankState(count, layers.ranks, layers.chains, held)
     if quick:
-        run_sweeps(state, DOWN_UP)
-        keep_lane(state, lane_items(part, layers), [])
+        _run_sweeps(state, DOWN_UP)
+        _keep_lane(state, _lane_items(part, layers), [])
         return Ranks(state.ranks, layers.chains)
     free = [[item for item in path if state.rank[item] not in held] for path in edge_paths(state.above, state.below)]
-    paths = affordable_paths(state, [path for path in free if path])
-    minimize_crossings(state, part.count, paths)
-    keep_lane(state, lane_items(part, layers), paths)
+    paths = _affordable_paths(state, [path for path in free if path])
+    _minimize_crossings(state, part.count, paths)
+    _keep_lane(state, _lane_items(part, layers), paths)
     return Ranks(state.ranks, layers.chains)
 
 
-def port_ranks(part: Component, ranks: int) -> frozenset[int]:
+def _port_ranks(part: Component, ranks: int) -> frozenset[int]:
     """Return the ranks of ports: the first, the last, or both."""
     return frozenset(rank for rank, ports in ((0, part.first), (ranks - 1, part.last)) if ports)
 
 
-def minimize_crossings(state: RankState, boxes: int, paths: list[list[int]]) -> None:
+def _minimize_crossings(state: RankState, boxes: int, paths: list[list[int]]) -> None:
     """Find the order with the fewest crossings in the time that a level of this size has."""
     count = len(state.rank)
-    starts = start_count(boxes, count)
+    starts = _start_count(boxes, count)
     if starts == 1:
         sweeps, passes = (DOWN_UP * 8, 1) if count < MAX_SWEPT_ITEMS else (DOWN_UP, 2)
-        run_sweeps(state, sweeps)
-        reroute_paths(state, paths, passes)
+        _run_sweeps(state, sweeps)
+        _reroute_paths(state, paths, passes)
         return
     given, tried = state.copy_ranks(), dict[tuple[tuple[int, ...], ...], list[Row]]()
     for walked, sweeps in SWEEP_STARTS[:starts]:
-        state.set_order(depth_first_order(state, sweeps[0]) if walked else given)
-        run_sweeps(state, sweeps)
+        state.set_order(_depth_first_order(state, sweeps[0]) if walked else given)
+        _run_sweeps(state, sweeps)
         # Several starts often lead to one order.
         swept = tuple(map(tuple, state.ranks))
         if swept not in tried:
-            reroute_paths(state, paths, 1)
+            _reroute_paths(state, paths, 1)
             tried[swept] = state.copy_ranks()
     # Each rank from its best start, then reroute again: where two orders meet, paths may improve.
     state.set_order(combine_orders(state, list(tried.values())))
-    reroute_paths(state, paths, 2)
+    _reroute_paths(state, paths, 2)
 
 
-def start_count(boxes: int, items: int) -> int:
+def _start_count(boxes: int, items: int) -> int:
     """Return how many starts are tried: several if that is cheap, one for a large dense level.
 
-    >>> start_count(99, 296), start_count(99, 297), start_count(100, 299), start_count(100, 300), start_count(99, 900)
+    >>> (
+    ...     _start_count(99, 296),
+    ...     _start_count(99, 297),
+    ...     _start_count(100, 299),
+    ...     _start_count(100, 300),
+    ...     _start_count(99, 900),
+    ... )
     (4, 6, 2, 1, 1)
     """
     dense = items >= DENSE_ITEMS_PER_BOX * boxes
@@ -92,13 +234,13 @@ def start_count(boxes: int, items: int) -> int:
     return 1 if dense else 2
 
 
-def run_sweeps(state: RankState, sweeps: Sweeps) -> None:
+def _run_sweeps(state: RankState, sweeps: Sweeps) -> None:
     """Sweep down (true) and up."""
     for down in sweeps:
-        median_sweep(state, down)
+        _median_sweep(state, down)
 
 
-def affordable_paths(state: RankState, paths: list[list[int]]) -> list[list[int]]:
+def _affordable_paths(state: RankState, paths: list[list[int]]) -> list[list[int]]:
     """Return the paths that may be rerouted, short ones first, until they pass `MAX_REROUTED_WORK` ranks.
 
     A wide rank counts ten, plus one for every 200 items, because all its lines are inspected.
@@ -112,7 +254,7 @@ def affordable_paths(state: RankState, paths: list[list[int]]) -> list[list[int]
     return paths
 
 
-def reroute_paths(state: RankState, paths: list[list[int]], passes: int) -> None:
+def _reroute_paths(state: RankState, paths: list[list[int]], passes: int) -> None:
     """Move edge paths to their best positions until none moves, at most `passes` times."""
     rerouter = Rerouter(state, paths)
     while passes and rerouter.reroute_changed():

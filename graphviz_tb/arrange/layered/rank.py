@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from graphviz_tb.algorithms.topological import topological_order
-from graphviz_tb.arrange.part import Component
+from graphviz_tb.arrange.component import Component, Ranks
+from graphviz_tb.graphs.traversal import topological_order
 
 TIGHTENING_PASSES = 8  # a ninth rarely moves anything
 
@@ -52,9 +53,9 @@ class Ranking:
         self.topological = topological_order(self.below)
         self.free = [node for node in self.topological if node not in part.first and node not in part.last]
         self.base = 1 if part.first else 0
-        before = holds_back(self.topological, self.above, self.below, part.first)
-        after = holds_back(self.topological[::-1], self.below, self.above, part.last)
-        self.pulls = [net_pull(self.above[node], self.below[node], before, after) for node in range(part.count)]
+        before = _holds_back(self.topological, self.above, self.below, part.first)
+        after = _holds_back(self.topological[::-1], self.below, self.above, part.last)
+        self.pulls = [_net_pull(self.above[node], self.below[node], before, after) for node in range(part.count)]
 
     def earliest_ranks(self) -> list[int]:
         """Return the first possible rank of each node."""
@@ -105,12 +106,12 @@ class Ranking:
         return sum([ranks[target] - ranks[source] for source, target in self.part.edges if target not in last])
 
 
-def holds_back(
+def _holds_back(
     topological: list[int], behind: list[list[int]], ahead: list[list[int]], fixed: frozenset[int]
 ) -> list[int]:
     """Return by node 1 if an edge gets longer when the node ahead moves on, 0 if the nodes behind follow it.
 
-    >>> holds_back([0, 1, 2], [[], [0], [1]], [[1], [2], []], frozenset())
+    >>> _holds_back([0, 1, 2], [[], [0], [1]], [[1], [2], []], frozenset())
     [0, 0, 1]
     """
     stays = [1] * len(behind)
@@ -120,10 +121,39 @@ def holds_back(
     return stays
 
 
-def net_pull(above: list[int], below: list[int], before: list[int], after: list[int]) -> int:
+def _net_pull(above: list[int], below: list[int], before: list[int], after: list[int]) -> int:
     """Return more than 0 if moving a node down, with the nodes above that follow, shortens edges in total; less than 0
     if moving it up does."""
     # Moving down shortens every edge below and lengthens those above whose start stays; moving up is the mirror case.
     down = len(below) - sum([before[other] for other in above])
     up = len(above) - sum([after[other] for other in below])
     return down if up <= 0 else -up if down <= 0 else len(below) - len(above)
+
+
+# Split long edges into chains of waypoints, one for each rank.
+
+
+def split_long_edges(part: Component, ranks: Sequence[int]) -> Ranks:
+    """Give every edge one item for each rank it passes.
+
+    Requires `ranks[source] < ranks[target]` for every edge. No rank is empty then, and each link of a chain joins
+    neighbouring ranks.
+
+    >>> split_long_edges(Component(3, ((0, 1), (1, 2), (0, 2))), [0, 1, 2])
+    Ranks(ranks=[[0], [1, 3], [2]], chains=[[0, 1], [1, 2], [0, 3, 2]], notices=())
+    """
+    dense = {rank: place for place, rank in enumerate(sorted(set(ranks)))}  # engines may leave ranks empty
+    ranks = [dense[rank] for rank in ranks]
+    rows: list[list[int]] = [[] for _ in dense]
+    for node in range(part.count):
+        rows[ranks[node]].append(node)
+    chains = []
+    fresh = part.count
+    for source, target in part.edges:
+        low, high = ranks[source], ranks[target]
+        count = high - low - 1
+        chains.append([source, *range(fresh, fresh + count), target])
+        for rank in range(low + 1, high):
+            rows[rank].append(fresh)
+            fresh += 1
+    return Ranks(rows, chains)

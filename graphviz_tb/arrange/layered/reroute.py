@@ -1,21 +1,58 @@
-"""Move whole long edges at once, each to its best path through the ranks.
-
-An edge path is a maximal path of items with at most one line above and one below: the waypoints of a long edge, and
-plain chains of nodes. With everything else fixed, the position of an edge path with the fewest crossings is a shortest
-path over the slots of its ranks, found by dynamic programming. Swapping neighbours rank by rank never finds it:
-crossings grow before they shrink.
-"""
+"""The state of an ordering: the ranks, the place of each item, and its links."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.arrange.layered.state import RankState
 from graphviz_tb.limits import MAX_SEARCHED_RANK_ITEMS
+
+
+class RankState:
+    """Ranks that change in place. `place[item]` is its index in its rank; `above`, `below` are its links; the ranks
+    `held` keep their order."""
+
+    def __init__(
+        self, count: int, ranks: list[list[int]], chains: Iterable[list[int]], held: Collection[int] = ()
+    ) -> None:
+        self.held = held
+        self.above: list[list[int]] = [[] for _ in range(count)]
+        self.below: list[list[int]] = [[] for _ in range(count)]
+        for chain in chains:
+            last = chain[0]
+            for item in chain[1:]:
+                self.below[last].append(item)
+                self.above[item].append(last)
+                last = item
+        self.rank = [0] * count
+        for r, row in enumerate(ranks):
+            for item in row:
+                self.rank[item] = r
+        self.place = [0] * count
+        self.set_order(ranks)
+
+    def set_order(self, ranks: list[list[int]]) -> None:
+        """Set the order of all ranks."""
+        self.ranks = [row[:] for row in ranks]
+        for row in self.ranks:
+            for number, item in enumerate(row):
+                self.place[item] = number
+
+    def copy_ranks(self) -> list[list[int]]:
+        """Return a copy of the current ranks."""
+        return [row[:] for row in self.ranks]
+
+
+# Move whole long edges at once, each to its best path through the ranks.
+#
+# An edge path is a maximal path of items with at most one line above and one below: the waypoints of a long edge, and
+# plain chains of nodes. With everything else fixed, the position of an edge path with the fewest crossings is a
+# shortest
+# path over the slots of its ranks, found by dynamic programming. Swapping neighbours rank by rank never finds it:
+# crossings grow before they shrink.
 
 WeightTable = NDArray[np.int64]
 ItemStep = tuple[int, int]  # an item and one below it
@@ -100,9 +137,9 @@ class Rerouter:
             total += table.item(start, end)
             # Lines of one box do not cross.
             if gap < top:
-                total += own_line_correction(table, start, end)
+                total += _own_line_correction(table, start, end)
             elif gap == last:
-                total += own_line_correction(table.T, end, start)
+                total += _own_line_correction(table.T, end, start)
         return total
 
     def is_clear(self, gap: int) -> bool:
@@ -209,7 +246,7 @@ class Rerouter:
             return np.zeros(span[1] - span[0], np.int64)
         slot = self.state.place[above[0]]
         if self.narrow[top - 1]:
-            return box_fan_crossings(self.gap_table(top - 1), slot)
+            return _box_fan_crossings(self.gap_table(top - 1), slot)
         upper, lower = self.link_ends(top - 1)
         return self.fan_crossings(upper, lower, slot, span)
 
@@ -220,7 +257,7 @@ class Rerouter:
             return np.zeros(span[1] - span[0], np.int64)
         gap, slot = top + len(path) - 1, self.state.place[below[0]]
         if self.narrow[gap]:
-            return box_fan_crossings(self.gap_table(gap).T, slot)
+            return _box_fan_crossings(self.gap_table(gap).T, slot)
         upper, lower = self.link_ends(gap)
         return self.fan_crossings(lower, upper, slot, span)
 
@@ -262,12 +299,12 @@ class Rerouter:
         for gap in (rank - 1, rank) if rank else (rank,):
             table = self.table[gap]
             if table is not None:
-                shift_table(table if gap == rank else table.T, old, new)
+                _shift_table(table if gap == rank else table.T, old, new)
             self.free[gap] = None
             self.changed[gap] = self.clock
 
 
-def box_fan_crossings(table: WeightTable, slot: int) -> WeightTable:
+def _box_fan_crossings(table: WeightTable, slot: int) -> WeightTable:
     """Return for each slot across a gap the crossings of a line of the item right of `slot`, not counting its own
     lines.
 
@@ -280,13 +317,13 @@ def box_fan_crossings(table: WeightTable, slot: int) -> WeightTable:
     return crossed
 
 
-def own_line_correction(table: WeightTable, slot: int, other: int) -> int:
-    """Return `box_fan_crossings` at one slot across a gap, minus the table's value for a line from `slot`."""
+def _own_line_correction(table: WeightTable, slot: int, other: int) -> int:
+    """Return `_box_fan_crossings` at one slot across a gap, minus the table's value for a line from `slot`."""
     own: int = table.item(slot + 1, other) - table.item(slot, other) - table.item(slot + 1, 0) + table.item(slot, 0)
     return own // 2
 
 
-def shift_table(table: WeightTable, old: int, new: int) -> None:
+def _shift_table(table: WeightTable, old: int, new: int) -> None:
     """Update a table after an item of its rows moved."""
     own = table[old + 1] - table[old]  # contribution of the item's lines
     if old < new:

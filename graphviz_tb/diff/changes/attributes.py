@@ -22,9 +22,8 @@ from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.diff.traced import OWN
 from graphviz_tb.interpret.pytorch import enclosing_module_class
-from graphviz_tb.model.dtypes import dtype_label
 from graphviz_tb.model.graph import COLOCATION_ATTR
-from graphviz_tb.model.tensors import shape_proto_text
+from graphviz_tb.model.tensors import dtype_label, shape_proto_text
 
 if TYPE_CHECKING:
     from graphviz_tb.model.graph import Graph

@@ -17,7 +17,6 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
-from graphviz_tb.algorithms.components import weak_components
 from graphviz_tb.diff.changes.called import with_calls
 from graphviz_tb.diff.changes.compose import composed
 from graphviz_tb.diff.changes.edits import by_layer, edits, is_loss
@@ -42,6 +41,7 @@ from graphviz_tb.diff.changes.shared import unshared
 from graphviz_tb.diff.changes.sizes import is_entailed
 from graphviz_tb.diff.match.doubt import UNRELATED
 from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.graphs.traversal import weak_components
 from graphviz_tb.limits import MAX_CHAIN_PARTS, MAX_COMPARED_LETTERS, MAX_SEPARATE_CHANGES
 from graphviz_tb.model.change import Change, sort_by_severity
 

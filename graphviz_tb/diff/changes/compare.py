@@ -52,9 +52,8 @@ from graphviz_tb.model.change import (
     concat_node_edits,
     sort_by_severity,
 )
-from graphviz_tb.model.dtypes import RESOURCE_DTYPE_NUMBER, VARIANT_DTYPE_NUMBER
 from graphviz_tb.model.graph import COLOCATION_ATTR
-from graphviz_tb.model.tensors import shape_text
+from graphviz_tb.model.tensors import RESOURCE_DTYPE_NUMBER, VARIANT_DTYPE_NUMBER, shape_text
 from graphviz_tb.ops.layers import LayerRole, classes_with_role
 from graphviz_tb.ops.roles import INPUT_OPS, TRACED_RESULT_OPS, VARIABLE_OPS
 

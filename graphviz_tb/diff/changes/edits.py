@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 
-from graphviz_tb.algorithms.components import weak_components
 from graphviz_tb.diff.changes.items import Item, LayerKey, measures
 from graphviz_tb.diff.changes.names import without_counters
 from graphviz_tb.diff.changes.precision import is_precision
 from graphviz_tb.diff.changes.wiring import rewires
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.graphs.traversal import weak_components
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.interpretation import Part
 from graphviz_tb.ops.roles import CAST_OPS, CONSTANT_OPS, IDENTITY_OPS, VARIABLE_READ_OPS

@@ -8,7 +8,7 @@ from graphviz_tb.diff.changes.items import Item, LayerKey, layer_of
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.several import wording
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.interpret.gradients import gradient_scope
+from graphviz_tb.interpret.training import gradient_scope
 from graphviz_tb.model.change import Change
 from graphviz_tb.ops.roles import CAST_OPS, CONSTANT_OPS, IDENTITY_OPS, VARIABLE_READ_OPS
 

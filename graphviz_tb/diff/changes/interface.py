@@ -13,9 +13,8 @@ from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.model.change import Change, NodeEdits
-from graphviz_tb.model.dtypes import dtype_label
-from graphviz_tb.model.loaded import Signature, TensorSpec
-from graphviz_tb.model.tensors import shape_text
+from graphviz_tb.model.sources import Signature, TensorSpec
+from graphviz_tb.model.tensors import dtype_label, shape_text
 
 
 def function_signatures(m: Matching) -> dict[int, list[Change]]:

@@ -12,8 +12,7 @@ from graphviz_tb.diff.changes.wiring import rewires
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change
-from graphviz_tb.model.interpretation import Part
-from graphviz_tb.model.weights import VariableUse
+from graphviz_tb.model.interpretation import Part, VariableUse
 
 LayerKey = tuple[str, int]  # "new" or "old", and the layer
 

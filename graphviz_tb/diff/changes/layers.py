@@ -10,10 +10,10 @@ from functools import cached_property
 
 import numpy as np
 
-from graphviz_tb.algorithms.topological import node_depths
 from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
+from graphviz_tb.graphs.traversal import node_depths
 from graphviz_tb.interpret.pytorch import is_pytorch_module
 from graphviz_tb.limits import MAX_STEPS_TO_USER
 from graphviz_tb.model.columns import Bools, Ints

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from graphviz_tb.algorithms.components import weak_components
 from graphviz_tb.diff.changes.edits import chains
 from graphviz_tb.diff.changes.items import Item, touched
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.parts import QUIET
 from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.graphs.traversal import weak_components
 from graphviz_tb.model.change import Change
 from graphviz_tb.ops.roles import Role, has_role
 

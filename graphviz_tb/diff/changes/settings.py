@@ -13,8 +13,8 @@ from graphviz_tb.diff.changes.weights import Atom
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change, NodeEdits
-from graphviz_tb.ops.inputs import is_size_input
 from graphviz_tb.ops.roles import SIZE_ARITHMETIC_OPS
+from graphviz_tb.ops.signatures import is_size_input
 
 UNITS = "units"
 # What a constant at this input of such an op is called in programs: scope, op type, input, op that uses the result.

@@ -6,8 +6,8 @@ from graphviz_tb.diff.changes.attributes import SHAPE, Difference
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change
-from graphviz_tb.ops.inputs import is_size_input
 from graphviz_tb.ops.roles import CONSTANT_OPS, INDEX_OPS, SIZE_ARITHMETIC_OPS, SIZE_OPS
+from graphviz_tb.ops.signatures import is_size_input
 
 TYPES = ("T", "Tparams", "Tidx", "SrcT")  # the attribute that says what an op computes with
 WHOLE = (3, 9)  # int32, int64 as TensorFlow numbers types

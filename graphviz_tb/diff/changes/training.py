@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphviz_tb.algorithms.reached import reachable_mask
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.graphs.traversal import reachable_mask
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.ops.roles import INPUT_OPS, VARIABLE_OPS, Role, has_role

@@ -15,8 +15,8 @@ from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change, NodeEdits
 from graphviz_tb.model.columns import Ints
-from graphviz_tb.ops.inputs import setting_input_name
 from graphviz_tb.ops.roles import CONSTANT_OPS
+from graphviz_tb.ops.signatures import setting_input_name
 
 
 def unit_links(m: Matching, old_units: list[Unit], old_of: Ints, new_units: list[Unit], new_of: Ints) -> list[Rewire]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from heapq import nsmallest
 
-from graphviz_tb.algorithms.components import strong_components
+from graphviz_tb.graphs.traversal import strong_components
 from graphviz_tb.limits import MAX_COMPARED_CALLERS
 
 

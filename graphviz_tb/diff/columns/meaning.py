@@ -14,11 +14,9 @@ from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.values import tidy
 from graphviz_tb.limits import MAX_SETTING_FLOATS, MAX_SETTING_NUMBERS
 from graphviz_tb.model.columns import Bools
-from graphviz_tb.model.dtypes import STRING_DTYPE_NUMBER
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.layers import TENSOR_ARGUMENTS, Layer
-from graphviz_tb.model.tensors import shape_text
-from graphviz_tb.ops.inputs import is_seed_input
+from graphviz_tb.model.tensors import STRING_DTYPE_NUMBER, shape_text
 from graphviz_tb.ops.roles import (
     ASSIGN_OPS,
     CAST_OPS,
@@ -28,6 +26,7 @@ from graphviz_tb.ops.roles import (
     IDENTITY_OPS,
     VARIABLE_READ_OPS,
 )
+from graphviz_tb.ops.signatures import is_seed_input
 
 # TensorFlow freezes a variable `w` to a `Const` w and the `Identity` w/read that has read it.
 CARRIERS = IDENTITY_OPS | VARIABLE_READ_OPS | CAST_OPS | FRAME_ENTER_OPS | FRAME_SWITCH_OPS | ASSIGN_OPS

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.algorithms.preorder import Preorder, number_tree
+from graphviz_tb.caches import MAX_SCOPE_NAME_LETTERS, ScopeNameBudget
 from graphviz_tb.diff.columns.hashing import Hashes, digest, mixed, run_sums, sums_by
+from graphviz_tb.graphs.rows import Preorder, number_tree
 from graphviz_tb.interpret.pytorch import module_attribute
 from graphviz_tb.model.columns import Bools, Ints, Longs, int32_column
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.paths import last_segment
-from graphviz_tb.model.room import MAX_SCOPE_NAME_LETTERS, ScopeNameBudget
 
 # Of the polynomial that hashes paths: odd, or its powers would end in 0 modulo 2^64.
 BASE = np.uint64(0x9E6C63D0676A9A99)

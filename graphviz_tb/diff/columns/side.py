@@ -11,7 +11,7 @@ from graphviz_tb.diff.columns.hashing import Hashes, combined, digest, digests, 
 from graphviz_tb.diff.columns.labels import Known, Labels, label
 from graphviz_tb.diff.columns.scopes import Scopes, build_scopes, exact_hashes
 from graphviz_tb.diff.options import DiffOptions
-from graphviz_tb.group.owners import lowest_common_owners
+from graphviz_tb.fold.table import lowest_common_owners
 from graphviz_tb.model.columns import Bools, Ints, Longs, key_starts
 from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.ops.roles import CONSTANT_OPS, Role, has_role

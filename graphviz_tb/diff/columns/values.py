@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphviz_tb.algorithms.constants import claimed_element_count, decode_elements, pad_with_last, stored_elements
 from graphviz_tb.diff.columns.hashing import digest
+from graphviz_tb.graphs.tensors import claimed_element_count, decode_elements, pad_with_last, stored_elements
 from graphviz_tb.limits import MAX_EXPANDED_NUMBERS, MAX_SHOWN_NUMBERS
-from graphviz_tb.model.dtypes import dtype_label
-from graphviz_tb.model.tensors import shape_proto_text
+from graphviz_tb.model.tensors import dtype_label, shape_proto_text
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import AttrValue, TensorProto

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from graphviz_tb.algorithms.components import union_root, unite_sets
 from graphviz_tb.diff.columns.hashing import Hashes, combined, digest, digests, mixed, sums_by
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import base_name
 from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.graphs.traversal import union_root, unite_sets
 from graphviz_tb.limits import MAX_DISTINGUISHED_CALLS, MAX_TRIED_FUNCTIONS
 from graphviz_tb.model.paths import natural_name_key
 

@@ -7,20 +7,20 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from graphviz_tb.choices import picture_choices
+from graphviz_tb.api.choices import picture_choices
 from graphviz_tb.diff.picture.merge import Merged, Where, merge_graphs
 from graphviz_tb.diff.picture.overlay import Overlay, first_picture, overlay, title_of
 from graphviz_tb.diff.picture.rows import places
+from graphviz_tb.model.formatting import format_counted_noun
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.theme import THEMES
-from graphviz_tb.model.units import format_counted_noun
 from graphviz_tb.options import PictureOptions
 
 if TYPE_CHECKING:
+    from graphviz_tb.api.picture import Picture
+    from graphviz_tb.api.pipeline import Model
     from graphviz_tb.diff.comparison import Comparison
-    from graphviz_tb.model.saved_view import SavedView
-    from graphviz_tb.picture import Picture
-    from graphviz_tb.pipeline import Model
+    from graphviz_tb.model.facts import SavedView
 
 OF_GROUPS = ("group", "ungroup", "series_min")  # options of a view that a diff takes for its model
 OF_PICTURES = ("theme", "direction", "title", "legend", "wrap")  # and for its picture

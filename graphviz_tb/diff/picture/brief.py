@@ -9,8 +9,7 @@ from graphviz_tb.diff.report.words import place, value
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.measure import SMALL_FONT_PX, text_width
 from graphviz_tb.model.paths import last_segment
-from graphviz_tb.place.names import MAX_OP_WIDTH
-from graphviz_tb.place.sizes import BADGE_ROOM
+from graphviz_tb.place.boxes import BADGE_ROOM, MAX_OP_WIDTH
 
 ROOM = MAX_OP_WIDTH - 2 * BADGE_ROOM  # px for the second line of a box
 

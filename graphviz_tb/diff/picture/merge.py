@@ -12,8 +12,8 @@ from graphviz_tb.diff.source import MatchedGraphs
 from graphviz_tb.flatten.edges import split_input
 from graphviz_tb.limits import MAX_OPENED_PLACES
 from graphviz_tb.model.change import Change, NodeEdits
-from graphviz_tb.model.loaded import as_graph_def
 from graphviz_tb.model.paths import last_segment
+from graphviz_tb.model.sources import as_graph_def
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.comparison import Comparison

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphviz_tb.algorithms.colours import mix_colours
 from graphviz_tb.color.colouring import Colouring, is_drawn_as_op
 from graphviz_tb.color.hues import plain_fill
 from graphviz_tb.diff.columns.ids import exists
@@ -23,22 +22,23 @@ from graphviz_tb.diff.picture.tints import CAME, KEPT, FlatEdgeIndex
 from graphviz_tb.diff.picture.wrap import wrapped
 from graphviz_tb.diff.report.explain import verdict
 from graphviz_tb.diff.report.words import SIGNS, between, facts, head, listed_behind
+from graphviz_tb.graphs.drawing_math import mix_colours
 from graphviz_tb.limits import MAX_BOXES_TO_CHANGES, MAX_LEGEND_CHANGES
 from graphviz_tb.model.change import Change
+from graphviz_tb.model.formatting import format_counted_noun
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measure import OP_FONT_PX
 from graphviz_tb.model.paint import LegendRow, LineTint, LineTints, RowFill
 from graphviz_tb.model.paths import RowPath, path_address
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.theme import Theme
-from graphviz_tb.model.units import format_counted_noun
 from graphviz_tb.model.view import View
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render.legend import MAX_SENTENCE_WIDTH, SAMPLE_GAP, SAMPLE_WIDTH
 
 if TYPE_CHECKING:
+    from graphviz_tb.api.pipeline import Model, Picture
     from graphviz_tb.diff.comparison import Comparison
-    from graphviz_tb.pipeline import Model, Picture
 
 LIGHT = {"+": "#00875F", "−": "#C2410C", "~": "#9A6700", "→": "#0969DA"}
 DARK = {"+": "#3FB68B", "−": "#FF7B54", "~": "#E3B341", "→": "#58A6FF"}

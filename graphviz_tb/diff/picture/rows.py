@@ -6,15 +6,15 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from graphviz_tb.algorithms.calls import OpCounter
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.picture.merge import Merged, Where
+from graphviz_tb.graphs.calls import OpCounter
 from graphviz_tb.limits import MAX_BADGE_KINDS, MAX_MARKED_CALLS
 from graphviz_tb.model.change import Change
+from graphviz_tb.model.formatting import format_counted_noun
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import STACK_KINDS, Hierarchy
 from graphviz_tb.model.paths import function_row_of
-from graphviz_tb.model.units import format_counted_noun
 
 HOLDS = "·"  # nothing changed but what is in it, or where an input comes from
 SIGNS = ("", "+", "−", "~", "→", HOLDS)

@@ -12,8 +12,7 @@ from graphviz_tb.diff.report.words import SIGNS, behind, differing, facts, follo
 from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.limits import MAX_COMMENT_LETTERS, MAX_REPORT_LETTERS, MAX_UNFOLDED_CHANGES
 from graphviz_tb.model.change import CHANGE_KINDS, SEVERITIES, Change, value_pairs_to_json
-from graphviz_tb.model.json_values import document_header
-from graphviz_tb.model.units import format_counted_noun
+from graphviz_tb.model.formatting import document_header, format_counted_noun
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.comparison import Comparison

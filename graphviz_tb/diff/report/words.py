@@ -10,9 +10,9 @@ from graphviz_tb.diff.changes.orders import moved
 from graphviz_tb.diff.changes.precision import shared_scope
 from graphviz_tb.limits import MAX_HEADLINE_PARTS, MAX_REPORT_VALUE_LETTERS
 from graphviz_tb.model.change import Change
+from graphviz_tb.model.formatting import format_count, format_counted_noun
 from graphviz_tb.model.measure import truncate_text
 from graphviz_tb.model.paths import last_segment
-from graphviz_tb.model.units import format_count, format_counted_noun
 from graphviz_tb.ops.roles import GROUP_OPS
 
 SIGNS = {

@@ -8,8 +8,9 @@ from starlette.routing import Route
 
 from graphviz_tb.chart.measures import MEASURES
 from graphviz_tb.errors import MissingFacts, RequestError
-from graphviz_tb.page.columns import pack_columns
-from graphviz_tb.page.joined import embedding_joins, joins_by_tag
+from graphviz_tb.logs.training import TrainingLog
+from graphviz_tb.page.blocks import pack_columns
+from graphviz_tb.page.log import embedding_joins, joins_by_tag
 from graphviz_tb.render.html import page_bytes
 from graphviz_tb.search import has_regex, parse_query
 from graphviz_tb.serve.answers import (
@@ -20,7 +21,10 @@ from graphviz_tb.serve.answers import (
     is_not_modified,
     json_response,
 )
-from graphviz_tb.serve.asked import (
+from graphviz_tb.serve.graph_rows import GraphRows, LogColouringRequest, logged_colour_columns, page_level_numbers
+from graphviz_tb.serve.graphs import ListedGraph, ServedGraphs
+from graphviz_tb.serve.jobs import FileBlock, ServedPage, run_in_thread
+from graphviz_tb.serve.parameters import (
     MAX_AXIS_VALUE,
     checked_query,
     is_id,
@@ -29,34 +33,28 @@ from graphviz_tb.serve.asked import (
     query_word,
     served_source,
 )
-from graphviz_tb.serve.graph_rows import GraphRows, page_level_numbers
-from graphviz_tb.serve.graphs import ListedGraph, ServedGraphs
-from graphviz_tb.serve.loading import FileBlock, ServedPage
-from graphviz_tb.serve.logged import LogColouringRequest, logged_colour_columns
 from graphviz_tb.serve.session import ServedSource
-from graphviz_tb.serve.threads import run_in_thread
-from graphviz_tb.training import TrainingLog
 
 BINARY_MEDIA_TYPE, PAGE_MEDIA_TYPE = "application/octet-stream", "text/html; charset=utf-8"
 DEFAULT_HITS, MAX_HITS, MAX_HOPS = 200, 10_000, 9_999
 
 
-def requested_graph(request: Request) -> tuple[ServedGraphs, ListedGraph]:
+def _requested_graph(request: Request) -> tuple[ServedGraphs, ListedGraph]:
     """Return the graph of an address. Raises `RefusedRequest`."""
     graphs = served_source(request).graphs
     return graphs, graphs.get(request.path_params["id"])
 
 
-def requested_page(request: Request) -> ServedPage:
+def _requested_page(request: Request) -> ServedPage:
     """Return the page of a graph. Raises `RefusedRequest` if it is not ready."""
-    graphs, one = requested_graph(request)
+    graphs, one = _requested_graph(request)
     return graphs.ready_page(one)
 
 
 async def graph_head(request: Request) -> Response:
     """Return the head of a graph, and the list of its blocks."""
     checked_query(request, ())
-    page = requested_page(request)
+    page = _requested_page(request)
     blocks = [[block.name, block.kind, block.digest, len(block.data)] for block in page.blocks.values()]
     return json_response(request, {"head": page.head, "blocks": blocks}, same=True)
 
@@ -64,7 +62,7 @@ async def graph_head(request: Request) -> Response:
 async def graph_block(request: Request) -> Response:
     """Return one block as compressed: always gzip, for the page itself decompresses it."""
     checked_query(request, ("digest",))
-    found = requested_page(request).blocks.get(request.path_params["name"])
+    found = _requested_page(request).blocks.get(request.path_params["name"])
     if found is None:
         raise RefusedRequest(404, "no such block", "the head of the graph lists them")
     headers = {"cache-control": "no-cache", "etag": entity_tag(found.digest)}
@@ -76,7 +74,7 @@ async def graph_block(request: Request) -> Response:
 async def graph_page_file(request: Request) -> Response:
     """Return the page of a graph as a file that needs no server; the client writes the view into its head."""
     checked_query(request, ())
-    page = requested_page(request)
+    page = _requested_page(request)
     blocks = [FileBlock(one) for one in page.blocks.values()]
     data = await run_in_thread(page_bytes, {**page.head, "view": ""}, blocks, str(page.head.get("title") or "graph"))
     return Response(data, 200, {"cache-control": "no-store", "content-disposition": "attachment"}, PAGE_MEDIA_TYPE)
@@ -85,7 +83,7 @@ async def graph_page_file(request: Request) -> Response:
 async def group_level(request: Request) -> Response:
     """Return the columns of one group: the numbers that `viewer/reader.js` reads."""
     checked_query(request, ())
-    page, row = requested_page(request), request.path_params["row"]
+    page, row = _requested_page(request), request.path_params["row"]
     numbers = page_level_numbers(page, row)
     if numbers is None:
         raise RefusedRequest(404, f"nothing in group {row[:40]!r} is here", "the block 'levels' lists groups")
@@ -97,11 +95,11 @@ async def group_level(request: Request) -> Response:
 
 async def requested_rows(request: Request) -> GraphRows:
     """Return the rows of a graph. Raises `RefusedRequest` if it is not ready."""
-    graphs, one = requested_graph(request)
+    graphs, one = _requested_graph(request)
     return await run_in_thread(graphs.unpacked_rows, one, graphs.ready_page(one))
 
 
-def parse_row(rows: GraphRows, text: str) -> int:
+def _parse_row(rows: GraphRows, text: str) -> int:
     """Parse a row number. Raises `RefusedRequest`."""
     if not is_id(text) or int(text) >= len(rows):
         raise RefusedRequest(404, f"no row {text[:40]!r}", f"there are rows 0 to {len(rows) - 1}")
@@ -135,7 +133,7 @@ async def trace_graph_rows(request: Request) -> Response:
     way, hops = query_word(query, "way", ("in", "out")), query.get("hops", "1")
     steps = None if hops == "all" else query_integer(query, "hops", 1, 1, MAX_HOPS)
     rows = await requested_rows(request)
-    row = parse_row(rows, query.get("row", ""))
+    row = _parse_row(rows, query.get("row", ""))
     found = await run_in_thread(rows.trace_rows, row, way, steps)
     return json_response(request, {"row": row, "way": way, "hops": steps or "all", "rows": found}, same=True)
 
@@ -144,14 +142,14 @@ async def graph_row_card(request: Request) -> Response:
     """Return the card of one row."""
     checked_query(request, ())
     rows = await requested_rows(request)
-    row = parse_row(rows, request.path_params["row"])
+    row = _parse_row(rows, request.path_params["row"])
     return json_response(request, await run_in_thread(rows.row_card, row), same=True)
 
 
 async def graph_joins(request: Request) -> Response:
     """Return the joins of the tags of the log, and of its embeddings, with a graph."""
     checked_query(request, ())
-    graphs, one = requested_graph(request)
+    graphs, one = _requested_graph(request)
     session, found = served_source(request), await graphs.joins_with_graph(one)
     clouds = embedding_joins(session.embeddings.variable_names(), found)
     return json_response(request, {**joins_by_tag(session.tag_names(), found), "clouds": clouds}, same=True)
@@ -160,13 +158,13 @@ async def graph_joins(request: Request) -> Response:
 async def logged_graph_colours(request: Request) -> Response:
     """Return a graph in the colours of the logged values of a step."""
     query, session = checked_query(request, ("pattern", "measure", "run", "at", "against")), served_source(request)
-    graphs, one = requested_graph(request)
+    graphs, one = _requested_graph(request)
     at = query_number(query, "at", None, -MAX_AXIS_VALUE, MAX_AXIS_VALUE)
     wanted = LogColouringRequest(
         query.get("pattern") or None,
         query_word(query, "measure", ("", *MEASURES)) or None,
-        parse_run(session, query, "run"),
-        parse_run(session, query, "against"),
+        _parse_run(session, query, "run"),
+        _parse_run(session, query, "against"),
     )
     joins, rows = await graphs.joins_with_graph(one), await requested_rows(request)
     of = session.generation, one.id, one.version
@@ -182,7 +180,7 @@ async def logged_graph_colours(request: Request) -> Response:
         raise RefusedRequest(404 if isinstance(error, MissingFacts) else 400, error.message, error.hint or "") from None
 
 
-def parse_run(session: ServedSource, query: dict[str, str], name: str) -> str | None:
+def _parse_run(session: ServedSource, query: dict[str, str], name: str) -> str | None:
     """Return the name of the run whose id is in a parameter. Raises `RefusedRequest`."""
     if not query.get(name):
         return None
@@ -195,14 +193,14 @@ def parse_run(session: ServedSource, query: dict[str, str], name: str) -> str | 
 
 async def load_graph(request: Request) -> Response:
     """Load a graph, unless it is loaded already."""
-    graphs, one = requested_graph(request)
+    graphs, one = _requested_graph(request)
     graphs.start_loading(one)
     return json_response(request, one.graph_entry(), status=202)
 
 
 async def cancel_graph(request: Request) -> Response:
     """Stop loading a graph."""
-    graphs, one = requested_graph(request)
+    graphs, one = _requested_graph(request)
     graphs.cancel_loading(one)
     return json_response(request, one.graph_entry(), status=202)
 

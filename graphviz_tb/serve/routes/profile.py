@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from graphviz_tb.page.profile import profile_table, slice_columns
 from graphviz_tb.serve.answers import COLUMNS_MEDIA_TYPE, RefusedRequest, cached_bytes_response, cached_json_response
-from graphviz_tb.serve.asked import checked_query, query_integer, query_number, served_source
+from graphviz_tb.serve.parameters import checked_query, query_integer, query_number, served_source
 from graphviz_tb.serve.profiles import ListedProfile, profile_entry
 
 DEFAULT_SLICES_PX, MAX_SLICES_PX = 1_000, 20_000
@@ -18,7 +18,7 @@ MAX_TRACE_NS = float(2**62)  # nanoseconds: no trace is so long
 MAX_SEARCH_LETTERS = 1_000  # letters
 
 
-def requested_profile(request: Request) -> ListedProfile:
+def _requested_profile(request: Request) -> ListedProfile:
     """Return the traced step of an address. Raises `RefusedRequest`."""
     return served_source(request).profiles.get(request.path_params["id"])
 
@@ -40,7 +40,7 @@ async def profile_list(request: Request) -> Response:
 async def profile_tables(request: Request) -> Response:
     """Return everything in a traced step except its slices: shares, tables, lanes, memory."""
     checked_query(request, ())
-    one, session = requested_profile(request), served_source(request)
+    one, session = _requested_profile(request), served_source(request)
     profile = await session.profiles.load_listed(one)
     return await cached_json_response(
         request, lambda: profile_table(profile), f"profile {session.start} {one.id} {one.version}"
@@ -50,7 +50,7 @@ async def profile_tables(request: Request) -> Response:
 async def profile_slices(request: Request) -> Response:
     """Return the slices in view, thinned to pixels; a search or a node marks some."""
     query = checked_query(request, ("from", "to", "px", "match", "node"))
-    one, session = requested_profile(request), served_source(request)
+    one, session = _requested_profile(request), served_source(request)
     profile = await session.profiles.load_listed(one)
     first = query_number(query, "from", 0.0, -MAX_TRACE_NS, MAX_TRACE_NS) or 0.0
     last = query_number(query, "to", float(max(1, profile.timeline.end_time)), -MAX_TRACE_NS, MAX_TRACE_NS) or 0.0

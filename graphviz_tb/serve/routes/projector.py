@@ -10,8 +10,8 @@ from starlette.routing import Route
 
 from graphviz_tb.errors import RequestError
 from graphviz_tb.limits import MAX_NEIGHBOURS
-from graphviz_tb.model.embeddings import DistanceMetric, Embedding
-from graphviz_tb.page.projector import metadata_values, projection_columns, shown_image_type
+from graphviz_tb.model.logs import DistanceMetric, Embedding
+from graphviz_tb.page.embeddings import metadata_values, projection_columns, shown_image_type
 from graphviz_tb.project import PROJECTION_METHODS, nearest_points, project_by_pca
 from graphviz_tb.serve.answers import (
     COLUMNS_MEDIA_TYPE,
@@ -20,17 +20,17 @@ from graphviz_tb.serve.answers import (
     cached_json_response,
     json_response,
 )
-from graphviz_tb.serve.asked import checked_query, is_id, query_integer, query_word, served_source
 from graphviz_tb.serve.embeddings import LayoutRequest, ServedEmbeddings
-from graphviz_tb.serve.routes.media import SANDBOX_POLICY
-from graphviz_tb.serve.threads import run_in_thread
+from graphviz_tb.serve.jobs import run_in_thread
+from graphviz_tb.serve.parameters import checked_query, is_id, query_integer, query_word, served_source
+from graphviz_tb.serve.routes.points import SANDBOX_POLICY
 
 DEFAULT_NEIGHBOURS = 10
 MAX_NEAR = 500  # perplexity, or neighbours of UMAP
 NEIGHBOUR_METRICS: tuple[DistanceMetric, ...] = get_args(DistanceMetric)
 
 
-def requested_embedding(request: Request) -> tuple[ServedEmbeddings, int, Embedding]:
+def _requested_embedding(request: Request) -> tuple[ServedEmbeddings, int, Embedding]:
     """Return the embedding of an address. Raises Refused."""
     number, embeddings = request.path_params["id"], served_source(request).embeddings
     if not is_id(number):
@@ -53,8 +53,8 @@ async def embedding_list(request: Request) -> Response:
 async def projected_points(request: Request) -> Response:
     """Return the points on principal components, or as laid out by t-SNE or UMAP."""
     checked_query(request, ("method", "axes", "near"))
-    embeddings, number, one = requested_embedding(request)
-    of, asked = await embedding_version(request, embeddings, one), requested_layout(request, number)
+    embeddings, number, one = _requested_embedding(request)
+    of, asked = await embedding_version(request, embeddings, one), _requested_layout(request, number)
     reader = embeddings.projector
     if asked.method == "pca":
 
@@ -69,7 +69,7 @@ async def projected_points(request: Request) -> Response:
     )
 
 
-def requested_layout(request: Request, number: int) -> LayoutRequest:
+def _requested_layout(request: Request, number: int) -> LayoutRequest:
     """Return the layout of a query. Raises Refused."""
     query = checked_query(request, ("method", "axes", "near"))
     near = query_integer(query, "near", 0, 2, MAX_NEAR) if "near" in query else None
@@ -80,8 +80,8 @@ def requested_layout(request: Request, number: int) -> LayoutRequest:
 
 async def begin_layout(request: Request) -> Response:
     """Start a layout."""
-    embeddings, number, _ = requested_embedding(request)
-    asked = requested_layout(request, number)
+    embeddings, number, _ = _requested_embedding(request)
+    asked = _requested_layout(request, number)
     if asked.method == "pca":
         raise RefusedRequest(400, "principal components are there at once", "ask for the points")
     await embeddings.start_layout(asked)
@@ -91,7 +91,7 @@ async def begin_layout(request: Request) -> Response:
 async def cancel_layouts(request: Request) -> Response:
     """Stop the layouts of an embedding that are under way."""
     checked_query(request, ())
-    embeddings, number, _ = requested_embedding(request)
+    embeddings, number, _ = _requested_embedding(request)
     embeddings.cancel(number)
     return json_response(request, {"state": "none"}, status=202)
 
@@ -99,7 +99,7 @@ async def cancel_layouts(request: Request) -> Response:
 async def embedding_metadata(request: Request) -> Response:
     """Return the columns of the metadata of the points."""
     checked_query(request, ())
-    embeddings, _, one = requested_embedding(request)
+    embeddings, _, one = _requested_embedding(request)
     tag = await embedding_version(request, embeddings, one)
     return await cached_json_response(
         request, lambda: metadata_values(*embeddings.projector.columns(one)), f"{tag} metadata"
@@ -109,7 +109,7 @@ async def embedding_metadata(request: Request) -> Response:
 async def neighbours_of_point(request: Request) -> Response:
     """Return the nearest points of one point, and their distances."""
     query = checked_query(request, ("row", "k", "metric"))
-    embeddings, _, one = requested_embedding(request)
+    embeddings, _, one = _requested_embedding(request)
     row = query_integer(query, "row", 0, 0, max(0, one.points - 1))
     count = query_integer(query, "k", DEFAULT_NEIGHBOURS, 1, int(MAX_NEIGHBOURS))
     metric: Any = query_word(query, "metric", NEIGHBOUR_METRICS)
@@ -127,7 +127,7 @@ async def neighbours_of_point(request: Request) -> Response:
 async def embedding_sprite(request: Request) -> Response:
     """Return the image with a small picture of each point; refuse a file that is not an image by its first bytes."""
     checked_query(request, ())
-    embeddings, _, one = requested_embedding(request)
+    embeddings, _, one = _requested_embedding(request)
     tag = await embedding_version(request, embeddings, one)
     data = await run_in_thread(embeddings.projector.sprite, one)
     kind = shown_image_type(data)

@@ -1,7 +1,7 @@
 // Percentiles of one series of histograms on a canvas: nested bands around the median.
 
 const BAND_SHADES = [0.14, 0.2, 0.28, 0.38]; // from the outer band, least to greatest, to the inner one
-const BANDS = 9; // percentiles of a step, as `graphviz_tb/chart/histograms.py` makes them
+const BANDS = 9; // percentiles of a step, as `graphviz_tb/chart/series.py` makes them
 const PERCENTILES = ["min", "6.68 %", "15.87 %", "30.85 %", "50 %", "69.15 %", "84.13 %", "93.32 %", "max"];
 
 class BandChart extends Plot {

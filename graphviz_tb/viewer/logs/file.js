@@ -155,7 +155,7 @@ class FileLog {
   listen() {}
 }
 
-/** The nearest points of a point, as `project/neighbours.py` finds them. @param {ArrayLike<number>} values @param {number} dims @param {number} row @param {number} k @param {string} metric */
+/** The nearest points of a point, as `project/projections.py` finds them. @param {ArrayLike<number>} values @param {number} dims @param {number} row @param {number} k @param {string} metric */
 function cloudNearest(values, dims, row, k, metric) {
   const own = row * dims;
   const length = (/** @type {number} */ at) => {

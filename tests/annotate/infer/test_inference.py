@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.annotate import outputs
-from graphviz_tb.annotate.infer import symbols, wiring
+from graphviz_tb.annotate import shapes as outputs
+from graphviz_tb.annotate.infer import frame as wiring
+from graphviz_tb.annotate.infer import symbols
 from graphviz_tb.annotate.tensors import TensorDecoder
 from graphviz_tb.proto import GraphDef, NodeDef
 

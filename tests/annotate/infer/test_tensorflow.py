@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.pipeline import Model
+from graphviz_tb.api.pipeline import Model
 from graphviz_tb.proto import GraphDef
 from tests.each import each
 from tests.effort import part

@@ -6,8 +6,8 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+from graphviz_tb.formats.textproto.schema import encode_varint
 from graphviz_tb.proto import GraphDef, MetaGraphDef, SavedModel
-from graphviz_tb.read.textproto.literals import encode_varint
 from tests.fuzz.families import calls
 from tests.fuzz.families.graphs import ODD
 

@@ -22,11 +22,8 @@ def rule_of_family(family: str, op: str) -> ShapeRule:
     return FAMILY_LOADERS[family]()[family][op]
 
 
-def load_array_rules() -> RuleFamilies:
-    from graphviz_tb.annotate.infer.rules.arrays import ARRAY_RULES
-    from graphviz_tb.annotate.infer.rules.blocks import BLOCK_RULES
-    from graphviz_tb.annotate.infer.rules.diagonals import DIAGONAL_RULES
-    from graphviz_tb.annotate.infer.rules.indexing import INDEXING_RULES
+def _load_array_rules() -> RuleFamilies:
+    from graphviz_tb.annotate.infer.rules.arrays import ARRAY_RULES, BLOCK_RULES, DIAGONAL_RULES, INDEXING_RULES
 
     return {
         "arrays": ARRAY_RULES,
@@ -36,11 +33,8 @@ def load_array_rules() -> RuleFamilies:
     }
 
 
-def load_network_rules() -> RuleFamilies:
-    from graphviz_tb.annotate.infer.rules.convolutions import CONVOLUTION_RULES
-    from graphviz_tb.annotate.infer.rules.gradients import GRADIENT_RULES
-    from graphviz_tb.annotate.infer.rules.images import IMAGE_RULES
-    from graphviz_tb.annotate.infer.rules.networks import NETWORK_RULES
+def _load_network_rules() -> RuleFamilies:
+    from graphviz_tb.annotate.infer.rules.networks import CONVOLUTION_RULES, GRADIENT_RULES, IMAGE_RULES, NETWORK_RULES
 
     return {
         "convolutions": CONVOLUTION_RULES,
@@ -50,13 +44,15 @@ def load_network_rules() -> RuleFamilies:
     }
 
 
-def load_math_rules() -> RuleFamilies:
-    from graphviz_tb.annotate.infer.rules.elementwise import ELEMENTWISE_RULES
-    from graphviz_tb.annotate.infer.rules.matrices import MATRIX_RULES
-    from graphviz_tb.annotate.infer.rules.quantized import QUANTIZED_RULES
-    from graphviz_tb.annotate.infer.rules.random import RANDOM_RULES
-    from graphviz_tb.annotate.infer.rules.reductions import REDUCTION_RULES
-    from graphviz_tb.annotate.infer.rules.sparse import SPARSE_RULES
+def _load_math_rules() -> RuleFamilies:
+    from graphviz_tb.annotate.infer.rules.numeric import (
+        ELEMENTWISE_RULES,
+        MATRIX_RULES,
+        QUANTIZED_RULES,
+        RANDOM_RULES,
+        REDUCTION_RULES,
+        SPARSE_RULES,
+    )
 
     return {
         "elementwise": ELEMENTWISE_RULES,
@@ -68,11 +64,8 @@ def load_math_rules() -> RuleFamilies:
     }
 
 
-def load_state_rules() -> RuleFamilies:
-    from graphviz_tb.annotate.infer.rules.calls import CALL_RULES
-    from graphviz_tb.annotate.infer.rules.lists import LIST_RULES
-    from graphviz_tb.annotate.infer.rules.records import RECORD_RULES
-    from graphviz_tb.annotate.infer.rules.state import STATE_RULES
+def _load_state_rules() -> RuleFamilies:
+    from graphviz_tb.annotate.infer.rules.state import CALL_RULES, LIST_RULES, RECORD_RULES, STATE_RULES
 
     return {
         "calls": CALL_RULES,
@@ -83,8 +76,8 @@ def load_state_rules() -> RuleFamilies:
 
 
 FAMILY_LOADERS: dict[str, Callable[[], RuleFamilies]] = {
-    **dict.fromkeys(("arrays", "blocks", "diagonals", "indexing"), load_array_rules),
-    **dict.fromkeys(("convolutions", "gradients", "images", "networks"), load_network_rules),
-    **dict.fromkeys(("elementwise", "matrices", "quantized", "random", "reductions", "sparse"), load_math_rules),
-    **dict.fromkeys(("calls", "lists", "records", "state"), load_state_rules),
+    **dict.fromkeys(("arrays", "blocks", "diagonals", "indexing"), _load_array_rules),
+    **dict.fromkeys(("convolutions", "gradients", "images", "networks"), _load_network_rules),
+    **dict.fromkeys(("elementwise", "matrices", "quantized", "random", "reductions", "sparse"), _load_math_rules),
+    **dict.fromkeys(("calls", "lists", "records", "state"), _load_state_rules),
 }

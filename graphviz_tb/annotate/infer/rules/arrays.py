@@ -1,26 +1,150 @@
-"""Ops that rearrange elements: Reshape, Concat, Transpose, Tile …"""
+"""Strided slices: begins, ends and strides for some dimensions, and masks that change their meaning.
+
+Defined by tf.strided_slice; bit i of a mask concerns entry i of the specification.
+"""
 
 from __future__ import annotations
 
-from graphviz_tb.annotate.infer.op import Op, RuleResult, ShapeRule
-from graphviz_tb.annotate.infer.rules.common import (
+from graphviz_tb.annotate.infer.op import (
+    Op,
+    RuleResult,
+    ShapeRule,
     are_known_sizes,
     merge_all_dims,
     normalize_axis,
     replace_size,
     unknown_sizes,
 )
-from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT
-from graphviz_tb.annotate.infer.values import Dims, Out
+from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT, Dims, Elements, Out, merge_dims
+from graphviz_tb.limits import MAX_FOLDED_ELEMENTS
+from graphviz_tb.model.frozen import dataclass
 
 
-def infer_reshape(op: Op) -> RuleResult:
+@dataclass(frozen=True, slots=True)
+class SliceEntry:
+    """The effect of a slice on a dimension: "all" of it, a "new" one, one position ("shrink"), or a "part"."""
+
+    kind: str
+    begin: int | None = None  # None: from the start
+    end: int | None = None  # None: to the end
+    stride: int = 1
+
+
+def slice_entries(op: Op, rank: int, first: int) -> list[SliceEntry] | None:
+    """Expand the specification to all dimensions; inputs from `first` on are begin, end, strides. None if it cannot be
+    read."""
+    begins, ends, strides = op.value(first), op.value(first + 1), op.known_elements(first + 2)
+    lengths = [len(each) for each in (strides, begins, ends) if each is not None]
+    # Any of the three vectors gives the number of entries.
+    count = lengths[0] if lengths else _specification_length(op, first)
+    if count is None:
+        return None
+    masks = {
+        name: int(op.attr(f"{name}_mask") or 0) for name in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
+    }
+    # TensorFlow refuses a second ellipsis; hundreds would each be all dimensions.
+    if (masks["ellipsis"] & ((1 << count) - 1)).bit_count() > 1:
+        return None
+    # Entries that use a dimension of the input: all but new axes and the ellipsis, which uses the rest.
+    used = sum(not masks["new_axis"] >> place & 1 for place in range(count)) - bool(masks["ellipsis"])
+    specification: list[SliceEntry] = []
+    for place in range(count):
+        if masks["ellipsis"] >> place & 1:
+            # x[..., 1] of four dimensions: the ellipsis is three.
+            specification += [SliceEntry("all")] * max(0, rank - used)
+        elif masks["new_axis"] >> place & 1:
+            specification.append(SliceEntry("new"))
+        else:
+            specification.append(_slice_entry(place, begins, ends, strides, masks))
+    dims = sum(entry.kind != "new" for entry in specification)
+    # Dimensions after the last entry are taken whole.
+    return specification + [SliceEntry("all")] * (rank - dims) if dims <= rank else None
+
+
+def _specification_length(op: Op, first: int) -> int | None:
+    shape = op.shape(first)
+    return (
+        shape[0] if shape is not None and len(shape) == 1 and SYMBOL_LIMIT < shape[0] <= MAX_FOLDED_ELEMENTS else None
+    )
+
+
+def _slice_entry(
+    place: int, begins: Elements | None, ends: Elements | None, strides: list[int] | None, masks: dict[str, int]
+) -> SliceEntry:
+    begin = begins[place] if begins is not None else SYMBOL_LIMIT
+    end = ends[place] if ends is not None else SYMBOL_LIMIT
+    stride = strides[place] if strides is not None else SYMBOL_LIMIT
+    # "end[i] and strides[i] are ignored in this case" (tf.strided_slice).
+    if masks["shrink_axis"] >> place & 1:
+        return SliceEntry("shrink", begin, None, 1)
+    return SliceEntry(
+        "part",
+        None if masks["begin"] >> place & 1 else begin,
+        None if masks["end"] >> place & 1 else end,
+        stride,
+    )
+
+
+def _strided_slice_shape(op: Op, shape: Dims, first: int) -> Dims:
+    """Return the shape of the slice."""
+    if shape is None:
+        return None
+    plan = slice_entries(op, len(shape), first)
+    if plan is None:
+        return None
+    sizes = iter(shape)
+    # "shrink" leaves no dimension.
+    values: list[int] = []
+    for entry in plan:
+        if entry.kind == "new":
+            values.append(1)
+            continue
+        size = next(sizes)
+        if entry.kind == "all":
+            values.append(size)
+        elif entry.kind == "part":
+            values.append(_sliced_size(op, size, entry))
+    return tuple(values)
+
+
+def _sliced_size(op: Op, size: int, entry: SliceEntry) -> int:
+    """Return the number of positions in a slice of one dimension."""
+    if entry.begin in (None, 0) and entry.end is None and entry.stride == 1:
+        return size
+    numbers = [number for number in (entry.begin, entry.end) if number is not None]
+    if entry.stride in (SYMBOL_LIMIT, 0) or any(number <= SYMBOL_LIMIT for number in numbers):
+        return _slice_by_symbols(op, size, entry)
+    if size <= SYMBOL_LIMIT:
+        return _slice_of_unknown_size(op, size, entry)
+    # TensorFlow clips begin and end as Python does.
+    return len(range(*slice(entry.begin, entry.end, entry.stride).indices(size)))
+
+
+def _slice_of_unknown_size(op: Op, size: int, entry: SliceEntry) -> int:
+    """Return the size of `x[::k]` for an unknown size: the size divided by k, rounded up. Any other cut may exceed the
+    end."""
+    if not entry.begin and entry.end is None:
+        return op.symbols.calculate("ceil", size, entry.stride) if entry.stride > 0 else op.symbols.new_symbol()
+    return op.symbols.new_symbol()
+
+
+def _slice_by_symbols(op: Op, size: int, entry: SliceEntry) -> int:
+    """Return the size of `x[:n]` if n is the symbol of the size itself; nothing else is certain."""
+    if entry.begin in (None, 0) and entry.stride == 1 and entry.end == size:
+        return size
+    return op.symbols.new_symbol()
+
+
+# Ops that rearrange elements: Reshape, Concat, Transpose, Tile …
+
+
+def _infer_reshape(op: Op) -> RuleResult:
     """`Reshape`: the target; a single -1 follows from the number of elements."""
     target = op.value(1)
     if target is None:
         return [op.stated_dims(1)]
     if target.count(-1) != 1:
-        return [fill_unknown_size(op, target)]
+        return [_fill_unknown_size(op, target)]
     shape = op.shape(0)
     if shape is None:
         return [op.stated_dims(1)]
@@ -30,7 +154,7 @@ def infer_reshape(op: Op) -> RuleResult:
     return [tuple(size if each == -1 else each for each in target)]
 
 
-def fill_unknown_size(op: Op, target: tuple[int, ...]) -> Dims:
+def _fill_unknown_size(op: Op, target: tuple[int, ...]) -> Dims:
     """Fill in the only unknown size of a target without -1, from the number of elements."""
     if sum(size <= SYMBOL_LIMIT for size in target) != 1 or (shape := op.shape(0)) is None:
         return target
@@ -40,7 +164,7 @@ def fill_unknown_size(op: Op, target: tuple[int, ...]) -> Dims:
     return tuple(size if each <= SYMBOL_LIMIT < size else each for each in target)
 
 
-def infer_expand_dims(op: Op) -> RuleResult:
+def _infer_expand_dims(op: Op) -> RuleResult:
     """`ExpandDims`: a size of 1 at the axis in input 1."""
     shape = op.shape(0)
     if shape is None:
@@ -49,7 +173,7 @@ def infer_expand_dims(op: Op) -> RuleResult:
     return [op.symbols.new_symbols(len(shape) + 1) if axis is None else (*shape[:axis], 1, *shape[axis:])]
 
 
-def infer_squeeze(op: Op) -> RuleResult:
+def _infer_squeeze(op: Op) -> RuleResult:
     """`Squeeze`: drop the axes of `squeeze_dims`, or all of size 1."""
     shape, axes = op.shape(0), op.attr("squeeze_dims") or op.attr("axis")
     if shape is None:
@@ -60,7 +184,7 @@ def infer_squeeze(op: Op) -> RuleResult:
     return [tuple(size for size in shape if size != 1) if are_known_sizes(*shape) else None]
 
 
-def infer_transpose(op: Op) -> RuleResult:
+def _infer_transpose(op: Op) -> RuleResult:
     """`Transpose`: dimensions in the order of input 1."""
     shape, order = op.shape(0), op.known_elements(1)
     if shape is None:
@@ -74,12 +198,12 @@ def infer_transpose(op: Op) -> RuleResult:
     ]
 
 
-def infer_concat(op: Op) -> RuleResult:
+def _infer_concat(op: Op) -> RuleResult:
     """`Concat`: the axis first."""
     return [concatenate_shapes(op, [each.shape for each in op.counted_inputs(1, 1)], op.known_number(0))]
 
 
-def infer_concat_v2(op: Op) -> RuleResult:
+def _infer_concat_v2(op: Op) -> RuleResult:
     """`ConcatV2`: the axis last."""
     parts = op.counted_inputs(0, 1)
     return [concatenate_shapes(op, [each.shape for each in parts], op.known_number(len(parts)))]
@@ -103,7 +227,7 @@ def concatenate_shapes(op: Op, shapes: list[Dims], axis: int | None) -> Dims:
     return None if around is None else replace_size(around, place, whole)
 
 
-def infer_pack(op: Op) -> RuleResult:
+def _infer_pack(op: Op) -> RuleResult:
     """`Pack`: inputs of one shape along a new axis."""
     parts = op.counted_inputs()
     shape = merge_all_dims([each.shape for each in parts])
@@ -113,7 +237,7 @@ def infer_pack(op: Op) -> RuleResult:
     return [None if axis is None else (*shape[:axis], len(parts), *shape[axis:])]
 
 
-def infer_unpack(op: Op) -> RuleResult:
+def _infer_unpack(op: Op) -> RuleResult:
     """`Unpack`: one output for each position along the axis, which is dropped."""
     shape, count = op.shape(0), op.attr_count("num")
     if shape is None:
@@ -122,7 +246,7 @@ def infer_unpack(op: Op) -> RuleResult:
     return [None if axis is None else (*shape[:axis], *shape[axis + 1 :])] * count
 
 
-def infer_split(op: Op) -> RuleResult:
+def _infer_split(op: Op) -> RuleResult:
     """`Split`: the axis first; equal parts."""
     shape, count = op.shape(1), op.attr_count("num_split")
     axis = normalize_axis(op.known_number(0), len(shape)) if shape is not None else None
@@ -131,7 +255,7 @@ def infer_split(op: Op) -> RuleResult:
     return [replace_size(shape, axis, op.symbols.quotient([shape[axis]], [count]))] * count
 
 
-def infer_split_v(op: Op) -> RuleResult:
+def _infer_split_v(op: Op) -> RuleResult:
     """`SplitV`: sizes, then the axis; one size may be -1."""
     shape, sizes, count = op.shape(0), op.value(1), op.attr_count("num_split")
     axis = normalize_axis(op.known_number(2), len(shape)) if shape is not None else None
@@ -147,7 +271,7 @@ def infer_split_v(op: Op) -> RuleResult:
     return [replace_size(shape, axis, rest if size == -1 else size) for size in sizes]
 
 
-def infer_pad(op: Op) -> RuleResult:
+def _infer_pad(op: Op) -> RuleResult:
     """`Pad`: paddings in input 1, before and after each dimension."""
     shape, paddings, table = op.shape(0), op.value(1), op.shape(1)
     # The paddings are (rank, 2): their shape gives the rank.
@@ -162,7 +286,7 @@ def infer_pad(op: Op) -> RuleResult:
     ]
 
 
-def infer_pad_gradient(op: Op) -> RuleResult:
+def _infer_pad_gradient(op: Op) -> RuleResult:
     """`MirrorPadGrad`: removes the paddings."""
     shape, paddings = op.shape(0), op.value(1)
     if shape is None or paddings is None or len(paddings) != 2 * len(shape):
@@ -171,7 +295,7 @@ def infer_pad_gradient(op: Op) -> RuleResult:
     return [tuple(less(less(size, paddings[2 * dim]), paddings[2 * dim + 1]) for dim, size in enumerate(shape))]
 
 
-def infer_tile(op: Op) -> RuleResult:
+def _infer_tile(op: Op) -> RuleResult:
     """`Tile`: each dimension times its multiple in input 1."""
     shape, times, table = op.shape(0), op.value(1), op.shape(1)
     if shape is None or times is None or len(times) != len(shape):
@@ -180,7 +304,7 @@ def infer_tile(op: Op) -> RuleResult:
     return [tuple(op.symbols.product([size, time]) for size, time in zip(shape, times, strict=True))]
 
 
-def infer_shape_n(op: Op) -> RuleResult:
+def _infer_shape_n(op: Op) -> RuleResult:
     """`ShapeN`: the shape of each input, with its elements."""
     return [
         Out((op.symbols.new_symbol(),)) if each.shape is None else Out((len(each.shape),), each.shape)
@@ -188,7 +312,7 @@ def infer_shape_n(op: Op) -> RuleResult:
     ]
 
 
-def infer_range(op: Op) -> RuleResult:
+def _infer_range(op: Op) -> RuleResult:
     """`Range`: start, limit, step."""
     numbers = [op.value(index) for index in range(3)]
     if any(number is None or len(number) != 1 for number in numbers):
@@ -196,29 +320,272 @@ def infer_range(op: Op) -> RuleResult:
     return [(op.symbols.calculate("span", *(number[0] for number in numbers if number)),)]
 
 
-def infer_concat_offset(op: Op) -> RuleResult:
+def _infer_concat_offset(op: Op) -> RuleResult:
     """`ConcatOffset`: one vector for each shape."""
     return [each.shape for each in op.ins[1:]]
 
 
 ARRAY_RULES: dict[str, ShapeRule] = {
-    "Reshape": infer_reshape,
-    "ExpandDims": infer_expand_dims,
-    "Squeeze": infer_squeeze,
-    "Transpose": infer_transpose,
-    "ConjugateTranspose": infer_transpose,
-    "Concat": infer_concat,
-    "ConcatV2": infer_concat_v2,
-    "ConcatOffset": infer_concat_offset,
-    "Pack": infer_pack,
-    "Unpack": infer_unpack,
-    "Split": infer_split,
-    "SplitV": infer_split_v,
-    "Pad": infer_pad,
-    "PadV2": infer_pad,
-    "MirrorPad": infer_pad,
-    "MirrorPadGrad": infer_pad_gradient,
-    "Tile": infer_tile,
-    "ShapeN": infer_shape_n,
-    "Range": infer_range,
+    "Reshape": _infer_reshape,
+    "ExpandDims": _infer_expand_dims,
+    "Squeeze": _infer_squeeze,
+    "Transpose": _infer_transpose,
+    "ConjugateTranspose": _infer_transpose,
+    "Concat": _infer_concat,
+    "ConcatV2": _infer_concat_v2,
+    "ConcatOffset": _infer_concat_offset,
+    "Pack": _infer_pack,
+    "Unpack": _infer_unpack,
+    "Split": _infer_split,
+    "SplitV": _infer_split_v,
+    "Pad": _infer_pad,
+    "PadV2": _infer_pad,
+    "MirrorPad": _infer_pad,
+    "MirrorPadGrad": _infer_pad_gradient,
+    "Tile": _infer_tile,
+    "ShapeN": _infer_shape_n,
+    "Range": _infer_range,
+}
+
+
+# Slices, gathers, scatters and other selections of elements.
+
+
+def _infer_slice(op: Op) -> RuleResult:
+    """`Slice`: begins and sizes; a size of -1 means the rest."""
+    shape, begins, sizes = op.shape(0), op.value(1), op.value(2)
+    if sizes is None:
+        rank = len(shape) if shape is not None else _known_vector_length(op, 1) or _known_vector_length(op, 2)
+        return [None if rank is None else op.symbols.new_symbols(rank)]
+    left = []
+    for axis, size in enumerate(sizes):
+        if size != -1:
+            left.append(size)
+        elif shape is None or begins is None or len(shape) != len(sizes) or len(begins) != len(sizes):
+            left.append(op.symbols.new_symbol())
+        else:
+            left.append(op.symbols.difference(shape[axis], begins[axis]))
+    return [tuple(left)]
+
+
+def _known_vector_length(op: Op, index: int) -> int | None:
+    """Return the number of elements of a vector."""
+    shape = op.shape(index)
+    return shape[0] if shape is not None and len(shape) == 1 and shape[0] > SYMBOL_LIMIT else None
+
+
+def _infer_strided_slice(op: Op) -> RuleResult:
+    """`StridedSlice`: Python's slices, with masks (strided.py)."""
+    return [_strided_slice_shape(op, op.shape(0), 1)]
+
+
+def _infer_gather(op: Op) -> RuleResult:
+    """`Gather`: rows of input 0."""
+    shape, indices = op.shape(0), op.shape(1)
+    return [None if not shape or indices is None else (*indices, *shape[1:])]
+
+
+def _infer_gather_v2(op: Op) -> RuleResult:
+    """`GatherV2`: along the axis in input 2, with the first `batch_dims` shared."""
+    shape, indices, shared = op.shape(0), op.shape(1), int(op.attr("batch_dims") or 0)
+    if shape is None or indices is None:
+        return [None]
+    # Negative `batch_dims` count from the end of the indices.
+    axis, shared = normalize_axis(op.known_number(2), len(shape)), shared + len(indices) * (shared < 0)
+    if axis is None:
+        return [op.symbols.new_symbols(len(shape) + len(indices) - 1 - shared) if shared == 0 and shape else None]
+    # params.shape[:axis] + indices.shape[batch_dims:] + params.shape[axis + 1:]
+    return [(*shape[:axis], *indices[shared:], *shape[axis + 1 :])]
+
+
+def _infer_gather_nd(op: Op) -> RuleResult:
+    """`GatherNd`: the last dimension of the indices is an index."""
+    shape, indices = op.shape(0), op.shape(1)
+    if shape is None or not indices or not are_known_sizes(indices[-1]) or indices[-1] > len(shape):
+        return [None]
+    return [(*indices[:-1], *shape[indices[-1] :])]
+
+
+def _infer_resource_gather(op: Op) -> RuleResult:
+    """`ResourceGather`: rows of a variable."""
+    shape, indices, shared = op.held_shape(0), op.shape(1), int(op.attr("batch_dims") or 0)
+    # The shared dimensions are also the first of the indices.
+    return [None if not shape or indices is None else (*indices, *shape[shared + 1 :])]
+
+
+def _infer_resource_gather_nd(op: Op) -> RuleResult:
+    """`ResourceGatherNd`."""
+    shape, indices = op.held_shape(0), op.shape(1)
+    if shape is None or not indices or not are_known_sizes(indices[-1]) or indices[-1] > len(shape):
+        return [None]
+    return [(*indices[:-1], *shape[indices[-1] :])]
+
+
+def _infer_one_hot(op: Op) -> RuleResult:
+    """`OneHot`: a new axis of the depth in input 1."""
+    shape = op.shape(0)
+    if shape is None:
+        return [None]
+    axis = int(op.attr("axis") if op.attr("axis") is not None else -1)
+    # -1 means a new last axis.
+    place = len(shape) if axis == -1 else axis
+    return [(*shape[:place], op.known_size(1), *shape[place:])]
+
+
+def _infer_unique_v2(op: Op) -> RuleResult:
+    """`UniqueV2`: along axes; without axes, of a vector."""
+    shape, axes = op.shape(0), op.shape(1)
+    # Without axes as `Unique`; along an axis, whole slices are compared.
+    if shape is None or axes != (0,) or len(shape) != 1:
+        return [None, (op.symbols.new_symbol(),), (op.symbols.new_symbol(),)]
+    new = op.symbols.new_symbol()
+    return [(new,), shape, (new,)]
+
+
+def _infer_dynamic_partition(op: Op) -> RuleResult:
+    """`DynamicPartition`: parts with an unknown number of rows."""
+    shape, parts, count = op.shape(0), op.shape(1), op.attr_count("num_partitions")
+    if shape is None or parts is None:
+        return [None] * count
+    return [(op.symbols.new_symbol(), *shape[len(parts) :]) for _ in range(count)]
+
+
+def _infer_dynamic_stitch(op: Op) -> RuleResult:
+    """`DynamicStitch`: one row per index up to the largest."""
+    half = len(op.ins) // 2
+    # N tensors of indices, then N tensors of rows; with an index tensor of rank r, a row has r dimensions less.
+    indices, data = op.ins[:half], op.ins[half:]
+    values = [each.value for each in indices]
+    tails = {
+        each.shape[len(index.shape) :]
+        for index, each in zip(indices, data, strict=True)
+        if index.shape is not None and each.shape is not None
+    }
+    if len(tails) != 1:
+        return [None]
+    every = [number for value in values if value is not None for number in value]
+    # All indices must be known.
+    whole = all(value is not None for value in values) and all(number > SYMBOL_LIMIT for number in every) and every
+    return [(max(every) + 1 if whole else op.symbols.new_symbol(), *tails.pop())]
+
+
+INDEXING_RULES: dict[str, ShapeRule] = {
+    "Slice": _infer_slice,
+    "StridedSlice": _infer_strided_slice,
+    "Gather": _infer_gather,
+    "GatherV2": _infer_gather_v2,
+    "GatherNd": _infer_gather_nd,
+    "ResourceGather": _infer_resource_gather,
+    "ResourceGatherNd": _infer_resource_gather_nd,
+    "OneHot": _infer_one_hot,
+    "UniqueV2": _infer_unique_v2,
+    "UniqueWithCountsV2": _infer_unique_v2,
+    "DynamicPartition": _infer_dynamic_partition,
+    "DynamicStitch": _infer_dynamic_stitch,
+    "ParallelDynamicStitch": _infer_dynamic_stitch,
+}
+
+
+# Ops that move blocks of space to depth or to the batch, and back: SpaceToDepth, BatchToSpaceND …
+
+
+def _infer_space_to_depth(op: Op) -> RuleResult:
+    """Blocks of height and width become channels."""
+    return [_exchange_blocks(op, down=True)]
+
+
+def _infer_depth_to_space(op: Op) -> RuleResult:
+    """Channels become blocks of height and width."""
+    return [_exchange_blocks(op, down=False)]
+
+
+def _exchange_blocks(op: Op, down: bool) -> Dims:
+    """Return the shape after moving blocks to depth (`down`) or back, in both layouts of four dimensions."""
+    shape, size, layout = op.shape(0), int(op.attr("block_size") or 0), op.attr("data_format") or "NHWC"
+    if shape is None or len(shape) != 4 or not size or len(layout) != 4:
+        # NCHW_VECT_C has five dimensions.
+        return op.symbols.new_symbols(len(layout.removesuffix("_VECT_C")) + layout.endswith("_VECT_C"))
+    sizes = list(shape)
+    for dim, letter in enumerate(layout):
+        # Downwards space shrinks and depth grows; backwards it is reversed.
+        grows = (letter in "HW") != down
+        if letter in "HWC":
+            factor = size * size if letter == "C" else size
+            sizes[dim] = (
+                op.symbols.product([shape[dim], factor]) if grows else op.symbols.quotient([shape[dim]], [factor])
+            )
+    return tuple(sizes)
+
+
+def _infer_space_to_batch(op: Op) -> RuleResult:
+    """`SpaceToBatchND`: block shape, paddings."""
+    shape, block, pads = op.shape(0), op.value(1), op.value(2)
+    if shape is None:
+        return [None]
+    if block is None or pads is None or len(pads) != 2 * len(block) or len(block) >= len(shape):
+        return [unknown_sizes(op, shape)]
+    add, sizes = op.symbols.calculate, list(shape)
+    # Dimension 0 is the batch; blocks begin after it.
+    for dim, size in enumerate(block):
+        whole = add("add", add("add", shape[dim + 1], pads[2 * dim]), pads[2 * dim + 1])
+        sizes[dim + 1] = op.symbols.quotient([whole], [size])
+    return [(op.symbols.product([shape[0], *block]), *sizes[1:])]
+
+
+def _infer_batch_to_space(op: Op) -> RuleResult:
+    """`BatchToSpaceND`: block shape, crops."""
+    shape, block, crops = op.shape(0), op.value(1), op.value(2)
+    if shape is None:
+        return [None]
+    if block is None or crops is None or len(crops) != 2 * len(block) or len(block) >= len(shape):
+        return [unknown_sizes(op, shape)]
+    less, sizes = op.symbols.difference, list(shape)
+    for dim, size in enumerate(block):
+        whole = op.symbols.product([shape[dim + 1], size])
+        sizes[dim + 1] = less(less(whole, crops[2 * dim]), crops[2 * dim + 1])
+    return [(op.symbols.quotient([shape[0]], block), *sizes[1:])]
+
+
+BLOCK_RULES: dict[str, ShapeRule] = {
+    "SpaceToDepth": _infer_space_to_depth,
+    "DepthToSpace": _infer_depth_to_space,
+    "SpaceToBatchND": _infer_space_to_batch,
+    "BatchToSpaceND": _infer_batch_to_space,
+}
+
+
+# Diagonals of matrices: extracted, set, or expanded to matrices.
+
+
+def _infer_diagonal_part(op: Op) -> RuleResult:
+    """`DiagPart`: the first half of the dimensions."""
+    shape = op.shape(0)
+    if shape is None or len(shape) % 2:
+        return [None]
+    return [merge_dims(shape[: len(shape) // 2], shape[len(shape) // 2 :])]
+
+
+def _infer_matrix_diagonals(op: Op) -> RuleResult:
+    """`MatrixDiagV2`: one diagonal `k` above the main one, in a matrix of the stated or the minimal size."""
+    shape, above, rows, columns = op.shape(0), op.known_number(1), op.known_number(2), op.known_number(3)
+    if not shape or above is None or rows is None or columns is None:
+        return [None]
+    down, right = (op.symbols.calculate("add", shape[-1], max(way, 0)) for way in (-above, above))
+    if rows == columns == -1:
+        down = right = down if above < 0 else right
+    return [(*shape[:-1], down if rows == -1 else rows, right if columns == -1 else columns)]
+
+
+def _infer_matrix_diagonal_part(op: Op) -> RuleResult:
+    """`MatrixDiagPart`: the smaller of the last two dimensions."""
+    shape = op.shape(0)
+    return [None if shape is None or len(shape) < 2 else (*shape[:-2], op.symbols.calculate("min", *shape[-2:]))]
+
+
+DIAGONAL_RULES: dict[str, ShapeRule] = {
+    "DiagPart": _infer_diagonal_part,
+    "MatrixDiagV2": _infer_matrix_diagonals,
+    "MatrixDiagV3": _infer_matrix_diagonals,
+    "MatrixDiagPart": _infer_matrix_diagonal_part,
+    "BatchMatrixDiagPart": _infer_matrix_diagonal_part,
 }

@@ -1,12 +1,247 @@
-"""Losses, embeddings, recurrent cells and the like."""
+"""Convolutions and pooling: sizes of windows, in every data format."""
 
 from __future__ import annotations
 
-from graphviz_tb.annotate.infer.op import Op, RuleResult, ShapeRule
-from graphviz_tb.annotate.infer.values import Dims, broadcast_dims
+from collections.abc import Sequence
+
+from graphviz_tb.annotate.infer.op import Op, RuleResult, ShapeRule, channel_axis_of_format
+from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT, Dims, Out, broadcast_dims
 
 
-def infer_softmax_loss(op: Op) -> RuleResult:
+def _axes_of_format(op: Op, spatial: int) -> tuple[int, list[int]]:
+    """Return the axis of the channels and the spatial axes; the batch is first except in HWNC and HWCN.
+
+    "NHWC", "NDHWC" have channels last, "NCHW", "NCDHW" and "NCHW_VECT_C" second.
+    """
+    if str(op.attr("data_format") or "N").startswith("NC"):
+        return 1, list(range(2, 2 + spatial))
+    return 1 + spatial, list(range(1, 1 + spatial))
+
+
+def _windows_along_axes(op: Op, shape: Sequence[int], kernel: Sequence[int], spatial: int) -> list[int]:
+    """Return the number of windows along each spatial dimension."""
+    _, places = _axes_of_format(op, spatial)
+    strides = _spatial_values(op.attr("strides"), places, len(shape))
+    dilations = _spatial_values(op.attr("dilations"), places, len(shape))
+    padding, explicit = op.attr("padding"), op.attr("explicit_paddings") or []
+    counts = []
+    for dim, place in enumerate(places):
+        # Two numbers for each dimension of the format, batch and channels included.
+        pads = tuple(explicit[2 * place : 2 * place + 2]) if padding == "EXPLICIT" else ()
+        counts.append(_windows_along_axis(op, shape[place], kernel[dim], strides[dim], dilations[dim], padding, pads))
+    return counts
+
+
+def _spatial_values(given: Sequence[int] | None, places: Sequence[int], rank: int) -> list[int]:
+    """Return strides or dilations of the spatial dimensions; 1 if not stated."""
+    return [given[place] if given and len(given) > place else 1 for place in places]
+
+
+def _windows_along_axis(
+    op: Op, size: int, kernel: int, stride: int, dilation: int, padding: str | None, pads: tuple[int, ...]
+) -> int:
+    """Return the number of windows along one dimension (TensorFlow's "SAME", "VALID" and "EXPLICIT" paddings)."""
+    symbols = op.symbols
+    if padding == "SAME":
+        return size if stride == 1 else symbols.calculate("ceil", size, stride)
+    if padding not in ("VALID", "EXPLICIT") or stride < 1:
+        return symbols.new_symbol()
+    # A filter of 3 with dilation 2 reaches over 5: (3 - 1) * 2 + 1.
+    reach = symbols.calculate("add", symbols.product([symbols.calculate("add", kernel, -1), dilation]), 1)
+    whole = symbols.calculate("add", size, sum(pads))
+    # ceil((whole - reach + 1) / stride)
+    return symbols.calculate("ceil", symbols.calculate("add", symbols.difference(whole, reach), 1), stride)
+
+
+def _arrange_in_format(op: Op, batch: int, channels: int, sizes: Sequence[int]) -> Dims:
+    """Arrange sizes in the data format of the op."""
+    channel_axis, _ = _axes_of_format(op, len(sizes))
+    return (batch, channels, *sizes) if channel_axis == 1 else (batch, *sizes, channels)
+
+
+def _convolution_shape_rule(spatial: int, depthwise: bool = False) -> ShapeRule:
+    """Make the rule of a convolution: input, then a filter of (sizes…, channels in, channels out)."""
+
+    def rule(op: Op) -> RuleResult:
+        shape, kernel = op.shape(0), op.shape(1)
+        # HWNC has a different position for the batch, NCHW_VECT_C a different order of the filter (OIHW_VECT_I).
+        if str(op.attr("data_format") or "N")[0] != "N" or "VECT" in str(op.attr("data_format")):
+            return [None]
+        rank = 2 + spatial
+        if (shape is not None and len(shape) != rank) or (kernel is not None and len(kernel) != rank):
+            return [None]
+        shape, kernel = shape or op.symbols.new_symbols(rank), kernel or op.symbols.new_symbols(rank)
+        channels = op.symbols.product(kernel[-2:]) if depthwise else kernel[-1]
+        return [_arrange_in_format(op, shape[0], channels, _windows_along_axes(op, shape, kernel[:-2], spatial))]
+
+    return rule
+
+
+def _infer_dilation(op: Op) -> RuleResult:
+    """`Dilation2D`: a filter of height, width, channels; its dilations are called `rates`."""
+    shape, kernel, strides, rates = op.shape(0), op.shape(1), op.attr("strides"), op.attr("rates")
+    if shape is None or kernel is None or len(shape) != 4 or len(kernel) != 3:
+        return [None]
+    sizes = [
+        _windows_along_axis(op, shape[axis], kernel[axis - 1], strides[axis], rates[axis], op.attr("padding"), ())
+        for axis in (1, 2)
+    ]
+    return [(shape[0], *sizes, shape[3])]
+
+
+def _pooling_shape_rule(spatial: int) -> ShapeRule:
+    """Make the rule of `MaxPool` and the like: `ksize` and `strides` have an entry for every dimension."""
+
+    def rule(op: Op) -> RuleResult:
+        shape, ksize, strides = op.shape(0), op.attr("ksize"), op.attr("strides")
+        return [_pooled_shape(op, shape, ksize, strides, spatial)]
+
+    return rule
+
+
+def _pooled_shape(
+    op: Op, shape: Dims, ksize: Sequence[int] | None, strides: Sequence[int] | None, spatial: int
+) -> Dims:
+    """Return the shape after pooling, dimension by dimension."""
+    if shape is None:
+        return op.symbols.new_symbols(2 + spatial) if "VECT" not in str(op.attr("data_format")) else None
+    if len(shape) != 2 + spatial or not ksize or not strides or len(ksize) != len(shape) or len(strides) != len(shape):
+        return None
+    padding, explicit = op.attr("padding"), op.attr("explicit_paddings") or []
+    sizes = []
+    for axis, size in enumerate(shape):
+        # Batch and channels are not pooled.
+        if ksize[axis] == 1 and strides[axis] == 1 and not explicit[2 * axis : 2 * axis + 2]:
+            sizes.append(size)
+            continue
+        pads = tuple(explicit[2 * axis : 2 * axis + 2]) if padding == "EXPLICIT" else ()
+        sizes.append(_windows_along_axis(op, size, ksize[axis], strides[axis], 1, padding, pads))
+    return tuple(sizes)
+
+
+def _infer_pool_v2(op: Op) -> RuleResult:
+    """`MaxPoolV2`: `ksize` and `strides` are inputs."""
+    return [_pooled_shape(op, op.shape(0), op.known_elements(1), op.known_elements(2), 2)]
+
+
+def _infer_pool_with_argmax(op: Op) -> RuleResult:
+    """`MaxPoolWithArgmax`: values and their positions."""
+    shape = _pooled_shape(op, op.shape(0), op.attr("ksize"), op.attr("strides"), 2)
+    return [shape, shape]
+
+
+def _infer_fractional_pool(op: Op) -> RuleResult:
+    """`FractionalMaxPool`: sizes are divided by ratios."""
+    shape, ratios = op.shape(0), op.attr("pooling_ratio")
+    if shape is None or not ratios or len(ratios) != len(shape):
+        return [None, (op.symbols.new_symbol(),), (op.symbols.new_symbol(),)]
+    sizes = [
+        size if ratio == 1 else int(size / ratio) if size > SYMBOL_LIMIT else op.symbols.new_symbol()
+        for size, ratio in zip(shape, ratios, strict=True)
+    ]
+    return [tuple(sizes), (op.symbols.new_symbol(),), (op.symbols.new_symbol(),)]
+
+
+def _infer_fused_batch_norm(op: Op) -> RuleResult:
+    """`FusedBatchNormV3`: the input's shape, then vectors over the channels, then space reserved for the gradient."""
+    shape = op.shape(0)
+    if shape is None:
+        shape = op.symbols.new_symbols(len(str(op.attr("data_format") or "NHWC")))
+    channel_axis, _ = _axes_of_format(op, 3 if len(shape) == 5 else 2)
+    channels = shape[channel_axis] if len(shape) > channel_axis else op.symbols.new_symbol()
+    # Input and scale have equally many channels, so either may provide the number.
+    if channels <= SYMBOL_LIMIT and (scale := op.shape(1)) is not None and len(scale) == 1:
+        channels = scale[0]
+    y: Dims = shape
+    if len(shape) > channel_axis:
+        y = (*shape[:channel_axis], channels, *shape[channel_axis + 1 :])
+    kept: RuleResult = [None] if op.definition.op.endswith("V3") else []
+    return [y, (channels,), (channels,), (channels,), (channels,), *kept]
+
+
+def _infer_input_gradient(op: Op) -> RuleResult:
+    """`Conv2DBackpropInput`: the sizes of the input, all four or only height and width."""
+    sizes = op.stated_dims(0)
+    if sizes is None or len(sizes) != 2:
+        return [sizes]
+    kernel, gradient = op.shape(1), op.shape(2)
+    batch = gradient[0] if gradient else op.symbols.new_symbol()
+    channels = kernel[2] if kernel is not None and len(kernel) == 4 else op.symbols.new_symbol()
+    return [(batch, channels, *sizes) if op.attr("data_format") == "NCHW" else (batch, *sizes, channels)]
+
+
+CONVOLUTION_RULES: dict[str, ShapeRule] = {
+    "Conv2D": _convolution_shape_rule(2),
+    "_FusedConv2D": _convolution_shape_rule(2),
+    "Conv3D": _convolution_shape_rule(3),
+    "DepthwiseConv2dNative": _convolution_shape_rule(2, depthwise=True),
+    "_FusedDepthwiseConv2dNative": _convolution_shape_rule(2, depthwise=True),
+    "Dilation2D": _infer_dilation,
+    "Conv2DBackpropInput": _infer_input_gradient,
+    **dict.fromkeys(["MaxPool", "AvgPool"], _pooling_shape_rule(2)),
+    **dict.fromkeys(["MaxPool3D", "AvgPool3D"], _pooling_shape_rule(3)),
+    "MaxPoolV2": _infer_pool_v2,
+    "MaxPoolWithArgmax": _infer_pool_with_argmax,
+    "FractionalMaxPool": _infer_fractional_pool,
+    "FractionalAvgPool": _infer_fractional_pool,
+    **dict.fromkeys(["FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"], _infer_fused_batch_norm),
+}
+
+
+# Images: decoding, resizing, boxes.
+
+
+def _infer_suppression_v4(op: Op) -> RuleResult:
+    """`NonMaxSuppressionV4`: indices, padded to the maximum, and the number of valid ones."""
+    most = op.known_size(2) if op.attr("pad_to_max_output_size") else op.symbols.new_symbol()
+    return [(most,), ()]
+
+
+def _infer_suppression_v5(op: Op) -> RuleResult:
+    """`NonMaxSuppressionV5`: indices, scores, number of valid ones."""
+    most = op.known_size(2) if op.attr("pad_to_max_output_size") else op.symbols.new_symbol()
+    return [(most,), (most,), ()]
+
+
+def _infer_combined_suppression(op: Op) -> RuleResult:
+    """`CombinedNonMaxSuppression`: boxes, scores, classes, valid detections of each image."""
+    boxes, each, total = op.shape(0), op.known_number(2), op.known_number(3)
+    batch = boxes[0] if boxes else op.symbols.new_symbol()
+    scores, most = op.shape(1), op.symbols.new_symbol()
+    if total is not None and not op.attr("pad_per_class"):
+        most = total
+    elif (
+        total is not None and each is not None and scores is not None and len(scores) == 3 and scores[2] > SYMBOL_LIMIT
+    ):
+        # At most `each` boxes of every class.
+        most = min(total, each * scores[2])
+    return [(batch, most, 4), (batch, most), (batch, most), (batch,)]
+
+
+def _infer_image_patches(op: Op) -> RuleResult:
+    """`ExtractImagePatches`: every patch becomes channels."""
+    shape, sizes, strides, rates = op.shape(0), op.attr("ksizes"), op.attr("strides"), op.attr("rates")
+    if shape is None or len(shape) != 4 or not sizes:
+        return [None]
+    room = [
+        _windows_along_axis(op, shape[axis], sizes[axis], strides[axis], rates[axis], op.attr("padding"), ())
+        for axis in (1, 2)
+    ]
+    return [(shape[0], *room, op.symbols.product([shape[3], sizes[1], sizes[2]]))]
+
+
+IMAGE_RULES: dict[str, ShapeRule] = {
+    "NonMaxSuppressionV4": _infer_suppression_v4,
+    "NonMaxSuppressionV5": _infer_suppression_v5,
+    "CombinedNonMaxSuppression": _infer_combined_suppression,
+    "ExtractImagePatches": _infer_image_patches,
+}
+
+
+# Losses, embeddings, recurrent cells and the like.
+
+
+def _infer_softmax_loss(op: Op) -> RuleResult:
     """`SoftmaxCrossEntropyWithLogits`: a loss per row, and the gradient."""
     shape = broadcast_dims(op.shape(0), op.shape(1), op.symbols)
     if shape is None or len(shape) != 2:
@@ -14,22 +249,22 @@ def infer_softmax_loss(op: Op) -> RuleResult:
     return [shape[:1], shape]
 
 
-def lstm_cell_shape(op: Op) -> Dims:
+def _lstm_cell_shape(op: Op) -> Dims:
     """Return (batch, cell size): the batch of the input x, the cell size of the previous state."""
     x, state = op.shape(0), op.shape(1)
     return (x[0], state[1]) if x is not None and state is not None and len(x) == len(state) == 2 else state
 
 
-def infer_lstm_cell_gradient(op: Op) -> RuleResult:
+def _infer_lstm_cell_gradient(op: Op) -> RuleResult:
     """`LSTMBlockCellGrad`: gradients of the state, of the four gates together, and of three vectors of peepholes."""
-    shape = lstm_cell_shape(op)
+    shape = _lstm_cell_shape(op)
     if shape is None or len(shape) != 2:
         return [shape, None, None, None, None]
     batch, size = shape
     return [shape, (batch, op.symbols.product([size, 4])), *[(size,)] * 3]
 
 
-def infer_block_lstm(op: Op) -> RuleResult:
+def _infer_block_lstm(op: Op) -> RuleResult:
     """`BlockLSTM`: equal shapes for all outputs; x is (time, batch, inputs), the bias covers four gates."""
     shape, bias = op.shape(1), op.shape(8)
     if shape is None or bias is None or len(shape) != 3 or len(bias) != 1:
@@ -38,7 +273,7 @@ def infer_block_lstm(op: Op) -> RuleResult:
     return [(*shape[:2], op.symbols.quotient(bias, [4]))] * 7
 
 
-def infer_cudnn_rnn(op: Op) -> RuleResult:
+def _infer_cudnn_rnn(op: Op) -> RuleResult:
     """`CudnnRNNV3`: outputs of (time, batch, directions * units), the last states, reserved space."""
     shape, state = op.shape(0), op.shape(1)
     last = state if op.attr("rnn_mode") == "lstm" else ()
@@ -50,7 +285,7 @@ def infer_cudnn_rnn(op: Op) -> RuleResult:
     return [(shape[0], shape[1], units), state, last, None, None]
 
 
-def infer_candidate_sampler(op: Op) -> RuleResult:
+def _infer_candidate_sampler(op: Op) -> RuleResult:
     """`UniformCandidateSampler` and the like: sampled classes, expected counts of true and of sampled classes."""
     shape, count, true = op.shape(0), op.attr("num_sampled"), op.attr("num_true")  # sizes: no outputs are counted
     rows = shape[0] if shape else op.symbols.new_symbol()
@@ -58,11 +293,11 @@ def infer_candidate_sampler(op: Op) -> RuleResult:
 
 
 NETWORK_RULES: dict[str, ShapeRule] = {
-    "SoftmaxCrossEntropyWithLogits": infer_softmax_loss,
-    "LSTMBlockCellGrad": infer_lstm_cell_gradient,
-    "BlockLSTM": infer_block_lstm,
-    "BlockLSTMV2": infer_block_lstm,
-    **dict.fromkeys(["CudnnRNN", "CudnnRNNV2", "CudnnRNNV3"], infer_cudnn_rnn),
+    "SoftmaxCrossEntropyWithLogits": _infer_softmax_loss,
+    "LSTMBlockCellGrad": _infer_lstm_cell_gradient,
+    "BlockLSTM": _infer_block_lstm,
+    "BlockLSTMV2": _infer_block_lstm,
+    **dict.fromkeys(["CudnnRNN", "CudnnRNNV2", "CudnnRNNV3"], _infer_cudnn_rnn),
     **dict.fromkeys(
         [
             "LogUniformCandidateSampler",
@@ -72,6 +307,74 @@ NETWORK_RULES: dict[str, ShapeRule] = {
             "AllCandidateSampler",
             "ThreadUnsafeUnigramCandidateSampler",
         ],
-        infer_candidate_sampler,
+        _infer_candidate_sampler,
     ),
 }
+
+
+# Gradient ops: mostly the shapes of the values whose gradients they compute.
+
+
+def _infer_bias_gradient(op: Op) -> RuleResult:
+    """`BiasAddGrad`: one number for each channel."""
+    shape = op.shape(0)
+    if shape is None or len(shape) < 2:
+        return [(op.symbols.new_symbol(),)]
+    return [(shape[channel_axis_of_format(op.attr("data_format"), len(shape))],)]
+
+
+def _infer_batch_norm_gradient(op: Op) -> RuleResult:
+    """`FusedBatchNormGradV3`: the gradient of the input, of scale and offset, then two empty vectors."""
+    shape = op.shape(1) if op.shape(0) is None else op.shape(0)
+    if shape is None or len(shape) < 4:
+        return [shape, op.shape(2), op.shape(2), (0,), (0,)]
+    channels = (shape[channel_axis_of_format(op.attr("data_format"), len(shape))],)
+    return [shape, channels, channels, (0,), (0,)]
+
+
+def _infer_reduced_axes(op: Op) -> RuleResult:
+    """`BroadcastGradientArgs`: the axes along which each of two shapes was broadcast; a batch is more than one."""
+    left, right = op.value(0), op.value(1)
+    if left is None or right is None:
+        return [(op.symbols.new_symbol(),), (op.symbols.new_symbol(),)]
+    rank = max(len(left), len(right))
+    pairs = list(zip((1,) * (rank - len(left)) + left, (1,) * (rank - len(right)) + right, strict=True))
+    # Two unknown sizes may be equal or not.
+    if any(mine != other and 1 not in (mine, other) for mine, other in pairs):
+        return [(op.symbols.new_symbol(),), (op.symbols.new_symbol(),)]
+    axes = [tuple(axis for axis, pair in enumerate(pairs) if pair[side] == 1) for side in (0, 1)]
+    return [Out((len(each),), each) for each in axes]
+
+
+def _infer_symbolic_gradient(op: Op) -> RuleResult:
+    """`SymbolicGradient`: one gradient per input of the function; the incoming gradients follow these inputs."""
+    count = op.attr_count("Tout")
+    return [each.shape for each in op.ins[:count]]
+
+
+GRADIENT_RULES: dict[str, ShapeRule] = {
+    "BiasAddGrad": _infer_bias_gradient,
+    **dict.fromkeys(["FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"], _infer_batch_norm_gradient),
+    "ResizeBilinearGrad": lambda op: [_resize_gradient_shape(op)],
+    "ResizeBicubicGrad": lambda op: [_resize_gradient_shape(op)],
+    "ResizeNearestNeighborGrad": lambda op: [_resize_nearest_gradient_shape(op)],
+    "BroadcastGradientArgs": _infer_reduced_axes,
+    "SymbolicGradient": _infer_symbolic_gradient,
+}
+
+
+def _resize_gradient_shape(op: Op) -> tuple[int, ...] | None:
+    """Return the shape of the resized image: the inputs are the gradient and the original image."""
+    gradient, image = op.shape(0), op.shape(1)
+    if gradient is None or image is None or len(gradient) != 4 or len(image) != 4:
+        return image
+    return (*image[:3], gradient[3])
+
+
+def _resize_nearest_gradient_shape(op: Op) -> tuple[int, ...] | None:
+    """Return the shape of the image, whose size is an input."""
+    gradient, size = op.shape(0), op.value(1)
+    if gradient is None or len(gradient) != 4:
+        return op.symbols.new_symbols(4)
+    rows, columns = size if size is not None and len(size) == 2 else op.symbols.new_symbols(2)
+    return (gradient[0], rows, columns, gradient[3])

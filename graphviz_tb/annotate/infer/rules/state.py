@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from graphviz_tb.annotate.infer.op import Op, RuleResult, ShapeRule
-from graphviz_tb.annotate.infer.rules.common import handle_holding
-from graphviz_tb.annotate.infer.values import Out, merge_dims
+from graphviz_tb.annotate.infer.op import Op, RuleResult, ShapeRule, handle_holding
+from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT, Contradiction, Dims, Out, join_outputs, merge_dims
 
 
-def infer_variable_shape(op: Op) -> RuleResult:
+def _infer_variable_shape(op: Op) -> RuleResult:
     """`VariableShape`: a vector as long as the rank."""
     shape = op.held_shape(0)
     return [(op.symbols.new_symbol() if shape is None else len(shape),)]
 
 
-def infer_assign(op: Op) -> RuleResult:
+def _infer_assign(op: Op) -> RuleResult:
     """`Assign`: the variable, which takes the shape of the value."""
     # Without validation, a variable takes the shape of any value.
     if op.attr("validate_shape") is False:
@@ -21,44 +20,216 @@ def infer_assign(op: Op) -> RuleResult:
     return [merge_dims(op.shape(0), op.shape(1))]
 
 
-def infer_dequeue(op: Op) -> RuleResult:
+def _infer_dequeue(op: Op) -> RuleResult:
     """`QueueDequeueV2`: one output per component type; shapes are known for queues of one component."""
     count = op.attr_count("component_types")
     # A handle holds only one shape, not one per component.
     return [op.held_shape(0)] if count == 1 else [None] * count
 
 
-def infer_dequeue_many(op: Op) -> RuleResult:
+def _infer_dequeue_many(op: Op) -> RuleResult:
     """`QueueDequeueManyV2`: elements stacked along a new first axis."""
     count, shape = op.attr_count("component_types"), op.held_shape(0)
     return [(op.known_size(1), *shape)] if count == 1 and shape is not None else [None] * count
 
 
-def infer_queue(op: Op) -> RuleResult:
+def _infer_queue(op: Op) -> RuleResult:
     """`FIFOQueueV2`: a handle that holds the shape of its only component."""
     shapes = op.attr("shapes")
     return [handle_holding(shapes[0] if isinstance(shapes, list) and len(shapes) == 1 else None)]
 
 
-def infer_reference_queue(op: Op) -> RuleResult:
+def _infer_reference_queue(op: Op) -> RuleResult:
     """`FIFOQueue`: as `FIFOQueueV2`, by reference to a pair of strings."""
     shapes = op.attr("shapes")
     return [Out((2,), None, shapes[0] if isinstance(shapes, list) and len(shapes) == 1 else None)]
 
 
-def infer_table_lookup(op: Op) -> RuleResult:
+def _infer_table_lookup(op: Op) -> RuleResult:
     """`LookupTableFindV2`: one value per key, of the shape of the default."""
     keys, default = op.shape(1), op.shape(2)
     return [keys if default == () else None]
 
 
 STATE_RULES: dict[str, ShapeRule] = {
-    **dict.fromkeys(["FIFOQueueV2", "RandomShuffleQueueV2", "PaddingFIFOQueueV2", "PriorityQueueV2"], infer_queue),
-    **dict.fromkeys(["FIFOQueue", "RandomShuffleQueue", "PaddingFIFOQueue", "PriorityQueue"], infer_reference_queue),
-    **dict.fromkeys(["QueueDequeue", "QueueDequeueV2"], infer_dequeue),
-    **dict.fromkeys(["QueueDequeueMany", "QueueDequeueManyV2"], infer_dequeue_many),
-    "VariableShape": infer_variable_shape,
-    "Assign": infer_assign,
-    "LookupTableFindV2": infer_table_lookup,
-    "LookupTableFind": infer_table_lookup,
+    **dict.fromkeys(["FIFOQueueV2", "RandomShuffleQueueV2", "PaddingFIFOQueueV2", "PriorityQueueV2"], _infer_queue),
+    **dict.fromkeys(["FIFOQueue", "RandomShuffleQueue", "PaddingFIFOQueue", "PriorityQueue"], _infer_reference_queue),
+    **dict.fromkeys(["QueueDequeue", "QueueDequeueV2"], _infer_dequeue),
+    **dict.fromkeys(["QueueDequeueMany", "QueueDequeueManyV2"], _infer_dequeue_many),
+    "VariableShape": _infer_variable_shape,
+    "Assign": _infer_assign,
+    "LookupTableFindV2": _infer_table_lookup,
+    "LookupTableFind": _infer_table_lookup,
+}
+
+
+# Tensor lists, tensor arrays and stacks: their handles hold the shape of an element, if it is known.
+
+
+def _element_shape_input(op: Op, index: int) -> Dims:
+    """Return the element shape in an input; a scalar of -1 is an unknown rank."""
+    value, shape = op.value(index), op.shape(index)
+    if shape == () or (value is None and shape is None):
+        return None
+    # A size below -1 is invalid, so the input is not a shape.
+    if value is not None and any(-1 > size > SYMBOL_LIMIT for size in value):
+        return None
+    return op.stated_dims(index)
+
+
+def _merge_element_shapes(a: Dims, b: Dims) -> Dims:
+    """Merge the element shapes from two sources; None where they disagree, as the elements of a list may differ."""
+    try:
+        return merge_dims(a, b)
+    except Contradiction:
+        return None
+
+
+def _infer_new_list(op: Op) -> RuleResult:
+    """`TensorListReserve`, `EmptyTensorList`: the element shape is input 0."""
+    return [handle_holding(_element_shape_input(op, 0))]
+
+
+def _infer_list_from_tensor(op: Op) -> RuleResult:
+    """`TensorListFromTensor`: rows of input 0."""
+    shape = op.shape(0)
+    return [handle_holding(_merge_element_shapes(shape[1:] if shape else None, _element_shape_input(op, 1)))]
+
+
+def _infer_list_push(op: Op) -> RuleResult:
+    """`TensorListPushBack`: the list; its element shape may be that of the item, the last input."""
+    return [handle_holding(_merge_element_shapes(op.held_shape(0), op.shape(-1)))]
+
+
+def _infer_list_set_item(op: Op) -> RuleResult:
+    """`TensorListSetItem`: list, position, item."""
+    return [handle_holding(_merge_element_shapes(op.held_shape(0), op.shape(2)))]
+
+
+def _infer_list_pop(op: Op) -> RuleResult:
+    """`TensorListPopBack`: the shorter list, the item."""
+    element = _merge_element_shapes(op.held_shape(0), _element_shape_input(op, 1))
+    return [handle_holding(op.held_shape(0)), element]
+
+
+def _infer_list_get_item(op: Op) -> RuleResult:
+    """`TensorListGetItem`: list, position, element shape."""
+    return [_merge_element_shapes(op.held_shape(0), _element_shape_input(op, 2))]
+
+
+def _infer_list_stack(op: Op) -> RuleResult:
+    """`TensorListStack`: all items along a new first axis."""
+    element = _merge_element_shapes(op.held_shape(0), _element_shape_input(op, 1))
+    count = op.attr("num_elements")
+    length = count if isinstance(count, int) and count >= 0 else op.symbols.new_symbol()
+    return [None if element is None else (length, *element)]
+
+
+def _infer_list_gather(op: Op) -> RuleResult:
+    """`TensorListGather`: list, indices, element shape."""
+    element, indices = _merge_element_shapes(op.held_shape(0), _element_shape_input(op, 2)), op.shape(1)
+    return [None if element is None or indices is None else (*indices, *element)]
+
+
+def _infer_list_concat(op: Op) -> RuleResult:
+    """`TensorListConcat`: rows of all items, and the number of rows of each."""
+    element = op.held_shape(0)
+    lengths = (op.symbols.new_symbol(),)
+    return [(op.symbols.new_symbol(), *element[1:]) if element else None, lengths]
+
+
+def _infer_new_array(op: Op) -> RuleResult:
+    """`TensorArrayV3`: a handle, which holds the element shape, and a flow, which passes it on."""
+    element = op.attr("element_shape")
+    return [Out((2,), None, element), Out((), None, element)]
+
+
+def _infer_array_gather(op: Op) -> RuleResult:
+    """`TensorArrayGatherV3`: handle, indices, flow."""
+    element, indices = _merge_element_shapes(op.held_shape(0), op.attr("element_shape")), op.shape(1)
+    return [None if element is None or not indices else (indices[0], *element)]
+
+
+def _infer_array_gradient(op: Op) -> RuleResult:
+    """`TensorArrayGradV3`: an array like the input."""
+    return [Out((2,), None, op.held_shape(0)), Out((), None, op.held_shape(0))]
+
+
+LIST_RULES: dict[str, ShapeRule] = {
+    "TensorListReserve": _infer_new_list,
+    "EmptyTensorList": _infer_new_list,
+    "TensorListFromTensor": _infer_list_from_tensor,
+    "TensorListScatter": lambda op: [handle_holding(_element_shape_input(op, 2))],
+    "TensorListScatterV2": lambda op: [handle_holding(_element_shape_input(op, 2))],
+    "TensorListPushBack": _infer_list_push,
+    "TensorListSetItem": _infer_list_set_item,
+    "TensorListPopBack": _infer_list_pop,
+    "TensorListGetItem": _infer_list_get_item,
+    "TensorListStack": _infer_list_stack,
+    "TensorListGather": _infer_list_gather,
+    "TensorListConcat": _infer_list_concat,
+    "TensorListConcatV2": _infer_list_concat,
+    "TensorListResize": lambda op: [handle_holding(op.held_shape(0))],
+    "TensorListElementShape": lambda op: [
+        (op.symbols.new_symbol() if op.held_shape(0) is None else len(op.held_shape(0) or ()),)
+    ],
+    "TensorArrayV3": _infer_new_array,
+    "TensorArrayV2": _infer_new_array,
+    "TensorArray": _infer_new_array,
+    "TensorArrayGradV3": _infer_array_gradient,
+    "TensorArrayGatherV3": _infer_array_gather,
+    "TensorArrayGatherV2": _infer_array_gather,
+}
+
+
+# Merges of control flow; for calls of functions see infer/calls.py.
+
+
+def _infer_merge(op: Op) -> RuleResult:
+    """`Merge`: the common part of all inputs, and the index of the chosen one."""
+    if not op.ins:
+        return []
+    merged = op.ins[0]
+    for other in op.ins[1:]:
+        merged = join_outputs(merged, other, op.symbols)
+    return [Out(merged.shape, None, merged.held), ()]
+
+
+CALL_RULES: dict[str, ShapeRule] = {
+    "Merge": _infer_merge,
+    "RefMerge": _infer_merge,
+}
+
+
+# Strings, parsed records, summaries and datasets.
+
+
+def _infer_string_join(op: Op) -> RuleResult:
+    """`StringJoin`: scalars are broadcast to the shape of the remaining inputs."""
+    shapes = [each.shape for each in op.ins]
+    larger = [shape for shape in shapes if shape != ()]
+    return [larger[0] if larger else ()]
+
+
+def _infer_parse_example(op: Op) -> RuleResult:
+    """`ParseExampleV2`: sparse, dense and ragged features of a batch of records (or of one)."""
+    batch: Dims = op.shape(0)
+    if op.definition.op == "ParseSingleExample":
+        batch = ()
+    # The first version has a different attribute for the count.
+    sparse = op.attr_count("Nsparse" if op.definition.op == "ParseExample" else "num_sparse")
+    shapes: list[Dims | Out] = []
+    # Indices of a sparse feature are (count, rank), with the batch as first dimension.
+    rank = None if batch is None else len(batch) + 1
+    shapes += [(op.symbols.new_symbol(), op.symbols.new_symbol() if rank is None else rank) for _ in range(sparse)]
+    shapes += [(op.symbols.new_symbol(),) for _ in range(sparse)]
+    shapes += [(op.symbols.new_symbol() if rank is None else rank,) for _ in range(sparse)]
+    for shape in op.attr("dense_shapes") or []:
+        shapes.append(None if batch is None or shape is None else batch + shape)
+    return shapes
+
+
+RECORD_RULES: dict[str, ShapeRule] = {
+    "StringJoin": _infer_string_join,
+    **dict.fromkeys(["ParseExample", "ParseExampleV2", "ParseSingleExample"], _infer_parse_example),
 }

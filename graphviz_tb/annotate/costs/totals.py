@@ -1,0 +1,333 @@
+"""Costs of weights: parameters and bytes, and the op of the network at which each counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from math import prod
+
+import numpy as np
+
+from graphviz_tb.annotate.costs.formulas import (
+    CountedOp,
+    UnknownShapeError,
+    follows_batch_only,
+    op_cost,
+    size_product,
+    sizes_with_batch,
+)
+from graphviz_tb.annotate.costs.layers import is_partly_counted, layer_cost
+from graphviz_tb.annotate.costs.loops import LoopRounds, loop_conditions, unused_nodes
+from graphviz_tb.annotate.infer.engine import ILL_FORMED_OP_ERRORS, Inference
+from graphviz_tb.annotate.infer.frame import CallFrame
+from graphviz_tb.annotate.infer.op import Op
+from graphviz_tb.annotate.infer.symbols import Out, all_sizes_known
+from graphviz_tb.annotate.shapes import keras_layer_nodes, output_count
+from graphviz_tb.graphs.tensors import output_dtype_lookup
+from graphviz_tb.limits import MAX_CACHED_OPS
+from graphviz_tb.model.costs import COST_ROLES, NO_COST, Cost, Costs
+from graphviz_tb.model.graph import Graph, Mark
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.interpretation import Part, Variable, VariableUse
+from graphviz_tb.model.layers import Layer
+from graphviz_tb.model.tensors import element_size
+from graphviz_tb.ops.roles import ALIAS_OPS, BRANCH_OPS, HANDLE_OPS, LOOP_OPS
+from graphviz_tb.ops.signatures import op_def
+
+FORWARD_ROLE, GRADIENT_ROLE, OPTIMIZER_ROLE = range(len(COST_ROLES))
+COST_ROLE_BY_PART = {Part.GRADIENT: GRADIENT_ROLE, Part.UPDATE: OPTIMIZER_ROLE}  # every other part is forward
+
+
+def _cost_roles_of_nodes(graph: Graph) -> list[int]:
+    """Return an index into `COST_ROLES` for each node."""
+    table = np.array([COST_ROLE_BY_PART.get(part, FORWARD_ROLE) for part in Part])
+    roles: list[int] = table[graph.meaning.part()].tolist()
+    return roles
+
+
+def _iter_weight_costs(inference: Inference) -> Iterator[tuple[int, Cost]]:
+    """Yield the nodes that bring weights of the network, with their costs; a weight of unknown size costs one
+    `unsized`. A node that is a Keras layer brings the weights of its class."""
+    for variable in inference.graph.meaning.variables():
+        if variable.use == VariableUse.STATE:
+            continue
+        elements = _variable_element_count(inference, variable)
+        copy = variable.use == VariableUse.COPY
+        if elements is None:
+            yield variable.node, Cost(unsized=int(bool(variable.users) and not copy))
+        elif copy:
+            yield variable.node, Cost(copied=elements)
+        else:
+            size, decided = element_size(variable.dtype), variable.trainable is not None
+            untrained = elements if variable.trainable is False else 0
+            yield (
+                variable.node,
+                Cost(elements, weight_bytes=elements * size, non_trainable=untrained, undecided=int(not decided)),
+            )
+    for node, layer in keras_layer_nodes(inference.graph).items():
+        dtype = layer.config.get("dtype")
+        size, count = element_size(dtype if isinstance(dtype, str) else ""), layer.parameters
+        kept = layer.non_trainable
+        yield (
+            node,
+            Cost(unsized=1)
+            if count is None
+            else Cost(count, weight_bytes=count * size, non_trainable=kept or 0, undecided=int(kept is None)),
+        )
+
+
+def _variable_element_count(inference: Inference, variable: Variable) -> int | None:
+    """Return the number of elements of a variable; None if it is unknown."""
+    sizes = [] if variable.shape is None else [size for size in variable.shape if size is not None]
+    if variable.shape is not None and len(sizes) == len(variable.shape):
+        return prod(sizes)
+    if not inference.graph.meaning.variable[variable.node]:
+        return None
+    # A handle is a scalar; the shape of the variable is that of its value.
+    out = inference.first_output(variable.node)
+    shape = out.held if inference.op_type(variable.node) in HANDLE_OPS else out.shape
+    return prod(shape or ()) if all_sizes_known(shape) else None
+
+
+def _weight_owners(graph: Graph, roles: Sequence[int]) -> dict[int, int]:
+    """Return the owner of each variable or frozen constant that is drawn as a mark: the first op of the network, in the
+    same graph or body, that uses it.
+
+    Before: `roles` has the role of every node. Only variables outside of the scopes of all such ops are returned, such
+    as the handles of TensorFlow 2; the rest count where they are.
+    """
+    owner_of: dict[int, int] = {}
+    for variable in graph.meaning.variables():
+        node, function = variable.node, graph.function[variable.node]
+        if graph.mark[node] != Mark.WEIGHT:
+            continue
+        users = [user for user in variable.users if roles[user] == FORWARD_ROLE and graph.function[user] == function]
+        if users and not _shares_scope_with_user(graph, node, users):
+            owner_of[node] = users[0]
+    return owner_of
+
+
+def _shares_scope_with_user(graph: Graph, node: int, users: list[int]) -> bool:
+    """Return whether a variable is in the scope of an op that uses it."""
+    scope = graph.name[node].rpartition("/")[0]
+    return bool(scope) and any(graph.name[user].startswith(f"{scope}/") for user in users)
+
+
+# The cost of every op of a graph. A call costs as much as its functions with its arguments: the most expensive branch
+# of several, all rounds of a loop, or one round if their number is unknown.
+
+
+def hierarchy_costs(hierarchy: Hierarchy, inference: Inference, batch: int = 1) -> Costs:
+    """Return the costs of all rows; an unknown size counts as `batch`."""
+    graph = hierarchy.graph
+    bill = CostSummer(inference, batch)
+    nodes = bill.costs_of_nodes()
+    uncounted = dict(sorted(bill.uncounted.items(), key=lambda pair: (-pair[1], pair[0])))
+    roles = _cost_roles_of_nodes(graph)
+    for node, cost in _iter_weight_costs(inference):
+        nodes[node] += cost
+    # Rows without a node are groups.
+    by_row = [roles[node] if node >= 0 else 0 for node in hierarchy.node.tolist()]
+    own = [nodes[node] if node >= 0 else NO_COST for node in hierarchy.node.tolist()]
+    counted = _move_weights_to_users(hierarchy, own, _weight_owners(graph, roles))
+    return Costs(own, counted, hierarchy.end.tolist(), by_row, uncounted, batch)
+
+
+def _move_weights_to_users(hierarchy: Hierarchy, own: list[Cost], used_by: Mapping[int, int]) -> list[Cost]:
+    """Return the costs of rows, with the weights of variables moved to their owners."""
+    counted, rows = list(own), hierarchy.row_of_node.tolist()
+    for variable, user in used_by.items():
+        row, owner = rows[variable], rows[user]
+        if row >= 0 and owner >= 0:
+            counted[owner] += own[row]
+            counted[row] = NO_COST
+    return counted
+
+
+def operation_costs_by_node(inference: Inference, batch: int = 1) -> list[Cost]:
+    """Return the cost of the operations of each node, in node order, without its weights."""
+    return CostSummer(inference, batch).costs_of_nodes()
+
+
+def weight_costs_by_node(inference: Inference) -> dict[int, Cost]:
+    """Return the cost of the weights of a graph, at the nodes where sums count them."""
+    graph = inference.graph
+    used_by = _weight_owners(graph, _cost_roles_of_nodes(graph))
+    weights: dict[int, Cost] = {}
+    for node, cost in _iter_weight_costs(inference):
+        owner = used_by.get(node, node)
+        at = owner if graph.kept[owner] else node
+        weights[at] = weights.get(at, NO_COST) + cost
+    return weights
+
+
+def main_costs_by_name(hierarchy: Hierarchy, costs: Costs) -> dict[str, Cost]:
+    """Return the cost of each node of the main graph."""
+    graph = hierarchy.graph
+    rows = hierarchy.row_of_node.tolist()
+    main = (graph.function < 0).tolist()
+    return {graph.name[node]: costs.own[rows[node]] for node in range(len(graph)) if main[node] and rows[node] >= 0}
+
+
+class CostSummer:
+    """Adds up costs of nodes: in the main graph, and in each frame of a function."""
+
+    def __init__(self, inference: Inference, batch: int) -> None:
+        self.inference = inference
+        self.graph = inference.graph
+        self.batch = batch
+        self.uncounted: Counter[str] = Counter()
+        self._layers = keras_layer_nodes(inference.graph)
+        self._stores: list[bool] = self.graph.meaning.stores.tolist()
+        self._known: dict[tuple[object, ...], Cost] = {}  # by definition, inputs and outputs
+        self._frames: dict[CallFrame, Cost] = {}
+        self._rounds = LoopRounds(inference)
+        self._around = loop_conditions(self.graph)
+        self._idle: list[bool] = (unused_nodes(self.graph) | (self.graph.definition < 0)).tolist()
+        # function ─▶ its nodes
+        self._inside: dict[int, list[int]] = {}
+        for node, function in enumerate(self.graph.function.tolist()):
+            if function >= 0:
+                self._inside.setdefault(function, []).append(node)
+
+    def costs_of_nodes(self) -> list[Cost]:
+        """Return the cost of each node; a node of a function is counted as in the first call that reaches it."""
+        main = self.inference.main
+        frames = {function: self.inference.calls.frames_of(function) for function in self._inside}
+        costs = []
+        for node, function in enumerate(self.graph.function.tolist()):
+            frame = main if function < 0 else frames[function][0]
+            self.inference.infer_outputs(frame, node)
+            costs.append(self.cost_in_frame(frame, node))
+        return costs
+
+    def cost_in_frame(self, frame: CallFrame, node: int) -> Cost:
+        """Return the cost of one node in one frame. Frames that it calls are added up first; recursion counts as
+        nothing."""
+        # A stack, not recursion: calls may be thousands deep.
+        waiting = [frame_of for frame_of in self.opened_frames(frame, node) if frame_of not in self._frames]
+        begun: set[CallFrame] = set()
+        while waiting:
+            sub = waiting[-1]
+            if sub in self._frames:
+                waiting.pop()
+                continue
+            begun.add(sub)
+            inner = self._inside.get(sub.function, [])
+            for each in inner:
+                self.inference.infer_outputs(sub, each)
+            called = dict.fromkeys(callee for each in inner for callee in self.opened_frames(sub, each))
+            # A begun frame below leads back here: recursion counts as nothing.
+            below = [callee for callee in called if callee not in self._frames and callee not in begun]
+            if below:
+                waiting += below
+                continue
+            # All below are known.
+            total = NO_COST
+            for each in inner:
+                total += self._cost_of_all_rounds(sub, each)
+            self._frames[sub] = total
+            waiting.pop()
+        return self._cost_of_all_rounds(frame, node)
+
+    def opened_frames(self, frame: CallFrame, node: int) -> tuple[CallFrame, ...]:
+        """Return the frames opened by a call."""
+        return self.inference.calls.opened.get((frame, node), ())
+
+    def _cost_of_all_rounds(self, frame: CallFrame, node: int) -> Cost:
+        """Return the cost of a node in all rounds of the enclosing loops of control flow v1."""
+        cost = self._cost_of_one_round(frame, node)
+        around = self._around.get(node)
+        if around is None:
+            return cost
+        counts = [None if condition is None else self._rounds.round_count(frame, condition) for condition in around]
+        # An op without operations costs nothing in any round.
+        unknown = None in counts and (cost.flops or not (cost.uncounted or self.inference.op_type(node) in ALIAS_OPS))
+        times = prod(count for count in counts if count is not None)
+        return cost.repeat(times) + (Cost(partial=1) if unknown and not cost.partial else NO_COST)
+
+    def _cost_of_one_round(self, frame: CallFrame, node: int) -> Cost:
+        if called := self.opened_frames(frame, node):
+            return self._call_cost(frame, node, called)
+        if self._idle[node]:
+            return NO_COST
+        ins = self.inference.infer_inputs(frame, node)
+        layer, outs = self._layers.get(node), frame.outs[node]
+        key = (self.inference.definitions.number_of(node), self._stores[node], outs, *ins)
+        cost = None if layer else self._known.get(key)
+        if cost is None:
+            cost = self._operation_cost(node, ins, outs, layer)
+            if not layer and len(self._known) < MAX_CACHED_OPS:
+                self._known[key] = cost
+        if cost.uncounted:
+            self.uncounted[layer.class_name if layer else self.inference.op_type(node)] += 1
+        return cost
+
+    def _operation_cost(self, node: int, ins: list[Out], outs: tuple[Out, ...], layer: Layer | None) -> Cost:
+        """Return the cost of running an op or a layer once."""
+        definition = self.graph.node_def(node)
+        assert definition is not None, "only arguments of functions have none"
+        op = CountedOp(Op(definition, ins, self.inference.symbols), ins, outs, self.batch)
+        done = layer_cost(layer, self.batch) if layer else self._counted_work(op)
+        partial = is_partly_counted(layer) if layer else op.partial
+        alias = definition.op in ALIAS_OPS
+        return Cost(
+            0,
+            *(done or (0, 0)),
+            activation_bytes=0 if alias else self._activation_bytes(op),
+            uncounted=int(done is None),
+            # An unknown size counts as the batch: a guess.
+            guessed=int(any(not all_sizes_known(out.shape) for out in (*ins, *outs) if out.shape is not None)),
+            # An op without operations costs nothing, whatever its sizes.
+            partial=int(done is not None and partial and (any(done) or not alias)),
+            unshaped=int(not alias and not self._stores[node] and _has_unknown_output_size(op)),
+        )
+
+    def _call_cost(self, frame: CallFrame, node: int, called: tuple[CallFrame, ...]) -> Cost:
+        """Return the cost of the functions of a call: the most expensive branch, or all rounds of a loop."""
+        subs = [self._frames.get(sub, NO_COST) for sub in called]
+        op = self.inference.op_type(node)
+        # One branch runs: take the most expensive, so that the cost is an upper bound.
+        if op in BRANCH_OPS:
+            return max(subs, key=lambda cost: cost.flops)
+        total = NO_COST
+        for sub in subs:
+            total += sub
+        if op not in LOOP_OPS:
+            return total
+        rounds = self._rounds.round_count(frame, node)
+        # The condition runs once more than the body; its cost is negligible.
+        return total + Cost(partial=1) if rounds is None else total.repeat(rounds)
+
+    def _counted_work(self, op: CountedOp) -> tuple[int, int] | None:
+        try:
+            return op_cost(op)
+        except (UnknownShapeError, *ILL_FORMED_OP_ERRORS):  # an unknown shape, or one that the op does not accept
+            return None
+
+    def _activation_bytes(self, op: CountedOp) -> int:
+        shaped = [(index, out.shape) for index, out in enumerate(op.outs) if out.shape is not None]
+        if not shaped:
+            return 0
+        dtypes = output_dtype_lookup(op.op.definition)
+        return sum(
+            size_product(sizes_with_batch(shape, op.op.symbols, self.batch)) * element_size(dtypes(index))
+            for index, shape in shaped
+        )
+
+
+KERNEL_OUTPUT_PREFIX = "reserve_space"  # names of outputs kept for the gradient, whose size only the kernel knows
+
+
+def _has_unknown_output_size(op: CountedOp) -> bool:
+    """Return whether the size of an output is unknown, apart from the batch."""
+    definition = op.op.definition
+    if not op.outs:
+        return output_count(definition) != 0
+    known = op_def(definition.op)
+    names = [output.name for output in known.outputs] if known is not None else []
+    return any(
+        not follows_batch_only(out.shape, op.op.symbols)
+        for index, out in enumerate(op.outs)
+        if index >= len(names) or not names[index].startswith(KERNEL_OUTPUT_PREFIX)
+    )

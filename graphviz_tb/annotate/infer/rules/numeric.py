@@ -1,0 +1,245 @@
+"""Elementwise ops: https://www.tensorflow.org/api_docs/python/tf/raw_ops, "supports broadcasting" or of one operand."""
+
+from __future__ import annotations
+
+from graphviz_tb.annotate.infer.op import Op, RuleResult, ShapeRule, merge_all_dims, normalize_axis
+from graphviz_tb.annotate.infer.rules.arrays import concatenate_shapes
+from graphviz_tb.annotate.infer.symbols import Dims, Out, broadcast_dims
+from graphviz_tb.model.tensors import ELEMENT_SIZES
+
+
+def _infer_broadcast_args(op: Op) -> RuleResult:
+    """`BroadcastArgs`: a shape as long as the longer input."""
+    mine, other = op.shape(0), op.shape(1)
+    if mine is None or other is None or not mine or not other:
+        return [(op.symbols.new_symbol(),)]
+    return [(op.symbols.calculate("max", mine[0], other[0]),)]
+
+
+def _infer_ensure_shape(op: Op) -> RuleResult:
+    """`EnsureShape`: the input, with the stated shape."""
+    # The input first: sizes that the op leaves open are those of the input.
+    return [merge_all_dims([op.shape(0), op.attr("shape")])]
+
+
+def _infer_bitcast(op: Op) -> RuleResult:
+    """`Bitcast`: if element sizes differ, the last dimension has the parts of one element."""
+    shape, old, new = op.shape(0), ELEMENT_SIZES.get(op.attr("T") or "", 0), ELEMENT_SIZES.get(op.attr("type") or "", 0)
+    if shape is None or not old or not new:
+        return [None]
+    # float64 as float32 appends a dimension of 2; the reverse removes it.
+    if old > new:
+        return [(*shape, old // new)]
+    return [shape[:-1] if new > old else shape]
+
+
+def _infer_accumulate(op: Op) -> RuleResult:
+    """`AccumulateNV2`: the stated shape, or the shape of the inputs."""
+    shape: Dims = merge_all_dims([*(each.shape for each in op.ins), op.attr("shape")])
+    return [shape]
+
+
+ELEMENTWISE_RULES: dict[str, ShapeRule] = {
+    "AccumulateNV2": _infer_accumulate,
+    "BroadcastArgs": _infer_broadcast_args,
+    "EnsureShape": _infer_ensure_shape,
+    "Bitcast": _infer_bitcast,
+}
+
+
+# Reductions along axes, and segments.
+
+
+def _infer_arg_extreme(op: Op) -> RuleResult:
+    """`ArgMax`: one axis is dropped."""
+    shape = op.shape(0)
+    if shape is None:
+        return [None]
+    axis = normalize_axis(op.known_number(1), len(shape))
+    if axis is None:
+        # One axis is dropped, whichever it is.
+        return [op.symbols.new_symbols(len(shape) - 1) if len(shape) > 0 else ()]
+    return [(*shape[:axis], *shape[axis + 1 :])]
+
+
+def _infer_unsorted_segment(op: Op) -> RuleResult:
+    """`UnsortedSegmentSum`: data, segment ids, number of segments."""
+    shape, ids = op.shape(0), op.shape(1)
+    if shape is None or ids is None or len(ids) > len(shape):
+        return [None]
+    return [(op.known_size(2), *shape[len(ids) :])]
+
+
+REDUCTION_RULES: dict[str, ShapeRule] = {
+    **dict.fromkeys(["ArgMax", "ArgMin"], _infer_arg_extreme),
+    **dict.fromkeys(
+        [
+            "UnsortedSegmentMax",
+            "UnsortedSegmentMin",
+            "UnsortedSegmentProd",
+            "UnsortedSegmentSum",
+            "SegmentMaxV2",
+            "SegmentMinV2",
+            "SegmentProdV2",
+            "SegmentSumV2",
+        ],
+        _infer_unsorted_segment,
+    ),
+}
+
+
+# Matrix products and linear algebra.
+
+
+def _any_flag_set(op: Op, *names: str) -> bool:
+    """Return whether any of some attributes is set."""
+    return any(bool(op.attr(name)) for name in names)
+
+
+def _matrix_product_shape(op: Op, a: Dims, b: Dims, turn_a: bool, turn_b: bool) -> Dims:
+    """Return the rows of `a` and the columns of `b`; an unknown matrix gives an unknown size."""
+    rows = op.symbols.new_symbol() if a is None or len(a) != 2 else a[1 if turn_a else 0]
+    columns = op.symbols.new_symbol() if b is None or len(b) != 2 else b[0 if turn_b else 1]
+    return (rows, columns)
+
+
+def _infer_sparse_matmul(op: Op) -> RuleResult:
+    """`SparseTensorDenseMatMul`: indices, values and shape of the first matrix; the second is dense."""
+    shape, b = op.value(2), op.shape(3)
+    a = shape if shape is not None and len(shape) == 2 else None
+    return [_matrix_product_shape(op, a, b, _any_flag_set(op, "adjoint_a"), _any_flag_set(op, "adjoint_b"))]
+
+
+def _infer_einsum(op: Op) -> RuleResult:
+    """`Einsum`: letters name dimensions, `...` are broadcast."""
+    inputs, _, output = str(op.attr("equation") or "").replace(" ", "").partition("->")
+    letters: dict[str, int] = {}
+    stretched: Dims = ()
+    for term, given in zip(inputs.split(","), op.ins, strict=False):
+        before, dots, after = term.partition("...")
+        named = len(before) + len(after)
+        shape = op.symbols.new_symbols(named) if given.shape is None and not dots else given.shape
+        if shape is None or named > len(shape) or (not dots and named != len(shape)):
+            return [None]
+        stretched = broadcast_dims(stretched, shape[len(before) : len(shape) - len(after)], op.symbols)
+        for letter, size in zip(
+            before + after, (*shape[: len(before)], *shape[len(shape) - len(after) :]), strict=True
+        ):
+            # Symbols are below all numbers: the larger size is the known one, or not a broadcast 1.
+            letters[letter] = max(letters.get(letter, size), size)
+    before, dots, after = output.partition("...")
+    if stretched is None or any(letter not in letters for letter in before + after):
+        return [None]
+    return [(*(letters[name] for name in before), *(stretched if dots else ()), *(letters[name] for name in after))]
+
+
+def _infer_eigen(op: Op) -> RuleResult:
+    """`SelfAdjointEigV2`: values, then vectors."""
+    shape = op.shape(0)
+    if shape is None or len(shape) < 2:
+        return [None, None]
+    return [shape[:-1], shape if op.attr("compute_v") else (0,)]
+
+
+def _infer_qr(op: Op) -> RuleResult:
+    """`Qr`: q and r, full or reduced."""
+    shape = op.shape(0)
+    if shape is None or len(shape) < 2:
+        return [None, None]
+    rows, columns, around = shape[-2], shape[-1], shape[:-2]
+    inner = rows if op.attr("full_matrices") else op.symbols.calculate("min", rows, columns)
+    return [(*around, rows, inner), (*around, inner, columns)]
+
+
+def _infer_svd(op: Op) -> RuleResult:
+    """`Svd`: s, u, v."""
+    shape = op.shape(0)
+    if shape is None or len(shape) < 2:
+        return [None, None, None]
+    rows, columns, around = shape[-2], shape[-1], shape[:-2]
+    least = op.symbols.calculate("min", rows, columns)
+    if not op.attr("compute_uv"):
+        return [(*around, least), None, None]
+    whole = bool(op.attr("full_matrices"))
+    # u and v are square, or as narrow as there are singular values.
+    u, v = (rows, columns) if whole else (least, least)
+    return [(*around, least), (*around, rows, u), (*around, columns, v)]
+
+
+MATRIX_RULES: dict[str, ShapeRule] = {
+    "SparseTensorDenseMatMul": _infer_sparse_matmul,
+    "Einsum": _infer_einsum,
+    "XlaEinsum": _infer_einsum,
+    "SelfAdjointEigV2": _infer_eigen,
+    "Qr": _infer_qr,
+    "Svd": _infer_svd,
+}
+
+
+# Random ops: the shape is an input.
+
+
+def _infer_random_by_rate(op: Op) -> RuleResult:
+    """`RandomGamma`, `RandomPoissonV2`: the shape of input 0, for each rate of input 1."""
+    shape, rates = op.stated_dims(0), op.shape(1)
+    return [None if shape is None or rates is None else shape + rates]
+
+
+RANDOM_RULES: dict[str, ShapeRule] = {
+    "RandomGamma": _infer_random_by_rate,
+    "RandomPoisson": _infer_random_by_rate,
+    "RandomPoissonV2": _infer_random_by_rate,
+}
+
+
+# Quantised ops: values, then their minimum and maximum.
+
+
+def _infer_quantize(op: Op) -> RuleResult:
+    """`QuantizeV2`: a scalar each, or a vector along `axis`."""
+    axis, shape = op.attr("axis"), op.shape(0)
+    if not isinstance(axis, int) or axis == -1:
+        return [shape, (), ()]
+    sizes = (shape[axis],) if shape is not None and axis < len(shape) else (op.symbols.new_symbol(),)
+    return [shape, sizes, sizes]
+
+
+def _infer_quantized_concat(op: Op) -> RuleResult:
+    """`QuantizedConcat`: the axis, values, minima, maxima."""
+    count = (len(op.ins) - 1) // 3
+    values: list[Out] = list(op.ins[1 : 1 + count])
+    return [concatenate_shapes(op, [each.shape for each in values], op.known_number(0)), (), ()]
+
+
+QUANTIZED_RULES: dict[str, ShapeRule] = {
+    "QuantizeV2": _infer_quantize,
+    "Quantize": _infer_quantize,
+    "QuantizedConcat": _infer_quantized_concat,
+}
+
+
+# Sparse and ragged tensors: indices, values and a shape.
+
+
+def _infer_fill_empty_rows(op: Op) -> RuleResult:
+    """`SparseFillEmptyRows`: indices, values, a mask of empty rows, a map from old to new values."""
+    indices, shape = op.shape(0), op.value(2)
+    new, width = (
+        op.symbols.new_symbol(),
+        indices[1] if indices is not None and len(indices) == 2 else op.symbols.new_symbol(),
+    )
+    rows = shape[0] if shape else op.symbols.new_symbol()
+    return [(new, width), (new,), (rows,), (indices[0] if indices else op.symbols.new_symbol(),)]
+
+
+def _infer_ragged_range(op: Op) -> RuleResult:
+    """`RaggedRange`: row splits, then values."""
+    starts = op.shape(0)
+    rows = op.symbols.calculate("add", starts[0], 1) if starts else op.symbols.new_symbol()
+    return [(rows,), (op.symbols.new_symbol(),)]
+
+
+SPARSE_RULES: dict[str, ShapeRule] = {
+    "SparseFillEmptyRows": _infer_fill_empty_rows,
+    "RaggedRange": _infer_ragged_range,
+}

@@ -1,0 +1,179 @@
+"""Rankings of time and memory: the ops and scopes with the most, and how much of the graph was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from graphviz_tb.graphs.calls import count_measured_ops, paths_with_children
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.hierarchy import OP_ROW, SCOPE_ROW, Hierarchy
+from graphviz_tb.model.paths import RowPath, path_address
+from graphviz_tb.model.stats import DeviceUse, RunFigures, Stats
+
+
+@dataclass(frozen=True, slots=True)
+class RankedPlace:
+    """One line of a ranking: address, op type (empty for a group), figures, share of the total."""
+
+    address: str
+    op: str
+    figures: RunFigures
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class StatsSummary:
+    """The run statistics shown by `info`.
+
+    `measured` of `ops` have statistics, counted in each place (`ops` is None if recursion makes it endless); `joined`
+    of the `executions` of the traces have the name of an op, `compiled` of the rest are compiled code without op names,
+    `unmatched` are the remaining names with their time. Each list is sorted, largest first; a scope whose whole value
+    is in one listed scope below it is left out.
+    """
+
+    steps: tuple[str, ...]
+    whole: RunFigures
+    measured: int
+    ops: int | None
+    joined: int
+    executions: int
+    compiled: int
+    ops_by_time: tuple[RankedPlace, ...]
+    ops_by_memory: tuple[RankedPlace, ...]
+    scopes_by_time: tuple[RankedPlace, ...]
+    scopes_by_memory: tuple[RankedPlace, ...]
+    devices: tuple[DeviceUse, ...]
+    unmatched: tuple[tuple[str, float], ...]
+
+
+def summarize_stats(hierarchy: Hierarchy, stats: Stats, most: int = 10) -> StatsSummary:
+    """Return the rankings of `info`, at most `most` lines each."""
+    measured, ops = count_measured_ops(hierarchy, stats)
+    places = _figures_of_ops(hierarchy, stats)
+    scopes = _figures_of_scopes(hierarchy, stats)
+    return StatsSummary(
+        steps=stats.steps,
+        whole=stats.figures(0),
+        measured=measured,
+        ops=ops,
+        joined=stats.joined,
+        executions=stats.executions,
+        compiled=stats.compiled,
+        ops_by_time=_rank_places(hierarchy, stats, places, figures_time, most),
+        ops_by_memory=_rank_places(hierarchy, stats, places, figures_bytes, most),
+        scopes_by_time=_rank_places(
+            hierarchy, stats, _drop_wrapper_scopes(hierarchy, scopes, figures_time), figures_time, most
+        ),
+        scopes_by_memory=_rank_places(
+            hierarchy, stats, _drop_wrapper_scopes(hierarchy, scopes, figures_bytes), figures_bytes, most
+        ),
+        devices=stats.devices,
+        unmatched=stats.unmatched[:most],
+    )
+
+
+PathFigures = list[tuple[RowPath, RunFigures]]
+
+
+def figures_time(figures: RunFigures) -> float:
+    """Return the time in microseconds."""
+    return figures.time
+
+
+def figures_bytes(figures: RunFigures) -> float:
+    """Return the bytes."""
+    return figures.bytes
+
+
+def _figures_of_ops(hierarchy: Hierarchy, stats: Stats) -> PathFigures:
+    """Return every op that was measured, in each place; a call only if nothing inside it was."""
+    inside = stats.measured_call_paths()
+    around = paths_with_children(inside)  # these calls are represented by their contents
+    first = {path[0] for path in inside if len(path) > 1}
+    main = np.flatnonzero(stats.known[: int(hierarchy.end[0])] & (hierarchy.kind[: int(hierarchy.end[0])] == OP_ROW))
+    paths: list[RowPath] = [(row,) for row in main.tolist() if row not in first]
+    paths += [path for path in inside if path not in around]
+    return [(path, stats.figures_at(path)) for path in paths]
+
+
+def _figures_of_scopes(hierarchy: Hierarchy, stats: Stats) -> PathFigures:
+    """Return every scope of the main graph, and every call in each place, with measurements below it."""
+    rows = np.flatnonzero(stats.known[: int(hierarchy.end[0])])
+    groups = [row for row in rows.tolist() if row and (hierarchy.kind[row] == SCOPE_ROW or row in hierarchy.calls)]
+    calls = _calls_around(stats.measured_call_paths())
+    return [((row,), stats.figures(row)) for row in groups] + [(path, stats.figures_at(path)) for path in calls]
+
+
+def _calls_around(paths: Sequence[RowPath]) -> list[RowPath]:
+    """Return the calls along each path, without the first row, which is in the main graph; both lists are sorted.
+
+    >>> _calls_around([(1, 5, 6, 7), (1, 5, 6, 8), (1, 5, 9), (2, 5)])
+    [(1, 5), (1, 5, 6)]
+    """
+    calls: dict[RowPath, None] = {}
+    before: RowPath = ()
+    for path in paths:
+        # The common prefix with the previous path is done, except for that path itself, which may be a call.
+        shared = next(
+            (place for place, (one, other) in enumerate(zip(before, path, strict=False)) if one != other), len(before)
+        )
+        start = min(shared + 1, len(before))
+        calls.update((path[:length], None) for length in range(max(2, start), len(path)))
+        before = path
+    return sorted(calls)
+
+
+def _drop_wrapper_scopes(
+    hierarchy: Hierarchy, places: PathFigures, value: Callable[[RunFigures], float]
+) -> PathFigures:
+    """Drop scopes whose whole value is that of the next scope below, which the ranking would repeat."""
+    # Places are in preorder: the first place below a scope follows it.
+    wrappers = {
+        path
+        for (path, figures), (inner, those) in pairwise(places)
+        if _is_path_inside(hierarchy, inner, path) and value(those) == value(figures)
+    }
+    return [place for place in places if place[0] not in wrappers]
+
+
+def _is_path_inside(hierarchy: Hierarchy, inner: RowPath, outer: RowPath) -> bool:
+    """Return whether a path leads into the group or call at the end of `outer`."""
+    last = len(outer) - 1
+    return inner[:last] == outer[:last] and outer[last] <= inner[last] < int(hierarchy.end[outer[last]])
+
+
+def _rank_places(
+    hierarchy: Hierarchy, stats: Stats, places: PathFigures, value: Callable[[RunFigures], float], most: int
+) -> tuple[RankedPlace, ...]:
+    """Return the places of the largest values, ties in file order; zeros are left out."""
+    # If the total is zero, no place remains below; 1 avoids a division by zero.
+    whole = value(stats.figures(0)) or 1.0
+    # `sorted` is stable: ties keep the order of the file.
+    ranked = sorted((place for place in places if value(place[1]) > 0), key=lambda place: -value(place[1]))
+    return tuple(
+        RankedPlace(path_address(hierarchy, path), op_type_of_row(hierarchy, path[-1]), figures, value(figures) / whole)
+        for path, figures in ranked[:most]
+    )
+
+
+def op_type_of_row(hierarchy: Hierarchy, row: int) -> str:
+    """Return the op type of a row, empty for a group."""
+    node = int(hierarchy.node[row])
+    return hierarchy.graph.op_types[hierarchy.graph.op[node]] if node >= 0 else ""
+
+
+def _library_functions(hierarchy: Hierarchy) -> list[tuple[str, int, int, int]]:
+    """Return the functions of the library: name, ops of the body, number of calls that name it, row."""
+    callers: dict[int, int] = dict.fromkeys(hierarchy.function_rows, 0)
+    for bodies in hierarchy.calls.values():
+        # A call that names a function twice is one caller.
+        for body in {body for _, body in bodies}:
+            callers[body] += 1
+    functions = hierarchy.graph.functions
+    return [
+        (functions[number].name, hierarchy.op_count(row), callers[row], row)
+        for number, row in enumerate(hierarchy.function_rows)
+    ]

@@ -1,0 +1,519 @@
+"""Sums of many steps over groups, in time proportional to the measurements, not to steps times rows."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphviz_tb.annotate.devices import (
+    CANONICAL_DEVICE,
+    STREAM_DEVICE,
+    CountedExecution,
+    Execution,
+    count_executions_once,
+    is_accelerator_device,
+)
+from graphviz_tb.annotate.trace_names import ExecutionPath, TraceNames
+from graphviz_tb.graphs.calls import paths_with_children
+from graphviz_tb.model.columns import Floats, Longs, freeze_array
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.paths import RowPath, function_row_of
+from graphviz_tb.model.stats import COMPILED_LABEL, DeviceUse, Sample, Stats, StepMeasure, median_with_zeros
+from graphviz_tb.model.tensors import Shape, shape_from_proto
+
+if TYPE_CHECKING:
+    from graphviz_tb.proto import RunMetadata
+
+
+class MeasuredChains:
+    """Every row that is or contains a measured row, once per step.
+
+    Rows that contain the same measured rows, such as nested scopes with a single child, form one chain: their figures
+    are equal in every step.
+
+    Before: entries of a `step` and a `row`, sorted, none twice. After: at place i, `chain[i]` contains the entries
+    `first[i] … stop[i]-1` of one step; places are sorted by step; `chain_of[row]` is the chain of a row, -1 if nothing
+    was measured.
+
+    >>> from graphviz_tb.flatten import flatten
+    >>> from graphviz_tb.interpret import interpret
+    >>> from graphviz_tb.fold import fold_graph
+    >>> from graphviz_tb.proto import GraphDef
+    >>> hierarchy = fold_graph(interpret(flatten(GraphDef(node=[{"name": "a/x"}, {"name": "a/y"}]))))
+    >>> # rows: 0 the whole, 1 a, 2 a/x, 3 a/y
+    >>> around = MeasuredChains(hierarchy, np.array([0, 0, 1]), np.array([2, 3, 3]))
+    >>> around.chain_of.tolist(), around.chain.tolist(), around.sums_by_place(np.array([5, 6, 7])).tolist()
+    ([0, 0, 1, 2], [1, 2, 0, 2, 0], [5, 6, 11, 7, 7])
+    """
+
+    def __init__(self, hierarchy: Hierarchy, step: Longs, row: Longs) -> None:
+        # Rows are numbered in preorder: a row holds a slice of the measured rows.
+        measured, own = np.unique(row, return_inverse=True)
+        holds = np.searchsorted(measured, np.arange(len(hierarchy)))
+        ends = np.searchsorted(measured, hierarchy.end)
+        some = np.flatnonzero(ends > holds)
+        # Chains in preorder too: of two that begin with the same measured row, the outer one ends later.
+        slices = holds[some] * (len(measured) + 1) + len(measured) - ends[some]
+        _, outermost, chain_of_some = np.unique(slices, return_index=True, return_inverse=True)
+        self.chain_of = np.full(len(hierarchy), -1, np.int64)
+        self.chain_of[some] = chain_of_some
+        begins, stops = holds[some][outermost], ends[some][outermost]
+        above = hierarchy.parent[some[outermost]].astype(np.int64)
+        self.chains = len(outermost)
+        parent = np.where(above >= 0, self.chain_of[above], -1)
+
+        entry, key = np.arange(len(row)), step * len(measured) + own
+        before = np.full(len(row), -1, np.int64)
+        same = step[1:] == step[:-1]
+        before[1:][same] = own[:-1][same]
+        chain = self.chain_of[row]
+        found, entries = [chain], [entry]
+        # Follow each entry outwards, up to a chain that contains the previous entry too, which has covered the rest.
+        while len(chain):
+            chain = parent[chain]
+            further = (chain >= 0) & (begins[chain] > before)
+            chain, before, entry = chain[further], before[further], entry[further]
+            found.append(chain)
+            entries.append(entry)
+        first = np.concatenate(entries)
+        order = np.argsort(step[first], kind="stable")
+        # The entry from which a chain was reached is its first: earlier entries precede the chain.
+        self.chain, self.first = np.concatenate(found)[order], first[order]
+        self.stop = np.searchsorted(key, step[self.first] * len(measured) + stops[self.chain])
+
+    def sums_by_place(self, values: Longs) -> Longs:
+        """Return the sum over the entries of each place."""
+        total = np.concatenate(([0], np.cumsum(values)))
+        sums: Longs = total[self.stop] - total[self.first]
+        return sums
+
+    def spans_by_place(self, start: Longs, end: Longs) -> Longs:
+        """Return the time from the first start to the last end of each place; 0 if nothing started (`end` is -1)."""
+        last = _slice_maxima(end, self.first, self.stop)
+        before = -_slice_maxima(-start, self.first, self.stop)
+        lengths: Longs = np.where(last >= 0, last - np.minimum(before, last), 0)
+        return lengths
+
+    def step_counts_by_row(self) -> Longs:
+        """Return the number of steps that measured each row of the graph."""
+        counts: Longs = self.chains_to_rows(np.bincount(self.chain, minlength=self.chains))
+        return counts
+
+    def measure_rows(self, values: Longs, steps: int, unit: int = 1) -> StepMeasure:
+        """Return mean, median, least and most of the values of each place over `steps` steps, divided by `unit`; a step
+        without a row counts as 0."""
+        some = np.flatnonzero(values)
+        chain, value = self.chain[some], values[some] / unit
+        count, found = max(1, steps), np.bincount(chain, minlength=self.chains)
+        in_order = value[np.lexsort((value, chain))]
+        first, zeros = np.cumsum(found) - found, count - found
+
+        def value_at_rank(rank: int) -> Floats:
+            """Return the value of each chain at a rank among all steps: first zeros, then measured values."""
+            column = np.zeros(self.chains)
+            beyond = zeros <= rank
+            column[beyond] = in_order[(first + rank - zeros)[beyond]]
+            return column
+
+        mean = np.bincount(chain, value, self.chains) / count
+        middle = (value_at_rank((count - 1) // 2) + value_at_rank(count // 2)) / 2
+        columns = (mean, value_at_rank(0), value_at_rank(count - 1), middle)
+        return StepMeasure(*(freeze_array(self.chains_to_rows(column)) for column in columns))
+
+    def chains_to_rows(self, column: NDArray[Any]) -> NDArray[Any]:
+        """Convert a column of chains to one of rows, 0 if nothing was measured."""
+        return np.append(column, column.dtype.type(0))[self.chain_of]
+
+
+def _slice_maxima(values: Longs, first: Longs, stop: Longs) -> Longs:
+    """Return the greatest value of each slice `first … stop-1`; no slice is empty. Two slices of a power-of-two width
+    cover it, and their maxima are computed by doubling the width (a sparse table).
+
+    >>> _slice_maxima(np.array([3, 1, 4, 1, 5]), np.array([0, 1, 3]), np.array([3, 2, 5])).tolist()
+    [4, 1, 5]
+    """
+    found, width, most = np.zeros(len(first), np.int64), 1, int(np.max(stop - first, initial=0))
+    while width <= most:
+        held = np.flatnonzero((stop - first >= width) & (stop - first < 2 * width))
+        found[held] = np.maximum(values[first[held]], values[stop[held] - width])
+        values = np.maximum(values[:-width], values[width:])
+        width *= 2
+    return found
+
+
+# Turn samples into columns over the rows: first the value of each op, then the sum below each group.
+
+SamplesByPath = Mapping[RowPath, Sample]
+NEVER_STARTED = int(np.iinfo(np.int64).max)
+SAMPLE_QUANTITIES = ("time", "cpu", "accelerator", "enqueue", "bytes")
+ENTRY_FIELDS = ("step", "row", *SAMPLE_QUANTITIES, "start", "end")
+
+
+def _stats_from_samples(hierarchy: Hierarchy, steps: list[SamplesByPath], loose: list[SamplesByPath]) -> Stats:
+    """Return the statistics of all steps.
+
+    Before: for each step the samples by path, and the machinery of calls (`loose`). After: in every column the value of
+    a group is the sum of the rows below it, that of a call the sum of its function; the means of siblings sum to the
+    mean of their group.
+    """
+    inside: list[SamplesByPath] = []
+    entries = [np.zeros((0, len(ENTRY_FIELDS)), np.int64)]
+    shapes: dict[int, tuple[Shape, ...]] = {}
+    library = int(hierarchy.end[0])  # rows of functions follow those of the main graph
+    functions: dict[int, int] = {}
+    for number, (samples, machinery) in enumerate(zip(steps, loose, strict=True)):
+        merged = merge_call_samples(samples, machinery)
+        inside.append({path: sample for path, sample in merged.items() if len(path) > 1 or path[0] >= library})
+        found = sorted(_sum_samples_by_row(hierarchy, merged, functions).items())
+        entries.append(
+            np.array([(number, row, *values) for row, values in found], np.int64).reshape(-1, len(ENTRY_FIELDS))
+        )
+        for path, sample in samples.items():
+            shapes.setdefault(path[-1], sample.shapes)
+    return _build_stats_columns(hierarchy, np.concatenate(entries).T, inside, shapes)
+
+
+def _build_stats_columns(
+    hierarchy: Hierarchy, entries: Longs, inside: list[SamplesByPath], shapes: dict[int, tuple[Shape, ...]]
+) -> Stats:
+    """Build all columns, frozen.
+
+    `entries` are `ENTRY_FIELDS` of every row measured in a step, and of enclosing calls.
+    """
+    column = dict(zip(ENTRY_FIELDS, entries, strict=True))
+    around = MeasuredChains(hierarchy, column["step"], column["row"])
+
+    def measure(name: str) -> StepMeasure:
+        # Traces count nanoseconds, users see microseconds.
+        return around.measure_rows(around.sums_by_place(column[name]), len(inside), 1 if name == "bytes" else 1000)
+
+    ordinary, counts = hierarchy.is_ordinary_op, around.step_counts_by_row()
+    seen = np.zeros(len(hierarchy), bool)
+    seen[column["row"]] = True
+    return Stats(
+        steps=tuple(str(step) for step in range(len(inside))),
+        time=measure("time"),
+        span=around.measure_rows(around.spans_by_place(column["start"], column["end"]), len(inside), 1000),
+        bytes=measure("bytes"),
+        cpu=measure("cpu").median,
+        accelerator=measure("accelerator").median,
+        enqueue=measure("enqueue").median,
+        measured=_sums_below_rows(hierarchy, (seen & ordinary).astype(np.int64)),
+        ops=_sums_below_rows(hierarchy, ordinary.astype(np.int64)),
+        known=freeze_array(counts > 0),
+        end=hierarchy.end,
+        shapes={row: step_shapes for row, step_shapes in shapes.items() if step_shapes},
+        inside=tuple(inside),
+        counts=freeze_array(counts),
+    )
+
+
+def merge_call_samples(samples: SamplesByPath, machinery: SamplesByPath) -> SamplesByPath:
+    """Replace the own time of a call by the samples inside it; the machinery of a call counts as time of the call."""
+    # Every call in which something was measured.
+    around = paths_with_children(sorted({*samples, *machinery})) | set(machinery)
+    sample_at: dict[RowPath, Sample] = {}
+    for path, sample in samples.items():
+        # Start and end stay, as they describe the whole call.
+        if path in around:
+            sample = replace(sample, time=0, cpu=0, accelerator=0, enqueue=0, bytes=0)
+        sample_at[path] = sample
+    for path, sample in machinery.items():
+        sample_at[path] = _add_samples(sample_at[path], sample) if path in sample_at else sample
+    return sample_at
+
+
+def _add_samples(sample: Sample, other: Sample) -> Sample:
+    """Add two samples of one path."""
+    return Sample(
+        time=sample.time + other.time,
+        cpu=sample.cpu + other.cpu,
+        accelerator=sample.accelerator + other.accelerator,
+        enqueue=sample.enqueue + other.enqueue,
+        start=min(sample.start, other.start),
+        end=max(sample.end, other.end),
+        bytes=sample.bytes + other.bytes,
+        shapes=sample.shapes or other.shapes,
+        executions=sample.executions + other.executions,
+    )
+
+
+def _sum_samples_by_row(
+    hierarchy: Hierarchy, samples: SamplesByPath, functions: dict[int, int]
+) -> dict[int, list[int]]:
+    """Sum the quantities, and merge start and end, of one step by row: each sample counts for its op and for every
+    enclosing call. `functions` caches the function of each row for the next step.
+
+    If a function is on the path twice (recursion), only the innermost place counts, so that nothing counts twice in one
+    group.
+    """
+    by_row: dict[int, list[int]] = {}
+    for path, sample in samples.items():
+        for row in path:
+            if row not in functions:
+                functions[row] = function_row_of(hierarchy, row)
+            if row not in by_row:
+                by_row[row] = [0, 0, 0, 0, 0, NEVER_STARTED, -1]
+        # A path leads inwards: the later of two rows in one function replaces the earlier.
+        for row in {functions[row]: row for row in path}.values():
+            values = by_row[row]
+            for place, name in enumerate(SAMPLE_QUANTITIES):
+                values[place] += getattr(sample, name)
+            if sample.start >= 0:
+                values[-2:] = min(values[-2], sample.start), max(values[-1], sample.end)
+    return by_row
+
+
+def _sums_below_rows(hierarchy: Hierarchy, own: Longs) -> Longs:
+    """Return, for each row, the sum of `own` over the row and everything below it."""
+    # Rows are in preorder: a row and everything below it is the slice row … end[row].
+    total = np.concatenate(([0], np.cumsum(own)))
+    sums: Longs = freeze_array(total[hierarchy.end] - total[np.arange(len(own))])
+    return sums
+
+
+# Run statistics: traces of steps (RunMetadata) joined with the rows of a hierarchy.
+#
+# read      entries of a trace become executions by device
+# count     each execution counts once: streams, copies and enqueue are distinguished (devices.py)
+# place     names become paths, through inlined functions and lowered loops (trace_names.py)
+# gather    executions of one path in one step become a sample
+# sum up    samples become columns over rows, groups by prefix sums, steps by median, mean, least and most
+
+
+@dataclass(frozen=True, slots=True)
+class StatsOptions:
+    """Options for joining statistics.
+
+    `tensorboard`: count as TensorBoard does (docs/statistics.md). `keep_warm_up`: the first step counts, however slow.
+    """
+
+    tensorboard: bool = False
+    keep_warm_up: bool = False
+
+
+DEFAULT_STATS_OPTIONS = StatsOptions()
+# Limits for one execution: larger values are not measurements, and the sum of a million still fits into 64 bits.
+# nanoseconds: three hours, and the year 2116; bytes: eight terabytes
+MAX_DURATION_NS, MAX_START_NS, MAX_ALLOCATION_BYTES = 10**13, 2**62, 2**43
+WARM_UP_FACTOR = 3  # times the median of the later steps; steps of one program seldom differ by more than half
+
+
+@dataclass(slots=True)
+class JoinedTrace:
+    """One trace, joined: samples by path, the time of names without an op in the graph, and counts of executions."""
+
+    samples: dict[RowPath, Sample] = field(default_factory=dict)
+    loose: dict[RowPath, Sample] = field(default_factory=dict)
+    unmatched: dict[str, int] = field(default_factory=dict)
+    joined: int = 0
+    executions: int = 0
+    compiled: int = 0
+
+
+def join_statistics(
+    hierarchy: Hierarchy,
+    traces: Sequence[RunMetadata],
+    options: StatsOptions = DEFAULT_STATS_OPTIONS,
+    names: Sequence[str] = (),
+) -> Stats:
+    """Return the statistics of every row.
+
+    Before: one trace for each step (`names` are their tags). After: sums over the executions of an op, means over the
+    steps; executions whose name no op of the graph has are in `unmatched`.
+
+    >>> from graphviz_tb.flatten import flatten
+    >>> from graphviz_tb.interpret import interpret
+    >>> from graphviz_tb.fold import fold_graph
+    >>> from graphviz_tb.proto import GraphDef, RunMetadata
+    >>> nodes = [{"name": "layer/x", "op": "Relu"}, {"name": "layer/y", "op": "Abs"}]
+    >>> hierarchy = fold_graph(interpret(flatten(GraphDef(node=nodes))))
+    >>> entry = {"node_name": "layer/x", "all_start_micros": 10, "all_end_rel_micros": 3}
+    >>> trace = RunMetadata(step_stats={"dev_stats": [{"device": "/device:CPU:0", "node_stats": [entry]}]})
+    >>> figures = join_statistics(hierarchy, [trace]).figures(1)
+    >>> hierarchy.name[1], figures.time, figures.coverage
+    ('layer', 3.0, 0.5)
+    """
+    reads = [executions_by_device(trace, options) for trace in traces]
+    # `reads` has all devices, for the list of devices; only those that count are joined.
+    every = [
+        {device: executions for device, executions in read.items() if is_joined_device(device, options)}
+        for read in reads
+    ]
+    finder = TraceNames(hierarchy, options.tensorboard)
+    # All steps together: the majority of names decides which function ran outside of any call.
+    places = finder.execution_paths(
+        execution.name for read in every for executions in read.values() for execution in executions
+    )
+    steps = [join_executions(counted_executions(read, options), places) for read in every]
+    labels = tuple(names) or tuple(str(number) for number in range(len(traces)))
+    warm_up = "" if options.keep_warm_up or options.tensorboard else _warm_up_step(labels, steps)
+    if warm_up:
+        steps, labels, reads = steps[1:], labels[1:], reads[1:]
+    stats = _stats_from_samples(hierarchy, [step.samples for step in steps], [step.loose for step in steps])
+    return replace(
+        stats,
+        steps=labels,
+        devices=_device_uses(reads, options),
+        unmatched=tuple(
+            sorted(_mean_unmatched_times(steps).items(), key=lambda execution: (-execution[1], execution[0]))
+        ),
+        joined=sum(step.joined for step in steps),
+        executions=sum(step.executions for step in steps),
+        compiled=sum(step.compiled for step in steps),
+        warm_up=warm_up,
+    )
+
+
+def _warm_up_step(labels: Sequence[str], steps: Sequence[JoinedTrace]) -> str:
+    """Return the name of the first step if it took more than `WARM_UP_FACTOR` times the median of the later ones, else
+    "".
+
+    Such a step traced, compiled and allocated for the later ones.
+    """
+    # With two steps there is no telling which one is unusual.
+    times = [sum(sample.time for sample in step.samples.values()) for step in steps]
+    return labels[0] if len(times) > 2 and times[0] > WARM_UP_FACTOR * median_with_zeros(times[1:]) else ""
+
+
+def executions_by_device(trace: RunMetadata, options: StatsOptions) -> dict[str, list[Execution]]:
+    """Return the entries of a trace by device."""
+    read = _times_in_microseconds if options.tensorboard else _times_in_nanoseconds
+    entries: dict[str, list[Execution]] = defaultdict(list)
+    for device in trace.step_stats.dev_stats:
+        kernels = bool(STREAM_DEVICE.match(device.device))
+        entries[device.device].extend(_execution_of_entry(entry, *read(entry), kernels) for entry in device.node_stats)
+    return dict(entries)
+
+
+def _times_in_nanoseconds(entry: Any) -> tuple[int, int]:
+    """Return start and length of an entry in nanoseconds; older traces only have microseconds."""
+    # Proto3 has no absent numbers: 0 is a field that was not written.
+    start = entry.all_start_nanos or 1000 * entry.all_start_micros
+    return start, entry.all_end_rel_nanos or 1000 * entry.all_end_rel_micros
+
+
+def _times_in_microseconds(entry: Any) -> tuple[int, int]:
+    """Return start and length of an entry as TensorBoard reads them: whole microseconds, in nanoseconds."""
+    return 1000 * entry.all_start_micros, 1000 * entry.all_end_rel_micros
+
+
+def _execution_of_entry(entry: Any, start: int, time: int, kernel: bool = False) -> Execution:
+    """Convert one entry. Allocations that are not positive do not count; for a `kernel` the label is its own name."""
+    outputs = entry.output
+    return Execution(
+        name=entry.node_name,
+        start=min(max(0, start), MAX_START_NS),
+        time=min(max(0, time), MAX_DURATION_NS),
+        bytes=min(sum(use.total_bytes for use in memory if use.total_bytes > 0), MAX_ALLOCATION_BYTES)
+        if (memory := entry.memory)
+        else 0,
+        compiled=entry.timeline_label == COMPILED_LABEL,
+        shapes=tuple(shape_from_proto(output.tensor_description.shape) for output in outputs) if len(outputs) else None,
+        thread=entry.thread_id,
+        label=entry.timeline_label if kernel else "",
+        waited=min(max(0, start - (entry.scheduled_nanos or 1000 * entry.scheduled_micros or start)), MAX_DURATION_NS),
+    )
+
+
+def is_joined_device(device: str, options: StatsOptions) -> bool:
+    """Return whether a device takes part; TensorBoard only accepts names `device:TYPE:N`."""
+    return bool(CANONICAL_DEVICE.search(device)) if options.tensorboard else True
+
+
+def counted_executions(read: dict[str, list[Execution]], options: StatsOptions) -> list[CountedExecution]:
+    """Return the executions that count, each once; TensorBoard counts all that it accepts."""
+    if not options.tensorboard:
+        return count_executions_once(read)
+    how = {device: "accelerator" if is_accelerator_device(device) else "cpu" for device in read}
+    return [
+        CountedExecution(execution, how[device], device)
+        for device, executions in read.items()
+        for execution in executions
+    ]
+
+
+def join_executions(counted: Iterable[CountedExecution], places: dict[str, ExecutionPath]) -> JoinedTrace:
+    """Merge executions to one sample per path; the machinery of calls is separate, in `loose`."""
+    step = JoinedTrace()
+    by_path: dict[tuple[RowPath, bool], list[CountedExecution]] = defaultdict(list)
+    for each in counted:
+        step.executions += 1
+        place = places.get(each.execution.name)
+        if place is None:
+            name = each.execution.name
+            step.compiled += each.execution.compiled
+            step.unmatched[name] = step.unmatched.get(name, 0) + each.execution.time
+            continue
+        step.joined += 1
+        by_path[place.path, place.within].append(each)
+    for (path, within), all_of_path in by_path.items():
+        (step.loose if within else step.samples)[path] = _sample_of_executions(all_of_path)
+    return step
+
+
+def _sample_of_executions(counted: list[CountedExecution]) -> Sample:
+    """Merge all executions of one op in one step: times add up, bytes are those of the largest execution.
+
+    The span is that of the executions that count, or of the enqueue if there are none.
+    """
+    times = {"cpu": 0, "accelerator": 0, "enqueue": 0}
+    for each in counted:
+        times[each.how] += each.execution.time
+    # For an op with kernels, the entry of the host only shows when they were enqueued.
+    real = [each.execution for each in counted if each.how != "enqueue"] or [each.execution for each in counted]
+    shapes = next((each.execution.shapes for each in counted if each.execution.shapes is not None), ())
+    return Sample(
+        time=times["cpu"] + times["accelerator"],
+        cpu=times["cpu"],
+        accelerator=times["accelerator"],
+        enqueue=times["enqueue"],
+        start=min(each.start for each in real),
+        end=max(each.start + each.time for each in real),
+        bytes=max(each.execution.bytes for each in counted),
+        shapes=shapes or (),
+        executions=len(real),
+    )
+
+
+def _mean_unmatched_times(steps: list[JoinedTrace]) -> dict[str, float]:
+    """Return the time of names without an op in the graph, mean over the steps."""
+    mean: dict[str, float] = defaultdict(float)
+    # Nanoseconds to microseconds, a step without the name as zero.
+    for step in steps:
+        for name, time in step.unmatched.items():
+            mean[name] += time / 1000 / len(steps)
+    return mean
+
+
+def _device_uses(reads: list[dict[str, list[Execution]]], options: StatsOptions) -> tuple[DeviceUse, ...]:
+    """Return the use of each device of the traces, in order of appearance."""
+    total: dict[str, list[int]] = {}
+    for read in reads:
+        for device, executions in read.items():
+            use = total.setdefault(device, [0, 0])
+            use[0] += len(executions)
+            use[1] += sum(execution.time for execution in executions)
+    steps = max(1, len(reads))
+    streamed = {device.partition("/stream:")[0] for device in total if "/stream:" in device and device[-4:] != ":all"}
+    return tuple(
+        DeviceUse(
+            device,
+            use[0],
+            use[1] / 1000 / steps,
+            is_joined_device(device, options) and not _repeats_streams(device, streamed),
+        )
+        for device, use in total.items()
+    )
+
+
+def _repeats_streams(device: str, streamed: set[str]) -> bool:
+    """Return whether a device repeats executions of numbered streams; `streamed` are the devices with such streams."""
+    head, _, part = device.rpartition("/")
+    return part in ("memcpy", "stream:all") and head in streamed

@@ -1,0 +1,196 @@
+"""Lay a picture out: open groups, their order, all text, all coordinates.
+
+open ▶ arrange ▶ view ▶ place
+
+If the user did not choose which groups are open, groups are closed again, last opened first, until the names are
+legible on a laptop screen. The number that stays open is found by bisection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+from graphviz_tb.arrange.level import ArrangeOptions
+from graphviz_tb.arrange.picture import LevelArranger, arrange_levels
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.measure import OP_FONT_PX
+from graphviz_tb.model.metagraph import Metagraph
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.model.paths import RowPath
+from graphviz_tb.model.scene import Scene
+from graphviz_tb.model.view import View
+from graphviz_tb.open.first_picture import MIN_PICTURE_BOXES
+from graphviz_tb.open.groups import OpenSet, lone_members, open_groups, shows_one_member, unlisted_notices
+from graphviz_tb.options import PictureOptions
+from graphviz_tb.place import FrameCache, place
+from graphviz_tb.words.view import NodeLabels, build_view
+
+if TYPE_CHECKING:
+    from graphviz_tb.api.base_model import BaseModel
+    from graphviz_tb.model.subject import PictureStages
+
+LAPTOP_SCREEN_PX = (1440, 840)  # px: a laptop's window, in which a picture should be seen as a whole
+SHEET_MARGINS_PX = (48, 96)  # px taken by the margins and the title of a sheet
+MIN_OPEN_UNITS = 2  # the whole graph, and the first group opened in it
+# name heights in px: read easily, with some effort, just about
+LEGIBLE_NAME_PX, SMALLER_NAME_PX, SMALLEST_NAME_PX = 8, 7, 6
+
+SecondLine = Callable[[RowPath], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A picture without colours. `notices` report what was odd on the way."""
+
+    opened: OpenSet
+    view: View
+    scene: Scene
+    notices: tuple[Notice, ...]
+
+
+def lay_out_picture(model: BaseModel, options: PictureOptions, second: SecondLine) -> Layout:
+    """Lay a picture out. `second` gives the colouring's text for the second line of a closed box.
+
+    If the user left the open groups unset, some are closed where that makes the names legible on a screen.
+    """
+    with model.report.stage("open"):
+        opened, notices = open_groups(model.hierarchy, _metagraph_function(model, options), options, model.names)
+    layout = _lay_out_legibly(model, options, second, opened)
+    return replace(layout, notices=(*notices, *layout.notices))
+
+
+def groups_opened_by_picture(
+    model: BaseModel, options: PictureOptions, picture: PictureStages | None = None
+) -> tuple[OpenSet, tuple[Notice, ...]]:
+    """Return the groups that a picture opens, outer ones first, and notices about the choice."""
+    if _is_opening_automatic(options):
+        # Laid out first: fewer groups may be open than were chosen.
+        opened = (picture or model.picture(options)).opened
+        return opened, unlisted_notices(model.hierarchy, opened)
+    return open_groups(model.hierarchy, _metagraph_function(model, options), options, model.names)
+
+
+def _metagraph_function(model: BaseModel, options: PictureOptions) -> Callable[[RowPath], Metagraph]:
+    """Return the metagraph function to use: with one member per stack if the options allow it."""
+    return model.member_metagraph if shows_one_member(options) else model.metagraph
+
+
+def _lay_out_legibly(model: BaseModel, options: PictureOptions, second: SecondLine, opened: OpenSet) -> Layout:
+    """Lay out with these groups open, or fewer if the user did not say which to open."""
+    frames = FrameCache()
+    layout = _lay_out_open_groups(model, options, second, opened, frames)
+    return _close_until_legible(model, options, second, layout, frames) if _is_opening_automatic(options) else layout
+
+
+def _is_opening_automatic(options: PictureOptions) -> bool:
+    """Return whether the user left open which groups are open."""
+    return not options.open and not options.open_all and options.depth == "auto"
+
+
+def _lay_out_open_groups(
+    model: BaseModel, options: PictureOptions, second: SecondLine, opened: OpenSet, frames: FrameCache | None = None
+) -> Layout:
+    """Lay out with these groups open. Groups that look as in an earlier layout reuse their frame in `frames`."""
+    hierarchy, report = model.hierarchy, model.report
+    alone = lone_members(hierarchy, opened, options)
+    members = alone or {}
+    metagraph = model.member_metagraph if members else model.metagraph
+    with report.stage("arrange"):
+        lay = LevelArranger(ArrangeOptions(options.engine, wrap=options.wrap), model.arrangements)
+        skeletons = arrange_levels(hierarchy, metagraph, opened, lay, members)
+    with report.stage("view"):
+        labels = NodeLabels(hierarchy, second, alone=alone is not None)
+        view = build_view(hierarchy, metagraph, opened, skeletons, labels, options.max_annotations, members)
+    with report.stage("place"):
+        scene = place(view, options, frames)
+    # Equal metagraphs share one skeleton, so its notices occur several times.
+    odd = dict.fromkeys(notice for skeleton in skeletons.values() for notice in skeleton.notices)
+    return Layout(opened, view, scene, (*odd, *lay.notices()))
+
+
+def _close_until_legible(
+    model: BaseModel, options: PictureOptions, second: SecondLine, layout: Layout, frames: FrameCache
+) -> Layout:
+    """Close as few of the last-opened groups as it takes to make the names legible.
+
+    The first opened group stays open. Smaller names are accepted before a stack is hidden, still smaller ones before no
+    stack shows a member or too few boxes are left. If nothing helps, all groups stay open.
+    """
+    # In opening order, so that every prefix contains the groups around each of its groups. A stack and its shown member
+    # open as one unit.
+    units = list(_opening_units(model.hierarchy, layout.opened, options).values())
+
+    @cache  # every bisection starts in the middle
+    def lay_out_first(count: int) -> Layout:
+        fewer = dict.fromkeys(path for unit in units[:count] for path in unit)
+        return _lay_out_open_groups(model, options, second, fewer, frames)
+
+    seen, opened = _count_drawn_stacks(layout.scene)
+    for least, stacks in (
+        (LEGIBLE_NAME_PX, seen),
+        (SMALLER_NAME_PX, seen),
+        (LEGIBLE_NAME_PX, 0),
+        (SMALLEST_NAME_PX, 0),
+    ):
+        fewer = _largest_legible_layout(layout, lay_out_first, len(units), least)
+        left, left_open = _count_drawn_stacks(fewer.scene)
+        if _count_closed_boxes(fewer.scene) >= MIN_PICTURE_BOXES and left >= stacks and left_open >= min(1, opened):
+            return fewer
+    return layout
+
+
+def _largest_legible_layout(layout: Layout, first: Callable[[int], Layout], count: int, least: int) -> Layout:
+    """Return the layout with most groups open whose names have `least` px on a screen.
+
+    `layout` has all `count` groups open; `first(n)` lays out with the first n.
+    """
+    if is_legible(layout.scene, least):
+        return layout
+    best, low, high = layout, MIN_OPEN_UNITS, count - 1  # the answer is between low and high
+    while low <= high:
+        # Bisection assumes that closing a group never makes a sheet larger: 7 layouts for 100 open groups.
+        count = (low + high + 1) // 2
+        tried = first(count)
+        if is_legible(tried.scene, least) or count == MIN_OPEN_UNITS:
+            best, low = tried, count + 1
+        else:
+            high = count - 1
+    return best
+
+
+def _opening_units(hierarchy: Hierarchy, opened: OpenSet, options: PictureOptions) -> dict[RowPath, list[RowPath]]:
+    """Return the groups that open as one box, keyed by the group that owns the box.
+
+    A stack, a group that holds nothing else, and the member that is shown form one unit; any other group is a unit.
+    """
+    members = lone_members(hierarchy, opened, options) or {}
+    box = {member: path for path, member in members.items()}  # of nested stacks the outermost is last
+    units: dict[RowPath, list[RowPath]] = {}
+    for path in opened:
+        units.setdefault(box.get(members.get(path, path), path), []).append(path)
+    return units
+
+
+def is_legible(scene: Scene, least: int) -> bool:
+    """Return whether op names have at least `least` px when the sheet is fitted to a screen."""
+    # The tighter side decides; `scale` is sheet px per screen px.
+    scale = max(
+        (scene.width + SHEET_MARGINS_PX[0]) / LAPTOP_SCREEN_PX[0],
+        (scene.height + SHEET_MARGINS_PX[1]) / LAPTOP_SCREEN_PX[1],
+    )
+    return least * scale <= OP_FONT_PX
+
+
+def _count_drawn_stacks(scene: Scene) -> tuple[int, int]:
+    """Return the number of stacks in a picture, and of those that show a member."""
+    stacks = [box.open for box in scene.boxes if box.sheets > 0]
+    return len(stacks), sum(stacks)
+
+
+def _count_closed_boxes(scene: Scene) -> int:
+    """Return the number of closed boxes in the main area."""
+    return sum(not box.open and box.area == "main" for box in scene.boxes)

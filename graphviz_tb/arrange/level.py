@@ -1,0 +1,296 @@
+"""Split a level into unconnected pieces, the input of an engine."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from graphviz_tb.arrange.acyclic import arcs_to_turn
+from graphviz_tb.arrange.cache import SkeletonCache, skeleton_key
+from graphviz_tb.arrange.component import ArrangeOptions, Component, Engine, Ranks
+from graphviz_tb.arrange.layered import layered_ranks
+from graphviz_tb.arrange.lines import (
+    ArrangeLine,
+    PortConstraints,
+    child_port_constraints,
+    drawn_bridges,
+    drawn_edges,
+    frame_port_items,
+    frame_ports,
+    level_lines,
+)
+from graphviz_tb.arrange.main_path import main_path
+from graphviz_tb.arrange.plain_rows import TooManyBends, arrange_plain_rows, is_too_large
+from graphviz_tb.arrange.shelves import HALF_OP_WIDTH, RANK_HEIGHT, WAYPOINT_WIDTH, pack_shelves
+from graphviz_tb.arrange.wrap import COLUMN_GUTTER, NO_BUS, carry_breaks, column_breaks, join_buses, wrap_ranks
+from graphviz_tb.errors import UnknownChoice
+from graphviz_tb.graphs.traversal import union_root, unite_sets
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.metagraph import Metagraph
+from graphviz_tb.model.skeleton import PortSlot, Skeleton, Wire
+
+
+@dataclass(frozen=True, slots=True)
+class LevelComponent:
+    """One connected piece: its items and lines in the level, and the piece as the engine sees it."""
+
+    items: tuple[int, ...]
+    lines: tuple[int, ...]
+    part: Component
+
+
+def _connected_pieces(
+    items: Sequence[int], arcs: Sequence[tuple[int, int]], first: Sequence[int], last: Sequence[int]
+) -> list[LevelComponent]:
+    """Split a level into connected pieces in the order of their first item; the piece with all ports comes first.
+
+    `arcs` (source, target) have no cycle; `first`, `last` are the ports on the two flow sides.
+
+    >>> [_number_piece.items for _number_piece in _connected_pieces([0, 1, 2], [(0, 2)], [], [])]
+    [(0, 2), (1,)]
+    """
+    head = {item: item for item in items}
+    hung = [*first, *last]  # all ports
+    # All ports are on one frame: join them.
+    for source, target in [*arcs, *((hung[0], other) for other in hung[1:])]:
+        unite_sets(head, source, target)
+    members: dict[int, list[int]] = {union_root(head, hung[0]): []} if hung else {}  # the first key
+    for item in items:
+        members.setdefault(union_root(head, item), []).append(item)
+    inside: dict[int, list[int]] = {key: [] for key in members}
+    for index, (source, _) in enumerate(arcs):
+        inside[union_root(head, source)].append(index)
+    ends = (frozenset(first), frozenset(last))
+    return [_number_piece(members[key], inside[key], arcs, *ends) for key in members]
+
+
+def _number_piece(
+    items: list[int],
+    lines: list[int],
+    arcs: Sequence[tuple[int, int]],
+    first: frozenset[int],
+    last: frozenset[int],
+) -> LevelComponent:
+    """Number the items of one piece from 0."""
+    local = {item: place for place, item in enumerate(items)}
+    edges = tuple((local[arcs[i][0]], local[arcs[i][1]]) for i in lines)
+    top = frozenset(local[item] for item in items if item in first)
+    bottom = frozenset(local[item] for item in items if item in last)
+    return LevelComponent(tuple(items), tuple(lines), Component(len(items), edges, top, bottom))
+
+
+# arrange: turn a metagraph into a skeleton, its drawing order.
+#
+#     too large? plain rows
+#     lines ─ turn cycles ─ pieces ─ engine (ranks and order of each piece) ─ wrap ─ join ─ columns ─
+#     shelves
+#
+# An engine is one entry in `ENGINES`. Equal metagraphs share one result.
+
+
+def _lazy_dot_ranks(parts: Sequence[Component], options: ArrangeOptions) -> list[Ranks]:
+    """Run the engine `dot_ranks`; import it on first use."""
+    from graphviz_tb.arrange.dot import dot_ranks
+
+    return dot_ranks(parts, options)
+
+
+LAST_TIER = sys.maxsize  # after all other tiers
+ENGINES: dict[str, Engine] = {"layered": layered_ranks, "dot": _lazy_dot_ranks}
+
+__all__ = ["ENGINES", "ArrangeOptions", "PortConstraints", "SkeletonCache", "arrange", "child_port_constraints"]
+
+
+def arrange(
+    metagraph: Metagraph,
+    options: ArrangeOptions | None = None,
+    outside: PortConstraints | None = None,
+    known: SkeletonCache | None = None,
+) -> Skeleton:
+    """Return the order in which one open group is drawn.
+
+    `outside` gives the order and direction of the group's bridges in the level around it; `known` caches the skeletons
+    of one graph, so that equal metagraphs share one. Every metaedge and drawable bridge of the core gets a wire; ports
+    are ordered as their lines are outside.
+
+    >>> from graphviz_tb.model.metagraph import Metaedge
+    >>> skeleton = arrange(Metagraph(0, (1, 2), (2, 2), (Metaedge(0, 1, 1, 0, 0),), ()))
+    >>> skeleton.parts, skeleton.wires[0].chain
+    ((((0,), (1,)),), (0, 1))
+    """
+    options, outside = options or ArrangeOptions(), outside or PortConstraints()
+    check_engine(options)
+    known = SkeletonCache() if known is None else known
+    if is_too_large(metagraph):
+        return known.plain_skeleton(metagraph, outside)
+    key, rows = skeleton_key(metagraph, options, outside)
+    skeleton = known.recall_skeleton(key, rows)
+    if skeleton is None:
+        skeleton = arrange_uncached(metagraph, options, outside)
+        # Also for a level with too many bends: its layout is not tried twice.
+        known.store_skeleton(key, rows, skeleton)
+    return skeleton
+
+
+def check_engine(options: ArrangeOptions) -> None:
+    """Refuse an engine that is not in `ENGINES`."""
+    if options.engine not in ENGINES:
+        raise UnknownChoice.among("engine", options.engine, ENGINES)
+
+
+def arrange_uncached(metagraph: Metagraph, options: ArrangeOptions, outside: PortConstraints) -> Skeleton:
+    """Arrange a metagraph that is not in the cache; use plain rows if its lines would have too many bends."""
+    try:
+        return _arrange_with_engine(metagraph, options, outside)
+    except TooManyBends:
+        return arrange_plain_rows(metagraph, outside)
+
+
+def _arrange_with_engine(metagraph: Metagraph, options: ArrangeOptions, outside: PortConstraints) -> Skeleton:
+    """Arrange a metagraph. Raises TooManyBends if its lines would have too many bends."""
+    # Arrange by the automatic mask; nodes moved by hand are inserted afterwards, so that nothing else moves.
+    mask = metagraph.automatic
+    bridges = drawn_bridges(metagraph, mask)
+    slots = frame_ports(metagraph, bridges, outside)
+    items = frame_port_items(len(metagraph.children), slots)
+    drawn = level_lines(metagraph, drawn_edges(metagraph, mask), bridges, items, outside.turned)
+    skeleton = _arrange_core(metagraph, slots, drawn, options, held=bool(outside.order))
+    if mask == metagraph.mask:
+        return skeleton
+    from graphviz_tb.arrange.hand_moves import follow_mask  # few pictures have nodes moved by hand
+
+    moved = follow_mask(metagraph, skeleton, outside.turned)
+    return replace(moved, notices=skeleton.notices, breaks=carry_breaks(skeleton, moved))
+
+
+def _arrange_core(
+    metagraph: Metagraph, slots: list[PortSlot], drawn: list[ArrangeLine], options: ArrangeOptions, held: bool
+) -> Skeleton:
+    """Turn cycles, split, lay out each piece (`held`: its ports keep their order), and pack the pieces on shelves."""
+    base = len(metagraph.children)
+    first = [base + i for i, slot in enumerate(slots) if slot.first]
+    last = [base + i for i, slot in enumerate(slots) if not slot.first]
+    backward = _backward_lines(base, drawn, slots)
+    # All run along the ranks.
+    arcs = [(line.target, line.source) if i in backward else (line.source, line.target) for i, line in enumerate(drawn)]
+    away = metagraph.automatic.extracted_children
+    core = [child for child in range(base) if child not in away]
+    parts = _add_main_paths(_connected_pieces([*core, *first, *last], arcs, first, last), drawn, backward, held)
+    made = ENGINES[options.engine]([piece.part for piece in parts], options)
+    widths = [[_nominal_width(item, metagraph.units) for item in piece.items] for piece in parts]
+    # Wrapping adds waypoints, which may then join a bus.
+    layers = [wrap_ranks(laid, len(wide), wide) for laid, wide in zip(made, widths, strict=True)]
+    layers = [
+        join_buses(laid, len(piece.items), _bus_kinds(piece, drawn, backward))
+        for laid, piece in zip(layers, parts, strict=True)
+    ]
+    broken: list[tuple[int, ...]] = [()] * len(layers)
+    if options.wrap:
+        broken = column_breaks(list(zip(layers, widths, strict=True)))
+    notices = dict.fromkeys(notice for laid in layers for notice in laid.notices)
+    return replace(_assemble_skeleton(metagraph, slots, drawn, backward, parts, layers, broken), notices=tuple(notices))
+
+
+def _add_main_paths(
+    parts: list[LevelComponent], drawn: list[ArrangeLine], backward: set[int], held: bool
+) -> list[LevelComponent]:
+    """Return the pieces with their main paths, and with `held` set."""
+    result = []
+    for piece in parts:
+        part, weights = piece.part, [0 if i in backward else drawn[i].thick for i in piece.lines]
+        boxes = part.count - len(part.first) - len(part.last)  # ports have the highest numbers
+        main = main_path(part.count, part.edges, weights, boxes)
+        result.append(replace(piece, part=replace(part, spine=main, held=held)))
+    return result
+
+
+def _bus_kinds(piece: LevelComponent, drawn: list[ArrangeLine], backward: set[int]) -> list[int]:
+    """Return for each line of a piece the kind of bus it may join: data or control; none for the main path, for lines
+    to ports, and for lines with the arrow at their start."""
+    alone = {piece.lines[edge] for edge in piece.part.spine} | backward
+    return [
+        NO_BUS if line in alone or target in piece.part.last or drawn[line].tier > 1 else drawn[line].tier
+        for line, (_, target) in zip(piece.lines, piece.part.edges, strict=True)
+    ]
+
+
+def _backward_lines(base: int, drawn: list[ArrangeLine], slots: list[PortSlot]) -> set[int]:
+    """Return the lines that run against the ranks: turned to break cycles, or at a port on the opposite side."""
+    inner = [i for i, line in enumerate(drawn) if line.bridge < 0]
+    turned = arcs_to_turn(base, [_turnable_arc(drawn[i]) for i in inner])
+    # `_turnable_arc` turns lines that close a loop: if such a line is turned again, it runs with the ranks.
+    backward = {line for i, line in enumerate(inner) if (i in turned) is not drawn[line].back}
+    for i, line in enumerate(drawn):
+        if line.bridge >= 0:
+            inbound = line.source >= base
+            port = line.source if inbound else line.target
+            # An edge that enters at the last side, or leaves at the first.
+            if slots[port - base].first is not inbound:
+                backward.add(i)
+    return backward
+
+
+def _turnable_arc(line: ArrangeLine) -> tuple[int, int, int, int]:
+    """Return a line as `arcs_to_turn` takes it: one that closes a loop is reversed and enters last."""
+    ends = (line.target, line.source) if line.back else (line.source, line.target)
+    return (*ends, LAST_TIER if line.back else line.tier, line.weight)
+
+
+def _assemble_skeleton(
+    metagraph: Metagraph,
+    slots: list[PortSlot],
+    drawn: list[ArrangeLine],
+    backward: set[int],
+    components: list[LevelComponent],
+    layers: list[Ranks],
+    broken: list[tuple[int, ...]],
+) -> Skeleton:
+    """Number all waypoints of the level, and list the wires in the order of `drawn`."""
+    fresh = len(metagraph.children) + len(slots)
+    chains: list[tuple[int, ...]] = [()] * len(drawn)
+    waypoint: list[int] = []
+    parts = []
+    for piece, laid in zip(components, layers, strict=True):
+        item = dict(enumerate(piece.items))
+        for index, chain in zip(piece.lines, laid.chains, strict=True):
+            # Waypoints get numbers when a chain first passes them: several lines of a bus share one.
+            for local in chain:
+                if local not in item:
+                    item[local] = fresh + len(waypoint)
+                    waypoint.append(index)
+            chain = [item[local] for local in chain]
+            chains[index] = tuple(chain[::-1] if index in backward else chain)
+        parts.append(tuple(tuple(item[local] for local in row) for row in laid.ranks))
+    wires = tuple(Wire(line.edge, line.bridge, chains[i], i in backward) for i, line in enumerate(drawn))
+    main_paths = tuple(piece.lines[edge] for piece in components for edge in piece.part.spine)
+    main = 0 if slots else -1  # `_connected_pieces` lists the piece with ports first
+    rest = range(main + 1, len(parts))
+    rows = pack_shelves([_nominal_extent(parts[part], metagraph.units, broken[part]) for part in rest])
+    placed = tuple(tuple(rest[part] for part in row) for row in rows)
+    return Skeleton(
+        len(metagraph.children),
+        tuple(slots),
+        wires,
+        tuple(waypoint),
+        tuple(parts),
+        placed,
+        main,
+        main_paths,
+        breaks=tuple(broken) if any(broken) else (),
+    )
+
+
+def _nominal_width(item: int, units: tuple[int, ...]) -> int:
+    """Return the approximate width of a child with its gap; 0 for a port."""
+    return units[item] * HALF_OP_WIDTH if item < len(units) else 0
+
+
+def _nominal_extent(
+    part: tuple[tuple[int, ...], ...], units: tuple[int, ...], broken: tuple[int, ...]
+) -> tuple[int, int]:
+    """Return the approximate width and height of a part, in columns that begin at the ranks `broken`."""
+    wide = max(sum(_nominal_width(item, units) or WAYPOINT_WIDTH for item in row) for row in part)
+    high = max(end - start for start, end in pairwise((0, *broken, len(part))))
+    return wide + len(broken) * (wide + COLUMN_GUTTER), high * RANK_HEIGHT

@@ -1,0 +1,292 @@
+"""Colourings by a category of each op: an op has its colour, a group shows its ops in proportion."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+import numpy as np
+
+from graphviz_tb.color.colouring import Colouring, is_drawn_as_op
+from graphviz_tb.color.hues import category_fill, hue_fill, legend_limit, plain_fill
+from graphviz_tb.limits import MAX_BOX_BANDS, MAX_CATEGORY_LETTERS, MAX_COUNTED_SHARES
+from graphviz_tb.model.columns import Ints
+from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.hierarchy import OP_ROW, Hierarchy
+from graphviz_tb.model.measure import group_thousands, truncate_middle
+from graphviz_tb.model.paint import LegendRow, RowFill
+from graphviz_tb.model.paths import RowPath
+from graphviz_tb.model.theme import Theme
+
+MAX_OPS_COUNTED_SINGLY = 64  # for few ops a Counter beats a column of all categories
+
+
+@dataclass(frozen=True)
+class CategoryColouring(Colouring):
+    """`category` is by row (-1: none), `names` by category in the order of their hues, `nothing` the name of -1."""
+
+    category: Ints
+    names: tuple[str, ...]
+    nothing: str
+    ordinary: np.ndarray[tuple[int], np.dtype[np.bool_]] = field(repr=False)
+    _counts: dict[int, list[tuple[int, int]]] = field(default_factory=dict, repr=False)
+
+    def in_theme(self, theme: Theme) -> Self:
+        """Return a copy in another theme; shares are counted once."""
+        return replace(self, theme=theme)
+
+    def category_counts(self, row: int) -> list[tuple[int, int]]:
+        """Return the number of ops of each category under a row, by category; ops without one last, as category -1."""
+        counts = self._counts.get(row)
+        if counts is None and self.hierarchy.kind[row] == OP_ROW:
+            counts = self._counts[row] = [(int(self.category[row]), 1)] if self.ordinary[row] else []
+        if counts is None:
+            stop = int(self.hierarchy.end[row])
+            ops = self.category[row:stop][self.ordinary[row:stop]]
+            counts = self._counts[row] = sorted(_count_categories(ops), key=lambda entry: entry[0] < 0)
+        return counts
+
+    def fill_of(self, path: RowPath) -> RowFill:
+        """Return one colour, or bands in proportion."""
+        counts = self.category_counts(path[-1])
+        # Ops without a category come last: they are first only if there are no others.
+        if not counts or counts[0][0] < 0:
+            return super().fill_of(path)
+        if len(counts) == 1:
+            return self.category_colour(counts[0][0])
+        top = max(counts, key=lambda entry: entry[1])
+        return hue_fill(self._tone(top[0]), self.theme, bands=self._bands(counts))
+
+    def look_key(self, row: int) -> Hashable:
+        """Return a key equal for ops of one category, and for groups with equal counts."""
+        return is_drawn_as_op(self.hierarchy, row), tuple(self.category_counts(row))
+
+    def look_keys(self, rows: Sequence[int]) -> Iterable[Hashable]:
+        """Return `alike` of some rows, counted in columns unless there are too many."""
+        hierarchy, ops = self.hierarchy, self.category[self.ordinary]
+        wide, asked = len(self.names) + 1, np.asarray(rows, np.int64)
+        if (len(ops) + len(asked)) * wide > MAX_COUNTED_SHARES:
+            return super().look_keys(rows)
+        # The number of ops of each category before each op; column 0 counts those without one.
+        before = np.zeros((len(ops) + 1, wide), np.int32)
+        before[np.arange(1, len(ops) + 1), ops + 1] = 1
+        np.cumsum(before, axis=0, out=before)
+        counts = before[hierarchy.op_prefix_sum[hierarchy.end[asked]]] - before[hierarchy.op_prefix_sum[asked]]
+        ops_like = hierarchy.kind[asked] == OP_ROW
+        for place in np.flatnonzero(hierarchy.is_stack_row[asked]).tolist():
+            ops_like[place] = is_drawn_as_op(hierarchy, rows[place])
+        return zip(ops_like.tolist(), map(np.ndarray.tobytes, counts), strict=True)
+
+    def _bands(self, counts: list[tuple[int, int]]) -> tuple[tuple[str, int], ...]:
+        """Return shares in thousandths, the largest first, like the second line; the smallest share one band at the
+        end."""
+        # By count, then ops without a category last, then the order of the hues.
+        large = sorted(counts, key=lambda entry: (-entry[1], entry[0] < 0, entry[0]))[:MAX_BOX_BANDS]
+        rest = sum(count for _, count in counts) - sum(count for _, count in large)
+        bands = [(self._tone(category), count) for category, count in large] + (
+            [(self.theme.neutral, rest)] if rest else []
+        )
+        total = sum(count for _, count in bands)
+        return tuple((colour, count * 1000 // total) for colour, count in bands)
+
+    def _tone(self, category: int) -> str:
+        return self.theme.hues[category % len(self.theme.hues)] if category >= 0 else self.theme.neutral
+
+    def category_colour(self, category: int) -> RowFill:
+        """Return the colour of one category."""
+        return category_fill(category, self.theme, lettered=False)
+
+    def second_line(self, path: RowPath) -> str | None:
+        """Return the largest category, with its share if there are several."""
+        row = path[-1]
+        counts = self.category_counts(row)
+        if not counts:
+            return None
+        category, count = max(counts, key=lambda entry: entry[1])
+        name = self.names[category] if category >= 0 else self.nothing
+        if len(counts) == 1:
+            return name
+        total = sum(count for _, count in counts)
+        # Rounded half up in whole numbers; never 100 % while other categories are in the group.
+        return f"{name} {min(99, (count * 200 + total) // (2 * total))}\N{THIN SPACE}%"
+
+    def tooltip_text(self, path: RowPath) -> str:
+        """Return all categories of a group with their counts, the largest first."""
+        counts = sorted(self.category_counts(path[-1]), key=lambda entry: (-entry[1], entry[0]))
+        if len(counts) < 2:
+            return ""
+        named = ((self.names[category] if category >= 0 else self.nothing, count) for category, count in counts)
+        return ", ".join(f"{name} {group_thousands(count)}" for name, count in named)
+
+    def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
+        """Return the categories of the nodes shown."""
+        categories = {category for path in shown for category, _ in self.category_counts(path[-1])}
+        known = sorted(category for category in categories if category >= 0)
+        kept, rest = legend_limit(len(known))
+        rows = [LegendRow(self.names[category], self.category_colour(category)) for category in known[:kept]]
+        neutral = plain_fill(self.theme, op=False)
+        if rest:
+            rows.append(LegendRow(f"+{rest} more", neutral, "rest"))
+        return [*rows, LegendRow(self.nothing, neutral)] if -1 in categories else rows
+
+
+def _count_categories(categories: Ints) -> list[tuple[int, int]]:
+    """Return how often each category occurs, in order; -1 counts as one.
+
+    >>> _count_categories(np.array([2, -1, 2]))
+    [(-1, 1), (2, 2)]
+    """
+    if len(categories) <= MAX_OPS_COUNTED_SINGLY:
+        return sorted(Counter(categories.tolist()).items())
+    # Shifted by one: place 0 counts those without a category.
+    counts = np.bincount(categories + 1)
+    seen = np.flatnonzero(counts)
+    return list(zip((seen - 1).tolist(), counts[seen].tolist(), strict=True))
+
+
+def category_colouring(
+    hierarchy: Hierarchy, theme: Theme, words: tuple[str, str], by_node: Ints, names: Sequence[str], nothing: str
+) -> CategoryColouring:
+    """Make a colouring that gives each row the category of its node, numbered in the order of the hues.
+
+    `words` are the scheme and its heading; `by_node` is a category of each node of the graph, or -1; `names` are in the
+    order of the hues.
+    """
+    category = np.full(len(hierarchy), -1, np.int32)
+    # Groups have no category: they show those of the ops under them.
+    ops = hierarchy.node >= 0
+    category[ops] = by_node[hierarchy.node[ops]]
+    category.setflags(write=False)
+    named = tuple(truncate_middle(name, MAX_CATEGORY_LETTERS) for name in names)
+    return CategoryColouring(hierarchy, theme, *words, category, named, nothing, hierarchy.is_ordinary_op)
+
+
+# Colour by device: accelerators take the first hues, then the others, each in order of appearance.
+
+DEVICE_SUFFIX = re.compile(r"/(?:device:(\w+)|(cpu|gpu|tpu)):(?:\d+|\*)$", re.IGNORECASE)
+HOST_DEVICES = {"CPU", "XLA_CPU"}
+
+
+def device_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> CategoryColouring:
+    """Make the colouring "device"."""
+    graph = hierarchy.graph
+    names = list(graph.devices)
+    used = [index for index in range(len(names)) if names[index]]
+    appear = _first_positions(graph.device, len(names))
+    order = sorted(used, key=lambda index: (not _is_accelerator(names[index]), appear[index]))
+    place = np.full(len(names) + 1, -1, np.int32)
+    place[order] = np.arange(len(order))
+    labels = _shorten_devices([names[index] for index in order])
+    return category_colouring(hierarchy, theme, ("device", "Device"), place[graph.device], labels, "no device")
+
+
+def _first_positions(column: np.ndarray[tuple[int], np.dtype[np.int32]], count: int) -> list[int]:
+    """Return where each value below `count` first occurs in a column (its length if never)."""
+    seen = np.full(count, len(column))
+    values, first = np.unique(column, return_index=True)
+    real = values >= 0
+    seen[values[real]] = first[real]
+    return [int(index) for index in seen]
+
+
+def _is_accelerator(name: str) -> bool:
+    """Return whether a device name is that of an accelerator.
+
+    >>> _is_accelerator("/job:worker/task:0/device:GPU:0"), _is_accelerator("/cpu:0"), _is_accelerator("/job:ps/task:0")
+    (True, False, False)
+    """
+    match = DEVICE_SUFFIX.search(name)
+    return match is not None and (match[1] or match[2]).upper() not in HOST_DEVICES
+
+
+def _shorten_devices(names: list[str]) -> list[str]:
+    """Return names without their common beginning, and without the words in every device name.
+
+    >>> _shorten_devices(
+    ...     ["/job:localhost/replica:0/task:0/device:GPU:0", "/job:localhost/replica:0/task:0/device:CPU:0"]
+    ... )
+    ['GPU:0', 'CPU:0']
+    >>> _shorten_devices(["/job:ps/task:0", "/job:worker/task:1/device:GPU:0"])
+    ['ps/task:0', 'worker/task:1/GPU:0']
+    """
+    parts = [[part for part in name.split("/") if part] for name in names]
+    common = 0
+    while len(parts) > 1 and all(
+        # The last segment always stays, so that no name is empty.
+        len(segments) > common + 1 and segments[common] == parts[0][common]
+        for segments in parts
+    ):
+        common += 1
+    # A single device has everything in common with itself: keep the last segment of `/job:…/device:GPU:0`.
+    if len(parts) == 1 and DEVICE_SUFFIX.search(names[0]):
+        common = len(parts[0]) - 1
+    labels = ["/".join(re.sub(r"^(device|job):", "", part) for part in segments[common:]) for segments in parts]
+    cased = [
+        re.sub(r"(^|/)([cgt]pu):", lambda match: match[1] + match[2].upper() + ":", segments) for segments in labels
+    ]
+    # Shorten only while all names stay distinct.
+    return cased if len(set(cased)) == len(cased) else labels if len(set(labels)) == len(labels) else names
+
+
+# Colour by op type: the most frequent types take the first hues.
+
+
+def op_type_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> CategoryColouring:
+    """Make the colouring "op-type"."""
+    graph = hierarchy.graph
+    nodes = hierarchy.node[hierarchy.is_ordinary_op]
+    counts = np.bincount(graph.op[nodes], minlength=len(graph.op_types))
+    # Equal counts by name: the order in the file would change colours when nodes are reordered.
+    order = sorted(range(len(counts)), key=lambda index: (-int(counts[index]), graph.op_types[index]))
+    place = np.zeros(len(counts), np.int32)
+    place[order] = np.arange(len(order))
+    names = [graph.op_types[index] or "(no type)" for index in order]
+    return category_colouring(hierarchy, theme, ("op-type", "Op type"), place[graph.op], names, "(no type)")
+
+
+# Colour by XLA cluster: the attribute `_XlaCluster` of each node, clusters in order of appearance.
+
+CLUSTER_ATTRIBUTE = "_XlaCluster"
+
+
+def xla_cluster_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> CategoryColouring:
+    """Make the colouring "xla-cluster". It reads one attribute of every definition, once."""
+    graph = hierarchy.graph
+    clusters: dict[str, int] = {}
+    known = {-1: -1}  # by definition; arguments of functions have none
+    by_node = np.full(len(graph), -1, np.int32)
+    for node in range(len(graph)):
+        number = facts.definition(node)
+        if number not in known:
+            name = _cluster_name(graph, node)
+            known[number] = clusters.setdefault(name, len(clusters)) if name else -1
+        by_node[node] = known[number]
+    return category_colouring(hierarchy, theme, ("xla-cluster", "XLA cluster"), by_node, list(clusters), "no cluster")
+
+
+def _cluster_name(graph: Graph, node: int) -> str:
+    """Return the cluster of a node; "" for none."""
+    definition = graph.node_def(node)
+    if definition is None or CLUSTER_ATTRIBUTE not in definition.attr:
+        return ""
+    return definition.attr[CLUSTER_ATTRIBUTE].s.decode("utf-8", "replace")
+
+
+# No colouring: groups neutral, ops white.
+
+
+class NoColouring(Colouring):
+    """No colours: every row has the defaults of `Colouring`."""
+
+    def look_key(self, row: int) -> Hashable:
+        """Return whether the row is drawn as an op: ops are white, others neutral."""
+        return is_drawn_as_op(self.hierarchy, row)
+
+
+def no_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Colouring:
+    """Make the colouring "none": every box as if it had no value."""
+    return NoColouring(hierarchy, theme, "none", "")

@@ -1,0 +1,128 @@
+"""Options whose help lists the words of a table. The table is loaded when the help is shown, not before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+
+class WordOption(click.Option):
+    """An option that takes one word of a table; `{}` in its help becomes the words."""
+
+    def __init__(self, *args: Any, table: Callable[[], Iterable[str]], **kwargs: Any) -> None:
+        self.table = table
+        super().__init__(*args, **kwargs)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the words of the table that begin with `incomplete`."""
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(word) for word in self.table() if word.startswith(incomplete)]
+
+    @property
+    def help(self) -> str:
+        """The help with the words in it."""
+        return self.template.format(_choice_words(self.table()))
+
+    @help.setter
+    def help(self, template: str | None) -> None:
+        self.template = template or ""
+
+
+def _choice_words(words: Iterable[str]) -> str:
+    """Return words as a choice.
+
+    >>> _choice_words(["svg"]), _choice_words(["BT", "TB", "LR"])
+    ('svg', 'BT, TB or LR')
+    """
+    *first, last = words
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def scheme_names() -> Iterable[str]:
+    """Return the names of the colourings."""
+    from graphviz_tb.color import SCHEMES
+
+    return SCHEMES
+
+
+def measure_names() -> Iterable[str]:
+    """Return the measures of logged values."""
+    from graphviz_tb.chart.measures import MEASURES
+
+    return MEASURES
+
+
+def engine_names() -> Iterable[str]:
+    """Return the layout engines."""
+    from graphviz_tb.arrange.level import ENGINES
+
+    return ENGINES
+
+
+def format_names() -> Iterable[str]:
+    """Return the formats of pictures."""
+    from graphviz_tb.output.renderers import RENDERERS
+
+    return RENDERERS
+
+
+def direction_names() -> Iterable[str]:
+    """Return the directions of the flow."""
+    from graphviz_tb.model.scene import DIRECTIONS
+
+    return DIRECTIONS
+
+
+def theme_names() -> Iterable[str]:
+    """Return the themes."""
+    from graphviz_tb.model.theme import THEMES
+
+    return THEMES
+
+
+def preset_names() -> Iterable[str]:
+    """Return the presets of folding."""
+    from graphviz_tb.options import PRESETS
+
+    return PRESETS
+
+
+# Shell completion of file names. `Listed` completes the words of tables, click commands and options.
+
+FILE_METAVARS = ("FILE", "FOLDER")  # metavars of options that take a file
+NON_FILE_ARGUMENTS = ("queries",)  # arguments that take none
+
+
+class FileNameType(click.types.StringParamType):
+    """A text that is most likely a file name, or `-`."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the text; for an argument that is a remote address, the name of a local copy."""
+        from graphviz_tb.model.sources import URL_SEPARATOR
+
+        if URL_SEPARATOR not in str(value) or not isinstance(param, click.Argument):
+            return super().convert(value, param, ctx)
+        from graphviz_tb.sources.inputs import localize_source
+
+        return localize_source(value)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Leave it to the shell, which knows the files."""
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(incomplete, type="file")]
+
+
+def complete_file_names(command: click.Command) -> click.Command:
+    """Make shells complete file names for the models, folders and files of a command; return the command."""
+    for param in command.params:
+        argument = isinstance(param, click.Argument) and param.name not in NON_FILE_ARGUMENTS
+        if isinstance(param.type, click.types.StringParamType) and (argument or param.metavar in FILE_METAVARS):
+            param.type = FileNameType()
+    return command

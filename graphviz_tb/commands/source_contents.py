@@ -1,0 +1,320 @@
+"""The contents of a source: every graph and every traced step in it, before one is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from graphviz_tb.commands.table import TextStyle, clip_end, clip_middle, format_table, join_fitting, shown_width
+from graphviz_tb.commands.terminal import one_line
+from graphviz_tb.errors import Ambiguous, NoGraph, ReadError, TbGraphError
+from graphviz_tb.formats.checkpoint import find_index_files, read_checkpoint
+from graphviz_tb.formats.saved_model import saved_model_file
+from graphviz_tb.logs.log import Log, open_log
+from graphviz_tb.logs.scalars_export import json_number
+from graphviz_tb.model.formatting import format_bytes, format_number
+from graphviz_tb.model.logs import Run, Series
+from graphviz_tb.model.sources import Checkpoint, LoadedGraph, Signature, SourceEntry
+from graphviz_tb.model.tensors import shape_text
+from graphviz_tb.options import ReadOptions
+
+CONTAINER_FORMS = ("events", "run_metadata", "run_metadata_text")  # forms that may contain more than the chosen graph
+FORM_NAMES = {
+    "graph": "GraphDef",
+    "graph_text": "GraphDef, text",
+    "meta_graph": "MetaGraphDef",
+    "saved_model": "SavedModel",
+    "keras_json": "Keras model",
+    "archive": "Keras archive",
+    "events": "event file",
+}
+SIGNATURE_DTYPES = {"float": "float32", "double": "float64", "half": "float16"}
+ENTRY_KIND_WORDS = {"op": "op graph", "conceptual": "Keras layers", "profile": "run statistics"}
+
+
+@dataclass(frozen=True, slots=True)
+class SourceArgument:
+    """The source of a command: `value` is read, `name` is shown, `form` is the sniffed form ("" for a folder)."""
+
+    value: Any
+    name: str
+    form: str = ""
+    bytes: int = 0
+
+
+def source_argument(model: str, options: ReadOptions) -> SourceArgument:
+    """Return a source that can be read twice, for a path or "-": standard input and pipes are read into memory."""
+    from graphviz_tb.limits import HEAD_BYTES
+    from graphviz_tb.sources.detect import detect_format
+    from graphviz_tb.sources.inputs import name_of_user
+    from graphviz_tb.sources.streams import existing_path, open_path, open_stdin
+
+    if model != "-" and existing_path(model).is_dir():
+        # Only the head is read here, unless the source can be read only once.
+        return SourceArgument(model, name_of_user(model))
+    with open_stdin(options) if model == "-" else open_path(existing_path(model), options) as opened:
+        form = detect_format(opened.head, opened.name, whole=len(opened.head) < HEAD_BYTES, tail=opened.tail)
+        if model != "-" and Path(model).is_file():
+            return SourceArgument(model, name_of_user(model), form, Path(model).stat().st_size)
+        data = opened.data()
+        return SourceArgument(data, opened.name, form, len(data))
+
+
+def _is_graph_chosen(options: ReadOptions) -> bool:
+    """Return whether one graph of several was chosen."""
+    return any((options.run, options.tag, options.kind, options.tag_set))
+
+
+def source_entries(source: SourceArgument, options: ReadOptions, loaded: LoadedGraph) -> tuple[SourceEntry, ...]:
+    """Return the entries of the source; only the graph itself for a form that contains nothing else."""
+    # Other forms contain one graph, already read: do not decode the file again.
+    if source.form in CONTAINER_FORMS or (not source.form and not _is_graph_chosen(options)):
+        from graphviz_tb.formats.reading import list_contents
+
+        return _matching_entries(
+            list_contents(source.value, ReadOptions(run=options.run, max_bytes=options.max_bytes)), options
+        )
+    graph = loaded.graph
+    form = FORM_NAMES.get(source.form, source.form.replace("_", " "))
+    return (
+        SourceEntry(
+            loaded.kind,
+            nodes=len(graph.node),
+            functions=len(graph.library.function),
+            bytes=source.bytes,
+            format=form,
+            signatures=loaded.signatures,
+        ),
+    )
+
+
+def entries_to_choose(source: SourceArgument, options: ReadOptions, error: TbGraphError) -> tuple[SourceEntry, ...]:
+    """Return the entries to choose from when no graph could be chosen. Raises the error again if there are none."""
+    from graphviz_tb.formats.reading import list_contents
+
+    if not isinstance(error, Ambiguous | NoGraph):
+        raise error
+    entries = _matching_entries(
+        list_contents(source.value, ReadOptions(run=options.run, max_bytes=options.max_bytes)), options
+    )
+    # A graph without nodes is no choice; statistics without a graph are listed.
+    if not entries or (isinstance(error, NoGraph) and all(entry.kind != "profile" for entry in entries)):
+        raise error
+    return entries
+
+
+def _matching_entries(entries: tuple[SourceEntry, ...], options: ReadOptions) -> tuple[SourceEntry, ...]:
+    """Return the entries that match the choices so far."""
+    wanted = {"run": options.run, "tag": options.tag, "kind": options.kind, "tag_set": options.tag_set}
+    return tuple(
+        entry for entry in entries if all(value in (None, getattr(entry, key)) for key, value in wanted.items())
+    )
+
+
+def entry_values(entry: SourceEntry) -> dict[str, Any]:
+    """Return an entry as plain values."""
+    return {**asdict(entry), "signatures": [signature_values(each) for each in entry.signatures]}
+
+
+def signature_values(signature: Signature) -> dict[str, Any]:
+    """Return a signature as plain values: unknown dimensions and shapes are None."""
+    values = asdict(signature)
+    for spec in (*values["inputs"], *values["outputs"]):
+        spec["dtype"] = SIGNATURE_DTYPES.get(spec["dtype"], spec["dtype"])
+        spec["shape"] = None if spec["shape"] is None else [None if dim < 0 else dim for dim in spec["shape"]]
+    return values
+
+
+def entry_lines(entries: tuple[SourceEntry, ...], width: int, look: TextStyle) -> list[str]:
+    """Return a table of the entries, without empty columns."""
+    # Head of the column ─▶ its cells.
+    columns = {
+        "run": [entry.run or "" for entry in entries],
+        "tag": [entry.tag or "" for entry in entries],
+        "tag set": [entry.tag_set or "" for entry in entries],
+        "holds": ["variant" if entry.variant else ENTRY_KIND_WORDS[entry.kind] for entry in entries],
+        "nodes": ["" if entry.nodes is None else f"{entry.nodes:,}" for entry in entries],
+        "functions": [f"{entry.functions:,}" if entry.functions else "" for entry in entries],
+        "size": [format_bytes(entry.bytes) if entry.bytes else "" for entry in entries],
+        "statistics": ["yes" if entry.profile and entry.kind != "profile" else "" for entry in entries],
+    }
+    # Drop empty columns.
+    said = {head: [one_line(cell) for cell in cells] for head, cells in columns.items() if any(cells)}
+    heads = list(said)
+    rows = [heads, *([said[head][index] for head in heads] for index in range(len(entries)))]
+    gives = [heads.index(head) for head in ("run", "tag", "tag set", "holds") if head in said]
+    right = [heads.index(head) for head in ("nodes", "functions", "size") if head in said]
+    return format_table(rows, width, right, gives, header=True, look=look)
+
+
+def signature_lines(signatures: tuple[Signature, ...], width: int, look: TextStyle) -> list[str]:
+    """Return each signature with its inputs and outputs."""
+    lines: list[str] = []
+    for signature in signatures:
+        values = signature_values(signature)
+        name, method = one_line(signature.name), one_line(signature.method)
+        room = width - 4 - shown_width(name)
+        lines.append(
+            clip_end(f"  {name}", width) + (look.dim(f"  {method}") if 0 < shown_width(method) <= room else "")
+        )
+        rows = [
+            (way, one_line(spec["key"]), spec["dtype"], shape_text(spec["shape"]))
+            for way in ("in", "out")
+            for spec in values[f"{way}puts"]
+        ]
+        lines += format_table(rows, width, gives=(1, 3), indent=4)
+    return lines
+
+
+def describe_choice(entries: tuple[SourceEntry, ...]) -> list[str]:
+    """Say how to choose one graph, with an example."""
+    from graphviz_tb.formats.contents import selecting_options
+
+    graphs = [entry for entry in entries if entry.kind != "profile"]
+    if not graphs:
+        return ["No graph, only run statistics: give them with --run-metadata beside the graph."]
+    return [
+        f"{len(graphs):,} graphs; say which one is meant, for example with",
+        f"  {one_line(selecting_options(graphs[0]))}",
+    ]
+
+
+# The checkpoints at a path, for `tbgraph info`.
+
+
+def source_checkpoints(source: str) -> tuple[list[Checkpoint], bool]:
+    """Return the checkpoints of a source, the latest last, and whether the source is a checkpoint itself: an index, or
+    its prefix.
+
+    Raises ReadError if none of them can be read.
+    """
+    path = Path(source)
+    if source in ("", "-") or "\0" in source or saved_model_file(path) is not None:
+        return [], False
+    indexes, made = find_index_files(path), []
+    for number, index in enumerate(indexes):
+        try:
+            made.append(read_checkpoint(index))
+        except ReadError:  # one of several may be incomplete: show the rest
+            if number == len(indexes) - 1 and not made:
+                raise
+    return made, bool(indexes) and not path.is_dir()
+
+
+def checkpoint_lines(checkpoints: Sequence[Checkpoint], width: int, look: TextStyle) -> list[str]:
+    """Return a line for each of several checkpoints, then every tensor of the latest."""
+    if not checkpoints:
+        return []
+    latest = checkpoints[-1]
+    lines = []
+    if len(checkpoints) > 1:
+        rows = [("name", "tensors", "numbers", "bytes")]
+        rows += [
+            (one_line(one.name), f"{len(one.tensors):,}", f"{one.element_count:,}", format_bytes(one.bytes))
+            for one in checkpoints
+        ]
+        lines = [
+            look.head(clip_middle("Checkpoints", width)),
+            *format_table(rows, width, (1, 2, 3), header=True, look=look),
+            "",
+        ]
+    head = f"Checkpoint {one_line(latest.name)}: {len(latest.tensors):,} tensors, {latest.element_count:,} numbers, "
+    rows = [("tensor", "type", "shape", "bytes")]
+    for each in latest.tensors:
+        shape = shape_text(each.shape) + (f" in {each.slices} parts" if each.slices else "")
+        rows.append((one_line(each.name), each.dtype or "unknown", shape, format_bytes(each.bytes)))
+    return [
+        *lines,
+        look.head(clip_middle(head + format_bytes(latest.bytes), width)),
+        *format_table(rows, width, (3,), gives=(0, 2), header=True, look=look),
+    ]
+
+
+def checkpoint_values(checkpoints: Sequence[Checkpoint]) -> list[dict[str, Any]]:
+    """Return checkpoints as plain values for JSON, with the tensors of each."""
+    return [
+        {
+            "name": one.name,
+            "shards": one.shards,
+            "numbers": one.element_count,
+            "bytes": one.bytes,
+            "tensors": [
+                {
+                    "name": each.name,
+                    "dtype": each.dtype or None,
+                    "shape": list(each.shape),
+                    "bytes": each.bytes,
+                    "slices": each.slices,
+                }
+                for each in one.tensors
+            ],
+        }
+        for one in checkpoints
+    ]
+
+
+# The runs of a log in `tbgraph info`: their last steps and last values.
+
+MAX_LAST_VALUES = 6  # last values in a line of text
+
+
+def open_run_log(source: object) -> Log | None:
+    """Return the log at a path; None if there is none, or for a model."""
+    from graphviz_tb.formats.saved_model import saved_model_file
+
+    if not isinstance(source, str) or source == "-":
+        return None
+    path = Path(source)
+    if path.is_dir() and saved_model_file(path) is not None:
+        return None
+    try:
+        log = open_log(path)
+    except ReadError:
+        return None
+    return log if any(run.points for run in log.logged.runs) else None
+
+
+def runs_with_scalars(log: Log | None, name: str | None) -> list[tuple[Run, list[Series]]]:
+    """Return the runs with data, or the run of a name, each with its scalars."""
+    if log is None:
+        return []
+    runs = [run for run in log.logged.runs if run.points and name in (None, run.name)]
+    return [
+        (run, [each for each in log.logged.series if each.run == run.name and each.kind == "scalar"]) for run in runs
+    ]
+
+
+def _last_scalar_value(series: Series) -> float:
+    """Return the value at the last step."""
+    points = series.point_order()
+    return float(series.value[points[-1]]) if len(points) else float("nan")
+
+
+def run_lines(runs: Sequence[tuple[Run, list[Series]]], width: int, look: TextStyle) -> list[str]:
+    """Return a line a run: points, last step, last values."""
+    if not runs:
+        return []
+    rows = [("run", "points", "last step", "last values")]
+    for run, scalars in runs:
+        said = [f"{one_line(each.tag)} {format_number(_last_scalar_value(each))}" for each in scalars[:MAX_LAST_VALUES]]
+        values = join_fitting(said, max(20, width // 2), more=len(scalars) > MAX_LAST_VALUES)
+        rows.append((one_line(run.name), f"{run.points:,}", str(run.last_step), values))
+    return format_table(rows, width, right=(1, 2), gives=(0, 3), header=True, look=look)
+
+
+def run_values(runs: Sequence[tuple[Run, list[Series]]]) -> list[dict[str, Any]]:
+    """Return runs as plain values for JSON, with every tag."""
+    return [
+        {
+            "run": run.name,
+            "points": run.points,
+            "superseded": run.superseded,
+            "first_step": run.first_step,
+            "last_step": run.last_step,
+            "restarts": [restart.step for restart in run.restarts],
+            "last_values": {each.tag: json_number(_last_scalar_value(each)) for each in scalars},
+        }
+        for run, scalars in runs
+    ]

@@ -1,0 +1,1 @@
+"""Event files: records, decoding, series of points, runs, and the graphs in them."""

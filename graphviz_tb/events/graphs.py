@@ -1,0 +1,437 @@
+"""Scan an event file for records with a graph, a Keras model or a profile; skip the rest.
+
+Anything that can be read again from the file is not kept: memory depends on the chosen graph only.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Literal
+from zlib import crc32
+
+from graphviz_tb.errors import MalformedRecord, NoGraph
+from graphviz_tb.events.records import IS_CRC_FAST, RECORD_HEADER_BYTES, EventRecord, TornRecord, read_records
+from graphviz_tb.formats.contents import RUN_GRAPH_TAG, GraphContent, SourceContents, SourceItem
+from graphviz_tb.formats.packed_graph import PackedGraph, decode_graph
+from graphviz_tb.formats.profiler_traces import add_trace_steps, find_trace_files
+from graphviz_tb.formats.protobuf import DECODE_ERRORS, MessageT, decode_message
+from graphviz_tb.formats.run_metadata import graph_forms_in, graphs_of_run_metadata
+from graphviz_tb.formats.saved_model import saved_model_file
+from graphviz_tb.keras.model import conceptual_graph
+from graphviz_tb.limits import MAX_NOTICES_PER_KIND, MAX_SIBLING_ENTRIES, SNIFFED_BYTES
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.model.sources import SourceEntry, absolute_sources
+from graphviz_tb.options import ReadOptions
+from graphviz_tb.proto import Event, GraphDef, MetaGraphDef, RunMetadata, Summary
+from graphviz_tb.sources.detect import RECORD_START_BYTES, starts_with_event
+from graphviz_tb.sources.streams import (
+    GZIP_MAGIC,
+    ByteStream,
+    OpenedSource,
+    ReadProgress,
+    check_source_size,
+    open_path,
+    unreadable_error,
+)
+from graphviz_tb.sources.walk import FolderListing, file_identity, list_files_below
+
+EventKind = Literal["graph", "meta_graph", "keras", "traced", "traced_graph", "profile"]
+PLUGIN_VERSION = b"1"  # content of the versioned plugins' metadata
+VERSIONED_PLUGINS = ("graph_keras_model", "graph_run_metadata", "graph_run_metadata_graph")
+MAX_SLOW_CHECKED_BYTES = 1 << 20  # largest payload whose checksum is computed in pure Python
+KIND_BY_PLUGIN: dict[str, EventKind] = {
+    "graphs": "graph",
+    "graph_keras_model": "keras",
+    "graph_run_metadata": "traced",
+    "graph_run_metadata_graph": "traced_graph",
+    "graph_tagged_run_metadata": "profile",
+}
+EVENT_CONTENT_TAG = re.compile(rb"\x09.{8}(?:\x10[\x80-\xff]*+[\0-\x7f])?(.)", re.DOTALL)  # time, step, next tag
+SUMMARY_TAG, SKIPPED_TAGS = b"\x2a", (b"\x1a", b"\x32", b"\x3a")  # version, log message, session log
+
+
+@dataclass(frozen=True, slots=True)
+class EventFind:
+    """A graph, model or profile in an event file; `data` reads its `size` bytes."""
+
+    item: EventKind
+    tag: str | None
+    step: int
+    size: int
+    data: Callable[[], bytes]
+
+
+@dataclass(slots=True)
+class EventScan:
+    """Finds and notices of one file; `damage` is the first defect."""
+
+    name: str
+    finds: list[EventFind] = field(default_factory=list)
+    notices: list[Notice] = field(default_factory=list)
+    damage: MalformedRecord | None = None
+    events: int = 0
+
+    def note_damage(self, what: str, offset: int) -> None:
+        """Record survivable damage."""
+        self.notices.append(Notice("damaged-record", f"{self.name}: {what}", f"byte {offset}"))
+        self.damage = self.damage or MalformedRecord(f"{self.name}: {what}", offset=offset)
+
+    def note_torn_record(self, offset: int) -> None:
+        what = "the last record is not whole: is the file still being written?"
+        self.notices.append(Notice("torn-record", f"{self.name}: {what}", f"byte {offset}"))
+        self.damage = self.damage or MalformedRecord(f"{self.name}: {what}", offset=offset)
+
+
+def _scan_event_file(stream: ByteStream, name: str, path: Path | None) -> EventScan:
+    """Scan an event file from its start. With `path`, finds are read again from the file."""
+    made, path = EventScan(name), None if path is None else Path(absolute_sources(path))
+    last: EventRecord | None = None
+    try:
+        for record in read_records(stream):
+            if isinstance(record, TornRecord):
+                made.note_torn_record(record.offset)
+                break
+            made.events += 1
+            last = record
+            _add_finds(record, path, made)
+    except MalformedRecord as damage:
+        what = damage.message.removesuffix(f" (at byte {damage.offset})")
+        made.note_damage(f"{what}; what follows is lost", damage.offset)
+    # Skipped records are not verified, except the last: that would take longer than reading.
+    if last is not None and not _may_hold_find(last.payload) and _can_check_record(last) and not last.is_sound:
+        made.note_damage("the last record is damaged", last.offset)
+    return made
+
+
+def _add_finds(record: EventRecord, path: Path | None, made: EventScan) -> None:
+    """Add the finds of a record."""
+    if not _may_hold_find(record.payload):
+        return
+    if _can_check_record(record) and not record.is_sound:
+        made.note_damage("a record is damaged and was skipped", record.offset)
+        return
+    try:
+        event = Event.FromString(record.payload)
+    except DECODE_ERRORS:
+        made.note_damage("a record is no event and was skipped", record.offset)
+        return
+    stop = 0
+    for item, tag, number in _finds_in_event(event, made.name, made.notices):
+        data = _bytes_of_find(event, number)
+        # Values are in order: search each after the previous one, or where equal bytes were found.
+        start = record.payload.find(data, stop)
+        stop = max(stop, start + len(data))
+        # If the file can be opened again, keep only the position.
+        again = partial(_return_data, data)
+        if path is not None and start >= 0:
+            again = partial(
+                _read_bytes_again, path, record.offset + RECORD_HEADER_BYTES + start, len(data), crc32(data)
+            )
+        made.finds.append(EventFind(item, tag, event.step, len(data), again))
+
+
+def _can_check_record(record: EventRecord) -> bool:
+    return IS_CRC_FAST or len(record.payload) <= MAX_SLOW_CHECKED_BYTES
+
+
+def _may_hold_find(payload: bytes) -> bool:
+    """Return whether a record may hold a find. Most hold numbers and histograms, seen without decoding."""
+    match = EVENT_CONTENT_TAG.match(payload)
+    if match is None:
+        return True
+    if match[1] in SKIPPED_TAGS:
+        return False
+    # A plugin's name contains "graph"; decoding every histogram would take longer than this search.
+    return match[1] != SUMMARY_TAG or b"graph" in payload
+
+
+def _finds_in_event(event: Event, name: str, notices: list[Notice]) -> Iterator[tuple[EventKind, str | None, int]]:
+    """Yield (kind, tag, number of the summary value, or -1 for the event itself)."""
+    what = event.WhichOneof("what")
+    if what == "graph_def":
+        yield "graph", None, -1
+    elif what == "meta_graph_def":
+        yield "meta_graph", None, -1
+    elif what == "tagged_run_metadata":
+        yield "profile", event.tagged_run_metadata.tag, -1
+    elif what == "summary":
+        for number, value in enumerate(event.summary.value):
+            item = _kind_of_plugin_value(value, name, notices)
+            if item:
+                yield item, (None if item == "graph" else value.tag), number
+
+
+def _kind_of_plugin_value(value: Summary.Value, name: str, notices: list[Notice]) -> EventKind | None:
+    plugin = value.metadata.plugin_data
+    item = KIND_BY_PLUGIN.get(plugin.plugin_name)
+    if item is None or not value.tensor.string_val:
+        return None
+    if plugin.plugin_name in VERSIONED_PLUGINS and plugin.content != PLUGIN_VERSION:
+        version = plugin.content.decode("utf-8", "replace")
+        text = f"{name}: tag {value.tag} is of version {version!r} of {plugin.plugin_name} and was skipped"
+        notices.append(Notice("unknown-version", text))
+        return None
+    return item
+
+
+def _bytes_of_find(event: Event, number: int) -> bytes:
+    if number >= 0:
+        return event.summary.value[number].tensor.string_val[0]
+    what = event.WhichOneof("what")
+    if what == "tagged_run_metadata":
+        return event.tagged_run_metadata.run_metadata
+    return event.graph_def if what == "graph_def" else event.meta_graph_def
+
+
+def _read_bytes_again(path: Path, offset: int, size: int, checksum: int) -> bytes:
+    try:
+        with path.open("rb") as handle:
+            handle.seek(offset)
+            data = handle.read(size)
+    except OSError as error:
+        raise unreadable_error(path, error) from None
+    if len(data) < size or crc32(data) != checksum:
+        raise MalformedRecord(f"{path} changed while it was read", offset=offset)
+    return data
+
+
+def _return_data(data: bytes) -> bytes:
+    return data
+
+
+# Graphs in a log directory: every run below it. A run is a folder with event files, whose records form one
+# sequence.
+
+EVENT_FILE_WORD = "tfevents"  # part of an event file's name
+
+OptionalRun = str | None
+
+
+def read_single_event_file(opened: OpenedSource, options: ReadOptions) -> SourceContents:
+    """Read one event file. Without a folder there are no runs to choose from."""
+    scanned = _scan_event_file(opened.stream(), opened.name, opened.path)
+    return _contents_of_scans({None: [scanned]}, opened.name, options, tuple(_sibling_runs_notice(opened.path)))
+
+
+def _sibling_runs_notice(path: Path | None) -> Iterator[Notice]:
+    """Yield a notice about sibling runs of a single event file."""
+    if path is None:
+        return
+    log = path.absolute().parent.parent
+    with suppress(OSError):  # a folder that may not be listed
+        with os.scandir(log) as listed:
+            folders = sorted(entry.name for entry in islice(listed, MAX_SIBLING_ENTRIES) if entry.is_dir())
+        runs = [name for name in folders if _has_event_file_name(log / name)]
+        if len(runs) > 1 and path.absolute().parent.name in runs:
+            shown = ", ".join(runs[:5]) + (", …" if len(runs) > 5 else "")
+            text = f"this is one event file of {len(runs)} runs ({shown}): give '{log}' for all of them"
+            yield Notice("one-of-several-runs", text, str(path), strict=False)
+
+
+def _has_event_file_name(folder: Path) -> bool:
+    """Return whether a folder has a file named like an event file."""
+    with suppress(OSError), os.scandir(folder) as listed:
+        return any(EVENT_FILE_WORD in entry.name for entry in islice(listed, MAX_SIBLING_ENTRIES))
+    return False
+
+
+def read_log_directory(folder: Path, options: ReadOptions, progress: ReadProgress | None = None) -> SourceContents:
+    """Read the event files below a folder, run by run. Raises NoGraph if there are none."""
+    below = list_files_below(folder)
+    notices = [*below.notices, *unreadable_event_files(below)]
+    files = _files_of_run(options.run, folder, [(run, path) for run, path in below.files if is_event_file(path)])
+    traces = find_trace_files(below, options)
+    if not files and not traces:
+        raise no_events_error(folder) if not notices else NoGraph(f"no event file in '{folder}': {notices[0].message}")
+    total = sum(_file_size_or_zero(path) for _, path in files)
+    done = 0
+    runs: dict[OptionalRun, list[EventScan]] = {}
+    for run, path in files:
+        with open_path(path, options) as opened:
+            runs.setdefault(run, []).append(_scan_event_file(opened.stream(), str(path), opened.path))
+        done += _file_size_or_zero(path)
+        if progress is not None:
+            progress(done, total)
+    return add_trace_steps(_contents_of_scans(runs, str(folder), options, notices), traces, options)
+
+
+def _file_size_or_zero(path: Path) -> int:
+    """Return a file's size for the progress bar; 0 if it has disappeared."""
+    with suppress(OSError):
+        return path.stat().st_size
+    return 0
+
+
+def _files_of_run(name: str | None, folder: Path, files: list[tuple[str, Path]]) -> list[tuple[str, Path]]:
+    """Return the files of one run, or of the run that a link of this name leads to; all for None."""
+    runs = dict.fromkeys(run for run, _ in files)
+    if name is None:
+        return files
+    if name in runs:
+        return [(run, path) for run, path in files if run == name]
+    with suppress(OSError, ValueError):
+        # `--run` may name a link; its files are listed under the folder that it leads to.
+        meant = file_identity(folder / name)
+        same = next((run for run in runs if file_identity(folder / run) == meant), None)
+        return [(name, path) for run, path in files if run == same] or files
+    return files
+
+
+def unreadable_event_files(below: FolderListing) -> Iterator[Notice]:
+    """Yield a notice for each event file, by name, that may not be read."""
+    for _, path in below.files:
+        if EVENT_FILE_WORD in path.name and path.is_file() and not os.access(path, os.R_OK):
+            yield Notice("unread-file", f"cannot read '{path}': {os.strerror(errno.EACCES)}")
+
+
+def is_event_file(path: Path) -> bool:
+    """Return whether a file starts like an event file, compressed or not."""
+    try:
+        # System files have size 0, and reading one may block: /proc/kmsg waits for the next message.
+        if not path.is_file() or _file_size_or_zero(path) < RECORD_START_BYTES:
+            return False
+        with path.open("rb") as handle:
+            head = handle.read(SNIFFED_BYTES)
+    except OSError:
+        return False
+    if head.startswith(GZIP_MAGIC):
+        try:
+            # 31: gzip header, largest window. A record's header is enough.
+            head = zlib.decompressobj(31).decompress(head, RECORD_START_BYTES)
+        except zlib.error:
+            return False
+    return starts_with_event(head)
+
+
+def no_events_error(folder: Path) -> NoGraph:
+    """Return the error that says what the folder holds instead."""
+    names = sorted(path.name for path in folder.iterdir())
+    if begun := next((name for name in names if EVENT_FILE_WORD in name and (folder / name).is_file()), None):
+        short = _file_size_or_zero(folder / begun) < RECORD_START_BYTES
+        why = "holds no whole event yet" if short else "does not begin with an event: it is damaged, or no event file"
+        hint = "wait until the program has written some" if short else "give the folder of another log"
+        return NoGraph(f"no events in '{folder}': {begun} {why}", hint=hint)
+    shown = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
+    models = [name for name in names if name.endswith((".meta", ".pb", ".pbtxt", ".keras", ".json"))]
+    hint = f"give the file itself, such as {folder / models[0]}" if models else "give the folder of a log or a model"
+    if below := next((name for name in names if saved_model_file(folder / name)), None):
+        hint = f"a SavedModel is below it: give {folder / below}"
+    if any(name.endswith(".index") for name in names):
+        around = folder.resolve().parent
+        if saved_model_file(around):
+            hint = f"these are the values of a SavedModel: give {around}"
+        else:
+            hint = "these are the values of a checkpoint: give a .meta file or the log folder"
+    what = f"it holds {shown}" if names else "it is empty"
+    return NoGraph(f"no SavedModel and no event file in '{folder}': {what}", hint=hint)
+
+
+def _contents_of_scans(
+    runs: dict[OptionalRun, list[EventScan]], name: str, options: ReadOptions, before: Sequence[Notice] = ()
+) -> SourceContents:
+    """Return the contents of all scanned runs. Damage is an error only if no graph was found."""
+    graphs: list[SourceItem] = []
+    notices = list(before)
+    profiles: dict[OptionalRun, dict[str, Callable[[], RunMetadata]]] = {}
+    for run, scans in runs.items():
+        finds = [find for scanned in scans for find in scanned.finds]
+        notices += [notice for scanned in scans for notice in scanned.notices]
+        profiles[run] = dict(_profile_loaders(finds, options))
+        graphs += _graphs_of_run(run, finds, bool(profiles[run]), notices, options)
+    scanned = [each for scans in runs.values() for each in scans]
+    damage = [each.damage for each in scanned if each.damage]
+    if not graphs and damage:
+        raise damage[0]
+    events = sum(each.events for each in scanned)
+    what = f"{name}: its {events:,} events hold none" if events > 1 else f"{name}: it holds no events yet"
+    return SourceContents(tuple(graphs), profiles, _abridge_notices(notices), what, damage[0] if damage else None)
+
+
+def _abridge_notices(notices: list[Notice]) -> tuple[Notice, ...]:
+    """Keep the first notices and count the rest: a damaged disk causes thousands."""
+    if len(notices) <= MAX_NOTICES_PER_KIND:
+        return tuple(notices)
+    rest = Notice(notices[-1].code, "more of the same", count=len(notices) - MAX_NOTICES_PER_KIND)
+    return (*notices[:MAX_NOTICES_PER_KIND], rest)
+
+
+def _graphs_of_run(
+    run: OptionalRun, finds: list[EventFind], profile: bool, notices: list[Notice], options: ReadOptions
+) -> Iterator[SourceItem]:
+    """Yield the items of one run: its graph, then the last step of each tag."""
+    graphs = [find for find in finds if find.item == "graph"]
+    metas = [find for find in finds if find.item == "meta_graph"]
+    if graphs or metas:
+        yield _run_graph_item(run, (graphs or metas)[-1], profile, options)
+    # A graph that is written again at every start has the same size and needs no notice.
+    if len({find.size for find in graphs}) > 1:
+        text = f"run {run or 'of this file'} holds {len(graphs)} graphs, the last one is taken"
+        notices.append(Notice("several-graphs", text, strict=False))
+    # Later finds overwrite earlier ones: the last step remains.
+    last = {(find.item, find.tag): find for find in finds if find.tag is not None}
+    for find in last.values():
+        yield from _tagged_items(run, find, options)
+
+
+def _run_graph_item(run: OptionalRun, find: EventFind, profile: bool, options: ReadOptions) -> SourceItem:
+    entry = SourceEntry("op", run, RUN_GRAPH_TAG, bytes=find.size, step=find.step, profile=profile, format="GraphDef")
+    name = "the graph of the run"
+    if find.item == "graph":
+        return SourceItem(entry, lambda: GraphContent(_decode_found_graph(find, name, options)))
+    return SourceItem(entry, lambda: GraphContent(_decode_found_message(find, MetaGraphDef, name, options).graph_def))
+
+
+def _tagged_items(run: OptionalRun, find: EventFind, options: ReadOptions) -> Iterator[SourceItem]:
+    if find.item == "keras":
+        entry = SourceEntry("conceptual", run, find.tag, bytes=find.size, step=find.step, format="Keras model")
+        yield SourceItem(entry, partial(_decode_layers, find, options))
+    elif find.item == "profile" and graph_forms_in(find.data())[1]:
+        yield SourceItem(_profile_only_entry(run, find), lambda: GraphContent(GraphDef()))
+    elif find.item != "profile":
+        load = partial(_decode_found_message, find, RunMetadata, f"tag {find.tag}", options)
+        yield from graphs_of_run_metadata(
+            load, find.data(), run=run, tag=find.tag, size=find.size, step=find.step, format="RunMetadata"
+        )
+
+
+def _profile_only_entry(run: OptionalRun, find: EventFind) -> SourceEntry:
+    return SourceEntry("profile", run, find.tag, bytes=find.size, step=find.step, profile=True, format="RunMetadata")
+
+
+def _profile_loaders(finds: list[EventFind], options: ReadOptions) -> Iterator[tuple[str, Callable[[], RunMetadata]]]:
+    """Yield run statistics by tag; earlier steps of a tag as "tag@step"."""
+    kept = [find for find in finds if find.item in ("profile", "traced") and find.tag is not None]
+    kept = [find for find in kept if graph_forms_in(find.data())[1]]
+    last = {find.tag: find for find in kept}
+    for find in kept:
+        tag = find.tag or ""
+        load = partial(_decode_found_message, find, RunMetadata, f"tag {find.tag}", options)
+        yield (tag if last[tag] is find else f"{tag}@{find.step}"), load
+
+
+def _decode_layers(find: EventFind, options: ReadOptions) -> GraphContent:
+    """Return the layers of a Keras model."""
+    name = f"tag {find.tag}"
+    check_source_size(find.size, options, name)
+    return conceptual_graph(find.data(), name, on_disk=find.size if options.limits_memory else None)
+
+
+def _decode_found_graph(find: EventFind, name: str, options: ReadOptions) -> GraphDef | PackedGraph:
+    """Decode a find as a graph. Raises TooLarge."""
+    check_source_size(find.size, options, name)
+    return decode_graph(find.data(), name, bounded=options.limits_memory)
+
+
+def _decode_found_message(find: EventFind, kind: type[MessageT], name: str, options: ReadOptions) -> MessageT:
+    """Decode a find as a message. Raises TooLarge."""
+    check_source_size(find.size, options, name)
+    return decode_message(find.data(), kind, name, bounded=options.limits_memory)

@@ -1,0 +1,278 @@
+"""Find the metaedges and bridges of all groups in one pass, and which levels are equal, for callers that open every
+group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphviz_tb.expand.bridges import BorderIndex, Crossings, climb_borders, concatenate_crossings
+from graphviz_tb.expand.bundling import BundleTable, build_bridges, build_metaedges, bundle_edges
+from graphviz_tb.expand.drawn_bridges import NO_CONTINUATIONS, continuations, level_order, runs_backwards
+from graphviz_tb.expand.stubs import STUB_KIND_BY_MARK, STUB_ORDER
+from graphviz_tb.model.columns import Bools, Ints, Longs, key_starts, sorted_value_range
+from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.hierarchy import OP_ROW, TRAINING_ORIGIN, Hierarchy
+from graphviz_tb.model.metagraph import Bridge, LevelForm, Metaedge, OutputPairs
+from graphviz_tb.model.tensors import CarriedTensors, Tensor
+
+if TYPE_CHECKING:
+    from graphviz_tb.expand import Expander
+
+
+class LevelLines:
+    """All lines of a file: the results of `find_metaedges` and `find_bridges` for every group, found in one pass.
+
+    Metaedges are those of the rows from `first` on.
+    """
+
+    def __init__(self, hierarchy: Hierarchy, facts: Facts, first: int = 0) -> None:
+        place, rows = _child_positions(hierarchy), np.arange(len(hierarchy) + 1)
+        known: dict[OutputPairs, CarriedTensors] = {}
+        # The owner of each edge of `edge_order`, which lists them owner after owner.
+        edges = hierarchy.edge_order[hierarchy.owner_start[first] :]
+        owner = np.repeat(rows[first:-1], np.diff(hierarchy.owner_start[first:]))
+        source, target = place[hierarchy.edge_from[edges]], place[hierarchy.edge_to[edges]]
+        inside = bundle_edges(hierarchy.graph, facts, edges, (owner, source, target), known)
+        group, child, other, edges = _all_border_crossings(hierarchy)
+        across = bundle_edges(hierarchy.graph, facts, edges, (group, place[child], other), known)
+        self.columns = _line_table(inside), _line_table(across)
+        # The bundles of row r are `[r]` up to `[r + 1]`.
+        self.owned = np.searchsorted(inside.ends[0], rows).tolist()
+        self.crossing = np.searchsorted(across.ends[0], rows).tolist()
+        self.inside, self.across = (inside.bundles, inside.line_columns()), (across.bundles, across.line_columns())
+
+    def metaedges(self, owner: int) -> tuple[list[Metaedge], list[tuple[int, int]]]:
+        """Return the metaedges between the children of a row, and self loops as (child, count)."""
+        return build_metaedges(*self.inside, *self.owned[owner : owner + 2]) if owner >= 0 else ([], [])
+
+    def bridges(self, row: int) -> list[Bridge]:
+        """Return the bridges of a group; `drawable` is decided later."""
+        return build_bridges(*self.across, *self.crossing[row : row + 2])
+
+
+class MemberLines:
+    """The bridges of all groups in the members of a stack: the results of `find_bridges`, found in one pass.
+
+    `borders` are the crossings of all groups in the file. `shown` lists member rows, outer before inner stacks, each
+    with its crossings where the stack shows it.
+    """
+
+    def __init__(
+        self,
+        hierarchy: Hierarchy,
+        facts: Facts,
+        stack: int,
+        borders: BorderIndex,
+        shown: Sequence[tuple[int, Crossings]],
+        known: dict[OutputPairs, CarriedTensors],
+    ) -> None:
+        end, start = hierarchy.end, hierarchy.child_start
+        member = np.full(end[stack] - stack, -1)  # the innermost member around each row
+        for row, _ in shown:
+            member[row - stack : end[row] - stack] = row
+        # Lines inside a member first, in file order, then those that cross its border.
+        first, stop = sorted_value_range(borders.groups, stack + 1, int(end[stack]))
+        own, here = borders.all.pick(slice(first, stop)), borders.groups[first:stop]
+        around = member[here - stack]
+        within = (around >= 0) & (own.other > around) & (own.other < end[around])
+        across = concatenate_crossings(*(edges for _, edges in shown))
+        top = np.repeat([row for row, _ in shown], [len(edges.edge) for _, edges in shown])
+        # Drop lines that end at the stack itself: no member is known to have them.
+        held = (across.inner >= top) & (across.inner < end[top])
+        across, top = across.pick(held), top[held]
+        numbers = np.arange(len(top), dtype=np.int32)
+        group, number, _, _, _ = climb_borders(hierarchy, numbers, across.inner, top, across.other, across.slot)
+        # A line that ends at a group as a whole is drawn inside it too.
+        at = np.flatnonzero(hierarchy.kind[across.inner] != OP_ROW)
+        group, number = np.concatenate((group, across.inner[at])), np.concatenate((number, at))
+        kept = (member[group - stack] == top[number]) & (start[group + 1] > start[group])
+        group, number = group[kept], number[kept]
+        groups = np.concatenate((here[within], group))
+        order = np.lexsort((np.concatenate((np.full(len(groups) - len(group), -1), number)), groups))
+        crossing = concatenate_crossings(own.pick(within), across.pick(number)).pick(order)
+        inner = _positions_of_holders(hierarchy, stack, groups[order], crossing.inner)
+        other = crossing.other.astype(np.int64) << 1 | crossing.inbound
+        lines = bundle_edges(hierarchy.graph, facts, crossing.edge, (groups[order], inner, other), known)
+        self.stack, self.lines = stack, (lines.bundles, lines.line_columns())
+        # The bridges of row r are `[r - stack]` up to `[r - stack + 1]`.
+        self.crossing = np.searchsorted(lines.ends[0], np.arange(stack, end[stack] + 1)).tolist()
+
+    def bridges(self, row: int) -> list[Bridge]:
+        """Return the bridges of a group; `drawable` is decided later."""
+        return build_bridges(*self.lines, *self.crossing[row - self.stack : row - self.stack + 2])
+
+
+class LevelForms:
+    """Finds equal levels: the decisions for the first hold for all, with other rows.
+
+    A level has no form if its decisions depend on more than its lines: on names, or on repeated calls.
+    """
+
+    def __init__(self, expander: Expander, lines: LevelLines, bodies: Sequence[int]) -> None:
+        hierarchy = expander.hierarchy
+        self._expander, self._lines = expander, lines
+        self._formed = _levels_with_forms(hierarchy, bodies).tolist()
+        opens = hierarchy.kind != OP_ROW
+        opens[list(hierarchy.calls)] = True
+        self._opens: list[bool] = opens.tolist()
+        # All columns of children, level by level.
+        asked = np.stack((opens, *expander.level_row_columns()), axis=1).astype(np.uint8)
+        self._children, self._asked = hierarchy.child_order.tolist(), asked[hierarchy.child_order]
+        self._start, self._kind = hierarchy.child_start.tolist(), hierarchy.kind.tolist()
+        self._parent = hierarchy.parent.tolist()
+        self._marks, rows, start = _all_level_marks(hierarchy)
+        self._mark_rows, self._mark_start = rows.tolist(), start.tolist()
+        inside, across = lines.columns
+        self._inside, self._across, self._others = inside, across[:, [0, 2, 3, 4]], across[:, 1].tolist()
+        self._control = (across[:, 2] == 0).tolist()
+        self._numbers: dict[tuple[Tensor, ...], int] = {}
+        self._forms: dict[tuple[Any, ...], LevelForm] = {}
+
+    def form_of_level(self, row: int) -> tuple[LevelForm, list[int]] | None:
+        """Return the form of a group's level and its rows (children, then marks and neighbours); None if it has
+        none."""
+        if not self._formed[row]:
+            return None
+        first, stop = self._start[row], self._start[row + 1]
+        children = self._children[first:stop]
+        a, b = self._lines.crossing[row : row + 2]
+        others = self._others[a:b]
+        drawn = self._continuing_bridges(row, a, b)
+        m, n = self._mark_start[row], self._mark_start[row + 1]
+        seen = {child: place for place, child in enumerate(children)}
+        # Twice the row of a neighbour, plus one if the edge enters.
+        beyond = [seen.setdefault(each, len(seen)) for each in self._mark_rows[m:n]]
+        beyond += [seen.setdefault(other >> 1, len(seen)) * 2 + (other & 1) for other in others]
+        c, d = self._lines.owned[row : row + 2]
+        key = (
+            self._kind[row],
+            self._asked[first:stop].tobytes(),
+            self._inside[c:d].tobytes(),
+            tuple(map(self._tensors_number, range(c, d))),
+            self._marks[m:n].tobytes(),
+            self._across[a:b].tobytes(),
+            tuple(beyond),
+            tuple(drawn),
+        )
+        rows = list(seen)
+        form = self._forms.get(key)
+        if form is None:
+            form = self._forms[key] = self._new_form(row, children, seen)
+        elif form.order:
+            self._record_form(row, form, rows)
+        return form, rows
+
+    def _continuing_bridges(self, row: int, first: int, stop: int) -> list[bool]:
+        """Return which bridges of a group continue in the level around it, as `decide_drawable` asks."""
+        if first == stop:
+            return []
+        expander = self._expander
+        goes_on = continuations(expander, (self._parent[row],)).get(row, NO_CONTINUATIONS)
+        lines = zip(self._others[first:stop], self._control[first:stop], strict=True)
+        return [
+            (other >> 1, other & 1 > 0) in goes_on
+            and not (control and runs_backwards(expander, (row,), other >> 1, other & 1 > 0, expander.options))
+            for other, control in lines
+        ]
+
+    def _tensors_number(self, number: int) -> int:
+        """Number the tensors of a line, equal ones alike."""
+        bundles = self._lines.inside[0]
+        return self._numbers.setdefault(tuple(bundles.carried_tensors(number)), len(self._numbers))
+
+    def _new_form(self, row: int, children: list[int], place: dict[int, int]) -> LevelForm:
+        rows, expander = list(place), self._expander
+        if not any(map(self._opens.__getitem__, children)):
+            return LevelForm(row, rows)
+        continued, order = continuations(expander, (row,)), level_order(expander, (row,), expander.options)
+        lines = [(place[child], place[other], inbound) for child, ends in continued.items() for other, inbound in ends]
+        return LevelForm(row, rows, lines, [order[child] for child in children])
+
+    def _record_form(self, row: int, form: LevelForm, rows: list[int]) -> None:
+        """Record the continuations and the order of a level that reuses another level's form."""
+        continued: dict[int, set[tuple[int, bool]]] = {}
+        for child, other, inbound in form.going_on:
+            continued.setdefault(rows[child], set()).add((rows[other], inbound))
+        self._expander.going_on[(row,)] = continued
+        self._expander.orders[(row,)] = dict(zip(rows, form.order, strict=False))
+
+
+def _line_table(lines: BundleTable) -> NDArray[np.int64]:
+    """Return lines as rows of numbers: their last two ends, and the numbers of data, control and reference edges."""
+    return np.stack((*lines.ends[-2:], lines.tensors, lines.control, lines.reference), axis=1).astype(np.int64)
+
+
+def _levels_with_forms(hierarchy: Hierarchy, bodies: Sequence[int]) -> Bools:
+    """Mark the rows whose level can equal another.
+
+    Not a whole graph or function, not a loop's body, and none with stacks or training in it: those are extracted by
+    content and names.
+    """
+    levels: Bools = hierarchy.kind != OP_ROW
+    apart = hierarchy.is_stack_row | (hierarchy.how == TRAINING_ORIGIN)
+    around = hierarchy.parent[apart]
+    for rows in (around[around >= 0], hierarchy.parent < 0, list(bodies)):
+        levels[rows] = False
+    return levels
+
+
+def _all_level_marks(hierarchy: Hierarchy) -> tuple[NDArray[np.int64], Ints, Longs]:
+    """Return the marks of ops level by level, in the order of `MarkFiles.of_level`: rows of (position of the op, kind,
+    side, edges), the row of each mark, and where the marks of each level begin."""
+    graph, beside, place = hierarchy.graph, hierarchy.graph.beside, _child_positions(hierarchy)
+    host = hierarchy.row_of_node[beside.host]
+    kept = np.flatnonzero((host >= 0) & (hierarchy.mark[host] == 0))
+    host, mark = host[kept], beside.mark[kept]
+    rank = np.zeros(256, np.int64)
+    for sign, kind in STUB_KIND_BY_MARK.items():
+        rank[sign] = STUB_ORDER[kind]
+    kinds, level = rank[graph.mark[mark]], hierarchy.parent[host]
+    order = np.lexsort((kinds, place[host], level))
+    told = np.stack((place[host], kinds, beside.inward[kept], beside.edges[kept]), axis=1).astype(np.int64)
+    return told[order], hierarchy.row_of_node[mark][order], key_starts(level, len(hierarchy))
+
+
+def _child_positions(hierarchy: Hierarchy) -> Longs:
+    """Return the position of each row among the children of its parent."""
+    place = np.zeros(len(hierarchy), np.int64)
+    rows = hierarchy.child_order
+    # `child_order` lists the children of each row as one run, from `child_start` of the row on.
+    place[rows] = np.arange(len(rows)) - hierarchy.child_start[hierarchy.parent[rows]]
+    return place
+
+
+def _positions_of_holders(hierarchy: Hierarchy, around: int, groups: Ints, inner: Ints) -> Longs:
+    """Return, for groups below a row, the positions of the children that hold the given inner rows; the last position
+    for a group itself."""
+    start, every = hierarchy.child_start, len(hierarchy)
+    first, stop = start[around], start[hierarchy.end[around]]
+    rows = hierarchy.child_order[first:stop].astype(np.int64)
+    filed = hierarchy.parent[rows] * np.int64(every) + rows
+    found = first + np.searchsorted(filed, groups.astype(np.int64) * every + inner, side="right") - 1 - start[groups]
+    return np.where(found < 0, start[groups + 1] - start[groups] - 1, found)
+
+
+def _all_border_crossings(hierarchy: Hierarchy) -> tuple[Ints, Ints, Longs, Ints]:
+    """Return every edge once for each group border it crosses, by group, then in file order: the group, its child,
+    twice the row of the other end (plus one if the edge enters), and the edge."""
+    graph, edges = hierarchy.graph, hierarchy.edge_order
+    levels: list[tuple[Ints, ...]] = []
+    for inbound, node in ((0, graph.source[edges]), (1, graph.target[edges])):
+        ends = (hierarchy.edge_to, hierarchy.edge_from) if inbound else (hierarchy.edge_from, hierarchy.edge_to)
+        # Climb from the op at one end to the child of the owner: each step crosses one border.
+        row, stop = hierarchy.row_of_node[node], ends[0][edges]
+        other = ends[1][edges] * 2 + inbound
+        inside = np.flatnonzero(row != stop)
+        while len(inside):  # one level up at a time
+            group = hierarchy.parent[row[inside]]
+            levels.append((group, row[inside], other[inside], edges[inside]))
+            row[inside] = group
+            inside = inside[group != stop[inside]]
+    columns = [np.concatenate(column) for column in zip(*levels, strict=True)] if levels else [edges[:0]] * 4
+    order = np.lexsort((columns[3], columns[0]))
+    group, child, beyond, crossing = (column[order] for column in columns)
+    return group, child, beyond.astype(np.int64), crossing

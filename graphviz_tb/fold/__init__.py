@@ -1,0 +1,79 @@
+"""Stage `fold_graph`: from names to the hierarchy of scopes, templates, series and folds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from graphviz_tb.fold.flow.plan import fold_by_flow
+from graphviz_tb.fold.labels import find_code_names
+from graphviz_tb.fold.regrouping import Regrouping
+from graphviz_tb.fold.scopes import build_scope_tree, find_numbered_nodes
+from graphviz_tb.fold.series import SeriesRun, find_series, requested_series
+from graphviz_tb.fold.table import NewGroup, build_hierarchy, insert_groups
+from graphviz_tb.fold.templates import find_templates
+from graphviz_tb.graphs.rows import number_tree
+from graphviz_tb.limits import LARGE_PAGE_ROWS
+from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.hierarchy import Hierarchy, RepeatableGrouping, RowKind
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.options import GroupOptions
+
+__all__ = ["Regrouping", "fold_graph", "make_regrouping"]
+
+
+def fold_graph(graph: Graph, options: GroupOptions = GroupOptions()) -> Hierarchy:  # noqa: B008
+    """Fold the flat graph into a hierarchy.
+
+    After: every node is a row below the scopes of its name. Templates are computed on the raw scopes; then numbered
+    runs become series, and levels that are still too wide are folded along their flow.
+
+    >>> from graphviz_tb.flatten import flatten
+    >>> from graphviz_tb.interpret import interpret
+    >>> from graphviz_tb.proto import GraphDef
+    >>> graph = interpret(flatten(GraphDef(node=[{"name": f"layer/x{i}", "op": "Relu"} for i in range(6)])))
+    >>> fold_graph(graph).name[:3]
+    ['', 'layer', 'layer/x[0-5]']
+    """
+    folded, odd = _find_new_groups(graph, options)
+    whole = folded.without_series(())
+    whole = replace(whole, notices=whole.notices + odd) if odd else whole
+    # TensorBoard gives series no template; if nothing was inserted (`whole is folded.raw`), no group lacks one.
+    whole = whole if options.tensorboard or whole is folded.raw else _add_missing_templates(whole)
+    return replace(whole, grouping=folded) if len(whole) <= LARGE_PAGE_ROWS else whole
+
+
+def make_regrouping(hierarchy: Hierarchy, options: GroupOptions) -> RepeatableGrouping:
+    """Return an object that rebuilds the hierarchy with some series ungrouped; its groups have no templates."""
+    kept = hierarchy.grouping
+    return _find_new_groups(hierarchy.graph, options)[0] if kept is None else kept
+
+
+def _find_new_groups(graph: Graph, options: GroupOptions) -> tuple[Regrouping, tuple[Notice, ...]]:
+    """Return the raw hierarchy with the series and folds to insert, and notices."""
+    raw = _build_raw_hierarchy(graph, options)
+    # Series requested by the user come before all folding: no fold may break one up.
+    raw = insert_groups(raw, _series_as_groups(requested_series(raw, options)), last=options.tensorboard)
+    series = find_series(raw, options)
+    groups, odd = fold_by_flow(raw, series, options) if options.folds else (_series_as_groups(series), ())
+    return Regrouping(raw, groups, options), odd
+
+
+def _add_missing_templates(hierarchy: Hierarchy) -> Hierarchy:
+    """Compute templates for all groups without one, so that equal regions share a template as equal scopes do."""
+    template, notices = find_templates(hierarchy)
+    return replace(hierarchy, template=template, notices=hierarchy.notices + notices)
+
+
+def _series_as_groups(series: list[SeriesRun]) -> list[NewGroup]:
+    """Return series as new groups."""
+    return [NewGroup(RowKind.SERIES, run.parent, run.name, run.members) for run in series]
+
+
+def _build_raw_hierarchy(graph: Graph, options: GroupOptions) -> Hierarchy:
+    """Build scopes, their names in the program and templates, before series and folds."""
+    numbered = [] if options.tensorboard else find_numbered_nodes(graph)
+    tree, functions, odd = build_scope_tree(graph, numbered, options)
+    built = build_hierarchy(graph, tree, number_tree(tree.parent, tree.key), functions, notices=(*graph.notices, *odd))
+    return _add_missing_templates(
+        built if options.tensorboard else replace(built, labels=find_code_names(built, numbered))
+    )

@@ -1,0 +1,259 @@
+"""Boxes of a level during folding: a row, or a group of boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
+
+from graphviz_tb.graphs.traversal import strong_components, topological_order, weak_components
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.hierarchy import GroupOrigin
+
+MIN_STACK_OPS = 3  # smaller structures are not worth a stack
+
+
+@dataclass(slots=True, eq=False)
+class FlowBox:
+    """A row of the hierarchy, or boxes that are drawn as one.
+
+    `symbol` is equal for boxes of equal structure, `ops` counts the ops inside, feeders included. `feeders` are small
+    inputs that nobody else uses, drawn next to their consumer. The members of a stack are its repetitions; `unit` is
+    the symbol of one. `inside` is equal for groups by name with equal content and inner wiring, whatever feeds them;
+    None for other boxes. `op` is the op type of a row that is an op.
+    """
+
+    name: str
+    symbol: int
+    ops: int
+    row: int = -1  # -1: a group
+    how: GroupOrigin = GroupOrigin.NONE
+    members: list[FlowBox] = field(default_factory=list)
+    feeders: list[FlowBox] = field(default_factory=list)
+    unit: int = -1  # -1: no stack
+    sideways: bool = False
+    scope: bool = False
+    inside: int | None = None
+    op: str = ""
+
+    @property
+    def is_repetition(self) -> bool:
+        """Return whether its members are repetitions of one structure."""
+        return self.unit >= 0
+
+    @property
+    def ops_per_repetition(self) -> float:
+        """Ops of one repetition of a stack; of the box itself otherwise."""
+        return self.ops / len(self.members) if self.is_repetition else self.ops
+
+    @property
+    def child_count(self) -> int:
+        """Number of children it adds to a group: itself and its feeders."""
+        return 1 + sum([feeder.child_count for feeder in self.feeders]) if self.feeders else 1
+
+    def first_row(self) -> FlowBox:
+        """Return the first row inside."""
+        box = self
+        while box.members:
+            box = box.members[0]
+        return box
+
+    def last_row(self) -> FlowBox:
+        """Return the last row inside."""
+        box = self
+        while box.members:
+            box = box.members[-1]
+        return box
+
+
+class SymbolTable:
+    """Small numbers for equal keys, in the order of first appearance."""
+
+    def __init__(self) -> None:
+        self.known: dict[Hashable, int] = {}
+
+    def symbol_of(self, *key: Hashable) -> int:
+        """Return the number of `key`."""
+        return self.known.setdefault(key, len(self.known))
+
+
+def make_group(
+    how: GroupOrigin, members: Sequence[FlowBox], symbol: int, name: str = "", sideways: bool = False
+) -> FlowBox:
+    """Make one box of several."""
+    return FlowBox(name, symbol, sum(box.ops for box in members), -1, how, list(members), sideways=sideways)
+
+
+def make_stack(symbols: SymbolTable, members: Sequence[FlowBox], unit: int, sideways: bool = False) -> FlowBox:
+    """Make a stack of repetitions of one structure."""
+    box = make_group(
+        GroupOrigin.REPEAT, members, symbols.symbol_of("stack", unit, len(members), sideways), sideways=sideways
+    )
+    box.unit = unit
+    return box
+
+
+def walk_boxes(boxes: Sequence[FlowBox]) -> Iterator[FlowBox]:
+    """Yield all boxes, feeders too, groups before their members."""
+    todo = list(reversed(boxes))
+    while todo:
+        box = todo.pop()
+        yield box
+        todo.extend(reversed(box.members))
+        todo.extend(box.feeders)
+
+
+def walk_groups(boxes: Sequence[FlowBox]) -> Iterator[FlowBox]:
+    """Yield the groups among all boxes, in the order of `walk_boxes`."""
+    todo = [box for box in reversed(boxes) if box.members or box.feeders]
+    while todo:
+        box = todo.pop()
+        if box.members:
+            yield box
+        todo += [held for held in (*reversed(box.members), *box.feeders) if held.members or held.feeders]
+
+
+def copy_groups_onto(boxes: Sequence[FlowBox], old: Sequence[FlowBox], new: Sequence[FlowBox]) -> list[FlowBox]:
+    """Copy groups made of `old` boxes of a level onto the corresponding `new` ones."""
+    return _copy_over(boxes, {id(one): other for one, other in zip(old, new, strict=True)})
+
+
+def _copy_over(boxes: Sequence[FlowBox], other: Mapping[int, FlowBox]) -> list[FlowBox]:
+    """Copy groups over other boxes: `other` maps the `id` of a box of the level to its replacement."""
+    return [known if (known := other.get(id(box))) else _copy_group(box, other) for box in boxes]
+
+
+def _copy_group(box: FlowBox, other: Mapping[int, FlowBox]) -> FlowBox:
+    members = _copy_over(box.members, other)
+    made = FlowBox(box.name, box.symbol, sum(member.ops for member in members), -1, box.how, members)
+    made.unit, made.sideways = box.unit, box.sideways
+    return made
+
+
+# Boxes of one level and the flow between them, without cycles.
+
+WiringKey = tuple[tuple[int, ...], ...]  # see `wiring_key`
+
+MAX_ENTRY_READERS = 3  # boxes that may read a single outside source
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dag:
+    """`before[v]` are the boxes that feed box `v`, by slot, each once; `after[v]` those that use it.
+
+    `outside[v]` are its sources (by `id`) left out when the graph was cut from a larger one; None for a whole level.
+    """
+
+    boxes: list[FlowBox]
+    before: list[list[int]]
+    after: list[list[int]]
+    outside: list[list[int]] | None = None
+
+    def __len__(self) -> int:
+        return len(self.boxes)
+
+    def total_ops(self) -> int:
+        """Return the number of ops inside."""
+        return sum(box.ops for box in self.boxes)
+
+
+def make_dag(boxes: list[FlowBox], before: list[list[int]], outside: list[list[int]] | None = None) -> Dag:
+    """Make a graph from the inputs of each box."""
+    after: list[list[int]] = [[] for _ in boxes]
+    for target, sources in enumerate(before):
+        for source in sources:
+            after[source].append(target)
+    return Dag(boxes, before, after, outside)
+
+
+def sub_dag(dag: Dag, ids: Sequence[int]) -> Dag:
+    """Return the graph of some boxes, in the given order. Sources further out are kept if all is fed from a single
+    one."""
+    index = {box: place for place, box in enumerate(ids)}
+    before = [[index[source] for source in dag.before[box] if source in index] for box in ids]
+    outside = [[id(dag.boxes[source]) for source in dag.before[box] if source not in index] for box in ids]
+    if dag.outside is not None:
+        farther = [dag.outside[box] + held for box, held in zip(ids, outside, strict=True)]
+        outside = farther if len({source for held in farther for source in held}) == 1 else outside
+    return make_dag([dag.boxes[box] for box in ids], before, outside)
+
+
+def wiring_key(dag: Dag, ids: Sequence[int]) -> WiringKey:
+    """Return a key that is equal for equal structures, in one order, with equal wiring, also from outside.
+
+    For each box: its symbol and the numbers of its sources (positions in `ids`, then outside ones as they appear).
+    """
+    number = {box: place for place, box in enumerate(ids)}
+    key = [
+        (dag.boxes[box].symbol, *[number.setdefault(source, len(number)) for source in dag.before[box]]) for box in ids
+    ]
+    if dag.outside is None:
+        return tuple(key)
+    farther: dict[int, int] = {}  # outside sources as -1, -2 …
+    return tuple(
+        (*near, *[~farther.setdefault(source, len(farther)) for source in dag.outside[box]])
+        for near, box in zip(key, ids, strict=True)
+    )
+
+
+def has_single_entry(outside: Sequence[Sequence[int]]) -> bool:
+    """Return whether at most `MAX_ENTRY_READERS` boxes read from outside, all from one source."""
+    sources = {source for held in outside for source in held}
+    return len(sources) == 1 and sum(1 for held in outside if held) <= MAX_ENTRY_READERS
+
+
+def contract_groups(dag: Dag, groups: Iterable[tuple[Sequence[int], FlowBox]]) -> Dag:
+    """Put each group's box in the place of its first member."""
+    owner = list(range(len(dag)))
+    boxes = list(dag.boxes)
+    for members, box in groups:
+        for member in members:
+            owner[member] = len(boxes)
+        boxes.append(box)
+    if len(boxes) == len(dag):
+        return dag
+    # Boxes keep the order of their first members; dictionaries keep slot order, each source once.
+    place: dict[int, int] = {}
+    for box_id in owner:
+        place.setdefault(box_id, len(place))
+    before: list[dict[int, None]] = [{} for _ in place]
+    for target, sources in enumerate(dag.before):
+        to = place[owner[target]]
+        for source in sources:
+            if (start := place[owner[source]]) != to:
+                before[to][start] = None
+    outside: list[list[int]] | None = None
+    if dag.outside is not None:
+        outside = [[] for _ in place]
+        for target, held in enumerate(dag.outside):
+            known = outside[place[owner[target]]]
+            known += [source for source in held if source not in known]
+    return make_dag([boxes[box_id] for box_id in place], [list(sources) for sources in before], outside)
+
+
+def is_acyclic(after: Sequence[Sequence[int]]) -> bool:
+    """Return whether there are no cycles."""
+    return len(topological_order(after)) == len(after)
+
+
+def find_cycles(after: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Return the strongly connected components of more than one node."""
+    if is_acyclic(after):
+        return []
+    filed: dict[int, list[int]] = {}
+    for node, component in enumerate(strong_components(after)):
+        filed.setdefault(component, []).append(node)
+    return sorted(members for members in filed.values() if len(members) > 1)
+
+
+def dag_components(dag: Dag, skip: Collection[int] = ()) -> list[list[int]]:
+    """Return the weak components of a graph; edges that touch `skip` join nothing."""
+    return weak_components(
+        len(dag),
+        (
+            (source, target)
+            for target, sources in enumerate(dag.before)
+            if target not in skip
+            for source in sources
+            if source not in skip
+        ),
+    )

@@ -1,0 +1,332 @@
+"""State shared by all steps of folding a level."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import field
+from functools import cache
+from zlib import crc32
+
+import numpy as np
+
+from graphviz_tb.fold.flow.box import Dag, FlowBox, SymbolTable, WiringKey, find_cycles, make_group
+from graphviz_tb.fold.flow.levels import ChildEdges
+from graphviz_tb.fold.flow.names import Vocabulary
+from graphviz_tb.fold.flow.order import FlowOrder, compute_flow_order
+from graphviz_tb.fold.table import lowest_common_owners
+from graphviz_tb.graphs.traversal import strong_components
+from graphviz_tb.limits import MAX_VISITED_BOXES, Meter
+from graphviz_tb.model.columns import distinct_values, int32_column
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.hierarchy import GroupOrigin
+
+TARGET_CHILDREN = 16  # boxes that can be taken in at once
+MAX_FLOW_DEPTH = 12  # nested groups made by flow
+
+
+# Extra cost of a region that holds most of its level: in random wiring only a few boxes are peeled off at a time, and
+# each further look gives next to nothing. Twelve of 1,600 boxes are still within the budget.
+PEELING_COST = 10
+
+
+def level_budget(boxes: int) -> Meter:
+    """Return the budget of a level of so many boxes: each may be looked at once in any case."""
+    return Meter(MAX_VISITED_BOXES + boxes)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FoldContext:
+    """Limits and caches of one level.
+
+    soft, most   boxes of a group: the aim, and the maximum
+    orders       order of each graph
+    known        content of equal regions, by tokens
+    branches     content and symbols of equal branches, by wiring
+    """
+
+    vocabulary: Vocabulary
+    symbols: SymbolTable
+    budget: Meter
+    soft: int = TARGET_CHILDREN
+    most: int = 40
+    orders: dict[Dag, FlowOrder] = field(default_factory=dict)
+    known: dict[tuple[int, ...], tuple[list[FlowBox], list[FlowBox]]] = field(default_factory=dict)
+    branches: dict[WiringKey, tuple[list[FlowBox], list[FlowBox], int]] = field(default_factory=dict)
+
+    def order(self, dag: Dag) -> FlowOrder:
+        """Return the order of a graph along its flow."""
+        order = self.orders.get(dag)
+        if order is None:
+            order = self.orders[dag] = compute_flow_order(dag)
+        return order
+
+
+# Segments: stretches of plain boxes that are cut off where a group would have too many boxes.
+#
+# Long stretches are cut at boxes chosen by the checksums of their names (content-defined chunking), near equal parts,
+# so
+# that an edit moves few cuts.
+
+MAX_PLAIN_OPS = 200  # larger boxes stay outside segments
+MIN_SEGMENT_BOXES = 3  # boxes that are worth a segment
+MAX_PIECES = 12  # into which a level is cut
+CUT_SLACK = 0.4  # of a piece: distance of a cut from equal parts
+MAX_LAST_PIECE = 1.5  # length of the last piece in pieces; it is never below half a piece
+
+
+def narrow_to_limit(boxes: Sequence[FlowBox], setting: FoldContext, limit: int) -> list[FlowBox]:
+    """Return at most `limit` boxes if stretches between groups can be folded; never more than `most`.
+
+    After: segments in place of stretches, in the same order.
+    """
+    if total_child_count(boxes) <= limit:
+        return list(boxes)
+    kept: list[FlowBox] = []
+    stretch: list[FlowBox] = []
+    for box in [*boxes, None]:  # None ends the last stretch
+        if box is not None and box.how == GroupOrigin.NONE and box.ops <= MAX_PLAIN_OPS:
+            stretch.append(box)
+            continue
+        kept += _make_segments(stretch, setting) if MIN_SEGMENT_BOXES <= len(stretch) < len(boxes) else stretch
+        stretch = []
+        kept += [box] if box else []
+    # Accept more than the aim, within the maximum: a few more boxes are better than arbitrary cuts.
+    if total_child_count(kept) > limit and (total_child_count(kept) > setting.most or limit >= setting.most):
+        return cut_into_segments(kept, setting)
+    return kept
+
+
+def total_child_count(boxes: Sequence[FlowBox]) -> int:
+    """Return the number of children that a group of these would have."""
+    return sum(box.child_count for box in boxes)
+
+
+def _make_segments(boxes: Sequence[FlowBox], setting: FoldContext) -> list[FlowBox]:
+    """Fold to one segment, or several if one would be too wide."""
+    return (
+        [_make_segment(boxes, setting)]
+        if total_child_count(boxes) <= setting.most
+        else cut_into_segments(boxes, setting)
+    )
+
+
+def _make_segment(boxes: Sequence[FlowBox], setting: FoldContext) -> FlowBox:
+    """Fold a stretch to one box."""
+    return make_group(GroupOrigin.SEGMENT, boxes, setting.symbols.symbol_of("segment", *(box.symbol for box in boxes)))
+
+
+def cut_into_segments(boxes: Sequence[FlowBox], setting: FoldContext) -> list[FlowBox]:
+    """Cut a long stretch into segments at least checksums, near equal parts, so that an insertion moves few cuts."""
+    pieces = max(2, min(MAX_PIECES, len(boxes) // 4))
+    stretches = [piece[0] if len(piece) == 1 else piece for piece in _cut_into_pieces(boxes, pieces)]
+    return [
+        stretch if isinstance(stretch, FlowBox) else _make_segment(_shorten_piece(stretch, setting), setting)
+        for stretch in stretches
+    ]
+
+
+def _shorten_piece(boxes: Sequence[FlowBox], setting: FoldContext) -> list[FlowBox]:
+    """Cut a piece again if it is too wide itself."""
+    return (
+        list(boxes)
+        if total_child_count(boxes) <= setting.soft or len(boxes) <= 2
+        else cut_into_segments(boxes, setting)
+    )
+
+
+def _cut_into_pieces(boxes: Sequence[FlowBox], pieces: int) -> list[Sequence[FlowBox]]:
+    """Cut into about `pieces` stretches of about equal length."""
+    size = len(boxes) / pieces
+    stretches: list[Sequence[FlowBox]] = []
+    done = 0
+    while len(boxes) - done > MAX_LAST_PIECE * size:
+        # Cut before the box of least checksum near the wanted place: most edits do not change it.
+        low, high = (
+            int(done + (1 - CUT_SLACK) * size),
+            int(done + (1 + CUT_SLACK) * size),
+        )  # `MAX_LAST_PIECE` keeps it before the end
+        cut = min(range(max(low, done + 1), high + 1), key=lambda spot: _name_checksum(boxes[spot]))
+        stretches.append(boxes[done:cut])
+        done = cut
+    return [*stretches, boxes[done:]]
+
+
+def _name_checksum(box: FlowBox) -> int:
+    """Return a checksum of the name of the first op inside."""
+    return crc32(box.first_row().name.encode("utf-8", "surrogatepass"))
+
+
+# Limits of every group: members of a stack are single boxes, and no group has more boxes than allowed.
+
+RANGE_MEMBERS = 20  # members of a range: half the default limit of a group
+
+
+def enforce_limits(boxes: Sequence[FlowBox], setting: FoldContext) -> list[FlowBox]:
+    """Return the boxes with all groups inside within their limits."""
+    return [_enforce_box_limits(box, setting) for box in boxes]
+
+
+def _enforce_box_limits(box: FlowBox, setting: FoldContext) -> FlowBox:
+    """Bring one box and its content within the limits. Recursion depth is bounded by the folding steps."""
+    if not box.members:
+        return box
+    members = enforce_limits(box.members, setting)
+    if box.is_repetition:
+        box.members = _split_into_ranges([as_stack_member(member) for member in members], setting)
+    elif total_child_count(members) > setting.most:
+        box.members = enforce_limits(narrow_to_limit(members, setting, setting.soft), setting)
+    else:
+        box.members = members
+    return box
+
+
+def as_stack_member(box: FlowBox) -> FlowBox:
+    """Return a box that can be a member of a stack: with feeders it becomes a group."""
+    if not box.feeders:
+        return box
+    feeders, box.feeders = box.feeders, []
+    return make_group(GroupOrigin.REGION, [*feeders, box], box.symbol)
+
+
+def _split_into_ranges(members: Sequence[FlowBox], setting: FoldContext) -> list[FlowBox]:
+    """Return the members of a stack, in ranges of about equal length if there are too many."""
+    parts = list(members)
+    while len(parts) > setting.most:
+        size = max(2, min(RANGE_MEMBERS, setting.most // 2))
+        parts = [
+            make_group(GroupOrigin.SEGMENT, held, setting.symbols.symbol_of("range", held[0].symbol, len(held)))
+            for held in _cut_into_pieces(parts, -(-len(parts) // size))
+        ]
+    return parts
+
+
+# Open groups that close a cycle which the level itself does not have.
+#
+# Groups are convex in the flow by construction. Storage edges are not flow, but they are drawn, so all data edges are
+# checked once more, for all groups of a level together:
+#
+# b ─▶ d by flow, d ─▶ c by storage: the group [b c] and d are on a cycle, though the rows b, c and d are not
+#
+# Training groups open nothing: they move aside with stubs for their edges (see `expand`) if they are on a cycle.
+
+MAX_OPENING_ROUNDS = 50  # each opens at least one group; after these, all are opened
+
+
+def open_cyclic_groups(boxes: list[FlowBox], count: int, place: dict[int, int], edges: ChildEdges) -> list[FlowBox]:
+    """Open the groups of a level that are on a cycle not made by edges of children alone.
+
+    Before: any grouping of the `count` children; `place` is the position of a row, `edges` all data edges. After: the
+    boxes of each group can be drawn along the data edges, apart from real cycles.
+    """
+
+    @cache  # only needed if the folded level has a cycle
+    def real_cycles() -> list[int]:
+        return _real_cycle_by_child(count, edges)
+
+    for _ in range(MAX_OPENING_ROUNDS):
+        # Opening one group may close or break cycles elsewhere: repeat until none is left.
+        lying = _cyclic_groups(boxes, count, place, edges, real_cycles)
+        if not lying:
+            return boxes
+        boxes = _replace_by_members(boxes, lying)
+    return [box for top in boxes for box in rows_inside(top)]
+
+
+def _real_cycle_by_child(count: int, edges: ChildEdges) -> list[int]:
+    """Return for each child the number of the cycle it is on, -1 for none."""
+    after: list[list[int]] = [[] for _ in range(count)]
+    for source, target in zip(edges.source.tolist(), edges.target.tolist(), strict=True):
+        after[source].append(target)
+    component = strong_components(after)
+    size = np.bincount(component, minlength=1)
+    return [number if size[number] > 1 else -1 for number in component]
+
+
+def _cyclic_groups(
+    boxes: list[FlowBox], count: int, place: dict[int, int], edges: ChildEdges, real_cycles: Callable[[], list[int]]
+) -> set[int]:
+    """Return the `id` of each group on a cycle that only grouping makes."""
+    # Numbers: children 0 … count-1, groups from count on, the level itself last.
+    listed, parent, depth = _number_groups(boxes, count, place)
+    _, start, stop = lowest_common_owners(
+        int32_column(parent), int32_column(depth), edges.source.astype(np.int32), edges.target.astype(np.int32)
+    )
+    # Lifted to siblings; edges among rows alone need no check.
+    beside_groups = np.zeros(len(parent), bool)
+    beside_groups[parent[count:-1]] = True
+    kept = beside_groups[int32_column(parent)[start]]
+    after: list[list[int]] = [[] for _ in parent]
+    # These move aside in `expand`.
+    quiet = {count + member for member, box in enumerate(listed) if box.how == GroupOrigin.TRAINING}
+    # Pairs as numbers: a million tuples would take hundreds of megabytes.
+    for pair in distinct_values(start[kept].astype(np.int64) << 32 | stop[kept].astype(np.int64)).tolist():
+        source, target = pair >> 32, pair & 0xFFFFFFFF
+        if source not in quiet and target not in quiet:
+            after[source].append(target)
+    lying: set[int] = set()
+    for ring in find_cycles(after):
+        groups = [listed[member - count] for member in ring if member >= count]
+        # A cycle that contains a real one is not made by the groups.
+        if groups and not _spans_real_cycle(ring, listed, count, place, real_cycles()):
+            lying.update(id(box) for box in groups if box.how != GroupOrigin.LOOP)
+    return lying
+
+
+def _number_groups(
+    boxes: list[FlowBox], count: int, place: dict[int, int]
+) -> tuple[list[FlowBox], list[int], list[int]]:
+    """Return all groups of a level, and parent and depth of children and groups; the level itself comes last."""
+    listed: list[FlowBox] = []
+    parent, depth = [0] * count, [1] * count
+    todo = [(boxes, -1, 1)]
+    while todo:
+        held, above, deep = todo.pop()
+        for box in held:
+            if box.row >= 0:
+                parent[place[box.row]], depth[place[box.row]] = above, deep
+            else:
+                todo.append((box.members, count + len(listed), deep + 1))
+                parent.append(above)
+                depth.append(deep)
+                listed.append(box)
+            if box.feeders:
+                todo.append((box.feeders, above, deep))
+    root = len(parent)
+    return listed, [root if above < 0 else above for above in parent] + [-1], [*depth, 0]
+
+
+def _spans_real_cycle(
+    ring: list[int], listed: list[FlowBox], count: int, place: dict[int, int], real: Sequence[int]
+) -> bool:
+    """Return whether a real cycle has members in two boxes of this one."""
+    seen: dict[int, int] = {}
+    for member in ring:
+        rows = [member] if member < count else [place[box.row] for box in rows_inside(listed[member - count])]
+        for row in rows:
+            if real[row] >= 0 and seen.setdefault(real[row], member) != member:
+                return True
+    return False
+
+
+def rows_inside(top: FlowBox) -> list[FlowBox]:
+    """Return all rows inside, feeders as separate rows."""
+    rows: list[FlowBox] = []
+    todo = [top]
+    while todo:
+        box = todo.pop()
+        todo += [*box.members, *box.feeders]
+        if box.row >= 0:
+            rows.append(box)
+    return rows
+
+
+def _replace_by_members(boxes: Sequence[FlowBox], lying: set[int]) -> list[FlowBox]:
+    """Replace some groups by their members."""
+    kept: list[FlowBox] = []
+    for box in boxes:
+        if id(box) in lying:
+            kept += [*box.feeders, *_replace_by_members(box.members, lying)]
+        else:
+            box.members = _replace_by_members(box.members, lying)
+            kept.append(box)
+    return kept

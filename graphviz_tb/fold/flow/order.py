@@ -1,0 +1,464 @@
+"""Broadcasts and memories: values that are used all over a level, so that they belong to no stretch of it.
+
+mask ──┬───────┬───────┐          a broadcast needs only a few boxes itself: masks, shapes, ids
+       ▼       ▼       ▼
+     layer ─▶ layer ─▶ layer
+       ▲       ▲       ▲
+encoder┴───────┴───────┘          a memory is the only result of a part of the level: what an encoder gives
+
+Both are read at many depths whose paths do not meet at once; otherwise the readers would be branches of one region. A
+*collector* is the opposite: it takes inputs from many depths, as gradients and summaries do.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from itertools import accumulate, pairwise
+
+from graphviz_tb.caches import Lazy
+from graphviz_tb.fold.flow.box import Dag, SymbolTable, has_single_entry
+from graphviz_tb.graphs.traversal import longest_path_lengths, topological_order, weak_components
+from graphviz_tb.limits import MAX_SEARCHED_INPUTS
+from graphviz_tb.model.frozen import dataclass
+
+MIN_BROADCAST_READERS = 4  # readers, at as many depths
+MIN_INPUT_READERS = 3  # the same for an input of the level
+MIN_BROADCAST_LEVEL = 12  # boxes; smaller levels have none
+MAX_BROADCAST_NEEDS = 8  # boxes that a broadcast may need, itself included
+# users of a value, and boxes on the path from one: a projection has a dozen
+MAX_SAMPLED_USERS, MAX_MEETING_STEPS = 64, 32
+MIN_READER_SHARE = 0.25  # of a level: so many readers are its layers, or the steps of an unrolled cell
+MIN_COLLECTOR_DEPTHS = 8  # inputs of a collector, from as many depths
+
+
+def _find_global_values(dag: Dag, depth: list[int], place: list[int]) -> list[int]:
+    """Return boxes used at many depths all over the level: masks, shapes, ids, the result of an encoder."""
+    if len(dag) < MIN_BROADCAST_LEVEL:
+        return []
+    return [
+        box
+        for box, users in enumerate(dag.after)
+        if len(users) >= _min_global_readers(dag, box)
+        and _is_spread_out(dag, place, users)
+        and _meets_at_many_depths(dag, depth, box)
+    ]
+
+
+def _min_global_readers(dag: Dag, box: int) -> int:
+    """Return the number of readers, at as many depths, that a value used all over the level has at least."""
+    return MIN_BROADCAST_READERS if dag.before[box] else MIN_INPUT_READERS
+
+
+def _is_spread_out(dag: Dag, place: list[int], users: list[int]) -> bool:
+    """Return whether boxes are far apart, or a large share of the level: its layers."""
+    return place_span(place, users) >= len(dag) / 3 or len(users) >= MIN_READER_SHARE * len(dag)
+
+
+def _meets_at_many_depths(dag: Dag, depth: list[int], box: int) -> bool:
+    """Return whether what is computed from a box alone meets other flow at several depths.
+
+    Branches of one region, in contrast, all meet at its end.
+    """
+    users = dag.after[box]
+    meetings: set[int] = set()
+    for user in users[:: max(1, len(users) // MAX_SAMPLED_USERS)]:  # a sample, for values with thousands of readers
+        meetings.add(_meeting_depth(dag, depth, box, user))
+        if len(meetings) >= _min_global_readers(dag, box):
+            return True
+    return False
+
+
+def _meeting_depth(dag: Dag, depth: list[int], box: int, user: int) -> int:
+    """Return the depth where the path of a box through one of its users meets other flow."""
+    # `alone` is computed from `box` only; least depth first, so that a box is decided after all of its inputs.
+    alone, todo = {box}, [(depth[user], user)]
+    deep = depth[user]
+    while todo and len(alone) <= MAX_MEETING_STEPS:
+        deep, current = heapq.heappop(todo)
+        if current in alone:
+            continue
+        if not alone.issuperset(dag.before[current]):  # other flow comes in here
+            break
+        alone.add(current)
+        for other in dag.after[current]:
+            heapq.heappush(todo, (depth[other], other))
+    return deep
+
+
+def _select_broadcasts(dag: Dag, wide: list[int]) -> set[int]:
+    """Return those of the boxes used all over the level that need few boxes themselves: masks, shapes, ids."""
+    return boxes_needing_few(dag, wide, MAX_BROADCAST_NEEDS)
+
+
+def _select_memories(dag: Dag, wide: list[int], early: set[int], side: list[bool]) -> set[int]:
+    """Return those of the boxes used all over the level that are the only results of a part of it.
+
+    Several may come from one part, as the sines and cosines of positions do.
+    """
+    # Once for all boxes: in a dense level they share many sources.
+    users = [len(users) - sum([side[user] for user in users]) for users in dag.after] if wide else []
+    most = MAX_SEARCHED_INPUTS // max(1, len(wide))
+    memory = {box for box in wide if _is_self_contained(dag, [box], early, users, most)}
+    rest = [box for box in wide if box not in memory]
+    return memory.union(rest) if _is_self_contained(dag, rest, early, users, MAX_SEARCHED_INPUTS) else memory
+
+
+def _is_self_contained(dag: Dag, boxes: list[int], early: set[int], users: list[int], most: int) -> bool:
+    """Return whether all that `boxes` need, except `early`, feeds nothing else that the deepest end needs.
+
+    `users` counts the users of each box that are not side outputs. False if more than `most` inputs would be visited.
+    """
+    given = set(boxes)
+    left: dict[int, int] = {}
+    todo = list(boxes)
+    while todo:
+        sources = dag.before[todo.pop()]
+        most -= len(sources)
+        if most < 0:
+            return False
+        for source in sources:
+            if source in given or source in early:
+                continue
+            if source not in left:
+                left[source] = users[source]  # users not accounted for; at 0 only `boxes` need it
+            left[source] -= 1
+            if not left[source]:
+                todo.append(source)
+    return not any(left.values())
+
+
+def _find_collectors(dag: Dag, depth: list[int]) -> set[int]:
+    """Return boxes with inputs from many depths: gradients, summaries."""
+    return {
+        box
+        for box, sources in enumerate(dag.before)
+        if len(sources) >= MIN_COLLECTOR_DEPTHS and len({depth[source] for source in sources}) >= MIN_COLLECTOR_DEPTHS
+    }
+
+
+def place_span(place: list[int], boxes: list[int]) -> int:
+    """Return the distance along the line between the first and the last of some boxes."""
+    places = [place[box] for box in boxes]
+    return max(places) - min(places)
+
+
+def with_ancestors(dag: Dag, boxes: Iterable[int]) -> set[int]:
+    """Return boxes and all they need."""
+    needed = set(boxes)
+    todo = list(needed)
+    while todo:
+        for source in dag.before[todo.pop()]:
+            if source not in needed:
+                needed.add(source)
+                todo.append(source)
+    return needed
+
+
+def boxes_needing_few(dag: Dag, boxes: Iterable[int], most: int) -> set[int]:
+    """Return those of `boxes` that need at most `most` boxes, themselves included."""
+    few: set[int] = set()
+    many: set[int] = set()
+    for box in boxes:
+        (many if _needs_more_than(dag, box, most, many) else few).add(box)
+    return few
+
+
+def _needs_more_than(dag: Dag, box: int, most: int, many: set[int]) -> bool:
+    """Return whether a box needs more than `most` boxes, itself included. All of `many` do, so whatever needs one does
+    too."""
+    needed, todo = {box}, [box]
+    while todo:
+        sources = dag.before[todo.pop()][: most + 1]  # each occurs once
+        if not many.isdisjoint(sources):
+            return True
+        new = [source for source in sources if source not in needed]
+        needed.update(new)
+        if len(needed) > most:
+            return True
+        todo += new
+    return False
+
+
+# One order of a level along its flow, and the number of edges that cross each place of it.
+#
+# The order is that of demand: from the deepest end backwards, for each box its inputs first, the deepest of them first.
+# So branches are contiguous, small inputs come just before their use, and equal blocks have equal order. The *cut* at a
+# place counts the boxes up to it that are used after it; where the cut is 1, the level is narrow:
+#
+# a   b   c   d   e        edges a─▶b, b─▶c, b─▶d, c─▶d, d─▶e
+#   1   1   2   1          cuts: one box in use after a, b and d, two after c
+
+MIN_EQUAL_PATHS = 3  # sources with paths of equal length to one box, of which none is the stem
+MIN_PART_SHARE = 0.1  # of the level that depends on a source makes it a separate part
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FlowOrder:
+    """Order of a level.
+
+    line, place   boxes along the flow, and the place of each
+    cut()[t]      number of boxes up to place t that are used after it
+    broadcast     boxes used all over the level: they come first and count in no cut
+    memory        results of a separate part used all over the rest (an encoder's): they count in no cut
+    side          boxes that the deepest end does not need
+    depth         longest path from a source to each box
+    """
+
+    line: list[int]
+    place: list[int]
+    cut: Lazy[list[int]]
+    broadcast: frozenset[int]
+    memory: frozenset[int]
+    side: list[bool]
+    depth: list[int]
+
+
+def compute_flow_order(dag: Dag) -> FlowOrder:
+    """Compute the order of demand, with cuts."""
+    depth = box_depths(dag)
+    # Broadcasts are found by places in an order: compute one without them, then one with them.
+    line, place, side = _order_by_demand(dag, depth, ())
+    wide = _find_global_values(dag, depth, place)
+    broadcast = _select_broadcasts(dag, wide)
+    if broadcast:
+        line, place, side = _order_by_demand(dag, depth, broadcast)
+    early = with_ancestors(dag, broadcast)
+    memory = _select_memories(dag, [box for box in wide if box not in broadcast], early, side)
+    if memory:
+        # Count a decoder's depth from its own beginning, not through the encoder that gives the memory.
+        line, place, side = _order_by_demand(dag, box_depths(dag, memory), broadcast, memory)
+    cut = Lazy(lambda: _count_crossing_lines(dag, depth, line, place, broadcast, memory))
+    return FlowOrder(line, place, cut, frozenset(broadcast), frozenset(memory), side, depth)
+
+
+def box_depths(dag: Dag, skip: Collection[int] = ()) -> list[int]:
+    """Return the longest path from a source to each box; outputs of boxes in `skip` do not count."""
+    return longest_path_lengths(dag.after, (box for box in topological_order(dag.after) if box not in skip))
+
+
+def _order_by_demand(
+    dag: Dag, depth: list[int], first: Iterable[int], then: Iterable[int] = ()
+) -> tuple[list[int], list[int], list[bool]]:
+    """Return the order, the place of each box, and which are on the side.
+
+    First `first` and what they need, then `then` and what these need, then the path to the deepest end; side outputs
+    right after the last box they need, but never among the first.
+    """
+    sums = _find_skip_sums(dag, depth)
+    for skipping in (True, False) if sums else (False,):
+        before = (
+            [dag.before[box] if box not in sums else [sums[box]] for box in range(len(dag))] if skipping else dag.before
+        )
+        line, side = _demand_order(dag, replace(dag, before=before), depth, first, then)
+        place = _inverse_places(line, len(dag))
+        if all(place[source] < place[box] for box in sums for source in dag.before[box]):
+            break
+    return line, place, side
+
+
+def _find_skip_sums(dag: Dag, depth: list[int]) -> dict[int, int]:
+    """Return boxes that sum inputs from many depths, with the deepest input of each.
+
+    Each input is a path that leaves a box with further users: it belongs to the block that it leaves.
+    """
+    sums: dict[int, int] = {}
+    for box, sources in enumerate(dag.before):
+        if len(sources) < MIN_COLLECTOR_DEPTHS or len({depth[source] for source in sources}) < MIN_COLLECTOR_DEPTHS:
+            continue
+        if all(len(dag.after[source]) == 1 and dag.before[source] for source in sources):
+            sums[box] = max(sources, key=lambda source: (depth[source], -source))
+    return sums
+
+
+def _demand_order(
+    dag: Dag, main: Dag, depth: list[int], first: Iterable[int], then: Iterable[int]
+) -> tuple[list[int], list[bool]]:
+    """Return the order, and which boxes are on the side; in `main`, such sums keep only their deepest input."""
+    seen = [False] * len(dag)
+    line: list[int] = []
+    _append_by_demand(main, depth, sorted(first, key=lambda box: (depth[box], box)), seen, line)
+    head = len(line)
+    _append_by_demand(main, depth, sorted(then, key=lambda box: (depth[box], box)), seen, line)
+    sinks = [box for box, users in enumerate(dag.after) if not users]
+    if sinks:
+        _append_by_demand(main, depth, [max(sinks, key=lambda box: (depth[box], -box))], seen, line)
+    side = [not reached for reached in seen]
+    if len(line) < len(dag):  # only saves time
+        line = _insert_side_outputs(dag, depth, seen, line, head)
+    return line, side
+
+
+def _append_by_demand(dag: Dag, depth: list[int], roots: Iterable[int], seen: list[bool], line: list[int]) -> None:
+    """Append `roots` to the line, each after what it needs (depth first, in post-order)."""
+    before, deep = dag.before, depth.__getitem__
+    for root in roots:
+        if seen[root]:
+            continue
+        seen[root] = True
+        work = [(root, iter(sorted(before[root], key=deep, reverse=True)))]  # the path of the depth-first walk
+        while work:
+            box, rest = work[-1]
+            for source in rest:
+                if not seen[source]:
+                    seen[source] = True
+                    needs = before[source]
+                    if len(needs) > 1:  # only saves time: most have a single one
+                        needs = sorted(needs, key=deep, reverse=True)
+                    work.append((source, iter(needs)))
+                    break
+            else:
+                line.append(box)
+                work.pop()
+
+
+def _insert_side_outputs(dag: Dag, depth: list[int], seen: list[bool], line: list[int], head: int) -> list[int]:
+    """Insert boxes off the main path after the last box that they need, whole components together."""
+    rest = [box for box in range(len(dag)) if not seen[box]]
+    index, place = _inverse_places(rest, len(dag)), _inverse_places(line, len(dag))
+    pairs = ((index[source], index[box]) for box in rest for source in dag.before[box] if index[source] >= 0)
+    slots: dict[int, list[int]] = {}
+    for component in weak_components(len(rest), pairs):
+        boxes = [rest[number] for number in component]
+        ends = [box for box in boxes if all(index[user] < 0 for user in dag.after[box])]
+        in_order: list[int] = []
+        _append_by_demand(dag, depth, ends, seen, in_order)
+        needed = max([place[source] for box in boxes for source in dag.before[box]], default=-1)
+        slots.setdefault(max(needed, head - 1) if needed >= 0 else len(line) - 1, []).extend(in_order)
+    made = slots.get(-1, [])
+    for spot, box in enumerate(line):
+        made.append(box)
+        made.extend(slots.get(spot, ()))
+    return made
+
+
+def _inverse_places(boxes: Sequence[int], count: int) -> list[int]:
+    """Return the position in a list of each of `count` boxes; -1 if it is not there.
+
+    >>> _inverse_places([2, 0], 4)
+    [1, -1, 0, -1]
+    """
+    places = [-1] * count
+    for place, box in enumerate(boxes):
+        places[box] = place
+    return places
+
+
+def ignore_far_lines(dag: Dag, order: FlowOrder, far: int) -> FlowOrder:
+    """Return the order with cuts that ignore edges over `far` places or more, as features from a backbone to a head."""
+    near = Lazy(
+        lambda: _count_crossing_lines(dag, order.depth, order.line, order.place, order.broadcast, order.memory, far)
+    )
+    return replace(order, cut=near)
+
+
+def _count_crossing_lines(
+    dag: Dag,
+    depth: list[int],
+    line: list[int],
+    place: list[int],
+    broadcast: Collection[int],
+    memory: Collection[int],
+    far: int | None = None,
+) -> list[int]:
+    """Count the boxes at or before each place that are used after it, within `far` places.
+
+    Broadcasts, memories and edges to collectors do not count. Before the last of several independent parts no place is
+    narrow: the first of several towers is no stem.
+    """
+    count = len(dag)
+    collectors = _find_collectors(dag, depth)
+    change = [0] * (count + 1)
+    for box, users in enumerate(dag.after):
+        if not users or box in broadcast or box in memory:
+            continue
+        if collectors:
+            users = [user for user in users if user not in collectors]
+        if far is not None:
+            users = [user for user in users if place[user] - place[box] < far]
+        last = max(map(place.__getitem__, users), default=-1)
+        if last > place[box]:
+            # `box` crosses each place from its own up to the one before its last user.
+            change[place[box]] += 1
+            change[last] -= 1
+    change[0] += 1
+    change[_start_of_last_part(dag, line, broadcast)] -= 1
+    return list(accumulate(change[:count]))
+
+
+def _start_of_last_part(dag: Dag, line: list[int], broadcast: Collection[int]) -> int:
+    """Return where the last of several independent parts of some size, or of equal ones that meet first, begins; 0 if
+    there is only one."""
+    # `begin`: the place of the earliest source above a box; `size`, by that place: how many boxes depend on it.
+    begin = [0] * len(line)  # by box
+    size = [0] * len(line)
+    starts: list[int] = []
+    join = 0
+    for position, box in enumerate(line):
+        sources = dag.before[box]
+        if broadcast:
+            sources = [source for source in sources if source not in broadcast]
+        begins = list(map(begin.__getitem__, sources))
+        first = min(begins, default=position)
+        if not join:
+            if not sources:
+                starts.append(position)
+            elif max(begins) > first:
+                join = position
+        begin[box] = first
+        size[first] += 1
+    least = max(4, MIN_PART_SHARE * len(line))
+    large = [position for position, held in enumerate(size) if held >= least]
+    equal = (
+        join > len(starts) >= MIN_EQUAL_PATHS and len({stop - start for start, stop in pairwise([*starts, join])}) == 1
+    )
+    return max(large[-1] if len(large) > 1 else 0, starts[-1] if equal else 0)
+
+
+# Tokens: a number for each box with the distances to its inputs, so that equal runs are equal structures.
+#
+# a ─▶ b ─▶ b ─▶ b        tokens: (a), (b, 1), (b, 1), (b, 1): three equal boxes, each fed from right before it
+
+MAX_TOKEN_DISTANCE = 64  # longer distances are all equal
+BROADCAST_TOKEN, DISTANT_TOKEN, OUTSIDE_TOKEN = -1, -2, -3  # instead of a distance
+
+
+def box_tokens(dag: Dag, order: FlowOrder, symbols: SymbolTable, far: int = MAX_TOKEN_DISTANCE) -> list[int]:
+    """Return one number for each box, along the order.
+
+    A token combines the symbol and the sorted distances to the inputs. Side outputs in between do not count, so that
+    they change nothing for the next block. A single source outside counts as right before the first box; of several
+    only their number counts.
+    """
+    single = dag.outside is not None and has_single_entry(dag.outside)
+    steps = _main_path_steps(order)
+    numbers = []
+    for position, box in enumerate(order.line):
+        inputs = [_source_distance(order, steps, box, source, far) for source in dag.before[box]]
+        if dag.outside is not None:
+            entry = (position + 1 if position + 1 < far else DISTANT_TOKEN) if single else OUTSIDE_TOKEN
+            inputs += [entry] * len(dag.outside[box])
+        elif position == 0 and not inputs and dag.boxes[box].ops > 1:
+            inputs = [1]  # fed from outside the level, as equal boxes are from right before
+        numbers.append(symbols.symbol_of("token", dag.boxes[box].symbol, order.side[box], *sorted(inputs)))
+    return numbers
+
+
+def _main_path_steps(order: FlowOrder) -> list[int]:
+    """Return for each box the number of boxes before it that are no side output."""
+    steps, count = [0] * len(order.line), 0
+    for box in order.line:
+        steps[box] = count
+        count += not order.side[box]
+    return steps
+
+
+def _source_distance(order: FlowOrder, steps: list[int], box: int, source: int, far: int) -> int:
+    """Return the distance to a source: along the main path in its steps, for side outputs in places of the line."""
+    if source in order.broadcast or source in order.memory:
+        return BROADCAST_TOKEN
+    # Side outputs are no steps of the main path, so between two of them count places.
+    places = order.place if order.side[box] else steps
+    back = places[box] - places[source]
+    return back if back < far else DISTANT_TOKEN

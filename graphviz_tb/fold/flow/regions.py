@@ -1,0 +1,504 @@
+"""Reading cost of a level, and removal of groups that hide nothing worth hiding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from graphviz_tb.fold.flow.box import (
+    MIN_STACK_OPS,
+    Dag,
+    FlowBox,
+    contract_groups,
+    copy_groups_onto,
+    dag_components,
+    make_group,
+    make_stack,
+    sub_dag,
+    walk_groups,
+    wiring_key,
+)
+from graphviz_tb.fold.flow.invariants import (
+    MAX_FLOW_DEPTH,
+    PEELING_COST,
+    FoldContext,
+    cut_into_segments,
+    narrow_to_limit,
+    total_child_count,
+)
+from graphviz_tb.fold.flow.names import find_name_families
+from graphviz_tb.fold.flow.order import (
+    MAX_TOKEN_DISTANCE,
+    FlowOrder,
+    box_tokens,
+    boxes_needing_few,
+    ignore_far_lines,
+    place_span,
+    with_ancestors,
+)
+from graphviz_tb.fold.flow.repeats import MIN_STAGE_HEAD_SHARE, fold_heads, fold_repeats, fold_stages
+from graphviz_tb.fold.flow.sequence import BoxLine, SequenceElement, Stretch, has_same_content
+from graphviz_tb.fold.flow.stacks import stack_same_neighbours
+from graphviz_tb.graphs.traversal import union_root
+from graphviz_tb.model.hierarchy import GroupOrigin
+
+# of a level in one group; boxes of a level in which a group is nearly alone
+LARGE_GROUP_SHARE, NEARLY_ALONE_BOXES = 0.3, 5
+
+
+def _reading_cost(boxes: Sequence[FlowBox]) -> int:
+    """Count the boxes a reader sees who opens each distinct group once."""
+    seen: set[int] = set()
+    total = len(boxes)
+    todo = list(boxes)
+    while todo:
+        box = todo.pop()
+        if box.is_repetition:  # one repetition is opened
+            box = box.members[0]
+        if not box.members or box.symbol in seen:
+            continue
+        seen.add(box.symbol)
+        total += len(box.members)
+        todo += box.members
+    return total
+
+
+def _dissolve_groups(boxes: list[FlowBox], limit: int, total: int) -> list[FlowBox]:
+    """Open unnamed groups that hold much of a level, are nearly alone, or are on a level without stacks, up to `limit`
+    boxes."""
+    unnamed = (GroupOrigin.REGION, GroupOrigin.BRANCH, GroupOrigin.SEGMENT)
+    plain = not any(box.is_repetition for box in boxes)
+    while True:
+        # Terminates: each round opens one group, and none that would exceed `limit`.
+        candidates = [
+            place
+            for place, box in enumerate(boxes)
+            if box.how in unnamed
+            and len(boxes) - 1 + len(box.members) <= limit
+            and (
+                plain
+                or box.ops > LARGE_GROUP_SHARE * total
+                or (len(boxes) < NEARLY_ALONE_BOXES and box.how != GroupOrigin.SEGMENT)
+            )
+        ]
+        if not candidates:
+            return boxes
+        largest = max(candidates, key=lambda place: (boxes[place].ops, -place))
+        boxes = [*boxes[:largest], *boxes[largest].members, *boxes[largest + 1 :]]
+
+
+def _open_plain_stages(boxes: list[FlowBox], limit: int) -> list[FlowBox]:
+    """Show the stacks of all stages at once, if there is room and no head is nearly a repetition itself."""
+    stages = [box for box in boxes if box.how == GroupOrigin.STAGE and not box.is_repetition]
+    if not stages or any(_is_head_counted(box) for box in stages):
+        return boxes
+    opened = [member for box in boxes for member in (box.members if box in stages else [box])]
+    return opened if len(opened) <= limit else boxes
+
+
+def _simplify_level(boxes: list[FlowBox], limit: int, total: int) -> list[FlowBox]:
+    """Open the groups that a level need not have."""
+    return _open_plain_stages(_dissolve_groups(boxes, limit, total), limit)
+
+
+def _is_head_counted(stage: FlowBox) -> bool:
+    """Return whether a reader would count the head of a stage as a repetition."""
+    each = [box.ops_per_repetition for box in stage.members if box.is_repetition]
+    least = MIN_STAGE_HEAD_SHARE * max(each, default=0)
+    return not each or any(box.ops >= least for box in stage.members if not box.is_repetition)
+
+
+# Flow of one level: independent parts, narrow places, the regions between them, and repeats.
+#
+# A place is narrow where a single box is all that is used after it. Such boxes are dominators of the end that
+# post-dominate the beginning. What is between two of them is a region, with branches and an exit:
+#
+#        ┌─▶ b ─▶ c ─┐
+#   a ───┤           ├──▶ e ──▶ f       narrow after a, e and f: the region is {b, c, d, e},
+#        └─▶ d ──────┘                  its branches b c and d, its exit e
+#
+# The regions are a sequence, in which repeats are stacks. A level without narrow places is tried with wider cuts, box
+# by
+# box, and without its longest edges; the result with the least reading cost wins.
+
+SMALL_REGION_BOXES = 7  # boxes; the branches of a smaller region need no groups
+MAX_CROSSING_LINES = 6  # edges that may cross a narrow place if there is no narrower one
+MAX_REGION_SHARE = 0.8  # of a level in one region
+NEAR_DISTANCES = 8  # distances that matter if every box is an element
+LARGE_LEVEL_BOXES = 33  # boxes; smaller levels are seen at once, whatever far edges and meeting paths they have
+HUGE_LEVEL_BOXES = 20_000  # boxes; no network has as many in one scope, and a second pass takes seconds
+FAR_LINE_DIVISOR = 3  # an edge over a third of the level passes whole stages
+MIN_COST_RATIO = 1.1  # a sequence of single boxes must be cheaper by this factor
+MAX_SHORTENED_SHARE = 0.8  # of a level; longer sequences of single boxes do not repeat enough
+MAX_BRANCH_WIDTH = 28  # boxes of a branch that fit in a picture next to its surroundings
+MIN_PARALLEL_PATHS, MAX_SHARED_NEEDS = 3, 8  # paths behind shared inputs; boxes that such an input may need
+# of a level before the place where its paths meet; of these, on one path
+MIN_SHARE_BEFORE_MEETING, MAX_PATH_BEFORE_MEETING = 0.5, 0.67
+MAX_PATH_SHARE = 0.5  # of the level on one path: otherwise the rest are its branches
+MIN_HEAD_SHARE = 0.5  # of the ops of a stretch in a head: it is no region then
+MIN_LARGE_STACK, MIN_SMALL_STACK, NO_STACK = 2, 5, 1 << 30  # equal boxes in a stack
+MIN_PAIR_OPS = 20  # ops of a branch of which two make a stack
+
+
+def _fold_flow(dag: Dag, setting: FoldContext, limit: int, deep: int = 0) -> list[FlowBox]:
+    """Return the boxes of a level, along its flow.
+
+    After: groups, each convex, in an order along the flow; at most `limit` of them if possible.
+    """
+    if len(dag) <= 2:  # nothing to fold
+        return [dag.boxes[index] for index in setting.order(dag).line]
+    order = setting.order(dag)
+    if deep > MAX_FLOW_DEPTH or not setting.budget.take(len(dag)):
+        return narrow_to_limit([dag.boxes[index] for index in order.line], setting, limit)
+    early = with_ancestors(dag, order.broadcast) if order.broadcast else set()
+    parts = dag_components(dag, early)
+    # Broadcasts and what they need join nothing, so each is a separate component.
+    if sum(1 for component in parts if len(component) > 1) != 1 or len(parts) - len(early) > limit:
+        return _fold_independent_parts(dag, order, parts, early, setting, deep)
+    return _fold_connected_part(dag, order, setting, limit, deep)
+
+
+def _fold_independent_parts(
+    dag: Dag, order: FlowOrder, parts: list[list[int]], early: set[int], setting: FoldContext, deep: int
+) -> list[FlowBox]:
+    """Fold independent parts, each alone, and stack equal ones sideways. What feeds several comes first."""
+    place = order.place
+    first = [dag.boxes[index] for index in sorted(early, key=place.__getitem__)]
+    folded: list[FlowBox] = []
+    for members in sorted(
+        (component for component in parts if component[0] not in early),
+        key=lambda component: min(map(place.__getitem__, component)),
+    ):
+        folded.append(_fold_branch(dag, sorted(members, key=place.__getitem__), setting, deep))
+    return first + (_stack_parallel_parts(folded, setting) if len(folded) > 4 else folded)
+
+
+def _fold_branch(dag: Dag, members: list[int], setting: FoldContext, deep: int) -> FlowBox:
+    """Fold some boxes of a level to one. Branches of equal structure and wiring are folded once."""
+    if len(members) == 1:
+        return dag.boxes[members[0]]
+    here, key = [dag.boxes[member] for member in members], wiring_key(dag, members)
+    known = setting.branches.get(key)
+    if known is None:
+        inside = sub_dag(dag, members)
+        # Equal tokens are equal boxes with equal wiring (up to very long edges): no isomorphism test is needed.
+        symbol = setting.symbols.symbol_of("shape", *box_tokens(inside, setting.order(inside), setting.symbols))
+        boxes = _fold_flow(inside, setting, setting.soft, deep + 1)
+        if total_child_count(boxes) > MAX_BRANCH_WIDTH:
+            boxes = cut_into_segments(boxes, setting)
+        if not any(box.how == GroupOrigin.SEGMENT for box in walk_groups(boxes)):  # segment cuts depend on names
+            setting.branches[key] = here, copy_groups_onto(boxes, here, here), symbol  # copied: see `_fold_region`
+    else:
+        first, folded_first, symbol = known
+        boxes = copy_groups_onto(folded_first, first, here)
+    return boxes[0] if len(boxes) == 1 else make_group(GroupOrigin.BRANCH, boxes, symbol)
+
+
+def _stack_parallel_parts(boxes: list[FlowBox], setting: FoldContext) -> list[FlowBox]:
+    """Stack equal parts that do not feed each other: two of some ops; five small ones if the level is too wide."""
+    plain = MIN_SMALL_STACK if total_child_count(boxes) > setting.most else NO_STACK
+    return _stack_equal_boxes(boxes, setting, lambda box: MIN_LARGE_STACK if box.ops >= MIN_STACK_OPS else plain)
+
+
+def _stack_equal_boxes(
+    boxes: Sequence[FlowBox], setting: FoldContext, fewest: Callable[[FlowBox], int]
+) -> list[FlowBox]:
+    """Stack boxes of one symbol if there are enough, in the place of the first."""
+    alike: dict[int, list[FlowBox]] = {}
+    for box in boxes:
+        alike.setdefault(box.symbol, []).append(box)
+    kept: list[FlowBox] = []
+    for symbol, members in alike.items():
+        if len(members) >= fewest(members[0]):
+            kept.append(make_stack(setting.symbols, members, symbol, sideways=True))
+        else:
+            kept += members
+    return kept
+
+
+def _fold_connected_part(dag: Dag, order: FlowOrder, setting: FoldContext, limit: int, deep: int) -> list[FlowBox]:
+    """Fold one connected part to a sequence of regions, stacks and stages."""
+    if len(dag) > setting.soft and (shared := _find_shared_inputs(dag, order)):
+        return _fold_independent_parts(dag, order, dag_components(dag, shared), shared, setting, deep)
+    # Paths with separate beginnings, such as towers, are no stem and region.
+    if len(dag) >= LARGE_LEVEL_BOXES and (joint := _find_meeting_place(dag, order)):
+        return _fold_meeting_paths(dag, order.line[:joint], order.line[joint:], setting, limit, deep)
+    best = _cheapest_sequence(dag, order, setting, deep)
+    boxes = [dag.boxes[index] for index in order.line] if best is None else [element.box for element in best]
+    return narrow_to_limit(boxes, setting, limit)
+
+
+def _cheapest_sequence(dag: Dag, order: FlowOrder, setting: FoldContext, deep: int) -> list[SequenceElement] | None:
+    """Return the cheapest sequence of the level, None if there is none.
+
+    If the sequence between narrow places explains little, try single boxes, and places narrow apart from far edges.
+    """
+    wide, ends = _find_narrow_places(dag, order, setting)
+    best: list[SequenceElement] | None = None
+    if wide < MAX_CROSSING_LINES or len(dag) <= setting.soft:
+        sequence = _make_elements(dag, order, ends, box_tokens(dag, order, setting.symbols), setting, deep)
+        largest = max((element.box.ops for element in sequence if element.fork), default=0)
+        best = _fold_sequence(sequence, setting)
+        # Good enough: a small level, or narrow places without a region that holds most ops.
+        if len(dag) <= setting.soft or (wide == 1 and largest <= dag.total_ops() / 2):
+            return best
+    single = _single_box_sequence(dag, order, setting)
+    if len(single) < MAX_SHORTENED_SHARE * len(dag):
+        other = fold_stages(single, setting)
+        best = other if best is None or MIN_COST_RATIO * _sequence_cost(other) < _sequence_cost(best) else best
+    if LARGE_LEVEL_BOXES <= len(dag) <= HUGE_LEVEL_BOXES and (
+        near := _sequence_ignoring_far_lines(dag, order, setting, deep)
+    ):
+        other = _fold_sequence(near, setting)
+        best = other if best is None or _sequence_cost(other) < _sequence_cost(best) else best
+    return best
+
+
+def _fold_sequence(sequence: Sequence[SequenceElement], setting: FoldContext) -> list[SequenceElement]:
+    """Fold heads, repeats and stages of a sequence."""
+    return fold_stages(fold_repeats(fold_heads(sequence, setting), setting), setting)
+
+
+def _sequence_cost(sequence: Sequence[SequenceElement]) -> int:
+    """Return the reading cost of the boxes of a sequence."""
+    return _reading_cost([element.box for element in sequence])
+
+
+def _find_meeting_place(dag: Dag, order: FlowOrder) -> int:
+    """Return the place in the line at which paths with separate beginnings meet; 0 if there is none.
+
+    They must be all boxes before it and most of the level, and none of them most of these.
+    """
+    # Union-find along the line: `head` of each component so far, `size` at each head.
+    head = list(range(len(dag)))
+    size = [1] * len(dag)
+    for position, box in enumerate(order.line):
+        ways = {union_root(head, source) for source in dag.before[box]}
+        sizes = [size[way] for way in ways]
+        # All boxes before this place are on the paths that meet here.
+        if (
+            len(ways) > 1
+            and sum(sizes) == position >= MIN_SHARE_BEFORE_MEETING * len(dag)
+            and max(sizes) <= MAX_PATH_BEFORE_MEETING * position
+        ):
+            return position
+        for way in ways:
+            head[way] = box
+        size[box] += sum(sizes)
+    return 0
+
+
+def _fold_meeting_paths(
+    dag: Dag, ways: list[int], rest: list[int], setting: FoldContext, limit: int, deep: int
+) -> list[FlowBox]:
+    """Fold paths that meet, each as a branch and equal ones as a stack, and what comes after the meeting place."""
+    before = sub_dag(dag, ways)
+    folded = [_fold_branch(before, members, setting, deep) for members in dag_components(before)]
+    return [
+        *_stack_equal_boxes(folded, setting, _min_equal_branches),
+        *_fold_flow(sub_dag(dag, rest), setting, limit, deep + 1),
+    ]
+
+
+def _find_shared_inputs(dag: Dag, order: FlowOrder) -> set[int]:
+    """Return small inputs shared by parallel paths all over the level that nothing else joins: rates of an
+    optimizer."""
+    by_many = [
+        index
+        for index, users in enumerate(dag.after)
+        if len(users) >= MIN_PARALLEL_PATHS and place_span(order.place, users) >= len(dag) / 3
+    ]
+    shared_by_ways = boxes_needing_few(dag, by_many, MAX_SHARED_NEEDS)
+    if not shared_by_ways:  # only saves time
+        return shared_by_ways
+    shared = with_ancestors(dag, shared_by_ways)
+    ways = [len(component) for component in dag_components(dag, shared) if component[0] not in shared]
+    return shared if len(ways) >= MIN_PARALLEL_PATHS and max(ways) <= MAX_PATH_SHARE * sum(ways) else set()
+
+
+def _sequence_ignoring_far_lines(dag: Dag, order: FlowOrder, setting: FoldContext, deep: int) -> list[SequenceElement]:
+    """Return the sequence between places that are narrow apart from far edges; empty without far edges or such
+    places."""
+    far = len(dag) // FAR_LINE_DIVISOR
+    near = ignore_far_lines(dag, order, far)
+    wide, ends = _find_narrow_places(dag, near, setting)
+    if wide > 1 or near.cut() == order.cut():  # no edge is far
+        return []
+    return _make_elements(dag, near, ends, box_tokens(dag, near, setting.symbols), setting, deep)
+
+
+def _find_narrow_places(dag: Dag, order: FlowOrder, setting: FoldContext) -> tuple[int, list[int]]:
+    """Return how many edges may cross, and the places where no more do; the last place always counts."""
+    count = len(dag)
+    # Increase the width until there are enough places and no stretch between two holds most of the level.
+    for wide in range(1, MAX_CROSSING_LINES + 1):
+        ends = [*(position for position, cut in enumerate(order.cut()[: count - 1]) if cut <= wide), count - 1]
+        inner = len(ends) - 1
+        longest = max(stop - start for start, stop in pairwise([-1, *ends]))
+        if longest < MAX_REGION_SHARE * count or (wide == 1 and inner >= 3):
+            break
+        # Wider places would be inside the parallel paths: after the first, after the second …
+        if wide == 1 and inner and _has_parallel_paths(dag, order, ends):
+            break
+        if count <= setting.soft:
+            break
+    return wide, ends
+
+
+def _has_parallel_paths(dag: Dag, order: FlowOrder, ends: Sequence[int]) -> bool:
+    """Return whether the longest stretch between narrow places is parallel paths that meet at its end."""
+    length, stop = max((stop - start, stop) for start, stop in pairwise([-1, *ends]))
+    ways = [len(way) for way in dag_components(sub_dag(dag, order.line[stop - length + 1 : stop]))]
+    return len(ways) >= MIN_PARALLEL_PATHS and max(ways) <= MAX_PATH_SHARE * sum(ways)
+
+
+def _single_box_sequence(dag: Dag, order: FlowOrder, setting: FoldContext) -> list[SequenceElement]:
+    """Return the sequence of single boxes, for levels with long edges: U-Nets, unrolled cells."""
+    symbols = box_tokens(dag, order, setting.symbols, NEAR_DISTANCES)
+    return fold_repeats(_make_elements(dag, order, list(range(len(dag))), symbols, setting, 0), setting)
+
+
+def _make_elements(
+    dag: Dag, order: FlowOrder, ends: list[int], symbols: list[int], setting: FoldContext, deep: int
+) -> list[SequenceElement]:
+    """Return one element for each stretch that ends at a narrow place; equal stretches are folded once."""
+    sequence: list[SequenceElement] = []
+    line, side, cut, boxes = order.line, order.side, order.cut(), dag.boxes
+    start = 0
+    along = BoxLine([boxes[box] for box in line], line, order.place, dag.before)
+    for end in _places_around_heads(dag, order, ends):
+        first = line[start]
+        fork = start < end
+        if fork:
+            box, symbol = _fold_region(dag, line[start : end + 1], tuple(symbols[start : end + 1]), setting, deep)
+        else:
+            box, symbol = boxes[first], symbols[start]
+        held = tuple([boxes[place].symbol for place in line[start : end + 1]])
+        shortcut = fork and any(order.place[source] < start for source in dag.before[line[end]])
+        source = not fork and not dag.before[first] and not (dag.outside and dag.outside[first])
+        at = Stretch(along, start, end + 1)
+        sequence.append(
+            SequenceElement(box, symbol, symbol, cut[end], fork, False, side[first], held, shortcut, source, at)
+        )
+        start = end + 1
+    return sequence
+
+
+def _places_around_heads(dag: Dag, order: FlowOrder, ends: Sequence[int]) -> list[int]:
+    """Return narrow places, and the borders of heads that are most of the stretch between two of them.
+
+    A head has a name or a scope and leads to no narrow place, so it is no branch of a region.
+    """
+    line, place, boxes = order.line, order.place, dag.boxes
+    kept: list[int] = []
+    for start, stop in pairwise([-1, *ends]):
+        stretch = line[start + 1 : stop]
+        least = (
+            max(MIN_STACK_OPS, MIN_HEAD_SHARE * sum([boxes[box].ops for box in line[start + 1 : stop + 1]]))
+            if stretch
+            else 0
+        )
+        large = [box for box in stretch if boxes[box].ops >= least]
+        if not any(boxes[box].how == GroupOrigin.NAME or boxes[box].scope for box in large):  # only saves time
+            kept.append(stop)
+            continue
+        leads = dict.fromkeys(stretch, False) | {line[stop]: True}
+        for box in reversed(stretch):
+            leads[box] = any(place[user] > stop or leads[user] for user in dag.after[box])
+        ways = list(leads.values())
+        borders = [start + number for number, (one, other) in enumerate(pairwise(ways), 1) if one != other]
+        called = [box for box in large if not leads[box] and (boxes[box].how == GroupOrigin.NAME or boxes[box].scope)]
+        if not called:
+            kept.append(stop)
+            continue
+        for first, last in pairwise([start, *borders, stop]):
+            # A small stretch before or after a head is not folded.
+            kept += range(first + 1, last) if leads[line[last]] and last - first <= MIN_STACK_OPS else ()
+            kept.append(last)
+    return kept
+
+
+def _fold_region(
+    dag: Dag, ids: list[int], key: tuple[int, ...], setting: FoldContext, deep: int
+) -> tuple[FlowBox, int]:
+    """Fold a stretch of several boxes to one; return it and its symbol. Equal tokens (`key`) are folded once."""
+    symbol = setting.symbols.symbol_of("region", *key)
+    here = [dag.boxes[index] for index in ids]
+    known = setting.known.get(key)
+    if len(ids) > MAX_REGION_SHARE * len(dag) and not setting.budget.take(PEELING_COST * len(ids)):
+        boxes = narrow_to_limit(here, setting, setting.soft)
+    elif known is None:
+        inside, limit = sub_dag(dag, ids), setting.soft
+        one_more = len(ids) < len(dag) and has_same_content(inside.boxes[-1], inside.boxes[-2])  # exit of an equal one
+        boxes = (
+            _fold_flow(inside, setting, limit, deep + 1) if one_more else _fold_inside_region(inside, setting, deep + 1)
+        )
+        # In longer stretches tokens do not determine the wiring, as distances are capped.
+        if len(key) <= MAX_TOKEN_DISTANCE:
+            setting.known[key] = here, copy_groups_onto(boxes, here, here)  # copied: returned boxes are changed later
+    else:
+        boxes = copy_groups_onto(known[1], known[0], here)
+    return boxes[0] if len(boxes) == 1 else make_group(GroupOrigin.REGION, boxes, symbol), symbol
+
+
+def _fold_inside_region(dag: Dag, setting: FoldContext, deep: int) -> list[FlowBox]:
+    """Return the branches of a region, and its exit."""
+    line = setting.order(dag).line
+    if len(dag) <= 3:
+        return [dag.boxes[index] for index in line]
+    rest = sub_dag(dag, line[:-1])
+    parts = dag_components(rest)
+    # A single branch needs no group; a small region shows all boxes.
+    alone = sum(1 for component in parts if len(component) > 1) == 1 or len(dag) <= SMALL_REGION_BOXES
+    branching: list[FlowBox] = []
+    branches: list[FlowBox] = []
+    for members in parts:
+        if alone and len(members) > 1:
+            branching += _fold_flow(sub_dag(rest, members), setting, setting.soft, deep + 1)
+        else:
+            branches.append(_fold_branch(rest, members, setting, deep))
+    return [*branching, *_stack_equal_boxes(branches, setting, _min_equal_branches), dag.boxes[line[-1]]]
+
+
+def _min_equal_branches(box: FlowBox) -> int:
+    """Return how many equal branches make a stack: three, or two large ones; small ones never do."""
+    return MIN_LARGE_STACK if box.ops >= MIN_PAIR_OPS else 3 if box.ops >= MIN_STACK_OPS else NO_STACK
+
+
+# Fold one level: same neighbours, names, flow; the flow alone if names do not help.
+
+NAMELESS_COST_RATIO = 0.75  # cost without names, to that with names, below which names are dropped
+MAX_UNNAMED_LEVEL = 3  # boxes; levels up to this size need no groups by name
+
+
+def fold_dag(dag: Dag, setting: FoldContext, limit: int, deep: int = 0) -> list[FlowBox]:
+    """Return the boxes of a level, along its flow."""
+    alike = stack_same_neighbours(dag, setting.symbols)
+    total = dag.total_ops()
+    named = _fold_name_families(alike, setting, deep) if deep <= MAX_FLOW_DEPTH else alike
+    boxes = _simplify_level(_fold_flow(named, setting, limit, deep), limit, total)
+    # Try without names, at the top of a level only: doing so at every depth would double the work each time.
+    if deep == 0 and named is not alike:
+        bare = _simplify_level(_fold_flow(alike, setting, limit), limit, total)
+        if _reading_cost(bare) < NAMELESS_COST_RATIO * _reading_cost(boxes):
+            return bare
+    return boxes
+
+
+def _fold_name_families(dag: Dag, setting: FoldContext, deep: int) -> Dag:
+    """Fold the groups by name of a level, each with its content folded."""
+    if len(dag) <= MAX_UNNAMED_LEVEL:
+        return dag
+    groups = []
+    for named in find_name_families(dag, setting.order(dag), setting.vocabulary):
+        inner = sub_dag(dag, named.members)
+        symbol = setting.symbols.symbol_of("shape", *box_tokens(inner, setting.order(inner), setting.symbols))
+        # Inner wiring, whatever its inputs.
+        alone = box_tokens(replace(inner, outside=None), setting.order(inner), setting.symbols)
+        fold = fold_dag if len(inner) > SMALL_REGION_BOXES else _fold_flow
+        members = fold(inner, setting, setting.soft, deep + 1)
+        box = make_group(GroupOrigin.NAME, members, symbol, "_".join(named.words))
+        box.inside = setting.symbols.symbol_of("inside", *alone)
+        groups.append((named.members, box))
+    return contract_groups(dag, groups)

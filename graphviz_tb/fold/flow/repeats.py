@@ -1,0 +1,503 @@
+"""Repeats in a sequence: fold the shortest period first, and start again after every hit.
+
+a b b a b b        period 1: a [b×2] a [b×2]; then period 2: [a [b×2]]×2
+
+A period with equal repetitions becomes one stack. One whose repetitions hold stacks of different heights (`down block×2
+down block×3 …`) becomes stages side by side.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from itertools import accumulate
+
+from graphviz_tb.fold.flow.box import MIN_STACK_OPS, FlowBox, make_group, make_stack
+from graphviz_tb.fold.flow.invariants import FoldContext
+from graphviz_tb.fold.flow.names import name_form, shared_prefix_length
+from graphviz_tb.fold.flow.sequence import (
+    Repetition,
+    SequenceElement,
+    candidate_periods,
+    covering_stretch,
+    extend_with_ends,
+    find_matching_ends,
+    has_same_content,
+    number_words,
+    periodic_stretches,
+)
+from graphviz_tb.model.columns import Longs
+from graphviz_tb.model.hierarchy import GroupOrigin
+
+MAX_REPEAT_ROUNDS = 30  # nested repeats; networks have three or four
+MIN_SMALL_REPEATS = 3  # repetitions of a box of few ops
+MIN_NAMED_INPUTS = 5  # fewer inputs with distinct names stay separate: a query, a memory and a mask
+MIN_STACKED_STAGES = 3  # equal stages with a repeat inside; of two, both counts are shown
+LONG_REPETITION = 24  # so many repetitions that their start should not depend on where the flow was cut
+
+TemplateRotations = dict[tuple[str, ...], tuple[object, ...]]
+
+
+def fold_repeats(sequence: Sequence[SequenceElement], setting: FoldContext) -> list[SequenceElement]:
+    """Fold all repeats of a sequence, in the same order, into stacks and stages."""
+    folded = list(sequence)
+    # The first alignment of each template, by its sorted words: later runs follow it.
+    rotations: TemplateRotations = {}
+    for _ in range(MAX_REPEAT_ROUNDS):
+        made = _fold_repeats_once(folded, setting, rotations)
+        if made is None:
+            break
+        folded = made
+    return folded
+
+
+def _fold_repeats_once(
+    sequence: list[SequenceElement], setting: FoldContext, rotations: TemplateRotations
+) -> list[SequenceElement] | None:
+    """Fold the repeats of the shortest period that has any."""
+    _mark_stack_units(sequence)
+    held = [element.word for element in sequence]
+    if len(set(held)) == len(held):  # only saves time
+        return None
+    words = number_words(held)
+    for period in candidate_periods(words):
+        stretches = _find_repeats(sequence, words, period)
+        if not stretches:
+            continue
+        # The first decides the alignment of its template: later ones may follow an odd box.
+        placed = [_best_alignment(sequence, start, stop, period, setting, rotations) for start, stop in stretches]
+        folded, hit = _apply_repeats(sequence, sorted(placed, key=lambda repeat: repeat.start), setting)
+        if hit:
+            return folded
+    return None
+
+
+def _mark_stack_units(sequence: list[SequenceElement]) -> None:
+    """Mark elements that equal the unit of a stack as stacks of one, in place."""
+    units = {element.box.unit for element in sequence if element.box.is_repetition}
+    for element in sequence:
+        if not element.box.is_repetition and element.symbol in units:
+            element.word = ("stack", element.symbol)
+
+
+def _find_repeats(sequence: list[SequenceElement], words: Longs, period: int) -> list[tuple[int, int]]:
+    """Return maximal stretches that repeat with `period`, along the sequence."""
+    return [
+        (start, stop)
+        for start, stop in periodic_stretches(words, period)
+        if _is_worth_folding(sequence, start, stop, period)
+    ]
+
+
+def _is_worth_folding(sequence: list[SequenceElement], start: int, stop: int, period: int) -> bool:
+    """Return whether a reader would call it a repeat."""
+    first, count = sequence[start], (stop - start) // period
+    if period == 1:
+        if not first.is_single_box:
+            return False
+        unlike = len({name_form(sequence[index].box.name) for index in range(start, stop)}) > 1
+        if unlike and first.box.how == GroupOrigin.NAME:
+            return False
+        return first.box.ops >= MIN_STACK_OPS or count >= (
+            MIN_NAMED_INPUTS if unlike and first.source else MIN_SMALL_REPEATS
+        )
+    once = sequence[start : start + period]
+    if _has_smaller_period([element.word for element in once]):
+        return False
+    # Two stages with repeats inside stay stages side by side.
+    if count < 3 and any(_holds_stack(element.box) for element in once):
+        return False
+    return sum(element.box.ops_per_repetition for element in once) >= MIN_STACK_OPS
+
+
+def _has_smaller_period(words: list[object]) -> bool:
+    """Return whether a template repeats itself."""
+    count = len(words)
+    return any(count % part == 0 and words[part:] == words[:-part] for part in range(1, count // 2 + 1))
+
+
+def _holds_stack(box: FlowBox) -> bool:
+    """Return whether a group directly holds a stack of consecutive repetitions."""
+    if box.is_repetition or box.how not in (GroupOrigin.NAME, GroupOrigin.STAGE, GroupOrigin.REPEAT):
+        return False
+    return any(
+        member.is_repetition and not member.sideways and member.ops_per_repetition >= MIN_STACK_OPS
+        for member in box.members
+    )
+
+
+def _best_alignment(
+    sequence: list[SequenceElement],
+    start: int,
+    stop: int,
+    period: int,
+    setting: FoldContext,
+    rotations: TemplateRotations,
+) -> Repetition:
+    """Choose the alignment of a repetition, if the stretch is longer than its repetitions.
+
+    A better alignment may cost one repetition of a long stretch, or of one that begins with a side output.
+    """
+    count, slack = divmod(stop - start, period)
+    # Free: the start may also shift past the slack, at the price of one repetition.
+    free = count >= LONG_REPETITION or (count > 2 and sequence[start].side)
+    shifts = range(period if free else min(slack, period - 1) + 1)
+    choices = [Repetition(start + shift, period, (stop - start - shift) // period) for shift in shifts]
+    words = tuple([element.word for element in sequence[start:stop]])
+    # Equal for all choices; sorting for each would be quadratic.
+    held = _rotation_key(words[:period])
+    known, best = rotations.get(held), choices[0]
+
+    def template(repeat: Repetition) -> tuple[object, ...]:
+        return words[repeat.start - start : repeat.start - start + period]
+
+    if len(choices) > 1:  # only saves time
+        unlike = _count_unlike(sequence[start:stop], period)
+
+        def key(repeat: Repetition) -> tuple[object, ...]:
+            # Prefer fully equal repetitions.
+            uneven = unlike[repeat.stop - period - start] - unlike[repeat.start - start]
+            more = period > 1 and setting.budget.take(period) and find_matching_ends(sequence, repeat).count
+            return not uneven, template(repeat) == known, more, *_alignment_key(sequence, repeat, setting)
+
+        best = max(choices, key=key)
+    rotations.setdefault(held, template(best))
+    return best
+
+
+def _count_unlike(sequence: Sequence[SequenceElement], period: int) -> list[int]:
+    """Return prefix counts of the elements that differ in symbol from the one a period later.
+
+    Words are equal even if stacks inside differ in height; symbols are not.
+    """
+    pairs = zip(sequence, sequence[period:], strict=False)
+    return list(accumulate((one.symbol != other.symbol for one, other in pairs), initial=0))
+
+
+def _rotation_key(words: tuple[object, ...]) -> tuple[str, ...]:
+    """Return a key that is equal for all rotations of a template."""
+    return tuple(sorted(map(str, words)))
+
+
+def _alignment_key(sequence: list[SequenceElement], repeat: Repetition, setting: FoldContext) -> tuple[object, ...]:
+    """Return the sort key of an alignment: narrow borders, side outputs kept with their sources, borders that agree
+    with names, the shape of a template."""
+    borders = [border for border, _ in repeat.turns()] + [repeat.stop]
+    inner = borders[bool(not repeat.start) : -1]
+    cuts = [sequence[border - 1].cut for border in borders if 0 < border < len(sequence)]  # not the ends
+    words = setting.vocabulary.name_words
+    close = sum(
+        shared_prefix_length(
+            words(sequence[border - 1].box.last_row().name), words(sequence[border].box.first_row().name)
+        )
+        for border in inner
+    )
+    first, last = sequence[repeat.start], sequence[repeat.start + repeat.period - 1]
+    # In order of importance.
+    return (
+        -sum(cuts) / len(cuts),
+        not first.side,
+        -close / len(inner),
+        last.box.is_repetition and not first.box.is_repetition,
+        first.fork,
+    )
+
+
+def _apply_repeats(
+    sequence: list[SequenceElement], repeats: list[Repetition], setting: FoldContext
+) -> tuple[list[SequenceElement], bool]:
+    """Replace repeats in the sequence by their folded elements; return whether there was any."""
+    folded: list[SequenceElement] = []
+    units: dict[tuple[int, ...], None] = {}
+    done, hit = 0, False
+    for repeat in repeats:
+        if repeat.start < done:  # overlaps the previous one
+            continue
+        before, turns, stop = sequence[done : repeat.start], sequence[repeat.start : repeat.stop], repeat.stop
+        if repeat.period == 1:
+            before, turns = _extend_to_first(before, turns)
+        else:
+            before, turns, stop = extend_with_ends(sequence, done, repeat)
+        made = _fold_repetitions(turns, repeat.period, setting)
+        folded += sequence[done:stop] if made is None else [*before, *made]
+        if made and len(made) == 1 and repeat.period > 1 and turns[0].fork:  # in plain chains any two ops would match
+            units[tuple(element.symbol for element in turns[: repeat.period])] = None
+        hit = hit or made is not None
+        done = stop
+    return _fold_single_units(folded + sequence[done:], units, setting), hit
+
+
+def _fold_single_units(
+    sequence: list[SequenceElement], units: Collection[tuple[int, ...]], setting: FoldContext
+) -> list[SequenceElement]:
+    """Fold single stretches that equal one repetition of a new stack to blocks too.
+
+    `units` are the symbols of one repetition of each stack, all of the same length.
+    """
+    if not units:
+        return sequence
+    period = len(next(iter(units)))
+    folded: list[SequenceElement] = []
+    place = 0
+    while place < len(sequence):
+        turn = sequence[place : place + period]
+        if tuple(element.symbol for element in turn) in units:
+            box = _make_block(setting, turn)
+            turn = [
+                SequenceElement(box, box.symbol, box.symbol, turn[-1].cut, turn[0].fork, place=covering_stretch(turn))
+            ]
+            place += period - 1
+        folded.append(turn[0])
+        place += 1
+    return folded
+
+
+def _extend_to_first(
+    before: list[SequenceElement], run: list[SequenceElement]
+) -> tuple[list[SequenceElement], list[SequenceElement]]:
+    """Extend a run of equal boxes by boxes right before it with equal content but different inputs: the first layers.
+
+    A region that ends in such a box, e.g. after an embedding that only it reads, is opened.
+    """
+    first = run[0]
+    if not first.is_single_box or first.box.ops < MIN_STACK_OPS:
+        return before, run
+    if before and before[-1].box.how == GroupOrigin.REGION and has_same_content(before[-1].box.members[-1], first.box):
+        before = [*before[:-1], *_region_elements(before[-1])]
+    count = len(before)
+    while count and before[count - 1].is_single_box and has_same_content(before[count - 1].box, first.box):
+        count -= 1
+    # Give them the symbol of the run, so that they stack.
+    return before[:count], [*(replace(each, symbol=first.symbol, word=first.word) for each in before[count:]), *run]
+
+
+def _region_elements(element: SequenceElement) -> list[SequenceElement]:
+    """Return the boxes of a region as elements in its place."""
+    return [SequenceElement(box, box.symbol, box.symbol, element.cut) for box in element.box.members]
+
+
+def _fold_repetitions(
+    elements: list[SequenceElement], period: int, setting: FoldContext
+) -> list[SequenceElement] | None:
+    """Fold repetitions of `period` elements to a stack or to stages; return None if neither helps."""
+    symbols = setting.symbols
+    turns = [elements[start : start + period] for start in range(0, len(elements), period)]
+    once = turns[0]
+    equal = not _count_unlike(elements, period)[-1]
+    boxes = [turn[0].box if period == 1 else _make_block(setting, turn) for turn in turns]
+    # Two groups with counts inside: show both.
+    if equal and period == 1 and len(turns) == 2 and _is_stage(boxes[0]):
+        return None
+    if equal and not (
+        period > 1 and len(turns) < MIN_STACKED_STAGES and any(_shows_stack(element.box) for element in once)
+    ):
+        unit = once[0].symbol if period == 1 else boxes[0].symbol
+        made = make_stack(symbols, boxes, unit)
+        last = turns[-1][-1]
+        return [
+            SequenceElement(
+                made, made.symbol, ("stack", unit), last.cut, once[0].fork, place=covering_stretch(elements)
+            )
+        ]
+    word = ("stage", *(element.word for element in once))
+    for box in boxes:
+        box.how = GroupOrigin.STAGE
+    return [
+        SequenceElement(box, box.symbol, word, turn[-1].cut, stage=True) for box, turn in zip(boxes, turns, strict=True)
+    ]
+
+
+def _is_stage(box: FlowBox) -> bool:
+    """Return whether a group is mostly one stack, or a run of equal names with numbers or letters."""
+    if not _holds_stack(box) and box.how != GroupOrigin.NAME:
+        return False
+    parts = [member for member in box.members if member.is_repetition and not member.sideways]
+    if not parts:
+        large = [named for named in box.members if named.how == GroupOrigin.NAME]
+        forms = Counter(name_form(named.name) for named in large)
+        common = max(forms, key=forms.__getitem__, default="")
+        parts = [named for named in large if name_form(named.name) == common]
+        if len(parts) < 2:
+            return False
+    return sum(member.ops for member in parts) >= box.ops / 2
+
+
+def _shows_stack(box: FlowBox) -> bool:
+    """Return whether a box shows a repetition count: a stack of three or more, or a stack inside."""
+    return (box.is_repetition and len(box.members) > 2) or _holds_stack(box)
+
+
+def _make_block(setting: FoldContext, turn: Sequence[SequenceElement]) -> FlowBox:
+    """Make one box of a repetition of several."""
+    symbol = setting.symbols.symbol_of("block", *(element.symbol for element in turn))
+    return make_group(GroupOrigin.REPEAT, [element.box for element in turn], symbol)
+
+
+# Heads: blocks without their shortcut. The first block of a stage changes the shape, the rest add their input.
+#
+# conv bn relu  [conv bn relu +]  [conv bn relu +]        a head, and two equal blocks with a shortcut
+
+MIN_HEAD_BOXES = 4  # shorter matches are chance, and a head of two hides more than it explains
+MAX_HEAD_STRAYS = 2  # extra boxes of a head: paddings
+MIN_HEADED_SHARE = 0.5  # of the runs of a block: with fewer heads the match is chance
+
+
+def fold_heads(sequence: Sequence[SequenceElement], setting: FoldContext) -> list[SequenceElement]:
+    """Fold the elements right before a repeated block that equal it, except for the shortcut, to one element: its head.
+
+    Before: a sequence along the flow, not stacked yet. After: heads of one block have equal words, whatever else they
+    hold.
+    """
+    # A block with a shortcut must occur twice.
+    repeated = Counter(each.symbol for each in sequence if each.shortcut)
+    runs = [
+        number
+        for number, element in enumerate(sequence)
+        if element.shortcut
+        and repeated[element.symbol] > 1
+        and (not number or sequence[number - 1].symbol != element.symbol)
+    ]
+    starts = {number: start for number in runs if (start := _find_head_start(sequence, number)) < number}
+    beginning = Counter(sequence[number].symbol for number in runs)
+    headed = Counter(sequence[number].symbol for number in starts)
+    folded: list[SequenceElement] = []
+    taken = 0
+    for number, start in starts.items():
+        symbol = sequence[number].symbol
+        if start >= taken and headed[symbol] > MIN_HEADED_SHARE * beginning[symbol]:
+            folded += [*sequence[taken:start], _make_head(sequence[start:number], symbol, setting)]
+            taken = number
+    return [*folded, *sequence[taken:]]
+
+
+def _find_head_start(sequence: Sequence[SequenceElement], run: int) -> int:
+    """Return where the head of the run of blocks at place `run` begins; `run` itself if it has none."""
+    # Backwards from the run: a head has all but the last box (the sum with the shortcut), in the same order.
+    *wanted, shortcut = sequence[run].held
+    left, stray = len(wanted), MAX_HEAD_STRAYS
+    for number in range(run - 1, -1, -1):
+        for symbol in reversed(sequence[number].held):
+            if left and wanted[left - 1] == symbol:
+                left -= 1
+            elif stray and symbol != shortcut:
+                stray -= 1
+            else:
+                return run
+        if not left:
+            return number if len(wanted) >= MIN_HEAD_BOXES else run
+    return run
+
+
+def _make_head(elements: Sequence[SequenceElement], body: int, setting: FoldContext) -> SequenceElement:
+    """Fold the elements of a head to one; `body` is the symbol of its equal blocks."""
+    if len(elements) == 1:
+        return elements[0]
+    box = _make_block(setting, elements)
+    return SequenceElement(box, box.symbol, ("head", body), elements[-1].cut, place=covering_stretch(elements))
+
+
+# Stages: what is between two repeats becomes the head of the second.
+#
+# stem  [block×2]  down  [block×3]  down  [block×2]        repeats of one block, with heads before them
+# stem  [block×2] [down  block×3 ] [down  block×2 ]        three stages
+
+READABLE_BOXES = 8  # boxes; shorter sequences need no stages
+MIN_STAGE_HEAD_SHARE = 0.6  # of the ops of one repetition: a box so large may be the first of its stage
+
+HeadAndStage = tuple[list[SequenceElement], SequenceElement | None]  # a head, and the repeat or stage after it
+
+
+def fold_stages(sequence: list[SequenceElement], setting: FoldContext) -> list[SequenceElement]:
+    """Join each repeat of the largest unit with the elements before it.
+
+    After: `head stack head stack` are two stages; the elements before the first head are the stem. Sequences that are
+    short, or have stages by name, stay as they are.
+    """
+    if len(sequence) <= READABLE_BOXES or any(_holds_stack(element.box) and not element.stage for element in sequence):
+        return sequence
+    body = _find_stage_body(sequence)
+    if body is None:
+        return sequence
+    parts, tail = _split_at_body(sequence, body)
+    heads = [tuple(each.word for each in head) for head, end in parts[1:] if head and end and end.word == body]
+    folded: list[SequenceElement] = []
+    # Before the first repeat there may be more than its head: the stem of the network.
+    for number, (head, end) in enumerate(parts):
+        if end is None or end.stage:
+            folded += [*head, *([end] if end else [])]
+            continue
+        stem = len(head) - _stage_head_length(head, end, heads) if number == 0 else 0
+        folded += [*head[:stem], _make_stage(head[stem:], end, setting) if head[stem:] else end]
+    return folded + _fold_leading_block(tail, heads, setting)
+
+
+def _find_stage_body(sequence: Sequence[SequenceElement]) -> object | None:
+    """Return the word of the repeat that ends stages: that of existing stages, or one that occurs twice; with most
+    ops."""
+    repeats = [
+        (element, element.word)
+        for element in sequence
+        if isinstance(element.word, tuple) and element.word[0] == "stack" and element.box.ops >= MIN_STACK_OPS
+    ]
+    held = {
+        member.unit for element in sequence if element.stage for member in element.box.members if member.is_repetition
+    }
+    count = Counter(word for _, word in repeats)
+    staged = any(element.stage for element in sequence)
+    ops: dict[object, int] = {}
+    for element, word in repeats:
+        if word[1] in held if staged else count[word] > 1:
+            ops[word] = ops.get(word, 0) + element.box.ops
+    return max(ops, key=ops.__getitem__, default=None)
+
+
+def _split_at_body(
+    sequence: Sequence[SequenceElement], body: object
+) -> tuple[list[HeadAndStage], list[SequenceElement]]:
+    """Split a sequence into heads with the repeat after each, and the elements behind the last."""
+    parts: list[HeadAndStage] = []
+    head: list[SequenceElement] = []
+    for element in sequence:
+        if element.stage:
+            if head:
+                parts.append((head, None))
+            parts.append(([], element))
+            head = []
+        elif element.word == body:
+            parts.append((head, element))
+            head = []
+        else:
+            head.append(element)
+    return parts, head
+
+
+def _stage_head_length(head: list[SequenceElement], end: SequenceElement, heads: list[tuple[object, ...]]) -> int:
+    """Return how many elements before the first repeat belong to it.
+
+    As many as head a different stage; one if other stages have heads, or if it is large.
+    """
+    words = tuple(element.word for element in head)
+    length = max((len(other) for other in heads if words[len(words) - len(other) :] == other), default=0)
+    large = bool(head) and head[-1].box.ops >= max(MIN_STACK_OPS, MIN_STAGE_HEAD_SHARE * end.box.ops_per_repetition)
+    return length or int(bool(head) and (large or bool(heads)))
+
+
+def _make_stage(head: list[SequenceElement], end: SequenceElement, setting: FoldContext) -> SequenceElement:
+    """Join a head and its repeat."""
+    elements = [*head, end]
+    symbol = setting.symbols.symbol_of("stage", *(element.symbol for element in elements))
+    box = make_group(GroupOrigin.STAGE, [element.box for element in elements], symbol)
+    return SequenceElement(box, symbol, symbol, end.cut, stage=True)
+
+
+def _fold_leading_block(
+    tail: list[SequenceElement], heads: list[tuple[object, ...]], setting: FoldContext
+) -> list[SequenceElement]:
+    """Join the beginning of the rest if it equals a head."""
+    words = tuple(element.word for element in tail)
+    count = max((len(other) for other in heads if words[: len(other)] == other), default=0)
+    if count < 2:
+        return tail
+    box = _make_block(setting, tail[:count])
+    return [SequenceElement(box, box.symbol, box.symbol, tail[count - 1].cut), *tail[count:]]

@@ -1,0 +1,271 @@
+"""Equal structures between the same neighbours become one stack: towers, experts, heads."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby, pairwise
+
+import numpy as np
+
+from graphviz_tb.fold.flow.box import MIN_STACK_OPS, Dag, FlowBox, SymbolTable, contract_groups, make_stack, walk_groups
+from graphviz_tb.fold.flow.invariants import as_stack_member, rows_inside
+from graphviz_tb.fold.flow.levels import Siblings
+from graphviz_tb.fold.flow.names import name_form
+from graphviz_tb.fold.series import SeriesRun
+from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy
+from graphviz_tb.model.paths import last_segment
+
+MIN_ALIKE_BOXES = 3  # equal parallel boxes
+
+
+def stack_same_neighbours(dag: Dag, symbols: SymbolTable) -> Dag:
+    """Stack boxes of one symbol that have the same inputs and the same users."""
+    alike: dict[tuple[int, tuple[int, ...], tuple[int, ...]], list[int]] = {}
+    for index, box in enumerate(dag.boxes):
+        # Boxes without edges have no neighbours to compare.
+        if box.ops >= MIN_STACK_OPS and (dag.before[index] or dag.after[index]):
+            key = (box.symbol, tuple(sorted(dag.before[index])), tuple(sorted(dag.after[index])))
+            alike.setdefault(key, []).append(index)
+    return contract_groups(
+        dag,
+        [
+            (members, make_stack(symbols, [dag.boxes[index] for index in members], key[0], sideways=True))
+            for key, members in alike.items()
+            if len(members) >= MIN_ALIKE_BOXES
+        ],
+    )
+
+
+# Series on a folded level: runs of numbered names that are side by side in one group.
+
+MAX_PAIRING_ROUNDS = 8  # of dropping runs paired with a dropped run; after these, only unpaired runs are kept
+
+
+def _make_series_box(members: Sequence[FlowBox], run: SeriesRun, symbols: SymbolTable) -> FlowBox:
+    """Make a stack of a run."""
+    symbol, ops = (
+        symbols.symbol_of("run", *(member.symbol for member in members)),
+        sum(member.ops for member in members),
+    )
+    box = FlowBox(last_segment(run.name), symbol, ops, how=GroupOrigin.NAME, members=list(members))
+    box.unit = members[0].symbol
+    return box
+
+
+def stack_parallel_runs(dag: Dag, runs: Iterable[SeriesRun], symbols: SymbolTable) -> Dag:
+    """Fold runs whose members all have the same inputs and the same users: they are parallel in any picture."""
+    place = {box.row: index for index, box in enumerate(dag.boxes) if not box.feeders}
+    whole = [run for run in runs if all(row in place for row in run.members)]
+    stacks = [
+        (members, _make_series_box([dag.boxes[index] for index in members], run, symbols))
+        for run, members in _parallel_runs(dag, {run: [place[row] for row in run.members] for run in whole})
+    ]
+    return contract_groups(dag, stacks)
+
+
+def _parallel_runs(dag: Dag, runs: Mapping[SeriesRun, list[int]]) -> list[tuple[SeriesRun, list[int]]]:
+    """Return the runs whose members all have the same inputs and the same users.
+
+    Members with numbered users (`head_0 ─▶ prior_0`, `head_1 ─▶ prior_1` …) count as equal if both runs fold and each
+    also has other neighbours; otherwise each number is a separate tower. As runs depend on each other, drop those that
+    fail and repeat.
+    """
+    left = dict(runs)
+    for _ in range(MAX_PAIRING_ROUNDS):
+        known = {member: (run.name, number) for run, members in left.items() for number, member in enumerate(members)}
+        fitting = {run: members for run, members in left.items() if _have_same_neighbours(dag, members, known)}
+        if len(fitting) == len(left):
+            return list(left.items())
+        left = fitting
+    return [(run, members) for run, members in left.items() if _have_same_neighbours(dag, members, {})]
+
+
+def _have_same_neighbours(dag: Dag, members: Sequence[int], known: Mapping[int, tuple[str, int]]) -> bool:
+    """Return whether the members of a run have equal inputs and users.
+
+    A neighbour in a run of `known` (run name and position by box) counts as the run if it has the member's number.
+    """
+
+    def side(number: int, box: int, others: Sequence[int]) -> tuple[tuple[str, int], ...]:
+        of_number = [other for other in others if known.get(other, ("", -1))[1] == number]
+        paired = {other: known[other][0] for other in of_number if dag.boxes[box].scope or dag.boxes[other].scope}
+        if len(paired) == len(others):
+            paired = {}
+        return tuple(sorted((paired[other], -1) if other in paired else ("", other) for other in others))
+
+    ways = (
+        (side(number, box, dag.before[box]), side(number, box, dag.after[box])) for number, box in enumerate(members)
+    )
+    first = next(ways)
+    return all(way == first for way in ways)
+
+
+def fold_series(boxes: list[FlowBox], runs: Iterable[SeriesRun], symbols: SymbolTable) -> list[FlowBox]:
+    """Fold runs whose members all are in one group, or on the level itself; members of other stacks stay there."""
+    by_row = {row: run for run in runs for row in run.members}
+    if not by_row:
+        return boxes
+    todo = [box for box in boxes if box.members]  # grows during the loop: groups in groups
+    for box in todo:
+        todo += [member for member in box.members if member.members]
+        if not box.is_repetition:
+            box.members = _gather_runs(box.members, by_row, symbols)
+    return _gather_runs(boxes, by_row, symbols)
+
+
+def _gather_runs(boxes: list[FlowBox], by_row: dict[int, SeriesRun], symbols: SymbolTable) -> list[FlowBox]:
+    """Return one list of boxes with its complete runs in the places of their first members."""
+    boxes = _absorb_run_ends(boxes, by_row, symbols)
+    held: dict[str, list[FlowBox]] = {}
+    for box in boxes:
+        if box.row in by_row and not box.feeders:
+            held.setdefault(by_row[box.row].name, []).append(box)
+    kept: list[FlowBox] = []
+    for box in boxes:
+        run = by_row.get(box.row)
+        members = held.get(run.name, []) if run else []
+        # An incomplete run is no series, and a run that is all of a group needs no box.
+        if run is None or box.feeders or len(members) < len(run.members) or len(members) == len(boxes):
+            kept.append(box)
+        elif members[0] is box:
+            in_order = {row: position for position, row in enumerate(run.members)}
+            kept.append(_make_series_box(sorted(members, key=lambda member: in_order[member.row]), run, symbols))
+    return kept
+
+
+def _absorb_run_ends(boxes: list[FlowBox], by_row: dict[int, SeriesRun], symbols: SymbolTable) -> list[FlowBox]:
+    """Move members of a run right before and after a stack of all its other members into that stack.
+
+    The first member often has different inputs, but belongs to the series all the same.
+    """
+    kept: list[FlowBox] = []
+    taken = 0
+    for place, box in enumerate(boxes):
+        run = by_row.get(box.members[0].row) if box.is_repetition else None
+        if run is None or not all(by_row.get(member.row) is run and not member.feeders for member in box.members):
+            continue
+        start, stop = place, place + 1
+        while start > taken and _is_run_member(boxes[start - 1], run, by_row):
+            start -= 1
+        while stop < len(boxes) and _is_run_member(boxes[stop], run, by_row):
+            stop += 1
+        members = [*boxes[start:place], *box.members, *boxes[place + 1 : stop]]
+        if len(members) == len(run.members) and len(members) > len(box.members):
+            by_number = {row: number for number, row in enumerate(run.members)}
+            members.sort(key=lambda member: by_number[member.row])
+            kept += [*boxes[taken:start], _make_series_box(members, run, symbols)]
+            taken = stop
+    return [*kept, *boxes[taken:]]
+
+
+def _is_run_member(box: FlowBox, run: SeriesRun, by_row: dict[int, SeriesRun]) -> bool:
+    """Return whether a box is a member of a run, without feeders."""
+    return by_row.get(box.row) is run and not box.feeders
+
+
+# Stacks of equal scopes in a chain, whatever skip connections leave them, as the levels of a U-Net.
+#
+# down_0 ─▶ down_1 ─▶ down_2 ─▶ up_2 ─▶ up_1 ─▶ up_0        two stacks of three
+#    └─────────┴─────────┴────────▲───────▲───────▲
+
+MIN_CHAIN_SCOPES = 3  # of two, both are shown
+MAX_FIRST_OPS_RATIO = 1.5  # of the first in a series, to the next
+
+
+def prepend_unlike_first(boxes: list[FlowBox], hierarchy: Hierarchy, most: int) -> list[FlowBox]:
+    """Prepend to a stack the scope right before it with the same name apart from the number, the same ops and a few
+    more.
+
+    Such a scope is the first layer, which computes what all others read. A stack has at most `most` members.
+    """
+    for each in _box_lists(boxes):
+        if not any(box.is_repetition for box in each):  # only saves time
+            continue
+        forms = Counter(
+            name_form(_scope_in_member(box).name)
+            for top in each
+            for box in (top.members[:1] if top.is_repetition else [top])
+        )
+        for first, run in list(pairwise(each)):
+            chain = run.is_repetition and not run.sideways and len(run.members) < most
+            # With a third one of that name it is a different kind of block, or separates two runs.
+            if chain and forms[name_form(first.name)] == 2 and _is_first_of_series(first, run.members[0], hierarchy):
+                each.remove(first)
+                run.members.insert(0, as_stack_member(first))
+                run.ops += run.members[0].ops
+                run.name = ""  # it named the old members
+    return boxes
+
+
+def _is_first_of_series(box: FlowBox, other: FlowBox, hierarchy: Hierarchy) -> bool:
+    """Return whether a box may be the first of a series that continues with `other`."""
+    beside = [
+        feeder.symbol for feeder in (other.members[:-1] if _scope_in_member(other) is not other else other.feeders)
+    ]
+    other = _scope_in_member(other)
+    if not (_is_scope_box(box) and _is_scope_box(other) and name_form(box.name) == name_form(other.name)):
+        return False
+    if sorted(beside) != sorted(feeder.symbol for feeder in box.feeders):
+        return False
+    return other.ops <= box.ops <= MAX_FIRST_OPS_RATIO * other.ops and _count_op_types_inside(
+        other, hierarchy
+    ) <= _count_op_types_inside(box, hierarchy)
+
+
+def _scope_in_member(box: FlowBox) -> FlowBox:
+    """Return the scope in a member that is a group of it and its feeders; otherwise the box itself."""
+    return box.members[-1] if box.how == GroupOrigin.REGION and box.members[-1].symbol == box.symbol else box
+
+
+def _count_op_types_inside(box: FlowBox, hierarchy: Hierarchy) -> Counter[int]:
+    """Count the op types in a box."""
+    nodes = np.concatenate([hierarchy.node[row.row : hierarchy.end[row.row]] for row in rows_inside(box)])
+    return Counter(hierarchy.graph.op[nodes[nodes >= 0]].tolist())
+
+
+def stack_chains(boxes: list[FlowBox], level: Siblings, symbols: SymbolTable) -> list[FlowBox]:
+    """Stack chains in every list of boxes of a level. Lists are along the flow, so a stretch of one is convex."""
+    found = [run for each in _box_lists(boxes) for run in _find_scope_runs(each)]
+    if not found:
+        return boxes
+    owner = {row.row: box for run in found for box in run for row in rows_inside(box)}
+    rows, edges = level.rows, level.edges
+    fed = {
+        (id(source), id(target))
+        for start, stop in zip(edges.source.tolist(), edges.target.tolist(), strict=True)
+        if (source := owner.get(rows[start])) and (target := owner.get(rows[stop])) and source is not target
+    }
+    chains = [run for run in found if all((id(one), id(other)) in fed for one, other in pairwise(run))]
+    made = {id(run[0]): make_stack(symbols, list(map(as_stack_member, run)), run[0].symbol) for run in chains}
+    gone = {id(box) for run in chains for box in run[1:]}
+    for each in _box_lists(boxes):
+        each[:] = [made.get(id(box), box) for box in each if id(box) not in gone]
+    return boxes
+
+
+def _box_lists(boxes: list[FlowBox]) -> list[list[FlowBox]]:
+    """Return the boxes of a level, and those of each group in it except stacks."""
+    return [boxes, *(box.members for box in walk_groups(boxes) if not box.is_repetition)]
+
+
+def _find_scope_runs(boxes: list[FlowBox]) -> list[list[FlowBox]]:
+    """Return runs of equal adjacent scopes with equal feeders whose names differ only in numbers."""
+    found = []
+    for kind, run in groupby(
+        boxes, key=lambda box: (*_symbols_with_feeders(box), name_form(box.name)) if _is_scope_box(box) else None
+    ):
+        members = list(run)
+        if kind and MIN_CHAIN_SCOPES <= len(members) < len(boxes) and members[0].ops >= MIN_STACK_OPS:
+            found.append(members)
+    return found
+
+
+def _is_scope_box(box: FlowBox) -> bool:
+    """Return whether a box is a scope, by its name or in the file."""
+    return (box.scope or box.how == GroupOrigin.NAME) and not box.is_repetition
+
+
+def _symbols_with_feeders(box: FlowBox) -> tuple[int, ...]:
+    """Return the symbols of a box and of its feeders."""
+    return box.symbol, *sorted(feeder.symbol for feeder in box.feeders)

@@ -1,0 +1,376 @@
+"""Titles of groups: from the names of their members if these are meaningful, otherwise from their content.
+
+In this order: the words that all names of the group share, if no further names of the level do; the words that most
+names given by people share; a list or range of its groups and layers; for a segment its ends; what it ends in, if
+telling; its op types, products first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Sequence, Set
+from functools import lru_cache
+
+from graphviz_tb.fold.flow.box import FlowBox
+from graphviz_tb.fold.flow.invariants import FoldContext, rows_inside
+from graphviz_tb.fold.flow.names import (
+    Vocabulary,
+    common_words,
+    is_generated_name,
+    name_form,
+    prefix_lengths,
+    shared_prefix_length,
+    strip_counters,
+)
+from graphviz_tb.fold.series import MAX_NUMBER_DIGITS
+from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy
+from graphviz_tb.ops.layers import LAYER_CLASSES, LayerRole, classes_with_role
+from graphviz_tb.ops.roles import COMMON_OPS
+from graphviz_tb.ops.table import op_line
+
+NAME_PARTS = re.compile(r"[0-9]+|[^\W\d_]+|[\W_]+")  # numbers, words, separators: "block_2" is "block", "_", "2"
+NUMBER_RANGE = re.compile(r"\[[0-9]+-[0-9]+\]")
+MAX_OTHER_BOXES = 2  # boxes outside that may begin with the same words
+MAX_TITLE_MEMBERS, MIN_TITLE_OPS_SHARE = 3, 0.8  # members in a title, and the share of ops they need
+ENDS_SEPARATOR, LIST_SEPARATOR = " … ", " · "  # between the ends of a stack, and between members
+MAX_TITLE_LETTERS = 30  # characters: boxes are hardly ever wider
+MAX_TITLE_TYPES, MAX_TITLE_PRODUCTS = 3, 2  # op types in a title, and products among them
+# Named first in a title: products, then what distinguishes kinds of layers.
+PRODUCT_TYPE = re.compile(
+    r"Conv(olution)?[0-9]|MatMul|Einsum|RNN|LSTM|GRU|Dense\Z|Attention|Embedding"
+    r"|conv|dense|attention|embedding|rnn|lstm|gru"  # scopes of layers
+)
+DISTINCTIVE_TYPE = re.compile(
+    r".*Pool(3D)?(V[0-9])?|.*[RS]elu6?|Elu|Erfc?|Tanh|Sigmoid|Resize.*|.*[Nn]orm(alization|V[0-9])?"
+)
+NORM_TYPE = re.compile(r"(?<![^\W\d])[^\W\d]*[Nn]orm(alization|V[0-9])?\b")
+# Op types, layers and scopes common to all parts of a network: never in a title.
+COMMON_TYPES = (
+    COMMON_OPS
+    | classes_with_role(LayerRole.COMMON)
+    | {
+        *("add", "multiply", "concatenate", "activation", "dropout", "reshape", "cast"),
+    }
+)
+# Ops that only help to compute the key: a product of any shape needs shapes, a norm needs means.
+HELPER_TYPES = {
+    "Prod": frozenset(("Prod", "GatherV2", "ConcatV2", "Transpose")),
+    "Rsqrt": frozenset(("Mean", "SquaredDifference", "Neg", "StopGradient", "Square")),
+}
+# with a root these are a norm; an attention's scale is a root alone
+NORM_HELPER_TYPES = HELPER_TYPES["Rsqrt"] | {"Sub"}
+
+
+def title_groups(boxes: Sequence[FlowBox], setting: FoldContext, hierarchy: Hierarchy) -> None:
+    """Give every group a name, inner ones first."""
+    todo = list(boxes)
+    order: list[FlowBox] = []
+    while todo:
+        box = todo.pop()
+        order.append(box)
+        todo += [*box.members, *box.feeders]
+    ranges = {id(part) for box in order if box.is_repetition for part in box.members if part.how == GroupOrigin.SEGMENT}
+    human_named: set[int] = set()  # boxes with names given by people
+    for box in reversed(order):  # members first
+        if box.how == GroupOrigin.NAME and not box.is_repetition:
+            box.name = _extend_family_name(box, setting)
+        if box.members and not box.name:
+            if box.is_repetition or id(box) in ranges:
+                members = [end for member in box.members for end in _end_repetitions(member, ranges)]
+                box.name = _title_stack(members, setting.vocabulary, hierarchy, human_named)
+            else:
+                box.name = _title_group(box, setting, hierarchy, human_named)
+        if _is_named_by_people(box, setting.vocabulary, human_named):
+            human_named.add(id(box))
+
+
+def _is_named_by_people(box: FlowBox, vocabulary: Vocabulary, human_named: Set[int]) -> bool:
+    """Return whether a box has a name given by people, not one made of op or layer types."""
+    if box.is_repetition:
+        return all(id(member) in human_named for member in box.members)
+    if LIST_SEPARATOR in box.name or box.how == GroupOrigin.INDEX:
+        return False
+    return bool(NUMBER_RANGE.search(box.name)) or not is_generated_name(box.name, box.op, vocabulary)
+
+
+def _end_repetitions(box: FlowBox, ranges: Container[int]) -> list[FlowBox]:
+    """Return the first and the last repetition in a part of a tall stack; the box itself if it is no such part."""
+    first = last = box
+    while id(first) in ranges:
+        first = first.members[0]
+    while id(last) in ranges:
+        last = last.members[-1]
+    return [first] if first is last else [first, last]
+
+
+def _title_stack(boxes: Sequence[FlowBox], vocabulary: Vocabulary, hierarchy: Hierarchy, human_named: Set[int]) -> str:
+    """Name a stack; if its repetitions' names have several forms, by the layers they end in, if these have one form."""
+    name = _name_range([box.name for box in boxes])
+    if ENDS_SEPARATOR in name and all(
+        box.members and id(box.last_row()) in human_named and _has_telling_end(box.last_row(), vocabulary, hierarchy)
+        for box in boxes
+    ):
+        last = [box.last_row().name for box in boxes]
+        ended = _name_range(last)
+        if ENDS_SEPARATOR not in ended:
+            for box, title_of_it in zip(boxes, last, strict=True):
+                box.name = title_of_it
+            return ended
+    return name
+
+
+def _extend_family_name(box: FlowBox, setting: FoldContext) -> str:
+    """Extend the name of a group by name to all words that its members share: `cross_entropy`, not `cross`."""
+    words = "_".join(common_words(setting.vocabulary, box.members))
+    return words if words.startswith(f"{box.name}_") else box.name
+
+
+def _title_group(box: FlowBox, setting: FoldContext, hierarchy: Hierarchy, human_named: Set[int]) -> str:
+    """Return the title of a group, in the order given at the top of this file.
+
+    `human_named` are the boxes with names given by people, by `id`.
+    """
+    rows, last = rows_inside(box), box.last_row()
+    words = common_words(setting.vocabulary, box.members)
+    if words and setting.vocabulary.count_starting(words) <= len(rows) + MAX_OTHER_BOXES:
+        return "_".join(words)
+    if setting.vocabulary.is_nameless:
+        return _title_from_contents(rows, hierarchy) or last.name
+    own = _distinctive_words(
+        [row for row in rows if id(row) in human_named or _has_custom_type(row, hierarchy)], setting.vocabulary
+    )
+    if own or (own := _title_from_members(box, hierarchy, human_named)):
+        return own
+    if box.how == GroupOrigin.SEGMENT:
+        return f"{box.first_row().name} → {last.name}"
+    telling = id(last) in human_named and _has_telling_end(last, setting.vocabulary, hierarchy)
+    return (not telling and _title_from_contents(rows, hierarchy)) or last.name
+
+
+def _has_telling_end(last: FlowBox, vocabulary: Vocabulary, hierarchy: Hierarchy) -> bool:
+    """Return whether the last box of a group says what the group is: no op of a layer, norm, activation or addition."""
+    *around, word = ("", *vocabulary.name_words(last.name))
+    if any(around) and last.op and hierarchy.name[last.row] not in hierarchy.graph.layers:
+        return False
+    kind = strip_counters(word)
+    return kind not in COMMON_TYPES and not NORM_TYPE.fullmatch(kind) and not DISTINCTIVE_TYPE.fullmatch(kind)
+
+
+def _distinctive_words(rows: Sequence[FlowBox], vocabulary: Vocabulary) -> str:
+    """Return the words that three quarters of the names of some rows begin with, but no further name of the level."""
+    count = Counter(
+        words[:end] for row in rows for words in [vocabulary.name_words(row.name)] for end in prefix_lengths(words)
+    )
+    own = [
+        words
+        for words, many in count.items()
+        if many > 1 and 4 * many >= 3 * len(rows) and many == vocabulary.count_starting(words)
+    ]
+    best = max(own, key=lambda words: (count[words], len(words), words), default=())
+    return "_".join(best[shared_prefix_length(best, vocabulary.model_words) :])
+
+
+def _has_custom_type(row: FlowBox, hierarchy: Hierarchy) -> bool:
+    """Return whether an op or layer has a custom type, so that names of other rows do not describe it."""
+    layer = hierarchy.graph.layers.get(hierarchy.name[row.row])
+    kind = layer.class_name if layer is not None else row.op
+    return bool(kind) and kind not in LAYER_CLASSES and not op_line(kind)
+
+
+def _title_from_members(box: FlowBox, hierarchy: Hierarchy, human_named: Set[int]) -> str:
+    """Title a group by its telling members, "" if there are none.
+
+    The only one if it comes last; the range of their names; else a list of two or three names.
+    """
+    groups = [member for member in box.members if member.members or member.scope]
+    members = [member for member in groups if id(member) in human_named]
+    if not members or sum(member.ops for member in members) < MIN_TITLE_OPS_SHARE * box.ops:
+        return ""
+    if len(members) == 1:
+        return members[0].name if groups == [box.members[-1]] else ""
+    single = [
+        end
+        for member in members
+        for end in (member.members[:: len(member.members) - 1] if member.is_repetition else [member])
+    ]
+    ranged = _name_range([end.name for end in single])
+    if NUMBER_RANGE.search(ranged) and ENDS_SEPARATOR not in ranged:
+        return ranged
+    if len(members) > MAX_TITLE_MEMBERS:
+        return ""
+    text = LIST_SEPARATOR.join(member.name for member in members)
+    return text if len(text) <= MAX_TITLE_LETTERS else ""
+
+
+def _title_from_contents(rows: Sequence[FlowBox], hierarchy: Hierarchy) -> str:
+    """Return the most telling types, as in `3 Conv2D · 3 Relu`; "" if no row has a type."""
+    types = tuple(sorted([_row_type(box, hierarchy) for box in rows]))
+    return title_from_types(types, _main_scope_type(rows, hierarchy))
+
+
+@lru_cache(maxsize=64)  # for equal branches; few, as keys may be long
+def title_from_types(types: tuple[str, ...], scope: str) -> str:
+    """Return the most telling of some row types; `scope` is the type of a scope with most of the ops, "" for none."""
+    count = Counter(filter(None, types))
+    # e.g. a level with `Rsqrt` is a norm: leave out its `Mean` and `SquaredDifference`.
+    plain = COMMON_TYPES.union(*(parts for sign, parts in HELPER_TYPES.items() if sign in count))
+    telling = sorted((op for op in count if op not in plain), key=lambda op: (_title_rank(op), -count[op], op))
+    others = [op for op in telling if _title_rank(op)]
+    products = telling[: len(telling) - len(others)][: max(MAX_TITLE_PRODUCTS, MAX_TITLE_TYPES - len(others))]
+    telling = [*products, *others][:MAX_TITLE_TYPES] or sorted(count, key=lambda op: (-count[op], op))[:MAX_TITLE_TYPES]
+    if not products and scope:
+        telling = [scope, *(op for op in telling if op != scope)][:MAX_TITLE_TYPES]
+    words = {"Rsqrt": "norm"} if telling == ["Rsqrt"] and not count.keys().isdisjoint(NORM_HELPER_TYPES) else {}
+    named = [f"{count[op]} {words.get(op, op)}" if count[op] > 1 else words.get(op, op) for op in telling]
+    return _join_title_parts(named) if named else ""
+
+
+def _main_scope_type(rows: Sequence[FlowBox], hierarchy: Hierarchy) -> str:
+    """Return the name of the only scope among some rows if it has most of their ops; "" for none."""
+    scopes = [box for box in rows if box.scope]
+    most = len(scopes) == 1 and 2 * scopes[0].ops > sum(box.ops for box in rows)
+    return _row_type(scopes[0], hierarchy) if most else ""
+
+
+def _join_title_parts(parts: list[str]) -> str:
+    """Join the first part with those after it that fit in a box. Norms are abbreviated to make room, and come first of
+    the rest.
+
+    >>> _join_title_parts(["2 dense", "multi_head_attention", "2 layer_normalization"])
+    '2 dense · multi_head_attention'
+    >>> (
+    ...     _join_title_parts(["conv2d", "re_lu", "batch_normalization"]),
+    ...     _join_title_parts(["2 Conv2D", "2 FusedBatchNormV3"]),
+    ... )
+    ('conv2d · norm · re_lu', '2 Conv2D · 2 FusedBatchNormV3')
+    """
+    short = (
+        parts
+        if len(LIST_SEPARATOR.join(parts)) <= MAX_TITLE_LETTERS
+        else [NORM_TYPE.sub("norm", part) for part in parts]
+    )
+    kept = short[:1]
+    for part in short[1:]:
+        if len(LIST_SEPARATOR.join([*kept, part])) <= MAX_TITLE_LETTERS:
+            kept.append(part)
+    return LIST_SEPARATOR.join([kept[0], *sorted(kept[1:], key=lambda part: not NORM_TYPE.search(part))])
+
+
+def _row_type(box: FlowBox, hierarchy: Hierarchy) -> str:
+    """Return the type of a row: an op's type, a layer's class, a scope's name without its number.
+
+    Empty if a scope's name is nothing but a number.
+    """
+    if not box.scope:
+        return box.op
+    layer = hierarchy.graph.layers.get(hierarchy.name[box.row])
+    return layer.class_name if layer is not None else strip_counters(box.name)
+
+
+def _title_rank(op: str) -> int:
+    """Return the position of an op type in titles: products, attention (softmax), other telling types, the rest,
+    norms."""
+    if PRODUCT_TYPE.search(op):
+        return 0
+    return 1 if "Softmax" in op else 4 if NORM_TYPE.search(op) else 2 if DISTINCTIVE_TYPE.fullmatch(op) else 3
+
+
+def _name_range(names: Sequence[str]) -> str:
+    """Name a stack by its members' names, with the one number or word that differs as a range.
+
+    >>> _name_range(["block_2", "block_3", "block_4"]), _name_range(["in_1", "out"])
+    ('block_[2-4]', 'in_1 … out')
+    >>> _name_range(["net_A_1", "net_B_1"]), _name_range(["query", "key"])
+    ('net_[A-B]_1', 'query … key')
+    >>> _name_range(["0", "1", "2"]), _name_range(["dw_1 · pw_1", "dw_2 · pw_2"])
+    ('[0-2]', 'dw_[1-2] · pw_[1-2]')
+    >>> _name_range(["block_1", "block_1_2", "block_2_1"])  # Keras's counters
+    'block'
+    """
+    if len(set(names)) == 1:
+        return names[0]
+    parts = [NAME_PARTS.findall(name) for name in names]
+    if len({len(words) for words in parts}) == 1:
+        # Names of one form that differ in one place, or equally in several: write a range there.
+        differ = [place for place, words in enumerate(zip(*parts, strict=True)) if len(set(words)) > 1]
+        one, *_ = parts  # equal in all other places
+        alike = len({tuple([words[place] for words in parts]) for place in differ}) == 1
+        if alike and (len(one) > 1 or names[0].isdigit()):
+            first, last = _range_ends([words[differ[0]] for words in parts])
+            words = [f"{first}-{last}" if place in differ else word for place, word in enumerate(one)]
+            for place in differ:
+                if not ("".join(one[:place]).endswith("[") and "".join(one[place + 1 :]).startswith("]")):
+                    words[place] = f"[{words[place]}]"  # PyTorch has brackets already: Block[3]
+            return "".join(words)
+    first, *others = dict.fromkeys(map(name_form, names))
+    if first.count("#") == first.count("_#") == 1 and not others and ENDS_SEPARATOR not in first:
+        return first.replace("_#", "")
+    return names[0] + ENDS_SEPARATOR + names[-1]
+
+
+def _range_ends(words: list[str]) -> tuple[str, str]:
+    """Return the least and the largest number; the first and last of other words."""
+    if all(word.isdigit() and len(word) < MAX_NUMBER_DIGITS for word in words):
+        ordered = sorted(words, key=lambda word: (int(word), word))
+        return ordered[0], ordered[-1]
+    return words[0], words[-1]
+
+
+# Addresses of groups: unique on their level and made from the group's content, so that edits elsewhere change none.
+#
+# A group has its name alone if no other group and no child has it. Several groups of one name add more, until all
+# differ:
+# what they end with, what they begin with, how many children they hold; at last a number.
+
+AddressForm = Callable[[FlowBox], str]
+
+
+def _stack_ends_text(box: FlowBox) -> str:
+    """Return the first and last row of a stack without a range in its name; "" for any other group."""
+    repeated = (box.is_repetition or box.how == GroupOrigin.SEGMENT) and not NUMBER_RANGE.search(box.name)
+    return f"{box.first_row().name} → {box.last_row().name}" if repeated else ""
+
+
+ADDRESS_FORMS: tuple[AddressForm, ...] = (
+    lambda box: box.name,
+    lambda box: (
+        box.name if box.last_row().name == box.name else f"{box.name} ({_stack_ends_text(box) or box.last_row().name})"
+    ),
+    lambda box: f"{box.name} ({box.first_row().name} → {box.last_row().name})",
+    lambda box: f"{box.name} ({box.first_row().name} → {box.last_row().name}, {len(rows_inside(box))})",
+)
+FIRST_ADDRESS_NUMBER = 2  # first number, as in a series
+
+
+def group_addresses(boxes: Sequence[FlowBox], children: Iterable[str]) -> dict[int, str]:
+    """Return the address of each group of a level, by `id`; names and labels of its `children` are taken.
+
+    Groups that no form distinguishes are numbered.
+    """
+    address_of: dict[int, str] = {}
+    taken = set(children)
+    left = list(boxes)
+    for say in ADDRESS_FORMS:
+        said = [say(box).replace("/", "|") for box in left]  # a "/" would look like a scope of the file
+        count = Counter(said)
+        alone = [name not in taken and count[name] == 1 for name in said]
+        address_of.update((id(box), name) for box, name, is_alone in zip(left, said, alone, strict=True) if is_alone)
+        # An ambiguous form is nobody's address, in later rounds too.
+        taken.update(said)
+        left = [box for box, is_alone in zip(left, alone, strict=True) if not is_alone]
+    following: dict[str, int] = {}  # next number by name: thousands may share one
+    for box in left:
+        word = _name_for_address(box)
+        number = following.get(word, FIRST_ADDRESS_NUMBER)
+        while (name := f"{word} ({number})") in taken:
+            number += 1
+        following[word] = number + 1
+        taken.add(name)
+        address_of[id(box)] = name
+    return address_of
+
+
+def _name_for_address(box: FlowBox) -> str:
+    """Return the name of a group as part of an address."""
+    return box.name.replace("/", "|")

@@ -1,0 +1,159 @@
+"""Names of dtypes in signatures."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from graphviz_tb.formats.protobuf import BYTES_TYPE, CutError, parse_wire_varint, wire_fields
+from graphviz_tb.limits import MAX_OBJECT_NAME_LETTERS, Meter
+from graphviz_tb.proto import DataType
+
+
+def signature_dtype_name(number: int) -> str:
+    """Return the name of a dtype in the enum `DataType`, in small letters: that of float32 is "float".
+
+    >>> signature_dtype_name(1), signature_dtype_name(9), signature_dtype_name(777)
+    ('float', 'int64', 'type 777')
+    """
+    try:
+        return DataType.Name(number).removeprefix("DT_").lower()
+    except ValueError:
+        return f"type {number}"
+
+
+# The object graph of a SavedModel: the variables that its functions capture, by the names of the program.
+#
+# Of a large message only a few fields are read: names of variables, captured objects of each function, and, if several
+# variables share a name, the attributes that lead from object to object.
+
+# Field numbers of TensorFlow's saved_object_graph.proto.
+OBJECT_NODES_FIELD, CONCRETE_FUNCTIONS_FIELD = 1, 2  # SavedObjectGraph
+CHILDREN_FIELD, VARIABLE_FIELD = 1, 7  # SavedObject
+NODE_ID_FIELD, LOCAL_NAME_FIELD = 1, 2  # ObjectReference
+VARIABLE_NAME_FIELD = 6  # SavedVariable
+MAP_KEY_FIELD, MAP_VALUE_FIELD = 1, 2  # an entry of a map
+BOUND_INPUTS_FIELD = 2  # SavedConcreteFunction
+# Attributes of a path that become part of a name, and letters of each: models are not deep, and thousands of variables
+# may share one long attribute.
+MAX_ATTRIBUTE_PATH_PARTS, MAX_ATTRIBUTE_LETTERS = 50, 200
+LIST_ATTRIBUTES = frozenset(
+    (
+        *("variables", "trainable_variables", "non_trainable_variables", "_trainable_variables", "_layers", "layers"),
+        *("_non_trainable_variables", "_all_variables", "_misc_assets", "keras_api", "signatures", "_tracked"),
+    )
+)
+
+
+def captured_variable_names(data: bytes) -> dict[str, tuple[str, ...]]:
+    """Return, for each function of a SavedObjectGraph, the names of the variables that it captures, in the order of its
+    last arguments; "" for other objects. {} if the bytes are damaged.
+
+    >>> captured_variable_names(bytes.fromhex("0a053a0332017712090a01661204120200000a00"))
+    {'f': ('w', 'w')}
+    """
+    try:
+        spans = list(_field_spans(data, OBJECT_NODES_FIELD))
+        names = _disambiguate_variable_names([_variable_name(data, *span) for span in spans], data, spans)
+        functions = [_concrete_function(data, *span) for span in _field_spans(data, CONCRETE_FUNCTIONS_FIELD)]
+    except (CutError, UnicodeDecodeError):
+        return {}
+    return {
+        function: tuple(names[number] if 0 <= number < len(names) else "" for number in captured)
+        for function, captured in functions
+    }
+
+
+def _disambiguate_variable_names(names: list[str], data: bytes, spans: list[tuple[int, int]]) -> list[str]:
+    """Insert into names that several variables share the attributes that lead to each: `model/kernel` of the layer
+    `first` becomes `model/first/kernel`. `names` and `spans` are by object number."""
+    several = {name for name, count in Counter(filter(None, names)).items() if count > 1}
+    if not several:
+        return names
+    came_from = _shortest_paths_from_root(data, spans)
+    made = []
+    letters = Meter(MAX_OBJECT_NAME_LETTERS)
+    for number, name in enumerate(names):
+        if letters.spent or name not in several or not (way := _attribute_path(came_from, number)):
+            made.append(name)
+            continue
+        around, _, last = name.rpartition("/")
+        parts = around.split("/")
+        inner = [part for part in way[:-1] if part not in parts and len(part) <= MAX_ATTRIBUTE_LETTERS]
+        made.append("/".join(filter(None, (around, *inner, last))))
+        letters.take(len(made[-1]))
+    return made
+
+
+def _shortest_paths_from_root(data: bytes, spans: list[tuple[int, int]]) -> dict[int, tuple[int, str]]:
+    """Return, for each object reachable from the root, its predecessor on the shortest path and the attribute between
+    them. Attributes that are lists of objects are skipped, as they mean nothing to a reader."""
+    came_from: dict[int, tuple[int, str]] = {0: (0, "")}
+    order = [0]
+    # Breadth first: the list grows during the loop.
+    for parent in order:
+        # Of several shortest paths take the first by name, independent of the order in the file.
+        for number, name in sorted(_child_objects(data, *spans[parent]), key=lambda child: child[1]):
+            if number not in came_from and 0 <= number < len(spans) and name not in LIST_ATTRIBUTES:
+                came_from[number] = parent, name.lstrip("_")
+                order.append(number)
+    return came_from
+
+
+def _attribute_path(came_from: Mapping[int, tuple[int, str]], number: int) -> list[str]:
+    """Return the attributes that lead from the root to an object, the last `MAX_ATTRIBUTE_PATH_PARTS` of them.
+
+    >>> _attribute_path({0: (0, ""), 4: (0, "first"), 5: (4, "kernel")}, 5)
+    ['first', 'kernel']
+    """
+    found: list[str] = []
+    while number and number in came_from and len(found) < MAX_ATTRIBUTE_PATH_PARTS:
+        number, name = came_from[number]
+        found.append(name)
+    return found[::-1]
+
+
+def _child_objects(data: bytes, first: int, last: int) -> Iterator[tuple[int, str]]:
+    for span in _field_spans(data, CHILDREN_FIELD, first, last):
+        number, name = 0, ""
+        for piece in wire_fields(data, *span):
+            if piece.number == NODE_ID_FIELD:
+                number = parse_wire_varint(data, piece.first, piece.last)[0]
+            elif piece.number == LOCAL_NAME_FIELD:
+                name = data[piece.first : piece.last].decode()
+        yield number, name
+
+
+def _field_spans(data: bytes, number: int, first: int = 0, last: int | None = None) -> Iterator[tuple[int, int]]:
+    """Yield the first and last byte of each value of one field."""
+    for piece in wire_fields(data, first, last):
+        if piece.number == number and piece.wire == BYTES_TYPE:
+            yield piece.first, piece.last
+
+
+def _variable_name(data: bytes, first: int, last: int) -> str:
+    for start, end in _field_spans(data, VARIABLE_FIELD, first, last):
+        for name in _field_spans(data, VARIABLE_NAME_FIELD, start, end):
+            return data[slice(*name)].decode()
+    return ""
+
+
+def _concrete_function(data: bytes, first: int, last: int) -> tuple[str, list[int]]:
+    name, bound = "", []
+    for piece in wire_fields(data, first, last):
+        if piece.number == MAP_KEY_FIELD:
+            name = data[piece.first : piece.last].decode()
+        elif piece.number == MAP_VALUE_FIELD:
+            bound = list(_bound_inputs(data, piece.first, piece.last))
+    return name, bound
+
+
+def _bound_inputs(data: bytes, first: int, last: int) -> Iterator[int]:
+    """Yield numbers of objects; packed, as TensorFlow writes them, or one by one."""
+    for piece in wire_fields(data, first, last):
+        if piece.number != BOUND_INPUTS_FIELD:
+            continue
+        position = piece.first
+        while position < piece.last:
+            number, position = parse_wire_varint(data, position, piece.last)
+            yield number

@@ -1,0 +1,211 @@
+"""A binary GraphDef as columns; the message of a node is decoded on demand.
+
+Messages take four times the bytes of their file, and a picture needs those of one node in twenty.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from typing import Any, overload
+
+from graphviz_tb.formats.protobuf import DECODE_ERRORS, check_message_size, decode_checked_message, parse_wire_varint
+from graphviz_tb.graphs.node_columns import NODES_PER_BATCH, NodeColumns, append_graph_nodes
+from graphviz_tb.model.graph import COLOCATION_ATTR
+from graphviz_tb.proto import GraphDef, NodeDef
+from graphviz_tb.sources.bounds import has_too_many_nodes
+from graphviz_tb.unwrap.artifacts import may_have_artifacts
+from graphviz_tb.unwrap.node_order import is_frozen_order
+
+DECODE_ALL_RATIO = 4  # decode the whole message once more than one node in so many was asked for
+MAX_MEAN_NODE_BYTES = 4096  # bytes per node on average: above, constants dominate, which are no columns
+NODE_TAG = 0x0A  # the tag of a node: field 1, bytes
+OWN_FIELD_TAGS = (0x0A, 0x1A, 0x22)  # tags of a node's name, inputs and device
+ATTRIBUTE_TAG = 0x2A  # tag of a node's attribute: key (field 1) and value (field 2)
+COLOCATION_START = b"\n%c%b\x12" % (len(COLOCATION_ATTR), COLOCATION_ATTR.encode())  # start of a colocation attribute
+
+
+class PackedNodes(Sequence[NodeDef]):
+    """The nodes at the start of a binary GraphDef. Node `at` ends at byte `stops[at]`."""
+
+    def __init__(self, data: bytes, stops: array[int]) -> None:
+        self.data, self._stops = data, stops
+        self._kept: dict[int, NodeDef] = {}
+        self._message: GraphDef | None = None
+
+    def __len__(self) -> int:
+        return len(self._stops)
+
+    @overload
+    def __getitem__(self, at: int) -> NodeDef: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[NodeDef]: ...
+    def __getitem__(self, at: int | slice) -> NodeDef | list[NodeDef]:
+        if self._message is not None:
+            return self._message.node[at]
+        if isinstance(at, slice):
+            return [self[each] for each in range(*at.indices(len(self)))]
+        node = self._kept.get(at)
+        if node is None:
+            if not 0 <= at < len(self):
+                return self[range(len(self))[at]]  # negative, or out of range
+            node = self._kept[at] = self._decode_range(at, at + 1)[0]
+            if len(self._kept) * DECODE_ALL_RATIO > len(self):
+                self.message()
+        return node
+
+    def __iter__(self) -> Iterator[NodeDef]:
+        if self._message is not None:
+            yield from self._message.node
+            return
+        for first in range(0, len(self), NODES_PER_BATCH):
+            yield from self._decode_range(first, min(first + NODES_PER_BATCH, len(self)))
+
+    def _decode_range(self, first: int, stop: int) -> Sequence[NodeDef]:
+        start = self._stops[first - 1] if first else 0
+        return GraphDef.FromString(self.data[start : self._stops[stop - 1]]).node
+
+    def definition(self, at: int) -> bytes:
+        """Return the bytes of a node without name, inputs, device and colocation; empty for unusual fields."""
+        return _shared_definition(self.data, self._stops[at - 1] if at else 0, self._stops[at])
+
+    def message(self) -> GraphDef:
+        """Return the whole message, decoded once. The bytes are kept: they identify equal definitions."""
+        if self._message is None:
+            self._message, self._kept = GraphDef.FromString(self.data), {}
+        return self._message
+
+
+class PackedGraph:
+    """A binary GraphDef with its nodes in `columns`; `library` and `versions` are those of the message."""
+
+    def __init__(self, nodes: PackedNodes, rest: GraphDef) -> None:
+        self._rest = rest
+        self.node = nodes
+        self.columns = NodeColumns()
+        append_graph_nodes(self.columns, nodes)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PackedGraph) and (
+            self.node.data == other.node.data or self.whole_message() == other.whole_message()
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # as messages have it
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the bytes only."""
+        return decode_graph, (self.node.data, "a pickled graph")
+
+    @property
+    def library(self) -> Any:
+        """The function library, always empty."""
+        return self._rest.library
+
+    @property
+    def versions(self) -> Any:
+        """TensorFlow versions that wrote it, or may read it."""
+        return self._rest.versions
+
+    def whole_message(self) -> GraphDef:
+        """Return the whole message, decoded once."""
+        return self.node.message()
+
+
+def decode_graph(data: bytes, name: str, bounded: bool = False) -> GraphDef | PackedGraph:
+    """Decode a GraphDef; packed, unless reading changes it (functions, tracing artifacts, sorted nodes).
+
+    Raises `MalformedProto` and `TooLarge` as `decode` does.
+    """
+    check_message_size(data, name, bounded)
+    try:
+        packed = _pack_graph(data)
+    except DECODE_ERRORS:
+        packed = None
+    return packed or decode_checked_message(data, GraphDef, name)
+
+
+def _pack_graph(data: bytes) -> PackedGraph | None:
+    """Return the packed graph; None if it must be decoded as a message.
+
+    That is a graph without nodes, with implausibly many or large ones, with nodes after other fields, or one that
+    reading will change.
+    """
+    stops = _node_end_offsets(data)
+    if has_too_many_nodes(len(stops), len(data)) or len(data) > MAX_MEAN_NODE_BYTES * len(stops):
+        return None
+    rest = GraphDef.FromString(data[stops[-1] :]) if stops else None
+    if rest is None or rest.node or rest.library.function:
+        return None
+    nodes = PackedNodes(data, stops)
+    if is_frozen_order(nodes):
+        return None
+    packed = PackedGraph(nodes, rest)
+    return None if may_have_artifacts(packed.columns) else packed
+
+
+def _shared_definition(data: bytes, position: int, stop: int) -> bytes:
+    """Return the fields of a node, between two offsets, that equal nodes share.
+
+    >>> node = NodeDef(name="x", op="Relu", input=["y"], device="/cpu:0", attr={"_class": {"i": 1}, "T": {"type": 1}})
+    >>> data = GraphDef(node=[node]).SerializeToString()
+    >>> NodeDef.FromString(_shared_definition(data, 0, len(data))) == NodeDef(op="Relu", attr={"T": {"type": 1}})
+    True
+    """
+    position += 1
+    while data[position] > 0x7F:
+        position += 1
+    position += 1
+    kept: list[bytes] = []
+    # `parse_wire_varint` inlined: this loop runs for each input and attribute of thousands of nodes.
+    while position < stop:
+        start, tag = position, data[position]
+        if tag > 0x7F or tag & 7 != 2:
+            return b""
+        size, position = data[position + 1], position + 2
+        if size > 0x7F:
+            size, shift = size & 0x7F, 7
+            while (byte := data[position]) > 0x7F:
+                size |= (byte & 0x7F) << shift
+                position, shift = position + 1, shift + 7
+            size |= byte << shift
+            position += 1
+        if tag not in OWN_FIELD_TAGS and not (tag == ATTRIBUTE_TAG and _is_colocation(data, position, position + size)):
+            kept.append(data[start : position + size])
+        position += size
+    return b"".join(kept)
+
+
+def _is_colocation(data: bytes, position: int, stop: int) -> bool:
+    """Return whether the attribute between two offsets is a colocation and nothing else."""
+    if not data.startswith(COLOCATION_START, position, stop):
+        return False
+    size, position = parse_wire_varint(data, position + len(COLOCATION_START), stop)
+    return position + size == stop
+
+
+def _node_end_offsets(data: bytes) -> array[int]:
+    """Return the end offsets of the nodes that a message starts with; none if it is damaged there.
+
+    >>> _node_end_offsets(b"\\n\\x03\\n\\x01x" * 2 + b"\\x22\\0").tolist(), _node_end_offsets(b"\\n\\x03\\n").tolist()
+    ([5, 10], [])
+    """
+    stops, position, end = array("I"), 0, len(data)
+    add = stops.append
+    try:
+        # `parse_wire_varint` inlined: this loop runs for every node of the file.
+        while position < end and data[position] == NODE_TAG:
+            size, position, shift = data[position + 1], position + 2, 7
+            if size > 0x7F:
+                size &= 0x7F
+                while (byte := data[position]) > 0x7F:
+                    if shift > 63:  # longer than any number
+                        return array("I")
+                    size |= (byte & 0x7F) << shift
+                    position, shift = position + 1, shift + 7
+                size |= byte << shift
+                position += 1
+            position += size
+            add(position)
+    except (IndexError, OverflowError):
+        return array("I")
+    return stops if position <= end else array("I")

@@ -1,0 +1,399 @@
+"""Single messages: GraphDef, MetaGraphDef, SavedModel, RunMetadata and XSpace, binary or text."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from errno import EACCES
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from google.protobuf.message import Message
+
+from graphviz_tb.errors import NOT_STRICT_HINT, NoGraph, ReadError, RequestError, UnknownFormat
+from graphviz_tb.formats.contents import (
+    GraphContent,
+    LazyProfiles,
+    SourceContents,
+    SourceItem,
+    choose_graph,
+    expand_run_name,
+    graph_label,
+)
+from graphviz_tb.formats.live_objects import NO_SIGNATURE_MESSAGE
+from graphviz_tb.formats.packed_graph import PackedGraph, decode_graph
+from graphviz_tb.formats.protobuf import decode_message, unknown_field_notices
+from graphviz_tb.graphs.names import match_layers_to_scopes
+from graphviz_tb.limits import HEAD_BYTES
+from graphviz_tb.model.layers import Layer
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.model.sources import GraphSource, LoadedGraph, SourceEntry
+from graphviz_tb.options import ReadOptions
+from graphviz_tb.proto import GraphDef, MetaGraphDef, RunMetadata, SavedModel, XSpace
+from graphviz_tb.sources.bounds import check_input_count, check_node_count
+from graphviz_tb.sources.detect import MESSAGE_TYPES, SUPPORTED_INPUTS, detect_format
+from graphviz_tb.sources.inputs import name_of_user
+from graphviz_tb.sources.streams import OpenedSource, ReadProgress, existing_path, open_bytes, open_path, open_stdin
+from graphviz_tb.sources.walk import cannot_list_error
+from graphviz_tb.unwrap.artifacts import LOWERED_INPUT_NAME, drop_tracing_artifacts, possible_artifacts
+from graphviz_tb.unwrap.node_order import is_frozen_order, sort_graph
+from graphviz_tb.unwrap.traced_graphs import drop_function_barriers, merge_traced_graphs, unwrap_calls
+
+AnyMessage = TypeVar("AnyMessage", bound=Message)
+DecodedMessage = tuple[AnyMessage, int, tuple[Notice, ...]]  # message, size in the file, notices
+DecodeFunction = Callable[[OpenedSource, type[Any]], DecodedMessage[Any]]
+Reader = Callable[[OpenedSource, ReadOptions], SourceContents]
+
+
+def _decode_binary_message(opened: OpenedSource, kind: type[Any]) -> DecodedMessage[Any]:
+    data = opened.data()
+    if kind is GraphDef and not opened.gunzip:  # compressed: the number of inputs is checked before they are listed
+        message: Any = decode_graph(data, opened.name, opened.bounded)
+    else:
+        message = decode_message(data, kind, opened.name, opened.bounded)
+    return message, len(data), unknown_field_notices(data, kind)
+
+
+def _decode_text_message(opened: OpenedSource, kind: type[AnyMessage]) -> DecodedMessage[AnyMessage]:
+    from graphviz_tb.formats.pbtxt import parse_text_source
+
+    source = opened.text()
+    message, notices = parse_text_source(source, kind)
+    return message, source.size, notices
+
+
+def _read_graph_message(how: DecodeFunction, opened: OpenedSource, options: ReadOptions) -> SourceContents:
+    message, size, notices = how(opened, GraphDef)
+    unknown = next((notice for notice in notices if notice.code == "unknown-field"), None)
+    if unknown is not None and not message.node and not message.library.function:
+        # "field GraphDef.item is not known here …"
+        field = unknown.message.partition(" is not known")[0].removeprefix("field GraphDef.")
+        raise UnknownFormat(
+            f"{opened.name}: unknown field {field!r} at {unknown.where}: not a GraphDef", hint=SUPPORTED_INPUTS
+        )
+    content = GraphContent(message, notices)
+    return SourceContents(
+        (SourceItem(SourceEntry("op", bytes=size, format="GraphDef"), lambda: content),), what=opened.name
+    )
+
+
+def _read_meta_graph_message(how: DecodeFunction, opened: OpenedSource, options: ReadOptions) -> SourceContents:
+    from graphviz_tb.formats.saved_model import contents_of_meta_graphs
+
+    message, size, notices = how(opened, MetaGraphDef)
+    return contents_of_meta_graphs([message], "MetaGraphDef", [size], notices, opened.name, options)
+
+
+def _read_saved_model_message(how: DecodeFunction, opened: OpenedSource, options: ReadOptions) -> SourceContents:
+    from graphviz_tb.formats.saved_model import contents_of_meta_graphs
+    from graphviz_tb.keras.files import metadata_next_to
+
+    message, _, notices = how(opened, SavedModel)
+    graphs = list(message.meta_graphs)
+    sizes = [graph.ByteSize() for graph in graphs]
+    holding = contents_of_meta_graphs(graphs, "SavedModel", sizes, notices, opened.name, options)
+    return replace(holding, found=(*holding.found, *metadata_next_to(opened.path, options)))
+
+
+def _read_run_metadata_message(how: DecodeFunction, opened: OpenedSource, options: ReadOptions) -> SourceContents:
+    from graphviz_tb.formats.run_metadata import graphs_of_run_metadata
+
+    message, size, notices = how(opened, RunMetadata)
+    data = message.SerializeToString()
+    graphs = graphs_of_run_metadata(lambda: message, data, size=size, format="RunMetadata")
+    profiles = {"run": lambda: message} if message.HasField("step_stats") else {}
+    return SourceContents(tuple(graphs), {None: profiles}, notices, opened.name)
+
+
+def _empty_graph_content() -> GraphContent:
+    """Return an empty graph, for a source without one."""
+    return GraphContent(GraphDef())
+
+
+def _read_xspace_message(how: DecodeFunction, opened: OpenedSource, options: ReadOptions) -> SourceContents:
+    from graphviz_tb.formats.profiler_traces import run_metadata_by_step
+
+    message, size, notices = how(opened, XSpace)
+    steps = run_metadata_by_step(message, opened.name, opened.bounded)
+    entries = [SourceEntry("profile", tag=tag, bytes=size, profile=True, format="XSpace") for tag in steps]
+    profiles = tuple(SourceItem(entry, _empty_graph_content) for entry in entries)
+    return SourceContents(
+        profiles, {None: {tag: partial(_return_step, step) for tag, step in steps.items()}}, notices, opened.name
+    )
+
+
+def _return_step(step: RunMetadata) -> RunMetadata:
+    return step
+
+
+MESSAGE_READERS: dict[str, Reader] = {
+    f"{kind}{suffix}": partial(reader, how)
+    for kind, reader in (
+        ("graph", _read_graph_message),
+        ("meta_graph", _read_meta_graph_message),
+        ("saved_model", _read_saved_model_message),
+        ("run_metadata", _read_run_metadata_message),
+        ("xspace", _read_xspace_message),
+    )
+    for suffix, how in (("", _decode_binary_message), ("_text", _decode_text_message))
+}
+
+
+# Stage `read_source`: turn whatever TensorFlow wrote into one GraphDef.
+#
+# open      a path, stdin, bytes or a message object of TensorFlow; undo gzip, limit sizes
+# detect    recognise the format by content
+# list      every graph in the source, none decoded before it is chosen
+# choose    the one that was asked for, or the only one
+# load      its GraphDef
+
+__all__ = ["READERS", "LoadedGraph", "SourceEntry", "list_contents", "list_profiles", "read_source"]
+
+
+DEFAULT_READ_OPTIONS = ReadOptions()
+FILE_SOURCE_TYPES = (str, os.PathLike, bytes, bytearray, memoryview)
+READER_BY_MESSAGE = {kind.DESCRIPTOR.name: form for form, kind in MESSAGE_TYPES.items()}
+
+
+def _lazy_read_events(opened: OpenedSource, options: ReadOptions) -> SourceContents:
+    """Read an event file. Here and below, a reader is imported when it is first used."""
+    from graphviz_tb.events.graphs import read_single_event_file
+
+    return read_single_event_file(opened, options)
+
+
+def _lazy_read_keras_json(opened: OpenedSource, options: ReadOptions) -> SourceContents:
+    """Read the JSON of a Keras model."""
+    from graphviz_tb.keras.model import read_keras_json
+
+    return read_keras_json(opened, options)
+
+
+def _lazy_read_keras_metadata(opened: OpenedSource, options: ReadOptions) -> SourceContents:
+    """Read the `keras_metadata.pb` of a SavedModel."""
+    from graphviz_tb.keras.files import read_keras_metadata
+
+    return read_keras_metadata(opened, options)
+
+
+def _lazy_read_keras_hdf5(opened: OpenedSource, options: ReadOptions) -> SourceContents:
+    """Read an HDF5 file with a whole Keras model."""
+    from graphviz_tb.keras.files import read_hdf5_model
+
+    return read_hdf5_model(opened, options)
+
+
+def _lazy_read_archive(opened: OpenedSource, options: ReadOptions) -> SourceContents:
+    """Read a zip file."""
+    from graphviz_tb.formats.archives import read_archive
+
+    return read_archive(opened, options)
+
+
+READERS: dict[str, Reader] = {
+    **MESSAGE_READERS,
+    "events": _lazy_read_events,
+    "keras_json": _lazy_read_keras_json,
+    "keras_metadata": _lazy_read_keras_metadata,
+    "keras_hdf5": _lazy_read_keras_hdf5,
+    "archive": _lazy_read_archive,
+}
+
+
+def read_source(
+    source: Any, options: ReadOptions = DEFAULT_READ_OPTIONS, progress: ReadProgress | None = None
+) -> LoadedGraph:
+    """Read one graph from a path, "-", bytes, or an object with a GraphDef. Raises `ReadError`, `RequestError`.
+
+    >>> read_source(b'node { name: "x" op: "NoOp" }').graph_def.node[0].op
+    'NoOp'
+    """
+    # A live object selects the signature itself; a file is read first.
+    if options.signature is not None and not isinstance(source, FILE_SOURCE_TYPES):
+        from graphviz_tb.formats.live_objects import message_of_object
+
+        source, options = message_of_object(source, options.signature), replace(options, signature=None)
+    name, holding = source_contents(source, options, progress)
+    chosen = choose_graph(holding, options)
+    content = chosen.load()
+    graph = content.plain() if content.plain and options.whole_file else content.graph_def
+    left_out = content.left_out
+    # A conceptual graph is the model as written in the program: it has no runtime ops.
+    if chosen.entry.kind == "op" and not options.whole_file:
+        graph, more = _clean_graph(content)
+        left_out += more
+    if not graph.node and not graph.library.function:
+        raise NoGraph(f"{name}: the graph has no nodes")
+    entry = chosen.entry
+    # A message in memory has no size on disk to compare with.
+    if options.limits_memory and entry.bytes:
+        check_node_count(graph, entry.bytes, name)
+        if holding.packed is not None:  # uncompressed, each input takes at least three bytes
+            check_input_count(graph, holding.packed, name)
+    if options.signature is not None and not content.signatures:
+        raise RequestError(NO_SIGNATURE_MESSAGE)
+    if options.strict:
+        _raise_first_notice((*holding.notices, *content.notices))
+    return LoadedGraph(
+        graph=graph,
+        kind="conceptual" if entry.kind == "conceptual" else "op",
+        label=" · ".join((graph_label(entry, _source_display_name(name, source)), *_signature_words(content))),
+        run_metadata=LazyProfiles(holding.profiles.get(entry.run, {})),
+        signatures=content.signatures,
+        notices=(*holding.notices, *content.notices, *_conceptual_graph_notice(entry, options)),
+        signature=content.signature,
+        left_out=left_out,
+        layers={} if options.whole_file else content.layers or _layers_of_same_run(holding, chosen, graph),
+        described=content.described,
+    )
+
+
+def _clean_graph(content: GraphContent) -> tuple[GraphDef | PackedGraph, int]:
+    """Remove what only runs the graph and what tracing left. Returns the graph and the number of removed ops."""
+    graph, small = merge_traced_graphs(content.traced) if content.traced else (content.graph_def, 0)
+    if isinstance(graph, PackedGraph):
+        return graph, small  # packed graphs contain nothing to remove
+    graph = drop_function_barriers(unwrap_calls(graph))
+    suspects = possible_artifacts(graph)
+    # Freezing lowers loops and sorts the nodes: the artifacts of the first prove the second.
+    made = sort_graph(
+        drop_tracing_artifacts(graph, suspects), LOWERED_INPUT_NAME in suspects or is_frozen_order(graph.node)
+    )
+    return made, small + len(graph.node) - len(made.node)
+
+
+def _layers_of_same_run(holding: SourceContents, chosen: SourceItem, graph: GraphSource) -> dict[str, Layer]:
+    """Return the layers of the Keras model that the same run logged, by the names of their scopes in the graph."""
+    for other in holding.found:
+        if other.entry.kind == "conceptual" and other.entry.run == chosen.entry.run:
+            with suppress(ReadError):  # the graph itself is fine
+                layers = other.load().layers
+                scopes = match_layers_to_scopes((node.name for node in graph.node), layers)
+                return {scope: layers[path] for scope, path in scopes.items()}
+    return {}
+
+
+def _signature_words(content: GraphContent) -> tuple[str, ...]:
+    """Return words for the signature, if there are several."""
+    return (f"signature {content.signature}",) if content.signature and len(content.signatures) > 1 else ()
+
+
+def _source_display_name(name: str, source: Any) -> str:
+    """Return the name of a source; "." and ".." are replaced by the folder's own name."""
+    if isinstance(source, str | os.PathLike) and source != "-" and Path(source).name in ("", ".."):
+        return Path(source).resolve().name or name
+    return name
+
+
+def _raise_first_notice(notices: tuple[Notice, ...]) -> None:
+    # Strict reading stops at the first one.
+    for notice in notices:
+        # Only if the message does not say it.
+        where = f" ({notice.where})" if notice.where and notice.where not in notice.message else ""
+        raise ReadError(f"{notice.message}{where}", hint=NOT_STRICT_HINT)
+
+
+def _conceptual_graph_notice(entry: SourceEntry, options: ReadOptions) -> tuple[Notice, ...]:
+    """Return a notice if the log has no op graph and the layers of its Keras model are drawn."""
+    if entry.kind != "conceptual" or entry.tag is None or options.kind is not None:
+        return ()
+    text = "the log holds no op graph, these are the layers of its Keras model"
+    return (Notice("conceptual-graph", text, graph_label(entry, ""), strict=False),)
+
+
+def list_contents(source: Any, options: ReadOptions = DEFAULT_READ_OPTIONS) -> tuple[SourceEntry, ...]:
+    """Return an entry for everything the source holds, graphs with the number of their nodes."""
+    _, holding = source_contents(source, options, None)
+    listed = (part for found in holding.found for part in (found.parts() if found.parts else (found,)))
+    return tuple(_entry_with_counts(found) for found in listed)
+
+
+def list_profiles(source: Any, options: ReadOptions = DEFAULT_READ_OPTIONS) -> Mapping[str, RunMetadata]:
+    """Return the run statistics in a source by tag; those of every run if none is chosen."""
+    name, holding = source_contents(source, options, None)
+    run = expand_run_name(options.run, holding.profiles)
+    runs = holding.profiles if run is None else {run: holding.profiles.get(run, {})}
+    # Runs may share tags; the run's name makes them unique.
+    several = len([run for run in runs.values() if run]) > 1
+    made = {
+        f"{run}/{tag}" if several else tag: load
+        for run, tags in runs.items()
+        for tag, load in tags.items()
+        if options.tag in (None, tag)
+    }
+    if not made:
+        raise NoGraph(f"no run statistics in {name}")
+    return LazyProfiles(made)
+
+
+def _entry_with_counts(found: SourceItem) -> SourceEntry:
+    if found.entry.kind == "profile":
+        return found.entry
+    try:
+        graph = found.load().graph_def
+    except ReadError:
+        return found.entry  # damaged: listed without a count
+    return replace(found.entry, nodes=len(graph.node), functions=len(graph.library.function))
+
+
+def source_contents(source: Any, options: ReadOptions, progress: ReadProgress | None) -> tuple[str, SourceContents]:
+    """Return the name of a source and its contents."""
+    if isinstance(source, bytes | bytearray | memoryview):
+        opened = open_bytes(bytes(source), options)
+    elif not isinstance(source, str | os.PathLike):
+        return "this graph", _object_contents(source, options)
+    elif source == "-":
+        opened = open_stdin(options)
+    else:
+        path = existing_path(source)
+        if path.is_dir():
+            return name_of_user(str(path)), _folder_contents(path, options, progress)
+        opened = open_path(path, options)
+    return name_of_user(opened.name), _opened_contents(opened, options)
+
+
+def _folder_contents(folder: Path, options: ReadOptions, progress: ReadProgress | None) -> SourceContents:
+    """Return the contents of a SavedModel folder, or else of a log directory."""
+    from graphviz_tb.formats.saved_model import saved_model_file
+
+    model = saved_model_file(folder)
+    if model is not None:
+        return _opened_contents(open_path(model, options), options)
+    from graphviz_tb.events.graphs import read_log_directory
+
+    if not os.access(folder, os.X_OK):  # listable perhaps, but no file in it is accessible
+        raise cannot_list_error(folder, PermissionError(EACCES, ""))
+
+    return read_log_directory(folder, options, progress)
+
+
+def _opened_contents(opened: OpenedSource, options: ReadOptions) -> SourceContents:
+    with opened:
+        form = detect_format(opened.head, opened.name, whole=len(opened.head) < HEAD_BYTES, tail=opened.tail)
+        holding = READERS[form](opened, options)
+    return replace(holding, packed=opened.gunzip.taken) if opened.gunzip else holding
+
+
+def _object_contents(source: Any, options: ReadOptions) -> SourceContents:
+    """Return the contents of a message, ours or TensorFlow's, or of a TensorFlow object that has a graph."""
+    if isinstance(source, GraphDef):
+        return _graph_message_contents(source)
+    from graphviz_tb.formats.live_objects import message_of_object
+
+    message = message_of_object(source, options.signature)
+    if isinstance(message, GraphDef):
+        return _graph_message_contents(message)
+    form = READER_BY_MESSAGE.get(type(message).__name__, "graph")
+    return READERS[form](open_bytes(message.SerializeToString(), options), options)
+
+
+def _graph_message_contents(message: GraphDef) -> SourceContents:
+    copied = GraphDef()
+    copied.CopyFrom(message)  # attributes are decoded later, and the caller may change the message until then
+    content = GraphContent(copied)
+    return SourceContents(
+        (SourceItem(SourceEntry("op", bytes=message.ByteSize(), format="GraphDef"), lambda: content),)
+    )

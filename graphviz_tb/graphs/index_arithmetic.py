@@ -1,0 +1,147 @@
+"""Index arithmetic: ops that compute masks, positions or shapes.
+
+Such ops start from sizes, constants and integer inputs, and give integers or booleans. Floating results count too if
+they come from booleans (an additive mask) or from counted positions that are only added.
+
+    x ─▶ Shape ─▶ StridedSlice ─▶ Range ─▶ GreaterEqual ─▶ BroadcastTo ─▶ SelectV2
+                                                             padding_mask ─▲     ▲─ scores
+
+All but `SelectV2` are index arithmetic. Integers computed from weights or floats are not (a class, an expert), nor are
+floats computed from integer inputs (an age, the time step of a diffusion model).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+
+from graphviz_tb.graphs.tensors import all_output_dtypes
+from graphviz_tb.graphs.traversal import reachable_mask
+from graphviz_tb.model.columns import Bools, Ints, distinct_values, freeze_array, group_by_key
+from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.tensors import INDEX_DTYPES, dtype_name
+from graphviz_tb.ops.roles import ADD_OPS, CONSTANT_OPS, LIST_OPS, RANGE_OPS, SIZE_OPS, Role, has_role
+from graphviz_tb.ops.signatures import OutputDef, gives_bool, op_def
+
+STATE_ROLES = (Role.VARIABLE, Role.TEMPORARY, Role.HANDLE, Role.TABLE, Role.NEXT_ELEMENT, Role.RESTORE)
+CONTROL_FLOW_ROLES = (
+    *(Role.CALL, Role.LAUNCH, Role.MAP, Role.REMOTE_CALL, Role.BRANCH, Role.LOOP, Role.COUNTED_LOOP),
+    *(Role.FRAME_ENTER, Role.FRAME_EXIT, Role.FRAME_MERGE, Role.FRAME_SWITCH, Role.FRAME_NEXT),
+)
+WEIGHTED_ROLES = (Role.CONVOLUTION, Role.PRODUCT, Role.BATCH_PRODUCT)
+
+
+def index_arithmetic_ops(graph: Graph, asked: Callable[[Bools], Bools] | None = None) -> Bools:
+    """Return which ops compute masks, positions or shapes; never marks or inputs.
+
+    Given the candidates, `asked` returns those that need an exact answer; the rest may be reported as False.
+    """
+    data = ~graph.control
+    source, target = graph.source[data], graph.target[data]
+    given = np.ones(len(graph), bool)
+    given[target] = False
+    works = (
+        ~_ops_computed_from_data(graph, source, target, given)
+        & ~given
+        & (graph.mark == 0)
+        & ~graph.meaning.flow().behind
+    )
+    floating = _mask_and_position_ops(graph, works, given, source, target)
+    held = works[source]
+    source, target = source[held], target[held]
+    if asked is not None:
+        # Look only at these and what is computed from them: few messages are read.
+        inner = works[target]
+        works = reachable_mask(works & asked(works), source[inner], target[inner])
+        held = works[source]
+        source, target = source[held], target[held]
+    return freeze_array(_keep_ops_giving_indices(graph, works, floating, source, target))
+
+
+def _mask_and_position_ops(graph: Graph, works: Bools, given: Bools, source: Ints, target: Ints) -> Bools:
+    """Return which of the ops in `works` compute with booleans, or count positions that are only added.
+
+    Positions that mix with other integer inputs, or are multiplied (frequencies), do not count.
+    """
+    inner = works[target] & ~graph.nodes_of_types(SIZE_OPS.__contains__)[target]
+    values, other = np.zeros(len(graph), bool), np.zeros(len(graph), bool)
+    values[target[inner & given[source] & ~graph.nodes_of_types(CONSTANT_OPS.__contains__)[source]]] = True
+    other[source[works[source] & ~works[target] & ~graph.nodes_of_types(ADD_OPS.__contains__)[target]]] = True
+    start, stop = source[inner & works[source]], target[inner & works[source]]
+    counted = reachable_mask(works & graph.nodes_of_types(RANGE_OPS.__contains__), start, stop)
+    counted &= ~reachable_mask(values, start, stop) & ~reachable_mask(other, stop, start)
+    return counted | reachable_mask(works & graph.nodes_of_types(gives_bool), start, stop)
+
+
+def _ops_computed_from_data(graph: Graph, source: Ints, target: Ints, given: Bools) -> Bools:
+    """Return weights, non-integer inputs, unknown ops, and everything computed from these other than sizes."""
+    start = graph.nodes_of_types(
+        lambda op: (
+            op in LIST_OPS or has_role(op, *STATE_ROLES, *CONTROL_FLOW_ROLES, *WEIGHTED_ROLES) or op_def(op) is None
+        )
+    )
+    constant = graph.nodes_of_types(lambda op: op in CONSTANT_OPS)
+    start |= graph.meaning.origin >= 0  # in a frozen graph weights are constants
+    argument = graph.definition < 0
+    start[argument] = False
+    inputs = np.flatnonzero(given & ~constant & ~start).tolist()
+    start[[node for node in inputs if not _gives_integers_or_bools(graph, node)]] = True
+    past_sizes = ~graph.nodes_of_types(SIZE_OPS.__contains__)[target]
+    return reachable_mask(start, source[past_sizes], target[past_sizes])
+
+
+def _keep_ops_giving_indices(graph: Graph, works: Bools, floating: Bools, source: Ints, target: Ints) -> Bools:
+    """Return which of some ops only give integers, or are `floating`, to data edges, to each other and as results.
+
+    Before: `source` and `target` are the edges from these ops.
+    """
+    left, used = works.copy(), np.zeros(len(graph), bool)
+    used[source] = True
+    order, begin = group_by_key(target, len(graph))
+    first, sources = begin.tolist(), source[order].tolist()
+    todo = [*distinct_values(source[~works[target]]).tolist(), *np.flatnonzero(works & ~used).tolist()]
+    while todo:
+        node = todo.pop()
+        if left[node] and not (floating[node] and used[node]) and not _gives_integers_or_bools(graph, node):
+            left[node] = False
+            todo += sources[first[node] : first[node + 1]]
+    return left
+
+
+def _gives_integers_or_bools(graph: Graph, node: int) -> bool:
+    """Return whether all outputs of a node are integers or booleans."""
+    said = integer_output_attr(graph.op_types[graph.op[node]])
+    if isinstance(said, bool):
+        return said
+    definition = graph.node_def(node)
+    if definition is None:
+        function = graph.functions[graph.function[node]]
+        signature = graph.graph_def.library.function[function.index].signature
+        return dtype_name(signature.input_arg[function.argument_position(node)].type) in INDEX_DTYPES
+    if said and (value := definition.attr.get(said)) is not None and value.type:
+        return dtype_name(value.type) in INDEX_DTYPES
+    dtypes = all_output_dtypes(definition)
+    return bool(dtypes) and INDEX_DTYPES.issuperset(dtypes)
+
+
+@cache
+def integer_output_attr(op: str) -> bool | str:
+    """Return whether an op type has integer or boolean outputs only, or else the attribute that decides it for its one
+    output; "" if several decide.
+
+    >>> (
+    ...     integer_output_attr("Where"),
+    ...     integer_output_attr("NoOp"),
+    ...     integer_output_attr("Fill"),
+    ...     integer_output_attr("Unique"),
+    ... )
+    (True, False, 'T', '')
+    """
+    known = op_def(op)
+    outputs = known.outputs if known is not None else (OutputDef(""), OutputDef(""))
+    if all(output.dtype and not output.counted_by for output in outputs):
+        return bool(outputs) and all(output.dtype in INDEX_DTYPES for output in outputs)
+    one = outputs[0]
+    return "" if len(outputs) > 1 or one.several or one.counted_by else one.attr

@@ -1,0 +1,142 @@
+"""Detect names that are little more than numbers."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+from graphviz_tb.limits import MAX_LAYER_DEPTH
+
+NUMBER_IN_NAME = re.compile(r"[0-9]+")
+MIN_JUDGED_NAMES = 20  # with fewer names there is no verdict
+SAME_FORM_SHARE = 0.9  # share of names that differ in digits only
+
+
+def are_names_numbers(names: Iterable[str], count: int) -> bool:
+    """Return whether `count` names are little more than numbers; stop reading `names` as soon as that is certain.
+
+    >>> are_names_numbers([f"op_{at}" for at in range(30)], 30), are_names_numbers([f"op_{at}" for at in range(3)], 3)
+    (True, False)
+    """
+    if count <= MIN_JUDGED_NAMES:
+        return False
+    forms: Counter[str] = Counter()
+    most = 0
+    for seen, name in enumerate(names, 1):
+        form = NUMBER_IN_NAME.sub("#", name)
+        forms[form] += 1
+        most = max(most, forms[form])
+        if count - (seen - most) <= SAME_FORM_SHARE * count:  # too many differ, even if all further names had one form
+            return False
+    return True
+
+
+# Match scopes of an op graph to the layers of a Keras model by their names.
+#
+# Build the tree of scopes and the tree of layers, find where the model starts among the scopes (graphs of TensorFlow 1
+# begin with its layers), then match level by level: a scope has the name of its layer, or that name with a counter.
+
+SCOPE_WITH_COUNTER = re.compile(r"(.+)_\d+", re.DOTALL | re.ASCII)  # e.g. "dense_1"
+GRADIENT_SCOPE_SEGMENT = re.compile(r"(gradient_tape|gradients)(_\d+)?", re.ASCII)  # these repeat the model's names
+ScopeMembers = Mapping[str, Collection[str]]  # names inside each scope or model, by its path, in order
+
+
+def match_layers_to_scopes(names: Iterable[str], layers: Iterable[str]) -> dict[str, str]:
+    """Return layer paths by scope name. Before: the names of all ops, and the layer paths of a model
+    ("model/block/dense").
+
+    A layer that is called several times may have several scopes.
+
+    >>> match_layers_to_scopes(["m_1/a_1/MatMul", "m_1/a_2/MatMul", "x"], ["m", "m/a"])
+    {'m_1': 'm', 'm_1/a_1': 'm/a', 'm_1/a_2': 'm/a'}
+    """
+    layers = dict.fromkeys(filter(is_possible_layer_path, layers))
+    scopes, models = _scope_tree(filter(is_possible_layer_path, names)), _layer_tree(layers)
+    layer_of: dict[str, str] = {}
+    waiting = list(_find_model_scopes(scopes, models))
+    while waiting:
+        scope, path = waiting.pop()
+        if path in layers and scope:
+            layer_of[scope] = path
+        matched = _match_scope_names(scopes.get(scope, ()), models.get(path, ()))
+        waiting += [
+            (_join_scope_path(scope, inner), _join_scope_path(path, name)) for inner, name in reversed(matched.items())
+        ]
+    return layer_of
+
+
+def is_possible_layer_path(name: str) -> bool:
+    """Return whether a name may be that of a layer or of an op in one."""
+    return name.count("/") < MAX_LAYER_DEPTH and not name.startswith("/")
+
+
+def _join_scope_path(around: str, name: str) -> str:
+    return f"{around}/{name}" if around else name
+
+
+def _scope_tree(names: Iterable[str]) -> ScopeMembers:
+    """Return the scopes in each scope, in the order of their first ops; the key "" is the graph."""
+    tree: dict[str, dict[str, None]] = defaultdict(dict)
+    seen: set[str] = set()
+    for name in names:
+        inner = name.rpartition("/")[0]
+        while inner and inner not in seen:
+            seen.add(inner)
+            around, _, last = inner.rpartition("/")
+            tree[around][last] = None
+            inner = around
+    return tree
+
+
+def _layer_tree(layers: Collection[str]) -> ScopeMembers:
+    """Return the names of the layers in each model; the key "" is the outermost model. A name may contain a slash."""
+    tree: dict[str, dict[str, None]] = defaultdict(dict)
+    # The model around a layer is its longest proper prefix that is a layer: a slash may be part of a name.
+    for path in layers:
+        around = path.rpartition("/")[0]
+        while around and around not in layers:
+            around = around.rpartition("/")[0]
+        tree[around][path[len(around) + 1 :] if around else path] = None
+    return tree
+
+
+def _find_model_scopes(scopes: ScopeMembers, models: ScopeMembers) -> Iterator[tuple[str, str]]:
+    """Yield where a model begins: scopes of its name that hold scopes of its layers, outermost first; else the graph
+    itself if it holds its layers."""
+    matched = False
+    for model in models.get("", ()):
+        waiting = [""]
+        for around in waiting:
+            inside = [name for name in scopes.get(around, ()) if not GRADIENT_SCOPE_SEGMENT.fullmatch(name)]
+            own = [
+                _join_scope_path(around, name)
+                for name in _match_scope_names(inside, [model])
+                if _match_scope_names(scopes.get(_join_scope_path(around, name), ()), models.get(model, ()))
+            ]
+            yield from ((scope, model) for scope in own)
+            matched |= bool(own)
+            if not matched:
+                waiting += [_join_scope_path(around, name) for name in inside]
+        if not matched:
+            yield "", model
+
+
+def _match_scope_names(scopes: Collection[str], names: Collection[str]) -> dict[str, str]:
+    """Return the layer of each scope.
+
+    Keras 2 names scopes as layers, Keras 3 adds a counter to each: `dense_1` is `dense` and `dense_1_1` is `dense_1`.
+    The convention that finds more layers is preferred.
+
+    >>> _match_scope_names(["a_1", "a_1_2"], ["a", "a_1"]), _match_scope_names(["a", "a_1"], ["a", "a_1"])
+    ({'a_1': 'a', 'a_1_2': 'a_1'}, {'a': 'a', 'a_1': 'a_1'})
+    """
+    plain = {scope: scope for scope in scopes if scope in names}
+    counted = {
+        scope: counter[1]
+        for scope in scopes
+        if (counter := SCOPE_WITH_COUNTER.fullmatch(scope)) and counter[1] in names
+    }
+    first, second = (counted, plain) if len(set(counted.values())) > len(plain) else (plain, counted)
+    both = {**second, **first}
+    return {scope: both[scope] for scope in scopes if scope in both}

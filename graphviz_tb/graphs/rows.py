@@ -1,0 +1,160 @@
+"""Preorder numbering of a tree: parents before children, the descendants of a row are the rows up to its end."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+import numpy as np
+
+from graphviz_tb.model.columns import Bools, Ints, Longs, freeze_array, int32_column, run_bounds
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.hierarchy import SCOPE_ROW, Hierarchy
+from graphviz_tb.model.interpretation import COMPUTING_PARTS, Variable, VariableUse
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Preorder:
+    """A tree in preorder: `order[row]` is the id, `row_of[id]` the row; `parent` (-1 for roots), `end`, `depth` by
+    row."""
+
+    order: Ints
+    row_of: Ints
+    parent: Ints
+    end: Ints
+    depth: Ints
+
+
+def number_tree(parent: Longs, key: Longs) -> Preorder:
+    """Number the tree given the `parent` of each id (-1 for roots); siblings are sorted by `key`. Does not recurse.
+
+    >>> names = ["", "b", "a", "a/x"]
+    >>> numbered = number_tree(np.array([-1, 0, 0, 2]), np.array([0, 2, 1, 3]))
+    >>> [names[id] for id in numbered.order], numbered.end.tolist(), numbered.depth.tolist()
+    (['', 'a', 'a/x', 'b'], [4, 3, 3, 4], [0, 1, 2, 1])
+    """
+    levels = _tree_levels(parent, key)
+    # By id; the last entry is the virtual parent of all roots.
+    size, row = np.ones(len(parent) + 1, np.int64), np.full(len(parent) + 1, -1)
+    # From the deepest level up, so that subtree sizes are complete before they are added to their parents.
+    for level in reversed(levels):
+        size[level.parents] += np.add.reduceat(size[level.ids], level.start)
+    order, above, end, depth = (np.empty(len(parent), np.int32) for _ in range(4))
+    for deep, level in enumerate(levels):
+        # Its parent's row, plus one, plus the sizes of the siblings before it.
+        sizes, fan = size[level.ids], level.fan
+        before = np.cumsum(sizes) - sizes
+        rows = before + np.repeat(row[level.parents] + 1 - before[level.start], fan)
+        row[level.ids], order[rows] = rows, level.ids
+        above[rows], end[rows], depth[rows] = np.repeat(row[level.parents], fan), rows + sizes, deep
+    return Preorder(
+        freeze_array(order), int32_column(row[:-1]), freeze_array(above), freeze_array(end), freeze_array(depth)
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TreeLevel:
+    """The `ids` of one depth, siblings adjacent: `fan` children of each of `parents`, from `start` on."""
+
+    ids: Longs
+    parents: Longs
+    fan: Longs
+    start: Longs
+
+
+def _tree_levels(parent: Longs, key: Longs) -> list[TreeLevel]:
+    """Return the levels of a tree from the roots down, siblings sorted by key. One step per depth, no recursion."""
+    order = np.lexsort((key, parent))
+    cuts = run_bounds(parent[order])
+    heads = parent[order[cuts[:-1]]]
+    # By parent: where its children begin in `order`, and their number; the last entry is parent -1, of the roots.
+    first, count = np.zeros((2, len(parent) + 1), np.int64)
+    first[heads], count[heads] = cuts[:-1], np.diff(cuts)
+    levels: list[TreeLevel] = []
+    parents = np.full(1, -1)
+    while len(parents := parents[count[parents] > 0]):
+        fan = count[parents]
+        start = np.cumsum(fan) - fan
+        ids = order[np.arange(fan.sum()) + np.repeat(first[parents] - start, fan)]
+        levels.append(TreeLevel(ids, parents, fan, start))
+        parents = ids
+    return levels
+
+
+# Op counts below rows, and which groups hold only gradients or updates.
+
+MAX_FORWARD_SHARE = 0.05  # of a group's ops that feed or come from gradients: with fewer forward ops it is no model
+
+
+def flag_op_rows(hierarchy: Hierarchy, column: Bools) -> Bools:
+    """Return which rows are ordinary ops for which a node column holds."""
+    flags: Bools = hierarchy.is_ordinary_op & column[hierarchy.node]  # groups have node -1
+    return flags
+
+
+def prefix_counts(flags: Bools) -> Longs:
+    """Return prefix counts: `total[end[r]] - total[r]` of the rows in row r are flagged."""
+    return np.concatenate((np.zeros(1, np.int64), np.cumsum(flags)))
+
+
+def count_ops_below(hierarchy: Hierarchy, column: Bools) -> Longs:
+    """Count, for each row, the ops in it (or itself) for which a node column holds."""
+    total = prefix_counts(flag_op_rows(hierarchy, column))
+    counts: Longs = total[hierarchy.end] - total[:-1]
+    return counts
+
+
+def training_rows(hierarchy: Hierarchy) -> tuple[Bools, Longs]:
+    """Return which rows are gradients or updates without a model, and how many ops in each row feed gradients."""
+    flow = hierarchy.graph.meaning.flow()
+    forward, behind = count_ops_below(hierarchy, flow.forward), count_ops_below(hierarchy, flow.behind)
+    quiet: Bools = (behind > 0) & (forward <= MAX_FORWARD_SHARE * (forward + behind))
+    return quiet, forward
+
+
+# Rows of a hierarchy that are layers: those of a Keras file, or else those that hold their own weights.
+
+
+def layer_rows(hierarchy: Hierarchy) -> list[int]:
+    """Return the layers of the main graph, ascending: those that a Keras file lists; else the scopes that hold an op
+    and the weights that it uses, and ops with weights outside of such scopes."""
+    if hierarchy.graph.layers:
+        return [row for row in range(1, int(hierarchy.end[0])) if hierarchy.name[row] in hierarchy.graph.layers]
+    weighing: dict[int, list[int]] = {}  # group → ops whose weights count in it
+    for row, variables in _parameters_by_op(hierarchy).items():
+        weighing.setdefault(_scope_around_weights(hierarchy, row, variables), []).append(row)
+    groups = sorted(weighing)
+    within = {group: groups[at + 1 : bisect_left(groups, int(hierarchy.end[group]))] for at, group in enumerate(groups)}
+    found: list[int] = []
+    past = 0  # rows before it are part of a layer
+    for group in groups:
+        # A layer with a kernel inside and a bias outside is one layer; a model with its own weight is not.
+        if group >= past and len(within[group]) < 2:
+            found.append(group)
+            past = int(hierarchy.end[group])
+        elif group >= past:
+            found += weighing[group]
+    return sorted(found)
+
+
+def _parameters_by_op(hierarchy: Hierarchy) -> dict[int, list[Variable]]:
+    """Return the parameters of each op of the main graph, by row; each parameter at its first user, preferably one that
+    feeds gradients."""
+    graph, meaning, rows = hierarchy.graph, hierarchy.graph.meaning, hierarchy.row_of_node
+    forward = meaning.flow().forward
+    ours = np.isin(meaning.part(), COMPUTING_PARTS) & (graph.function < 0) & (graph.mark == 0) & (rows >= 0)
+    found: dict[int, list[Variable]] = {}
+    for variable in meaning.variables():
+        users = [user for user in variable.users if variable.use == VariableUse.PARAMETER and ours[user]]
+        if users:
+            first = next((user for user in users if forward[user]), users[0])
+            found.setdefault(int(rows[first]), []).append(variable)
+    return found
+
+
+def _scope_around_weights(hierarchy: Hierarchy, row: int, variables: list[Variable]) -> int:
+    """Return the innermost scope around an op and its variables; around the op if the variables are elsewhere; the op
+    itself outside all scopes."""
+    scopes = [above for above in hierarchy.ancestors(row)[1:] if hierarchy.kind[above] == SCOPE_ROW]
+    names = [variable.name for variable in variables]
+    common = [above for above in scopes if all(name.startswith(f"{hierarchy.name[above]}/") for name in names)]
+    return (common or scopes or [row])[-1]

@@ -1,0 +1,471 @@
+"""Weights of frozen graphs that no input slot names: an added bias, a multiplied scale or slope.
+
+    x ─▶ Conv2D [5, 5, 1, 56] ─▶ Add [56] ─▶ … ─▶ Mul [56]
+
+Each holds one number per channel of the preceding convolution or product. Follow the channel count from there through
+ops that keep it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from math import prod
+
+import numpy as np
+
+from graphviz_tb.graphs.traversal import reachable_mask
+from graphviz_tb.limits import MAX_FOLLOWED_CARRIERS
+from graphviz_tb.model.columns import Bools, Ints, distinct_values
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.graph import INPUT_ARG_OP, Graph, wiring_of_call
+from graphviz_tb.model.tensors import MAX_DIMENSIONS, RESOURCE_DTYPE_NUMBER
+from graphviz_tb.ops.roles import (
+    ADD_OPS,
+    CONSTANT_OPS,
+    CONVOLUTION_OPS,
+    DEPTHWISE_OPS,
+    MATRIX_PRODUCT_OPS,
+    REARRANGE_OPS,
+    ROW_READ_OPS,
+    UNIT_AXES_OPS,
+    VARIABLE_OPS,
+    VARIABLE_READ_OPS,
+)
+from graphviz_tb.ops.signatures import weight_input_names
+
+CHANNEL_JOINING_OPS = ADD_OPS | {"Sub", "Mul", "RealDiv", "BiasAdd"}  # combine an operand with one number per channel
+CHANNEL_KEEPING_OPS = CHANNEL_JOINING_OPS | {
+    *("Abs", "Elu", "Exp", "Identity", "LeakyRelu", "Maximum", "Minimum", "Neg", "Relu", "Relu6", "Selu", "Sigmoid"),
+    *("Softplus", "Softsign", "Square", "Tanh", "AvgPool", "MaxPool", "FusedBatchNorm", "FusedBatchNormV3", "Mean"),
+}
+KERNEL_SLOT = 1  # input slot
+
+
+def _find_channel_weights(graph: Graph, origin: Ints) -> list[int]:
+    """Return the constants that are joined, element by element, to the result of a convolution or product with a
+    constant kernel, one number per channel.
+
+    `origin` is the constant whose value each node passes on, -1 for none.
+    """
+    keeps, joins = (graph.nodes_of_types(ops.__contains__) for ops in (CHANNEL_KEEPING_OPS, CHANNEL_JOINING_OPS))
+    width = _output_channels_by_op(graph, origin)
+    if not width or not joins.any():
+        return []
+    waiting = list(width)
+    after = _channel_keeping_users(graph, keeps)
+    while waiting:
+        node = waiting.pop()
+        for target in after.get(node, ()):
+            # The first width wins: operands of a different width are broadcast.
+            if target not in width:
+                width[target] = width[node]
+                waiting.append(target)
+    found: list[int] = []
+    edges = np.flatnonzero(joins[graph.target] & ~graph.control & (origin[graph.source] >= 0))
+    for target, constant in zip(graph.target[edges].tolist(), origin[graph.source[edges]].tolist(), strict=True):
+        if target in width and _is_one_per_channel(_constant_sizes(graph, constant), width[target]):
+            found.append(constant)
+    return found
+
+
+def _output_channels_by_op(graph: Graph, origin: Ints) -> dict[int, int]:
+    """Return the output channels of each convolution and product with a constant kernel."""
+    convolves = graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS or op in MATRIX_PRODUCT_OPS)
+    edges = np.flatnonzero(
+        convolves[graph.target] & (graph.slot == KERNEL_SLOT) & ~graph.control & (origin[graph.source] >= 0)
+    )
+    channels: dict[int, int] = {}
+    for target, constant in zip(graph.target[edges].tolist(), origin[graph.source[edges]].tolist(), strict=True):
+        kernel, op = _constant_sizes(graph, constant), graph.op_types[graph.op[target]]
+        if len(kernel) < 2:
+            continue
+        if op in DEPTHWISE_OPS:
+            channels[target] = kernel[-1] * kernel[-2]
+            continue
+        channels[target] = kernel[-2] if _has_transposed_kernel(graph, target, int(constant), origin) else kernel[-1]
+    return channels
+
+
+def _has_transposed_kernel(graph: Graph, product: int, constant: int, origin: Ints) -> bool:
+    """Return whether a product takes its kernel transposed, by its attribute or by an op in between."""
+    definition = graph.node_def(product)
+    by_attribute = definition is not None and any(
+        definition.attr[key].b for key in TRANSPOSE_ATTRS if key in definition.attr
+    )
+    between = (graph.op_types[graph.op[node]] for node in _node_inputs(graph, product) if origin[node] == constant)
+    return by_attribute != ("Transpose" in between)
+
+
+TRANSPOSE_ATTRS = ("transpose_b", "adj_y")
+
+
+def _node_inputs(graph: Graph, node: int) -> list[int]:
+    """Return the inputs of a node."""
+    start, stop = np.searchsorted(graph.target, (node, node + 1))
+    sources: list[int] = graph.source[start:stop].tolist()
+    return sources
+
+
+def _channel_keeping_users(graph: Graph, keeps: Bools) -> dict[int, list[int]]:
+    """Return, by node, the users of its value that keep its channels."""
+    edges = np.flatnonzero(keeps[graph.target] & ~graph.control)
+    after: dict[int, list[int]] = {}
+    for source, target in zip(graph.source[edges].tolist(), graph.target[edges].tolist(), strict=True):
+        after.setdefault(source, []).append(target)
+    return after
+
+
+def _constant_sizes(graph: Graph, constant: int) -> Sequence[int]:
+    """Return the sizes of a constant; () without a value."""
+    definition = graph.node_def(constant)
+    if definition is None or "value" not in definition.attr:
+        return ()
+    return [dim.size for dim in definition.attr["value"].tensor.tensor_shape.dim]
+
+
+def _is_one_per_channel(sizes: Sequence[int], width: int) -> bool:
+    """Return whether a shape is one number per channel: channels last, or third from the end.
+
+    >>> (
+    ...     _is_one_per_channel([56], 56),
+    ...     _is_one_per_channel([56, 1, 1], 56),
+    ...     _is_one_per_channel([8, 7], 56),
+    ...     _is_one_per_channel([1], 1),
+    ... )
+    (True, True, False, False)
+    """
+    return width > 1 and prod(sizes) == width and width in sizes
+
+
+# Mean and variance of Keras's Normalization layer, which no graph has as variables.
+#
+# Once adapted, Keras passes them to the graph as constants (`finalize_state` in keras/src/layers/preprocessing/
+# normalization.py), broadcast to the rank of the input: y = (x - mean) / max(√variance, ε).
+
+NORMALIZATION_OPS = ("Sub", "Sqrt", "Maximum", "RealDiv")
+
+
+def _find_normalization_constants(graph: Graph, constant: Ints) -> dict[int, str]:
+    """Return the roles of the constants that normalise an input.
+
+    `constant` is the constant whose value each node has, -1 for none.
+    """
+    if not set(NORMALIZATION_OPS) <= set(graph.op_types):
+        return {}
+    kind = np.array([NORMALIZATION_OPS.index(op) if op in NORMALIZATION_OPS else -1 for op in graph.op_types])[graph.op]
+    kind, constant = np.append(kind, -1), np.append(constant, -1)  # entry of node -1
+    into = np.flatnonzero((kind[graph.target] >= 0) & ~graph.control)
+    ends = zip(graph.target[into].tolist(), graph.slot[into].tolist(), graph.source[into].tolist(), strict=True)
+    # (op, slot) ─▶ input node
+    given = {(target, slot): source for target, slot, source in ends}
+
+    def input_of_type(node: int, slot: int, op: str) -> int:
+        source = given.get((node, slot), -1)
+        return source if kind[source] == NORMALIZATION_OPS.index(op) else -1
+
+    words: dict[int, str] = {}
+    # x ─▶ Sub ─────────────────────▶ RealDiv        mean: input 1 of Sub, variance: input 0 of Sqrt
+    #                    Sqrt ─▶ Maximum ─┘
+    for ratio in np.flatnonzero(kind == NORMALIZATION_OPS.index("RealDiv")).tolist():
+        centred = input_of_type(ratio, 0, "Sub")
+        root = input_of_type(input_of_type(ratio, 1, "Maximum"), 0, "Sqrt")
+        mean, variance = (int(constant[given.get(key, -1)]) for key in ((centred, 1), (root, 0)))
+        if min(mean, variance) >= 0:
+            words |= {mean: "mean", variance: "variance"}
+    return words
+
+
+# Weights: variables and frozen constants that become marks next to the ops that use them.
+#
+# find        makers of weights: a variable, its handle, an argument bound to one, a constant in a weight slot
+# propagate   reads, identities and casts pass the value on
+# name        the variable as the program calls it, through nested calls
+
+HANDLE_READS = VARIABLE_READ_OPS | ROW_READ_OPS  # give the value, or rows of it, behind a handle
+ARGUMENT_OPS = frozenset({"Placeholder", "_Arg", INPUT_ARG_OP})  # may bring a variable from outside
+VARIABLE_WRITER = re.compile(
+    r"Assign.*|(?>.*Apply)(?!.*Summary).*|Resource(Scatter|Strided|CountUp).*|"
+    r"Var(iable)?IsInit.*|"
+    r"IsVariableInitialized|Scatter(Add|Sub|Update|Mul|Div|Min|Max|Nd.*)|.*[Ss]ave.*|.*Restore.*|"
+    r"DestroyResourceOp|DisableCopyOnRead|VariableShape",
+    re.DOTALL,
+)
+PASS_THROUGH_OPS = frozenset(
+    (
+        *("ReadVariableOp", "Identity", "Snapshot", "Cast", "Enter", "RefEnter", "RefIdentity", "GuaranteeConst"),
+        *("StopGradient", "PreventGradient", "Dequantize", "QuantizeDownAndShrinkRange"),
+    )
+)
+REARRANGING_OPS = PASS_THROUGH_OPS | REARRANGE_OPS | UNIT_AXES_OPS
+FROZEN_READ = re.compile(r".*/ReadVariableOp(_\d+)?", re.DOTALL)  # reads a variable that became a constant
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ValueOrigins:
+    """Makers and roles of weights.
+
+    `origin[node]`  node whose value it passes on, itself for a maker, -1 for none
+    `bound[arg]`    makers that calls pass to a function argument
+    `roles[const]`  role of a constant, "mean" or "variance", inferred from how it is used
+    """
+
+    origin: Ints
+    bound: Mapping[int, tuple[int, ...]]
+    roles: Mapping[int, str] = field(default_factory=dict)
+
+
+def find_weight_origins(graph: Graph) -> ValueOrigins:
+    """Find the nodes of a flat graph whose value is a weight, and the variable or constant that each comes from.
+
+    A graph of PyTorch has none: its parameters are constants already.
+    """
+    none = np.full(len(graph), -1, np.int32)
+    if graph.is_pytorch or not any(op in VARIABLE_OPS | HANDLE_READS | CONSTANT_OPS for op in graph.op_types):
+        return ValueOrigins(none, {})
+    bindings = _bind_call_arguments(graph)
+    made = _find_weight_makers(graph, bindings)
+    origin = _propagate_origins(graph, np.where(made, np.arange(len(graph), dtype=np.int32), none))
+    constants = _constant_origins(graph)
+    roles = _find_normalization_constants(graph, constants)
+    # A variable is a weight everywhere; a constant only if it is used as one.
+    origin = np.where(origin < 0, _frozen_weight_origins(graph, constants, roles, origin, bindings), origin)
+    return ValueOrigins(origin, _origins_by_argument(origin, bindings), roles)
+
+
+# find
+
+
+def _find_weight_makers(graph: Graph, bindings: list[tuple[int, int]]) -> Bools:
+    """Return variables, and the arguments and placeholders used as handles of variables, here or in a call."""
+    made = graph.nodes_of_types(VARIABLE_OPS.__contains__)
+    handed = np.flatnonzero(graph.nodes_of_types(ARGUMENT_OPS.__contains__))
+    if not len(handed):
+        return made
+    uses = graph.nodes_of_types(lambda op: op in HANDLE_READS or bool(VARIABLE_WRITER.fullmatch(op)))
+    used = np.zeros(len(graph), bool)
+    # The handle is the first input of every op that reads or writes a variable.
+    used[graph.source[uses[graph.target] & ~graph.control & (graph.slot == 0)]] = True
+    handles = {node for node in handed[used[handed]].tolist() if _is_resource_handle(graph, node)}
+    arguments = set(handed.tolist())
+    givers: dict[int, list[int]] = {}
+    for source, argument in bindings:
+        givers.setdefault(argument, []).append(source)
+    # Outwards: a handle inside a function is a handle where the function is called.
+    waiting = list(handles)
+    while waiting:
+        for source in givers.get(waiting.pop(), ()):
+            if source in arguments and source not in handles:
+                handles.add(source)
+                waiting.append(source)
+    made[list(handles)] = True
+    return made
+
+
+def _is_resource_handle(graph: Graph, node: int) -> bool:
+    """Return whether an argument or placeholder is a resource handle, not a value."""
+    definition = graph.node_def(node)
+    if definition is None:
+        function, argument = argument_position(graph, node)
+        return bool(
+            graph.graph_def.library.function[function].signature.input_arg[argument].type == RESOURCE_DTYPE_NUMBER
+        )
+    return any(definition.attr[key].type == RESOURCE_DTYPE_NUMBER for key in ("dtype", "T") if key in definition.attr)
+
+
+def argument_position(graph: Graph, node: int) -> tuple[int, int]:
+    """Return the function of an argument, and its position there."""
+    function = int(graph.function[node])
+    return function, graph.functions[function].argument_position(node)
+
+
+def _bind_call_arguments(graph: Graph) -> list[tuple[int, int]]:
+    """Return all pairs (node, argument) where a call passes the node's value to the argument."""
+    pairs: dict[tuple[int, int], None] = {}
+    # Edges are sorted by target: the inputs of a call are a run.
+    ends = np.searchsorted(graph.target, np.array([(call.node, call.node + 1) for call in graph.calls]).reshape(-1, 2))
+    done: set[tuple[int, int, str]] = set()  # a list of functions may repeat one thousands of times
+    for call, (start, stop) in zip(graph.calls, ends.tolist(), strict=True):
+        if (call.node, call.function, call.attr) in done:
+            continue
+        done.add((call.node, call.function, call.attr))
+        arguments = graph.functions[call.function].args
+        op = graph.op_types[graph.op[call.node]]
+        joined = wiring_of_call(op, graph.node_def(call.node), call.attr, len(arguments))
+        behind = joined.first_free_input
+        for edge in range(start, stop):
+            if graph.slot[edge] >= behind:
+                break  # edges are in the order of slots
+            if not graph.control[edge]:
+                for to in joined.arguments_of_input(int(graph.slot[edge])):
+                    pairs[int(graph.source[edge]), arguments[to]] = None
+    return list(pairs)
+
+
+# propagate
+
+
+def _propagate_origins(graph: Graph, origin: Ints, through: frozenset[str] = PASS_THROUGH_OPS) -> Ints:
+    """Propagate origins through ops that only pass a value on, one op per round."""
+    origin = origin.copy()
+    passing = graph.nodes_of_types(through.__contains__)
+    into = np.flatnonzero(passing[graph.target] & (graph.slot == 0) & ~graph.control)
+    source, target = graph.source[into], graph.target[into]
+    # Each round moves every origin one op further.
+    for _ in range(MAX_FOLLOWED_CARRIERS):
+        new = (origin[source] >= 0) & (origin[target] < 0)
+        if not new.any():
+            break
+        origin[target[new]] = origin[source[new]]
+    return origin
+
+
+def _constant_origins(graph: Graph) -> Ints:
+    """Return, for each node, the constant whose value it passes on."""
+    number = np.arange(len(graph), dtype=np.int32)
+    return _propagate_origins(graph, np.where(graph.nodes_of_types(CONSTANT_OPS.__contains__), number, np.int32(-1)))
+
+
+def _frozen_weight_origins(
+    graph: Graph, origin: Ints, roles: Mapping[int, str], variables: Ints, bindings: list[tuple[int, int]]
+) -> Ints:
+    """Return the origins of constants that were variables.
+
+    These are in a weight slot, here or in a called function, are read like a variable, or have a role. Before: `origin`
+    of all constants, `variables` the origins of variables, `bindings` from `_bind_call_arguments`.
+    """
+    constant = graph.nodes_of_types(CONSTANT_OPS.__contains__)
+    read = _variable_read_edges(graph, constant)
+    known = np.isin(origin, graph.source[read]) | (variables >= 0)
+    placed = weight_slot_edges(graph) & (origin[graph.source] >= 0)
+    placed &= ~_edges_multiplied_by_weight(graph, known) | known[graph.source]
+    # "w/read" and the like: with such a name even a single number is a weight.
+    read_alone = {*distinct_values(graph.source[read]).tolist(), *roles}  # however few numbers
+    given = [int(origin[source]) for source in _nodes_passed_as_weights(graph, bindings) if origin[source] >= 0]
+    told = np.concatenate((origin[graph.source[placed]], graph.source[read], list(roles), given)).astype(np.int64)
+    # Transposed and reshaped constants count in a weight slot too, except as the first factor of a product.
+    turned = _propagate_origins(graph, origin, REARRANGING_OPS)
+    moved = weight_slot_edges(graph) & (origin[graph.source] < 0) & (turned[graph.source] >= 0) & (graph.slot > 0)
+    moved &= ~np.isin(turned[graph.source], told)
+    likely = np.concatenate((told, turned[graph.source[moved]], _find_channel_weights(graph, turned))).astype(np.int64)
+    weights = [
+        node
+        for node in distinct_values(likely).tolist()
+        if _has_min_elements(graph, node, 1 if node in read_alone else 2)
+    ]
+    kept = np.zeros(len(graph), bool)
+    kept[weights] = True
+    # Only the path to a weight slot is a weight: other results of the constant stay ops.
+    leads = _nodes_feeding_only_weights(graph, turned, moved) & kept[turned]
+    direct = (origin >= 0) & kept[origin]
+    return np.where(direct, origin, np.where(leads, turned, np.int32(-1)))
+
+
+def _nodes_feeding_only_weights(graph: Graph, turned: Ints, moved: Bools) -> Bools:
+    """Return the nodes that pass a constant, transposed or reshaped, to a weight slot and to nothing else."""
+    leads = np.zeros(len(graph), bool)
+    leads[graph.source[moved]] = True
+    data = ~graph.control
+    inner = data & (turned[graph.source] >= 0) & (turned[graph.source] == turned[graph.target])
+    leads = reachable_mask(leads, graph.target[inner], graph.source[inner])
+    astray = np.zeros(len(graph), bool)
+    astray[graph.source[data & ~moved & ~(inner & leads[graph.target])]] = True
+    only: Bools = leads & (turned >= 0) & ~astray
+    return only
+
+
+def _nodes_passed_as_weights(graph: Graph, bindings: list[tuple[int, int]]) -> list[int]:
+    """Return the nodes that a call passes to an argument which its function, or one called there, uses as a weight."""
+    if not bindings:
+        return []
+    arguments = np.full(len(graph), -1, np.int32)
+    bound = np.array([argument for _, argument in bindings], np.int32)
+    arguments[bound] = bound
+    arguments = _propagate_origins(graph, arguments)
+    placed = weight_slot_edges(graph) & (graph.slot > 0) & (arguments[graph.source] >= 0)
+    used = set(distinct_values(arguments[graph.source[placed]]).tolist())
+    givers: dict[int, list[int]] = {}
+    for source, argument in bindings:
+        givers.setdefault(argument, []).append(source)
+    given: list[int] = []
+    waiting = list(used)
+    while waiting:
+        for source in givers.get(waiting.pop(), ()):
+            given.append(source)
+            outer = int(arguments[source])
+            if outer >= 0 and outer not in used:
+                used.add(outer)
+                waiting.append(outer)
+    return given
+
+
+def weight_slot_edges(graph: Graph) -> Bools:
+    """Return which edges end in an input slot where an op takes a weight."""
+    slots = np.zeros((len(graph.op_types) or 1, 16), bool)
+    for index, op in enumerate(graph.op_types):
+        # Slot 15 covers all from 15 on; no op has a weight there.
+        slots[index, list(weight_input_names(op))] = True
+    fits: Bools = slots[graph.op[graph.target], np.minimum(graph.slot, 15)] & ~graph.control
+    return fits
+
+
+def _edges_multiplied_by_weight(graph: Graph, known: Bools) -> Bools:
+    """Return which edges bring the first factor of a product whose second is a weight, as the zero state of a recurrent
+    cell."""
+    products = graph.nodes_of_types(MATRIX_PRODUCT_OPS.__contains__)[graph.target] & ~graph.control
+    weighed = np.zeros(len(graph), bool)
+    weighed[graph.target[products & (graph.slot == 1) & known[graph.source]]] = True
+    first: Bools = products & (graph.slot == 0) & weighed[graph.target]
+    return first
+
+
+def _variable_read_edges(graph: Graph, constant: Bools) -> Ints:
+    """Return edges from a constant to an identity named like a variable read ("w/read", "x/ReadVariableOp")."""
+    passing = graph.nodes_of_types("Identity".__eq__)
+    edge = np.flatnonzero(constant[graph.source] & passing[graph.target] & ~graph.control)
+    sources, targets = graph.source[edge].tolist(), graph.target[edge].tolist()
+    # Once per target: its name may be as long as the file.
+    frozen = {target for target in set(targets) if FROZEN_READ.fullmatch(graph.name[target])}
+    read = {target: graph.name[target].removesuffix("/read") for target in frozen ^ set(targets)}
+    reads = [
+        index
+        for index, source, target in zip(edge.tolist(), sources, targets, strict=True)
+        if target in frozen or read[target] == graph.name[source] != graph.name[target]
+    ]
+    return np.array(reads, np.int64)
+
+
+def _has_min_elements(graph: Graph, node: int, least: int) -> bool:
+    """Return whether a constant has dimensions and at least `least` elements."""
+    definition = graph.node_def(node)
+    assert definition is not None  # arguments of functions are no constants
+    if "value" not in definition.attr:
+        return False
+    sizes = [dim.size for dim in definition.attr["value"].tensor.tensor_shape.dim]
+    return 0 < len(sizes) <= MAX_DIMENSIONS and prod(sizes) >= least
+
+
+# name
+
+
+def _origins_by_argument(origin: Ints, bindings: list[tuple[int, int]]) -> dict[int, tuple[int, ...]]:
+    """Return, for each argument, the makers that calls pass to it through nested calls, at most two; never an
+    argument."""
+    takers: dict[int, list[int]] = {}
+    for source, argument in bindings:
+        if origin[source] >= 0:
+            takers.setdefault(int(origin[source]), []).append(argument)
+    by_node: dict[int, tuple[int, ...]] = {}
+    # The value passed may be an argument itself: start at makers that no call passes.
+    given = {argument for arguments in takers.values() for argument in arguments}
+    waiting = [(maker, maker) for maker in takers if maker not in given]
+    while waiting:
+        node, maker = waiting.pop()
+        for argument in takers.get(node, ()):
+            known = by_node.get(argument, ())
+            # At most two makers per argument, so every binding is followed at most twice.
+            if maker not in known and len(known) < 2:
+                by_node[argument] = (*known, maker)
+                waiting.append((argument, maker))
+    return by_node

@@ -1,0 +1,306 @@
+"""`model.json` of TensorFlow.js: its topology is the JSON of a Keras model, or a GraphDef as JSON.
+
+{"format": "layers-model", "modelTopology": {"model_config": …}, "weightsManifest": …}
+{"format": "graph-model", "modelTopology": {"node": […], "library": …}, "weightsManifest": …}
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from google.protobuf.json_format import Error, ParseDict
+
+from graphviz_tb.errors import MalformedText, NoGraph, UnknownFormat
+from graphviz_tb.formats.contents import GraphContent, SourceContents, SourceItem
+from graphviz_tb.keras.calls import LayerOutputs, call_inputs, input_layers
+from graphviz_tb.keras.layers import layer_facts
+from graphviz_tb.keras.objects import StoredShapes, complete_model, stored_weight_shapes
+from graphviz_tb.keras.tree import (
+    LayerNode,
+    LayerOutput,
+    build_layer_tree,
+    count_layers,
+    layer_config,
+    layer_name,
+    nested_layer_list,
+    walk_layers,
+    walk_models,
+)
+from graphviz_tb.keras.validation import hash_deep_values
+from graphviz_tb.keras.weights import INSTALL_H5PY, StoredWeights, UnreadWeights, has_h5py
+from graphviz_tb.model.layers import Layer as Known
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.model.sources import SourceEntry
+from graphviz_tb.model.tensors import Shape
+from graphviz_tb.options import ReadOptions
+from graphviz_tb.proto import DataType, GraphDef, NodeDef, TensorShapeProto
+from graphviz_tb.sources.bounds import (
+    MemoryBudget,
+    check_json_memory,
+    check_layer_count,
+    check_path_letters,
+    is_nested_too_deep,
+)
+from graphviz_tb.sources.streams import OpenedSource
+
+TOPOLOGY_KEY = "modelTopology"
+
+
+def _model_topology(parsed: Any) -> Any:
+    """Return the topology in the JSON of a TensorFlow.js model; any other JSON unchanged."""
+    return parsed[TOPOLOGY_KEY] if isinstance(parsed, dict) and isinstance(parsed.get(TOPOLOGY_KEY), dict) else parsed
+
+
+def _is_json_graph(parsed: Any) -> bool:
+    """Return whether JSON is a GraphDef.
+
+    >>> (
+    ...     _is_json_graph({"node": [{"name": "x", "op": "Placeholder"}]}),
+    ...     _is_json_graph({"class_name": "Sequential", "node": []}),
+    ... )
+    (True, False)
+    """
+    if not isinstance(parsed, dict) or "class_name" in parsed or not isinstance(parsed.get("node"), list):
+        return False
+    return all(isinstance(node, dict) and isinstance(node.get("name"), str) for node in parsed["node"])
+
+
+def _json_graph_content(parsed: dict[str, Any], name: str) -> GraphContent:
+    """Return the graph of a GraphDef as JSON. Raises MalformedText if a value does not fit its field."""
+    try:
+        # Unknown fields, of later versions, are skipped as in a binary graph; weights are in separate files.
+        return GraphContent(ParseDict(parsed, GraphDef(), ignore_unknown_fields=True))
+    except (Error, ValueError, TypeError, RecursionError) as error:
+        said = json.dumps(str(error)[:200])
+        raise MalformedText(f"no GraphDef as JSON: {said}", line=1, column=1, name=name) from None
+
+
+# Convert a Keras model's JSON to a conceptual graph: one node for each layer, one edge for each tensor between them.
+#
+# The rules are TensorBoard's, with its bugs fixed: Keras 2's inbound nodes count, the inputs of a nested model feed the
+# layers inside it, and a name means the layer of that name in the same model.
+
+LONE_SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")  # the escape of a surrogate, perhaps without its partner
+COMPILE_KEYS = ("compile_config", "training_config")  # how a model is compiled: Keras 3, Keras 2
+BYTES_PER_EDGE = 400  # bytes of memory of an edge over all stages, its path not counted
+DTYPE_NAMES = {"float16": "DT_HALF", "float32": "DT_FLOAT", "float64": "DT_DOUBLE"}
+
+
+def read_keras_json(opened: OpenedSource, options: ReadOptions) -> SourceContents:
+    """Read a JSON file: a Keras model as a conceptual graph, or a GraphDef as an op graph."""
+    data = opened.data()
+    on_disk = opened.size_on_disk(data)
+    if on_disk is not None:
+        check_json_memory(data, on_disk, opened.name)
+    if b'"node"' in data and _is_json_graph(parsed := _model_topology(_parse_json(data, opened.name))):
+        graph = _json_graph_content(parsed, opened.name)
+        return SourceContents(
+            (SourceItem(SourceEntry("op", bytes=len(data), format="GraphDef"), lambda: graph),), what=opened.name
+        )
+    content = conceptual_graph(data, opened.name, on_disk=on_disk)
+    entry = SourceEntry("conceptual", bytes=len(data), format="Keras model")
+    return SourceContents((SourceItem(entry, lambda: content),), what=opened.name)
+
+
+def conceptual_graph(
+    data: bytes, name: str, weights: Callable[[], StoredWeights] = dict, on_disk: int | None = None
+) -> GraphContent:
+    """Return a GraphDef of the layers of a model's JSON, in the order of the file. `weights` loads stored weights, for
+    models whose layers or parameters the JSON lacks; the bytes `on_disk` bound the memory that may be used.
+
+    >>> layers = [{"class_name": "Dense", "config": {"name": each}} for each in "ab"]
+    >>> text = json.dumps({"class_name": "Sequential", "config": {"name": "m", "layers": layers}})
+    >>> [(node.name, *node.input) for node in conceptual_graph(text.encode(), "x").graph_def.node]
+    [('m/a',), ('m/b', 'm/a')]
+    """
+    if on_disk is not None:
+        check_json_memory(data, on_disk, name)
+    parsed = _parse_json(data, name)
+    described = _find_model(parsed, name)
+    whole, unread = _complete_layers(described, name, weights)
+    # Checked before the tree is built.
+    if on_disk is not None:
+        count, letters = count_layers(whole)
+        check_layer_count(count, len(data), on_disk, name)
+        check_path_letters(letters, on_disk, name)
+    notices = () if whole is described else (_unconnected_notice(whole, unread),)
+    model = build_layer_tree(whole)
+    layers = list(walk_layers(model))
+    # Edges multiply through nested models, and each has a full path.
+    budget = MemoryBudget(on_disk, name)
+    for layer in layers:
+        budget.take(sum(BYTES_PER_EDGE + len(source.path) for source in input_layers(layer)))
+    takes = {layer: call_inputs(layer) for layer in layers}
+    facts, numbers = layer_facts(layers, list(walk_models(model)), takes)
+    uncounted = [layer for layer in layers if facts[layer].parameters is None] if whole is described else []
+    shapes, untold = _load_stored_shapes(uncounted, weights)
+    if shapes:
+        facts, numbers = layer_facts(layers, list(walk_models(model)), takes, shapes)
+    facts[model] = _with_compile_settings(facts[model], parsed)
+    graph = GraphDef()
+    for layer in layers:
+        node = graph.node.add(name=layer.path, op=facts[layer].class_name)
+        node.input.extend(_node_input(source, numbers) for call in numbers.between.takes[layer] for source in call)
+        _set_layer_attributes(node, layer, facts[layer])
+    return GraphContent(
+        graph,
+        (*notices, *untold),
+        layers={layer.path: fact for layer, fact in facts.items()},
+        plain=lambda: _tensorboard_graph(whole),
+        described=data if whole is described else b"",
+    )
+
+
+def _complete_layers(
+    described: Mapping[str, Any], name: str, weights: Callable[[], StoredWeights]
+) -> tuple[Mapping[str, Any], str]:
+    """Return a model with the layers of its JSON, else with those of its weights, and why these could not be read.
+
+    Raises NoGraph if there are none."""
+    whole, unread = described, ""
+    if nested_layer_list(described) is None:
+        stored, unread = _load_weights(weights)
+        whole = complete_model(described, stored)
+    if nested_layer_list(whole) is None:
+        text = f"{name}: the model is a {whole['class_name']} whose layers are not in its JSON{unread}"
+        raise NoGraph(text, hint=_missing_layers_hint())
+    return whole, unread
+
+
+def _node_input(source: LayerOutput, numbers: LayerOutputs) -> str:
+    """Return the input string of a node for an output of a layer: `path` or `path:number`."""
+    number = numbers.flat_output_number(source)
+    return f"{source.layer.path}:{number}" if number else source.layer.path
+
+
+def _missing_layers_hint() -> str:
+    """Return the hint for a model whose JSON has no layers."""
+    hint = "write its op graph with model.export('folder') and give that folder"
+    return hint if has_h5py() else f"{INSTALL_H5PY} to read them from the weights of a .keras file, or {hint}"
+
+
+def _load_weights(weights: Callable[[], StoredWeights]) -> tuple[StoredWeights, str]:
+    """Load the stored weights of a model's objects; also return "" or why they could not be read."""
+    try:
+        return weights(), ""
+    except UnreadWeights as error:
+        return {}, f", and its weights could not be read: {error}"
+
+
+def _load_stored_shapes(
+    uncounted: list[LayerNode], weights: Callable[[], StoredWeights]
+) -> tuple[StoredShapes, tuple[Notice, ...]]:
+    """Return the stored weight shapes of layers whose parameters no rule counts (custom classes), and a notice if some
+    cannot be read."""
+    if not uncounted or weights is dict:
+        return {}, ()
+    stored, unread = _load_weights(weights)
+    found = stored_weight_shapes(uncounted, stored)
+    if len(found) == len(uncounted) or (has_h5py() and not unread):
+        return found, ()
+    text = f"parameters of {len(uncounted) - len(found)} layers are not counted"
+    more = unread or f": {INSTALL_H5PY} to read them from the weights"
+    return found, (Notice("uncounted-parameters", text + more, uncounted[0].path, strict=False),)
+
+
+def _unconnected_notice(model: Mapping[str, Any], unread: str) -> Notice:
+    """Return the notice for a model whose layers were found without their calls."""
+    text = f"the file does not say how the layers of a {model['class_name']} call each other: none are connected"
+    more = "" if has_h5py() else f"; some may be missing: {INSTALL_H5PY}"
+    return Notice("unconnected-layers", text + unread + more, layer_name(model), strict=False)
+
+
+def _set_layer_attributes(node: NodeDef, layer: LayerNode, fact: Known | None = None) -> None:
+    """Set class, dtype and known output shapes of a layer as attributes of its node."""
+    kind = layer.json.get("class_name")
+    if isinstance(kind, str):
+        node.attr["keras_class"].s = kind.encode()
+    dtype = _layer_dtype(layer_config(layer.json).get("dtype"))
+    if dtype is not None:
+        node.attr["dtype"].type = dtype
+    if fact is not None and any(shape is not None for shape in fact.outputs):
+        node.attr["_output_shapes"].list.shape.extend(map(_shape_message, fact.outputs))
+
+
+def _with_compile_settings(root: Known, parsed: Any) -> Known:
+    """Add the compile settings to the configuration of the outermost model."""
+    settings = (parsed.get(key) for key in COMPILE_KEYS) if isinstance(parsed, dict) else ()
+    said = next((setting for setting in settings if isinstance(setting, dict)), {})
+    return replace(root, config={**root.config, **hash_deep_values(said)})
+
+
+def _shape_message(shape: Shape) -> TensorShapeProto:
+    """Return a shape as a message."""
+    if shape is None:
+        return TensorShapeProto(unknown_rank=True)
+    return TensorShapeProto(dim=[TensorShapeProto.Dim(size=-1 if dim is None else dim) for dim in shape])
+
+
+def _tensorboard_graph(whole: Mapping[str, Any]) -> GraphDef:
+    """Return the graph of a model as TensorBoard makes it: class and dtype only, edges without output numbers."""
+    graph = GraphDef()
+    for layer in walk_layers(build_layer_tree(whole, opened=False)):
+        node = graph.node.add(name=layer.path)
+        node.input.extend(source.path for source in input_layers(layer))
+        _set_layer_attributes(node, layer)
+    return graph
+
+
+def _parse_json(data: bytes, name: str) -> Any:
+    """Parse JSON; lone surrogates, which no name can have, become question marks. Raises MalformedText."""
+    # JSON may also be UTF-16 or UTF-32; the first bytes show which.
+    try:
+        text = data.decode(json.detect_encoding(data))
+        if is_nested_too_deep(text):
+            raise RecursionError
+        parsed = json.loads(text)
+        if LONE_SURROGATE_ESCAPE.search(data):
+            # Encode and parse again, so that surrogates are replaced everywhere.
+            parsed = json.loads(json.dumps(parsed, ensure_ascii=False).encode("utf-8", "replace"))
+    except json.JSONDecodeError as error:
+        raise MalformedText(f"no JSON: {error.msg}", line=error.lineno, column=error.colno, name=name) from None
+    except UnicodeDecodeError as error:
+        raise MalformedText(f"no JSON: not {error.encoding.upper()}", line=1, column=1, name=name) from None
+    except RecursionError:
+        raise MalformedText("no JSON: nested too deep", line=1, column=1, name=name) from None
+    except ValueError:  # int() of more digits than Python reads
+        raise MalformedText("no JSON: a number of thousands of digits", line=1, column=1, name=name) from None
+    return parsed
+
+
+def _find_model(parsed: Any, name: str) -> Mapping[str, Any]:
+    """Return the model in the JSON: the JSON itself, a bare configuration, or a wrapped one. Raises UnknownFormat."""
+    parsed = _model_topology(parsed)
+    if isinstance(parsed, dict) and isinstance(parsed.get("model_config"), dict):
+        parsed = parsed["model_config"]
+    if not isinstance(parsed, dict):
+        raise UnknownFormat(f"{name} is JSON, but no Keras model", hint="write model.to_json() to a file")
+    if "class_name" not in parsed and isinstance(parsed.get("layers"), list):
+        parsed = {"class_name": "Model", "config": parsed}
+    if "class_name" not in parsed or "config" not in parsed:
+        raise UnknownFormat(f"{name} is JSON, but no Keras model", hint="write model.to_json() to a file")
+    model: dict[str, Any] = parsed
+    return model
+
+
+# types
+
+
+def _layer_dtype(dtype: Any) -> int | None:
+    """Return the number of a layer's dtype; None if its JSON does not name one dtype.
+
+    >>> _layer_dtype("float32"), _layer_dtype({"config": {"name": "int64"}}), _layer_dtype("mixed_float16")
+    (1, 9, None)
+    """
+    if isinstance(dtype, dict):
+        dtype = layer_config(dtype).get("name")
+    if not isinstance(dtype, str):
+        return None
+    try:
+        return DataType.Value(DTYPE_NAMES.get(dtype, f"DT_{dtype.upper()}"))
+    except ValueError:
+        return None

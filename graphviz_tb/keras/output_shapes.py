@@ -1,0 +1,451 @@
+"""Output shapes of layers of images and sequences: convolutions, pools, padding, cropping, resizing.
+
+A rule takes the configuration and the input shapes and returns the output shapes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+from typing import Any
+
+from graphviz_tb.keras.validation import RULE_ERRORS, is_plausible_config, plausible_shape
+from graphviz_tb.model.layers import LayerConfig
+from graphviz_tb.model.tensors import Shape
+from graphviz_tb.ops.layers import LayerRole, has_layer_role, layer_row
+
+KerasDims = tuple[int | None, ...]
+
+
+def channels_first(config: LayerConfig) -> bool:
+    """Return whether the channels precede the spatial dimensions."""
+    return config.get("data_format") == "channels_first"
+
+
+def split_image_shape(config: LayerConfig, shape: KerasDims) -> tuple[KerasDims, int | None]:
+    """Split a shape into spatial dimensions and channels."""
+    return (shape[2:], shape[1]) if channels_first(config) else (shape[1:-1], shape[-1])
+
+
+def _image_shape(
+    config: LayerConfig, batch: int | None, sizes: Sequence[int | None], channels: int | None
+) -> list[Shape]:
+    """Return the shape of an image with these dimensions."""
+    return [(batch, channels, *sizes) if channels_first(config) else (batch, *sizes, channels)]
+
+
+def per_dimension(value: Any, count: int) -> list[int]:
+    """Return a number for each spatial dimension.
+
+    >>> per_dimension(3, 2), per_dimension([1, 2], 2)
+    ([3, 3], [1, 2])
+    """
+    return [int(value)] * count if isinstance(value, int) else [int(number) for number in value]
+
+
+def _window_count(size: int | None, kernel: int, stride: int, padding: str, dilation: int = 1) -> int | None:
+    """Return the number of positions of a window along one dimension.
+
+    >>> _window_count(28, 3, 1, "valid"), _window_count(28, 3, 2, "same")
+    (26, 14)
+    """
+    if size is None:
+        return None
+    reach = (kernel - 1) * dilation + 1
+    # ceil(size / stride), or only whole windows
+    return -(-size // stride) if padding in ("same", "causal") else max(0, (size - reach) // stride + 1)
+
+
+def _window_counts(config: LayerConfig, shape: KerasDims, kernel: Any) -> list[int | None]:
+    """Return the number of positions of a window along each spatial dimension."""
+    sizes, _ = split_image_shape(config, shape)
+    count = len(sizes)
+    strides = config.get("strides")
+    steps = zip(
+        sizes,
+        per_dimension(kernel, count),
+        per_dimension(kernel if strides is None else strides, count),
+        per_dimension(config.get("dilation_rate", 1), count),
+        strict=True,
+    )
+    return [_window_count(size, wide, step, config.get("padding", "valid"), apart) for size, wide, step, apart in steps]
+
+
+def _convolution_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    # The default stride is 1 for a convolution, the size of the window for a pool.
+    sizes = _window_counts({"strides": 1, **config}, inputs[0], config["kernel_size"])
+    return _image_shape(config, inputs[0][0], sizes, config["filters"])
+
+
+def _depthwise_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    channels = split_image_shape(config, inputs[0])[1]
+    many = None if channels is None else channels * config.get("depth_multiplier", 1)
+    return _image_shape(
+        config, inputs[0][0], _window_counts({"strides": 1, **config}, inputs[0], config["kernel_size"]), many
+    )
+
+
+def _transposed_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    sizes, _ = split_image_shape(config, inputs[0])
+    count = len(sizes)
+    extra = config.get("output_padding")
+    grown = zip(
+        sizes,
+        per_dimension(config["kernel_size"], count),
+        per_dimension(config.get("strides", 1), count),
+        per_dimension(config.get("dilation_rate", 1), count),
+        [None] * count if extra is None else per_dimension(extra, count),
+        strict=True,
+    )
+    made = [_transposed_size(*one, config.get("padding", "valid")) for one in grown]
+    return _image_shape(config, inputs[0][0], made, config["filters"])
+
+
+def _transposed_size(
+    size: int | None, kernel: int, stride: int, dilation: int, extra: int | None, padding: str
+) -> int | None:
+    """Return the size along one dimension after a transposed convolution.
+
+    >>> _transposed_size(7, 3, 2, 1, None, "same"), _transposed_size(7, 3, 2, 1, None, "valid")
+    (14, 15)
+    """
+    if size is None:
+        return None
+    reach = (kernel - 1) * dilation + 1
+    if extra is None:
+        # As in Keras: without `output_padding` the size follows from the padding mode.
+        return size * stride + (max(reach - stride, 0) if padding == "valid" else 0)
+    shift = reach // 2 if padding == "same" else 0
+    return (size - 1) * stride + reach - 2 * shift + extra
+
+
+def _pooling_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    return _image_shape(
+        config,
+        inputs[0][0],
+        _window_counts(config, inputs[0], config["pool_size"]),
+        split_image_shape(config, inputs[0])[1],
+    )
+
+
+def _global_pooling_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    sizes, channels = split_image_shape(config, inputs[0])
+    if config.get("keepdims"):
+        return _image_shape(config, inputs[0][0], [1] * len(sizes), channels)
+    return [(inputs[0][0], channels)]
+
+
+def _per_side(value: Any, count: int) -> list[tuple[int, int]]:
+    """Return how much is added or cut on both sides of each dimension.
+
+    >>> _per_side(1, 2), _per_side([[0, 1], 2], 2)
+    ([(1, 1), (1, 1)], [(0, 1), (2, 2)])
+    """
+    if isinstance(value, int):
+        return [(value, value)] * count
+    # One dimension: a list means [before, after].
+    if count == 1 and all(isinstance(side, int) for side in value):
+        return [(value[0], value[-1])]
+    return [(side, side) if isinstance(side, int) else (side[0], side[1]) for side in value]
+
+
+def _padding_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    sizes, channels = split_image_shape(config, inputs[0])
+    more = [sum(both) for both in _per_side(config["padding"], len(sizes))]
+    return _image_shape(
+        config, inputs[0][0], [_grow_size(size, by) for size, by in zip(sizes, more, strict=True)], channels
+    )
+
+
+def _cropping_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    sizes, channels = split_image_shape(config, inputs[0])
+    less = [sum(both) for both in _per_side(config["cropping"], len(sizes))]
+    return _image_shape(
+        config, inputs[0][0], [_grow_size(size, -by) for size, by in zip(sizes, less, strict=True)], channels
+    )
+
+
+def _grow_size(size: int | None, by: int) -> int | None:
+    return None if size is None else size + by
+
+
+def _upsampling_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    sizes, channels = split_image_shape(config, inputs[0])
+    times = per_dimension(config["size"], len(sizes))
+    more = [None if size is None else size * by for size, by in zip(sizes, times, strict=True)]
+    return _image_shape(config, inputs[0][0], more, channels)
+
+
+def _resizing_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    if len(inputs[0]) == 3:
+        return [(config["height"], config["width"], inputs[0][-1])]
+    return _image_shape(
+        config, inputs[0][0], (config["height"], config["width"]), split_image_shape(config, inputs[0])[1]
+    )
+
+
+# Output shapes of a layer, by the rule of its class.
+#
+# A rule takes the configuration and the input shapes, the batch first, and returns the output shapes; None is an
+# unknown
+# dimension or an unknown shape. Rules are those of Keras's own `compute_output_shape`.
+
+LayerShapeRule = Callable[[LayerConfig, list[KerasDims]], list[Shape]]
+
+
+def layer_output_shapes(kind: str, config: LayerConfig, inputs: Sequence[Shape]) -> list[Shape]:
+    """Return the output shapes of a layer of class `kind`; none if it has no rule, or one that does not fit.
+
+    >>> layer_output_shapes("Dense", {"units": 10}, [(None, 784)]), layer_output_shapes("Mine", {}, [(None, 3)])
+    ([(None, 10)], [])
+    """
+    rule = SHAPE_RULES.get(layer_row(kind).shape)
+    known = [shape for shape in inputs if shape is not None]
+    if (
+        rule is None
+        or len(known) < len(inputs)
+        or (not known and not has_layer_role(kind, LayerRole.INPUT))
+        or not is_plausible_config(config)
+    ):
+        return []
+    try:
+        return [plausible_shape(shape) for shape in rule(config, known)]
+    except RULE_ERRORS:
+        return []  # a configuration that the class would refuse
+
+
+def shape_from_json(value: Any) -> Shape:
+    """Read a shape from JSON, a list of numbers and nulls; None for anything else.
+
+    >>> shape_from_json([None, 28]), shape_from_json({"a": 1}), shape_from_json(None), shape_from_json([True])
+    ((None, 28), None, None, None)
+    """
+    try:
+        return plausible_shape(tuple(value)) if isinstance(value, list | tuple) else None
+    except TypeError:
+        return None
+
+
+# shapes
+
+
+def _flatten_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    return [(inputs[0][0], product_or_unknown(inputs[0][1:]))]
+
+
+def product_or_unknown(dims: Sequence[int | None]) -> int | None:
+    """Return the product of dimensions; None if one is unknown."""
+    known = [dim for dim in dims if dim is not None]
+    return prod(known) if len(known) == len(dims) else None
+
+
+def _reshape_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    target = [int(dim) for dim in config["target_shape"]]
+    total, rest = product_or_unknown(inputs[0][1:]), prod(dim for dim in target if dim != -1)
+    # -1 takes the remaining size.
+    filled = None if total is None else total // rest
+    return [(inputs[0][0], *(filled if dim == -1 else dim for dim in target))]
+
+
+def _permute_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    return [(inputs[0][0], *(inputs[0][int(axis)] for axis in config["dims"]))]
+
+
+def _repeat_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    return [(inputs[0][0], int(config["n"]), inputs[0][1])]
+
+
+# several inputs
+
+
+def _unchanged_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    return [inputs[0]]
+
+
+def _merge_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    """Broadcast the inputs; an unknown dimension stays unknown only against 1 or an unknown one."""
+    made = inputs[0]
+    for other in inputs[1:]:
+        size = max(len(made), len(other))
+        pairs = zip((1,) * (size - len(made)) + made, (1,) * (size - len(other)) + other, strict=True)
+        made = tuple(two if one == 1 else one if two in (1, None) else one if one is not None else two
+                     for one, two in pairs)  # fmt: skip
+    return [made]
+
+
+def _function_call_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    """Shape of a TensorFlow function that Keras 2 wrapped as a layer, if it is elementwise.
+
+    >>> (
+    ...     _function_call_shape({"function": "__operators__.add"}, [(None, 4), (None, 1)]),
+    ...     _function_call_shape({"function": "image.resize"}, [()]),
+    ... )
+    ([(None, 4)], [])
+    """
+    return _merge_shape(config, inputs) if config["function"].rpartition(".")[2] in ELEMENTWISE_FUNCTIONS else []
+
+
+def _concatenate_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    # A negative axis counts from the end.
+    axis = int(config.get("axis", -1)) % len(inputs[0])
+    known = [next((shape[dim] for shape in inputs if shape[dim] is not None), None) for dim in range(len(inputs[0]))]
+    total = None if any(shape[axis] is None for shape in inputs) else sum(shape[axis] or 0 for shape in inputs)
+    return [(*known[:axis], total, *known[axis + 1 :])]
+
+
+def _dot_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    left, right = inputs
+    axes = config["axes"]
+    # One axis for both, or one each; the batch is in both.
+    first, second = (axes, axes) if isinstance(axes, int) else axes
+    rest = [dim for axis, dim in enumerate(left) if axis not in (0, first % len(left))]
+    rest += [dim for axis, dim in enumerate(right) if axis not in (0, second % len(right))]
+    return [(left[0], *(rest or [1]))]
+
+
+# dense, attention, recurrent
+
+
+def _dense_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    return [(*inputs[0][:-1], config["units"])]
+
+
+def _einsum_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    left, _, result = config["equation"].replace("...", "").partition("->")
+    sizes = dict(zip(reversed(left.partition(",")[0]), reversed(inputs[0]), strict=False))
+    asked = config["output_shape"]
+    asked = [asked] if isinstance(asked, int) else list(asked)
+    # The dimensions of "..." are those on the left without a letter.
+    kept = inputs[0][: len(inputs[0]) - len(left.partition(",")[0])]
+    stated = [None] * (len(result) - len(asked)) + asked
+    return [(*kept, *(dim or sizes.get(letter) for letter, dim in zip(result, stated, strict=True)))]
+
+
+def _embedding_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    return [(*inputs[0], config["output_dim"])]
+
+
+def _multi_head_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    asked = config.get("output_shape")
+    last = inputs[0][-1:] if asked is None else tuple(asked) if isinstance(asked, list | tuple) else (asked,)
+    return [(*inputs[0][:-1], *last)]
+
+
+def _attention_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    return [(*inputs[0][:-1], inputs[1][-1])]
+
+
+def _recurrent_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    units = _recurrent_units(config)
+    batch, steps = inputs[0][:2]
+    out: list[Shape] = [(batch, steps, units) if config.get("return_sequences") else (batch, units)]
+    # LSTM has two states: its output, and its cell.
+    states = 2 if config.get("cell", {}).get("class_name", config.get("_kind")) in ("LSTM", "LSTMCell") else 1
+    return out + [(batch, units)] * (states if config.get("return_state") else 0)
+
+
+def _lstm_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    return _recurrent_shape({**config, "_kind": "LSTM"}, inputs)
+
+
+def _recurrent_units(config: LayerConfig) -> int:
+    cell = config.get("cell")
+    while isinstance(cell, Mapping):
+        inner = cell["config"].get("cells")
+        if not inner:
+            return int(cell["config"]["units"])
+        cell = inner[-1]  # the output of the last of several
+    return int(config["units"])
+
+
+def _recurrent_convolution_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    """Shapes of a recurrent convolution: an image for each step, or the last one; then its states."""
+    batch, steps, *rest = inputs[0]
+    last = _convolution_shape(config, [(batch, *rest)])[0] or ()
+    out: list[Shape] = [(batch, steps, *last[1:]) if config.get("return_sequences") else last]
+    return out + [last] * (2 if config.get("return_state") else 0)
+
+
+def _bidirectional_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    inner = config["layer"]
+    # Only around a recurrent layer, as in Keras: nested wrappers would double the states each time.
+    if SHAPE_RULES[layer_row(inner["class_name"]).shape] not in (_recurrent_shape, _lstm_shape):
+        return []
+    first, *states = layer_output_shapes(inner["class_name"], inner["config"], inputs)
+    mode = config.get("merge_mode", "concat")
+    if first is None or mode is None:
+        return [first, first, *states, *states]
+    last = first[-1]
+    wide = None if last is None else 2 * last
+    return [(*first[:-1], wide) if mode == "concat" else first, *states, *states]
+
+
+def _each_step_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    inner = config["layer"]
+    batch, steps, *rest = inputs[0]
+    (first, *_) = layer_output_shapes(inner["class_name"], inner["config"], [(batch, *rest)])
+    return [None if first is None else (batch, steps, *first[1:])]
+
+
+def _wrapper_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    inner = config["layer"]
+    return layer_output_shapes(inner["class_name"], inner["config"], inputs)
+
+
+# inputs and preprocessing
+
+
+def input_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    return [shape_from_json(config.get("batch_shape", config.get("batch_input_shape")))]
+
+
+def _category_encoding_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+    if config.get("output_mode") == "int":
+        return [inputs[0]]
+    rest = inputs[0][:-1] if config.get("output_mode") == "one_hot" and inputs[0][-1:] == (1,) else inputs[0]
+    wide = int(config["num_tokens"])
+    return [(*rest, wide)] if config.get("output_mode") == "one_hot" else [(*inputs[0][:-1], wide)]
+
+
+ELEMENTWISE_FUNCTIONS = frozenset(  # functions called by `tf.add(…)`, `tf.math.add(…)` or an operator of tensors
+    (
+        *("add", "add_v2", "subtract", "sub", "multiply", "mul", "divide", "truediv", "floordiv", "mod", "pow"),
+        *("maximum", "minimum", "squared_difference", "add_n", "abs", "neg", "negative", "exp", "log", "log1p"),
+        *("sqrt", "rsqrt", "square", "sign", "floor", "ceil", "round", "sin", "cos", "tanh", "erf", "sigmoid"),
+        *("softplus", "relu", "relu6", "leaky_relu", "elu", "selu", "gelu", "silu", "swish", "softmax"),
+        *("log_softmax", "dropout", "identity", "stop_gradient", "cast", "clip_by_value"),
+    )
+)
+SHAPE_RULES: dict[str, LayerShapeRule] = {
+    "given": input_shape,
+    "same": _unchanged_shape,
+    "merged": _merge_shape,
+    "convolution": _convolution_shape,
+    "depthwise": _depthwise_shape,
+    "transposed": _transposed_shape,
+    "pooling": _pooling_shape,
+    "global_pooling": _global_pooling_shape,
+    "padded": _padding_shape,
+    "cropped": _cropping_shape,
+    "upsampled": _upsampling_shape,
+    "resized": _resizing_shape,
+    "flattened": _flatten_shape,
+    "reshaped": _reshape_shape,
+    "permuted": _permute_shape,
+    "repeated": _repeat_shape,
+    "called": _function_call_shape,
+    "joined": _concatenate_shape,
+    "dotted": _dot_shape,
+    "dense": _dense_shape,
+    "einsum": _einsum_shape,
+    "embedded": _embedding_shape,
+    "encoded": _category_encoding_shape,
+    "attention_heads": _multi_head_shape,
+    "attention": _attention_shape,
+    "recurrent": _recurrent_shape,
+    "long_short": _lstm_shape,
+    "convolutional": _recurrent_convolution_shape,
+    "both_ways": _bidirectional_shape,
+    "at_each_step": _each_step_shape,
+    "wrapped": _wrapper_shape,
+}

@@ -1,0 +1,329 @@
+"""Parameter counts of a layer, trained or not, by the rule of its class, as `model.summary()` counts them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+
+from graphviz_tb.keras.output_shapes import KerasDims, per_dimension, product_or_unknown, split_image_shape
+from graphviz_tb.keras.validation import RULE_ERRORS, is_plausible_config, plausible_parameter_count
+from graphviz_tb.model.layers import LayerConfig, recurrent_cells
+from graphviz_tb.model.tensors import Shape
+from graphviz_tb.ops.layers import layer_row
+
+NO_PARAMETERS = "0"
+ParameterRule = Callable[[LayerConfig, list[KerasDims]], int | None]
+
+
+def parameter_count(kind: str, config: LayerConfig, inputs: Sequence[Shape]) -> int | None:
+    """Return the number of parameters of a layer of class `kind`, given its input shapes; None if unknown.
+
+    >>> parameter_count("Dense", {"units": 10}, [(None, 784)]), parameter_count("Flatten", {}, [])
+    (7850, 0)
+    """
+    word = layer_row(kind).parameters
+    if word in ("", NO_PARAMETERS):
+        return 0 if word else None
+    if not is_plausible_config(config):
+        return None
+    try:
+        return plausible_parameter_count(
+            PARAMETER_RULES[word](config, [shape for shape in inputs if shape is not None])
+        )
+    except RULE_ERRORS:
+        return None
+
+
+def non_trainable_count(kind: str, config: LayerConfig, inputs: Sequence[Shape], parameters: int | None) -> int | None:
+    """Return how many of the `parameters` of a layer of class `kind` are not trained; None if unknown.
+
+    >>> non_trainable_count("BatchNormalization", {}, [(None, 8)], 32)
+    16
+    """
+    if parameters is None or config.get("trainable", True) is False:
+        return parameters
+    rule = NON_TRAINABLE_RULES.get(layer_row(kind).parameters)
+    if rule is None:
+        return 0
+    try:
+        return plausible_parameter_count(rule(config, [shape for shape in inputs if shape is not None]))
+    except RULE_ERRORS:
+        return None
+
+
+def _required_size(size: int | None) -> int:
+    """Return a dimension that the weights depend on. Raises ValueError if it is unknown."""
+    # Not only None: a text times a number is a longer text, which may fill memory.
+    if not isinstance(size, int):
+        raise ValueError("a dimension that the weights need is unknown")
+    return size
+
+
+def _bias_count(config: LayerConfig, count: int) -> int:
+    return count if config.get("use_bias", True) else 0
+
+
+def _lora_count(config: LayerConfig, rows: int, columns: int) -> int:
+    """Count the two factors that LoRA adds to a kernel of `rows` × `columns`."""
+    return int((config.get("lora_rank") or 0) * (rows + columns))
+
+
+def _dense_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
+    units, width = config["units"], _required_size(inputs[0][-1])
+    return int(width * units + _bias_count(config, units) + _lora_count(config, width, units))
+
+
+def kernel_size(config: LayerConfig, inputs: list[KerasDims]) -> tuple[int, int]:
+    """Return the number of places in the window, and the input channels."""
+    sizes, channels = split_image_shape(config, inputs[0])
+    return prod(per_dimension(config["kernel_size"], len(sizes))), _required_size(channels)
+
+
+def _convolution_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
+    places, channels = kernel_size(config, inputs)
+    filters, rows = config["filters"], places * (channels // config.get("groups", 1))
+    return int(rows * filters + _bias_count(config, filters) + _lora_count(config, rows, filters))
+
+
+def _transposed_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
+    places, channels = kernel_size(config, inputs)
+    return int(places * channels * config["filters"] + _bias_count(config, config["filters"]))
+
+
+def _depthwise_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
+    places, channels = kernel_size(config, inputs)
+    many = channels * config.get("depth_multiplier", 1)
+    return int(places * many + _bias_count(config, many))
+
+
+def _separable_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
+    places, channels = kernel_size(config, inputs)
+    many, filters = channels * config.get("depth_multiplier", 1), config["filters"]
+    return int(places * many + many * filters + _bias_count(config, filters))
+
+
+def _kept_axes_size(config: LayerConfig, shape: KerasDims, default: int = -1) -> int:
+    """Return the product of the sizes of the axes that a normalisation does not reduce."""
+    axes = config.get("axis", default)
+    return _required_size(
+        product_or_unknown([shape[int(axis)] for axis in (axes if isinstance(axes, list | tuple) else [axes])])
+    )
+
+
+def _config_flag(config: LayerConfig, name: str) -> bool:
+    return bool(config.get(name, True))
+
+
+def _batch_normalization_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
+    return _kept_axes_size(config, inputs[0]) * (2 + _config_flag(config, "scale") + _config_flag(config, "center"))
+
+
+def _layer_normalization_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
+    return _kept_axes_size(config, inputs[0]) * (_config_flag(config, "scale") + _config_flag(config, "center"))
+
+
+def _rms_normalization_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
+    return _kept_axes_size(config, inputs[0])
+
+
+def _normalization_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
+    """Count mean and variance of each kept axis and one counter; nothing if the configuration states the mean."""
+    if config.get("mean") is not None:
+        return 0
+    axes = config.get("axis", -1)
+    if axes is None:
+        return 3
+    return 2 * _kept_axes_size(config, inputs[0]) + 1
+
+
+def _embedding_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
+    rows, columns = config["input_dim"], config["output_dim"]
+    return int(rows * columns + _lora_count(config, rows, columns))
+
+
+def _recurrent_count(gates: int) -> ParameterRule:
+    """Return the rule that counts kernels and biases of a recurrent layer with `gates` gates."""
+
+    def count_weights(config: LayerConfig, inputs: list[KerasDims]) -> int:
+        units, width = config["units"], _required_size(inputs[0][-1])
+        twice = 2 if gates == 3 and config.get("reset_after", True) else 1  # GRU: a bias for each kernel
+        # kernels: (width, gates * units) and (units, gates * units)
+        return int(gates * (width * units + units * units) + _bias_count(config, twice * gates * units))
+
+    return count_weights
+
+
+def _moving_average_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
+    """Count the moving averages of a batch normalisation."""
+    return 2 * _kept_axes_size(config, inputs[0])
+
+
+def _frozen_kernel_count(count: ParameterRule) -> ParameterRule:
+    """Return the rule that counts the frozen kernel of a layer with LoRA, which trains the two factors instead."""
+
+    def count_frozen(config: LayerConfig, inputs: list[KerasDims]) -> int | None:
+        plain = {**config, "lora_rank": None, "use_bias": False, "bias_axes": None}
+        return count(plain, inputs) if config.get("lora_rank") else 0
+
+    return count_frozen
+
+
+def _non_trainable_inside(config: LayerConfig, inputs: list[KerasDims]) -> int | None:
+    """Count the non-trainable parameters of the layer in a wrapper, once."""
+    inner = config["layer"]
+    kind, settings = inner["class_name"], inner["config"]
+    return non_trainable_count(kind, settings, inputs, parameter_count(kind, settings, inputs))
+
+
+def _non_trainable_both_ways(config: LayerConfig, inputs: list[KerasDims]) -> int | None:
+    once = _non_trainable_inside(config, inputs)
+    return None if once is None else 2 * once
+
+
+def _non_trainable_each_step(config: LayerConfig, inputs: list[KerasDims]) -> int | None:
+    batch, _, *rest = inputs[0]
+    return _non_trainable_inside(config, [(batch, *rest)])
+
+
+def _cell_count(config: LayerConfig, inputs: list[KerasDims]) -> int | None:
+    """Sum the parameters of stacked cells, each of which takes the output of the one before."""
+    total, batch, steps, width = 0, *inputs[0][:2], inputs[0][-1]
+    for kind, settings in recurrent_cells(config):
+        count = parameter_count(kind, settings, [(batch, steps, width)])
+        if count is None:
+            return None
+        total, width = total + count, settings["units"]
+    return total
+
+
+def _recurrent_convolution_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
+    """Count the kernels of input and state for each of the four gates of a recurrent convolution."""
+    batch, _, *rest = inputs[0]
+    places, channels = kernel_size(config, [(batch, *rest)])
+    filters = config["filters"]
+    return int(4 * places * filters * (channels + filters) + _bias_count(config, 4 * filters))
+
+
+def _bidirectional_count(config: LayerConfig, inputs: list[KerasDims]) -> int | None:
+    inner = config["layer"]
+    once = parameter_count(inner["class_name"], inner["config"], inputs)
+    return None if once is None else 2 * once
+
+
+def _each_step_count(config: LayerConfig, inputs: list[KerasDims]) -> int | None:
+    inner = config["layer"]
+    batch, _, *rest = inputs[0]
+    return parameter_count(inner["class_name"], inner["config"], [(batch, *rest)])
+
+
+def _spectral_count(config: LayerConfig, inputs: list[KerasDims]) -> int | None:
+    """Count the parameters of the layer inside, and a vector as long as its kernel is wide."""
+    inner = config["layer"]
+    once = parameter_count(inner["class_name"], inner["config"], inputs)
+    return None if once is None else once + _spectral_vector_size(config)
+
+
+def _spectral_vector_size(config: LayerConfig) -> int:
+    inside_of = config["layer"]["config"]
+    return int(next(inside_of[key] for key in ("filters", "units", "output_dim") if key in inside_of))
+
+
+def _non_trainable_spectral(config: LayerConfig, inputs: list[KerasDims]) -> int | None:
+    once = _non_trainable_inside(config, inputs)
+    return None if once is None else once + _spectral_vector_size(config)
+
+
+def _multi_head_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
+    heads, size = config["num_heads"], config["key_dim"]
+    out = config.get("value_dim") or size
+    query, value = _required_size(inputs[0][-1]), _required_size(inputs[min(1, len(inputs) - 1)][-1])
+    # Query, value, key, in this order; without a key the value is the key.
+    key = _required_size(inputs[min(2, len(inputs) - 1)][-1]) if len(inputs) > 2 else value
+    stated = config.get("output_shape")
+    last = query if stated is None else prod(stated) if isinstance(stated, list | tuple) else stated
+    # Three projections into heads, and one back.
+    kernels = heads * (query * size + key * size + value * out + out * last)
+    return int(kernels + _bias_count(config, heads * (2 * size + out) + last))
+
+
+def _grouped_heads_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
+    """Count projections of the query (and its gate) into all heads, of key and value into fewer, and one back."""
+    size, heads, shared = config["head_dim"], config["num_query_heads"], config["num_key_value_heads"]
+    query, value = _required_size(inputs[0][-1]), _required_size(inputs[min(1, len(inputs) - 1)][-1])
+    key = _required_size(inputs[2][-1]) if len(inputs) > 2 else value
+    of_query = (1 + bool(config.get("use_gate"))) * heads
+    kernels = size * (of_query * query + shared * (key + value) + heads * query)
+    return int(kernels + _bias_count(config, size * (of_query + 2 * shared) + query))
+
+
+def _einsum_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
+    left, _, result = config["equation"].replace("...", "").partition("->")
+    ins, _, weights = left.partition(",")
+    stated = config["output_shape"]
+    stated = [stated] if isinstance(stated, int) else list(stated)
+    # Letters from the right: the dimensions of "..." are on the left.
+    sizes = dict(zip(reversed(ins), reversed(inputs[0]), strict=False))
+    sizes |= {letter: dim for letter, dim in zip(reversed(result), reversed(stated), strict=False) if dim is not None}
+    count = prod(_required_size(sizes.get(letter)) for letter in weights)
+    apart = config.get("bias_axes")
+    return count + (prod(_required_size(sizes.get(letter)) for letter in apart) if apart else 0)
+
+
+def _prelu_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
+    shared = set(config.get("shared_axes") or ())
+    # Axis 0 is the batch.
+    return prod(_required_size(dim) for axis, dim in enumerate(inputs[0]) if axis and axis not in shared)
+
+
+def _layer_scale_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
+    return int(config["projection_dim"])
+
+
+def _attention_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
+    return int(bool(config.get("use_scale"))) + int(config.get("score_mode") == "concat")
+
+
+def _additive_attention_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
+    return _required_size(inputs[0][-1]) if config.get("use_scale", True) else 0
+
+
+PARAMETER_RULES: Mapping[str, ParameterRule] = {
+    "recurrent(4)": _recurrent_count(4),
+    "recurrent(3)": _recurrent_count(3),
+    "recurrent(1)": _recurrent_count(1),
+    "dense": _dense_count,
+    "einsum": _einsum_count,
+    "embedding": _embedding_count,
+    "convolution": _convolution_count,
+    "transposed": _transposed_count,
+    "depthwise": _depthwise_count,
+    "separable": _separable_count,
+    "batch_normalization": _batch_normalization_count,
+    "grouped_heads": _grouped_heads_count,
+    "layer_normalization": _layer_normalization_count,
+    "rms_normalization": _rms_normalization_count,
+    "normalization": _normalization_count,
+    "of_cell": _cell_count,
+    "both_ways": _bidirectional_count,
+    "at_each_step": _each_step_count,
+    "multi_head": _multi_head_count,
+    "prelu": _prelu_count,
+    "layer_scale": _layer_scale_count,
+    "attention": _attention_count,
+    "additive_attention": _additive_attention_count,
+    "spectral": _spectral_count,
+    "convolutional": _recurrent_convolution_count,
+}
+
+# Rules for parameters that are not trained, by the rule that counts all; a class without one trains all of them.
+NON_TRAINABLE_RULES: Mapping[str, ParameterRule] = {
+    "batch_normalization": _moving_average_count,
+    "normalization": _normalization_count,
+    "dense": _frozen_kernel_count(_dense_count),
+    "einsum": _frozen_kernel_count(_einsum_count),
+    "embedding": _frozen_kernel_count(_embedding_count),
+    "convolution": _frozen_kernel_count(_convolution_count),
+    "both_ways": _non_trainable_both_ways,
+    "at_each_step": _non_trainable_each_step,
+    "spectral": _non_trainable_spectral,
+}

@@ -1,0 +1,1 @@
+"""Which groups a picture opens."""

@@ -1,0 +1,439 @@
+"""Alike groups of one level: opening one of them opens all."""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from math import inf
+
+from graphviz_tb.graphs.calls import OpCounter
+from graphviz_tb.limits import MAX_LEVEL_CHILDREN
+from graphviz_tb.model.hierarchy import FOLD_ROW, OP_ROW, SCOPE_ROW, SERIES_ROW, Hierarchy
+from graphviz_tb.model.metagraph import Metagraph
+from graphviz_tb.model.paths import (
+    RowPath,
+    child_path,
+    content_rows,
+    is_stack,
+    last_segment,
+    paths_to_usual_member,
+    sole_stack,
+    usual_member,
+    without_digits,
+)
+from graphviz_tb.open.repeats import ModelRepeats, quiet_rows
+from graphviz_tb.open.weights import WeightRows
+from graphviz_tb.ops.roles import IDENTITY_OPS, INPUT_OPS, NEXT_ELEMENT_OPS, RESULT_OPS
+
+MIN_COMMON_SHARE = 0.5  # share of common children in groups that are alike
+
+
+def _are_alike(hierarchy: Hierarchy, one: int, other: int) -> bool:
+    """Return whether two siblings are equal, are stacks of equal members, or have one kind and one name apart from
+    numbers and half of their children in common."""
+    if hierarchy.kind[one] != hierarchy.kind[other] or hierarchy.kind[one] == OP_ROW:
+        return False
+    if hierarchy.template[one] == hierarchy.template[other]:
+        return True
+    stacks = sole_stack(hierarchy, one), sole_stack(hierarchy, other)
+    if min(stacks) >= 0:
+        templates = hierarchy.template[[usual_member(hierarchy, stack) for stack in stacks]].tolist()
+        if len(set(templates)) == 1:
+            return True
+    if without_digits(hierarchy.display_label(one)) != without_digits(hierarchy.display_label(other)):
+        return False
+    first, second = _child_structures(hierarchy, one), _child_structures(hierarchy, other)
+    names = _child_names(hierarchy, one), _child_names(hierarchy, other)
+    return _have_common_half(first, second) or _have_common_half(*names)
+
+
+def _have_common_half(one: Counter[str], other: Counter[str]) -> bool:
+    """Return whether the larger of two multisets shares half of its elements with the other."""
+    return (one & other).total() >= MIN_COMMON_SHARE * max(one.total(), other.total()) > 0
+
+
+def _child_structures(hierarchy: Hierarchy, row: int) -> Counter[str]:
+    """Count the children of a group by op type or template."""
+    children, graph = hierarchy.children(row).tolist(), hierarchy.graph
+    kinds = (hierarchy.kind[child] == OP_ROW for child in children)
+    return Counter(
+        graph.op_types[graph.op[hierarchy.node[child]]] if op else f"#{hierarchy.template[child]}"
+        for child, op in zip(children, kinds, strict=True)
+    )
+
+
+def _child_names(hierarchy: Hierarchy, row: int) -> Counter[str]:
+    """Count the children of a group by name without digits."""
+    return Counter(without_digits(last_segment(hierarchy.name[child])) for child in hierarchy.children(row).tolist())
+
+
+# Choose the groups that the first picture opens: the path to the model, until its repeats show.
+
+ExpandPath = Callable[[RowPath], Metagraph]
+
+GRAPH_ROOT: RowPath = (0,)
+SAVER = re.compile(r"_traced_(save|restore)")
+MIN_PICTURE_BOXES, MAX_PICTURE_BOXES = 8, 40  # enough to show what the model is, few enough to read at once
+# a layer around a loop that makes more boxes stays closed: its plumbing says little
+MAX_LOOP_LAYER_BOXES = 2 * MIN_PICTURE_BOXES
+MAX_REPEAT_BOXES = 28  # open repeats up to so many boxes; the rest is for their surroundings
+MAX_SHORT_STACK = 4  # repetitions that may be shown next to each other before the ops of single layers
+NEARLY_ALL_SHARE = 0.65  # of the ops of the model
+LARGE_SHARE = 0.3  # of the ops of the model
+# open a member's box too if it is one of so few and has such a share of the ops
+FEW_MEMBER_BOXES, DOMINANT_BOX_SHARE = 2, 0.8
+SECOND_STACK_SHARE = 0.2  # of the ops of the largest stack: open others with so many
+MAX_UNFOLDED_OPS = 16  # a model of so few ops hides no layer in a fold
+DATA_FORWARDING_OPS = INPUT_OPS | NEXT_ELEMENT_OPS | IDENTITY_OPS | RESULT_OPS
+
+
+def first_open_groups(hierarchy: Hierarchy, metagraph: ExpandPath, alone: bool = True) -> list[RowPath]:
+    """Return the groups to open, each after the group around it; `alone`: a stack shows one member instead of a list.
+
+    First open the groups around the repeat that holds most of the model, and one member of it; then other groups with
+    repeats, and these, while there is room; then the largest, until eight boxes show, and large parts of the model
+    until eight boxes belong to it. Equal groups open together or not at all. Groups behind the last weights (losses,
+    measures) wait for those with weights; gradients, updates and savers come last. Marks, stubs and the auxiliary area
+    do not count.
+    """
+    picture = FirstPicture(hierarchy, metagraph, alone)
+    picture.open_towards_repeat()
+    picture.open_main_stack()
+    picture.open_around_repeats()
+    picture.open_other_stacks()
+    picture.open_largest_groups()
+    return picture.open_paths()
+
+
+class FirstPicture:
+    """A first picture under construction: `closed` boxes and `frames` of open groups."""
+
+    def __init__(self, hierarchy: Hierarchy, metagraph: ExpandPath, alone: bool) -> None:
+        self.hierarchy = hierarchy
+        self.metagraph = metagraph
+        self.alone = alone
+        self.unit = False  # whether a member of the largest stack shows
+        self.quiet = quiet_rows(hierarchy)
+        self.ops = OpCounter(hierarchy, self.quiet)
+        self.repeats = ModelRepeats(hierarchy, self.ops, self.quiet)
+        self.weights = WeightRows(hierarchy, self.quiet)
+        self.opened: dict[RowPath, None] = {GRAPH_ROOT: None}
+        self.closed = len(metagraph(GRAPH_ROOT).core_children())
+        self.telling = self.model_box_count(GRAPH_ROOT)
+        self.frames = 0
+        self.loose: set[RowPath] = set()
+        self.judging: set[RowPath] = set()
+
+    def shown_content(self, path: RowPath) -> RowPath:
+        """Return the group whose content shows when `path` is open: itself, or the usual member of a stack."""
+        return self.with_usual_member(path)[-1]
+
+    def with_usual_member(self, path: RowPath) -> list[RowPath]:
+        """Return a group with the groups that open with it: the usual member of a stack."""
+        return [path, *(paths_to_usual_member(self.hierarchy, path) if self.alone else ())]
+
+    def open_paths(self) -> list[RowPath]:
+        """Return the open groups and the members that stacks show, in the order of opening."""
+        found: dict[RowPath, None] = {}
+        for path in self.opened:
+            found.update(dict.fromkeys(self.with_usual_member(path)))
+        return list(found)
+
+    def box_count_with(self, *paths: RowPath) -> int:
+        """Return the number of boxes with more groups open; for very many an upper bound."""
+        boxes = self.closed + self.frames
+        for path in map(self.shown_content, paths):
+            # The group's box is replaced by its content and its frame.
+            children = len(content_rows(self.hierarchy, path))
+            boxes += children if children > MAX_LEVEL_CHILDREN else len(self.metagraph(path).core_children())
+        return boxes
+
+    def model_box_count(self, path: RowPath) -> int:
+        """Return how many boxes of an open group belong to the model and do more than forward data."""
+        level = self.metagraph(self.shown_content(path))
+        # A set is enough: they are only counted.
+        rows = [
+            level.children[child] for child in set(level.core_children()) - self.weights.children_without_weights(level)
+        ]
+        return sum(1 for row in rows if not self.quiet[row] and not self.only_forwards(row))
+
+    def only_forwards(self, row: int) -> bool:
+        """Return whether a row is an op that only forwards data."""
+        graph, node = self.hierarchy.graph, int(self.hierarchy.node[row])
+        return node >= 0 and graph.op_types[graph.op[node]] in DATA_FORWARDING_OPS
+
+    def open_group(self, path: RowPath) -> None:
+        """Open one group."""
+        self.closed += len(self.metagraph(self.shown_content(path)).core_children()) - 1
+        # Its box counted while it was closed.
+        self.telling += self.model_box_count(path) - (path not in self.judging and not self.quiet[path[-1]])
+        self.frames += 1
+        self.opened[path] = None
+
+    def openable_below(self, path: RowPath) -> Iterator[RowPath]:
+        """Yield the groups in the main area of an open group that can be opened.
+
+        Adds those off the main flow to `loose`, and those behind the last weights to `judging`.
+        """
+        content = self.shown_content(path)
+        level = self.metagraph(content)
+        # On a level with data edges, children without any are off the main flow.
+        joined = {end for edge in level.edges if edge.tensors for end in (edge.source, edge.target)}
+        joined |= {bridge.child for bridge in level.bridges if bridge.tensors}
+        away = level.mask.extracted_children
+        # Everything in a judging group judges.
+        behind = (
+            set(range(len(level.children))) if path in self.judging else self.weights.children_without_weights(level)
+        )
+        for position, row in enumerate(level.children):
+            child = child_path(self.hierarchy, content, row)
+            if position not in away and opens_without_recursion(self.hierarchy, child, path[-1]):
+                if joined and position not in joined:
+                    self.loose.add(child)
+                if position in behind:
+                    self.judging.add(child)
+                yield child
+
+    def open_towards_repeat(self) -> None:
+        """Open the groups around the repeat that holds most of the model."""
+        path = GRAPH_ROOT
+        while True:
+            ways = [child for child in self.openable_below(path) if child not in self.loose]
+            widest = max(ways, key=lambda child: self.repeats.largest_repeat(child[-1]), default=None)
+            if (
+                widest is None
+                or not self.hides_repeat(widest)
+                or self.box_count_with(widest) - self.frames > MAX_PICTURE_BOXES + 1  # without frames
+            ):
+                return
+            self.open_group(widest)
+            path = widest
+
+    def hides_repeat(self, path: RowPath) -> bool:
+        """Return whether a group contains a larger repeat than it is, or is drawn as."""
+        return self.repeats.holds_larger_repeat(path[-1]) and not (
+            self.alone and sole_stack(self.hierarchy, path[-1]) >= 0
+        )
+
+    def open_main_stack(self) -> None:
+        """Open the largest visible stack if it is a large part of the model, and the dominant box in its member."""
+        stacks = [path for path in self.closed_stacks() if self.is_large_part(path)]
+        if not stacks:
+            return
+        path = max(stacks, key=lambda path: self.repeats.largest_repeat(path[-1]))
+        limit = MAX_PICTURE_BOXES if self.alone else MAX_REPEAT_BOXES
+        while self.box_count_with(path) - self.frames <= limit:
+            self.open_group(path)
+            self.unit = True
+            if not self.alone:
+                path = paths_to_usual_member(self.hierarchy, path)[-1]
+                if self.box_count_with(path) <= MAX_REPEAT_BOXES:
+                    self.open_group(path)
+                return
+            content = self.shown_content(path)
+            inside = max(self.openable_below(path), key=lambda child: self.op_count(child[-1]), default=None)
+            if inside is None or len(self.metagraph(content).core_children()) > FEW_MEMBER_BOXES:
+                return
+            if self.op_count(inside[-1]) < DOMINANT_BOX_SHARE * self.op_count(content[-1]):
+                return
+            path = inside
+
+    def closed_stacks(self) -> list[RowPath]:
+        """Return the closed visible stacks of the model whose members are more than one layer."""
+        return [
+            child
+            for path in list(self.opened)
+            for child in self.openable_below(path)
+            if child not in self.opened and self.is_model_stack(child)
+        ]
+
+    def is_model_stack(self, path: RowPath) -> bool:
+        """Return whether a group is drawn as a stack of the model whose members are more than one layer."""
+        stack = sole_stack(self.hierarchy, path[-1]) if self.alone else path[-1]
+        if stack not in self.repeats.at or not is_stack(self.hierarchy, stack) or path in self.loose:
+            return False
+        return not self.is_single_layer(usual_member(self.hierarchy, stack))
+
+    def open_other_stacks(self) -> None:
+        """Open other stacks that are not small next to the largest, equal ones all or none, while there is room."""
+        if not self.alone:
+            return
+        open_ones = [path[-1] for path in self.opened if sole_stack(self.hierarchy, path[-1]) >= 0]
+        if not open_ones:
+            return
+        largest = max(self.repeats.largest_repeat(row) for row in open_ones)
+        left = [
+            path
+            for path in self.closed_stacks()
+            if self.repeats.largest_repeat(path[-1]) >= SECOND_STACK_SHARE * largest
+        ]
+        left.sort(key=lambda path: (-self.repeats.largest_repeat(path[-1]), path))
+        while left:
+            path = left[0]
+            alike_ones = [other for other in left if other == path or _are_alike(self.hierarchy, path[-1], other[-1])]
+            left = [other for other in left if other not in alike_ones]
+            if self.box_count_with(*alike_ones) <= MAX_REPEAT_BOXES:
+                for other in alike_ones:
+                    self.open_group(other)
+
+    def hides_large_repeat(self, path: RowPath) -> bool:
+        """Return whether a group hides a repeat that is not small next to the largest of the model."""
+        return self.repeats.holds_notable_repeat(path[-1]) and self.hides_repeat(path)
+
+    def alike_siblings(self, path: RowPath) -> list[RowPath]:
+        """Return a group and those of its level that are alike and closed."""
+        hierarchy, row = self.hierarchy, path[-1]
+        level = hierarchy.children(int(hierarchy.parent[row])).tolist() if hierarchy.parent[row] >= 0 else [row]
+        others = [(*path[:-1], other) for other in level if other != row and _are_alike(hierarchy, row, other)]
+        return [path, *(other for other in others if other not in self.opened)]
+
+    def open_around_repeats(self) -> None:
+        """Open other groups around repeats, those with most ops first, while there is room."""
+        queue = [self.queue_entry(child) for path in list(self.opened) for child in self.openable_below(path)]
+        heapq.heapify(queue)
+        while queue:
+            *_, path = heapq.heappop(queue)
+            if path in self.opened or path in self.loose or not self.hides_large_repeat(path):
+                continue
+            likes = [one for one in self.alike_siblings(path) if one not in self.loose and self.hides_large_repeat(one)]
+            if self.box_count_with(*likes) > MAX_REPEAT_BOXES:
+                continue
+            for one in likes:
+                self.open_group(one)
+                for child in self.openable_below(one):
+                    heapq.heappush(queue, self.queue_entry(child))
+
+    def open_largest_groups(self) -> None:
+        """Open the largest groups until enough boxes show, and the dominant group of an opened call."""
+        queue = [
+            self.queue_entry(child)
+            for path in list(self.opened)
+            for child in self.openable_below(path)
+            if child not in self.opened
+        ]
+        heapq.heapify(queue)
+        while queue and (queue[0][-1] in self.opened or self.should_open(queue[0][-1])):
+            *_, path = heapq.heappop(queue)
+            if path in self.opened:
+                continue
+            likes = self.alike_siblings(path)
+            if self.box_count_with(*likes) > MAX_PICTURE_BOXES:
+                likes = [path] if self.closed < MIN_PICTURE_BOXES else []
+            if self.box_count_with(*likes) > MAX_PICTURE_BOXES and self.closed + self.frames > 1:
+                continue
+            for one in likes:
+                self.open_group(one)
+                for child in self.openable_below(one):
+                    heapq.heappush(queue, self.queue_entry(child))
+
+    def should_open(self, path: RowPath) -> bool:
+        """Return whether to open the largest group left: if there are few boxes, or few of the model and the group is a
+        large part of it and no layer of ops alone."""
+        row = path[-1]
+        if self.is_wrapped(path) or self.is_main_call(path):
+            return True
+        if self.unit and (self.is_layer(row) or self.is_single_layer(row)):
+            return False  # the repeat shows the model; ops of a layer add little
+        if self.closed < MIN_PICTURE_BOXES:
+            return (
+                self.box_count_with(path) <= MAX_LOOP_LAYER_BOXES
+                or not self.is_recurrent_layer(row)
+                or self.weights.layer_count(0) <= 1
+            )
+        if self.hierarchy.kind[row] == FOLD_ROW and self.hierarchy.op_count(0) <= MAX_UNFOLDED_OPS:
+            return not self.is_off_flow(path)
+        if (
+            self.telling >= MIN_PICTURE_BOXES
+            or self.is_off_flow(path)
+            or path in self.judging
+            or self.is_long_stack(row)
+        ):
+            return False
+        if not self.is_large_part(path) or self.is_single_layer(row):
+            return False
+        return self.has_groups(row) and self.weights.holds_weight(row) == self.weights.holds_weight(0)
+
+    def has_groups(self, row: int) -> bool:
+        """Return whether a group contains more than ops."""
+        return any(self.hierarchy.can_open(child) for child in self.hierarchy.children(row).tolist())
+
+    def is_single_layer(self, row: int) -> bool:
+        """Return whether a scope is no more than one layer, such as a cell with its plumbing."""
+        inside = self.weights.layer_count(row)
+        if self.hierarchy.kind[row] != SCOPE_ROW or inside > 1:
+            return False
+        return inside == 1 or row in self.weights.layers
+
+    def is_recurrent_layer(self, row: int) -> bool:
+        """Return whether a scope is one layer that runs in a loop."""
+        return self.is_single_layer(row) and any(
+            child in self.hierarchy.calls for child in content_rows(self.hierarchy, (row,))
+        )
+
+    def is_main_call(self, path: RowPath) -> bool:
+        """Return whether a call in no scope holds nearly all of the model; the rest counts its steps."""
+        row = path[-1]
+        calls = row in self.hierarchy.calls and self.hierarchy.parent[row] == 0 and not self.is_off_flow(path)
+        return bool(calls) and self.op_count(row) > NEARLY_ALL_SHARE * self.op_count(0)
+
+    def is_off_flow(self, path: RowPath) -> bool:
+        """Return whether a group is not part of the model, or not part of the flow around it."""
+        return bool(self.quiet[path[-1]]) or path in self.loose
+
+    def is_large_part(self, path: RowPath) -> bool:
+        """Return whether a group holds a large part of the model."""
+        return self.op_count(path[-1]) > LARGE_SHARE * self.op_count(0)
+
+    def op_count(self, row: int) -> float:
+        """Return how many ops a row holds, through calls."""
+        ops = self.ops(row)
+        return inf if ops is None else ops
+
+    def queue_entry(self, path: RowPath) -> tuple[float, float, RowPath]:
+        """Return the sort key of a group.
+
+        Order: other groups, long stacks that are large, layers and other long stacks, judging groups, groups outside of
+        the model; among equals the one with most ops first, stacks last.
+        """
+        row = path[-1]
+        if self.is_off_flow(path) or _is_saver_call(self.hierarchy, row):
+            return inf, inf, path
+        # Stacks come after other groups.
+        count = min(self.op_count(row), 1) if self.hierarchy.kind[row] == SERIES_ROW else self.op_count(row)
+        if path in self.judging:
+            return 3, -count, path
+        if self.is_long_stack(row):
+            return 1 if self.is_large_part(path) else 2, -count, path
+        return 2 if self.is_layer(row) or self.is_single_layer(row) else 0, -count, path
+
+    def is_long_stack(self, row: int) -> bool:
+        """Return whether a group is a stack of more members than may be shown before other groups."""
+        return bool(self.hierarchy.kind[row] == SERIES_ROW) and len(self.hierarchy.children(row)) > MAX_SHORT_STACK
+
+    def is_layer(self, row: int) -> bool:
+        """Return whether a group is a layer: its own ops use weights, or, in a model with such groups, nothing in it
+        does."""
+        return row in self.weights.layers or bool(self.weights.layers and not self.weights.holds_weight(row))
+
+    def is_wrapped(self, path: RowPath) -> bool:
+        """Return whether a group inside a call is most of it: the call only wraps it."""
+        if len(path) < 2 or self.repeats.largest_repeat(path[-1]):
+            return False
+        return 2 * self.op_count(path[-1]) > self.op_count(path[-2])
+
+
+def opens_without_recursion(hierarchy: Hierarchy, path: RowPath, around: int) -> bool:
+    """Return whether a child opens without showing a function inside itself. `around` is the row of its group."""
+    row = path[-1]
+    if row not in hierarchy.calls:
+        return bool(hierarchy.kind[row] != OP_ROW)
+    bodies = {body for _, body in hierarchy.calls[row]}
+    on_path = {body for call in path[:-1] for _, body in hierarchy.calls[call]}
+    return not bodies & on_path
+
+
+def _is_saver_call(hierarchy: Hierarchy, row: int) -> bool:
+    """Return whether a call writes or reads the variables of a saved model: large, and not what the model is about."""
+    return any(SAVER.search(hierarchy.name[body]) for _, body in hierarchy.calls.get(row, ()))

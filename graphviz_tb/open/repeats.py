@@ -1,0 +1,245 @@
+"""Layers that are repeated for each step of a sequence: a cell or a layer written out many times."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+
+import numpy as np
+
+from graphviz_tb.graphs.calls import OpCounter
+from graphviz_tb.graphs.rows import count_ops_below, training_rows
+from graphviz_tb.graphs.traversal import reachable_mask
+from graphviz_tb.limits import MAX_VISITED_WEIGHTS
+from graphviz_tb.model.columns import Bools, Longs, sorted_value_range
+from graphviz_tb.model.graph import WEIGHT_MARK, Graph
+from graphviz_tb.model.hierarchy import SCOPE_ROW, SERIES_ROW, STACK_KINDS, TRAINING_ORIGIN, Hierarchy
+from graphviz_tb.ops.roles import Role, has_role
+
+MAX_STEP_USES = 2  # a variable used more often belongs to all steps
+
+
+def _unrolled_layers(hierarchy: Hierarchy, stacks: Iterable[int]) -> set[int]:
+    """Return the stacks that repeat one layer: they are in a scope and use equal weights repeatedly.
+
+    Stacks with scopes inside may be layers that share their weights. They repeat one layer if no repetition feeds
+    another, and if a loop in the scope runs with equal weights.
+    """
+    inside = [row for row in stacks if _is_in_scope(hierarchy, row)]
+    if not inside:
+        return set()
+    used, loops = WeightUses(hierarchy), _loop_calls_by_group(hierarchy)
+    return {
+        row
+        for row in inside
+        if _reuses_weights(hierarchy, row, used)
+        or _runs_in_loop(hierarchy, row, loops.get(_group_around_stack(hierarchy, row), ()), used)
+    }
+
+
+def _reuses_weights(hierarchy: Hierarchy, row: int, used: WeightUses) -> bool:
+    """Return whether a stack uses its weights more often than twice."""
+    if _has_scopes(hierarchy, row) and _feeds_other_member(hierarchy, row):
+        return False
+    weights = used.used_between(row, int(hierarchy.end[row]))
+    return len(weights) > MAX_STEP_USES * len(set(weights))
+
+
+def _runs_in_loop(hierarchy: Hierarchy, row: int, loops: Collection[int], used: WeightUses) -> bool:
+    """Return whether one of the loops runs with all weights of a stack."""
+    if not loops:
+        return False
+    weights = set(used.used_between(row, int(hierarchy.end[row])))
+    return bool(weights) and any(weights.issubset(used.used_between(loop, loop + 1)) for loop in loops)
+
+
+class WeightUses:
+    """The variables used as weights, by the rows of their users."""
+
+    def __init__(self, hierarchy: Hierarchy) -> None:
+        self.graph = hierarchy.graph
+        beside = self.graph.beside
+        pairs = np.flatnonzero(self.graph.mark[beside.mark] == WEIGHT_MARK)
+        hosts = hierarchy.row_of_node[beside.host[pairs]]
+        # Sorted by row: the marks of a group are one slice.
+        order = np.argsort(hosts, kind="stable")
+        self.hosts, self.marks = hosts[order], beside.mark[pairs[order]]
+
+    def used_between(self, row: int, end: int) -> list[str]:
+        """Return the variables used by rows `row … end-1`, with repetitions."""
+        start, stop = sorted_value_range(self.hosts, row, end)
+        marks = self.marks[start : min(stop, start + MAX_VISITED_WEIGHTS)].tolist()
+        return [self.graph.meaning.weights[mark].variable for mark in marks]
+
+
+def _is_in_scope(hierarchy: Hierarchy, row: int) -> bool:
+    """Return whether a stack is in a scope."""
+    scope = _group_around_stack(hierarchy, row)
+    return scope > 0 and hierarchy.kind[scope] == SCOPE_ROW
+
+
+def _group_around_stack(hierarchy: Hierarchy, row: int) -> int:
+    """Return the innermost group around a stack that is not a stack; 0 if there is none."""
+    group = int(hierarchy.parent[row])
+    while group > 0 and hierarchy.kind[group] in STACK_KINDS:
+        group = int(hierarchy.parent[group])
+    return max(group, 0)
+
+
+def _has_scopes(hierarchy: Hierarchy, row: int) -> bool:
+    """Return whether a stack has more than ops inside."""
+    return bool((hierarchy.kind[row : hierarchy.end[row]] == SCOPE_ROW).any())
+
+
+def _feeds_other_member(hierarchy: Hierarchy, row: int) -> bool:
+    """Return whether data flows from one repetition to another."""
+    owned = hierarchy.owned_edges(row)
+    return bool((~hierarchy.graph.control[owned]).any())
+
+
+def _loop_calls_by_group(hierarchy: Hierarchy) -> dict[int, list[int]]:
+    """Return the loops of a file by the group around each."""
+    filed: dict[int, list[int]] = {}
+    for call in sorted(hierarchy.calls):
+        if {attr for attr, _ in hierarchy.calls[call]} == {"cond", "body"}:
+            filed.setdefault(_group_around_stack(hierarchy, call), []).append(call)
+    return filed
+
+
+# The repeats of a model, and the rows outside of the model: gradients, updates, initialisers, savers.
+
+MIN_REPEAT_OPS = 3  # of one repetition
+FEW_REPETITIONS = 3  # repetitions: if they contain a longer repeat, that one counts instead
+MIN_LOOPED_SHARE = 0.25  # of the model's ops, for repeats in the body of a loop: less is one layer of several (an RNN)
+SMALL_REPEAT_SHARE = 0.05  # of the largest repeat: smaller ones are details
+STORING_SHARE = 0.25  # of a group's ops that write, save or restore variables, for an initialiser or a saver
+
+
+def quiet_rows(hierarchy: Hierarchy) -> Bools:
+    """Mark the rows outside of the model: gradients, updates, savers, conditions of loops, all rows in them, and
+    functions that only these call."""
+    training, forward = training_rows(hierarchy)
+    stored = _storing_rows(hierarchy) & (forward == 0)
+    if stored.any():
+        stored &= count_ops_below(hierarchy, _answering_ops(hierarchy.graph)) == 0
+    chosen = training | (hierarchy.how == TRAINING_ORIGIN) | stored
+    chosen[0] = False
+    chosen[[loop["cond"] for loop in loop_functions(hierarchy)]] = True
+    quiet = _rows_within(hierarchy, np.flatnonzero(chosen))
+    # By function, the remaining calls in the model: at 0 the function, and its callees, are outside too.
+    callers = Counter(body for bodies in hierarchy.calls.values() for body in {body for _, body in bodies})
+    calls = sorted(hierarchy.calls)
+    todo = [call for call in calls if quiet[call]]
+    while todo:
+        for body in {body for _, body in hierarchy.calls[todo.pop()]}:
+            callers[body] -= 1
+            if not callers[body] and not quiet[body]:
+                held = calls[bisect_left(calls, body) : bisect_left(calls, int(hierarchy.end[body]))]
+                todo += [call for call in held if not quiet[call]]
+                quiet[body : hierarchy.end[body]] = True
+    return quiet
+
+
+def _rows_within(hierarchy: Hierarchy, heads: Longs) -> Bools:
+    """Mark the rows that are one of `heads` or inside one."""
+    # +1 where a head begins, -1 behind its end: the running sum counts the heads around each row.
+    change = np.zeros(len(hierarchy) + 1, np.int64)
+    np.add.at(change, heads, 1)
+    np.add.at(change, hierarchy.end[heads], -1)
+    inner: Bools = np.cumsum(change[:-1]) > 0
+    return inner
+
+
+def _storing_rows(hierarchy: Hierarchy) -> Bools:
+    """Mark the rows of which a large share writes, saves or restores variables."""
+    ops = hierarchy.op_prefix_sum
+    stored = count_ops_below(hierarchy, hierarchy.graph.meaning.stores)
+    mostly_stored: Bools = stored > STORING_SHARE * (ops[hierarchy.end] - ops[:-1])
+    return mostly_stored
+
+
+def _answering_ops(graph: Graph) -> Bools:
+    """Mark the ops between inputs and results that store nothing: a layer that contains its initialisers is a layer."""
+    data = ~graph.control
+    source, target = graph.source[data], graph.target[data]
+    given = graph.nodes_of_types(lambda op: has_role(op, Role.INPUT, Role.NEXT_ELEMENT))
+    from_inputs: Bools = reachable_mask(given, source, target) & ~given
+    return from_inputs & ~reachable_mask(graph.meaning.stores, target, source)
+
+
+def _loop_body_rows(hierarchy: Hierarchy) -> Bools:
+    """Mark the rows in the body of a loop."""
+    repeated = np.zeros(len(hierarchy), bool)
+    for loop in loop_functions(hierarchy):
+        for function in loop.values():
+            repeated[function : hierarchy.end[function]] = True
+    return repeated
+
+
+def loop_functions(hierarchy: Hierarchy) -> Iterator[dict[str, int]]:
+    """Yield the functions of each loop by attribute: `cond` and `body`."""
+    for bodies in hierarchy.calls.values():
+        if {attr for attr, _ in bodies} == {"cond", "body"}:
+            yield dict(bodies)
+
+
+class ModelRepeats:
+    """By row, the number of ops of the largest repeat of the model below it, through calls."""
+
+    def __init__(self, hierarchy: Hierarchy, ops: OpCounter, quiet: Bools) -> None:
+        self.hierarchy = hierarchy
+        self.quiet = quiet
+        self.found: dict[int, int] = {}
+        self.at = {row: hierarchy.op_count(row) for row in self._model_series()}
+        looped, model = _loop_body_rows(hierarchy), ops(0) or 0
+        # Only these are entered in `found`.
+        self.at = {row: count for row, count in self.at.items() if count >= MIN_LOOPED_SHARE * model or not looped[row]}
+        for row, count in self.at.items():
+            self._record_repeat(row, count)
+        calls = sorted(hierarchy.calls)
+        for function in [*ops.memo, 0]:  # callees first
+            for call in calls[bisect_left(calls, function) : bisect_left(calls, int(hierarchy.end[function]))]:
+                self._record_repeat(call, max(self.found.get(body, 0) for _, body in hierarchy.calls[call]))
+
+    def largest_repeat(self, row: int) -> int:
+        """Return the ops of the largest repeat that `row` holds, or is."""
+        return self.found.get(row, 0)
+
+    def holds_larger_repeat(self, row: int) -> bool:
+        """Return whether there is a larger repeat inside `row` than it is itself."""
+        return self.largest_repeat(row) > 0 and row not in self.at
+
+    def holds_notable_repeat(self, row: int) -> bool:
+        """Return whether a group hides a repeat that is not small next to the largest of the model."""
+        return self.holds_larger_repeat(row) and self.largest_repeat(row) >= SMALL_REPEAT_SHARE * max(self.at.values())
+
+    def _record_repeat(self, row: int, count: int) -> None:
+        # Stop at a larger repeat: all groups around it have recorded that one.
+        while row >= 0 and count > self.found.get(row, 0):
+            self.found[row] = count
+            row = int(self.hierarchy.parent[row])
+
+    def _model_series(self) -> list[int]:
+        """Return the repeats of the model, except for short ones that hold longer ones, and those of one layer's
+        ops."""
+        hierarchy = self.hierarchy
+        count = np.diff(hierarchy.child_start)
+        rows = [
+            row
+            for row in np.flatnonzero(hierarchy.kind == SERIES_ROW).tolist()
+            if hierarchy.op_count(row) >= MIN_REPEAT_OPS * count[row] and not self.quiet[row]
+        ]
+        longer: set[int] = set()
+        for row in rows:
+            around = int(hierarchy.parent[row])
+            while around >= 0:
+                if (
+                    hierarchy.kind[around] == SERIES_ROW
+                    and count[around] <= FEW_REPETITIONS
+                    and count[row] > count[around]
+                ):
+                    longer.add(around)
+                around = int(hierarchy.parent[around])
+        longer |= _unrolled_layers(hierarchy, rows)
+        return [row for row in rows if row not in longer]

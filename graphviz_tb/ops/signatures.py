@@ -1,0 +1,191 @@
+"""Named inputs of ops: weights, sizes, seeds, settings."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from graphviz_tb.ops.roles import Role, has_role
+from graphviz_tb.ops.table import op_row
+
+SIZE_INPUT = "size"
+CAPTURED_INPUT = "captured"
+SEED_INPUT = "seed"
+SETTING_PREFIX = "="  # prefix of the name of an input that is a setting of the op
+TAG_INPUT, MEASURED_INPUT = "tag", "measured"  # of summaries
+
+
+@cache
+def input_names(op: str) -> Mapping[int, str]:
+    """Return the names of an op's inputs, by position.
+
+    >>> dict(input_names("Conv2DBackpropInput")), dict(input_names("Relu"))
+    ({1: 'kernel'}, {})
+    """
+    line = op_row(op)
+    pairs = (text.partition(":") for text in line.inputs.split(",")) if line is not None and line.inputs else ()
+    return MappingProxyType({int(slot): name for slot, _, name in pairs})
+
+
+@cache
+def weight_input_names(op: str) -> Mapping[int, str]:
+    """Return the names of an op's weights, by position of the input. A constant that arrives at such an input is a
+    weight, through any number of identities, casts and dequantizations; a variable is one at any input.
+
+    >>> dict(weight_input_names("BiasAdd")), dict(weight_input_names("Reshape"))
+    ({1: 'bias'}, {})
+    """
+    return MappingProxyType(
+        {
+            slot: name
+            for slot, name in input_names(op).items()
+            if name not in (SIZE_INPUT, CAPTURED_INPUT, SEED_INPUT, TAG_INPUT, MEASURED_INPUT)
+            and not name.startswith(SETTING_PREFIX)
+        }
+    )
+
+
+def setting_input_name(op: str, slot: int) -> str:
+    """Return the name of an input that is a setting of the op; "" for any other input.
+
+    >>> setting_input_name("aten::softmax", 1), setting_input_name("aten::softmax", 0)
+    ('dim', '')
+    """
+    name = input_names(op).get(slot, "")
+    return name.removeprefix(SETTING_PREFIX) if name.startswith(SETTING_PREFIX) else ""
+
+
+def summary_input_slots(op: str) -> tuple[int, int] | None:
+    """Return the inputs of a summary that are its tag and its value; None for an op without these.
+
+    >>> (
+    ...     summary_input_slots("HistogramSummary"),
+    ...     summary_input_slots("WriteSummary"),
+    ...     summary_input_slots("MergeSummary"),
+    ... )
+    ((0, 1), (3, 2), None)
+    """
+    slots = {name: slot for slot, name in input_names(op).items()}
+    return (slots[TAG_INPUT], slots[MEASURED_INPUT]) if TAG_INPUT in slots else None
+
+
+def is_size_input(op: str, slot: int) -> bool:
+    """Return whether an input is a size, which changes with the sizes of earlier layers.
+
+    >>> is_size_input("Reshape", 1), is_size_input("Reshape", 0)
+    (True, False)
+    """
+    return input_names(op).get(slot) == SIZE_INPUT
+
+
+def is_seed_input(op: str, slot: int) -> bool:
+    """Return whether an input is a random seed, or a key made of one.
+
+    >>> is_seed_input("StatelessRandomUniform", 1), is_seed_input("StatelessIf", 1)
+    (True, False)
+    """
+    return input_names(op).get(slot) == SEED_INPUT
+
+
+def first_captured_input(op: str) -> int:
+    """Return the first input of a dataset op that its functions capture; by default the one after the input dataset.
+
+    >>> first_captured_input("GeneratorDataset"), first_captured_input("MapDataset")
+    (0, 1)
+    """
+    return next((slot for slot, name in input_names(op).items() if name == CAPTURED_INPUT), 1)
+
+
+# Outputs of ops: names, dtypes and counts; and defaults of attributes.
+
+SHAPE_ATTRIBUTE_PATTERN = re.compile(r"(?:attr|tensor)\((\w+)\)")
+OUTPUT_SHAPES_SIGNATURE = "attrs(output_shapes)"
+
+
+class OutputDef(NamedTuple):
+    """One output, or a list of them.
+
+    `dtype` is fixed, or else that of the attribute `attr`; `counted_by` is the attribute with the length of a list of
+    one dtype; if `several`, `attr` is a list of dtypes, one for each element.
+    """
+
+    name: str
+    dtype: str = ""
+    attr: str = ""
+    counted_by: str = ""
+    several: bool = False
+
+
+class OpDef(NamedTuple):
+    """The outputs of an op in order, and the defaults of its attributes."""
+
+    outputs: tuple[OutputDef, ...]
+    defaults: Mapping[str, Any]
+
+
+@cache
+def op_def(op: str) -> OpDef | None:
+    """Return the definition of an op; None if TensorFlow 2.21 has no op of that name.
+
+    >>> [output.name for output in op_def("Unique").outputs]
+    ['y', 'idx']
+    >>> op_def("MatMul").defaults["transpose_a"], op_def("MyOp"), op_def("prim::Constant")
+    (False, None, None)
+    """
+    line = op_row(op)
+    if line is None or line.outputs == "?":
+        return None
+    return OpDef(
+        tuple(_parse_output(text) for text in line.outputs.split()),
+        MappingProxyType(json.loads(line.defaults) if line.defaults else {}),
+    )
+
+
+def gives_bool(op: str) -> bool:
+    """Return whether an op has a boolean output for any inputs."""
+    known = op_def(op)
+    return known is not None and any(output.dtype == "bool" for output in known.outputs)
+
+
+def shape_attribute(op: str) -> str:
+    """Return the attribute with the shape of an op's only output, or with the output itself; "" for none.
+
+    >>> shape_attribute("Placeholder"), shape_attribute("Const"), shape_attribute("Relu")
+    ('shape', 'value', '')
+    """
+    line = op_row(op)
+    match = SHAPE_ATTRIBUTE_PATTERN.fullmatch(line.shape) if line is not None else None
+    return match[1] if match is not None else ""
+
+
+def lists_shapes(op: str) -> bool:
+    """Return whether `output_shapes` lists the shapes of an op's outputs; that of a dataset lists those of elements.
+
+    >>> lists_shapes("IteratorGetNext"), lists_shapes("While"), lists_shapes("MapDataset")
+    (True, True, False)
+    """
+    line = op_row(op)
+    return has_role(op, Role.LOOP, Role.BRANCH) or (line is not None and line.shape == OUTPUT_SHAPES_SIGNATURE)
+
+
+def _parse_output(text: str) -> OutputDef:
+    """Parse one output of the table.
+
+    >>> (
+    ...     _parse_output("output:$T*num_split").counted_by,
+    ...     _parse_output("idx:int32").dtype,
+    ...     _parse_output("y:*Tout").several,
+    ... )
+    ('num_split', 'int32', True)
+    """
+    name, _, dtype = text.partition(":")
+    if dtype.startswith("*"):
+        return OutputDef(name, attr=dtype[1:], several=True)
+    dtype, _, count = dtype.partition("*")
+    if dtype.startswith("$"):
+        return OutputDef(name, attr=dtype[1:], counted_by=count)
+    return OutputDef(name, dtype, counted_by=count)

@@ -1,0 +1,207 @@
+"""Write files whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from graphviz_tb.errors import CannotWrite, RequestError, require_type
+
+STANDARD_DESCRIPTORS = {"stdout": 1, "stderr": 2}
+# open files of this process on Linux
+DESCRIPTOR_PATH = re.compile(r"(?:/dev|/proc/self)/fd/([0-9]{1,9})|/dev/(stdout|stderr)")
+
+
+def write_output(target: str | os.PathLike[str], data: bytes) -> None:
+    """Write `data` to `target` ("-": standard output), through a temporary file next to it.
+
+    Raises `CannotWrite`; then the target is as it was.
+    """
+    write_outputs([(target, data)])
+
+
+def write_outputs(outputs: Iterable[tuple[str | os.PathLike[str], bytes]]) -> None:
+    """Write all outputs or none: files are moved into place together, once everything else is written.
+
+    Raises `CannotWrite`; then every file is as before. Bytes sent to a pipe, a device or standard output cannot be
+    taken back.
+    """
+    with ExitStack() as drafts:
+        streams: list[tuple[Path | None, bytes]] = []
+        ready: list[tuple[Path, Path]] = []
+        for target, data in outputs:
+            path = None if str(target) == "-" else _resolve_target(Path(target))
+            if path is None or _is_stream_path(path):
+                streams.append((path, data))
+            else:
+                check_outputs_writable([str(path)])
+                ready.append((_write_draft(path, data, drafts), path))
+        # Streams first: writing to one may fail, renaming a finished draft hardly can.
+        for stream, data in streams:
+            _write_to_stream(stream, data)
+        for temporary, path in ready:
+            with convert_file_errors(path):
+                temporary.replace(path)
+
+
+def _resolve_target(target: Path) -> Path:
+    """Return the path to write; a link stays a link."""
+    if _is_stream_path(target):
+        return target  # the link `/dev/stdout` leads to a pipe, which has no path
+    with convert_file_errors(target):
+        return Path(os.path.realpath(target))  # needs a current folder, which may be gone
+
+
+def _is_stream_path(path: Path) -> bool:
+    """Return whether the path is a pipe, a device or a file that this process has open: nothing to replace."""
+    if _descriptor_of_path(path) is not None:
+        return True
+    with convert_file_errors(path), suppress(FileNotFoundError, NotADirectoryError):
+        mode = path.stat().st_mode
+        return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+    return False
+
+
+def _descriptor_of_path(path: Path) -> int | None:
+    """Return the file descriptor that a path names (`/dev/stdout` may be a regular file), else None.
+
+    >>> (
+    ...     _descriptor_of_path(Path("/dev/stdout")),
+    ...     _descriptor_of_path(Path("/dev/fd/7")),
+    ...     _descriptor_of_path(Path("graph.svg")),
+    ... )
+    (1, 7, None)
+    """
+    match = DESCRIPTOR_PATH.fullmatch(path.as_posix())
+    return None if match is None else int(match[1]) if match[1] else STANDARD_DESCRIPTORS[match[2]]
+
+
+def _write_to_stream(path: Path | None, data: bytes) -> None:
+    """Write to a stream (None: standard output)."""
+    number = None if path is None else _descriptor_of_path(path)
+    if path is None or number == STANDARD_DESCRIPTORS["stdout"]:
+        _write_standard_output(data)
+        return
+    with convert_file_errors(path):
+        if number is None:
+            path.write_bytes(data)
+        else:  # append: opening the file by name would truncate it
+            with os.fdopen(os.dup(number), "wb") as stream:
+                stream.write(data)
+
+
+def _write_standard_output(data: bytes) -> None:
+    """Write all bytes to standard output; unbuffered (`python -u`), a single call may write only a part."""
+    stream = getattr(sys.stdout, "buffer", None)
+    if stream is None:
+        raise CannotWrite("cannot write standard output: it takes no bytes", hint="name a file")
+    left = memoryview(data)
+    while left:
+        written = stream.write(left)
+        if written is None:  # the stream is non-blocking and would have to wait
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        left = left[written:]
+    stream.flush()
+
+
+def _write_draft(path: Path, data: bytes, drafts: ExitStack) -> Path:
+    """Write a temporary file next to `path`, with its permissions. `drafts` removes it unless it was moved."""
+    # Hidden; 40 letters take 160 bytes at most, and file systems take names of 255.
+    with (
+        convert_file_errors(path),
+        tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name[:40]}.", delete=False) as file,
+    ):
+        temporary = Path(file.name)
+        drafts.callback(temporary.unlink, missing_ok=True)
+        file.write(data)
+        # Buffered bytes are written here, so a full disk shows now at the latest.
+        file.close()
+        # `NamedTemporaryFile` makes the file readable by its owner only.
+        temporary.chmod(_output_permissions(path))
+        return temporary
+
+
+@contextmanager
+def convert_file_errors(path: Path) -> Iterator[None]:
+    """Convert system errors in a block to `CannotWrite`."""
+    try:
+        yield
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        raise _cannot_write_error(path, error) from error
+
+
+def _cannot_write_error(path: Path, error: OSError | ValueError) -> CannotWrite:
+    """Convert a system error to `CannotWrite`."""
+    reason = (isinstance(error, OSError) and error.strerror) or str(error)
+    return CannotWrite(f"cannot write {str(path)!r}: {reason}", hint="choose another place with -o")
+
+
+def check_outputs_writable(targets: Iterable[str]) -> None:
+    """Raise before any work is done if an output cannot be written, or standard output is given twice."""
+    targets = list(targets)
+    if targets.count("-") > 1:
+        raise RequestError("standard output takes one output: - is given twice", hint="write the others to files")
+    for target in targets:
+        if not target:
+            raise RequestError("the name of an output is empty", hint="name a file, or - for standard output")
+        # Nothing is opened: opening a file for writing would empty it.
+        path = Path(target)
+        # The folder of a pipe or a device need not be writable.
+        if target == "-" or _is_stream_path(path):
+            continue
+        if path.is_dir():
+            raise CannotWrite(f"cannot write {target!r}: it is a directory", hint="name a file in it")
+        if not path.parent.is_dir():
+            file = next((above for above in path.parents if above.is_file()), None)
+            if file is not None:
+                why = f"{str(file)!r} is a file, no directory"
+                raise CannotWrite(f"cannot write {target!r}: {why}", hint="choose another place with -o")
+            missing = f"there is no directory {str(path.parent)!r}"
+            raise CannotWrite(f"cannot write {target!r}: {missing}", hint="make it first")
+        # The folder must be writable: a draft is created in it and moved into place.
+        if not os.access(path.parent, os.W_OK):
+            raise CannotWrite(f"cannot write {target!r}: permission denied", hint="choose another place with -o")
+        # Replacing it would work, but whoever made it read-only does not want that.
+        if path.exists() and not os.access(path, os.W_OK):
+            raise CannotWrite(f"cannot write {target!r}: it is read-only", hint="choose another place with -o")
+
+
+def check_inputs_kept(sources: Iterable[Any], targets: Iterable[str | os.PathLike[str]]) -> None:
+    """Raise `RequestError` if an output would overwrite an input, however it is spelled.
+
+    `sources` are all inputs: graphs, run statistics, fonts. "-" is whatever standard output leads to.
+    """
+    from graphviz_tb.sources.inputs import is_source_file
+
+    sources = list(sources)
+    for target in targets:
+        require_type("target", target, str, os.PathLike)
+        file = _target_status(target)
+        if file is not None and any(is_source_file(source, file) for source in sources):
+            name = "standard output" if str(target) == "-" else repr(str(target))
+            raise RequestError(f"{name} is the input itself", hint="write to another file")
+
+
+def _target_status(target: str | os.PathLike[str]) -> os.stat_result | None:
+    """Return the status of the file that would be overwritten; None if there is none or it cannot be read."""
+    with suppress(OSError, ValueError, AttributeError):  # AttributeError: a program without standard output
+        return os.fstat(sys.stdout.fileno()) if str(target) == "-" else Path(target).stat()
+    return None
+
+
+def _output_permissions(path: Path) -> int:
+    """Return the permissions of the file to replace, else those that the user's umask leaves."""
+    if path.exists():
+        return path.stat().st_mode & 0o777
+    # The umask can only be read by setting it.
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

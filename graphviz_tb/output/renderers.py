@@ -1,0 +1,227 @@
+"""Output formats of graphs. A format is one row of `RENDERERS` and one file in `render/`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from graphviz_tb.errors import RequestError, UnknownChoice, require_type
+from graphviz_tb.model.drawing import Drawing
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.model.subject import DrawableGraph
+from graphviz_tb.options import LOGGED_COLOR_OPTIONS, PictureOptions
+
+if TYPE_CHECKING:
+    from graphviz_tb.api.base_model import BaseModel
+
+RenderProduct = TypeVar("RenderProduct")
+RenderFunction = Callable[[DrawableGraph, PictureOptions], bytes]
+ShortfallsFunction = Callable[[DrawableGraph, PictureOptions], tuple[Notice, ...]]
+
+# Options by effect; each format lists those that change its bytes.
+OPENING_OPTIONS = frozenset({"open", "depth", "open_all", "all_members", "max_open"})
+STUB_OPTIONS = frozenset({"max_annotations"})
+WORD_OPTIONS = frozenset({"title", "stats", "color_by", "theme", *LOGGED_COLOR_OPTIONS})
+DRAWING_OPTIONS = OPENING_OPTIONS | STUB_OPTIONS | WORD_OPTIONS | {"engine", "wrap", "direction", "legend", "select"}
+FONT_OPTIONS = frozenset({"font_files"})
+PIXEL_OPTIONS = frozenset({"scale", "width"})
+
+
+def _render_from_drawing(
+    make: Callable[[Drawing, PictureOptions], RenderProduct],
+) -> Callable[[DrawableGraph, PictureOptions], RenderProduct]:
+    """Adapt a function of the finished drawing to the signature of a renderer."""
+    return lambda subject, options: make(subject.picture(options).drawing, options)
+
+
+def _render_svg(drawing: Drawing, options: PictureOptions) -> bytes:
+    """Render the sheet as SVG. Here and below, a format's module is imported when it is first used."""
+    from graphviz_tb.render.svg import svg_bytes
+
+    return svg_bytes(drawing)
+
+
+def _render_png(drawing: Drawing, options: PictureOptions) -> bytes:
+    """Render the sheet as pixels."""
+    from graphviz_tb.render.png import png_bytes
+
+    return png_bytes(drawing, options)
+
+
+def _png_shortfalls(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
+    """Return notices of requests that a PNG cannot meet."""
+    from graphviz_tb.render.png import png_notices
+
+    return png_notices(drawing, options)
+
+
+def _render_pdf(drawing: Drawing, options: PictureOptions) -> bytes:
+    """Render the sheet as a one-page PDF."""
+    from graphviz_tb.render.pdf import pdf_bytes
+
+    return pdf_bytes(drawing, options)
+
+
+def _pdf_shortfalls(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
+    """Return notices of requests that a PDF cannot meet."""
+    from graphviz_tb.render.pdf import pdf_notices
+
+    return pdf_notices(drawing, options)
+
+
+def _render_dot(subject: DrawableGraph, options: PictureOptions) -> bytes:
+    """Write the picture in DOT, for Graphviz to lay out."""
+    from graphviz_tb.render.dot import dot_text
+
+    sheet = subject.picture(options)
+    return dot_text(sheet.scene, sheet.paint, sheet.caption)
+
+
+def _render_html(subject: DrawableGraph, options: PictureOptions) -> bytes:
+    """Write the interactive page."""
+    from graphviz_tb.page import html
+
+    return html(cast("BaseModel", subject), options)
+
+
+def _render_json(subject: DrawableGraph, options: PictureOptions) -> bytes:
+    """Write the whole folded graph, whatever is open."""
+    return subject.document().encode_formats()
+
+
+def _render_graphml(subject: DrawableGraph, options: PictureOptions) -> bytes:
+    """Write the ops and edges of the main graph."""
+    from graphviz_tb.render.exports import graphml_text
+
+    return graphml_text(subject.hierarchy, subject.facts)
+
+
+def _render_cytoscape(subject: DrawableGraph, options: PictureOptions) -> bytes:
+    """Write ops, groups and edges of the main graph."""
+    from graphviz_tb.render.exports import cytoscape_json
+
+    return cytoscape_json(subject.hierarchy, subject.facts)
+
+
+def _render_model_explorer(subject: DrawableGraph, options: PictureOptions) -> bytes:
+    """Write the main graph for Model Explorer."""
+    from graphviz_tb.render.exports import model_explorer_json
+
+    return model_explorer_json(subject.hierarchy, subject.facts, cast("BaseModel", subject).name)
+
+
+def _render_node_data(subject: DrawableGraph, options: PictureOptions) -> bytes:
+    """Write the user's facts as node data for Model Explorer."""
+    from graphviz_tb.render.exports import node_data_json
+
+    return node_data_json(subject.hierarchy, subject.facts)
+
+
+def _render_mermaid(subject: DrawableGraph, options: PictureOptions) -> bytes:
+    """Write the picture as a Mermaid flowchart."""
+    from graphviz_tb.render.mermaid import mermaid_text
+
+    sheet = subject.picture(options)
+    return mermaid_text(sheet.scene, sheet.paint)
+
+
+def _no_shortfalls(subject: DrawableGraph, options: PictureOptions) -> tuple[Notice, ...]:
+    """Return no notices."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Renderer:
+    """An output format: `render` makes the whole file, whose name ends in `suffix`.
+
+    `uses` are the fields of `PictureOptions` that change the file. `shortfalls` returns notices of requests that the
+    format cannot meet fully (a cap on pixels, letters missing from the font).
+    """
+
+    render: RenderFunction
+    suffix: str
+    uses: frozenset[str]
+    shortfalls: ShortfallsFunction = _no_shortfalls
+
+
+RENDERERS: dict[str, Renderer] = {
+    "svg": Renderer(_render_from_drawing(_render_svg), ".svg", DRAWING_OPTIONS),
+    "png": Renderer(
+        _render_from_drawing(_render_png),
+        ".png",
+        DRAWING_OPTIONS | FONT_OPTIONS | PIXEL_OPTIONS,
+        _render_from_drawing(_png_shortfalls),
+    ),
+    "pdf": Renderer(
+        _render_from_drawing(_render_pdf), ".pdf", DRAWING_OPTIONS | FONT_OPTIONS, _render_from_drawing(_pdf_shortfalls)
+    ),
+    "html": Renderer(_render_html, ".html", DRAWING_OPTIONS | {"page_max"}),
+    "dot": Renderer(_render_dot, ".dot", OPENING_OPTIONS | STUB_OPTIONS | WORD_OPTIONS | {"direction"}),
+    "json": Renderer(_render_json, ".json", frozenset()),
+    "mermaid": Renderer(
+        _render_mermaid, ".mmd", OPENING_OPTIONS | {"color_by", "theme", "direction", "stats", *LOGGED_COLOR_OPTIONS}
+    ),
+    "graphml": Renderer(_render_graphml, ".graphml", frozenset()),
+    "cytoscape": Renderer(_render_cytoscape, ".cyjs", frozenset()),
+    "model-explorer": Renderer(_render_model_explorer, ".modelexplorer", frozenset()),
+    "node-data": Renderer(_render_node_data, ".nodedata", frozenset()),
+}
+
+
+def find_renderer(format: str) -> Renderer:
+    """Return the row of a format. Raises `UnknownChoice` for an unknown format.
+
+    >>> find_renderer("svg").suffix
+    '.svg'
+    """
+    require_type("format", format, str)
+    if format not in RENDERERS:
+        raise UnknownChoice.among("format", format, RENDERERS)
+    return RENDERERS[format]
+
+
+def output_format(target: str | os.PathLike[str], format: str | None = None) -> str:
+    """Return the format of an output: the one asked for, else by suffix. Standard output ("-") defaults to SVG.
+
+    >>> output_format("a/b.SVG"), output_format("-", "png")
+    ('svg', 'png')
+    """
+    require_type("target", target, str, os.PathLike)
+    if not str(target):
+        raise RequestError("the name of an output is empty", hint="name a file, or - for standard output")
+    if format is not None:
+        find_renderer(format)
+        return format
+    if str(target) == "-":
+        return "svg"
+    by_suffix = {row.suffix: word for word, row in RENDERERS.items()}
+    suffix = Path(target).suffix.lower()
+    if suffix not in by_suffix:
+        what = f"output {str(target)!r} has no suffix that says its format"
+        raise UnknownChoice(f"{what}; use one of {', '.join(by_suffix)}", hint="or say --format")
+    return by_suffix[suffix]
+
+
+def check_options_used(
+    asked: Iterable[str], formats: Iterable[str], said: Mapping[str, str] = MappingProxyType({})
+) -> None:
+    """Raise for a picture option that changes none of the outputs. `said` maps options to how the user wrote them.
+
+    >>> check_options_used(["depth"], ["json", "svg"])
+    >>> check_options_used(["depth"], ["json"])
+    Traceback (most recent call last):
+    graphviz_tb.errors.RequestError: depth changes nothing in json
+    """
+    words = list(dict.fromkeys(formats))
+    used = {name for word in words for name in find_renderer(word).uses}
+    of_pictures = {field.name for field in fields(PictureOptions)}
+    for name in asked:
+        if name in of_pictures - used:
+            users = [word for word, row in RENDERERS.items() if name in row.uses]
+            what = f"{said.get(name, name)} changes nothing in {' or '.join(words)}"
+            raise RequestError(what, hint=f"it is for {', '.join(users)}")

@@ -1,0 +1,290 @@
+"""The list of changes of a page: each with its rows, and with the names in the picture."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, fields, replace
+from functools import cached_property
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphviz_tb.diff.picture.both import Both
+from graphviz_tb.diff.picture.overlay import BAND, DARK, HOLDING, LIGHT, Overlay, line
+from graphviz_tb.diff.picture.rows import HOLDS
+from graphviz_tb.diff.picture.tints import EdgesBetween
+from graphviz_tb.diff.report.explain import remarks, verdict
+from graphviz_tb.diff.report.words import SIGNS, facts
+from graphviz_tb.graphs.drawing_math import mix_colours
+from graphviz_tb.limits import MAX_LISTED_CHANGES, MAX_LISTED_INPUTS, MAX_LISTED_PLACES
+from graphviz_tb.model.change import Change
+from graphviz_tb.model.columns import Ints
+from graphviz_tb.model.hierarchy import FUNCTION_ROW, OP_ROW, SCOPE_ROW
+from graphviz_tb.model.metagraph import Bridge, Bundles, Metaedge, Metagraph
+from graphviz_tb.model.paint import LegendRow
+from graphviz_tb.model.paths import RowPath, last_segment
+from graphviz_tb.model.theme import THEMES
+from graphviz_tb.options import PictureOptions
+from graphviz_tb.page.blocks import DataBlock, TextTable, ints_block, json_block
+from graphviz_tb.page.build import PageExtras, page_data
+from graphviz_tb.page.cards import listed_edges
+from graphviz_tb.page.colours import row_colouring_blocks
+from graphviz_tb.page.levels import level_key
+from graphviz_tb.render.html import page_bytes
+
+if TYPE_CHECKING:
+    from graphviz_tb.api.base_model import BaseModel
+    from graphviz_tb.diff.comparison import Comparison
+
+NAME_WORDS = re.compile(r"[^\s:,;→()]+")  # possible names in the text of a change
+
+
+class ChangeListing:
+    """Makes the entries of the list; `sign` is the sign (added, removed, changed) of each row of the merged graph."""
+
+    def __init__(self, model: BaseModel, sign: Sequence[str]) -> None:
+        self.model = model
+        self.sign = sign
+
+    def change_entry(self, change: Change) -> dict[str, Any]:
+        """Return one change, with its consequences and inner changes; `full` has the names of the file."""
+        behind = (*change.inside, *change.consequences)
+        detail = {key: change.detail[key] for key in ("key", "old", "new") if key in change.detail}
+        text = line(change)
+        return {
+            "sign": SIGNS[change.kind],
+            "kind": change.kind,
+            "severity": change.severity,
+            "text": self.with_drawn_names(text),
+            "full": text,
+            "facts": [self.with_drawn_names(each) for each in facts(change)],
+            "detail": {key: _text_of_value(value) for key, value in detail.items()},
+            "old": change.old,
+            "new": change.new,
+            "rows": self.rows_of_change(change),
+            "behind": [self.change_entry(each) for each in behind],
+        }
+
+    def rewired_entries(self, words: Mapping[int, str], entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return the ops that are drawn as changed only because one of their inputs has a new source."""
+        known = {row for entry in entries for each in (entry, *entry["behind"]) for row in each["rows"]}
+        hierarchy = self.model.hierarchy
+        rows = [
+            row
+            for row, sign in enumerate(self.sign)
+            if sign == HOLDS and hierarchy.node[row] >= 0 and row in words and row not in known
+        ]
+        return [
+            {"sign": "~", "text": f"{self.drawn_name(row)}: {words[row]}", "full": hierarchy.name[row], "rows": [row]}
+            for row in rows[:MAX_LISTED_INPUTS]
+        ]
+
+    def with_drawn_names(self, text: str) -> str:
+        """Replace the names of the file in a text by those of the boxes."""
+        names = self.model.names.index(0)
+        return NAME_WORDS.sub(
+            lambda match: self.drawn_name(row) if (row := names.get(match[0])) is not None else match[0], text
+        )
+
+    def drawn_name(self, row: int) -> str:
+        """Return the labels of the boxes around a row and its own, as a path."""
+        hierarchy = self.model.hierarchy
+        parts = []
+        while row > 0 and hierarchy.kind[row] != FUNCTION_ROW:
+            if hierarchy.kind[row] == OP_ROW and hierarchy.graph.mark[hierarchy.node[row]]:
+                parts.append(last_segment(hierarchy.name[row]))  # its label is not a name: "kernel 3×3×1×8"
+            elif hierarchy.kind[row] in (OP_ROW, SCOPE_ROW):
+                parts.append(hierarchy.short_label(row))
+            row = int(hierarchy.parent[row])
+        return "/".join(reversed(parts))
+
+    def rows_of_change(self, change: Change) -> list[int]:
+        """Return the rows of a change, its other places and its parts in the merged graph, if added or removed."""
+        listed: dict[int, None] = {}
+        parts = change.detail.get("parts", ())[:MAX_LISTED_PLACES]
+        within = [(part, None) if change.new is None else (None, part) for part in parts]
+        for old, new in ((change.old, change.new), *change.also[:MAX_LISTED_PLACES], *within):
+            # If old and new share a name, the merged graph calls the old one "NAME (old)".
+            names = [name for name in (new, old, f"{old} (old)" if old else None) if name]
+            rows = [row for row in map(self.row_of_name, names) if row > 0]
+            listed.update((row, None) for row in (*rows[:1], *(row for row in rows[1:] if self.sign[row] == "−")))
+        function = change.detail.get("function")
+        if not listed and isinstance(function, str):
+            listed.update((row, None) for row in self.functions_with_prefix(function))
+        return list(listed)
+
+    def functions_with_prefix(self, name: str) -> Collection[int]:
+        """Return the rows of functions whose names begin with `name`."""
+        first = bisect_left(self._functions, (name, -1))
+        behind = (self._functions[place] for place in range(first, len(self._functions)))
+        return sorted(row for _, row in takewhile(lambda function: function[0].startswith(name), behind))
+
+    def row_of_name(self, name: str) -> int:
+        """Return the row of a name in the main graph, else in a function; -1 for none."""
+        return self._rows.get(name, -1)
+
+    @cached_property
+    def _functions(self) -> list[tuple[str, int]]:
+        """Functions sorted by name: as many changes may ask as there are functions."""
+        hierarchy = self.model.hierarchy
+        return sorted((hierarchy.name[row], row) for row in hierarchy.function_rows)
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        """The first row of each name, the main graph before the functions."""
+        found: dict[str, int] = {}
+        for root in (0, *self.model.hierarchy.function_rows):
+            for name, row in self.model.names.index(root).items():
+                found.setdefault(name, row)
+        return found
+
+
+def _text_of_value(value: Any) -> str:
+    return value if isinstance(value, str) else "" if value is None else str(value)
+
+
+# The page of a diff: both graphs as one, and the list of changes to walk through.
+
+EDGES_KEPT, EDGES_ADDED, EDGES_REMOVED = 1, 2, 4  # states of the edges behind a line, as bits
+
+
+def changes_html(both: Both, options: PictureOptions | None = None) -> bytes:
+    """Return the whole page; it begins with the picture that `both` draws."""
+    head, blocks = changes_data(both, options)
+    return page_bytes(head, blocks, head["title"] or "diff")
+
+
+def changes_data(both: Both, options: PictureOptions | None = None) -> tuple[dict[str, Any], list[DataBlock]]:
+    """Return the head and the blocks of the page."""
+    model, changes = both.model, both.changes
+    first = both.picture(options or PictureOptions())
+    painters = [both.overlay(theme) for theme in THEMES]
+    return page_data(
+        model,
+        replace(first.options, color_by="diff"),
+        # Lines of copies may differ from those of the usual member.
+        PageExtras(
+            ("diff",),
+            _changes_head(model, changes, painters),
+            first,
+            lambda *made: _diff_colouring_blocks(model, painters, *made),
+            each=True,
+        ),
+    )
+
+
+def _changes_head(model: BaseModel, changes: Comparison, painters: list[Overlay]) -> dict[str, Any]:
+    """Return the additions to the head of the page: the changes, and the colours of lines."""
+    colours = [LIGHT, DARK]
+    grounds = [painter.theme.background for painter in painters]
+    listing = ChangeListing(model, painters[0].sign)
+    entries = [listing.change_entry(change) for change in changes.items[:MAX_LISTED_CHANGES]]
+    more = [f"the first {MAX_LISTED_CHANGES:,} of {len(changes):,} changes are listed (--format json lists all)"]
+    return {
+        "verdict": verdict(changes).replace("; ", " · "),
+        "same": changes.same,
+        "remarks": [text for text in remarks(changes) if text] + (more if len(changes) > MAX_LISTED_CHANGES else []),
+        "changes": entries,
+        "beside": listing.rewired_entries(painters[0].words, entries),
+        "tints": {
+            sign: [
+                [side[sign], mix_colours(ground, side[sign], BAND)]
+                for side, ground in zip(colours, grounds, strict=True)
+            ]
+            for sign in ("+", "−", "~")
+        },
+    }
+
+
+def _diff_colouring_blocks(
+    model: BaseModel, painters: list[Overlay], table: TextTable, levels: Iterable[RowPath]
+) -> Iterator[DataBlock]:
+    """Yield the colouring of the diff, and the state of the lines of each level of the page."""
+    hierarchy = model.hierarchy
+    fills, columns = row_colouring_blocks(hierarchy, [_without_legend(each) for each in painters], table)
+    yield fills
+    yield columns
+    legend = [[(row.label, row.fill) for row in _general_legend(each, len(hierarchy))] for each in painters]
+    yield json_block(
+        "changes/legend",
+        [
+            [label, [list(_fill_as_list(fill)), list(_fill_as_list(other))]]
+            for (label, fill), (_, other) in zip(*legend, strict=True)
+        ],
+    )
+    states, between = painters[0].edges, EdgesBetween(hierarchy)
+    became = LineStates(states)
+    index: dict[str, int] = {}
+    numbers: list[int] = []
+    for path in levels:
+        bits = list(_level_state_bits(model.metagraph(path), became, between))
+        if any(each not in (0, EDGES_KEPT) for each in bits):  # most levels have no change, and are not listed
+            index[level_key(path)] = len(numbers)
+            numbers += bits
+    yield json_block("changes/index", index)
+    yield ints_block("changes/bits", numbers)
+    yield ints_block("changes/edges", states[listed_edges(hierarchy)].tolist())
+
+
+class LegendlessOverlay(Overlay):
+    """An overlay without a legend: a page has one legend for all rows."""
+
+    def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
+        """Return no rows."""
+        return []
+
+
+def _without_legend(painter: Overlay) -> LegendlessOverlay:
+    """Return a copy of a painter without its legend."""
+    return LegendlessOverlay(**{field.name: getattr(painter, field.name) for field in fields(painter)})
+
+
+def _general_legend(painter: Overlay, rows: int) -> list[Any]:
+    """Return the rows of the legend that explain the colours, without the single changes."""
+    totals = len({SIGNS[change.kind] for change in painter.changes})
+    legend = painter.legend_rows([(row,) for row in range(rows)])
+    return [row for index, row in enumerate(legend) if index < totals or row.label in (HOLDING, "unchanged")]
+
+
+def _fill_as_list(fill: Any) -> list[Any]:
+    return list(astuple(fill))
+
+
+def _level_state_bits(level: Metagraph, became: LineStates, between: EdgesBetween) -> Iterator[int]:
+    """Yield the state bits of the edges of each metaedge, each bridge and each stub of a level."""
+    lines: Iterable[Metaedge | Bridge] = (*level.edges, *level.bridges)
+    yield from map(became.bits_of_line, lines)
+    for note in level.annotations:
+        if note.kind == "shortcut":
+            yield 0
+            continue
+        row = level.children[note.child]
+        edges = between(note.other, row) if note.side == "in" else between(row, note.other)
+        yield became.bits_of_edges(edges) if len(edges) else EDGES_KEPT
+
+
+class LineStates:
+    """The state bits of edges, bundles and stubs. `states` is by edge: 0 kept, 1 added, 2 removed."""
+
+    def __init__(self, states: np.ndarray) -> None:
+        self._bits = (1 << states).astype(np.uint8)
+        self._lines: dict[int, tuple[Bundles, bytes]] = {}  # by id of the table: a level can have a million lines
+
+    def bits_of_edges(self, edges: Ints) -> int:
+        """Return the combined bits of several edges."""
+        bits = self._bits[edges]
+        return sum(bit for bit in (EDGES_KEPT, EDGES_ADDED, EDGES_REMOVED) if (bits & bit).any())
+
+    def bits_of_line(self, line: Metaedge | Bridge) -> int:
+        """Return the bits of the edges behind a line; 0 if they are unknown."""
+        table = line.bundles
+        if not isinstance(table, Bundles):
+            return 0 if line.flat_edges is None else self.bits_of_edges(line.flat_edges)
+        if id(table) not in self._lines:
+            # No bundle is empty, as `reduceat` asks.
+            bits = np.bitwise_or.reduceat(self._bits[table.edge], table.start[:-1]) if len(table.edge) else table.edge
+            self._lines[id(table)] = table, bits.tobytes()
+        return self._lines[id(table)][1][line.number]

@@ -1,0 +1,503 @@
+"""The names in closed boxes, as long as there is room: cut where the names of a level agree, not where they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.measure import (
+    NODE_FONT_PX,
+    OP_FONT_PX,
+    SMALL_FONT_PX,
+    elide_ends,
+    elide_text,
+    replace_unsafe_characters,
+    text_width,
+)
+from graphviz_tb.model.metagraph import Side
+from graphviz_tb.model.scene import BoxKind, LineIdentity, Point, Stub, Text, TextRole
+from graphviz_tb.model.view import LevelWords, NodeLabel, StubWords
+
+MAX_OP_WIDTH, MAX_SCOPE_WIDTH = 180, 200  # px
+LABEL_PADDING = 12  # px between a label and the border
+MARK_ROOM = {"op": 24, "scope": 20}  # px from the end of a label to the border, with the +/− mark in between
+RANGE_SEPARATOR, WORD_SEPARATORS = " … ", "_./-[]"
+
+
+@dataclass(frozen=True, slots=True)
+class BoxName:
+    """The `label` of a closed box, in `size` px, with `side` px to its left and right."""
+
+    label: str
+    size: int
+    side: int
+
+
+def box_names(nodes: Sequence[NodeLabel]) -> list[BoxName]:
+    """Return the name on each box of a level.
+
+    >>> long = "while_tensorlistpushback_%d_while_cond_accumulator"
+    >>> nodes = [NodeLabel(row, "", "op", long % row, "") for row in range(2)]
+    >>> [name.label for name in box_names(nodes)]
+    ['while_tensorlistpush…0…ulator', 'while_tensorlistpush…1…ulator']
+    """
+    names = [_box_name(node) for node in nodes]
+    alike: dict[str, list[int]] = {}
+    for number, (node, name) in enumerate(zip(nodes, names, strict=True)):
+        if name.label != _full_box_name(node):  # only shortened names can have become equal
+            alike.setdefault(name.label, []).append(number)
+    for group in alike.values():
+        texts = [_full_box_name(nodes[number]) for number in group]
+        if len(set(texts)) > 1:
+            head, tail = _common_ends(texts)
+            for number, text in zip(group, texts, strict=True):
+                name = names[number]
+                label = elide_ends(text, head, tail, _max_box_width(nodes[number]) - 2 * name.side, name.size)
+                names[number] = BoxName(label, name.size, name.side)
+    return names
+
+
+def _box_name(node: NodeLabel) -> BoxName:
+    """Return the name on a box, regardless of others."""
+    op = _outline_kind(node) == "op"
+    size = OP_FONT_PX if op else NODE_FONT_PX
+    side = MARK_ROOM["op" if op else "scope"] if node.openable else LABEL_PADDING
+    name, room = _full_box_name(node), _max_box_width(node) - 2 * side
+    return BoxName(elide_text(name if text_width(name, size) <= room else _shorten_range(name), room, size), size, side)
+
+
+def _full_box_name(node: NodeLabel) -> str:
+    """Return the full name of a box."""
+    name = replace_unsafe_characters(node.label)
+    return name if name.strip() else f"“{name}”"
+
+
+def _max_box_width(node: NodeLabel) -> int:
+    """Return the largest width of a box."""
+    return MAX_OP_WIDTH if _outline_kind(node) == "op" else MAX_SCOPE_WIDTH
+
+
+def _outline_kind(node: NodeLabel) -> BoxKind:
+    """Return the kind that decides the outline: a stack's front sheet is drawn like its members."""
+    kind = node.member if node.kind in ("series", "fold") else node.kind
+    return "op" if kind in ("op", "call") else "scope"
+
+
+def _common_ends(names: Sequence[str]) -> tuple[int, int]:
+    """Return the lengths of the common beginning and end of names, in whole words.
+
+    >>> _common_ends(["conv_1_bias_add", "conv_12_bias_add"])
+    (5, 9)
+    """
+    first, shortest = names[0], min(len(name) for name in names)
+    head = tail = 0
+    while head < shortest and all(name[head] == first[head] for name in names):
+        head += 1
+    while head and first[head - 1] not in WORD_SEPARATORS:  # back to the end of a word
+        head -= 1
+    while tail < shortest - head and all(name[len(name) - 1 - tail] == first[len(first) - 1 - tail] for name in names):
+        tail += 1
+    while tail and first[len(first) - tail] not in WORD_SEPARATORS:
+        tail -= 1
+    return head, tail
+
+
+def _shorten_range(name: str) -> str:
+    """Shorten a range of two names: drop from the second the leading words it shares with the first.
+
+    >>> (
+    ...     _shorten_range("…LeakyRelu … …LeakyRelu_1"),
+    ...     _shorten_range("block1_conv … block1_pool"),
+    ...     _shorten_range("conv … pool"),
+    ... )
+    ('…LeakyRelu … _1', 'block1_conv … pool', 'conv … pool')
+    """
+    ends = name.split(RANGE_SEPARATOR)
+    if len(ends) != 2:
+        return name
+    first, last = ends
+    same = length = 0
+    while length < min(len(first), len(last)) and first[length] == last[length]:
+        length += 1
+        if last[length - 1] in WORD_SEPARATORS or last[length : length + 1] in WORD_SEPARATORS:
+            same = length
+    return f"{first}{RANGE_SEPARATOR}{last[same:]}" if 0 < same < len(last) else name
+
+
+# Sizes of closed boxes, and the places of their texts.
+
+# px: two lines of text fit the height; the minimum width keeps short names clickable.
+SCOPE_HEIGHT, MIN_SCOPE_WIDTH = 32, 72
+OP_HEIGHT, MIN_OP_WIDTH = 24, 48
+SHEET_OFFSET = 4  # px between the sheets of a stack
+BADGE_ROOM = 16  # px for the letter of a structure, in every box that may have one
+BASELINE_OFFSET = {12: 4, 11: 4, 10: 3}  # from the middle of a line down to its baseline
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedBox:
+    """A closed box at its own origin. `sheets` as in `Box`, `top` the y of the front sheet; texts are relative to the
+    upper left corner."""
+
+    width: int
+    height: int
+    sheets: int
+    texts: tuple[Text, ...]
+    top: int = 0
+
+    @property
+    def middle(self) -> int:
+        """The y of the middle of the front sheet."""
+        return (self.height + self.top) // 2
+
+
+def _closed_box(node: NodeLabel, name: BoxName, second: str) -> ClosedBox:
+    """Return the box of a closed child; `name` is the name on it, `second` its second line.
+
+    >>> from graphviz_tb.model.view import NodeLabel
+    >>> from graphviz_tb.place.boxes import _box_name
+    >>> scope = NodeLabel(1, "conv1", "scope", "conv1", "conv1", openable=True)
+    >>> op = NodeLabel(2, "Relu", "op", "Relu", "Relu")
+    >>> shape = _closed_box(scope, _box_name(scope), "12 ops")
+    >>> shape.width, shape.height, [text.content for text in shape.texts]
+    (73, 32, ['conv1', '12 ops'])
+    >>> _closed_box(op, _box_name(op), "").height
+    24
+    """
+    kind = _outline_kind(node)
+    stack = node.kind in ("series", "fold")
+    two_lines = bool(second) or kind != "op"
+    inner, height, texts = _front_sheet(node, name, kind, replace_unsafe_characters(second), two_lines)
+    if not stack:
+        return ClosedBox(inner, height, 0, texts)
+    if not node.connected:
+        return ClosedBox(inner + 2 * SHEET_OFFSET, height, 2, texts)
+    return ClosedBox(
+        inner,
+        height + 2 * SHEET_OFFSET,
+        2,
+        tuple(move_text(text, 0, 2 * SHEET_OFFSET) for text in texts),
+        2 * SHEET_OFFSET,
+    )
+
+
+def _front_sheet(
+    node: NodeLabel, name: BoxName, kind: BoxKind, second: str, two_lines: bool
+) -> tuple[int, int, tuple[Text, ...]]:
+    """Return width, height and texts of the front sheet."""
+    least, most = (MIN_OP_WIDTH, MAX_OP_WIDTH) if kind == "op" else (MIN_SCOPE_WIDTH, MAX_SCOPE_WIDTH)
+    label, size, side = name.label, name.size, name.side
+    second = elide_text(second, most - 2 * BADGE_ROOM, SMALL_FONT_PX)
+    wanted = max(
+        text_width(label, size) + 2 * side, text_width(second, SMALL_FONT_PX) + 2 * BADGE_ROOM if second else 0
+    )
+    total = max(least, wanted)
+    height = SCOPE_HEIGHT if two_lines else OP_HEIGHT
+    if not second:
+        return total, height, (_centred_line(total // 2, height // 2, label, node.full, size, "label"),)
+    first = _centred_line(total // 2, 10, label, node.full, size, "label")
+    return total, height, (first, _centred_line(total // 2, 23, second, second, SMALL_FONT_PX, "second"))
+
+
+def _centred_line(middle: int, centre: int, content: str, full: str, size: int, role: TextRole) -> Text:
+    baseline = centre + BASELINE_OFFSET[size]
+    return Text(middle, baseline, content, full, size, text_width(content, size), role, "middle", inside=True)
+
+
+def move_text(text: Text, x: int, y: int, box: int | None = None) -> Text:
+    """Return `text` moved by (x, y), belonging to `box` if one is given."""
+    return Text(
+        text.x + x,
+        text.y + y,
+        text.content,
+        text.full,
+        text.size,
+        text.width,
+        text.role,
+        text.anchor,
+        text.semibold,
+        text.box if box is None else box,
+        text.inside,
+        text.identities,
+    )
+
+
+# The stubs next to a box: constants, summaries, extracted neighbours, the "+N" rest, and self loops.
+#
+# With a vertical flow, inputs are on the left and outputs on the right, each in a column; with a horizontal flow,
+# inputs
+# are above and outputs below, in rows on a rail. The two flow sides of the box stay free for its edges.
+
+STUB_ROW = 14  # from one stub to the next
+STUB_LABEL_GAP = 4  # px between a stub and its label
+STUB_LEAD = 18  # the line between a stub and its box
+RAIL_GAP = 10  # from the rail to the first stub, horizontal flow
+STUB_SIZES: dict[str, tuple[int, int]] = {
+    "shortcut": (18, 10),
+    "constant": (10, 10),
+    "summary": (12, 12),
+    "weight": (10, 10),
+    "more": (0, 10),
+}
+STUB_GAP = 4  # px after a label
+
+
+@dataclass(frozen=True, slots=True)
+class StubColumn:
+    """The stubs on one side of a box, relative to the box's upper left corner."""
+
+    stubs: tuple[Stub, ...] = ()
+    texts: tuple[Text, ...] = ()
+
+
+def _stub_width(stub: StubWords) -> int:
+    """Return the width of a stub with its label."""
+    return (
+        STUB_SIZES[stub.kind][0]
+        + (STUB_LABEL_GAP if stub.kind != "more" else 0)
+        + text_width(stub.label, SMALL_FONT_PX)
+    )
+
+
+def _stub_column_width(column: Sequence[StubWords]) -> int:
+    """Return the width of a column of stubs, including its lines."""
+    return max((_stub_width(stub) for stub in column), default=-STUB_LEAD) + STUB_LEAD
+
+
+def _stub_column(words: Sequence[StubWords], side: Side, middle: int, edge: int, reach: int, off: int) -> StubColumn:
+    """Lay out a column of stubs around the height `middle`, outwards from `edge` (the x of the box's side) plus `off`.
+
+    The lines meet the side within `reach` of the middle.
+    """
+    top = middle - STUB_ROW * (len(words) - 1) // 2  # the y of the first stub's middle
+    sign = -1 if side == "in" else 1  # outwards: inputs to the left
+    stubs, texts = [], []
+    for index, stub in enumerate(words):
+        y = top + STUB_ROW * index
+        meet = _stub_meeting_point(index, len(words), middle, min(reach, STUB_ROW * (len(words) - 1) // 2))
+        near = edge + sign * (STUB_LEAD + off)
+        stubs.append(
+            _stub_shape(stub, side, near if sign > 0 else near - STUB_SIZES[stub.kind][0], y, ((near, y), (edge, meet)))
+        )
+        far = near + sign * (STUB_SIZES[stub.kind][0] + (STUB_LABEL_GAP if stub.kind != "more" else 0))
+        texts.append(_stub_text(stub, far, y, "start" if sign > 0 else "end"))
+    return StubColumn(tuple(stubs), tuple(texts))
+
+
+def _stub_rows_height(words: Sequence[StubWords]) -> int:
+    """Return the height of the stubs above or below a box."""
+    return STUB_ROW * len(words) + STUB_LABEL_GAP if words else 0
+
+
+def _stub_rail(words: Sequence[StubWords], side: Side, box: tuple[int, int], x: int) -> StubColumn:
+    """Lay out stubs above (in) or below (out) a box, each joined to a rail at `x` that meets the box."""
+    stubs, texts = [], []
+    border = 0 if side == "in" else box[1]
+    for index, stub in enumerate(words):
+        away = STUB_LABEL_GAP + STUB_ROW * (len(words) - 1 - index if side == "in" else index) + STUB_ROW // 2
+        y = border - away if side == "in" else border + away
+        left = x + RAIL_GAP
+        stubs.append(_stub_shape(stub, side, left, y, ((left, y), (x, y), (x, border))))
+        texts.append(
+            _stub_text(
+                stub, left + STUB_SIZES[stub.kind][0] + (STUB_LABEL_GAP if stub.kind != "more" else 0), y, "start"
+            )
+        )
+    return StubColumn(tuple(stubs), tuple(texts))
+
+
+def _stub_shape(stub: StubWords, side: Side, left: int, middle: int, line: tuple[Point, ...]) -> Stub:
+    """Return a stub. `line` goes from the stub to the box and is reversed for an outgoing edge."""
+    across, along = STUB_SIZES[stub.kind]
+    points = line if side == "in" else line[::-1]
+    top = middle - along // 2
+    notes = tuple(LineIdentity(kind="annotation", index=index) for index in stub.notes)
+    return Stub(left, top, across, along, stub.kind, side, -1, stub.other, points, stub.control, stub.title, notes)
+
+
+def _stub_text(stub: StubWords, x: int, middle: int, anchor: Literal["start", "end"]) -> Text:
+    wide = text_width(stub.label, SMALL_FONT_PX)
+    y = middle + BASELINE_OFFSET[SMALL_FONT_PX]
+    return Text(x, y, stub.label, stub.title, SMALL_FONT_PX, wide, "stub", anchor)
+
+
+def _stub_meeting_point(index: int, count: int, middle: int, reach: int) -> int:
+    """Return where the line of one stub meets the side of the box."""
+    if count < 2:
+        return middle
+    return middle - reach + 2 * reach * index // (count - 1)
+
+
+# A child in its slot: its box, the stubs next to it, and the rectangle around both.
+
+LOOP_ROOM = 16  # px at the right of a box for its self loop
+
+Stubs = Sequence[StubWords]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A slot of `width` × `height` with the box at (`x`, `y`) in it; texts and stubs are relative to the box.
+
+    `sheet_margins`: the pixels at the right and at the top of an open stack that its sheets take; lines pass over them.
+    """
+
+    width: int
+    height: int
+    x: int
+    y: int
+    box: tuple[int, int]
+    sheets: int = 0
+    pill: bool = False
+    texts: tuple[Text, ...] = ()
+    stubs: tuple[Stub, ...] = ()
+    loop: tuple[Point, ...] = ()
+    behind: tuple[int, int] = (0, 0)
+
+
+def open_piece(size: tuple[int, int], node: NodeLabel) -> Piece:
+    """Return the piece of an open child: the frame fills its slot, with the sheets of a stack."""
+    return Piece(*size, 0, 0, size, 2 if node.stacked else 0, behind=sheet_margins(node))
+
+
+def sheet_margins(node: NodeLabel) -> tuple[int, int]:
+    """Return the pixels that the sheets behind an open stack take at the right and at the top of its frame, as those of
+    a closed one do."""
+    if not node.stacked:
+        return 0, 0
+    return (0, 2 * SHEET_OFFSET) if node.connected else (2 * SHEET_OFFSET, 0)
+
+
+def closed_piece(node: NodeLabel, name: BoxName, words: LevelWords, position: int, upright: bool) -> Piece:
+    """Return the piece of a closed child; `upright` for a vertical flow."""
+    shape = _closed_box(node, name, words.seconds[position])
+    pill = _outline_kind(node) == "op"
+    make = _vertical_piece if upright else _horizontal_piece
+    return make(shape, words.incoming[position], words.outgoing[position], position in words.loops, pill)
+
+
+def _vertical_piece(shape: ClosedBox, incoming: Stubs, outgoing: Stubs, loop: bool, pill: bool) -> Piece:
+    """Place stub columns on the left and on the right."""
+    wide, tall = box = (shape.width, shape.height)
+    lead = _stub_column_width(incoming) + STUB_GAP if incoming else 0
+    tail = _stub_column_width(outgoing) + STUB_GAP if outgoing else 0
+    room = LOOP_ROOM if loop else 0
+    stack = max(len(incoming), len(outgoing)) * STUB_ROW
+    height = max(tall, stack)
+    middle = shape.middle
+    reach = max(0, (tall - shape.top) // 2 - 10)
+    left = _stub_column(incoming, "in", middle, 0, reach, 0)
+    right = _stub_column(outgoing, "out", middle, wide, reach, room)
+    y = max(0, height // 2 - middle)  # the box is centred on its columns, by the middle of its front sheet
+    return Piece(
+        lead + wide + max(tail + room, room),
+        max(height, y + tall),
+        lead,
+        y,
+        box,
+        shape.sheets,
+        pill,
+        shape.texts + left.texts + right.texts,
+        left.stubs + right.stubs,
+        _loop_points(box, middle) if loop else (),
+    )
+
+
+def _horizontal_piece(shape: ClosedBox, incoming: Stubs, outgoing: Stubs, loop: bool, pill: bool) -> Piece:
+    """Place stub rows above and below."""
+    wide, tall = box = (shape.width, shape.height)
+    above, below = _stub_rows_height(incoming), _stub_rows_height(outgoing)
+    room = LOOP_ROOM if loop else 0
+    start = 14
+    over = _stub_rail(incoming, "in", box, start)
+    under = _stub_rail(outgoing, "out", box, start)
+    reach = max((start + RAIL_GAP + _stub_width(stub) for stub in (*incoming, *outgoing)), default=0)
+    return Piece(
+        max(wide + room, reach),
+        above + tall + below,
+        0,
+        above,
+        box,
+        shape.sheets,
+        pill,
+        shape.texts + over.texts + under.texts,
+        over.stubs + under.stubs,
+        _loop_points(box, shape.middle) if loop else (),
+    )
+
+
+def _loop_points(box: tuple[int, int], middle: int) -> tuple[Point, ...]:
+    """Return an edge from a box to itself, at its right side."""
+    x, up = box[0], box[1] // 4
+    return ((x, middle - up), (x + LOOP_ROOM - 4, middle - up), (x + LOOP_ROOM - 4, middle + up), (x, middle + up))
+
+
+# The title bar of an open group: its text keeps clear of the edges that cross the bar and of the +/− mark.
+
+TITLE_BAR_HEIGHT = 24  # px: one line of text, and room for the mark
+TITLE_LEFT, TITLE_RIGHT = 12, 24  # room before the text, and after it for the mark
+TITLE_CLEARANCE = 8  # between the text and an edge
+NAME_COUNT_GAP = 8  # between the name and the count
+MAX_TITLE_WIDTH = 240  # px of a name, even if the group is narrower
+TITLE_BASELINE = 16  # px from the top of the bar to the foot of its letters
+
+
+@dataclass(frozen=True, slots=True)
+class TitleBar:
+    """The texts of a title bar, and how far the content must move right and the frame widen for them."""
+
+    texts: tuple[Text, ...]
+    shift: int
+    width: int
+
+
+NO_TITLE_BAR = TitleBar((), 0, 0)
+
+
+def lay_out_title(node: NodeLabel, count: str, crossing: Sequence[int], wide: int) -> TitleBar:
+    """Find room for the name and the count.
+
+    `crossing` are the x, ascending, at which edges cross the bar of a frame `wide` px wide. The name is left of all of
+    them; if it has no room there, the content moves to the right. The count follows it, or is in the first gap that is
+    wide enough, or is left out.
+    """
+    name = elide_text(
+        replace_unsafe_characters(node.label), max(MAX_TITLE_WIDTH, wide - TITLE_LEFT - TITLE_RIGHT), NODE_FONT_PX, True
+    )
+    end = TITLE_LEFT + text_width(name, NODE_FONT_PX, True)
+    shift = max(0, end + TITLE_CLEARANCE - min(crossing, default=end + TITLE_CLEARANCE))
+    moved = sorted(x + shift for x in crossing)
+    wide = max([wide + shift, end + TITLE_RIGHT, *(x + TITLE_RIGHT for x in moved)])
+    if not count:
+        return TitleBar((_title_name(node, name),), shift, wide)
+    need = text_width(count, SMALL_FONT_PX)
+    if not moved:  # no edge in the way: the frame may grow for the count
+        wide = max(wide, end + NAME_COUNT_GAP + need + TITLE_RIGHT)
+    for start, stop in _title_gaps(end + NAME_COUNT_GAP, moved, wide):
+        if stop - start >= need:
+            return TitleBar((_title_name(node, name), _title_count(count, start)), shift, wide)
+    if node.stacked:  # the count of a stack is always shown, behind the last edge
+        start = moved[-1] + TITLE_CLEARANCE
+        return TitleBar(
+            (_title_name(node, name), _title_count(count, start)), shift, max(wide, start + need + TITLE_RIGHT)
+        )
+    return TitleBar((_title_name(node, name),), shift, wide)
+
+
+def _title_gaps(begin: int, crossing: Sequence[int], wide: int) -> list[tuple[int, int]]:
+    """Return where text may be from `begin` on, from left to right."""
+    starts = [begin, *(x + TITLE_CLEARANCE for x in crossing)]
+    stops = [*(x - TITLE_CLEARANCE for x in crossing), wide - TITLE_RIGHT]
+    return list(zip(starts, stops, strict=True))
+
+
+def _title_name(node: NodeLabel, name: str) -> Text:
+    wide = text_width(name, NODE_FONT_PX, True)
+    return Text(TITLE_LEFT, TITLE_BASELINE, name, node.full, NODE_FONT_PX, wide, "title", "start", True, inside=True)
+
+
+def _title_count(count: str, x: int) -> Text:
+    return Text(
+        x, TITLE_BASELINE, count, count, SMALL_FONT_PX, text_width(count, SMALL_FONT_PX), "count", "start", inside=True
+    )

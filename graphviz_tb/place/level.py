@@ -1,0 +1,433 @@
+"""Boxes without lines: if they are few, they go into a free corner of their level."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from graphviz_tb.graphs.skyline import Skyline
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.measure import SMALL_FONT_PX, text_width
+from graphviz_tb.model.metagraph import EdgeKind, MetagraphLine, line_thickness
+from graphviz_tb.model.scene import Direction, Point, Web
+from graphviz_tb.model.skeleton import GapMargins, LevelGaps, LevelLayout, Skeleton, Wire, WireStroke
+from graphviz_tb.model.view import View
+from graphviz_tb.place.attachment import Gates, border_point, line_anchors, port_at_end
+from graphviz_tb.place.boxes import TITLE_BAR_HEIGHT, Piece, box_names, closed_piece, open_piece
+from graphviz_tb.place.coordinates import SLANTED_LABEL_ROOM, place_level
+from graphviz_tb.place.labels import LineLabel, label_overhang, place_labels, unshared_parts
+from graphviz_tb.place.orientation import FlowTurn, flow_size, is_vertical, upper_flow_side
+
+MAX_LOOSE_BOXES = 6  # more stay on the shelves
+
+
+def loose_boxes(skeleton: Skeleton) -> list[int]:
+    """Return the boxes without a line in the order of their parts; none if they are many, or half of the level.
+
+    >>> from graphviz_tb.model.skeleton import Wire
+    >>> parts = (((0,), (1,)), ((2,),))
+    >>> loose_boxes(Skeleton(3, (), (Wire(0, -1, (0, 1)),), (), parts, ((0, 1),)))
+    [2]
+    """
+    lonely = [skeleton.parts[part][0][0] for part in _single_box_parts(skeleton)]
+    boxes = sum(item < skeleton.children for part in skeleton.parts for row in part for item in row)
+    return lonely if len(lonely) <= MAX_LOOSE_BOXES and 2 * len(lonely) < boxes else []
+
+
+def _single_box_parts(skeleton: Skeleton) -> list[int]:
+    """Return the parts of one box each."""
+    return [
+        number
+        for number, part in enumerate(skeleton.parts)
+        if number != skeleton.main and len(part) == 1 and len(part[0]) == 1
+    ]
+
+
+def _drop_loose_parts(skeleton: Skeleton) -> Skeleton:
+    """Return the skeleton without the parts of loose boxes on its shelves."""
+    if not loose_boxes(skeleton):
+        return skeleton
+    gone = set(_single_box_parts(skeleton))
+    shelves = [tuple(part for part in shelf if part not in gone) for shelf in skeleton.shelves]
+    return replace(skeleton, shelves=tuple(shelf for shelf in shelves if shelf))
+
+
+# Separate the lines of a bus to an open box: each port of its frame gets its own waypoint.
+
+
+def _separate_at_ports(view: View, gates: Gates, ports: Mapping[int, Sequence[Point]], axis: int) -> Skeleton:
+    """Return the skeleton with separate waypoints for lines to several ports of an open child.
+
+    `ports` are the places of the ports of each open child, `axis` the coordinate across the flow. The order of
+    everything else stays; the new waypoints are neighbours, in the order of the ports.
+    """
+    skeleton = view.skeleton
+    chains = [list(wire.chain) for wire in skeleton.wires]
+    waypoint = list(skeleton.waypoint)
+    beside: dict[int, list[int]] = {}
+    # A bus ends in one box: if that is open, its lines continue to ports that may be far apart.
+    for item, wires in _wires_by_waypoint(skeleton).items() if gates else ():
+        ways = _wires_by_port(view, wires, gates, ports, axis)
+        beside[item] = []
+        for place in sorted(ways)[1:]:  # the first keeps the waypoint, the others get new ones to its right
+            fresh = skeleton.first_waypoint + len(waypoint)
+            waypoint.append(ways[place][0])
+            beside[item].append(fresh)
+            for wire in ways[place]:
+                chains[wire][chains[wire].index(item)] = fresh
+    if len(waypoint) == len(skeleton.waypoint):
+        return skeleton
+    first: dict[int, int] = {}
+    for wire, chain in enumerate(chains):
+        for item in chain[1:-1]:
+            first.setdefault(item, wire)
+    parts = tuple(
+        tuple(tuple(one for item in row for one in (item, *beside.get(item, ()))) for row in part)
+        for part in skeleton.parts
+    )
+    return replace(
+        skeleton,
+        wires=tuple(
+            Wire(wire.edge, wire.bridge, tuple(chain), wire.turned)
+            for wire, chain in zip(skeleton.wires, chains, strict=True)
+        ),
+        waypoint=tuple(first.get(skeleton.first_waypoint + at, wire) for at, wire in enumerate(waypoint)),
+        parts=parts,
+    )
+
+
+def _wires_by_waypoint(skeleton: Skeleton) -> dict[int, list[int]]:
+    """Return the wires that share a waypoint, by waypoint."""
+    users: dict[int, list[int]] = {}
+    for number, wire in enumerate(skeleton.wires):
+        for item in wire.chain[1:-1]:
+            users.setdefault(item, []).append(number)
+    return {item: wires for item, wires in users.items() if len(wires) > 1}
+
+
+def _wires_by_port(
+    view: View, wires: Sequence[int], gates: Gates, ports: Mapping[int, Sequence[Point]], axis: int
+) -> dict[int, list[int]]:
+    """Return wires that have an end in common, by the place of their port, if the box there is open."""
+    chains = [view.skeleton.wires[wire].chain for wire in wires]
+    # Lines of a bus share their target, others a source. The target of a turned line is the start of others.
+    for box in (chains[0][-1], chains[0][0]):
+        if all(box in (chain[0], chain[-1]) for chain in chains):
+            found: dict[int, list[int]] = {}
+            for wire, chain in zip(wires, chains, strict=True):
+                gate = port_at_end(view, wire, 1 if chain[-1] == box else 0, gates)
+                if gate is not None:
+                    found.setdefault(ports[box][gate][axis], []).append(wire)
+            if found:
+                return found
+    return {}
+
+
+# Place a level too large to be laid out: its rows one below the other, and the ends of its lines.
+
+
+def _place_plain_rows(skeleton: Skeleton, sizes: Sequence[tuple[int, int]], gaps: LevelGaps) -> LevelLayout:
+    """Centre each row, and set the ports of a side at equal distances; no line is laid out.
+
+    >>> from graphviz_tb.model.skeleton import Skeleton
+    >>> level = _place_plain_rows(
+    ...     Skeleton(3, (), (), (), (((0, 1), (2,)),), ((0,),), plain=True), [(40, 20)] * 3, LevelGaps()
+    ... )
+    >>> level.positions, level.width, level.height
+    (((0, 0), (56, 0), (28, 46)), 96, 66)
+    """
+    count = skeleton.children
+    rows = [row for part in skeleton.parts for row in part if row[0] < count]
+    spans = [sum([sizes[box][0] for box in row]) + gaps.siblings * (len(row) - 1) for row in rows]
+    width, top = max(spans, default=0), 0
+    positions: list[Point] = [(0, 0)] * count
+    for row, span in zip(rows, spans, strict=True):
+        left = (width - span) // 2
+        deep = max([sizes[box][1] for box in row])
+        for box in row:
+            positions[box] = (left, top + (deep - sizes[box][1]) // 2)
+            left += sizes[box][0] + gaps.siblings
+        top += deep + gaps.ranks
+    return LevelLayout(tuple(positions), tuple(_spread_ports(skeleton, width)), (), width, max(0, top - gaps.ranks))
+
+
+def _spread_ports(skeleton: Skeleton, width: int) -> list[int]:
+    """Return where the ports are across the flow."""
+    first = sum([slot.first for slot in skeleton.ports])
+    places = []
+    for index, slot in enumerate(skeleton.ports):
+        number, many = (index, first) if slot.first else (index - first, len(skeleton.ports) - first)
+        places.append(width * (2 * number + 1) // (2 * many))
+    return places
+
+
+def level_webs(view: View, frame: int, boxes: Mapping[int, int], ports: Mapping[int, int]) -> list[Web]:
+    """Return the lines of a level by kind.
+
+    `boxes` are numbers of boxes by position, `ports` those of ports by their index in the skeleton.
+    """
+    count = view.skeleton.children
+    ends_of: dict[EdgeKind, tuple[list[int], list[int]]] = {}
+    for wire in view.drawn_wires():
+        chain = view.skeleton.wires[wire].chain
+        # -1 - p represents port p.
+        for ends, item in zip(
+            ends_of.setdefault(view.line_of_wire(wire).kind, ([], [])), (chain[0], chain[-1]), strict=True
+        ):
+            ends.append(boxes[item] if item < count else -1 - ports[item - count])
+    return [Web(kind, frame, tuple(ends[0]), tuple(ends[1])) for kind, ends in ends_of.items()]
+
+
+# The level of one open group on the screen: its children in their slots, its lines, its labels.
+#
+# pieces ─ lines ─ level with its flow running down ─ turned to the screen ─ labels
+
+LEVEL_GAPS = LevelGaps()
+LINE_LABEL_HEIGHT = 12  # px: a line in the small font
+GAP_LABEL_ROOM = 8  # px above and below a label in a gap between two ranks
+WIDENING_STEPS = (
+    (0, 1, 0, 0),
+    (1, 0, 0, 0),
+    (0, 0, 1, 0),
+    (0, 0, 0, 1),
+)  # ways to widen a gap (see `GapMargins`), in lengths of a label
+WIDEN_ALL = (1, 1, 1, 1)
+MAX_LINES_TO_WIDEN = 300  # levels with more lines are laid out once, even if labels of the main path are missing
+NO_MARGINS = (0, 0, 0, 0)
+FRAME_OVERLAP = 9  # px by which a label may reach into the border of a frame
+
+Slot = tuple[Piece, Point]
+OutsideLabels = Mapping[tuple[int, bool], str]  # labels of edges to a neighbour outside, by row and inbound
+
+
+@dataclass(frozen=True, slots=True)
+class InnerPorts:
+    """The ports of the open children: by position the port of each neighbour, and the place of each port."""
+
+    gates: Gates
+    ports: Mapping[int, Sequence[Point]]
+
+
+@dataclass(frozen=True, slots=True)
+class CoreDrawing:
+    """The drawing of one level at its own origin.
+
+    `slots` are the children in the main area with the corner of their slot; `ports` the place of each port of the
+    skeleton (`first`: on the side where the flow begins); `routes` the polylines of the drawn wires; `labels` the
+    middle of each label.
+    """
+
+    width: int
+    height: int
+    slots: Mapping[int, Slot]
+    ports: tuple[Point, ...]
+    routes: Mapping[int, tuple[Point, ...]]
+    labels: Mapping[int, Point]
+
+    def skyline(self, sizes: Mapping[int, LineLabel], upright: bool) -> Skyline:
+        """Return the outline of the drawing; lines of ports on its last side extend without end."""
+        sky = Skyline(len(self.routes))
+        for child, (left, top) in self.slots.values():
+            sky.add_rect((left, top, left + child.width, top + child.height))
+        for points in self.routes.values():
+            sky.add_line(points)
+        for wire, (x, y) in self.labels.items():
+            wide, tall = sizes[wire].size
+            sky.add_rect((x - wide // 2, y - tall // 2, x + wide // 2, y + tall // 2))
+        for x, y in self.ports:
+            if y if upright else x:  # ports at the top or left are already at the frame
+                sky.add_ray((x, y), upright)
+        return sky
+
+
+def draw_core(
+    view: View,
+    pieces: Sequence[Piece],
+    lines: Mapping[int, MetagraphLine],
+    said: Mapping[int, LineLabel],
+    inner: InnerPorts,
+    direction: Direction,
+) -> CoreDrawing:
+    """Lay out and draw the level.
+
+    Labels of the main path that stick out at the sides count in its size. If such a label finds no place, try to give
+    its line more room, in one way after the other.
+    """
+
+    def with_rooms(rooms: Mapping[int, GapMargins]) -> CoreDrawing:
+        return _draw_level(
+            view, pieces, lines, said, direction, _lay_out_level(view, pieces, lines, said, inner, direction, rooms)
+        )
+
+    def wider(silent: Sequence[int], shares: GapMargins) -> dict[int, GapMargins]:
+        return {wire: _label_margins(flow_size(direction, said[wire].size), shares) for wire in silent}
+
+    rooms: dict[int, GapMargins] = {}
+    core = with_rooms(rooms)
+    silent = _unlabelled_main_lines(said, core)
+    if not silent or view.skeleton.plain or len(lines) > MAX_LINES_TO_WIDEN:
+        return core
+    # If room everywhere helps none of them, room in one place does not help either.
+    if len(_unlabelled_main_lines(said, with_rooms(wider(silent, WIDEN_ALL)))) == len(silent):
+        return core
+    for shares in WIDENING_STEPS:
+        more = rooms | wider(silent, shares)
+        other = with_rooms(more)
+        left = _unlabelled_main_lines(said, other)
+        if len(left) < len(silent):
+            core, rooms, silent = other, more, left
+        if not silent:
+            break
+    return core
+
+
+def _unlabelled_main_lines(said: Mapping[int, LineLabel], core: CoreDrawing) -> list[int]:
+    """Return the lines of the main path whose label has no place."""
+    return [wire for wire, label in said.items() if label.main and wire not in core.labels]
+
+
+def _label_margins(label: tuple[int, int], shares: GapMargins) -> GapMargins:
+    """Return the extra room of a gap for a label (its size across and along), in pixels."""
+    more = label[1] + (SLANTED_LABEL_ROOM if label[1] > label[0] else GAP_LABEL_ROOM)
+    return shares[0] * more, shares[1] * more, shares[2] * more, shares[3] * more
+
+
+def _draw_level(
+    view: View,
+    pieces: Sequence[Piece],
+    lines: Mapping[int, MetagraphLine],
+    said: Mapping[int, LineLabel],
+    direction: Direction,
+    level: LevelLayout,
+) -> CoreDrawing:
+    """Turn a laid-out level to the screen, extend its lines to the boxes, and label them."""
+    aside = set(loose_boxes(view.skeleton))
+    turn = FlowTurn(direction, level.width, level.height)
+    slots = {
+        position: (pieces[position], turn.corner_on_screen(level.positions[position], _piece_size(pieces[position])))
+        for position in view.metagraph.core_children()
+        if position not in aside
+    }
+    routes = {
+        wire: _extend_to_boxes(view, wire, [turn.to_screen(point) for point in level.routes[wire]], slots, turn)
+        for wire in lines
+    }
+    axis = 0 if turn.runs_vertically else 1
+    # Labels of the main path may stick out at the sides: the level grows, and its content moves by `before`.
+    before, after = label_overhang(routes, said, turn.screen_size[axis], axis)
+    left, top = (0, before) if axis else (before, 0)
+    wide, tall = turn.screen_size
+    size = (wide, tall + before + after) if axis else (wide + before + after, tall)
+    slots = {position: (child, (x + left, y + top)) for position, (child, (x, y)) in slots.items()}
+    routes = {wire: tuple((x + left, y + top) for x, y in points) for wire, points in routes.items()}
+    ports = [
+        turn.to_screen((x, 0 if slot.first else level.height))
+        for slot, x in zip(view.skeleton.ports, level.ports, strict=True)
+    ]
+    taken = [(x, y, x + child.width, y + child.height) for child, (x, y) in slots.values()]
+    out = FRAME_OVERLAP if view.path != (0,) else -1  # the picture itself has no frame to overlap
+    own = unshared_parts(view.skeleton, routes, tuple(said))
+    thick = {wire: line_thickness(line) for wire, line in lines.items()}
+    bounds = (-out, 1, size[0] + out, size[1] - 1)
+    labels = place_labels(routes, said, taken, bounds, own, thick)
+    return CoreDrawing(*size, slots, tuple((x + left, y + top) for x, y in ports), routes, labels)
+
+
+def _piece_size(child: Piece) -> tuple[int, int]:
+    return child.width, child.height
+
+
+def child_pieces(view: View, below: Mapping[int, tuple[int, int]], direction: Direction) -> list[Piece]:
+    """Return the piece of every child, then of every function; `below` are the sizes of the open ones."""
+    upright = is_vertical(direction)
+    nodes = (*view.node_labels, *view.functions)
+    names, words = box_names(nodes), view.words
+    return [
+        open_piece(below[position], node)
+        if position in below
+        else closed_piece(node, names[position], words, position, upright)
+        for position, node in enumerate(nodes)
+    ]
+
+
+def line_label_sizes(view: View, lines: Mapping[int, MetagraphLine], outside: OutsideLabels) -> dict[int, LineLabel]:
+    """Return the label of each wire that has one, without labels repeated from the level outside."""
+    main = set(view.skeleton.spine)
+    labels = {}
+    for wire, line in lines.items():
+        text = view.words.lines[wire].label
+        bridge, telling = view.skeleton.wires[wire].bridge, wire in main
+        if bridge >= 0:
+            crossing = view.metagraph.bridges[bridge]
+            telling = telling or crossing.members[1] > 0  # else it seems that all members have it
+            if outside.get((crossing.other, crossing.inbound)) == text:
+                continue
+        if text:
+            labels[wire] = LineLabel(
+                (text_width(text, SMALL_FONT_PX), LINE_LABEL_HEIGHT), line_thickness(line), telling
+            )
+    return labels
+
+
+def _lay_out_level(
+    view: View,
+    pieces: Sequence[Piece],
+    lines: Mapping[int, MetagraphLine],
+    said: Mapping[int, LineLabel],
+    inner: InnerPorts,
+    direction: Direction,
+    rooms: Mapping[int, GapMargins],
+) -> LevelLayout:
+    """Return the level with coordinates, its flow running down.
+
+    Lines in `rooms` get extra room in the gaps below their upper and above their lower end.
+    """
+    main = set(view.metagraph.core_children())
+    count = len(view.metagraph.children)
+    # (across, along) the flow.
+    sizes = [flow_size(direction, _piece_size(pieces[i])) if i in main else (0, 0) for i in range(count)]
+    if view.skeleton.plain:
+        return _place_plain_rows(view.skeleton, sizes, LEVEL_GAPS)
+    fixed = line_anchors(view, pieces, inner.gates, inner.ports, direction, LEVEL_GAPS)
+    strokes = {}
+    for wire, line in lines.items():
+        size = said[wire].size if wire in said else (0, 0)
+        head = _arrow_end(view, wire, line, inner.gates)
+        strokes[wire] = WireStroke(line_thickness(line), head, flow_size(direction, size), rooms.get(wire, NO_MARGINS))
+    longest = max((stroke.label[1] for stroke in strokes.values()), default=0)
+    labelled, upward = max(LEVEL_GAPS.labelled, longest + 2 * GAP_LABEL_ROOM), direction in ("BT", "RL")
+    gaps = replace(LEVEL_GAPS, labelled=labelled, bar=_bar_heights(direction), upward=upward)
+    ways = _separate_at_ports(view, inner.gates, inner.ports, 0 if is_vertical(direction) else 1)
+    return place_level(_drop_loose_parts(ways), sizes, gaps, anchors=fixed, strokes=strokes)
+
+
+def _bar_heights(direction: Direction) -> tuple[int, int]:
+    """Return the pixels that the title bar takes on the first and on the last side of a frame.
+
+    >>> _bar_heights("BT"), _bar_heights("LR")
+    ((0, 24), (0, 0))
+    """
+    first = upper_flow_side(direction)
+    return (TITLE_BAR_HEIGHT if first else 0, TITLE_BAR_HEIGHT if first is False else 0)
+
+
+def _arrow_end(view: View, wire: int, line: MetagraphLine, inner: Gates) -> int:
+    """Return the end of a wire with its arrow head (the source for a reference edge); -1 if the line continues in an
+    open child or outside."""
+    end = 0 if line.kind == "reference" else 1
+    item = view.skeleton.wires[wire].chain[-1 if end else 0]
+    return -1 if item >= view.skeleton.children or port_at_end(view, wire, end, inner) is not None else end
+
+
+def _extend_to_boxes(
+    view: View, wire: int, points: list[Point], slots: Mapping[int, Slot], turn: FlowTurn
+) -> tuple[Point, ...]:
+    """Extend the polyline of a wire from the edge of a slot to the box in it."""
+    chain = view.skeleton.wires[wire].chain
+    if chain[0] in slots:
+        goal = border_point(*slots[chain[0]], points[0], turn.runs_vertically)
+        points = points if goal == points[0] else [goal, *points]
+    if chain[-1] in slots:
+        goal = border_point(*slots[chain[-1]], points[-1], turn.runs_vertically)
+        points = points if goal == points[-1] else [*points, goal]
+    return tuple(points)

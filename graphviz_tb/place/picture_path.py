@@ -1,0 +1,140 @@
+"""The main path of a picture through the open groups.
+
+Each level has its own main path, found without looking at the open groups (`Skeleton.spine`). If groups are open, the
+longest path of the whole picture may run elsewhere: on the levels it passes it replaces theirs. The order of items does
+not change; only their lines become straight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from graphviz_tb.graphs.traversal import topological_order
+from graphviz_tb.model.metagraph import main_path_weight
+from graphviz_tb.model.skeleton import Skeleton
+from graphviz_tb.place.attachment import Gate, port_at_end, port_gates
+from graphviz_tb.place.frames import OpenGroup
+
+SpineNode = tuple[int, int]  # group, and an item of its skeleton: a child, or a port on the frame
+SpineWire = tuple[int, int]  # group, and a wire of its skeleton
+
+
+@dataclass(slots=True)
+class DataPaths:
+    """The data lines of a picture: by node the steps from it, with the node that each leads to."""
+
+    numbers: dict[SpineNode, int] = field(default_factory=dict)
+    boxes: list[int] = field(default_factory=list)  # 1 for a closed box, 0 for a port
+    steps: list[list[tuple[SpineWire, int, int]]] = field(default_factory=list)  # wire, target, load
+    below: list[list[int]] = field(default_factory=list)
+
+    def node_number(self, node: SpineNode, box: int) -> int:
+        """Return the number of a node; add it if it is new."""
+        if node not in self.numbers:
+            self.numbers[node] = len(self.boxes)
+            self.boxes.append(box)
+            self.steps.append([])
+            self.below.append([])
+        return self.numbers[node]
+
+
+def lead_main_path(groups: Sequence[OpenGroup]) -> list[OpenGroup]:
+    """Make the longest path of the picture the main path of the levels it passes. Parents come before children."""
+    if len(groups) == 1:
+        return [*groups]
+    wires: dict[int, list[int]] = {}
+    for number, wire in _longest_path(_data_paths(groups), groups):
+        wires.setdefault(number, []).append(wire)
+    return [_with_main_path(group, wires.get(number, [])) for number, group in enumerate(groups)]
+
+
+def _with_main_path(group: OpenGroup, wires: Sequence[int]) -> OpenGroup:
+    """Return a group whose level the path passes along `wires`."""
+    if not wires:
+        return group
+    skeleton = group.view.skeleton
+    return replace(
+        group, view=replace(group.view, skeleton=replace(skeleton, spine=_extended_main_path(skeleton, wires)))
+    )
+
+
+def _extended_main_path(skeleton: Skeleton, wires: Sequence[int]) -> tuple[int, ...]:
+    """Return the main paths of a level when that of its part leads along `wires`: extended by the old one at both ends;
+    other parts keep theirs."""
+    part_of = {item: p for p, part in enumerate(skeleton.parts) for row in part for item in row}
+    chains = [wire.chain for wire in skeleton.wires]
+    path = [*wires]
+    # A main path passes each item once: its wires by the item where they end, and by that where they begin.
+    before = {chains[wire][-1]: wire for wire in skeleton.spine}
+    after = {chains[wire][0]: wire for wire in skeleton.spine}
+    while chains[path[0]][0] in before:
+        path.insert(0, before[chains[path[0]][0]])
+    while chains[path[-1]][-1] in after:
+        path.append(after[chains[path[-1]][-1]])
+    part = part_of[chains[path[0]][0]]
+    return (*path, *(wire for wire in skeleton.spine if part_of[chains[wire][0]] != part))
+
+
+def _data_paths(groups: Sequence[OpenGroup]) -> DataPaths:
+    """Return all data lines that run with the flow."""
+    paths = DataPaths()
+    gates = [port_gates(group.view) for group in groups]
+    for number, group in enumerate(groups):
+        inner = {position: gates[child] for position, child in group.below.items()}
+        for index, line in group.view.drawn_lines().items():
+            if line.kind == "data" and not group.view.skeleton.wires[index].turned:
+                source, target = (_end_node(paths, groups, number, index, end, inner) for end in (0, 1))
+                paths.steps[source].append(((number, index), target, main_path_weight(line)))
+                paths.below[source].append(target)
+    return paths
+
+
+def _end_node(
+    paths: DataPaths,
+    groups: Sequence[OpenGroup],
+    number: int,
+    index: int,
+    end: int,
+    inner: Mapping[int, Mapping[Gate, int]],
+) -> int:
+    """Return the node at which a line begins (`end` 0) or ends (1): a box, or a port of its group or of an open
+    child."""
+    group = groups[number]
+    view = group.view
+    item = view.skeleton.wires[index].chain[-1 if end else 0]
+    if item in group.below:
+        port = port_at_end(view, index, end, inner)
+        if port is not None:
+            child = group.below[item]
+            return paths.node_number((child, groups[child].view.skeleton.children + port), 0)
+    return paths.node_number((number, item), 1 if item < view.skeleton.children and item not in group.below else 0)
+
+
+def _longest_path(paths: DataPaths, groups: Sequence[OpenGroup]) -> list[SpineWire]:
+    """Return the path through the most boxes whose results are data, minus those that compute indices of data; then
+    through the most boxes; then with the greatest load; then along the main paths of the levels; then the first."""
+    own = [set(group.view.skeleton.spine) for group in groups]
+    count = len(paths.boxes)
+    fed = {target for steps in paths.steps for _, target, carries in steps if carries > 0}
+    best = [(0, box, 0, 0) for box in paths.boxes]
+    onward: list[tuple[SpineWire, int] | None] = [None] * count
+    # Backwards from the ends: by node the best of all paths from it, (boxes with data results, boxes, load, wires on
+    # main paths of levels).
+    for node in reversed(topological_order(paths.below)):
+        box = paths.boxes[node]
+        for (number, wire), target, carries in paths.steps[node]:
+            data, boxes, carried, kept = best[target]
+            gives = box if carries > 0 else -box if node in fed else 0
+            reached = data + gives, boxes + box, carried + abs(carries), kept + (wire in own[number])
+            if onward[node] is None or reached > best[node]:
+                best[node], onward[node] = reached, ((number, wire), target)
+    current = max(range(count), key=lambda node: best[node], default=-1)
+    steps: list[SpineWire] = []
+    while current >= 0:
+        ahead = onward[current]
+        if ahead is None:
+            break
+        steps.append(ahead[0])
+        current = ahead[1]
+    return steps

@@ -1,0 +1,248 @@
+"""Detect the format of a file by its first bytes, not its name.
+
+In this order: containers with a magic number, then text, then bare messages, which have none and are recognised by how
+well their fields match.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from codecs import BOM_UTF8
+from collections.abc import Callable
+from itertools import islice
+
+from google.protobuf.message import Message
+
+from graphviz_tb.errors import UnknownFormat
+from graphviz_tb.formats.protobuf import (
+    BYTES_TYPE,
+    FIELDS_PER_MESSAGE,
+    VARINT_TYPE,
+    CutError,
+    MessageFit,
+    judge_fit,
+    wire_fields,
+)
+from graphviz_tb.proto import GraphDef, MetaGraphDef, RunMetadata, SavedModel, XSpace
+
+MESSAGE_TYPES: dict[str, type[Message]] = {
+    "graph": GraphDef,
+    "saved_model": SavedModel,
+    "meta_graph": MetaGraphDef,
+    "run_metadata": RunMetadata,
+    "xspace": XSpace,
+}
+HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
+RECORD_START_BYTES = 12  # bytes of a length and its checksum, at the start of every record
+CERTAIN_MATCH_RATIO = 16  # matching fields per mismatch that identify a truncated message
+SUPPORTED_INPUTS = "this program draws GraphDefs, SavedModels, .meta files, event files and Keras models"
+CHECKPOINT_HINT = (
+    "a checkpoint holds values only: give the .meta file beside it, the SavedModel folder, or the log folder; "
+    "'tbgraph info' lists its tensors"
+)
+SAVED_MODEL_HINT = "give the folder that it lies in: the SavedModel"
+# a shard of a checkpoint has no header: only its name identifies it
+CHECKPOINT_SHARD_NAME = re.compile(r"\.data-\d{5}-of-\d{5}$")
+INDEX_MAGIC = b"\x57\xfb\x80\x8b\x24\x75\x47\xdb"  # the last bytes of an index, which is a LevelDB table
+# A record of keras_metadata.pb: length, object number, path, identifier.
+KERAS_METADATA_START = re.compile(
+    rb"\n[\x80-\xff]*+[\0-\x7f](?:\x10[\x80-\xff]*+[\0-\x7f])?\x1a\x04root\".{1,2}_tf_keras_", re.DOTALL
+)
+OP_TYPE_NAME = re.compile(rb"[A-Za-z_][\w.>/-]*+")
+ReadTail = Callable[[int], bytes]
+# Start of JSON; gaps between text fields; a first field or extension; fields at line starts.
+JSON_START = re.compile(rb"\s*+(?:\{\s*+[\"}]|\[\s*+[\[{\"\]\d-])")
+TEXT_GAP = re.compile(rb"(?:[\s;,]++|#[^\n]*+)*+")
+TEXT_START = re.compile(TEXT_GAP.pattern + rb"(?:(\w++)[ \t\r\n]*+[:{<]|\[[\w./-]++\])")
+TOP_LEVEL_FIELD = re.compile(rb"^[ \t]*+([a-z_]\w*+)[ \t]*+[:{<]", re.MULTILINE)
+
+LFS_POINTER = b"version https://git-lfs.github.com/spec/"
+EMPTY_FILE_HINT = "write it once more, or give another file"
+WEB_PAGE_HINT = "download the file itself, not the page that shows it"
+REFUSED_FORMATS = (
+    (4, b"TFL3", "a TensorFlow Lite model",
+     "its graph is no GraphDef: give the SavedModel it was converted from"),
+    (0, b"\x80\x02", "a pickle (a PyTorch checkpoint?)",
+     "write the graph with SummaryWriter.add_graph and give the log folder"),
+    (0, b"\xff\xfe", "UTF-16 text", "save it as UTF-8"),
+    (0, b"\xfe\xff", "UTF-16 text", "save it as UTF-8"),
+    (0, b"GGUF", "a GGUF model", SUPPORTED_INPUTS),
+    (0, b"\x93NUMPY", "a NumPy array", SUPPORTED_INPUTS),
+    (0, b"%PDF", "a PDF document", SUPPORTED_INPUTS),
+    (0, b"\x89PNG", "a PNG picture", SUPPORTED_INPUTS),
+    (0, b"BZh", "a bzip2 file", "unpack it first, or compress with gzip"),
+    (0, b"\xfd7zXZ", "an xz file", "unpack it first, or compress with gzip"),
+    (0, b"\x28\xb5\x2f\xfd", "a Zstandard file", "unpack it first, or compress with gzip"),
+    (0, LFS_POINTER, "a pointer of Git LFS", "fetch the file that it stands for: git lfs pull"),
+    (0, b"<!DOCTYPE html", "a web page", WEB_PAGE_HINT),
+    (0, b"<!doctype html", "a web page", WEB_PAGE_HINT),
+    (0, b"<html", "a web page", WEB_PAGE_HINT),
+    (0, GZIP_AGAIN := b"\x1f\x8b\x08", "gzip inside gzip", "unpack it once"),
+)  # fmt: skip
+
+
+def detect_format(head: bytes, name: str, *, whole: bool, tail: ReadTail | None = None) -> str:
+    """Return the key of the reader for a file. Raises UnknownFormat.
+
+    `head` are the first bytes (`whole`: all of them); `tail(n)` returns the last n.
+
+    >>> detect_format(b'node { name: "x" }', "x.bin", whole=True)
+    'graph_text'
+    """
+    if CHECKPOINT_SHARD_NAME.search(name):
+        raise UnknownFormat(f"{name} holds the values of a checkpoint, no graph", hint=CHECKPOINT_HINT)
+    if not head.strip(b"\0"):
+        raise UnknownFormat(f"{name} is empty" if not head else f"{name} holds only zero bytes", hint=EMPTY_FILE_HINT)
+    _raise_for_known_magic(head, name)
+    if head.startswith(b"PK\x03\x04"):
+        return "archive"
+    if head.startswith(HDF5_MAGIC):
+        return "keras_hdf5"
+    if starts_with_event(head):
+        return "events"
+    if KERAS_METADATA_START.match(head):
+        return "keras_metadata"
+    text = _detect_text(head, name)
+    # A message may start like text: text with control characters must not fit any message.
+    if text and (_has_no_control_characters(head) or not _best_fitting_message(head, whole=whole)):
+        return text
+    if tail is not None and tail(len(INDEX_MAGIC)) == INDEX_MAGIC:
+        raise UnknownFormat(f"{name} is a checkpoint index, not a graph", hint=CHECKPOINT_HINT)
+    return _detect_message(head, name, whole=whole)
+
+
+def starts_with_event(head: bytes) -> bool:
+    """Return whether the first record's length has the right checksum."""
+    # Every length below 2⁵⁶ contains a zero byte; text does not.
+    if len(head) < RECORD_START_BYTES or 0 not in head[:8]:
+        return False
+    from graphviz_tb.events.records import masked_crc
+
+    return bool(struct.unpack_from("<I", head, 8)[0] == masked_crc(head[:8]))
+
+
+def _raise_for_known_magic(head: bytes, name: str) -> None:
+    for offset, mark, what, hint in REFUSED_FORMATS:
+        if head.startswith(mark, offset):
+            raise UnknownFormat(f"{name} is {what}, not a graph", hint=hint)
+
+
+def _detect_text(head: bytes, name: str) -> str | None:
+    """Return the key for JSON or text proto; None if the bytes are no text."""
+    body = head.removeprefix(BOM_UTF8)
+    if JSON_START.match(body) and _has_no_control_characters(body):
+        return "keras_json"
+    if TEXT_GAP.fullmatch(body):  # only comments so far
+        return "graph_text"
+    start = TEXT_START.match(body)
+    if start is None:
+        return None
+    names = [match[1] for match in TOP_LEVEL_FIELD.finditer(body)] or [start[1]]
+    if b"model_checkpoint_path" in names:
+        raise UnknownFormat(f"{name} only says where checkpoints are", hint=CHECKPOINT_HINT)
+    for each in names:
+        kind = MESSAGE_BY_FIELD_NAME.get(each or b"")
+        if kind:
+            return kind + "_text"
+    return "graph_text" if _has_no_control_characters(body) else None
+
+
+def _message_by_field_name() -> dict[bytes, str]:
+    """Return the message of each top-level field name; the first in the table wins shared names."""
+    kinds: dict[bytes, str] = {}
+    for kind, message in MESSAGE_TYPES.items():
+        for field in message.DESCRIPTOR.fields:
+            kinds.setdefault(field.name.encode(), kind)
+    return kinds
+
+
+MESSAGE_BY_FIELD_NAME = _message_by_field_name()
+
+
+def _has_no_control_characters(body: bytes) -> bool:
+    return not re.search(rb"[\0-\x08\x0e-\x1f]", body)
+
+
+def _detect_message(head: bytes, name: str, *, whole: bool) -> str:
+    _raise_for_onnx(head, name)
+    if whole and _is_fingerprint(head):
+        raise UnknownFormat(f"{name} is the fingerprint of a SavedModel, not a graph", hint=SAVED_MODEL_HINT)
+    kind = _best_fitting_message(head, whole=whole) or (_detect_cut_message(head) if whole else None)
+    if kind is None:
+        raise _unknown_format_error(head, name)
+    return kind
+
+
+def _best_fitting_message(head: bytes, *, whole: bool) -> str | None:
+    """Return the message that fits the bytes best, if any does."""
+    fits = {kind: judge_fit(head, message.DESCRIPTOR, cut=not whole) for kind, message in MESSAGE_TYPES.items()}
+    # The letters of a long name may look like nested messages that fit even better.
+    if not fits["graph"].bad and _starts_with_node(head):
+        return "graph"
+    fitting = [kind for kind, fitted in fits.items() if fitted.good and fitted.bad <= fitted.good]
+    return max(fitting, key=lambda each: _fit_score(fits[each]), default=None)
+
+
+def _starts_with_node(head: bytes) -> bool:
+    """Return whether the first field is a node with one name and one op type, which only a GraphDef has."""
+    try:
+        first = next(wire_fields(head))
+        if (first.number, first.wire) != (1, BYTES_TYPE):
+            return False
+        fields = list(islice(wire_fields(head, first.first, first.last), FIELDS_PER_MESSAGE))
+    except CutError:
+        return False
+    ops = [head[piece.first : piece.last] for piece in fields if (piece.number, piece.wire) == (2, BYTES_TYPE)]
+    names = sum((piece.number, piece.wire) == (1, BYTES_TYPE) for piece in fields)
+    return names == 1 and len(ops) == 1 and OP_TYPE_NAME.fullmatch(ops[0]) is not None
+
+
+def _detect_cut_message(head: bytes) -> str | None:
+    """Return the message that truncated bytes clearly belong to: reading it reports where it ends."""
+    kind = _best_fitting_message(head, whole=False)
+    fitted = judge_fit(head, MESSAGE_TYPES[kind].DESCRIPTOR, cut=True) if kind else None
+    return (
+        kind
+        if fitted and fitted.good >= CERTAIN_MATCH_RATIO and fitted.good >= CERTAIN_MATCH_RATIO * fitted.bad
+        else None
+    )
+
+
+# A mismatch outweighs several matches, which may be chance.
+def _fit_score(fitted: MessageFit) -> float:
+    return fitted.good - 4 * fitted.bad
+
+
+def _raise_for_onnx(head: bytes, name: str) -> None:
+    """Raise for ONNX: version (1) is a number, then producer strings; the graph is field 7, operator sets field 8."""
+    seen = set()
+    try:
+        for piece in wire_fields(head):
+            seen.add((piece.number, piece.wire))
+    # The head may be cut within the graph: its key was read, its bytes were not.
+    except CutError as where:
+        if where.offset < len(head):
+            seen.add((head[where.offset] >> 3, head[where.offset] & 7))
+    if (1, VARINT_TYPE) in seen and (7, 2) in seen and (3, VARINT_TYPE) not in seen:
+        raise UnknownFormat(
+            f"{name} is an ONNX model, not a TensorFlow graph",
+            hint="convert it with onnx-tf, or open it in Netron",
+        )
+
+
+def _is_fingerprint(head: bytes) -> bool:
+    """Return whether this is a FingerprintDef: five numeric hashes, then a version and the id of the file."""
+    try:
+        fields = [(piece.number, piece.wire) for piece in wire_fields(head)]
+    except CutError:
+        return False
+    hashes = [number for number, wire in fields if wire == VARINT_TYPE]
+    return len(hashes) >= 4 and set(hashes) <= {1, 2, 3, 4, 5} and {number for number, _ in fields} <= set(range(1, 8))
+
+
+def _unknown_format_error(head: bytes, name: str) -> UnknownFormat:
+    line = head.strip().partition(b"\n")[0][:60].decode("utf-8", "replace").strip()
+    if line and _has_no_control_characters(head):
+        return UnknownFormat(f"{name} is no text proto: it starts with {line!r}", hint=SUPPORTED_INPUTS)
+    return UnknownFormat(f"{name} is no form of graph that is known here", hint=SUPPORTED_INPUTS)

@@ -1,0 +1,1 @@
+"""Remove what a framework wrapped around a program: calls, barriers, tracing artifacts, the order of tracing."""

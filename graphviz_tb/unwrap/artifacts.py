@@ -1,0 +1,208 @@
+"""Remove tracing artifacts: nodes and functions that tracing and lowering add. They are neither drawn nor counted.
+
+barriers   the NoOp that makes the results of a traced function wait for all that it reads and writes, and NoOps that
+           only such a one waits for
+results    identities between an op and what a traced function returns ("identity_RetVal")
+arguments  unused placeholders that freezing left in place of a loop's inputs
+rewritten  functions that gradients replaced by a different form ("body_7_rewritten") and nothing calls
+borders    identities and NoOps left where a call or loop was inlined ("Func/…/input/_7"): they only forward
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+
+import numpy as np
+
+from graphviz_tb.graphs.node_columns import NodeColumns
+from graphviz_tb.limits import MAX_INLINED_LETTERS
+from graphviz_tb.ops.roles import GROUP_OPS, INPUT_OPS, RESULT_OPS, TRACED_RESULT_OPS
+from graphviz_tb.proto import GraphDef, NodeDef
+from graphviz_tb.unwrap.calls import input_node, tensor_inputs
+from graphviz_tb.unwrap.signatures import reachable_functions
+
+BARRIER_NAME = re.compile(r"NoOp(_\d+)?", re.ASCII)  # names from tracing have no scope
+RESULT_IDENTITY_NAME = re.compile(r"Identity(_\d+)?", re.ASCII)
+LOWERED_INPUT_NAME = "unused_control_flow_input"  # left by the inliner of functional loops
+FROZEN_ARGUMENT_NAME = re.compile(rf"{LOWERED_INPUT_NAME}(_\d+)?", re.ASCII)
+# Names from TensorFlow's core/common_runtime/inline_function_utils.cc.
+INLINED_BORDER_NAME = re.compile(r"Func/.*/(input|output)(_control_node)?/_\d+", re.ASCII | re.DOTALL)
+REWRITTEN_SUFFIX = "_rewritten"  # python/ops/while_v2.py, cond_v2.py
+ARTIFACT_PREFIXES = ("NoOp", LOWERED_INPUT_NAME, "Func/")
+ARTIFACT_OPS = GROUP_OPS | INPUT_OPS | TRACED_RESULT_OPS | RESULT_OPS
+
+
+def possible_artifacts(graph: GraphDef) -> dict[str, NodeDef]:
+    """Return the nodes, by name, whose op types occur among artifacts."""
+    return {node.name: node for node in graph.node if node.op in ARTIFACT_OPS}
+
+
+def may_have_artifacts(nodes: NodeColumns) -> bool:
+    """Return whether a graph without functions may contain artifacts, by op types and prefixes of names."""
+    types = [number for op, number in nodes.op_numbers.items() if op in ARTIFACT_OPS]
+    if any(op in RESULT_OPS for op in nodes.op_numbers):
+        return True
+    rows = np.flatnonzero(np.bincount(types, minlength=len(nodes.op_types))[nodes.op_id]) if types else ()
+    return any(nodes.name[row].startswith(ARTIFACT_PREFIXES) for row in rows)
+
+
+def drop_tracing_artifacts(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> GraphDef:
+    """Remove artifacts. `suspects` come from `possible_artifacts`. Returns the same graph if there are none."""
+    return _drop_rewritten_functions(_drop_artifact_nodes(graph, suspects))
+
+
+def _drop_artifact_nodes(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> GraphDef:
+    """Remove artifacts among the nodes. Returns the same graph if there are none."""
+    # Most graphs have none, as op types and prefixes show: return without a copy.
+    if not any(name.startswith(ARTIFACT_PREFIXES) or node.op in RESULT_OPS for name, node in suspects.items()):
+        return graph
+    borders = {name for name in suspects if INLINED_BORDER_NAME.fullmatch(name) and suspects[name].op not in INPUT_OPS}
+    inputs = GraphInputs(graph)
+    borders |= _traced_result_identities(inputs, suspects)
+    left = borders | _unused_frozen_arguments(inputs, suspects) | _traced_barriers(inputs, suspects)
+    if not left:
+        return graph
+    handed = _resolve_forwarded(
+        {name: tensor_inputs(suspects[name])[0] for name in borders if tensor_inputs(suspects[name])}
+    )
+    # A forwarded name may be long and used thousands of times: keep the borders then.
+    if sum(inputs.uses[name] * len(tensor) for name, tensor in handed.items()) > MAX_INLINED_LETTERS:
+        left -= borders
+    made = GraphDef(versions=graph.versions, library=graph.library)
+    gone = {text for text in inputs.count if input_node(text) in left}
+    for node, texts in inputs.of_nodes:
+        if node.name not in left:
+            made.node.add().CopyFrom(node)
+            if not gone.isdisjoint(texts):
+                made.node[-1].input[:] = _rewired_inputs(node, left, handed)
+    return made
+
+
+class GraphInputs:
+    """The inputs of a graph, listed once, with the number of uses of each string and of each node."""
+
+    def __init__(self, graph: GraphDef) -> None:
+        self.of_nodes: list[tuple[NodeDef, Sequence[str]]] = [(node, list(node.input)) for node in graph.node]
+        self.count = _count_input_strings(texts for _, texts in self.of_nodes)
+        self.uses = _sum_by_node(self.count)
+
+
+def _count_input_strings(inputs: Iterable[Iterable[str]]) -> Counter[str]:
+    """Count the uses of each input string."""
+    return Counter(chain.from_iterable(inputs))
+
+
+def _sum_by_node(count: Mapping[str, int]) -> Counter[str]:
+    """Sum input counts by node.
+
+    >>> _sum_by_node({"x": 1, "x:1": 2, "^x": 1, "y": 1})
+    Counter({'x': 4, 'y': 1})
+    """
+    uses: Counter[str] = Counter()
+    for text, times in count.items():
+        uses[input_node(text)] += times
+    return uses
+
+
+def _drop_rewritten_functions(graph: GraphDef) -> GraphDef:
+    library = {function.signature.name: function for function in graph.library.function}
+    left = {name for name in library if f"{name}{REWRITTEN_SUFFIX}" in library}
+    if not left:
+        # The original stays if the main graph or a remaining function calls it.
+        return graph
+    others = (node for name in library.keys() - left for node in library[name].node_def)
+    left -= reachable_functions([*graph.node, *others], library)
+    made = GraphDef(node=graph.node, versions=graph.versions)
+    made.library.gradient.extend(graph.library.gradient)
+    made.library.function.extend(function for name, function in library.items() if name not in left)
+    return made
+
+
+def _unused_frozen_arguments(inputs: GraphInputs, suspects: Mapping[str, NodeDef]) -> set[str]:
+    """Return unused placeholders with the name that freezing gives."""
+    named = {name for name, node in suspects.items() if node.op in INPUT_OPS and FROZEN_ARGUMENT_NAME.fullmatch(name)}
+    return named - inputs.uses.keys()
+
+
+def _traced_result_identities(inputs: GraphInputs, suspects: Mapping[str, NodeDef]) -> set[str]:
+    """Return identities with a name from tracing that lead to function results only."""
+    waiting = [input_node(each) for node in suspects.values() if node.op in RESULT_OPS for each in tensor_inputs(node)]
+    left: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        known = suspects.get(name)
+        if known is None or inputs.uses[name] > 1 or name in left or not RESULT_IDENTITY_NAME.fullmatch(name):
+            continue
+        if known.op in TRACED_RESULT_OPS and len(tensor_inputs(known)) == 1:
+            left.add(name)
+            waiting.append(input_node(tensor_inputs(known)[0]))
+    return left
+
+
+def _traced_barriers(inputs: GraphInputs, suspects: Mapping[str, NodeDef]) -> set[str]:
+    """Return the NoOps of tracing that only results wait for, and NoOps that only these wait for."""
+    noops = {name for name, node in suspects.items() if node.op in GROUP_OPS and not tensor_inputs(node)}
+    superfluous = {name for name in noops if BARRIER_NAME.fullmatch(name) and suspects[name].input}
+    if not superfluous:
+        return superfluous
+    # All uses of a node, and those as results: an identity with further uses is no end.
+    used = inputs.uses.copy()
+    returned = _sum_by_node(_count_input_strings(texts for node, texts in inputs.of_nodes if node.op in RESULT_OPS))
+    waits = {f"^{name}" for name in superfluous} & inputs.count.keys()
+    superfluous = {text[1:] for text in waits}
+    # For a barrier, only identities that are results wait.
+    for node, texts in inputs.of_nodes:
+        if not waits.isdisjoint(texts) and (node.op not in TRACED_RESULT_OPS or used[node.name] > returned[node.name]):
+            superfluous.difference_update(text[1:] for text in waits.intersection(texts))
+    waiting = list(superfluous)
+    # Backwards: a NoOp goes, too, once everything that waited for it is gone.
+    while waiting:
+        for name in {input_node(each) for each in suspects[waiting.pop()].input}:
+            if name in noops and name not in superfluous:
+                used[name] -= 1
+                if not used[name]:
+                    superfluous.add(name)
+                    waiting.append(name)
+    return superfluous
+
+
+def _resolve_forwarded(handed: Mapping[str, str]) -> dict[str, str]:
+    """Return the original tensor behind each forwarding node; nodes on cycles are left out.
+
+    >>> _resolve_forwarded({"a": "b", "b": "c:1", "x": "y", "y": "x"})
+    {'b': 'c:1', 'a': 'c:1'}
+    """
+    source: dict[str, str] = {}
+    circles: set[str] = set()
+    for name in handed:
+        way = {name: None}
+        # To the end of the chain, a cycle, or an already resolved chain.
+        while (last := input_node(handed[next(reversed(way))])) in handed:
+            if last in way or last in source or last in circles:
+                break
+            way[last] = None
+        ends = last not in way and last not in circles
+        tensor = source.get(last, handed[next(reversed(way))])
+        for each in reversed(way):
+            if ends:
+                source[each] = tensor
+            else:
+                circles.add(each)
+    return source
+
+
+def _rewired_inputs(node: NodeDef, left: set[str], handed: Mapping[str, str]) -> list[str]:
+    """Return the inputs of a node after removing `left`: replaced by the forwarded tensor, or dropped."""
+    inputs: list[str] = []
+    controls: dict[str, None] = {}
+    for each in node.input:
+        name = input_node(each)
+        tensor = handed.get(name, "") if name in left else each
+        if each.startswith("^"):
+            controls |= {f"^{input_node(tensor)}": None} if tensor else {}
+        elif tensor:
+            inputs.append(tensor)
+    return [*inputs, *controls]

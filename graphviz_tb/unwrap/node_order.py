@@ -1,0 +1,120 @@
+"""Order nodes and functions independently of the hash tables of the program that wrote the file.
+
+TensorFlow writes the functions of a graph, and all nodes of a frozen one, in a different order on every run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+
+from graphviz_tb.ops.roles import CONSTANT_OPS
+from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef
+from graphviz_tb.unwrap.calls import input_node
+
+DIGIT_RUNS = re.compile(r"\d+")
+FROZEN_VARIABLE_NAME = re.compile(r".*/resource", re.DOTALL)  # the frozen input of a ReadVariableOp
+
+
+def sort_graph(graph: GraphDef, by_inputs: bool) -> GraphDef:
+    """Sort the functions in calling order and, with `by_inputs`, the nodes in order of demand.
+
+    Returns the same graph if nothing changes.
+    """
+    functions, library = graph.library.function, {each.signature.name: each for each in graph.library.function}
+    called = list(_functions_in_call_order(graph.node, library)) if len(functions) > 1 else list(library)
+    # Functions without a caller are sorted by name: their order in the file is arbitrary.
+    names = called + sorted(library.keys() - set(called), key=_name_counter_key)
+    nodes = _sort_by_demand(graph.node) if by_inputs else graph.node
+    if nodes is graph.node and names == [each.signature.name for each in functions]:
+        return graph
+    made = GraphDef(versions=graph.versions, node=nodes)
+    made.library.gradient.extend(graph.library.gradient)
+    made.library.function.extend(library[name] for name in names)
+    return made
+
+
+def _name_counter_key(name: str) -> tuple[str, list[int]]:
+    """Return a sort key: the name without digits, then its numbers.
+
+    >>> sorted(["f_10", "f_9", "e_11"], key=_name_counter_key)
+    ['e_11', 'f_9', 'f_10']
+    """
+    # 18 digits: more than any counter has, fewer than `int` refuses.
+    return DIGIT_RUNS.sub("", name), [int(each[:18]) for each in DIGIT_RUNS.findall(name)]
+
+
+def _functions_in_call_order(nodes: Sequence[NodeDef], library: Mapping[str, FunctionDef]) -> Iterator[str]:
+    """Yield the functions that nodes call, each after its first caller."""
+    seen: set[str] = set()
+    # A stack of iterators, one per function: depth first without recursion.
+    work = [_functions_named_in_order(nodes, library)]
+    while work:
+        name = next(work[-1], None)
+        if name is None:
+            work.pop()
+        elif name not in seen:
+            seen.add(name)
+            yield name
+            work.append(_functions_named_in_order(library[name].node_def, library))
+
+
+def _functions_named_in_order(nodes: Iterable[NodeDef], library: Mapping[str, FunctionDef]) -> Iterator[str]:
+    """Yield the functions that nodes name, in the order of nodes and attribute keys."""
+    for node in nodes:
+        if node.op in library:
+            yield node.op
+        for key in sorted(node.attr):
+            value = node.attr[key]
+            if value.HasField("func"):
+                found = [value.func.name]
+            else:
+                found = [each.name for each in value.list.func] if value.HasField("list") else []
+            yield from (name for name in found if name in library)
+
+
+def is_frozen_order(nodes: Sequence[NodeDef]) -> bool:
+    """Return whether all nodes without inputs come first, frozen variables among them: only freezing writes that."""
+    frozen = inside = False
+    for node in nodes:
+        if node.input:
+            inside = True
+        elif inside:
+            return False
+        frozen = frozen or (node.op in CONSTANT_OPS and FROZEN_VARIABLE_NAME.fullmatch(node.name) is not None)
+    return frozen and inside
+
+
+def _sort_by_demand(nodes: Sequence[NodeDef]) -> list[NodeDef]:
+    """Sort nodes after their inputs, first input first, starting from unused nodes by name, then from cycles."""
+    inputs = {node.name: list(node.input) for node in nodes}
+    if len(inputs) < len(nodes):
+        return list(nodes)  # duplicate names: keep the order of the file
+    used = set(map(input_node, set(chain.from_iterable(inputs.values()))))
+    order: list[str] = []
+    entered: set[str] = set()
+    # After all unused nodes those that were not reached: cycles.
+    for starts in (inputs.keys() - used, inputs.keys() & used):
+        for end in sorted(starts - entered, key=_name_counter_key):
+            work = [(end, _ordered_sources(inputs[end]))] if end not in entered else []
+            entered.add(end)
+            while work:
+                name, sources = work[-1]
+                for source in sources:
+                    if source in inputs and source not in entered:
+                        entered.add(source)
+                        work.append((source, _ordered_sources(inputs[source])))
+                        break
+                else:
+                    order.append(name)
+                    work.pop()
+    node_by_name = {node.name: node for node in nodes}
+    return [node_by_name[name] for name in order]
+
+
+def _ordered_sources(inputs: Sequence[str]) -> Iterator[str]:
+    """Return an iterator of a node's sources: tensors by position, then control inputs by name."""
+    tensors = [input_node(each) for each in inputs if not each.startswith("^")]
+    waits = sorted((each[1:] for each in inputs if each.startswith("^")), key=_name_counter_key)
+    return iter([*tensors, *waits])

@@ -1,0 +1,477 @@
+"""A SavedModel without signatures: make one for each function that its objects expose.
+
+This adds what TensorFlow writes for a signature: placeholders, the variables that the function captures, a call.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property
+
+from graphviz_tb.formats.object_graph import signature_dtype_name
+from graphviz_tb.limits import FREE_WALKED_NODES, MAX_INLINED_LETTERS, MAX_NESTED_CALLS
+from graphviz_tb.model.graph import parse_output_number
+from graphviz_tb.model.sources import Signature, TensorSpec
+from graphviz_tb.model.tensors import RESOURCE_DTYPE_NUMBER
+from graphviz_tb.ops.roles import VARIABLE_OPS
+from graphviz_tb.proto import AttrValue, FunctionDef, GraphDef, NodeDef, OpDef
+from graphviz_tb.unwrap.calls import (
+    VARIABLE_NAME_ATTR,
+    CallInliner,
+    GraphBody,
+    InlinedBlock,
+    InlinedNode,
+    InliningBudget,
+    UnusedNames,
+    added_letters,
+    append_block_nodes,
+    body_of_function,
+    body_of_nodes,
+    input_node,
+    nodes_needed_by,
+    tensor_inputs,
+    unused_names,
+    without_control_inputs,
+)
+
+CALL_OP = "StatefulPartitionedCall"
+TRACED_PREFIX = "__inference_"
+# TensorFlow's names of traced functions
+TRACED_FUNCTION_NAME = re.compile(rf"{TRACED_PREFIX}(.+)_\d+", re.DOTALL | re.ASCII)
+UNNAMED_RESULT = re.compile(r"identity(?:_(\d+))?", re.ASCII)  # results without a name in the program
+
+
+def add_function_calls(
+    whole: GraphDef, captured: Mapping[str, tuple[str, ...]]
+) -> tuple[GraphDef, tuple[Signature, ...]]:
+    """Return a copy of the graph with a call of each exposed function, and a signature per call.
+
+    `captured` gives the functions and the variables they capture. Returns the graph itself and no signatures if there
+    are none, or if their names would fill memory.
+    """
+    functions = [each for each in whole.library.function if each.signature.name in captured]
+    if (
+        not functions
+        or sum(_call_letters(each, captured[each.signature.name]) for each in functions) > MAX_INLINED_LETTERS
+    ):
+        return whole, ()
+    made = GraphDef()
+    made.CopyFrom(whole)
+    handles = {variable_name(node): node.name for node in whole.node if node.op in VARIABLE_OPS}
+    free = UnusedNames({node.name for node in whole.node})
+    several = Counter(_untraced_name(each.signature.name) for each in functions)
+    signatures = []
+    for function in functions:
+        name = function.signature.name
+        nodes = list(call_nodes(function, captured[name], handles, free))
+        made.node.extend(nodes)
+        called = _untraced_name(name) if several[_untraced_name(name)] == 1 else name.removeprefix(TRACED_PREFIX)
+        signatures.append(_signature_of_call(called, function, nodes))
+    return made, tuple(signatures)
+
+
+def _call_letters(function: FunctionDef, variables: tuple[str, ...]) -> int:
+    """Estimate the letters that a call takes: its name per result, a variable's name per capture."""
+    return len(function.signature.name) * len(function.signature.output_arg) + sum(map(len, variables))
+
+
+def _untraced_name(name: str) -> str:
+    """Return the name of a traced function in the program.
+
+    >>> _untraced_name("__inference___call___103"), _untraced_name("f")
+    ('__call__', 'f')
+    """
+    match = TRACED_FUNCTION_NAME.fullmatch(name)
+    return match[1] if match else name
+
+
+def variable_name(handle: NodeDef) -> str:
+    return handle.attr["shared_name"].s.decode("utf-8", "replace") or handle.name
+
+
+def call_nodes(
+    function: FunctionDef, variables: tuple[str, ...], handles: Mapping[str, str], free: UnusedNames
+) -> Iterator[NodeDef]:
+    """Yield placeholders for the arguments, except variables that exist in the graph, then the call."""
+    arguments = function.signature.input_arg
+    # Position ─▶ variable: TensorFlow appends captures to the arguments.
+    captured = dict(enumerate(variables[: len(arguments)], max(0, len(arguments) - len(variables))))
+    given = []
+    for position, arg in enumerate(arguments):
+        variable = captured.get(position, "") if arg.type == RESOURCE_DTYPE_NUMBER else ""
+        given.append(handles[variable] if variable in handles else free.take_name(arg.name))
+        if variable not in handles:
+            yield _argument_node(function, position, given[-1], variable)
+    call = NodeDef(name=free.take_name(_untraced_name(function.signature.name)), op=CALL_OP, input=given)
+    call.attr["f"].func.name = function.signature.name
+    yield call
+
+
+def _argument_node(function: FunctionDef, position: int, name: str, variable: str) -> NodeDef:
+    """Return the placeholder of an argument with dtype and shape, and for a handle the variable's name."""
+    node = NodeDef(name=name, op="Placeholder")
+    node.attr["dtype"].type = function.signature.input_arg[position].type
+    if variable:
+        node.attr[VARIABLE_NAME_ATTR].s = variable.encode()
+    if position in function.arg_attr and "_output_shapes" in function.arg_attr[position].attr:
+        for shape in function.arg_attr[position].attr["_output_shapes"].list.shape[:1]:
+            node.attr["shape"].shape.CopyFrom(shape)
+    return node
+
+
+def _signature_of_call(name: str, function: FunctionDef, nodes: list[NodeDef]) -> Signature:
+    """Return the inputs and outputs of a call as a signature."""
+    call, made = nodes[-1], {node.name: node for node in nodes}
+    inputs = tuple(TensorSpec(arg.name, f"{given}:0", signature_dtype_name(arg.type), _argument_shape(made[given]))
+                   for arg, given in zip(function.signature.input_arg, call.input, strict=True)
+                   if arg.type != RESOURCE_DTYPE_NUMBER)  # fmt: skip
+    results = function.signature.output_arg
+    outputs = tuple(
+        TensorSpec(_signature_result_name(arg.name), f"{call.name}:{at}", signature_dtype_name(arg.type), None)
+        for at, arg in enumerate(results)
+    )
+    return Signature(name, "function", inputs, outputs)
+
+
+def _signature_result_name(name: str) -> str:
+    """Return the name that signatures give to a result.
+
+    >>> _signature_result_name("identity"), _signature_result_name("identity_1"), _signature_result_name("score")
+    ('output_0', 'output_1', 'score')
+    """
+    match = UNNAMED_RESULT.fullmatch(name)
+    return f"output_{match[1] or 0}" if match else name
+
+
+def _argument_shape(node: NodeDef) -> tuple[int, ...] | None:
+    """Return the shape attribute of an argument; None if it has none."""
+    if "shape" not in node.attr or node.attr["shape"].shape.unknown_rank:
+        return None
+    return tuple(int(dim.size) for dim in node.attr["shape"].shape.dim)
+
+
+# The body of a signature: the model in a SavedModel, without the ops that save, restore and initialise it.
+#
+# needed      keep what the outputs need
+# open        inline calls that only forward, down to the function with content
+# tidy        remove barriers, and identities that only end a function
+# name        name arguments and results as the signature does
+# prune       keep the functions that are still called
+
+VARIABLE_NODE_OPS = frozenset(
+    {"VarHandleOp", "VariableV2", "Variable", "ReadVariableOp", "HashTableV2", "MutableHashTableV2"}
+)
+CONTENTLESS_OPS = VARIABLE_NODE_OPS | {"Placeholder", "PlaceholderWithDefault", "Const", "Identity", "NoOp"}
+# Budget of nodes: a constant, and a multiple of the file's nodes.
+NODES_WALKED_FACTOR = 4
+
+
+class MetaGraphProgram:
+    """A MetaGraph's graph and functions, each read once for all signatures."""
+
+    def __init__(self, whole: GraphDef) -> None:
+        self.whole = whole
+        self.walked = 0  # nodes visited so far, over all signatures
+        self.library = {function.signature.name: function for function in whole.library.function}
+        self._tidied: dict[str, FunctionDef] = {}
+        self._bodies: dict[str, GraphBody] = {}
+        self._called: dict[str, list[str]] = {}
+
+    @cached_property
+    def main_body(self) -> GraphBody:
+        """The main graph."""
+        return body_of_nodes(self.whole.node)
+
+    @property
+    def walk_budget_spent(self) -> bool:
+        """Return whether choosing between signatures has used up its budget of nodes."""
+        count = len(self.whole.node) + sum(len(function.node_def) for function in self.whole.library.function)
+        return self.walked > FREE_WALKED_NODES + NODES_WALKED_FACTOR * count
+
+    def tidied_function(self, name: str) -> FunctionDef:
+        """Return a library function without its barriers."""
+        if name not in self._tidied:
+            self._tidied[name] = without_function_barriers(self.library[name])
+        return self._tidied[name]
+
+    def function_body(self, name: str) -> GraphBody:
+        """Return the body of a library function, without its barriers."""
+        if name not in self._bodies:
+            self._bodies[name] = body_of_function(self.tidied_function(name))
+        return self._bodies[name]
+
+    def reachable_functions(self, nodes: Iterable[NodeDef]) -> set[str]:
+        """Return the functions that nodes call, directly or not."""
+        waiting = {name for node in nodes for name in functions_named_by(node, self.library)}
+        reached = set(waiting)
+        while waiting:
+            name = waiting.pop()
+            if name not in self._called:
+                named = (
+                    each for node in self.library[name].node_def for each in functions_named_by(node, self.library)
+                )
+                self._called[name] = list(dict.fromkeys(named))
+            waiting |= {each for each in self._called[name] if each not in reached}
+            reached.update(self._called[name])
+        return reached
+
+
+def signature_body(
+    program: MetaGraphProgram, signature: Signature, captured: Mapping[str, tuple[str, ...]], ops: Iterable[OpDef] = ()
+) -> GraphDef:
+    """Return the body of a signature as a main graph.
+
+    `captured` names the variables that functions capture (`objects.captured_names`); `ops` are the op definitions in
+    the file, if any.
+    """
+    block = _signature_block(program, signature, captured, ops)
+    made = GraphDef(versions=program.whole.versions)
+    append_block_nodes(block, made.node)
+    called = program.reachable_functions(made.node)
+    made.library.function.extend(program.tidied_function(name) for name in program.library if name in called)
+    return made
+
+
+def signature_body_size(program: MetaGraphProgram, signature: Signature) -> int:
+    """Return the number of nodes in a signature's body and its library."""
+    nodes = _signature_block(program, signature, {}).nodes
+    called = program.reachable_functions(placed.node for placed in nodes.values())
+    return len(nodes) + sum(len(program.tidied_function(name).node_def) for name in called)
+
+
+def _signature_block(
+    program: MetaGraphProgram, signature: Signature, captured: Mapping[str, tuple[str, ...]], ops: Iterable[OpDef] = ()
+) -> InlinedBlock:
+    """Return the body of a signature as a block; not inlined if its names would fill memory."""
+    main = replace(program.main_body, results=tuple(spec.tensor for spec in signature.outputs))
+    opening = CallInliner(main, CONTENTLESS_OPS, pruned=True)
+    room = InliningBudget()
+    opened: set[str] = set()
+    # Each round inlines one call. A function seen before calls itself and is not inlined.
+    while len(opened) < MAX_NESTED_CALLS and (call := opening.next_call) is not None:
+        name = call.attr["f"].func.name
+        if name not in program.library or name in opened:
+            break
+        # Each node that waits for the call will wait for every effect.
+        if not room.spend_waits(opening.waiting_count * len(program.tidied_function(name).control_ret)):
+            break
+        opened.add(name)
+        _name_captured_handles(opening, captured.get(name, ()), room)
+        opening.inline_call(program.function_body(name))
+    program.walked += sum(len(frame.body.nodes) for frame in opening.frames)
+    block = opening.inlined_block()
+    if not opened or not room.spend_letters(added_letters(block)):
+        return CallInliner(main, CONTENTLESS_OPS, pruned=True).inlined_block()
+    # Inlined nodes name outputs as function bodies do.
+    block = _plain_output_names(block, {op.name: op for op in ops})
+    inputs = {input_node(spec.tensor): spec.key for spec in signature.inputs}
+    block = _apply_signature_names(_skip_result_identities(block), inputs, [spec.key for spec in signature.outputs])
+    return (
+        block
+        if room.spend_letters(added_letters(block))
+        else CallInliner(main, CONTENTLESS_OPS, pruned=True).inlined_block()
+    )
+
+
+def _keep_needed_nodes(block: InlinedBlock) -> InlinedBlock:
+    """Keep the nodes that results and effects need, in the order of the file."""
+    ends = [*map(input_node, block.results), *block.effects]
+    kept = nodes_needed_by({name: placed.inputs for name, placed in block.nodes.items()}, ends)
+    return InlinedBlock(
+        {name: placed for name, placed in block.nodes.items() if name in kept}, block.results, block.effects
+    )
+
+
+def _name_captured_handles(opening: CallInliner, names: tuple[str, ...], room: InliningBudget) -> None:
+    """Write the variables' names on the handles that a call captures: its last arguments."""
+    given = opening.call_arguments()
+    # The last arguments, one per name.
+    for tensor, name in zip(given[len(given) - len(names) :], names, strict=False):
+        handle = opening.node_named(input_node(tensor))
+        if name and handle is not None and handle.op == "VarHandleOp" and room.spend_letters(len(name)):
+            opening.set_attribute(input_node(tensor), VARIABLE_NAME_ATTR, AttrValue(s=name.encode()))
+
+
+# tidy
+
+
+def without_function_barriers(function: FunctionDef) -> FunctionDef:
+    """Return the function without barriers: NoOps that only delay its final identities."""
+    ends = {input_node(result) for result in function.ret.values()}
+    # Afterwards, only final identities wait for the remaining ones.
+    barriers = {node.name for node in function.node_def if node.op == "NoOp" and not tensor_inputs(node)}
+    for node in function.node_def:
+        if barriers and not (node.name in ends and node.op == "Identity"):
+            barriers -= {each[1:] for each in node.input if each.startswith("^")} - {node.name}
+    if not barriers:
+        return function
+    made = FunctionDef()
+    made.CopyFrom(function)
+    del made.node_def[:]
+    for node in function.node_def:
+        if node.name not in barriers:
+            kept = made.node_def.add()
+            kept.CopyFrom(node)
+            kept.input[:] = [each for each in node.input if not (each.startswith("^") and each[1:] in barriers)]
+    return made
+
+
+def _skip_result_identities(block: InlinedBlock) -> InlinedBlock:
+    """Replace results that are identities by their source, unless something else uses the identity."""
+    used = Counter(input_node(each) for placed in block.nodes.values() for each in placed.inputs)
+    results = []
+    # Follow identities that only forward a result, as long as nothing else uses them.
+    for result in block.results:
+        while (
+            (placed := block.nodes.get(name := input_node(result))) is not None
+            and placed.node.op == "Identity"
+            and not used[name]
+            and (handed := without_control_inputs(placed.inputs))
+        ):
+            result = handed[0]
+            used[input_node(result)] -= 1
+        results.append(result)
+    effects = tuple(each for each in block.effects if not _has_no_effect(block.nodes[each].node))
+    return _keep_needed_nodes(InlinedBlock(block.nodes, tuple(results), effects))
+
+
+def _has_no_effect(node: NodeDef) -> bool:
+    """Return whether a node has no effect: it only reads or waits."""
+    return node.op in CONTENTLESS_OPS
+
+
+def _plain_output_names(block: InlinedBlock, ops: Mapping[str, OpDef]) -> InlinedBlock:
+    """Rewrite tensors of function bodies ("x:out:1") as in main graphs ("x:1", "x"), where the op is known."""
+
+    positions: dict[str, dict[str, int]] = {}
+
+    def plain_tensor(text: str) -> str:
+        name, _, key = text.partition(":")
+        if ":" not in key:
+            return text
+        placed = block.nodes.get(name)
+        if placed is None:
+            return text
+        op = placed.node.op
+        if op not in positions:
+            positions[op] = _output_positions(ops.get(op))
+        index = output_position(positions[op], key)
+        return text if index is None else f"{name}:{index}" if index else name
+
+    nodes = {name: placed.with_inputs(tuple(map(plain_tensor, placed.inputs))) for name, placed in block.nodes.items()}
+    return InlinedBlock(nodes, tuple(map(plain_tensor, block.results)), block.effects)
+
+
+# Up to the first list: only attributes give its length.
+def _output_positions(op: OpDef | None) -> dict[str, int]:
+    """Return the position at which each named output of an op begins, up to the first list of outputs."""
+    found: dict[str, int] = {}
+    for position, output in enumerate(op.output_arg if op is not None else ()):
+        found.setdefault(output.name, position)
+        if output.number_attr or output.type_list_attr:
+            break
+    return found
+
+
+def output_position(positions: Mapping[str, int], key: str) -> int | None:
+    """Return the output position of "name:number"; None if unknown."""
+    name, _, number = key.partition(":")
+    return positions[name] + parse_output_number(number) if name in positions and number.isdecimal() else None
+
+
+class TakenNames:
+    """Names of nodes and of the scopes around them: a node named like a scope would be drawn as that group.
+
+    >>> [name in TakenNames({"x"}, ["a/b/c"]) for name in ("x", "a", "a/b", "a/b/c", "b")]
+    [True, True, True, False, False]
+    """
+
+    def __init__(self, names: set[str], inside: Iterable[str]) -> None:
+        self._names = names
+        self._inside = sorted(inside)  # not the scopes: all scopes around one deep name take the square of its length
+
+    def __contains__(self, name: object) -> bool:
+        if name in self._names:
+            return True
+        scope = f"{name}/"
+        place = bisect_left(self._inside, scope)
+        return place < len(self._inside) and self._inside[place].startswith(scope)
+
+
+def _apply_signature_names(block: InlinedBlock, inputs: Mapping[str, str], outputs: list[str]) -> InlinedBlock:
+    """Rename arguments and results as in the signature, with a suffix if a scope has that name."""
+    inside = [name for name, placed in block.nodes.items() if placed.node.op not in VARIABLE_NODE_OPS]
+    arguments = {name: inputs.get(name, name) for name in block.nodes if name in inputs}
+    taken = TakenNames(set(block.nodes) - set(arguments), inside)
+    renamed = InputRenamer(zip(arguments, unused_names(arguments.values(), taken).values(), strict=False))
+    nodes: dict[str, InlinedNode] = {}
+    for name, placed in block.nodes.items():
+        nodes[renamed.names.get(name, name)] = placed.with_inputs(tuple(map(renamed, placed.inputs)))
+    ends = unused_names(outputs, TakenNames(set(nodes), inside))
+    for key, result in zip(outputs, block.results, strict=False):
+        nodes[ends[key]] = InlinedNode(NodeDef(op="Identity"), (), (renamed(result),))
+    return InlinedBlock(nodes, tuple(ends.values()), block.effects)
+
+
+class InputRenamer:
+    """Translates input strings to new node names. Cached: thousands of nodes may use one long name.
+
+    >>> renamed = InputRenamer({"a": "b"}.items())
+    >>> renamed("^a"), renamed("a:1"), renamed("c")
+    ('^b', 'b:1', 'c')
+    """
+
+    def __init__(self, names: Iterable[tuple[str, str]]) -> None:
+        self.names = dict(names)
+        self._made: dict[str, str] = {}
+
+    def __call__(self, text: str) -> str:
+        if (name := input_node(text)) not in self.names:
+            return text
+        if text not in self._made:
+            control = "^" if text.startswith("^") else ""
+            self._made[text] = f"{control}{self.names[name]}{text[len(control) + len(name) :]}"
+        return self._made[text]
+
+
+# prune
+
+
+def reachable_functions(nodes: Iterable[NodeDef], library: Mapping[str, FunctionDef]) -> set[str]:
+    """Return the functions that nodes call, directly or not."""
+    called: set[str] = set()
+    waiting = list(nodes)
+    while waiting:
+        for name in functions_named_by(waiting.pop(), library):
+            if name not in called:
+                called.add(name)
+                waiting += library[name].node_def
+    return called
+
+
+def functions_named_by(node: NodeDef, library: Mapping[str, FunctionDef]) -> list[str]:
+    """Return the functions that a node calls or names."""
+    names = [node.op]
+    for value in node.attr.values():
+        if value.HasField("func"):
+            names.append(value.func.name)
+        elif value.HasField("list"):
+            names += [each.name for each in value.list.func]
+    return [name for name in names if name in library]
+
+
+def count_unneeded_ops(program: MetaGraphProgram, signatures: Iterable[Signature]) -> int:
+    """Count the ops that no signature needs: those that save, restore, initialise and assign.
+
+    Includes functions that only such ops call.
+    """
+    nodes = program.main_body.nodes
+    ends = [input_node(spec.tensor) for each in signatures for spec in (*each.inputs, *each.outputs)]
+    kept = nodes_needed_by(program.main_body.inputs, ends)
+    rest = [node for name, node in nodes.items() if name not in kept]
+    only = program.reachable_functions(rest) - program.reachable_functions(nodes[name] for name in kept)
+    return len(rest) + sum(len(program.library[name].node_def) for name in only)

@@ -1,0 +1,1 @@
+"""What boxes, lines and stubs of a picture say."""

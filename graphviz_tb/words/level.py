@@ -1,0 +1,241 @@
+"""Texts of the stubs next to a box: constants, weights, summaries, extracted neighbours, the "+N" rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from graphviz_tb.graphs.calls import OpCounter, lower_bound_sign
+from graphviz_tb.model.formatting import plural_noun
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.measure import SMALL_FONT_PX, elide_text, group_thousands, replace_unsafe_characters, text_width
+from graphviz_tb.model.metagraph import Annotation, Bridge, MetagraphLine, Side, StubKind
+from graphviz_tb.model.paths import last_segment
+from graphviz_tb.model.view import LevelNote, LevelWords, LineWords, NodeLabel, StubWords, View
+from graphviz_tb.words.line_labels import TOOLTIP_NAMES, count_of, describe_line, drawn_label, tooltip_name
+
+STUB_LABEL_PX = 100  # two of them and a box are narrower than the widest box
+STUB_KIND_WORDS: dict[StubKind, str] = {
+    "shortcut": "linked",
+    "constant": "constant",
+    "summary": "summary",
+    "weight": "weight",
+}
+
+
+def _stubs_at_side(
+    annotations: Sequence[tuple[int, Annotation]],
+    side: Side,
+    names: Mapping[int, str],
+    labels: Mapping[int, str],
+    limit: int,
+) -> tuple[StubWords, ...]:
+    """Return the stubs at one side of a box: at most `limit`, then one that counts the rest and names them in its
+    tooltip.
+
+    Each is labelled with the last segment of its name, or its entry in `labels`.
+
+    >>> stubs = [(row, Annotation(0, "in", row, "constant")) for row in range(4)]
+    >>> [
+    ...     _stub_words.label
+    ...     for _stub_words in _stubs_at_side(stubs, "in", {row: f"a/c{row}" for row in range(4)}, {}, 2)
+    ... ]
+    ['c0', 'c1', '+2']
+    """
+    here = [(index, annotation) for index, annotation in annotations if annotation.side == side]
+    stubs = [_stub_words(index, annotation, names, labels) for index, annotation in here[:limit]]
+    rest = here[limit:]
+    if rest:
+        listed = ", ".join(tooltip_name(names.get(annotation.other, "")) for _, annotation in rest[:TOOLTIP_NAMES])
+        title = f"{len(rest)} more: {listed}"
+        stubs.append(StubWords("more", f"+{len(rest)}", title, -1, False, tuple(index for index, _ in rest)))
+    return tuple(stubs)
+
+
+def _stub_words(index: int, annotation: Annotation, names: Mapping[int, str], labels: Mapping[int, str]) -> StubWords:
+    """Return the texts of one annotation."""
+    full = replace_unsafe_characters(names.get(annotation.other, ""))
+    label, more = _neighbour_name(annotation.other, names, labels), ""
+    parts = label.split(" (")  # e.g. "kernel 3×3×1×8 (2 uses)"
+    if annotation.kind == "weight" and len(parts) > 1 and text_width(label, SMALL_FONT_PX) > STUB_LABEL_PX:
+        # its shape is more important than its number of uses
+        label, more = " (".join(parts[:-1]), ", " + parts[-1].replace(")", "")
+    count = f", {annotation.edges} edges" if annotation.edges > 1 else ""
+    control = ", control" if annotation.control else ""
+    title = f"{tooltip_name(full)} ({STUB_KIND_WORDS[annotation.kind]}{count}{control}{more})"
+    label = elide_text(label, STUB_LABEL_PX, SMALL_FONT_PX)
+    return StubWords(annotation.kind, label, title, annotation.other, annotation.control, (index,))
+
+
+def _neighbour_name(row: int, names: Mapping[int, str], labels: Mapping[int, str]) -> str:
+    """Return the label of a neighbour, else the last segment of its name."""
+    full = replace_unsafe_characters(names.get(row, ""))
+    return replace_unsafe_characters(labels.get(row, "")) or last_segment(full) or full
+
+
+# Stubs that many boxes of a level share: written once in a note, not at each box.
+
+MIN_NOTE_BOXES = 5  # boxes that share a stub to get a note
+# if the neighbour is in the auxiliary area, whose stubs name the boxes, or if they are half of the level
+MIN_LISTED_BOXES = 3
+NOTE_NAME_PX = 160  # a note is a separate line, with more room than a stub
+
+
+def _shared_notes(view: View) -> tuple[LevelNote, ...]:
+    """Return notes on neighbours that at least `MIN_NOTE_BOXES` boxes share, or `MIN_LISTED_BOXES` if they are half of
+    a level's main area
+    or the neighbour is in the auxiliary area. Open children show no stubs and do not count."""
+    core = [position for position in view.metagraph.core_children() if position not in view.opened]
+    shared: dict[tuple[Side, int], list[int]] = {}  # by side and neighbour: indices of annotations
+    inside = set(core)
+    for index, stub in enumerate(view.metagraph.annotations):
+        if stub.kind == "shortcut" and stub.child in inside:
+            shared.setdefault((stub.side, stub.other), []).append(index)
+    away = {view.metagraph.children[position] for position in view.metagraph.mask.extracted_children}
+    return tuple(
+        _build_note(view, side, other, indices, len(core))
+        for (side, other), indices in shared.items()
+        if len(indices) >= (MIN_LISTED_BOXES if other in away or 2 * len(indices) >= len(core) else MIN_NOTE_BOXES)
+    )
+
+
+def _build_note(view: View, side: Side, other: int, indices: list[int], count: int) -> LevelNote:
+    """Return the note of one neighbour."""
+    who = "all boxes" if len(indices) == count else f"{len(indices)} boxes"
+    arrow = "→" if side == "out" else "←"
+    name = elide_text(_neighbour_name(other, view.names, view.labels), NOTE_NAME_PX, SMALL_FONT_PX)
+    boxes = [view.node_labels[view.metagraph.annotations[index].child].label for index in indices]
+    full = replace_unsafe_characters(view.names.get(other, ""))
+    account = (
+        f"{tooltip_name(full)} {'←' if side == 'out' else '→'} {', '.join(map(tooltip_name, boxes[:TOOLTIP_NAMES]))}"
+    )
+    return LevelNote(f"{who} {arrow} {name}", account, tuple(indices))
+
+
+# Every text of the boxes and lines of one open group, and the line below the title of a picture.
+
+NO_NAME = "…"
+
+
+def level_words(view: View, limit: int) -> LevelWords:
+    """Return the texts of a view without texts; `limit` is how many stubs a side of a box shows before the rest is
+    counted."""
+    node_labels = (*view.node_labels, *view.functions)
+    notes = _shared_notes(view)
+    beside = _stubs_by_child(view, {index for note in notes for index in note.annotations})
+    links = _links_of_open(view)
+    return LevelWords(
+        seconds=tuple(_box_second_line(node, len(links[position])) for position, node in enumerate(node_labels)),
+        titles=tuple(_box_tooltip(node, links[position]) for position, node in enumerate(node_labels)),
+        incoming=tuple(_stubs_at_side(stubs, "in", view.names, view.labels, limit) for stubs in beside),
+        outgoing=tuple(_stubs_at_side(stubs, "out", view.names, view.labels, limit) for stubs in beside),
+        notes=notes,
+        lines={
+            wire: LineWords(drawn_label(line), describe_line(line, *_line_end_names(view, line)))
+            for wire, line in view.drawn_lines().items()
+        },
+        loops={
+            position: f"{tooltip_name(node_labels[position].full)} → itself" for position, _ in view.metagraph.loops
+        },
+        ports=tuple(
+            ", ".join(tooltip_name(view.names.get(row, NO_NAME)) for row, _ in port.others[:TOOLTIP_NAMES])
+            for port in view.skeleton.ports
+        ),
+    )
+
+
+def _stubs_by_child(view: View, noted: set[int]) -> list[list[tuple[int, Annotation]]]:
+    """Return the annotations drawn next to each box, with their indices: none at an open group or in a note."""
+    by_child: list[list[tuple[int, Annotation]]] = [[] for _ in (*view.node_labels, *view.functions)]
+    for index, annotation in enumerate(view.metagraph.annotations):
+        if index not in noted and annotation.child not in view.opened:
+            by_child[annotation.child].append((index, annotation))
+    return by_child
+
+
+def _links_of_open(view: View) -> list[list[str]]:
+    """Return the names behind the stubs of each open group; empty for a closed one, which shows its stubs."""
+    by_child: list[list[str]] = [[] for _ in (*view.node_labels, *view.functions)]
+    for annotation in view.metagraph.annotations:
+        if annotation.child in view.opened:
+            by_child[annotation.child].append(view.names.get(annotation.other, NO_NAME))
+    return by_child
+
+
+def _box_second_line(node: NodeLabel, links: int = 0) -> str:
+    """Return the badge of a stack and the count (a stack of ops does not repeat one number); in the title bar of an
+    open group also its number of stubs.
+
+    >>> _box_second_line(NodeLabel(1, "", "series", "", "", "25 ops", "×25", member="op"))
+    '×25'
+    >>> _box_second_line(NodeLabel(1, "", "fold", "", "", "25 ops", "25 parts", member="op"), 2)
+    '25 ops · 2 links'
+    """
+    second = node.second
+    if links:
+        second = " · ".join(part for part in (second, count_of(links, "link")) if part)
+    number = node.badge.removeprefix("×").replace(" parts", "")  # "×25" and "25 parts" are both 25
+    if node.badge and second.startswith(f"{number} op"):
+        return node.badge if node.kind == "series" else second
+    return " · ".join(part for part in (node.badge, second) if part)
+
+
+def stack_label(node: NodeLabel, said: str | None, member: NodeLabel, shown: int, members: int) -> NodeLabel:
+    """Return the label of a stack that shows the content of one member.
+
+    `said` is the second line that a picture wants (None: the usual one), `shown` the position of `member` among the
+    `members`.
+
+    >>> node = NodeLabel(1, "", "series", "layer_[0-3]", "", "80 ops", "×4", connected=True)
+    >>> label = stack_label(node, None, NodeLabel(2, "", "scope", "layer_1", "", "20 ops"), 1, 4)
+    >>> label.label, label.second
+    ('layer_[0-3] ×4', 'as layer_1 · 20 ops each')
+    """
+    # A member that is a stack counts the ops of each of its members; a Keras layer (`about`) describes itself.
+    counted_each = member.kind == "series" and member.member not in ("op", "call") and not member.about
+    inside = f"{member.second} each" if member.second and not counted_each else member.second
+    aside = "" if node.connected else "side by side"
+    other = f"as {member.label}" if shown else ""
+    return replace(
+        node,
+        label=f"{node.label} {node.badge}",
+        second=" · ".join(part for part in (aside, other, inside if said is None else said) if part),
+        badge="",
+        about=f"shown: {member.label}, one of {members}",
+        stacked=True,
+    )
+
+
+def _box_tooltip(node: NodeLabel, links: list[str]) -> str:
+    """Return the tooltip of a box; that of an open group names the ends of the stubs that are not shown next to it."""
+    linked = f"linked with {', '.join(map(tooltip_name, links[:TOOLTIP_NAMES]))}" if links else ""
+    return " · ".join(part for part in (tooltip_name(node.full), _box_second_line(node), node.about, linked) if part)
+
+
+def _line_end_names(view: View, line: MetagraphLine) -> tuple[str, str]:
+    """Return the names of the source and of the target of a line."""
+    if not isinstance(line, Bridge):
+        return view.node_labels[line.source].full, view.node_labels[line.target].full
+    inside, outside = view.node_labels[line.child].full, view.names.get(line.other, NO_NAME)
+    return (outside, inside) if line.inbound else (inside, outside)
+
+
+def facts_line(
+    hierarchy: Hierarchy, shown: int, summary: Callable[[int, int], str], scheme: str, left_out: int = 0
+) -> str:
+    """Return the line below the title of a picture: its colouring's summary, else counts; and how many bookkeeping ops
+    of a saved model are left out."""
+    through = OpCounter(hierarchy)(0)
+    ops = hierarchy.op_count(0) if through is None else through
+    facts = summary(ops, shown) or _counts_text(ops, shown, scheme)
+    return f"{facts} · {group_thousands(left_out)} op{'s' if left_out > 1 else ''} left out" if left_out else facts
+
+
+def _counts_text(ops: int, shown: int, scheme: str) -> str:
+    """Return how many ops the model has, how many nodes are shown, and how they are coloured.
+
+    >>> _counts_text(12670, 24, "structure")
+    '12\\u2009670 ops · 24 shown · colour: structure'
+    """
+    counted = f"{lower_bound_sign(ops)}{group_thousands(ops)} {plural_noun(ops, 'op')}"
+    return f"{counted} · {group_thousands(shown)} shown · colour: {scheme}"

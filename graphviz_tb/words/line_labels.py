@@ -1,0 +1,145 @@
+"""Texts of a line: its label, and its description in a tooltip."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from graphviz_tb.model.formatting import plural_noun
+from graphviz_tb.model.measure import (
+    SMALL_FONT_PX,
+    elide_text,
+    group_thousands,
+    replace_unsafe_characters,
+    truncate_middle,
+)
+from graphviz_tb.model.metagraph import Bridge, MetagraphLine
+from graphviz_tb.model.tensors import Shape, Tensor, shape_text
+
+LINE_LABEL_PX = 120  # px: four dimensions and a type; the tooltip has the rest
+TOOLTIP_NAMES = 40  # more names do not fit on a screen
+TOOLTIP_SHAPES = 6  # as many as fit in one line
+TOOLTIP_NAME_LETTERS = 300  # scopes may be nested without end
+
+
+def _line_label(edge: MetagraphLine) -> str:
+    """Return the label of a line: the shape of its one tensor and its branch, or the number of tensors; "" for a scalar
+    or an unknown shape. In a member that represents its stack: how many members have such a line, if not all.
+
+    >>> from graphviz_tb.model.metagraph import bundle_of_tensors
+    >>> from graphviz_tb.model.metagraph import Metaedge
+    >>> _line_label(Metaedge(0, 1, 1, 0, 0, bundle_of_tensors(Tensor((None, 28, 28, 32), "float32"))))
+    '?×28×28×32'
+    >>> (
+    ...     _line_label(Metaedge(0, 1, 3, 0, 0)),
+    ...     _line_label(Metaedge(0, 1, 1, 0, 0, bundle_of_tensors(Tensor((), "int32")))),
+    ... )
+    ('3 tensors', '')
+    """
+    if isinstance(edge, Bridge) and edge.members[1]:
+        return _member_share(edge)
+    count = _tensor_count(edge)
+    if count > 1:
+        return f"{group_thousands(count)} tensors"
+    tensor = edge.carried_tensors[0] if len(edge.carried_tensors) else Tensor()
+    # The usual type is not written.
+    dims, dtype = _dims_text(tensor.shape), "" if tensor.dtype == "float32" else tensor.dtype
+    said = f"{dims} {dtype}".strip() if dims else ""
+    return f"{said} if {tensor.branch}".strip() if tensor.branch else said
+
+
+def _member_share(bridge: Bridge) -> str:
+    """Return how many members of a stack have a line of the shown one.
+
+    >>> _member_share(Bridge(0, 5, True, 1, 0, 0, members=(1, 3)))
+    'in 1 of 3'
+    """
+    few, members = bridge.members
+    return f"in {group_thousands(few)} of {group_thousands(members)}"
+
+
+def _dims_text(dims: Shape) -> str:
+    """Return dimensions joined by a multiplication sign; "" for a scalar or an unknown shape."""
+    return shape_text(dims) if dims else ""
+
+
+def drawn_label(edge: MetagraphLine) -> str:
+    """Return the label as it is drawn."""
+    return elide_text(replace_unsafe_characters(_line_label(edge)), LINE_LABEL_PX, SMALL_FONT_PX)
+
+
+def describe_line(edge: MetagraphLine, source: str, target: str) -> str:
+    """Return the full description of an edge on one line.
+
+    >>> from graphviz_tb.model.metagraph import bundle_of_tensors
+    >>> from graphviz_tb.model.metagraph import Metaedge
+    >>> describe_line(Metaedge(0, 1, 1, 2, 0, bundle_of_tensors(Tensor((2, 3), "int32"))), "a", "b")
+    'a → b: 1 tensor (2×3 int32), 2 control edges'
+    """
+    return f"{tooltip_name(source)} → {tooltip_name(target)}: {describe_contents(edge)}"
+
+
+def describe_contents(edge: MetagraphLine) -> str:
+    """Describe the edges that a line represents.
+
+    >>> from graphviz_tb.model.metagraph import Metaedge
+    >>> describe_contents(Metaedge(0, 1, 2, 0, 1))
+    '3 tensors, 1 reference edge'
+    """
+    parts = [_describe_tensors(edge)] if _tensor_count(edge) else []
+    parts += [count_of(edge.control, "control edge")] if edge.control else []
+    parts += [count_of(edge.reference, "reference edge")] if edge.reference else []
+    parts += [f"{_member_share(edge)} members"] if isinstance(edge, Bridge) and edge.members[1] else []
+    return ", ".join(parts)
+
+
+def tooltip_name(name: str, most: int = TOOLTIP_NAME_LETTERS) -> str:
+    """Return a name for a tooltip: on one line, a very long one without its middle.
+
+    >>> tooltip_name("a" * 400).count("a"), tooltip_name("a/b")
+    (299, 'a/b')
+    """
+    return replace_unsafe_characters(truncate_middle(name, most))
+
+
+def _tensor_count(edge: MetagraphLine) -> int:
+    """Count the tensors that flow: the distinct ones if known, else one for each edge."""
+    return len(edge.carried_tensors) or edge.tensors + edge.reference
+
+
+def _describe_tensors(edge: MetagraphLine) -> str:
+    """Describe the number of tensors that flow, and the first of them."""
+    each = [_describe_tensor(tensor) for tensor in islice(edge.carried_tensors, TOOLTIP_SHAPES)]
+    each = [text for text in each if text]
+    more = "; …" if len(edge.carried_tensors) > TOOLTIP_SHAPES else ""
+    return count_of(_tensor_count(edge), "tensor") + (f" ({'; '.join(each)}{more})" if each else "")
+
+
+def _describe_tensor(tensor: Tensor) -> str:
+    """Describe one tensor, whether its shape was inferred, and its branch.
+
+    >>> _describe_tensor(Tensor((2, None), "float32", "inferred"))
+    '2×? float32, inferred'
+    """
+    words = describe_shape(tensor.shape, tensor.dtype)
+    words = f"{words}, inferred" if tensor.origin == "inferred" else words
+    return f"{words or 'of unknown shape'}, if {tensor.branch}" if tensor.branch else words
+
+
+def describe_shape(dims: Shape, dtype: str) -> str:
+    """Describe a shape and a type.
+
+    >>> describe_shape((), "int32"), describe_shape(None, "float32"), describe_shape((None,), "float32")
+    ('scalar int32', 'unknown rank float32', '? float32')
+    """
+    if dims is None:
+        return f"unknown rank {dtype}" if dtype else ""
+    return f"{tooltip_name(_dims_text(dims)) or 'scalar'} {dtype}".strip()
+
+
+def count_of(count: int, noun: str) -> str:
+    """Return a count and its noun.
+
+    >>> count_of(1, "tensor"), count_of(2, "tensor")
+    ('1 tensor', '2 tensors')
+    """
+    return f"{group_thousands(count)} {plural_noun(count, noun)}"

@@ -1,0 +1,283 @@
+"""The label of each closed box: its name, second line and badge."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Container, Iterable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from graphviz_tb.graphs.calls import OpCounter, listed_functions, lower_bound_sign
+from graphviz_tb.graphs.names import are_names_numbers
+from graphviz_tb.limits import MAX_COMPARED_NAMES
+from graphviz_tb.model.formatting import plural_noun
+from graphviz_tb.model.hierarchy import FUNCTION_ROW, OP_ROW, Hierarchy
+from graphviz_tb.model.layers import Layer
+from graphviz_tb.model.measure import group_thousands
+from graphviz_tb.model.metagraph import Metagraph
+from graphviz_tb.model.paths import (
+    RowPath,
+    child_path,
+    is_stack,
+    last_segment,
+    neighbour_path,
+    path_address,
+    repeated_rows,
+    repetition_count,
+    sole_stack,
+)
+from graphviz_tb.model.scene import BoxKind
+from graphviz_tb.model.skeleton import Skeleton
+from graphviz_tb.model.view import NodeLabel, View
+from graphviz_tb.words.level import level_words, stack_label
+
+LABEL_KINDS: tuple[BoxKind, ...] = ("scope", "op", "series", "fold", "function")  # by `Kind`
+HASHED_NAME = re.compile(r"(\w+)_[0-9a-f]{8}(?:_\d+)?", re.ASCII)  # TensorFlow 1 adds a hash: "swish_f2c5eb10"
+MISSING_FUNCTION = "function not in the file"  # the second line of a call
+LABEL_COUNTER = re.compile(r"_[0-9]{1,9}", re.ASCII)
+
+
+class NodeLabels:
+    """Makes the labels of nodes.
+
+    `second(path)` is the second line that a picture wants, None for the usual one. Labels that are not `placed` have no
+    address. `alone`: stacks show one member, and a group that holds only a stack is drawn as that stack.
+    """
+
+    def __init__(
+        self,
+        hierarchy: Hierarchy,
+        second: Callable[[RowPath], str | None],
+        placed: bool = True,
+        alone: bool = False,
+    ) -> None:
+        self.hierarchy = hierarchy
+        self.second = second
+        self.placed = placed
+        self.alone = alone
+        self.ops = OpCounter(hierarchy)
+        self.nameless = _has_nameless_ops(hierarchy)
+        self.numbers: dict[int, dict[int, str]] = {}
+
+    def node_label(self, path: RowPath, content: RowPath | None = None) -> NodeLabel:
+        """Return the label of the child at `path`; `content` is the member whose content a stack shows."""
+        if content is None or content == path:
+            return self.plain_label(path)
+        node, member = self.plain_label(path), self.plain_label(content)
+        members = self.hierarchy.children(sole_stack(self.hierarchy, path[-1])).tolist()
+        shown = members.index(content[-1])
+        return stack_label(node, self.second(path), member, shown, len(members))
+
+    def plain_label(self, path: RowPath) -> NodeLabel:
+        """Return the label of the child at `path`, closed or with its own content."""
+        hierarchy, row = self.hierarchy, path[-1]
+        held = sole_stack(hierarchy, row) if self.alone else -1
+        like = held if held >= 0 else row  # the row it is drawn as
+        kind = self.box_kind(like)
+        stack = kind in ("series", "fold")
+        members = hierarchy.children(like)[:1].tolist() if stack else []
+        said = self.second(path)
+        return NodeLabel(
+            row=row,
+            address=path_address(hierarchy, path) if self.placed else "",
+            kind=kind,
+            label=self.short_label(path),
+            full=hierarchy.name[row],
+            second=self.usual_second_line(row) if said is None else said,
+            badge=_repeat_badge(kind, repetition_count(hierarchy, like)) if stack else "",
+            openable=hierarchy.can_open(row),
+            connected=bool(hierarchy.connected[like]),
+            member=self.box_kind(members[0]) if members else "scope",
+            about=layer.tooltip_text if (layer := self.keras_layer(row)) is not None else "",
+        )
+
+    def label_key(self, row: int) -> tuple[object, ...]:
+        """Return the parts of a row's label that depend on its name: rows of equal content with equal keys have equal
+        labels."""
+        return (
+            self.short_label((row,)),
+            self.keras_layer(row),
+            int(self.hierarchy.node[row]) in self.hierarchy.graph.missing,
+        )
+
+    def keras_layer(self, row: int) -> Layer | None:
+        """Return the Keras layer of a row of the main graph, if it is one."""
+        layers = self.hierarchy.graph.layers
+        return layers.get(self.hierarchy.name[row]) if layers and row < self.hierarchy.end[0] else None
+
+    def usual_second_line(self, row: int) -> str:
+        """Return the default second line: the layer, the number of ops, or, if names are little more than numbers, the
+        type of an op."""
+        if (layer := self.keras_layer(row)) is not None:
+            return layer.one_line
+        if int(self.hierarchy.node[row]) in self.hierarchy.graph.missing:
+            return MISSING_FUNCTION
+        if self.nameless and not self.hierarchy.can_open(row):
+            graph = self.hierarchy.graph
+            return str(graph.op_types[graph.op[self.hierarchy.node[row]]])
+        return self.op_count_text(row)
+
+    def box_kind(self, row: int) -> BoxKind:
+        """Return the kind as which the box of a row is drawn."""
+        return "call" if row in self.hierarchy.calls else LABEL_KINDS[self.hierarchy.kind[row]]
+
+    def short_label(self, path: RowPath) -> str:
+        """Return the last segment of the name; for one of several functions of a call, its attribute in the call."""
+        hierarchy, row = self.hierarchy, path[-1]
+        if hierarchy.kind[row] != FUNCTION_ROW:
+            return hierarchy.display_label(row) + self.sibling_number(row)
+        if len(path) > 1:
+            return hierarchy.call_attributes[path[-2], row]
+        if hashed := HASHED_NAME.fullmatch(hierarchy.name[row]):
+            return hashed[1]
+        return hierarchy.display_label(row)
+
+    def sibling_number(self, row: int) -> str:
+        """Return the number that distinguishes unnamed groups with equal labels in one group."""
+        if row not in self.hierarchy.labels or row <= 0:
+            return ""
+        parent = int(self.hierarchy.parent[row])
+        if parent not in self.numbers:
+            self.numbers[parent] = _sibling_numbers(self.hierarchy, parent)
+        return self.numbers[parent].get(row, "")
+
+    def op_count_text(self, row: int) -> str:
+        """Return how many ops a group holds, through calls; "" for an op. For a stack, the number in each of its
+        members if all are equal."""
+        if not self.hierarchy.can_open(row):
+            return ""
+        stack = sole_stack(self.hierarchy, row) if self.alone else row
+        if stack >= 0 and is_stack(self.hierarchy, stack):
+            inside = {self.ops(member) for member in repeated_rows(self.hierarchy, stack)}
+            return f"{_ops_text(inside.pop())} each" if len(inside) == 1 else f"{_ops_text(self.ops(row))} in all"
+        return _ops_text(self.ops(row))
+
+    def function_labels(self, level: Metagraph, opened: Container[RowPath] = ()) -> tuple[NodeLabel, ...]:
+        """Return the labels of library functions that no call leads to, and of those opened on their own."""
+        shown, _ = listed_functions(self.hierarchy, opened)
+        return tuple(self.node_label((row,)) for row in level.functions if row in shown)
+
+
+def _sibling_numbers(hierarchy: Hierarchy, parent: int) -> dict[int, str]:
+    """Number the children of a row that share a label, by the counters of their names, else in file order."""
+    called: dict[str, list[int]] = {}
+    for row in hierarchy.children(parent).tolist():
+        if row in hierarchy.labels:
+            called.setdefault(hierarchy.labels[row], []).append(row)
+    alike = [(label, rows) for label, rows in called.items() if len(rows) > 1]
+    return {
+        row: f" #{number}"
+        for label, rows in alike
+        for number, row in enumerate(sorted(rows, key=lambda row: _name_counter(hierarchy.name[row], label)), 1)
+    }
+
+
+def _name_counter(name: str, label: str) -> int:
+    """Return the counter that TensorFlow appended to a layer's name, or 0.
+
+    >>> _name_counter("net/dense_13", "dense"), _name_counter("net/a → b", "a")
+    (13, 0)
+    """
+    behind = last_segment(name).removeprefix(label)
+    return int(behind[1:]) if LABEL_COUNTER.fullmatch(behind) else 0
+
+
+def _has_nameless_ops(hierarchy: Hierarchy) -> bool:
+    """Return whether names of ops are little more than numbers, judged by a sample."""
+    ops = np.flatnonzero((hierarchy.kind == OP_ROW) & (hierarchy.mark == 0))
+    # Sample the whole file: its beginning may differ from the rest.
+    some = ops[:: 1 + len(ops) // MAX_COMPARED_NAMES].tolist()
+    return are_names_numbers(map(hierarchy.display_label, some), len(some))
+
+
+def _ops_text(ops: int | None) -> str:
+    """Return a number of ops as text; None represents endless recursion.
+
+    >>> _ops_text(1), _ops_text(None)
+    ('1 op', '∞ ops')
+    """
+    return "∞ ops" if ops is None else f"{lower_bound_sign(ops)}{group_thousands(ops)} {plural_noun(ops, 'op')}"
+
+
+def _repeat_badge(kind: BoxKind, members: int) -> str:
+    """Return how often a series repeats, or how many different parts a fold has.
+
+    >>> _repeat_badge("series", 12), _repeat_badge("fold", 3)
+    ('×12', '3 parts')
+    """
+    return f"×{members}" if kind == "series" else f"{members} {plural_noun(members, 'part')}"
+
+
+# Build the tree of open groups, with the drawing order of each level and the label of each child.
+
+
+def build_view(
+    hierarchy: Hierarchy,
+    metagraph: Callable[[RowPath], Metagraph],
+    opened: Iterable[RowPath],
+    skeletons: Mapping[RowPath, Skeleton],
+    node_labels: NodeLabels,
+    stubs: int,
+    members: Mapping[RowPath, RowPath],
+) -> View:
+    """Build the view of a picture, from the inside out.
+
+    `opened` lists groups, each after the group around it; each has a skeleton, except stacks that show one of their
+    `members` alone. `stubs` is how many stubs a side of a box shows. The result is one `View` with its open children
+    inside it, and the content of a member inside its stack.
+    """
+    views: dict[RowPath, View] = {}
+    for path in reversed(list(opened)):  # inner groups first: outer views contain them
+        if path in members:
+            views[path] = views[members[path]]
+        else:
+            views[path] = _build_group_view(
+                hierarchy, metagraph(path), path, skeletons[path], views, node_labels, stubs
+            )
+    return views[(0,)]
+
+
+def _build_group_view(
+    hierarchy: Hierarchy,
+    level: Metagraph,
+    path: RowPath,
+    skeleton: Skeleton,
+    views: dict[RowPath, View],
+    node_labels: NodeLabels,
+    stubs: int,
+) -> View:
+    """Build one open group; the views of its open children come from `views`."""
+    paths = [child_path(hierarchy, path, row) for row in level.children]
+    listed = node_labels.function_labels(level, views) if path == (0,) else ()  # next to the main graph only
+    opened = {position: views[child] for position, child in enumerate(paths) if child in views}
+    opened |= {
+        len(paths) + index: views[node_label.row,]  # positions of functions follow those of children
+        for index, node_label in enumerate(listed)
+        if (node_label.row,) in views
+    }
+    outside = {bridge.other for bridge in level.bridges}
+    rows = {note.other for note in level.annotations} | outside
+    view = View(
+        address=path_address(hierarchy, path),
+        path=path,
+        metagraph=level,
+        skeleton=skeleton,
+        node_labels=tuple(
+            node_labels.node_label(child, views[child].path if child in views else child) for child in paths
+        ),
+        opened=opened,
+        names={row: hierarchy.name[row] for row in sorted(rows)},
+        labels={row: hierarchy.display_label(row) for row in sorted(rows) if _has_label(hierarchy, row)},
+        addresses={
+            row: path_address(hierarchy, neighbour_path(hierarchy, path, row, row not in outside))
+            for row in sorted(rows)
+        },
+        functions=listed,
+    )
+    return replace(view, words=level_words(view, stubs))
+
+
+def _has_label(hierarchy: Hierarchy, row: int) -> bool:
+    """Return whether a row has a label other than the end of its name."""
+    return row in hierarchy.labels or row in hierarchy.short or int(hierarchy.node[row]) in hierarchy.graph.labels

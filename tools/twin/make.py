@@ -1,0 +1,197 @@
+"""Translate the layout and drawing of Python to `viewer/place.js`: `python tools/twin/make.py`.
+
+The browser places and draws what Python places and draws, with equal numbers. So the same code runs twice: the modules
+of `model/`, `graphs/`, `place/`, and some of `words/`, `render/` and `arrange/` are read as syntax trees with the types
+that mypy finds, and written as JavaScript.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from twin.kinds import Kinds  # noqa: E402
+from twin.names import Global, World  # noqa: E402
+from twin.statements import Statements  # noqa: E402
+
+TARGET = ROOT / "graphviz_tb" / "viewer" / "place.js"
+PYTHON = [TARGET.with_name(name) for name in ("keyed.js", "python.js")]
+WORDS = ("line_labels", "level")
+RENDER = ("compose", "boxes", "lines", "legend")
+ARRANGE = ("wrap", "main_path")  # what a move by hand changes
+NOT_READ = ("__init__", "advances")
+MODULES = [
+    *(
+        f"graphviz_tb.{folder}.{path.stem}"
+        for folder in ("model", "graphs", "place")
+        for path in sorted((ROOT / "graphviz_tb" / folder).glob("*.py"))
+        if path.stem not in NOT_READ
+    ),
+    *(f"graphviz_tb.words.{name}" for name in WORDS),
+    *(f"graphviz_tb.render.{name}" for name in RENDER),
+    *(f"graphviz_tb.arrange.{name}" for name in ARRANGE),
+]
+# Names that the page uses, by module, as "Python name" or "Python name: JavaScript name". All that they use is
+# translated too.
+WANTED = {
+    "place.picture": (
+        "place",
+        "FrameCache",
+    ),
+    "words.level": (
+        "level_words: words_of",
+        "stack_label: as_stack",
+    ),
+    "model.metagraph": (
+        "Metaedge",
+        "Bridge",
+        "Annotation",
+        "DrawingMask: Mask",
+        "Metagraph",
+    ),
+    "model.skeleton": (
+        "PortSlot",
+        "Wire",
+        "Skeleton",
+    ),
+    "model.view": (
+        "NodeLabel",
+        "View",
+    ),
+    "model.paint": (
+        "RowFill: Fill",
+        "LegendRow",
+        "LineTint: Tint",
+        "Caption",
+        "Paint",
+    ),
+    "model.theme": ("THEMES",),
+    "model.measure": ("elide_text: elide",),
+    "model.drawing": (
+        "Rectangle",
+        "Hatch",
+        "Disc",
+        "Curve",
+        "Label",
+        "Group",
+    ),
+    "arrange.wrap": ("carry_breaks: kept",),
+    "arrange.main_path": ("main_paths: spines",),
+    "render.compose": (
+        "compose",
+        "edge_order: in_front_last",
+        "node_group: node",
+        "rule_group: rule",
+        "stub_group: stub",
+        "titles_group: titles",
+        "port_group: port",
+        "free_text_group: free",
+    ),
+    "render.lines": (
+        "draw_route: route",
+        "draw_web: web",
+    ),
+    "render.legend": (
+        "legend_blocks: legend",
+        "legend_shapes: shapes",
+        "draw_legend: drawn",
+    ),
+    "render.boxes": (
+        "open_mark_place: mark_place",
+        "front_bounds: front",
+        "is_pill",
+    ),
+}
+# Written by hand in `viewer/words.js`: words, and the advances of the font, which come with the data.
+BY_HAND = {
+    ("line_labels", "describe_contents"),
+    ("line_labels", "drawn_label"),
+    ("measure", "_advance"),
+    ("measure", "replace_unsafe_characters"),
+    ("measure", "joins_previous_character"),
+    ("measure", "group_thousands"),
+    ("measure", "text_width"),
+    ("tensors", "carry_tensors"),
+    ("metagraph", "main_path_weight"),
+    ("metagraph", "line_thickness"),
+}
+HEAD = """// @ts-nocheck
+// Made from graphviz_tb/words/, place/ and render/ by `make viewer`; do not edit.
+// The same steps on the same integers give the same numbers.
+"""
+
+
+def translated() -> str:
+    """The text of `place.js`."""
+    world = World(ROOT, MODULES, BY_HAND)
+    kinds = Kinds(world.files)
+    writers = {name: Statements(world, kinds, name) for name in world.modules}
+    done: dict[Global, list[str]] = {}
+    exports = {
+        Global(f"graphviz_tb.{module}", name.partition(": ")[0]): name.rpartition(": ")[2].removeprefix("_")
+        for module, names in WANTED.items()
+        for name in names
+    }
+    wanted = list(exports)
+    waiting = list(wanted)
+    while waiting:
+        one = waiting.pop()
+        if one in done or by_hand(one):
+            continue
+        writer = writers[one.module]
+        writer.used = {}
+        done[one] = writer.definition(one)
+        waiting += list(writer.used)
+    text = "\n".join(line for lines in done.values() for line in lines)
+    there = "".join(one.read_text(encoding="utf-8") for one in PYTHON)
+    missing = set(re.findall(r"\bpy_\w+", text)) - set(re.findall(r"\bpy_\w+(?= =|\()", there))
+    assert not missing, f"neither viewer/keyed.js nor viewer/python.js has {', '.join(sorted(missing))}"
+    given = [f"  {exports[one]}: {world.js[one]}," for one in wanted]
+    return HEAD + "\n".join([*in_order(world, done), "", "const exported = {", *given, "};"])
+
+
+def by_hand(one: Global) -> bool:
+    """Whether `viewer/words.js` has it."""
+    return (one.module.rsplit(".", 1)[-1], one.name) in BY_HAND
+
+
+def in_order(world: World, done: dict[Global, list[str]]) -> list[str]:
+    """Definitions in the order of their modules, models first; constants before all that may need them."""
+    told: list[str] = []
+    rank = {name: at for at, name in enumerate(by_import(world))}
+    for module in sorted({one.module for one in done}, key=rank.__getitem__):
+        told.append(f"\n// {module.removeprefix('graphviz_tb.')}")
+        for name in world.modules[module].defined:
+            found = done.get(Global(module, name))
+            if found:
+                told += found
+    return told
+
+
+def by_import(world: World) -> list[str]:
+    """Modules, those that are imported first."""
+    order: dict[str, None] = {}
+    stack = [(name, False) for name in reversed(world.modules)]
+    while stack:
+        name, left = stack.pop()
+        if left:
+            order.setdefault(name)
+        elif name not in order:
+            stack.append((name, True))
+            found = world.modules[name].imported.values()
+            inner = [one for source, member in found for one in (source, f"{source}.{member}")]
+            stack += [(one, False) for one in inner if one in world.modules and one not in order]
+    return list(order)
+
+
+def main() -> None:
+    """Write it."""
+    TARGET.write_text(translated() + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
