@@ -675,9 +675,9 @@ class View {
 
 // graphs.traversal
 function topological_order(after) {
-  return kahn_order(after, []);
+  return _kahn_order(after, []);
 }
-function kahn_order(after, otherwise) {
+function _kahn_order(after, otherwise) {
   let missing, targets, target, order, position, node;
   missing = py_repeat([0], after.length);
   for (targets of after) {
@@ -715,14 +715,14 @@ function straighten_polyline(points) {
     if ((kept.length && py_equal(kept.at(-1), point))) {
       continue;
     }
-    if (((kept.length > 1) && is_on_segment(kept.at(-2), kept.at(-1), point))) {
+    if (((kept.length > 1) && _is_on_segment(kept.at(-2), kept.at(-1), point))) {
       py_pop(kept);
     }
     kept.push(point);
   }
   return kept;
 }
-function is_on_segment(a, b, c) {
+function _is_on_segment(a, b, c) {
   let across, onward;
   across = (((b[0] - a[0]) * (c[1] - b[1])) - ((b[1] - a[1]) * (c[0] - b[0])));
   onward = (((b[0] - a[0]) * (c[0] - b[0])) + ((b[1] - a[1]) * (c[1] - b[1])));
@@ -785,12 +785,12 @@ class StripHeights {
     this.sorted = 0;
   }
   raise_to(low, high, height) {
-    this.notes.push([height, strip_index(low), strip_index(high), [], []]);
+    this.notes.push([height, _strip_index(low), _strip_index(high), [], []]);
   }
   add_line(places, heights) {
     let low, high;
     [low, high] = [(py_min(places) - STRIP_PX), (py_max(places) + STRIP_PX)];
-    this.notes.push([(py_max(heights) + 1), strip_index(low), strip_index(high), places, heights]);
+    this.notes.push([(py_max(heights) + 1), _strip_index(low), _strip_index(high), places, heights]);
   }
   greatest_height(low, high) {
     let start, stop, found, height, first, last, places, heights;
@@ -798,7 +798,7 @@ class StripHeights {
       py_sort(this.notes, {key: (note) => -note[0]});
       this.sorted = this.notes.length;
     }
-    [start, stop, found] = [strip_index(low), strip_index(high), 0];
+    [start, stop, found] = [_strip_index(low), _strip_index(high), 0];
     for ([height, first, last, places, heights] of this.notes) {
       if ((height <= found)) {
         break;
@@ -815,14 +815,14 @@ class StripHeights {
       [begin, end] = [places.at((number - 1)), places.at(number)];
       [low, high] = [heights.at((number - 1)), heights.at(number)];
       [first, last] = ((begin < end) ? [begin, end] : [end, begin]);
-      if (((Math.max(low, high) < found) || (strip_index((last + STRIP_PX)) < start) || (strip_index((first - STRIP_PX)) > stop))) {
+      if (((Math.max(low, high) < found) || (_strip_index((last + STRIP_PX)) < start) || (_strip_index((first - STRIP_PX)) > stop))) {
         continue;
       }
       if (((begin === end) || (low === high))) {
         found = Math.max(found, (low + 1), (high + 1));
         continue;
       }
-      if (((strip_index(first) > stop) || (strip_index(last) < start))) {
+      if (((_strip_index(first) > stop) || (_strip_index(last) < start))) {
         continue;
       }
       step = py_max([STRIP_PX, Math.floor((last - first) / this.pieces)]);
@@ -837,7 +837,7 @@ class StripHeights {
     return found;
   }
 }
-function strip_index(place_) {
+function _strip_index(place_) {
   return ((place_ > 0) ? Math.floor(place_ / STRIP_PX) : 0);
 }
 
@@ -897,48 +897,48 @@ class BoxName {
 }
 function box_names(nodes) {
   let names, alike, number, node, name, group, texts, head, tail, text, label;
-  names = (() => { const out = []; for (const node of nodes) { out.push(box_name(node)); } return out; })();
+  names = (() => { const out = []; for (const node of nodes) { out.push(_box_name(node)); } return out; })();
   alike = new Map();
   for ([number, [node, name]] of py_enumerate(py_zip(nodes, names))) {
-    if ((name.label !== full_box_name(node))) {
+    if ((name.label !== _full_box_name(node))) {
       py_setdefault(alike, name.label, []).push(number);
     }
   }
   for (group of alike.values()) {
-    texts = (() => { const out = []; for (const number of group) { out.push(full_box_name(nodes.at(number))); } return out; })();
+    texts = (() => { const out = []; for (const number of group) { out.push(_full_box_name(nodes.at(number))); } return out; })();
     if ((new Set(texts).size > 1)) {
-      [head, tail] = common_ends(texts);
+      [head, tail] = _common_ends(texts);
       for ([number, text] of py_zip(group, texts)) {
         name = names.at(number);
-        label = elide_ends(text, head, tail, (max_box_width(nodes.at(number)) - (2 * name.side)), name.size);
+        label = elide_ends(text, head, tail, (_max_box_width(nodes.at(number)) - (2 * name.side)), name.size);
         names[number] = new BoxName(label, name.size, name.side);
       }
     }
   }
   return names;
 }
-function box_name(node) {
+function _box_name(node) {
   let op, size, side, name, room;
-  op = (outline_kind(node) === "op");
+  op = (_outline_kind(node) === "op");
   size = (op ? OP_FONT_PX : NODE_FONT_PX);
   side = (node.openable ? MARK_ROOM.get((op ? "op" : "scope")) : LABEL_PADDING);
-  [name, room] = [full_box_name(node), (max_box_width(node) - (2 * side))];
-  return new BoxName(elide_text(((hand_text_width(name, size) <= room) ? name : shorten_range(name)), room, size), size, side);
+  [name, room] = [_full_box_name(node), (_max_box_width(node) - (2 * side))];
+  return new BoxName(elide_text(((hand_text_width(name, size) <= room) ? name : _shorten_range(name)), room, size), size, side);
 }
-function full_box_name(node) {
+function _full_box_name(node) {
   let name;
   name = hand_replace_unsafe_characters(node.label);
   return (name.trim() ? name : ("“" + String(name) + "”"));
 }
-function max_box_width(node) {
-  return ((outline_kind(node) === "op") ? MAX_OP_WIDTH : MAX_SCOPE_WIDTH);
+function _max_box_width(node) {
+  return ((_outline_kind(node) === "op") ? MAX_OP_WIDTH : MAX_SCOPE_WIDTH);
 }
-function outline_kind(node) {
+function _outline_kind(node) {
   let kind;
   kind = (["series", "fold"].includes(node.kind) ? node.member : node.kind);
   return (["op", "call"].includes(kind) ? "op" : "scope");
 }
-function common_ends(names) {
+function _common_ends(names) {
   let first, shortest, head, tail;
   [first, shortest] = [names[0], py_min((() => { const out = []; for (const name of names) { out.push(py_len(name)); } return out; })())];
   head = 0;
@@ -957,7 +957,7 @@ function common_ends(names) {
   }
   return [head, tail];
 }
-function shorten_range(name) {
+function _shorten_range(name) {
   let ends, first, last, same, length;
   ends = name.split(RANGE_SEPARATOR);
   if ((ends.length !== 2)) {
@@ -993,12 +993,12 @@ class ClosedBox {
     return Math.floor((this.height + this.top) / 2);
   }
 }
-function closed_box(node, name, second) {
+function _closed_box(node, name, second) {
   let kind, stack, two_lines, inner, height, texts;
-  kind = outline_kind(node);
+  kind = _outline_kind(node);
   stack = ["series", "fold"].includes(node.kind);
   two_lines = (!!second || (kind !== "op"));
-  [inner, height, texts] = front_sheet(node, name, kind, hand_replace_unsafe_characters(second), two_lines);
+  [inner, height, texts] = _front_sheet(node, name, kind, hand_replace_unsafe_characters(second), two_lines);
   if (!stack) {
     return new ClosedBox(inner, height, 0, texts);
   }
@@ -1007,7 +1007,7 @@ function closed_box(node, name, second) {
   }
   return new ClosedBox(inner, (height + (2 * SHEET_OFFSET)), 2, [...(() => { const out = []; for (const text of texts) { out.push(move_text(text, 0, (2 * SHEET_OFFSET))); } return out; })()], (2 * SHEET_OFFSET));
 }
-function front_sheet(node, name, kind, second, two_lines) {
+function _front_sheet(node, name, kind, second, two_lines) {
   let least, most, label, size, side, wanted, total, height, first;
   [least, most] = ((kind === "op") ? [MIN_OP_WIDTH, MAX_OP_WIDTH] : [MIN_SCOPE_WIDTH, MAX_SCOPE_WIDTH]);
   [label, size, side] = [name.label, name.size, name.side];
@@ -1016,12 +1016,12 @@ function front_sheet(node, name, kind, second, two_lines) {
   total = Math.max(least, wanted);
   height = (two_lines ? SCOPE_HEIGHT : OP_HEIGHT);
   if (!second) {
-    return [total, height, [centred_line(Math.floor(total / 2), Math.floor(height / 2), label, node.full, size, "label")]];
+    return [total, height, [_centred_line(Math.floor(total / 2), Math.floor(height / 2), label, node.full, size, "label")]];
   }
-  first = centred_line(Math.floor(total / 2), 10, label, node.full, size, "label");
-  return [total, height, [first, centred_line(Math.floor(total / 2), 23, second, second, SMALL_FONT_PX, "second")]];
+  first = _centred_line(Math.floor(total / 2), 10, label, node.full, size, "label");
+  return [total, height, [first, _centred_line(Math.floor(total / 2), 23, second, second, SMALL_FONT_PX, "second")]];
 }
-function centred_line(middle, centre, content, full, size, role) {
+function _centred_line(middle, centre, content, full, size, role) {
   let baseline;
   baseline = (centre + BASELINE_OFFSET.get(size));
   return new Text(middle, baseline, content, full, size, hand_text_width(content, size), role, "middle", undefined, undefined, true);
@@ -1041,31 +1041,31 @@ class StubColumn {
     this.texts = texts;
   }
 }
-function stub_width(stub) {
+function _stub_width(stub) {
   return ((STUB_SIZES.get(stub.kind)[0] + ((stub.kind !== "more") ? STUB_LABEL_GAP : 0)) + hand_text_width(stub.label, SMALL_FONT_PX));
 }
-function stub_column_width(column) {
-  return (py_max((() => { const out = []; for (const stub of column) { out.push(stub_width(stub)); } return out; })(), {default: -STUB_LEAD}) + STUB_LEAD);
+function _stub_column_width(column) {
+  return (py_max((() => { const out = []; for (const stub of column) { out.push(_stub_width(stub)); } return out; })(), {default: -STUB_LEAD}) + STUB_LEAD);
 }
-function stub_column(words, side, middle, edge, reach, off) {
+function _stub_column(words, side, middle, edge, reach, off) {
   let top, sign, stubs, texts, index, stub, y, meet, near, far;
   top = (middle - Math.floor((STUB_ROW * (words.length - 1)) / 2));
   sign = ((side === "in") ? -1 : 1);
   [stubs, texts] = [[], []];
   for ([index, stub] of py_enumerate(words)) {
     y = (top + (STUB_ROW * index));
-    meet = stub_meeting_point(index, words.length, middle, Math.min(reach, Math.floor((STUB_ROW * (words.length - 1)) / 2)));
+    meet = _stub_meeting_point(index, words.length, middle, Math.min(reach, Math.floor((STUB_ROW * (words.length - 1)) / 2)));
     near = (edge + (sign * (STUB_LEAD + off)));
-    stubs.push(stub_shape(stub, side, ((sign > 0) ? near : (near - STUB_SIZES.get(stub.kind)[0])), y, [[near, y], [edge, meet]]));
+    stubs.push(_stub_shape(stub, side, ((sign > 0) ? near : (near - STUB_SIZES.get(stub.kind)[0])), y, [[near, y], [edge, meet]]));
     far = (near + (sign * (STUB_SIZES.get(stub.kind)[0] + ((stub.kind !== "more") ? STUB_LABEL_GAP : 0))));
-    texts.push(stub_text(stub, far, y, ((sign > 0) ? "start" : "end")));
+    texts.push(_stub_text(stub, far, y, ((sign > 0) ? "start" : "end")));
   }
   return new StubColumn([...stubs], [...texts]);
 }
-function stub_rows_height(words) {
+function _stub_rows_height(words) {
   return (words.length ? ((STUB_ROW * words.length) + STUB_LABEL_GAP) : 0);
 }
-function stub_rail(words, side, box, x) {
+function _stub_rail(words, side, box, x) {
   let stubs, texts, border, index, stub, away, y, left;
   [stubs, texts] = [[], []];
   border = ((side === "in") ? 0 : box[1]);
@@ -1073,12 +1073,12 @@ function stub_rail(words, side, box, x) {
     away = ((STUB_LABEL_GAP + (STUB_ROW * ((side === "in") ? ((words.length - 1) - index) : index))) + Math.floor(STUB_ROW / 2));
     y = ((side === "in") ? (border - away) : (border + away));
     left = (x + RAIL_GAP);
-    stubs.push(stub_shape(stub, side, left, y, [[left, y], [x, y], [x, border]]));
-    texts.push(stub_text(stub, ((left + STUB_SIZES.get(stub.kind)[0]) + ((stub.kind !== "more") ? STUB_LABEL_GAP : 0)), y, "start"));
+    stubs.push(_stub_shape(stub, side, left, y, [[left, y], [x, y], [x, border]]));
+    texts.push(_stub_text(stub, ((left + STUB_SIZES.get(stub.kind)[0]) + ((stub.kind !== "more") ? STUB_LABEL_GAP : 0)), y, "start"));
   }
   return new StubColumn([...stubs], [...texts]);
 }
-function stub_shape(stub, side, left, middle, line) {
+function _stub_shape(stub, side, left, middle, line) {
   let across, along, points, top, notes;
   [across, along] = STUB_SIZES.get(stub.kind);
   points = ((side === "in") ? line : py_reversed(line));
@@ -1086,13 +1086,13 @@ function stub_shape(stub, side, left, middle, line) {
   notes = [...(() => { const out = []; for (const index of stub.notes) { out.push(new LineIdentity(undefined, "annotation", index)); } return out; })()];
   return new Stub(left, top, across, along, stub.kind, side, -1, stub.other, points, stub.control, stub.title, notes);
 }
-function stub_text(stub, x, middle, anchor) {
+function _stub_text(stub, x, middle, anchor) {
   let wide, y;
   wide = hand_text_width(stub.label, SMALL_FONT_PX);
   y = (middle + BASELINE_OFFSET.get(SMALL_FONT_PX));
   return new Text(x, y, stub.label, stub.title, SMALL_FONT_PX, wide, "stub", anchor);
 }
-function stub_meeting_point(index, count, middle, reach) {
+function _stub_meeting_point(index, count, middle, reach) {
   if ((count < 2)) {
     return middle;
   }
@@ -1125,40 +1125,40 @@ function sheet_margins(node) {
 }
 function closed_piece(node, name, words, position, upright) {
   let shape, pill, make;
-  shape = closed_box(node, name, words.seconds.at(position));
-  pill = (outline_kind(node) === "op");
-  make = (upright ? vertical_piece : horizontal_piece);
+  shape = _closed_box(node, name, words.seconds.at(position));
+  pill = (_outline_kind(node) === "op");
+  make = (upright ? _vertical_piece : _horizontal_piece);
   return make(shape, words.incoming.at(position), words.outgoing.at(position), words.loops.has(position), pill);
 }
-function vertical_piece(shape, incoming, outgoing, loop, pill) {
+function _vertical_piece(shape, incoming, outgoing, loop, pill) {
   let wide, tall, box, lead, tail, room, stack, height, middle, reach, left, right, y;
   [wide, tall] = [shape.width, shape.height];
   box = [wide, tall];
-  lead = (incoming.length ? (stub_column_width(incoming) + STUB_GAP) : 0);
-  tail = (outgoing.length ? (stub_column_width(outgoing) + STUB_GAP) : 0);
+  lead = (incoming.length ? (_stub_column_width(incoming) + STUB_GAP) : 0);
+  tail = (outgoing.length ? (_stub_column_width(outgoing) + STUB_GAP) : 0);
   room = (loop ? LOOP_ROOM : 0);
   stack = (Math.max(incoming.length, outgoing.length) * STUB_ROW);
   height = Math.max(tall, stack);
   middle = shape.middle;
   reach = py_max([0, (Math.floor((tall - shape.top) / 2) - 10)]);
-  left = stub_column(incoming, "in", middle, 0, reach, 0);
-  right = stub_column(outgoing, "out", middle, wide, reach, room);
+  left = _stub_column(incoming, "in", middle, 0, reach, 0);
+  right = _stub_column(outgoing, "out", middle, wide, reach, room);
   y = Math.max(0, (Math.floor(height / 2) - middle));
-  return new Piece(((lead + wide) + Math.max((tail + room), room)), Math.max(height, (y + tall)), lead, y, box, shape.sheets, pill, [...[...shape.texts, ...left.texts], ...right.texts], [...left.stubs, ...right.stubs], (loop ? loop_points(box, middle) : []));
+  return new Piece(((lead + wide) + Math.max((tail + room), room)), Math.max(height, (y + tall)), lead, y, box, shape.sheets, pill, [...[...shape.texts, ...left.texts], ...right.texts], [...left.stubs, ...right.stubs], (loop ? _loop_points(box, middle) : []));
 }
-function horizontal_piece(shape, incoming, outgoing, loop, pill) {
+function _horizontal_piece(shape, incoming, outgoing, loop, pill) {
   let wide, tall, box, above, below, room, start, over, under, reach;
   [wide, tall] = [shape.width, shape.height];
   box = [wide, tall];
-  [above, below] = [stub_rows_height(incoming), stub_rows_height(outgoing)];
+  [above, below] = [_stub_rows_height(incoming), _stub_rows_height(outgoing)];
   room = (loop ? LOOP_ROOM : 0);
   start = 14;
-  over = stub_rail(incoming, "in", box, start);
-  under = stub_rail(outgoing, "out", box, start);
-  reach = py_max((() => { const out = []; for (const stub of [...incoming, ...outgoing]) { out.push(((start + RAIL_GAP) + stub_width(stub))); } return out; })(), {default: 0});
-  return new Piece(Math.max((wide + room), reach), ((above + tall) + below), 0, above, box, shape.sheets, pill, [...[...shape.texts, ...over.texts], ...under.texts], [...over.stubs, ...under.stubs], (loop ? loop_points(box, shape.middle) : []));
+  over = _stub_rail(incoming, "in", box, start);
+  under = _stub_rail(outgoing, "out", box, start);
+  reach = py_max((() => { const out = []; for (const stub of [...incoming, ...outgoing]) { out.push(((start + RAIL_GAP) + _stub_width(stub))); } return out; })(), {default: 0});
+  return new Piece(Math.max((wide + room), reach), ((above + tall) + below), 0, above, box, shape.sheets, pill, [...[...shape.texts, ...over.texts], ...under.texts], [...over.stubs, ...under.stubs], (loop ? _loop_points(box, shape.middle) : []));
 }
-function loop_points(box, middle) {
+function _loop_points(box, middle) {
   let x, up;
   [x, up] = [box[0], Math.floor(box[1] / 4)];
   return [[x, (middle - up)], [((x + LOOP_ROOM) - 4), (middle - up)], [((x + LOOP_ROOM) - 4), (middle + up)], [x, (middle + up)]];
@@ -1186,35 +1186,35 @@ function lay_out_title(node, count, crossing, wide) {
   moved = py_sorted((() => { const out = []; for (const x of crossing) { out.push((x + shift)); } return out; })());
   wide = py_max([(wide + shift), (end + TITLE_RIGHT), ...(() => { const out = []; for (const x of moved) { out.push((x + TITLE_RIGHT)); } return out; })()]);
   if (!count) {
-    return new TitleBar([title_name(node, name)], shift, wide);
+    return new TitleBar([_title_name(node, name)], shift, wide);
   }
   need = hand_text_width(count, SMALL_FONT_PX);
   if (!moved.length) {
     wide = Math.max(wide, (((end + NAME_COUNT_GAP) + need) + TITLE_RIGHT));
   }
-  for ([start, stop] of title_gaps((end + NAME_COUNT_GAP), moved, wide)) {
+  for ([start, stop] of _title_gaps((end + NAME_COUNT_GAP), moved, wide)) {
     if (((stop - start) >= need)) {
-      return new TitleBar([title_name(node, name), title_count(count, start)], shift, wide);
+      return new TitleBar([_title_name(node, name), _title_count(count, start)], shift, wide);
     }
   }
   if (node.stacked) {
     start = (moved.at(-1) + TITLE_CLEARANCE);
-    return new TitleBar([title_name(node, name), title_count(count, start)], shift, Math.max(wide, ((start + need) + TITLE_RIGHT)));
+    return new TitleBar([_title_name(node, name), _title_count(count, start)], shift, Math.max(wide, ((start + need) + TITLE_RIGHT)));
   }
-  return new TitleBar([title_name(node, name)], shift, wide);
+  return new TitleBar([_title_name(node, name)], shift, wide);
 }
-function title_gaps(begin, crossing, wide) {
+function _title_gaps(begin, crossing, wide) {
   let starts, stops;
   starts = [begin, ...(() => { const out = []; for (const x of crossing) { out.push((x + TITLE_CLEARANCE)); } return out; })()];
   stops = [...(() => { const out = []; for (const x of crossing) { out.push((x - TITLE_CLEARANCE)); } return out; })(), (wide - TITLE_RIGHT)];
   return [...py_zip(starts, stops)];
 }
-function title_name(node, name) {
+function _title_name(node, name) {
   let wide;
   wide = hand_text_width(name, NODE_FONT_PX, true);
   return new Text(TITLE_LEFT, TITLE_BASELINE, name, node.full, NODE_FONT_PX, wide, "title", "start", true, undefined, true);
 }
-function title_count(count, x) {
+function _title_count(count, x) {
   return new Text(x, TITLE_BASELINE, count, count, SMALL_FONT_PX, hand_text_width(count, SMALL_FONT_PX), "count", "start", undefined, undefined, true);
 }
 
@@ -1243,9 +1243,9 @@ function attach_lines(skeleton, chains, sizes, gaps, buses = []) {
     keys = py_sorted(wires.keys());
     middle = py_next(py_iter((() => { const out = []; for (const [number, key] of py_enumerate(keys)) if (py_intersection(main, wires.get(key)).size) { out.push(number); } return out; })()), -1);
     kinds = (() => { const out = []; for (const key of keys) { out.push(((buses.length && end) ? buses.at(wires.get(key)[0]) : -1)); } return out; })();
-    slots = shared_slots(kinds, middle);
+    slots = _shared_slots(kinds, middle);
     middle = ((middle >= 0) ? slots.at(middle) : -1);
-    places = side_places(sizes.at(item)[0], (slots.at(-1) + 1), gaps.spread, middle);
+    places = _side_places(sizes.at(item)[0], (slots.at(-1) + 1), gaps.spread, middle);
     for ([key, slot] of py_zip(keys, slots)) {
       for (wire of wires.get(key)) {
         offsets.at(wire)[end] = places.at(slot);
@@ -1254,7 +1254,7 @@ function attach_lines(skeleton, chains, sizes, gaps, buses = []) {
   }
   return (() => { const out = []; for (const [upper, lower] of offsets) { out.push([upper, lower]); } return out; })();
 }
-function shared_slots(kinds, middle) {
+function _shared_slots(kinds, middle) {
   let join, slots, number, kind, same;
   join = ((middle >= 0) || (kinds.length >= MIN_LINES_TO_JOIN));
   slots = [];
@@ -1264,7 +1264,7 @@ function shared_slots(kinds, middle) {
   }
   return slots;
 }
-function side_places(width, count, step, middle = -1) {
+function _side_places(width, count, step, middle = -1) {
   let most, room, start;
   most = Math.max(middle, ((count - 1) - middle));
   if (((middle >= 0) && ((most * MIN_LINE_DISTANCE) <= (Math.floor(width / 2) - CORNER_MARGIN)))) {
@@ -1283,7 +1283,7 @@ function line_anchors(view, pieces, gates, ports, direction, gaps) {
   let skeleton, upright, boxes, spread, fixed, sides, index, wire, touch, end, child, piece, _, ends, met, across, order, width, number, x;
   [skeleton, upright] = [view.skeleton, is_vertical(direction)];
   boxes = (() => { const out = []; for (const piece of pieces.slice(0, skeleton.children)) { out.push(flow_size(direction, piece.box)); } return out; })();
-  spread = attach_lines(skeleton, downward_chains(skeleton), boxes, gaps, (() => { const out = []; for (const wire of skeleton.wires) { out.push(bus_number(view, wire)); } return out; })());
+  spread = attach_lines(skeleton, downward_chains(skeleton), boxes, gaps, (() => { const out = []; for (const wire of skeleton.wires) { out.push(_bus_number(view, wire)); } return out; })());
   fixed = new TupleMap();
   sides = new TupleMap();
   for ([index, wire] of py_enumerate(skeleton.wires)) {
@@ -1303,13 +1303,13 @@ function line_anchors(view, pieces, gates, ports, direction, gaps) {
     across = (() => { const out = []; for (const gate of met) { out.push(((gate == null) ? null : ports.get(child).at(gate).at((upright ? 0 : 1)))); } return out; })();
     order = py_sorted(py_range(ends.length), {key: (number) => [fixed.get(ends.at(number)), ends.at(number)]});
     width = boxes.at(child)[0];
-    for ([number, x] of py_zip(order, fill_places((() => { const out = []; for (const number of order) { out.push(across.at(number)); } return out; })(), width, gaps.spread))) {
+    for ([number, x] of py_zip(order, _fill_places((() => { const out = []; for (const number of order) { out.push(across.at(number)); } return out; })(), width, gaps.spread))) {
       fixed.set(ends.at(number), x);
     }
   }
   return fixed;
 }
-function bus_number(view, wire) {
+function _bus_number(view, wire) {
   let line;
   line = ((wire.bridge >= 0) ? view.metagraph.bridges.at(wire.bridge) : view.metagraph.edges.at(wire.edge));
   if ((wire.turned || (line.kind === "reference"))) {
@@ -1317,11 +1317,11 @@ function bus_number(view, wire) {
   }
   return ((line.kind === "control") ? 1 : 0);
 }
-function fill_places(ports, width, step) {
+function _fill_places(ports, width, step) {
   let start, placed, following, after, number, before, gap;
   if ((() => { for (const port of ports) { if (!(port == null)) return false; } return true; })()) {
     start = (Math.floor(width / 2) - Math.floor(((ports.length - 1) * step) / 2));
-    return (() => { const out = []; for (const number of py_range(ports.length)) { out.push(clear_of_corners((start + (number * step)), width)); } return out; })();
+    return (() => { const out = []; for (const number of py_range(ports.length)) { out.push(_clear_of_corners((start + (number * step)), width)); } return out; })();
   }
   placed = (() => { const out = []; for (const port of ports) { out.push(((port == null) ? 0 : port)); } return out; })();
   [following, after] = [py_repeat([-1], ports.length), -1];
@@ -1337,11 +1337,11 @@ function fill_places(ports, width, step) {
     }
     else {
       if ((before < 0)) {
-        placed[number] = clear_of_corners((placed.at(after) - ((after - number) * step)), width);
+        placed[number] = _clear_of_corners((placed.at(after) - ((after - number) * step)), width);
       }
       else {
         if ((after < 0)) {
-          placed[number] = clear_of_corners((placed.at(before) + ((number - before) * step)), width);
+          placed[number] = _clear_of_corners((placed.at(before) + ((number - before) * step)), width);
         }
         else {
           gap = (placed.at(after) - placed.at(before));
@@ -1352,7 +1352,7 @@ function fill_places(ports, width, step) {
   }
   return placed;
 }
-function clear_of_corners(x, width) {
+function _clear_of_corners(x, width) {
   return Math.max(Math.min(x, (width - FRAME_CORNER_INSET)), Math.min(FRAME_CORNER_INSET, Math.floor(width / 2)));
 }
 function port_at_end(view, index, end, gates) {
@@ -1381,14 +1381,14 @@ function border_point(piece, corner, point, upright) {
   top += piece.behind[1];
   if (upright) {
     high = (Math.abs((point[1] - corner[1])) <= Math.abs(((point[1] - corner[1]) - piece.height)));
-    dent = pill_inset(piece, Math.min((point[0] - left), (right - point[0])));
+    dent = _pill_inset(piece, Math.min((point[0] - left), (right - point[0])));
     return [point[0], (high ? (top + dent) : (bottom - dent))];
   }
   near = (Math.abs((point[0] - corner[0])) <= Math.abs(((point[0] - corner[0]) - piece.width)));
-  dent = pill_inset(piece, Math.min((point[1] - top), (bottom - point[1])));
+  dent = _pill_inset(piece, Math.min((point[1] - top), (bottom - point[1])));
   return [(near ? (left + dent) : (right - dent)), point[1]];
 }
-function pill_inset(piece, inset) {
+function _pill_inset(piece, inset) {
   let radius;
   radius = Math.min(12, Math.floor(piece.box[1] / 2));
   if ((!piece.pill || (inset >= radius))) {
@@ -1408,7 +1408,7 @@ function align_columns(parts, widths, between, above, below, lane = []) {
   room = new RankNeighbours(widths.length);
   both = (() => { const out = []; for (const [up, down] of py_zip(above, below)) { out.push([...up, ...down]); } return out; })();
   for ([ranks, distances] of py_zip(parts, between)) {
-    starts = pack_ranks(ranks, widths, distances, x);
+    starts = _pack_ranks(ranks, widths, distances, x);
     if ((ranks.length < 2)) {
       continue;
     }
@@ -1417,29 +1417,29 @@ function align_columns(parts, widths, between, above, below, lane = []) {
     large = (py_sum(py_map(py_len, ranks)) > LARGE_PART_ITEMS);
     for (_ of py_range((large ? 1 : SETTLE_ROUNDS))) {
       for (r of down.slice(1)) {
-        settle_rank(ranks.at(r), starts.at(r), x, above);
+        _settle_rank(ranks.at(r), starts.at(r), x, above);
       }
       for (r of up) {
-        settle_rank(ranks.at(r), starts.at(r), x, below);
+        _settle_rank(ranks.at(r), starts.at(r), x, below);
       }
     }
-    paths = (() => { const out = []; for (const path of straight_paths(ranks, above, below)) if (!(() => { for (const item of path) { if (py_in(item, lane)) return true; } return false; })()) { out.push(path); } return out; })();
+    paths = (() => { const out = []; for (const path of _straight_paths(ranks, above, below)) if (!(() => { for (const item of path) { if (py_in(item, lane)) return true; } return false; })()) { out.push(path); } return out; })();
     for (path of paths) {
-      straighten_path(path, x, above, below, room);
+      _straighten_path(path, x, above, below, room);
     }
     if (large) {
       continue;
     }
     for (r of [...down, ...up]) {
-      settle_rank(ranks.at(r), starts.at(r), x, both);
+      _settle_rank(ranks.at(r), starts.at(r), x, both);
     }
     for (path of paths) {
-      straighten_path(path, x, above, below, room);
+      _straighten_path(path, x, above, below, room);
     }
   }
   return x;
 }
-function pack_ranks(ranks, widths, between, x) {
+function _pack_ranks(ranks, widths, between, x) {
   let starts, row, steps, start, step, middle, item, left;
   starts = [];
   for ([row, steps] of py_zip(ranks, between)) {
@@ -1472,17 +1472,17 @@ class RankNeighbours {
     }
   }
 }
-function straight_paths(ranks, above, below) {
+function _straight_paths(ranks, above, below) {
   let paths, row, item, up, path;
   paths = [];
   for (row of ranks) {
     for (item of row) {
       up = above.at(item);
-      if (((up.length > 1) || (below.at(item).length > 1) || (up.length && is_thin(up[0][0], above, below)))) {
+      if (((up.length > 1) || (below.at(item).length > 1) || (up.length && _is_thin(up[0][0], above, below)))) {
         continue;
       }
       path = [item];
-      while ((below.at(path.at(-1)).length && is_thin(below.at(path.at(-1))[0][0], above, below))) {
+      while ((below.at(path.at(-1)).length && _is_thin(below.at(path.at(-1))[0][0], above, below))) {
         path.push(below.at(path.at(-1))[0][0]);
       }
       if ((up.length || below.at(item).length)) {
@@ -1492,10 +1492,10 @@ function straight_paths(ranks, above, below) {
   }
   return paths;
 }
-function is_thin(item, above, below) {
+function _is_thin(item, above, below) {
   return ((above.at(item).length < 2) && (below.at(item).length < 2));
 }
-function straighten_path(path, x, above, below, room) {
+function _straighten_path(path, x, above, below, room) {
   let low, high, offset, run, up, down, goal, item, left, right, least, most, end;
   [low, high, offset] = [-UNBOUNDED_X, UNBOUNDED_X, 0];
   run = [];
@@ -1509,7 +1509,7 @@ function straighten_path(path, x, above, below, room) {
     least = ((left >= 0) ? ((x.at(left) + room.before.at(item)) - offset) : -UNBOUNDED_X);
     most = ((right >= 0) ? ((x.at(right) - room.after.at(item)) - offset) : UNBOUNDED_X);
     if (((least > high) || (most < low))) {
-      goal = place_run(run, ((goal != null) ? goal : (x.at(run.at(-1)[0]) - run.at(-1)[1])), low, high, x);
+      goal = _place_run(run, ((goal != null) ? goal : (x.at(run.at(-1)[0]) - run.at(-1)[1])), low, high, x);
       [run, low, high] = [[], -UNBOUNDED_X, UNBOUNDED_X];
     }
     if ((least > low)) {
@@ -1531,9 +1531,9 @@ function straighten_path(path, x, above, below, room) {
       goal = (x.at(run.at(-1)[0]) - offset);
     }
   }
-  place_run(run, goal, low, high, x);
+  _place_run(run, goal, low, high, x);
 }
-function place_run(run, goal, low, high, x) {
+function _place_run(run, goal, low, high, x) {
   let item, offset;
   goal = Math.min(Math.max(goal, low), high);
   for ([item, offset] of run) {
@@ -1541,7 +1541,7 @@ function place_run(run, goal, low, high, x) {
   }
   return goal;
 }
-function settle_rank(row, start, x, links) {
+function _settle_rank(row, start, x, links) {
   let first, wishes, places, number, item, shift, place_, wish, begin, pool;
   first = [];
   wishes = [];
@@ -1549,7 +1549,7 @@ function settle_rank(row, start, x, links) {
   for ([number, item] of py_enumerate(row)) {
     shift = start.at(number);
     if (links.at(item).length) {
-      [place_, wish] = own_wishes(links.at(item), x, shift);
+      [place_, wish] = _own_wishes(links.at(item), x, shift);
     }
     else {
       place_ = (x.at(item) - shift);
@@ -1561,7 +1561,7 @@ function settle_rank(row, start, x, links) {
       py_pop(places);
       py_extend(wish, py_pop(wishes));
       py_sort(wish);
-      place_ = weighted_median(wish);
+      place_ = _weighted_median(wish);
       if ((wish.length > MAX_POOL_WISHES)) {
         wish = [[place_, py_sum((() => { const out = []; for (const [_, weight] of wish) { out.push(weight); } return out; })())]];
       }
@@ -1577,7 +1577,7 @@ function settle_rank(row, start, x, links) {
     }
   }
 }
-function own_wishes(near, x, shift) {
+function _own_wishes(near, x, shift) {
   let other, offset, weight, place_, first, second, aside, heavy, end, wish;
   if ((near.length === 1)) {
     [other, offset, weight] = near[0];
@@ -1592,9 +1592,9 @@ function own_wishes(near, x, shift) {
   }
   wish = (() => { const out = []; for (const [other, offset, weight] of near) { out.push([((x.at(other) + offset) - shift), weight]); } return out; })();
   py_sort(wish);
-  return [weighted_median(wish), wish];
+  return [_weighted_median(wish), wish];
 }
-function weighted_median(wishes) {
+function _weighted_median(wishes) {
   let half, seen, number, place_, weight;
   half = py_sum((() => { const out = []; for (const [_, weight] of wishes) { out.push(weight); } return out; })());
   seen = 0;
@@ -1643,20 +1643,20 @@ function assign_tracks(hops) {
     py_sort(running, {key: (hop) => [(hop.start * way), (hop.end * way), hop.wire]});
     [reach, track, last] = [-BEYOND_X, 0, 0];
     for (hop of running) {
-      track = (((hop.start * way) < reach) ? Math.min(MAX_TRACK_ROOM, (track + track_distance(last, hop))) : 0);
+      track = (((hop.start * way) < reach) ? Math.min(MAX_TRACK_ROOM, (track + _track_distance(last, hop))) : 0);
       [reach, last] = [Math.max(reach, (hop.end * way)), ((hop.sideways > FLAT_LINE_PX) ? hop.thick : 0)];
       hop.early = track;
     }
     py_sort(running, {key: (hop) => [(-hop.end * way), (-hop.start * way), hop.wire]});
     [reach, track, last] = [BEYOND_X, 0, 0];
     for (hop of running) {
-      track = (((hop.end * way) > reach) ? Math.min(MAX_TRACK_ROOM, (track + track_distance(last, hop))) : 0);
+      track = (((hop.end * way) > reach) ? Math.min(MAX_TRACK_ROOM, (track + _track_distance(last, hop))) : 0);
       [reach, last] = [Math.min(reach, (hop.start * way)), ((hop.sideways > FLAT_LINE_PX) ? hop.thick : 0)];
       hop.late = track;
     }
   }
 }
-function track_distance(last, hop) {
+function _track_distance(last, hop) {
   return ((last && (hop.sideways > FLAT_LINE_PX)) ? (TRACK_GAP + Math.floor(((last + hop.thick) + 19) / 20)) : 0);
 }
 function is_label_shut_in(wire, hops, wide) {
@@ -1691,51 +1691,51 @@ function cross_steeply(hops, height) {
     return;
   }
   for (hop of flat) {
-    outer = enclosing_hop(hop, flat);
+    outer = _enclosing_hop(hop, flat);
     if ((outer == null)) {
       continue;
     }
     others = (() => { const out = []; for (const other of flat) if ((other !== hop)) { out.push(other); } return out; })();
-    best = [total_nearness(hop, [hop.late, (height - hop.early)], others, height), 0, hop.late, hop.early];
-    away = track_distance(outer.thick, hop);
-    [top, bottom] = [depth_at(outer, hop.start, height), depth_at(outer, hop.end, height)];
+    best = [_total_nearness(hop, [hop.late, (height - hop.early)], others, height), 0, hop.late, hop.early];
+    away = _track_distance(outer.thick, hop);
+    [top, bottom] = [_depth_at(outer, hop.start, height), _depth_at(outer, hop.end, height)];
     for ([side, shift] of [[1, -away], [2, away]]) {
       run = [(top + shift), (bottom + shift)];
       if (((0 <= run[0]) && (run[0] < run[1]) && (run[1] <= height))) {
-        best = py_min([best, [total_nearness(hop, run, others, height), side, run[0], (height - run[1])]]);
+        best = py_min([best, [_total_nearness(hop, run, others, height), side, run[0], (height - run[1])]]);
       }
     }
     [_, _, hop.late, hop.early] = best;
   }
 }
-function enclosing_hop(hop, flat) {
+function _enclosing_hop(hop, flat) {
   let way, crossing;
   way = ((hop.end > hop.start) ? 1 : -1);
   crossing = (() => { const out = []; for (const other of flat) if (((((other.start - hop.start) * way) < 0) && (0 < ((other.end - hop.end) * way)))) { out.push(other); } return out; })();
   return py_min(crossing, {key: (other) => [other.sideways, other.wire], default: null});
 }
-function depth_at(hop, x, height) {
+function _depth_at(hop, x, height) {
   return (hop.late + Math.floor((((height - hop.late) - hop.early) * Math.abs((x - hop.start))) / hop.sideways));
 }
-function total_nearness(hop, run, others, height) {
+function _total_nearness(hop, run, others, height) {
   let moved;
   moved = new RankHop(hop.wire, hop.step, hop.start, hop.end, hop.thick, run[0], (height - run[1]));
-  return py_sum((() => { const out = []; for (const other of others) { out.push(nearness_to(moved, other, height)); } return out; })());
+  return py_sum((() => { const out = []; for (const other of others) { out.push(_nearness_to(moved, other, height)); } return out; })());
 }
-function nearness_to(first_hop, second_hop, height) {
+function _nearness_to(first_hop, second_hop, height) {
   let low, high, first, last, same;
   low = (Math.max(Math.min(first_hop.start, first_hop.end), Math.min(second_hop.start, second_hop.end)) + RUN_CORNER);
   high = (Math.min(Math.max(first_hop.start, first_hop.end), Math.max(second_hop.start, second_hop.end)) - RUN_CORNER);
   if (((high - low) < MIN_VISIBLE_RUN)) {
     return 0;
   }
-  first = (depth_at(first_hop, low, height) - depth_at(second_hop, low, height));
-  last = (depth_at(first_hop, high, height) - depth_at(second_hop, high, height));
+  first = (_depth_at(first_hop, low, height) - _depth_at(second_hop, low, height));
+  last = (_depth_at(first_hop, high, height) - _depth_at(second_hop, high, height));
   same = ((first_hop.end > first_hop.start) === (second_hop.end > second_hop.start));
   if (((first * last) <= 0)) {
     return (same ? 1 : 0);
   }
-  return ((Math.min(Math.abs(first), Math.abs(last)) < track_distance(second_hop.thick, first_hop)) ? 2 : 0);
+  return ((Math.min(Math.abs(first), Math.abs(last)) < _track_distance(second_hop.thick, first_hop)) ? 2 : 0);
 }
 
 // place.routes
@@ -1743,29 +1743,29 @@ const CORNER_CUT = 12;
 const MIN_CUT_DISTANCE = 10;
 const TAN_SQUARED = 1233;
 const TAN_SQUARED_UNIT = 1000;
-function blunt_corners(points, first, last) {
+function _blunt_corners(points, first, last) {
   let result, fresh, number, before, corner, after, reach, run, enter, leave, previous;
   result = [points[0]];
   fresh = false;
   for (number of py_range(1, (points.length - 1))) {
     [before, corner, after] = [points.at((number - 1)), points.at(number), points.at((number + 1))];
-    if (!is_sharp(before, corner, after)) {
+    if (!_is_sharp(before, corner, after)) {
       result.push(corner);
       fresh = false;
       continue;
     }
     reach = (16 * CORNER_CUT);
-    run = distance_in_sixteenths(before, corner);
+    run = _distance_in_sixteenths(before, corner);
     reach = Math.min(reach, ((number === 1) ? (run - (16 * first)) : Math.floor(run / 2)));
-    run = distance_in_sixteenths(corner, after);
+    run = _distance_in_sixteenths(corner, after);
     reach = Math.min(reach, ((number === (points.length - 2)) ? (run - (16 * last)) : Math.floor(run / 2)));
     if ((reach <= 0)) {
       result.push(corner);
       fresh = false;
       continue;
     }
-    [enter, leave] = [point_towards(corner, before, reach), point_towards(corner, after, reach)];
-    if ((fresh && (distance_in_sixteenths(result.at(-1), enter) < (16 * MIN_CUT_DISTANCE)))) {
+    [enter, leave] = [_point_towards(corner, before, reach), _point_towards(corner, after, reach)];
+    if ((fresh && (_distance_in_sixteenths(result.at(-1), enter) < (16 * MIN_CUT_DISTANCE)))) {
       previous = py_pop(result);
       enter = [Math.floor((previous[0] + enter[0]) / 2), Math.floor((previous[1] + enter[1]) / 2)];
     }
@@ -1775,20 +1775,20 @@ function blunt_corners(points, first, last) {
   result.push(points.at(-1));
   return result;
 }
-function is_sharp(a, b, c) {
+function _is_sharp(a, b, c) {
   let along, across;
   along = (((b[0] - a[0]) * (c[0] - b[0])) + ((b[1] - a[1]) * (c[1] - b[1])));
   across = (((b[0] - a[0]) * (c[1] - b[1])) - ((b[1] - a[1]) * (c[0] - b[0])));
   return ((along <= 0) || (((TAN_SQUARED_UNIT * across) * across) > ((TAN_SQUARED * along) * along)));
 }
-function distance_in_sixteenths(a, b) {
+function _distance_in_sixteenths(a, b) {
   let dx, dy;
   [dx, dy] = [(b[0] - a[0]), (b[1] - a[1])];
   return py_isqrt((256 * ((dx * dx) + (dy * dy))));
 }
-function point_towards(start, goal, distance) {
+function _point_towards(start, goal, distance) {
   let whole, dx, dy;
-  whole = distance_in_sixteenths(start, goal);
+  whole = _distance_in_sixteenths(start, goal);
   if (!whole) {
     return start;
   }
@@ -1861,7 +1861,7 @@ class Corridors {
 function line_clearance(lines, thick, gaps) {
   return (((lines === 1) ? gaps.box : gaps.edge) + Math.floor((thick + 19) / 20));
 }
-function exit_ranges(chains, ends, widths) {
+function _exit_ranges(chains, ends, widths) {
   let starts, chain, start, _, room, item, leaving, places, middles, lows, highs;
   starts = new Map();
   for ([chain, [start, _]] of py_zip(chains, ends)) {
@@ -1876,7 +1876,7 @@ function exit_ranges(chains, ends, widths) {
   }
   return (() => { const out = []; for (const [chain, [start, _]] of py_zip(chains, ends)) { out.push(room.get([chain[0], start])); } return out; })();
 }
-function funnel_bends(windows) {
+function _funnel_bends(windows) {
   let top, x, _, bends, left, right, number, fresh, y, low, high, down, aside;
   [top, x, _] = windows[0];
   bends = [[x, top]];
@@ -1933,25 +1933,25 @@ function wire_routes(skeleton, chains, ends, hops, strokes, corridors, tops, hei
   let result, lefts, gaps, rooms, wire, chain, bends, passed, upper, lower, out, on, begin, stop, windows, below, slants, number, turns, x, foot, goal, head, item, near, above, thick;
   result = [];
   [lefts, gaps] = [corridors.at[0], corridors.gaps];
-  rooms = exit_ranges(chains, ends, corridors.widths);
+  rooms = _exit_ranges(chains, ends, corridors.widths);
   for ([wire, chain] of py_enumerate(chains)) {
     bends = [];
     passed = [];
     [upper, lower] = [chain[0], chain.at(-1)];
-    [out, on] = [slanted_run(0, upper, skeleton, gaps), slanted_run(1, lower, skeleton, gaps)];
+    [out, on] = [_slanted_run(0, upper, skeleton, gaps), _slanted_run(1, lower, skeleton, gaps)];
     begin = [(lefts.at(upper) + ends.at(wire)[0]), ((tops.at(upper) + heights.at(upper)) - out)];
     stop = [(lefts.at(lower) + ends.at(wire)[1]), (tops.at(lower) + on)];
     windows = [[begin[1], begin[0], begin[0]]];
     below = (((band.get(upper).bottom + band.get(upper).after) + hops.at(wire)[0].late) - out);
     if (((below > begin[1]) && !around.has([wire, 0]))) {
       slants = ((Number(strokes.at(wire).tip) !== Number(skeleton.wires.at(wire).turned)) && (hops.at(wire)[0].sideways <= FLAT_LINE_PX));
-      windows.push(exit_window(begin, below, lefts.at(upper), (slants ? rooms.at(wire) : null)));
+      windows.push(_exit_window(begin, below, lefts.at(upper), (slants ? rooms.at(wire) : null)));
     }
     for (number of py_range(1, chain.length)) {
       turns = py_get(around, [wire, (number - 1)]);
       if (py_truth(turns)) {
         [[x, foot], [goal, head]] = [turns[0], turns[3]];
-        py_extend(bends, [...shortest_in_column(corridors, [...windows, [foot, x, x]], passed), turns[1], turns[2]]);
+        py_extend(bends, [..._shortest_in_column(corridors, [...windows, [foot, x, x]], passed), turns[1], turns[2]]);
         [windows, passed] = [[[head, goal, goal]], []];
       }
       if ((number === (chain.length - 1))) {
@@ -1960,17 +1960,17 @@ function wire_routes(skeleton, chains, ends, hops, strokes, corridors, tops, hei
       item = chain.at(number);
       passed.push(item);
       near = [hops.at(wire).at((number - 1)).early, hops.at(wire).at(number).late];
-      py_extend(windows, rank_windows(corridors, item, band.get(item), near, turns, py_get(around, [wire, number])));
+      py_extend(windows, _rank_windows(corridors, item, band.get(item), near, turns, py_get(around, [wire, number])));
     }
     above = (((band.get(lower).top - band.get(lower).before) - hops.at(wire).at(-1).early) + on);
     windows.push([Math.max(above, (windows.at(-1)[0] + 1)), stop[0], stop[0]]);
-    py_extend(bends, shortest_in_column(corridors, windows, passed));
+    py_extend(bends, _shortest_in_column(corridors, windows, passed));
     thick = py_max([strokes.at(wire).thick, ...(() => { const out = []; for (const item of chain.slice(1, -1)) { out.push(corridors.thick.at(item)); } return out; })(), 0]);
-    result.push(finish_route([...bends, stop], wire, skeleton, thick, strokes.at(wire).tip, gaps));
+    result.push(_finish_route([...bends, stop], wire, skeleton, thick, strokes.at(wire).tip, gaps));
   }
   return result;
 }
-function exit_window(begin, below, left, room) {
+function _exit_window(begin, below, left, room) {
   let slant;
   if ((room == null)) {
     return [below, begin[0], begin[0]];
@@ -1978,7 +1978,7 @@ function exit_window(begin, below, left, room) {
   slant = Math.floor((MAX_SLANT * (below - begin[1])) / 10);
   return [below, Math.max((left + room[0]), (begin[0] - slant)), Math.min((left + room[1]), (begin[0] + slant))];
 }
-function rank_windows(corridors, item, here, near, before, after) {
+function _rank_windows(corridors, item, here, near, before, after) {
   let top, bottom;
   top = ((here.top - here.before) - near[0]);
   bottom = ((here.bottom + here.after) + near[1]);
@@ -1990,30 +1990,30 @@ function rank_windows(corridors, item, here, near, before, after) {
   }
   return [corridors.waypoint_window(item, 0, top), corridors.waypoint_window(item, 1, bottom)];
 }
-function shortest_in_column(corridors, windows, passed) {
+function _shortest_in_column(corridors, windows, passed) {
   let bends;
-  bends = funnel_bends(windows);
+  bends = _funnel_bends(windows);
   corridors.record_bends(passed, windows.slice(((windows.length - 1) - (2 * passed.length)), -1), bends);
   return bends;
 }
-function finish_route(points, wire, skeleton, thick, tip, gaps) {
+function _finish_route(points, wire, skeleton, thick, tip, gaps) {
   let drawn, ends, far, head, first, last, line;
   drawn = skeleton.wires.at(wire);
   ends = (drawn.turned ? py_reversed(drawn.chain) : drawn.chain);
   if ((ends[0] >= skeleton.children)) {
-    far = ((gaps.beyond + gaps.bar[0]) - slanted_run(0, ends[0], skeleton, gaps));
+    far = ((gaps.beyond + gaps.bar[0]) - _slanted_run(0, ends[0], skeleton, gaps));
     py_insert(points, 0, [points[0][0], (points[0][1] - far)]);
   }
   if ((ends.at(-1) >= skeleton.children)) {
-    far = ((gaps.beyond + gaps.bar[1]) - slanted_run(1, ends.at(-1), skeleton, gaps));
+    far = ((gaps.beyond + gaps.bar[1]) - _slanted_run(1, ends.at(-1), skeleton, gaps));
     points.push([points.at(-1)[0], (points.at(-1)[1] + far)]);
   }
   head = (arrow_head_length(thick) + 1);
   [first, last] = (() => { const out = []; for (const end of (drawn.turned ? [1, 0] : [0, 1])) { out.push(((tip === end) ? head : 1)); } return out; })();
-  line = blunt_corners(straighten_polyline(points), first, last);
+  line = _blunt_corners(straighten_polyline(points), first, last);
   return [...(drawn.turned ? py_reversed(line) : line)];
 }
-function slanted_run(end, item, skeleton, gaps) {
+function _slanted_run(end, item, skeleton, gaps) {
   return (((item >= skeleton.children) && gaps.bar.at(end)) ? gaps.beyond : 0);
 }
 
@@ -2021,7 +2021,7 @@ function slanted_run(end, item, skeleton, gaps) {
 const COLUMN_LINE_STEP = 12;
 const COLUMN_LINE_MARGIN = 20;
 const COLUMN_TURN = 26;
-function column_joints(skeleton, chains) {
+function _column_joints(skeleton, chains) {
   let passing, place_, wire, chain, part, rank, number, break_;
   passing = (() => { const out = []; for (const broken of skeleton.breaks) { out.push((() => { const out = []; for (const _ of broken) { out.push([]); } return out; })()); } return out; })();
   if (!passing.length) {
@@ -2038,7 +2038,7 @@ function column_joints(skeleton, chains) {
   }
   return passing;
 }
-function place_columns(skeleton, layers, lefts, widths, between) {
+function _place_columns(skeleton, layers, lefts, widths, between) {
   let p, passing, ends, left, head, number, first, last, rows, low, high, top, row, item, r, lines;
   for ([p, passing] of py_enumerate(between)) {
     ends = [0, ...skeleton.breaks.at(p), skeleton.parts.at(p).length];
@@ -2064,9 +2064,9 @@ function place_columns(skeleton, layers, lefts, widths, between) {
       }
     }
   }
-  return (() => { const out = []; for (const [p, bands] of py_enumerate(layers)) { out.push(part_height(bands, p, skeleton, between)); } return out; })();
+  return (() => { const out = []; for (const [p, bands] of py_enumerate(layers)) { out.push(_part_height(bands, p, skeleton, between)); } return out; })();
 }
-function part_height(bands, part, skeleton, between) {
+function _part_height(bands, part, skeleton, between) {
   let tall, number, break_;
   tall = (bands.length ? bands.at(-1).bottom : 0);
   if (between.length) {
@@ -2076,7 +2076,7 @@ function part_height(bands, part, skeleton, between) {
   }
   return tall;
 }
-function column_detours(skeleton, chains, ends, layers, lefts, widths, between) {
+function _column_detours(skeleton, chains, ends, layers, lefts, widths, between) {
   let around, p, passing, starts, number, lines, break_, rows, right, leave, turn, x, joint, foot, head, lane, goal;
   around = new TupleMap();
   for ([p, passing] of py_enumerate(between)) {
@@ -2085,19 +2085,19 @@ function column_detours(skeleton, chains, ends, layers, lefts, widths, between) 
       break_ = skeleton.breaks.at(p).at(number);
       rows = skeleton.parts.at(p).slice(starts.at(number), break_);
       right = py_max((() => { const out = []; for (const row of rows) { out.push((lefts.at(row.at(-1)) + widths.at(row.at(-1)))); } return out; })());
-      leave = (() => { const out = []; for (const joint of lines) { out.push([joint_x(joint, 0, chains, ends, lefts), joint]); } return out; })();
+      leave = (() => { const out = []; for (const joint of lines) { out.push([_joint_x(joint, 0, chains, ends, lefts), joint]); } return out; })();
       py_sort(leave);
       for ([turn, [x, joint]] of py_enumerate(py_reversed(leave))) {
         foot = ((layers.at(p).at((break_ - 1)).bottom + COLUMN_TURN) + (turn * COLUMN_LINE_STEP));
         head = ((layers.at(p).at(break_).top - COLUMN_TURN) - (((lines.length - 1) - turn) * COLUMN_LINE_STEP));
-        [lane, goal] = [((right + COLUMN_LINE_MARGIN) + (turn * COLUMN_LINE_STEP)), joint_x(joint, 1, chains, ends, lefts)];
+        [lane, goal] = [((right + COLUMN_LINE_MARGIN) + (turn * COLUMN_LINE_STEP)), _joint_x(joint, 1, chains, ends, lefts)];
         around.set(joint, [[x, foot], [lane, foot], [lane, head], [goal, head]]);
       }
     }
   }
   return around;
 }
-function joint_x(joint, end, chains, ends, lefts) {
+function _joint_x(joint, end, chains, ends, lefts) {
   let wire, step, chain, item;
   [wire, step] = joint;
   chain = chains.at(wire);
@@ -2111,11 +2111,11 @@ function joint_x(joint, end, chains, ends, lefts) {
   return lefts.at(item);
 }
 const SLANTED_LABEL_ROOM = 24;
-function level_bands(skeleton, chains, heights, passing, strokes, gaps) {
+function _level_bands(skeleton, chains, heights, passing, strokes, gaps) {
   let place_, labelled, straight, made, p, part_rows, ends, strip, hops, band, following;
-  place_ = item_ranks(skeleton);
-  labelled = label_rooms(skeleton, chains, place_, passing, strokes);
-  straight = straight_margins(skeleton, chains, place_, passing, strokes, gaps);
+  place_ = _item_ranks(skeleton);
+  labelled = _label_rooms(skeleton, chains, place_, passing, strokes);
+  straight = _straight_margins(skeleton, chains, place_, passing, strokes, gaps);
   made = [];
   for ([p, part_rows] of py_enumerate(skeleton.parts)) {
     ends = (() => { const out = []; for (const [r, row] of py_enumerate(part_rows)) { out.push((((skeleton.children <= row[0]) && (row[0] < skeleton.first_waypoint)) ? [0, 0] : straight.at(p).at(r))); } return out; })();
@@ -2127,7 +2127,7 @@ function level_bands(skeleton, chains, heights, passing, strokes, gaps) {
   }
   return made;
 }
-function label_rooms(skeleton, chains, place_, passing, strokes) {
+function _label_rooms(skeleton, chains, place_, passing, strokes) {
   let labelled, main, wire, chain, stroke, part, rank, more, slants;
   labelled = (() => { const out = []; for (const _ of skeleton.parts) { out.push(new Map()); } return out; })();
   main = new Set(skeleton.spine);
@@ -2135,7 +2135,7 @@ function label_rooms(skeleton, chains, place_, passing, strokes) {
     stroke = strokes.at(wire);
     [part, rank] = place_.get(chain[0]);
     if (((chain.length === 2) && stroke.label[1])) {
-      more = (main.has(wire) ? main_label_room(wire, stroke.label, passing.at(part).at(rank)) : 0);
+      more = (main.has(wire) ? _main_label_room(wire, stroke.label, passing.at(part).at(rank)) : 0);
       labelled.at(part).set(rank, Math.max(py_get(labelled.at(part), rank, 0), more));
     }
     slants = stroke.room[1];
@@ -2145,7 +2145,7 @@ function label_rooms(skeleton, chains, place_, passing, strokes) {
   }
   return labelled;
 }
-function straight_margins(skeleton, chains, place_, passing, strokes, gaps) {
+function _straight_margins(skeleton, chains, place_, passing, strokes, gaps) {
   let heads, straight, wire, chain, stroke, part, rank, top, _, bottom, late, final, upper, room, p, part_gaps, r, hops;
   heads = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const _ of part) { out.push([gaps.box, gaps.box]); } return out; })()); } return out; })();
   straight = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const _ of part) { out.push([0, 0]); } return out; })()); } return out; })();
@@ -2172,7 +2172,7 @@ function straight_margins(skeleton, chains, place_, passing, strokes, gaps) {
   }
   return (() => { const out = []; for (const [part_heads, runs] of py_zip(heads, straight)) { out.push((() => { const out = []; for (const [head, run] of py_zip(part_heads, runs)) { out.push([(head[0] + run[0]), (head[1] + run[1])]); } return out; })()); } return out; })();
 }
-function main_label_room(wire, label, hops) {
+function _main_label_room(wire, label, hops) {
   let across, along, lies;
   [across, along] = label;
   lies = (along > across);
@@ -2181,7 +2181,7 @@ function main_label_room(wire, label, hops) {
   }
   return 0;
 }
-function item_ranks(skeleton) {
+function _item_ranks(skeleton) {
   return (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, [p, r]); } return out; })();
 }
 const PLAIN_STROKE = new WireStroke();
@@ -2191,34 +2191,34 @@ function place_level(skeleton, sizes, gaps = null, anchors = null, strokes = nul
   gaps = (gaps || new LevelGaps());
   drawn = (() => { const out = []; for (const wire of py_range(skeleton.wires.length)) { out.push(py_get(py_or(strokes, () => new Map()), wire, PLAIN_STROKE)); } return out; })();
   chains = downward_chains(skeleton);
-  ends = ((anchors == null) ? attach_lines(skeleton, chains, sizes, gaps) : anchored_ends(skeleton, anchors));
-  [widths, heights] = item_sizes(skeleton, sizes);
-  thick = item_thicknesses(skeleton, drawn);
-  [above, below] = item_alignments(skeleton, chains, ends, widths.length);
-  steps = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const row of part) { out.push(rank_distances(row, skeleton, widths, thick, gaps)); } return out; })()); } return out; })();
-  lefts = align_columns(skeleton.parts, widths, steps, above, below, main_path_items(skeleton));
-  flush_parts_left(skeleton, lefts);
-  [wires, passing] = find_hops(skeleton, chains, ends, lefts, drawn);
-  layers = level_bands(skeleton, chains, heights, passing, drawn, gaps);
-  between = column_joints(skeleton, chains);
-  tall = place_columns(skeleton, layers, lefts, widths, between);
-  [width, height] = shelve_parts(skeleton, layers, lefts, widths, tall, gaps);
-  around = column_detours(skeleton, chains, ends, layers, lefts, widths, between);
+  ends = ((anchors == null) ? attach_lines(skeleton, chains, sizes, gaps) : _anchored_ends(skeleton, anchors));
+  [widths, heights] = _item_sizes(skeleton, sizes);
+  thick = _item_thicknesses(skeleton, drawn);
+  [above, below] = _item_alignments(skeleton, chains, ends, widths.length);
+  steps = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const row of part) { out.push(_rank_distances(row, skeleton, widths, thick, gaps)); } return out; })()); } return out; })();
+  lefts = align_columns(skeleton.parts, widths, steps, above, below, _main_path_items(skeleton));
+  _flush_parts_left(skeleton, lefts);
+  [wires, passing] = _find_hops(skeleton, chains, ends, lefts, drawn);
+  layers = _level_bands(skeleton, chains, heights, passing, drawn, gaps);
+  between = _column_joints(skeleton, chains);
+  tall = _place_columns(skeleton, layers, lefts, widths, between);
+  [width, height] = _shelve_parts(skeleton, layers, lefts, widths, tall, gaps);
+  around = _column_detours(skeleton, chains, ends, layers, lefts, widths, between);
   band = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, layers.at(p).at(r)); } return out; })();
-  tops = centred_tops(band, heights);
+  tops = _centred_tops(band, heights);
   corridors = new Corridors(skeleton, lefts, widths, thick, gaps);
   lines = wire_routes(skeleton, chains, ends, wires, drawn, corridors, tops, heights, band, around);
   return new LevelLayout([...(() => { const out = []; for (const child of py_range(skeleton.children)) { out.push([lefts.at(child), tops.at(child)]); } return out; })()], [...lefts.slice(skeleton.children, skeleton.first_waypoint)], [...lines], width, height);
 }
-function centred_tops(band, heights) {
+function _centred_tops(band, heights) {
   return (() => { const out = []; for (const [item, height] of py_enumerate(heights)) { out.push((band.has(item) ? (band.get(item).middle - Math.floor(height / 2)) : 0)); } return out; })();
 }
-function anchored_ends(skeleton, anchors) {
+function _anchored_ends(skeleton, anchors) {
   let ends;
   ends = (() => { const out = []; for (const wire of py_range(skeleton.wires.length)) { out.push([py_get(anchors, [wire, 0], 0), py_get(anchors, [wire, 1], 0)]); } return out; })();
   return (() => { const out = []; for (const [wire, end] of py_zip(skeleton.wires, ends)) { out.push((wire.turned ? py_reversed(end) : end)); } return out; })();
 }
-function item_thicknesses(skeleton, strokes) {
+function _item_thicknesses(skeleton, strokes) {
   let thick, wire, stroke, item;
   thick = py_repeat([0], (skeleton.first_waypoint + skeleton.waypoint.length));
   for ([wire, stroke] of py_zip(skeleton.wires, strokes)) {
@@ -2230,10 +2230,10 @@ function item_thicknesses(skeleton, strokes) {
   }
   return thick;
 }
-function main_path_items(skeleton) {
+function _main_path_items(skeleton) {
   return (() => { const out = new Set(); for (const wire of skeleton.spine) for (const item of skeleton.wires.at(wire).chain) { out.add(item); } return out; })();
 }
-function flush_parts_left(skeleton, lefts) {
+function _flush_parts_left(skeleton, lefts) {
   let part, least, row, item;
   for (part of skeleton.parts) {
     least = py_min((() => { const out = []; for (const row of part) { out.push(lefts.at(row[0])); } return out; })(), {default: 0});
@@ -2244,9 +2244,9 @@ function flush_parts_left(skeleton, lefts) {
     }
   }
 }
-function find_hops(skeleton, chains, ends, lefts, strokes) {
+function _find_hops(skeleton, chains, ends, lefts, strokes) {
   let place_, known, wires, passing, wire, chain, part, rank, step, upper, lower, start, end, key, part_gaps, hops;
-  place_ = item_ranks(skeleton);
+  place_ = _item_ranks(skeleton);
   known = new TupleMap();
   wires = [];
   passing = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const _ of part.slice(1)) { out.push([]); } return out; })()); } return out; })();
@@ -2273,12 +2273,12 @@ function find_hops(skeleton, chains, ends, lefts, strokes) {
   }
   return [wires, passing];
 }
-function item_sizes(skeleton, sizes) {
+function _item_sizes(skeleton, sizes) {
   let none;
   none = py_repeat([0], (skeleton.ports.length + skeleton.waypoint.length));
   return [[...(() => { const out = []; for (const [width, _] of sizes) { out.push(width); } return out; })(), ...none], [...(() => { const out = []; for (const [_, height] of sizes) { out.push(height); } return out; })(), ...none]];
 }
-function rank_distances(row, skeleton, widths, thick, gaps) {
+function _rank_distances(row, skeleton, widths, thick, gaps) {
   let first, result, left, right, lines;
   first = skeleton.first_waypoint;
   result = [];
@@ -2288,7 +2288,7 @@ function rank_distances(row, skeleton, widths, thick, gaps) {
   }
   return result;
 }
-function item_alignments(skeleton, chains, ends, count) {
+function _item_alignments(skeleton, chains, ends, count) {
   let above, below, first, trunks, main, order, wire, chain, start, end, final, number, upper, lower, shift, weight;
   above = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
   below = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
@@ -2315,7 +2315,7 @@ function item_alignments(skeleton, chains, ends, count) {
   }
   return [above, below];
 }
-function shelve_parts(skeleton, layers, lefts, widths, tall, gaps) {
+function _shelve_parts(skeleton, layers, lefts, widths, tall, gaps) {
   let spans, origin, width, height, top, shelf, left, deep, part, row, item, band;
   spans = (() => { const out = []; for (const [part, high] of py_zip(skeleton.parts, tall)) { out.push([py_max((() => { const out = []; for (const row of part) { out.push((lefts.at(row.at(-1)) + widths.at(row.at(-1)))); } return out; })(), {default: 0}), high]); } return out; })();
   origin = 0;
@@ -2376,14 +2376,14 @@ class LabelObstacles {
       this.large.push(rect);
       return;
     }
-    for (cell of cells_of_rect(rect)) {
+    for (cell of _cells_of_rect(rect)) {
       py_setdefault(this.rects, cell, []).push(rect);
     }
   }
   add_line(owner, points, thick) {
     let run, noted, cell;
-    for (run of straight_runs(points)) {
-      noted = [owner, Math.floor(thick / 20), run, segment_bounds(run)];
+    for (run of _straight_runs(points)) {
+      noted = [owner, Math.floor(thick / 20), run, _segment_bounds(run)];
       for (cell of cells_of_run(run)) {
         this.work += 1;
         py_setdefault(this.runs, cell, []).push(noted);
@@ -2392,18 +2392,18 @@ class LabelObstacles {
   }
   is_free(owner, rect) {
     let boxed, lined, cell, other, half, run, extent, near;
-    [boxed, lined] = [grow_rect(rect, BOX_CLEARANCE), grow_rect(rect, (LINE_CLEARANCE + HALF_MAX_THICKNESS))];
-    if ((() => { for (const other of this.large) { if (rects_overlap(boxed, other)) return true; } return false; })()) {
+    [boxed, lined] = [_grow_rect(rect, BOX_CLEARANCE), _grow_rect(rect, (LINE_CLEARANCE + HALF_MAX_THICKNESS))];
+    if ((() => { for (const other of this.large) { if (_rects_overlap(boxed, other)) return true; } return false; })()) {
       return false;
     }
-    for (cell of cells_of_rect(lined)) {
-      if ((() => { for (const other of py_get(this.rects, cell, [])) { if (rects_overlap(boxed, other)) return true; } return false; })()) {
+    for (cell of _cells_of_rect(lined)) {
+      if ((() => { for (const other of py_get(this.rects, cell, [])) { if (_rects_overlap(boxed, other)) return true; } return false; })()) {
         return false;
       }
       this.work += py_len(py_get(this.runs, cell, []));
       for ([other, half, run, extent] of py_get(this.runs, cell, [])) {
-        near = ((other !== owner) ? grow_rect(rect, (LINE_CLEARANCE + half)) : boxed);
-        if ((rects_meet(extent, near) && line_crosses_rect(run, near))) {
+        near = ((other !== owner) ? _grow_rect(rect, (LINE_CLEARANCE + half)) : boxed);
+        if ((_rects_meet(extent, near) && _line_crosses_rect(run, near))) {
           return false;
         }
       }
@@ -2438,11 +2438,11 @@ function place_labels(lines, labels, taken, bounds, own = null, thick = null) {
     if ((obstacles.work > MAX_LABEL_WORK)) {
       break;
     }
-    for (middle of label_candidates((py_truth(own) ? own.get(wire) : lines.get(wire)), label)) {
-      rect = label_rect(middle, label.size);
-      if ((is_within(rect, bounds) && obstacles.is_free(wire, rect))) {
+    for (middle of _label_candidates((py_truth(own) ? own.get(wire) : lines.get(wire)), label)) {
+      rect = _label_rect(middle, label.size);
+      if ((_is_within(rect, bounds) && obstacles.is_free(wire, rect))) {
         placed.set(wire, middle);
-        obstacles.add_rect(grow_rect(rect, LABEL_CLEARANCE));
+        obstacles.add_rect(_grow_rect(rect, LABEL_CLEARANCE));
         break;
       }
     }
@@ -2454,7 +2454,7 @@ function label_overhang(lines, labels, extent, axis) {
   before = 0;
   after = before;
   for ([wire, label] of labels.entries()) {
-    middle = (label.main ? py_next(py_iter(label_candidates(lines.get(wire), label)), null) : null);
+    middle = (label.main ? py_next(py_iter(_label_candidates(lines.get(wire), label)), null) : null);
     if ((middle != null)) {
       half = Math.floor(label.size.at(axis) / 2);
       before = Math.max(before, ((half + 1) - middle.at(axis)));
@@ -2463,10 +2463,10 @@ function label_overhang(lines, labels, extent, axis) {
   }
   return [before, after];
 }
-function *label_candidates(points, label) {
+function *_label_candidates(points, label) {
   let straight, parts, beside, start, stop, dx, dy, steep, need, along, off, lean, part, whole, x, y, side;
-  straight = py_sorted(straight_runs(points), {key: (run) => -squared_length(run)});
-  for ([parts, beside] of [[coarse_parts, LABEL_DISTANCE], [fine_parts, NEAR_LABEL_DISTANCE]].slice(0, (label.main ? 2 : 1))) {
+  straight = py_sorted(_straight_runs(points), {key: (run) => -_squared_length(run)});
+  for ([parts, beside] of [[_coarse_parts, LABEL_DISTANCE], [_fine_parts, NEAR_LABEL_DISTANCE]].slice(0, (label.main ? 2 : 1))) {
     for ([start, stop] of straight.slice(0, MAX_RUNS_TRIED)) {
       [dx, dy] = [(stop[0] - start[0]), (stop[1] - start[1])];
       steep = (Math.abs(dy) >= Math.abs(dx));
@@ -2485,35 +2485,35 @@ function *label_candidates(points, label) {
     }
   }
 }
-function coarse_parts(along, need) {
+function _coarse_parts(along, need) {
   return (() => { const out = []; for (const part of RUN_SIXTEENTHS) if ((((2 * Math.min(part, (16 - part))) * along) >= (16 * need))) { out.push([part, 16]); } return out; })();
 }
-function fine_parts(along, need) {
+function _fine_parts(along, need) {
   let reach, steps;
   reach = Math.floor((along - need) / 2);
   steps = (() => { const out = []; for (const off of py_range(0, (reach + 1), FINE_STEP_PX)) for (const step of (off ? [off, -off] : [0])) { out.push(step); } return out; })();
   return (() => { const out = []; for (const step of steps) { out.push([(Math.floor(along / 2) - step), along]); } return out; })();
 }
-function straight_runs(points) {
+function _straight_runs(points) {
   return [...py_pairwise(straighten_polyline(points))];
 }
-function squared_length(run) {
+function _squared_length(run) {
   return (((run[1][0] - run[0][0]) ** 2) + ((run[1][1] - run[0][1]) ** 2));
 }
-function segment_bounds(run) {
+function _segment_bounds(run) {
   let ax, ay, bx, by;
   [[ax, ay], [bx, by]] = run;
   return [Math.min(ax, bx), Math.min(ay, by), Math.max(ax, bx), Math.max(ay, by)];
 }
-function label_rect(middle, size) {
+function _label_rect(middle, size) {
   let left, top;
   [left, top] = [(middle[0] - Math.floor(size[0] / 2)), (middle[1] - Math.floor(size[1] / 2))];
   return [left, top, (left + size[0]), (top + size[1])];
 }
-function grow_rect(rect, by) {
+function _grow_rect(rect, by) {
   return [(rect[0] - by), (rect[1] - by), (rect[2] + by), (rect[3] + by)];
 }
-function cells_of_rect(rect) {
+function _cells_of_rect(rect) {
   return (() => { const out = []; for (const column of py_range(Math.floor(rect[0] / LABEL_CELL_PX), (Math.floor(rect[2] / LABEL_CELL_PX) + 1))) for (const row of py_range(Math.floor(rect[1] / LABEL_CELL_PX), (Math.floor(rect[3] / LABEL_CELL_PX) + 1))) { out.push([column, row]); } return out; })();
 }
 function cells_of_run(run) {
@@ -2532,16 +2532,16 @@ function cells_of_run(run) {
   }
   return found;
 }
-function is_within(inner, outer) {
+function _is_within(inner, outer) {
   return ((outer[0] <= inner[0]) && (outer[1] <= inner[1]) && (inner[2] <= outer[2]) && (inner[3] <= outer[3]));
 }
-function rects_overlap(first, second) {
+function _rects_overlap(first, second) {
   return ((first[0] < second[2]) && (second[0] < first[2]) && (first[1] < second[3]) && (second[1] < first[3]));
 }
-function rects_meet(first, second) {
+function _rects_meet(first, second) {
   return ((first[0] <= second[2]) && (second[0] <= first[2]) && (first[1] <= second[3]) && (second[1] <= first[3]));
 }
-function line_crosses_rect(run, rect) {
+function _line_crosses_rect(run, rect) {
   let ax, ay, bx, by, corners, sides;
   [[ax, ay], [bx, by]] = run;
   corners = [[rect[0], rect[1]], [rect[0], rect[3]], [rect[2], rect[1]], [rect[2], rect[3]]];
@@ -2554,17 +2554,17 @@ function unshared_parts(skeleton, routes, wanted) {
   if (!own.size) {
     return own;
   }
-  for (wires of lines_sharing_waypoints(skeleton, routes)) {
-    shared = shared_stretches((() => { const out = []; for (const wire of wires) { out.push(routes.get(wire)); } return out; })());
+  for (wires of _lines_sharing_waypoints(skeleton, routes)) {
+    shared = _shared_stretches((() => { const out = []; for (const wire of wires) { out.push(routes.get(wire)); } return out; })());
     for (wire of wires) {
       if (own.has(wire)) {
-        own.set(wire, up_to_shared(routes.get(wire), shared));
+        own.set(wire, _up_to_shared(routes.get(wire), shared));
       }
     }
   }
   return own;
 }
-function lines_sharing_waypoints(skeleton, routes) {
+function _lines_sharing_waypoints(skeleton, routes) {
   let users, wire, chain, item, sharing, _, box, wires;
   users = new TupleMap();
   for (wire of routes.keys()) {
@@ -2581,14 +2581,14 @@ function lines_sharing_waypoints(skeleton, routes) {
   }
   return (() => { const out = []; for (const wires of sharing.values()) { out.push(py_sorted(wires)); } return out; })();
 }
-function shared_stretches(lines) {
+function _shared_stretches(lines) {
   let changes, points, start, stop, track, ending, ends, running, end, change;
   changes = new TupleMap();
   for (points of lines) {
     for ([start, stop] of py_pairwise(points)) {
       if (!py_equal(start, stop)) {
-        track = run_track(start, stop);
-        py_extend(py_setdefault(changes, track, []), [[distance_along(track, start), 1], [distance_along(track, stop), -1]]);
+        track = _run_track(start, stop);
+        py_extend(py_setdefault(changes, track, []), [[_distance_along(track, start), 1], [_distance_along(track, stop), -1]]);
       }
     }
   }
@@ -2604,16 +2604,16 @@ function shared_stretches(lines) {
   }
   return ending;
 }
-function up_to_shared(points, shared) {
+function _up_to_shared(points, shared) {
   let kept, start, stop, track, bounds, here, following, begins, dx, dy, _, steps, met;
   kept = [points[0]];
   for ([start, stop] of py_pairwise(points)) {
     if (!py_equal(start, stop)) {
-      track = run_track(start, stop);
-      [bounds, here] = [py_get(shared, track, []), distance_along(track, start)];
+      track = _run_track(start, stop);
+      [bounds, here] = [py_get(shared, track, []), _distance_along(track, start)];
       following = py_bisect_right(bounds, here);
-      begins = (py_mod(following, 2) ? here : ((following < bounds.length) ? bounds.at(following) : distance_along(track, stop)));
-      if ((begins < distance_along(track, stop))) {
+      begins = (py_mod(following, 2) ? here : ((following < bounds.length) ? bounds.at(following) : _distance_along(track, stop)));
+      if ((begins < _distance_along(track, stop))) {
         [dx, dy, _] = track;
         steps = Math.floor((begins - here) / ((dx * dx) + (dy * dy)));
         met = [(start[0] + (steps * dx)), (start[1] + (steps * dy))];
@@ -2624,14 +2624,14 @@ function up_to_shared(points, shared) {
   }
   return kept;
 }
-function run_track(start, stop) {
+function _run_track(start, stop) {
   let dx, dy, common;
   [dx, dy] = [(stop[0] - start[0]), (stop[1] - start[1])];
   common = py_gcd(dx, dy);
   [dx, dy] = [Math.floor(dx / common), Math.floor(dy / common)];
   return [dx, dy, ((dx * start[1]) - (dy * start[0]))];
 }
-function distance_along(track, point) {
+function _distance_along(track, point) {
   return ((track[0] * point[0]) + (track[1] * point[1]));
 }
 
@@ -2639,30 +2639,30 @@ function distance_along(track, point) {
 const MAX_LOOSE_BOXES = 6;
 function loose_boxes(skeleton) {
   let lonely, boxes;
-  lonely = (() => { const out = []; for (const part of single_box_parts(skeleton)) { out.push(skeleton.parts.at(part)[0][0]); } return out; })();
+  lonely = (() => { const out = []; for (const part of _single_box_parts(skeleton)) { out.push(skeleton.parts.at(part)[0][0]); } return out; })();
   boxes = py_sum((() => { const out = []; for (const part of skeleton.parts) for (const row of part) for (const item of row) { out.push((item < skeleton.children)); } return out; })());
   return (((lonely.length <= MAX_LOOSE_BOXES) && ((2 * lonely.length) < boxes)) ? lonely : []);
 }
-function single_box_parts(skeleton) {
+function _single_box_parts(skeleton) {
   return (() => { const out = []; for (const [number, part] of py_enumerate(skeleton.parts)) if (((number !== skeleton.main) && (part.length === 1) && (part[0].length === 1))) { out.push(number); } return out; })();
 }
-function drop_loose_parts(skeleton) {
+function _drop_loose_parts(skeleton) {
   let gone, shelves;
   if (!loose_boxes(skeleton).length) {
     return skeleton;
   }
-  gone = new Set(single_box_parts(skeleton));
+  gone = new Set(_single_box_parts(skeleton));
   shelves = (() => { const out = []; for (const shelf of skeleton.shelves) { out.push([...(() => { const out = []; for (const part of shelf) if (!gone.has(part)) { out.push(part); } return out; })()]); } return out; })();
   return py_replace(skeleton, {shelves: [...(() => { const out = []; for (const shelf of shelves) if (shelf.length) { out.push(shelf); } return out; })()]});
 }
-function separate_at_ports(view, gates, ports, axis) {
+function _separate_at_ports(view, gates, ports, axis) {
   let skeleton, chains, waypoint, beside, item, wires, ways, place_, fresh, wire, first, chain, parts;
   skeleton = view.skeleton;
   chains = (() => { const out = []; for (const wire of skeleton.wires) { out.push([...wire.chain]); } return out; })();
   waypoint = [...skeleton.waypoint];
   beside = new Map();
-  for ([item, wires] of (gates.size ? wires_by_waypoint(skeleton).entries() : [])) {
-    ways = wires_by_port(view, wires, gates, ports, axis);
+  for ([item, wires] of (gates.size ? _wires_by_waypoint(skeleton).entries() : [])) {
+    ways = _wires_by_port(view, wires, gates, ports, axis);
     beside.set(item, []);
     for (place_ of py_sorted(ways.keys()).slice(1)) {
       fresh = (skeleton.first_waypoint + waypoint.length);
@@ -2685,7 +2685,7 @@ function separate_at_ports(view, gates, ports, axis) {
   parts = [...(() => { const out = []; for (const part of skeleton.parts) { out.push([...(() => { const out = []; for (const row of part) { out.push([...(() => { const out = []; for (const item of row) for (const one of [item, ...py_get(beside, item, [])]) { out.push(one); } return out; })()]); } return out; })()]); } return out; })()];
   return py_replace(skeleton, {wires: [...(() => { const out = []; for (const [wire, chain] of py_zip(skeleton.wires, chains)) { out.push(new Wire(wire.edge, wire.bridge, [...chain], wire.turned)); } return out; })()], waypoint: [...(() => { const out = []; for (const [at, wire] of py_enumerate(waypoint)) { out.push(py_get(first, (skeleton.first_waypoint + at), wire)); } return out; })()], parts: parts});
 }
-function wires_by_waypoint(skeleton) {
+function _wires_by_waypoint(skeleton) {
   let users, number, wire, item;
   users = new Map();
   for ([number, wire] of py_enumerate(skeleton.wires)) {
@@ -2695,7 +2695,7 @@ function wires_by_waypoint(skeleton) {
   }
   return (() => { const out = new Map(); for (const [item, wires] of users.entries()) if ((wires.length > 1)) { out.set(item, wires); } return out; })();
 }
-function wires_by_port(view, wires, gates, ports, axis) {
+function _wires_by_port(view, wires, gates, ports, axis) {
   let chains, box, found, wire, chain, gate;
   chains = (() => { const out = []; for (const wire of wires) { out.push(view.skeleton.wires.at(wire).chain); } return out; })();
   for (box of [chains[0].at(-1), chains[0][0]]) {
@@ -2714,7 +2714,7 @@ function wires_by_port(view, wires, gates, ports, axis) {
   }
   return new Map();
 }
-function place_plain_rows(skeleton, sizes, gaps) {
+function _place_plain_rows(skeleton, sizes, gaps) {
   let count, rows, spans, width, top, positions, row, span, left, deep, box;
   count = skeleton.children;
   rows = (() => { const out = []; for (const part of skeleton.parts) for (const row of part) if ((row[0] < count)) { out.push(row); } return out; })();
@@ -2730,9 +2730,9 @@ function place_plain_rows(skeleton, sizes, gaps) {
     }
     top += (deep + gaps.ranks);
   }
-  return new LevelLayout([...positions], [...spread_ports(skeleton, width)], [], width, Math.max(0, (top - gaps.ranks)));
+  return new LevelLayout([...positions], [..._spread_ports(skeleton, width)], [], width, Math.max(0, (top - gaps.ranks)));
 }
-function spread_ports(skeleton, width) {
+function _spread_ports(skeleton, width) {
   let first, places, index, slot, number, many;
   first = py_sum((() => { const out = []; for (const slot of skeleton.ports) { out.push(slot.first); } return out; })());
   places = [];
@@ -2801,24 +2801,24 @@ class CoreDrawing {
 function draw_core(view, pieces, lines, said, inner, direction) {
   let rooms, core, silent, shares, more, other, left;
   function with_rooms(rooms) {
-    return draw_level(view, pieces, lines, said, direction, lay_out_level(view, pieces, lines, said, inner, direction, rooms));
+    return _draw_level(view, pieces, lines, said, direction, _lay_out_level(view, pieces, lines, said, inner, direction, rooms));
   }
   function wider(silent, shares) {
-    return (() => { const out = new Map(); for (const wire of silent) { out.set(wire, label_margins(flow_size(direction, said.get(wire).size), shares)); } return out; })();
+    return (() => { const out = new Map(); for (const wire of silent) { out.set(wire, _label_margins(flow_size(direction, said.get(wire).size), shares)); } return out; })();
   }
   rooms = new Map();
   core = with_rooms(rooms);
-  silent = unlabelled_main_lines(said, core);
+  silent = _unlabelled_main_lines(said, core);
   if ((!silent.length || view.skeleton.plain || (lines.size > MAX_LINES_TO_WIDEN))) {
     return core;
   }
-  if ((unlabelled_main_lines(said, with_rooms(wider(silent, WIDEN_ALL))).length === silent.length)) {
+  if ((_unlabelled_main_lines(said, with_rooms(wider(silent, WIDEN_ALL))).length === silent.length)) {
     return core;
   }
   for (shares of WIDENING_STEPS) {
     more = py_union(rooms, wider(silent, shares));
     other = with_rooms(more);
-    left = unlabelled_main_lines(said, other);
+    left = _unlabelled_main_lines(said, other);
     if ((left.length < silent.length)) {
       [core, rooms, silent] = [other, more, left];
     }
@@ -2828,20 +2828,20 @@ function draw_core(view, pieces, lines, said, inner, direction) {
   }
   return core;
 }
-function unlabelled_main_lines(said, core) {
+function _unlabelled_main_lines(said, core) {
   return (() => { const out = []; for (const [wire, label] of said.entries()) if ((label.main && !core.labels.has(wire))) { out.push(wire); } return out; })();
 }
-function label_margins(label, shares) {
+function _label_margins(label, shares) {
   let more;
   more = (label[1] + ((label[1] > label[0]) ? SLANTED_LABEL_ROOM : GAP_LABEL_ROOM));
   return [(shares[0] * more), (shares[1] * more), (shares[2] * more), (shares[3] * more)];
 }
-function draw_level(view, pieces, lines, said, direction, level) {
+function _draw_level(view, pieces, lines, said, direction, level) {
   let aside, turn, slots, routes, axis, before, after, left, top, wide, tall, size, ports, taken, out, own, thick, bounds, labels;
   aside = new Set(loose_boxes(view.skeleton));
   turn = new FlowTurn(direction, level.width, level.height);
-  slots = (() => { const out = new Map(); for (const position of view.metagraph.core_children()) if (!aside.has(position)) { out.set(position, [pieces.at(position), turn.corner_on_screen(level.positions.at(position), piece_size(pieces.at(position)))]); } return out; })();
-  routes = (() => { const out = new Map(); for (const wire of lines.keys()) { out.set(wire, extend_to_boxes(view, wire, (() => { const out = []; for (const point of level.routes.at(wire)) { out.push(turn.to_screen(point)); } return out; })(), slots, turn)); } return out; })();
+  slots = (() => { const out = new Map(); for (const position of view.metagraph.core_children()) if (!aside.has(position)) { out.set(position, [pieces.at(position), turn.corner_on_screen(level.positions.at(position), _piece_size(pieces.at(position)))]); } return out; })();
+  routes = (() => { const out = new Map(); for (const wire of lines.keys()) { out.set(wire, _extend_to_boxes(view, wire, (() => { const out = []; for (const point of level.routes.at(wire)) { out.push(turn.to_screen(point)); } return out; })(), slots, turn)); } return out; })();
   axis = (turn.runs_vertically ? 0 : 1);
   [before, after] = label_overhang(routes, said, turn.screen_size.at(axis), axis);
   [left, top] = (axis ? [0, before] : [before, 0]);
@@ -2858,7 +2858,7 @@ function draw_level(view, pieces, lines, said, direction, level) {
   labels = place_labels(routes, said, taken, bounds, own, thick);
   return new CoreDrawing(...size, slots, [...(() => { const out = []; for (const [x, y] of ports) { out.push([(x + left), (y + top)]); } return out; })()], routes, labels);
 }
-function piece_size(child) {
+function _piece_size(child) {
   return [child.width, child.height];
 }
 function child_pieces(view, below, direction) {
@@ -2888,39 +2888,39 @@ function line_label_sizes(view, lines, outside) {
   }
   return labels;
 }
-function lay_out_level(view, pieces, lines, said, inner, direction, rooms) {
+function _lay_out_level(view, pieces, lines, said, inner, direction, rooms) {
   let main, count, sizes, fixed, strokes, wire, line, size, head, longest, labelled, upward, gaps, ways;
   main = new Set(view.metagraph.core_children());
   count = view.metagraph.children.length;
-  sizes = (() => { const out = []; for (const i of py_range(count)) { out.push((main.has(i) ? flow_size(direction, piece_size(pieces.at(i))) : [0, 0])); } return out; })();
+  sizes = (() => { const out = []; for (const i of py_range(count)) { out.push((main.has(i) ? flow_size(direction, _piece_size(pieces.at(i))) : [0, 0])); } return out; })();
   if (view.skeleton.plain) {
-    return place_plain_rows(view.skeleton, sizes, LEVEL_GAPS);
+    return _place_plain_rows(view.skeleton, sizes, LEVEL_GAPS);
   }
   fixed = line_anchors(view, pieces, inner.gates, inner.ports, direction, LEVEL_GAPS);
   strokes = new Map();
   for ([wire, line] of lines.entries()) {
     size = (said.has(wire) ? said.get(wire).size : [0, 0]);
-    head = arrow_end(view, wire, line, inner.gates);
+    head = _arrow_end(view, wire, line, inner.gates);
     strokes.set(wire, new WireStroke(hand_line_thickness(line), head, flow_size(direction, size), py_get(rooms, wire, NO_MARGINS)));
   }
   longest = py_max((() => { const out = []; for (const stroke of strokes.values()) { out.push(stroke.label[1]); } return out; })(), {default: 0});
   [labelled, upward] = [Math.max(LEVEL_GAPS.labelled, (longest + (2 * GAP_LABEL_ROOM))), ["BT", "RL"].includes(direction)];
-  gaps = py_replace(LEVEL_GAPS, {labelled: labelled, bar: bar_heights(direction), upward: upward});
-  ways = separate_at_ports(view, inner.gates, inner.ports, (is_vertical(direction) ? 0 : 1));
-  return place_level(drop_loose_parts(ways), sizes, gaps, fixed, strokes);
+  gaps = py_replace(LEVEL_GAPS, {labelled: labelled, bar: _bar_heights(direction), upward: upward});
+  ways = _separate_at_ports(view, inner.gates, inner.ports, (is_vertical(direction) ? 0 : 1));
+  return place_level(_drop_loose_parts(ways), sizes, gaps, fixed, strokes);
 }
-function bar_heights(direction) {
+function _bar_heights(direction) {
   let first;
   first = upper_flow_side(direction);
   return [(first ? TITLE_BAR_HEIGHT : 0), ((first === false) ? TITLE_BAR_HEIGHT : 0)];
 }
-function arrow_end(view, wire, line, inner) {
+function _arrow_end(view, wire, line, inner) {
   let end, item;
   end = ((line.kind === "reference") ? 0 : 1);
   item = view.skeleton.wires.at(wire).chain.at((end ? -1 : 0));
   return (((item >= view.skeleton.children) || (port_at_end(view, wire, end, inner) != null)) ? -1 : end);
 }
-function extend_to_boxes(view, wire, points, slots, turn) {
+function _extend_to_boxes(view, wire, points, slots, turn) {
   let chain, goal;
   chain = view.skeleton.wires.at(wire).chain;
   if (slots.has(chain[0])) {
@@ -2957,7 +2957,7 @@ function list_open_groups(view) {
     groups.push(new OpenGroup(current, heading, below, outside));
     node_labels = [...current.node_labels, ...current.functions];
     shown = new Set([...current.metagraph.core_children(), ...current.metagraph.mask.extracted_children, ...py_range(current.node_labels.length, node_labels.length)]);
-    labels = (current.opened.size ? outside_line_labels(current) : new Map());
+    labels = (current.opened.size ? _outside_line_labels(current) : new Map());
     for ([child, inner] of py_sorted(current.opened.entries(), {reverse: true})) {
       if (shown.has(child)) {
         todo.push([inner, [node_labels.at(child), current.words.seconds.at(child)], py_get(labels, child, new TupleMap()), below, child]);
@@ -2966,7 +2966,7 @@ function list_open_groups(view) {
   }
   return groups;
 }
-function outside_line_labels(view) {
+function _outside_line_labels(view) {
   let texts, wire, line, text, rows;
   texts = new Map();
   for ([wire, line] of view.drawn_lines().entries()) {
@@ -3082,7 +3082,7 @@ class BlockPlacement {
     return ((wide * tall) + Math.floor(((8 * screen) * screen) / 5));
   }
 }
-function place_blocks(core, sky, blocks, notes = []) {
+function _place_blocks(core, sky, blocks, notes = []) {
   let places, texts, rules, whole, heading, columns, room, placement, left, top, wide, tall, half, beside, size;
   places = [];
   texts = [];
@@ -3093,7 +3093,7 @@ function place_blocks(core, sky, blocks, notes = []) {
       continue;
     }
     room = (heading ? HEADING_ROOM : 0);
-    placement = cheapest_placement(whole, sky, columns, hand_text_width(heading, HEADING_SIZE, true), room);
+    placement = _cheapest_placement(whole, sky, columns, hand_text_width(heading, HEADING_SIZE, true), room);
     [[left, top], [wide, tall]] = [placement.corner, placement.size];
     py_extend(places, (() => { const out = []; for (const [x, y] of placement.places) { out.push([(left + x), ((top + room) + y)]); } return out; })());
     half = Math.floor(AREA_DISTANCE / 2);
@@ -3107,23 +3107,23 @@ function place_blocks(core, sky, blocks, notes = []) {
   }
   if (notes.length) {
     size = [py_max((() => { const out = []; for (const note of notes) { out.push(note.width); } return out; })()), (notes.at(-1).y + 4)];
-    placement = py_min(corner_placements(whole, sky, size, []), {key: (placement) => placement.placement_cost});
+    placement = py_min(_corner_placements(whole, sky, size, []), {key: (placement) => placement.placement_cost});
     py_extend(texts, (() => { const out = []; for (const note of notes) { out.push(move_text(note, ...placement.corner)); } return out; })());
     whole = placement.whole;
   }
   return new AuxiliaryArea([...places], [...texts], [...rules], ...whole);
 }
-function cheapest_placement(core, sky, columns, least, room) {
+function _cheapest_placement(core, sky, columns, least, room) {
   let possible, limit, places, wide, tall;
   possible = [];
   for (limit of [core[1], ...COLUMN_LENGTHS, Math.floor(core[1] / 2), Math.floor(core[1] / 3)]) {
-    [places, [wide, tall]] = block_places(columns, limit);
+    [places, [wide, tall]] = _block_places(columns, limit);
     [wide, tall] = [Math.max(wide, least), (tall + room)];
-    py_extend(possible, corner_placements(core, sky, [wide, tall], [...places]));
+    py_extend(possible, _corner_placements(core, sky, [wide, tall], [...places]));
   }
   return py_min(possible, {key: (placement) => placement.placement_cost});
 }
-function corner_placements(core, sky, size, places) {
+function _corner_placements(core, sky, size, places) {
   let wide, tall, across, along, possible, top, reach, left;
   [[wide, tall], [across, along]] = [core, size];
   possible = [];
@@ -3145,13 +3145,13 @@ function _heading(content, origin) {
   y = (((origin[1] + Math.floor(HEADING_ROOM / 2)) + BASELINE_OFFSET.get(HEADING_SIZE)) - 6);
   return new Text(origin[0], y, content, content, HEADING_SIZE, wide, "heading", "start", true);
 }
-function block_places(columns, limit) {
+function _block_places(columns, limit) {
   let places, start, longest, column, part, axis, along, _, tall, own_axis;
   places = [];
   start = 0;
   longest = start;
   for (column of columns) {
-    for (part of break_column(column, limit)) {
+    for (part of _break_column(column, limit)) {
       axis = py_max((() => { const out = []; for (const thing of part) { out.push(thing[2]); } return out; })());
       along = 0;
       for ([_, tall, own_axis] of part) {
@@ -3164,7 +3164,7 @@ function block_places(columns, limit) {
   }
   return [places, [(start - AREA_GAP), longest]];
 }
-function break_column(column, limit) {
+function _break_column(column, limit) {
   let parts, along, thing;
   parts = [];
   along = 0;
@@ -3202,51 +3202,51 @@ function lay_out_frame(view, heading, below, outside, direction) {
   said = line_label_sizes(view, lines, outside);
   inner = new InnerPorts((() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, made.gates); } return out; })(), (() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, made.ports); } return out; })());
   core = draw_core(view, pieces, lines, said, inner, direction);
-  area = auxiliary_area(view, core, said, pieces, direction);
-  bar = frame_title(view, heading, core, area, direction);
+  area = _auxiliary_area(view, core, said, pieces, direction);
+  bar = _frame_title(view, heading, core, area, direction);
   shift = (py_truth(heading) ? [(FRAME_PADDING + bar.shift), (TITLE_BAR_HEIGHT + FRAME_PADDING)] : [0, 0]);
   size = (py_truth(heading) ? [bar.width, ((area.height + TITLE_BAR_HEIGHT) + (2 * FRAME_PADDING))] : [area.width, area.height]);
   [right, top] = (py_truth(heading) ? sheet_margins(heading[0]) : [0, 0]);
   shift = [shift[0], (shift[1] + top)];
   size = [(size[0] + right), (size[1] + top)];
-  ports = [...(() => { const out = []; for (const [slot, corner] of py_zip(view.skeleton.ports, core.ports)) { out.push(border_port(slot.first, shifted_point(corner, shift), [(size[0] - right), size[1]], top, direction)); } return out; })()];
-  return new GroupLayout(...size, child_slots(view, pieces, core, area, shift), ports, port_gates(view), (() => { const out = new Map(); for (const [wire, points] of core.routes.entries()) { out.set(wire, extend_to_ports(view, wire, points, ports, shift)); } return out; })(), (() => { const out = new Map(); for (const [wire, middle] of core.labels.entries()) { out.set(wire, shifted_point(middle, shift)); } return out; })(), lines, [...(() => { const out = []; for (const text of bar.texts) { out.push(move_text(text, 0, top)); } return out; })(), ...(() => { const out = []; for (const text of area.texts) { out.push(move_text(text, ...shift)); } return out; })()], [...(() => { const out = []; for (const r of area.rules) { out.push(new Separator(...shifted_point([r.x1, r.y1], shift), ...shifted_point([r.x2, r.y2], shift))); } return out; })()]);
+  ports = [...(() => { const out = []; for (const [slot, corner] of py_zip(view.skeleton.ports, core.ports)) { out.push(_border_port(slot.first, _shifted_point(corner, shift), [(size[0] - right), size[1]], top, direction)); } return out; })()];
+  return new GroupLayout(...size, _child_slots(view, pieces, core, area, shift), ports, port_gates(view), (() => { const out = new Map(); for (const [wire, points] of core.routes.entries()) { out.set(wire, _extend_to_ports(view, wire, points, ports, shift)); } return out; })(), (() => { const out = new Map(); for (const [wire, middle] of core.labels.entries()) { out.set(wire, _shifted_point(middle, shift)); } return out; })(), lines, [...(() => { const out = []; for (const text of bar.texts) { out.push(move_text(text, 0, top)); } return out; })(), ...(() => { const out = []; for (const text of area.texts) { out.push(move_text(text, ...shift)); } return out; })()], [...(() => { const out = []; for (const r of area.rules) { out.push(new Separator(..._shifted_point([r.x1, r.y1], shift), ..._shifted_point([r.x2, r.y2], shift))); } return out; })()]);
 }
-function auxiliary_area(view, core, said, pieces, direction) {
+function _auxiliary_area(view, core, said, pieces, direction) {
   let size, things, notes;
-  [size, things, notes] = [[core.width, core.height], block_extents(view, pieces), note_lines(view)];
+  [size, things, notes] = [[core.width, core.height], _block_extents(view, pieces), _note_lines(view)];
   if ((!things.length && !notes.length)) {
     return new AuxiliaryArea([], [], [], ...size);
   }
-  return place_blocks(size, core.skyline(said, is_vertical(direction)), things, notes);
+  return _place_blocks(size, core.skyline(said, is_vertical(direction)), things, notes);
 }
-function shifted_point(point, shift) {
+function _shifted_point(point, shift) {
   return [(point[0] + shift[0]), (point[1] + shift[1])];
 }
-function side_blocks(view) {
+function _side_blocks(view) {
   let mask, count, blocks;
   [mask, count] = [view.metagraph.mask, view.metagraph.children.length];
   blocks = [["", [loose_boxes(view.skeleton)]], ["Auxiliary", [[...mask.in_extract], [...mask.out_extract]]], ["Functions", [[...py_range(count, (count + view.functions.length))]]]];
   return (() => { const out = []; for (const [heading, columns] of blocks) if (py_any(columns)) { out.push([heading, columns]); } return out; })();
 }
-function block_extents(view, pieces) {
-  return (() => { const out = []; for (const [heading, columns] of side_blocks(view)) { out.push([heading, (() => { const out = []; for (const column of columns) { out.push((() => { const out = []; for (const child of column) { out.push(axis_extent(pieces.at(child))); } return out; })()); } return out; })()]); } return out; })();
+function _block_extents(view, pieces) {
+  return (() => { const out = []; for (const [heading, columns] of _side_blocks(view)) { out.push([heading, (() => { const out = []; for (const column of columns) { out.push((() => { const out = []; for (const child of column) { out.push(_axis_extent(pieces.at(child))); } return out; })()); } return out; })()]); } return out; })();
 }
-function axis_extent(piece) {
+function _axis_extent(piece) {
   return [piece.width, piece.height, (piece.x + Math.floor(piece.box[0] / 2))];
 }
-function note_lines(view) {
+function _note_lines(view) {
   let identities;
-  identities = note_identities(view);
+  identities = _note_identities(view);
   return (() => { const out = []; for (const [number, note] of py_enumerate(view.words.notes)) { out.push(new Text(0, ((NOTE_LINE_HEIGHT * number) + 10), note.content, note.full, SMALL_FONT_PX, hand_text_width(note.content, SMALL_FONT_PX), "note", "start", undefined, undefined, undefined, [...(() => { const out = []; for (const index of note.annotations) { out.push(identities.get(index)); } return out; })()])); } return out; })();
 }
-function note_identities(view) {
+function _note_identities(view) {
   let undrawn, annotations, indices;
   [undrawn, annotations] = [new StubIdentities(view), view.metagraph.annotations];
   indices = (() => { const out = []; for (const note of view.words.notes) for (const index of note.annotations) { out.push(index); } return out; })();
   return (() => { const out = new Map(); for (const index of py_sorted(indices, {key: (index) => [annotations.at(index).child, index]})) { out.set(index, undrawn.annotation_identity(index)); } return out; })();
 }
-function frame_title(view, heading, core, area, direction) {
+function _frame_title(view, heading, core, area, direction) {
   let side, ports;
   if ((heading == null)) {
     return NO_TITLE_BAR;
@@ -3255,27 +3255,27 @@ function frame_title(view, heading, core, area, direction) {
   ports = py_zip(view.skeleton.ports, core.ports);
   return lay_out_title(...heading, (() => { const out = []; for (const [slot, [x, _]] of ports) if ((slot.first === side)) { out.push((FRAME_PADDING + x)); } return out; })(), (area.width + (2 * FRAME_PADDING)));
 }
-function child_slots(view, pieces, core, area, shift) {
+function _child_slots(view, pieces, core, area, shift) {
   let slots, position, piece, corner, listed;
   slots = py_repeat([null], pieces.length);
   for ([position, [piece, corner]] of core.slots.entries()) {
-    slots[position] = [piece, shifted_point(corner, shift)];
+    slots[position] = [piece, _shifted_point(corner, shift)];
   }
-  listed = (() => { const out = []; for (const [_, columns] of side_blocks(view)) for (const column of columns) for (const position of column) { out.push(position); } return out; })();
+  listed = (() => { const out = []; for (const [_, columns] of _side_blocks(view)) for (const column of columns) for (const position of column) { out.push(position); } return out; })();
   for ([position, corner] of py_zip(listed, area.places)) {
-    slots[position] = [pieces.at(position), shifted_point(corner, shift)];
+    slots[position] = [pieces.at(position), _shifted_point(corner, shift)];
   }
   return [...slots];
 }
-function border_port(first, point, size, top, direction) {
+function _border_port(first, point, size, top, direction) {
   if (is_vertical(direction)) {
     return [point[0], ((first === (direction === "BT")) ? size[1] : top)];
   }
   return [((first === (direction === "RL")) ? size[0] : 0), point[1]];
 }
-function extend_to_ports(view, wire, points, ports, shift) {
+function _extend_to_ports(view, wire, points, ports, shift) {
   let line, chain, count;
-  line = (() => { const out = []; for (const point of points) { out.push(shifted_point(point, shift)); } return out; })();
+  line = (() => { const out = []; for (const point of points) { out.push(_shifted_point(point, shift)); } return out; })();
   [chain, count] = [view.skeleton.wires.at(wire).chain, view.skeleton.children];
   if (((chain[0] >= count) && !py_equal(ports.at((chain[0] - count)), line[0]))) {
     py_insert(line, 0, ports.at((chain[0] - count)));
@@ -3310,20 +3310,20 @@ function lead_main_path(groups) {
     return [...groups];
   }
   wires = new Map();
-  for ([number, wire] of longest_path(data_paths(groups), groups)) {
+  for ([number, wire] of _longest_path(_data_paths(groups), groups)) {
     py_setdefault(wires, number, []).push(wire);
   }
-  return (() => { const out = []; for (const [number, group] of py_enumerate(groups)) { out.push(with_main_path(group, py_get(wires, number, []))); } return out; })();
+  return (() => { const out = []; for (const [number, group] of py_enumerate(groups)) { out.push(_with_main_path(group, py_get(wires, number, []))); } return out; })();
 }
-function with_main_path(group, wires) {
+function _with_main_path(group, wires) {
   let skeleton;
   if (!wires.length) {
     return group;
   }
   skeleton = group.view.skeleton;
-  return py_replace(group, {view: py_replace(group.view, {skeleton: py_replace(skeleton, {spine: extended_main_path(skeleton, wires)})})});
+  return py_replace(group, {view: py_replace(group.view, {skeleton: py_replace(skeleton, {spine: _extended_main_path(skeleton, wires)})})});
 }
-function extended_main_path(skeleton, wires) {
+function _extended_main_path(skeleton, wires) {
   let part_of, chains, path, before, after, part;
   part_of = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const row of part) for (const item of row) { out.set(item, p); } return out; })();
   chains = (() => { const out = []; for (const wire of skeleton.wires) { out.push(wire.chain); } return out; })();
@@ -3339,7 +3339,7 @@ function extended_main_path(skeleton, wires) {
   part = part_of.get(chains.at(path[0])[0]);
   return [...path, ...(() => { const out = []; for (const wire of skeleton.spine) if ((part_of.get(chains.at(wire)[0]) !== part)) { out.push(wire); } return out; })()];
 }
-function data_paths(groups) {
+function _data_paths(groups) {
   let paths, gates, number, group, inner, index, line, source, target;
   paths = new DataPaths();
   gates = (() => { const out = []; for (const group of groups) { out.push(port_gates(group.view)); } return out; })();
@@ -3347,7 +3347,7 @@ function data_paths(groups) {
     inner = (() => { const out = new Map(); for (const [position, child] of group.below.entries()) { out.set(position, gates.at(child)); } return out; })();
     for ([index, line] of group.view.drawn_lines().entries()) {
       if (((line.kind === "data") && !group.view.skeleton.wires.at(index).turned)) {
-        [source, target] = (() => { const out = []; for (const end of [0, 1]) { out.push(end_node(paths, groups, number, index, end, inner)); } return out; })();
+        [source, target] = (() => { const out = []; for (const end of [0, 1]) { out.push(_end_node(paths, groups, number, index, end, inner)); } return out; })();
         paths.steps.at(source).push([[number, index], target, hand_main_path_weight(line)]);
         paths.below.at(source).push(target);
       }
@@ -3355,7 +3355,7 @@ function data_paths(groups) {
   }
   return paths;
 }
-function end_node(paths, groups, number, index, end, inner) {
+function _end_node(paths, groups, number, index, end, inner) {
   let group, view, item, port, child;
   group = groups.at(number);
   view = group.view;
@@ -3369,7 +3369,7 @@ function end_node(paths, groups, number, index, end, inner) {
   }
   return paths.node_number([number, item], (((item < view.skeleton.children) && !group.below.has(item)) ? 1 : 0));
 }
-function longest_path(paths, groups) {
+function _longest_path(paths, groups) {
   let own, count, fed, best, onward, node, box, number, wire, target, carries, data, boxes, carried, kept, gives, reached, current, steps, ahead;
   own = (() => { const out = []; for (const group of groups) { out.push(new Set(group.view.skeleton.spine)); } return out; })();
   count = paths.boxes.length;
@@ -3419,7 +3419,7 @@ class SceneSketch {
     let made, numbers, gates, main, index, port, wires;
     made = this.frames.get(number);
     py_extend(this.texts, (() => { const out = []; for (const text of made.texts) { out.push(move_text(text, ...origin, box)); } return out; })());
-    py_extend(this.rules, (() => { const out = []; for (const r of made.rules) { out.push(new Separator(...point_sum([r.x1, r.y1], origin), ...point_sum([r.x2, r.y2], origin))); } return out; })());
+    py_extend(this.rules, (() => { const out = []; for (const r of made.rules) { out.push(new Separator(..._point_sum([r.x1, r.y1], origin), ..._point_sum([r.x2, r.y2], origin))); } return out; })());
     numbers = this._draw_boxes(number, box, depth, origin);
     if (this.groups.at(number).view.skeleton.plain) {
       this._draw_webs(number, numbers, box);
@@ -3455,7 +3455,7 @@ class SceneSketch {
     let group, made, numbers, areas, undrawn, loops, node_labels, words, position, slot, node, box, corner, opened, area, title, points, identity, loop;
     [group, made] = [this.groups.at(number), this.frames.get(number)];
     numbers = new Map();
-    [areas, undrawn, loops] = [child_areas(group.view), new StubIdentities(group.view), loop_index_by_child(group.view)];
+    [areas, undrawn, loops] = [_child_areas(group.view), new StubIdentities(group.view), loop_index_by_child(group.view)];
     [node_labels, words] = [group.node_labels, group.view.words];
     for ([position, slot] of py_enumerate(made.slots)) {
       if ((slot == null)) {
@@ -3464,14 +3464,14 @@ class SceneSketch {
       node = node_labels.at(position);
       box = this.boxes.length;
       numbers.set(position, box);
-      corner = point_sum(point_sum(slot[1], [slot[0].x, slot[0].y]), origin);
+      corner = _point_sum(_point_sum(slot[1], [slot[0].x, slot[0].y]), origin);
       opened = group.below.has(position);
       [area, title] = [py_get(areas, position, "main"), words.titles.at(position)];
-      this.boxes.push(scene_box(node, slot, corner, parent, depth, opened, area, title));
+      this.boxes.push(_scene_box(node, slot, corner, parent, depth, opened, area, title));
       py_extend(this.texts, (() => { const out = []; for (const text of slot[0].texts) { out.push(move_text(text, ...corner, box)); } return out; })());
-      py_extend(this.stubs, (() => { const out = []; for (const stub of slot[0].stubs) { out.push(scene_stub(stub, corner, box, undrawn)); } return out; })());
+      py_extend(this.stubs, (() => { const out = []; for (const stub of slot[0].stubs) { out.push(_scene_stub(stub, corner, box, undrawn)); } return out; })());
       if (slot[0].loop.length) {
-        points = [...(() => { const out = []; for (const point of slot[0].loop) { out.push(point_sum(point, corner)); } return out; })()];
+        points = [...(() => { const out = []; for (const point of slot[0].loop) { out.push(_point_sum(point, corner)); } return out; })()];
         identity = loop_identity(group.view, position, loops.get(position));
         loop = new Route(points, "data", box, box, THINNEST_TENTHS, undefined, undefined, undefined, words.loops.get(position), identity);
         this.routes.push(loop);
@@ -3492,10 +3492,10 @@ class SceneSketch {
     [ends, count] = [[wire.chain[0], wire.chain.at(-1)], view.skeleton.children];
     [source, target] = (() => { const out = []; for (const end of ends) { out.push(((end < count) ? numbers.get(end) : -1)); } return out; })();
     goes_on = (() => { const out = []; for (const [end_number, end] of py_enumerate(ends)) { out.push(((end >= count) || (port_at_end(view, index, end_number, gates) != null))); } return out; })();
-    route = new Route([...(() => { const out = []; for (const point of made.routes.get(index)) { out.push(point_sum(point, origin)); } return out; })()], line.kind, source, target, hand_line_thickness(line), wire.turned, !goes_on.at(((line.kind === "reference") ? 0 : 1)), (((source < 0) || (target < 0)) ? box : -1), view.words.lines.get(index).title, wire_identity(view, index), this.port_of_end(number, index, 0), this.port_of_end(number, index, 1), main);
+    route = new Route([...(() => { const out = []; for (const point of made.routes.get(index)) { out.push(_point_sum(point, origin)); } return out; })()], line.kind, source, target, hand_line_thickness(line), wire.turned, !goes_on.at(((line.kind === "reference") ? 0 : 1)), (((source < 0) || (target < 0)) ? box : -1), view.words.lines.get(index).title, wire_identity(view, index), this.port_of_end(number, index, 0), this.port_of_end(number, index, 1), main);
     this.routes.push(route);
     if (made.labels.has(index)) {
-      this.texts.push(edge_label(view.words.lines.get(index), point_sum(made.labels.get(index), origin), box));
+      this.texts.push(_edge_label(view.words.lines.get(index), _point_sum(made.labels.get(index), origin), box));
     }
   }
   port_of_end(number, index, end) {
@@ -3518,16 +3518,16 @@ class SceneSketch {
     kinds = (() => { const out = new Set(); for (const index of wires) { out.add(made.lines.get(index).kind); } return out; })();
     kind = (kinds.has("reference") ? "reference" : ((kinds.has("data") || !kinds.size) ? "data" : "control"));
     slot = view.skeleton.ports.at(port);
-    point = point_sum(made.ports.at(port), origin);
+    point = _point_sum(made.ports.at(port), origin);
     others = [...(() => { const out = []; for (const [row, _] of slot.others) { out.push(py_get(view.addresses, row, "")); } return out; })()];
     title = view.words.ports.at(port);
     this.ports.push(new Port(...point, box, kind, slot.others.length, title, view.address, port, slot.first, others));
   }
 }
-function point_sum(point, shift) {
+function _point_sum(point, shift) {
   return [(point[0] + shift[0]), (point[1] + shift[1])];
 }
-function child_areas(view) {
+function _child_areas(view) {
   let mask, count, areas;
   [mask, count] = [view.metagraph.mask, view.node_labels.length];
   areas = py_fromkeys(Map, mask.in_extract, "in_extract");
@@ -3535,16 +3535,16 @@ function child_areas(view) {
   py_update(areas, py_fromkeys(Map, py_range(count, (count + view.functions.length)), "functions"));
   return areas;
 }
-function scene_box(node, slot, corner, parent, depth, opened, area, title) {
+function _scene_box(node, slot, corner, parent, depth, opened, area, title) {
   return new Box(node.address, node.row, node.kind, parent, depth, ...corner, ...slot[0].box, opened, !!node.openable, slot[0].sheets, node.connected, area, node.member, title);
 }
-function scene_stub(stub, corner, number, undrawn) {
+function _scene_stub(stub, corner, number, undrawn) {
   let points, identities;
-  points = [...(() => { const out = []; for (const point of stub.points) { out.push(point_sum(point, corner)); } return out; })()];
+  points = [...(() => { const out = []; for (const point of stub.points) { out.push(_point_sum(point, corner)); } return out; })()];
   identities = [...(() => { const out = []; for (const identity of stub.identities) { out.push(undrawn.annotation_identity(identity.index)); } return out; })()];
   return py_replace(stub, {x: (stub.x + corner[0]), y: (stub.y + corner[1]), box: number, points: points, identities: identities});
 }
-function edge_label(words, middle, box) {
+function _edge_label(words, middle, box) {
   let y;
   y = (middle[1] + BASELINE_OFFSET.get(SMALL_FONT_PX));
   return new Text(middle[0], y, words.label, words.title, SMALL_FONT_PX, hand_text_width(words.label, SMALL_FONT_PX), "edge", undefined, undefined, box);
@@ -3572,7 +3572,7 @@ function place(view, options, cache = null) {
     group = groups.at(number);
     below = (() => { const out = new Map(); for (const [position, child] of group.below.entries()) { out.set(position, frames.get(child)); } return out; })();
     last = py_get(known, group.view.path);
-    if (((last != null) && is_frame_unchanged(last, group, levels.at(number).view, below))) {
+    if (((last != null) && _is_frame_unchanged(last, group, levels.at(number).view, below))) {
       frames.set(number, last.frame);
       continue;
     }
@@ -3591,7 +3591,7 @@ function place(view, options, cache = null) {
   }
   return sketch.to_scene(options.direction);
 }
-function is_frame_unchanged(last, group, level, below) {
+function _is_frame_unchanged(last, group, level, below) {
   let was;
   was = last.level;
   return ((was.metagraph === level.metagraph) && py_equal(was.skeleton, level.skeleton) && (was.address === level.address) && py_equal(last.group.view.skeleton.spine, group.view.skeleton.spine) && (last.below.size === below.size) && (() => { for (const [position, made] of below.entries()) { if (!(py_get(last.below, position) === made)) return false; } return true; })() && py_equal(last.group.heading, group.heading) && py_equal(last.group.outside, group.outside) && py_equal(was.node_labels, level.node_labels) && py_equal(was.functions, level.functions) && py_equal(was.words, level.words));
@@ -3613,10 +3613,10 @@ function count_of(count, noun) {
 // words.level
 const STUB_LABEL_PX = 100;
 const STUB_KIND_WORDS = new Map([["shortcut", "linked"], ["constant", "constant"], ["summary", "summary"], ["weight", "weight"]]);
-function stubs_at_side(annotations, side, names, labels, limit) {
+function _stubs_at_side(annotations, side, names, labels, limit) {
   let here, stubs, rest, listed, title;
   here = (() => { const out = []; for (const [index, annotation] of annotations) if ((annotation.side === side)) { out.push([index, annotation]); } return out; })();
-  stubs = (() => { const out = []; for (const [index, annotation] of here.slice(0, limit)) { out.push(stub_words(index, annotation, names, labels)); } return out; })();
+  stubs = (() => { const out = []; for (const [index, annotation] of here.slice(0, limit)) { out.push(_stub_words(index, annotation, names, labels)); } return out; })();
   rest = here.slice(limit);
   if (rest.length) {
     listed = py_join(", ", (() => { const out = []; for (const [_, annotation] of rest.slice(0, TOOLTIP_NAMES)) { out.push(tooltip_name(py_get(names, annotation.other, ""))); } return out; })());
@@ -3625,10 +3625,10 @@ function stubs_at_side(annotations, side, names, labels, limit) {
   }
   return [...stubs];
 }
-function stub_words(index, annotation, names, labels) {
+function _stub_words(index, annotation, names, labels) {
   let full, label, more, parts, count, control, title;
   full = hand_replace_unsafe_characters(py_get(names, annotation.other, ""));
-  [label, more] = [neighbour_name(annotation.other, names, labels), ""];
+  [label, more] = [_neighbour_name(annotation.other, names, labels), ""];
   parts = label.split(" (");
   if (((annotation.kind === "weight") && (parts.length > 1) && (hand_text_width(label, SMALL_FONT_PX) > STUB_LABEL_PX))) {
     [label, more] = [py_join(" (", parts.slice(0, -1)), (", " + parts.at(-1).replaceAll(")", ""))];
@@ -3639,7 +3639,7 @@ function stub_words(index, annotation, names, labels) {
   label = elide_text(label, STUB_LABEL_PX, SMALL_FONT_PX);
   return new StubWords(annotation.kind, label, title, annotation.other, annotation.control, [index]);
 }
-function neighbour_name(row, names, labels) {
+function _neighbour_name(row, names, labels) {
   let full;
   full = hand_replace_unsafe_characters(py_get(names, row, ""));
   return (hand_replace_unsafe_characters(py_get(labels, row, "")) || (last_segment(full) || full));
@@ -3647,7 +3647,7 @@ function neighbour_name(row, names, labels) {
 const MIN_NOTE_BOXES = 5;
 const MIN_LISTED_BOXES = 3;
 const NOTE_NAME_PX = 160;
-function shared_notes(view) {
+function _shared_notes(view) {
   let core, shared, inside, index, stub, away;
   core = (() => { const out = []; for (const position of view.metagraph.core_children()) if (!view.opened.has(position)) { out.push(position); } return out; })();
   shared = new TupleMap();
@@ -3658,13 +3658,13 @@ function shared_notes(view) {
     }
   }
   away = (() => { const out = new Set(); for (const position of view.metagraph.mask.extracted_children) { out.add(view.metagraph.children.at(position)); } return out; })();
-  return [...(() => { const out = []; for (const [[side, other], indices] of shared.entries()) if ((indices.length >= ((away.has(other) || ((2 * indices.length) >= core.length)) ? MIN_LISTED_BOXES : MIN_NOTE_BOXES))) { out.push(build_note(view, side, other, indices, core.length)); } return out; })()];
+  return [...(() => { const out = []; for (const [[side, other], indices] of shared.entries()) if ((indices.length >= ((away.has(other) || ((2 * indices.length) >= core.length)) ? MIN_LISTED_BOXES : MIN_NOTE_BOXES))) { out.push(_build_note(view, side, other, indices, core.length)); } return out; })()];
 }
-function build_note(view, side, other, indices, count) {
+function _build_note(view, side, other, indices, count) {
   let who, arrow, name, boxes, full, account;
   who = ((indices.length === count) ? "all boxes" : (String(indices.length) + " boxes"));
   arrow = (py_truth((side === "out")) ? "→" : "←");
-  name = elide_text(neighbour_name(other, view.names, view.labels), NOTE_NAME_PX, SMALL_FONT_PX);
+  name = elide_text(_neighbour_name(other, view.names, view.labels), NOTE_NAME_PX, SMALL_FONT_PX);
   boxes = (() => { const out = []; for (const index of indices) { out.push(view.node_labels.at(view.metagraph.annotations.at(index).child).label); } return out; })();
   full = hand_replace_unsafe_characters(py_get(view.names, other, ""));
   account = (String(tooltip_name(full)) + " " + String((py_truth((side === "out")) ? "←" : "→")) + " " + String(py_join(", ", py_map(tooltip_name, boxes.slice(0, TOOLTIP_NAMES)))));
@@ -3674,12 +3674,12 @@ const NO_NAME = "…";
 function level_words(view, limit) {
   let node_labels, notes, beside, links;
   node_labels = [...view.node_labels, ...view.functions];
-  notes = shared_notes(view);
-  beside = stubs_by_child(view, (() => { const out = new Set(); for (const note of notes) for (const index of note.annotations) { out.add(index); } return out; })());
-  links = links_of_open(view);
-  return new LevelWords([...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(box_second_line(node, links.at(position).length)); } return out; })()], [...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(box_tooltip(node, links.at(position))); } return out; })()], [...(() => { const out = []; for (const stubs of beside) { out.push(stubs_at_side(stubs, "in", view.names, view.labels, limit)); } return out; })()], [...(() => { const out = []; for (const stubs of beside) { out.push(stubs_at_side(stubs, "out", view.names, view.labels, limit)); } return out; })()], notes, (() => { const out = new Map(); for (const [wire, line] of view.drawn_lines().entries()) { out.set(wire, new LineWords(hand_drawn_label(line), describe_line(line, ...line_end_names(view, line)))); } return out; })(), (() => { const out = new Map(); for (const [position, _] of view.metagraph.loops) { out.set(position, (String(tooltip_name(node_labels.at(position).full)) + " → itself")); } return out; })(), [...(() => { const out = []; for (const port of view.skeleton.ports) { out.push(py_join(", ", (() => { const out = []; for (const [row, _] of port.others.slice(0, TOOLTIP_NAMES)) { out.push(tooltip_name(py_get(view.names, row, NO_NAME))); } return out; })())); } return out; })()]);
+  notes = _shared_notes(view);
+  beside = _stubs_by_child(view, (() => { const out = new Set(); for (const note of notes) for (const index of note.annotations) { out.add(index); } return out; })());
+  links = _links_of_open(view);
+  return new LevelWords([...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(_box_second_line(node, links.at(position).length)); } return out; })()], [...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(_box_tooltip(node, links.at(position))); } return out; })()], [...(() => { const out = []; for (const stubs of beside) { out.push(_stubs_at_side(stubs, "in", view.names, view.labels, limit)); } return out; })()], [...(() => { const out = []; for (const stubs of beside) { out.push(_stubs_at_side(stubs, "out", view.names, view.labels, limit)); } return out; })()], notes, (() => { const out = new Map(); for (const [wire, line] of view.drawn_lines().entries()) { out.set(wire, new LineWords(hand_drawn_label(line), describe_line(line, ..._line_end_names(view, line)))); } return out; })(), (() => { const out = new Map(); for (const [position, _] of view.metagraph.loops) { out.set(position, (String(tooltip_name(node_labels.at(position).full)) + " → itself")); } return out; })(), [...(() => { const out = []; for (const port of view.skeleton.ports) { out.push(py_join(", ", (() => { const out = []; for (const [row, _] of port.others.slice(0, TOOLTIP_NAMES)) { out.push(tooltip_name(py_get(view.names, row, NO_NAME))); } return out; })())); } return out; })()]);
 }
-function stubs_by_child(view, noted) {
+function _stubs_by_child(view, noted) {
   let by_child, index, annotation;
   by_child = (() => { const out = []; for (const _ of [...view.node_labels, ...view.functions]) { out.push([]); } return out; })();
   for ([index, annotation] of py_enumerate(view.metagraph.annotations)) {
@@ -3689,7 +3689,7 @@ function stubs_by_child(view, noted) {
   }
   return by_child;
 }
-function links_of_open(view) {
+function _links_of_open(view) {
   let by_child, annotation;
   by_child = (() => { const out = []; for (const _ of [...view.node_labels, ...view.functions]) { out.push([]); } return out; })();
   for (annotation of view.metagraph.annotations) {
@@ -3699,7 +3699,7 @@ function links_of_open(view) {
   }
   return by_child;
 }
-function box_second_line(node, links = 0) {
+function _box_second_line(node, links = 0) {
   let second, number;
   second = node.second;
   if (links) {
@@ -3719,12 +3719,12 @@ function stack_label(node, said, member, shown, members) {
   other = (shown ? ("as " + String(member.label)) : "");
   return py_replace(node, {label: (String(node.label) + " " + String(node.badge)), second: py_join(" · ", (() => { const out = []; for (const part of [aside, other, ((said == null) ? inside : said)]) if (part) { out.push(part); } return out; })()), badge: "", about: ("shown: " + String(member.label) + ", one of " + String(members)), stacked: true});
 }
-function box_tooltip(node, links) {
+function _box_tooltip(node, links) {
   let linked;
   linked = (links.length ? ("linked with " + String(py_join(", ", py_map(tooltip_name, links.slice(0, TOOLTIP_NAMES))))) : "");
-  return py_join(" · ", (() => { const out = []; for (const part of [tooltip_name(node.full), box_second_line(node), node.about, linked]) if (part) { out.push(part); } return out; })());
+  return py_join(" · ", (() => { const out = []; for (const part of [tooltip_name(node.full), _box_second_line(node), node.about, linked]) if (part) { out.push(part); } return out; })());
 }
-function line_end_names(view, line) {
+function _line_end_names(view, line) {
   let inside, outside;
   if (!(line instanceof Bridge)) {
     return [view.node_labels.at(line.source).full, view.node_labels.at(line.target).full];
@@ -3746,9 +3746,9 @@ function sign_outline(x, y, width, height, radius, fill) {
   }
   thick = SIGN_WIDTHS.get(fill.sign);
   insets = ((fill.sign === "~") ? [(thick / 2), 3] : [(thick / 2)]);
-  return (() => { const out = []; for (const inset of insets) { out.push(sign_ring(x, y, width, height, radius, fill, inset)); } return out; })();
+  return (() => { const out = []; for (const inset of insets) { out.push(_sign_ring(x, y, width, height, radius, fill, inset)); } return out; })();
 }
-function sign_ring(x, y, width, height, radius, fill, inset) {
+function _sign_ring(x, y, width, height, radius, fill, inset) {
   let dotted, pen, rounded;
   dotted = (fill.sign === "→");
   pen = new Pen(fill.stroke, SIGN_WIDTHS.get(fill.sign), py_get(SIGN_DASHES, fill.sign, []), (dotted ? "round" : "butt"));
@@ -3756,12 +3756,12 @@ function sign_ring(x, y, width, height, radius, fill, inset) {
   return new Rectangle((x + inset), (y + inset), (width - (2 * inset)), (height - (2 * inset)), rounded, undefined, pen);
 }
 function sign_disc(x, y, fill, theme) {
-  return (fill.sign ? draw_sign(x, y, SIGN_DISC_RADIUS, fill.stroke, fill.sign, theme) : []);
+  return (fill.sign ? _draw_sign(x, y, SIGN_DISC_RADIUS, fill.stroke, fill.sign, theme) : []);
 }
 function sign_bead(x, y, tint, theme) {
-  return draw_sign(x, y, BEAD_RADIUS, tint.colour, tint.sign, theme);
+  return _draw_sign(x, y, BEAD_RADIUS, tint.colour, tint.sign, theme);
 }
-function draw_sign(x, y, radius, colour, sign, theme) {
+function _draw_sign(x, y, radius, colour, sign, theme) {
   let pen, ground;
   pen = new Pen(theme.background, 1.5, undefined, "round");
   ground = new Disc(x, y, radius, colour, new Pen(theme.background));
@@ -3801,14 +3801,14 @@ function draw_route(line, theme, chosen, tint = null) {
     points = shorten_line(points, py_min([((ARROW_LENGTH * grow) - 2), (room - 1)]), backwards);
   }
   if (line.back) {
-    marks.push(chevron_outline(points, thickness));
+    marks.push(_chevron_outline(points, thickness));
   }
   dashes = py_or((whole ? whole.dashes : []), () => ((line.kind === "control") ? CONTROL_LINE_DASHES : []));
-  shapes = ((tint && !whole) ? [tint_band(points, thickness, tint)] : []);
+  shapes = ((tint && !whole) ? [_tint_band(points, thickness, tint)] : []);
   shapes.push(new Curve(rounded_outline(points), undefined, new Pen(colour, thickness, dashes)));
   py_extend(shapes, (() => { const out = []; for (const mark of marks) { out.push(new Curve(mark, colour)); } return out; })());
   if ((whole && whole.sign && line.arrow)) {
-    py_extend(shapes, draw_line_bead(line, whole, theme));
+    py_extend(shapes, _draw_line_bead(line, whole, theme));
   }
   return new Group([...shapes], undefined, line.title);
 }
@@ -3816,8 +3816,8 @@ function draw_web(bundle, scene, theme) {
   let dashes, pen, starts, ends, groups, start, steps, stop, source, target;
   dashes = ((bundle.kind === "control") ? CONTROL_LINE_DASHES : []);
   pen = new Pen(edge_colour(bundle, theme), WEB_THICKNESS, dashes);
-  starts = (() => { const out = new Map(); for (const source of new Set(bundle.sources)) { out.set(source, ["M", web_end_point(scene, source)]); } return out; })();
-  ends = (() => { const out = new Map(); for (const target of new Set(bundle.targets)) { out.set(target, ["L", web_end_point(scene, target)]); } return out; })();
+  starts = (() => { const out = new Map(); for (const source of new Set(bundle.sources)) { out.set(source, ["M", _web_end_point(scene, source)]); } return out; })();
+  ends = (() => { const out = new Map(); for (const target of new Set(bundle.targets)) { out.set(target, ["L", _web_end_point(scene, target)]); } return out; })();
   groups = [];
   for (start of py_range(0, bundle.sources.length, WEB_BUNDLE)) {
     steps = [];
@@ -3829,7 +3829,7 @@ function draw_web(bundle, scene, theme) {
   }
   return groups;
 }
-function web_end_point(scene, end) {
+function _web_end_point(scene, end) {
   let port, box;
   if ((end < 0)) {
     port = scene.ports.at((-1 - end));
@@ -3841,15 +3841,15 @@ function web_end_point(scene, end) {
 function straight_line(start, end, pen) {
   return new Curve([["M", start], ["L", end]], undefined, pen);
 }
-function tint_band(points, thickness, tint) {
+function _tint_band(points, thickness, tint) {
   return new Curve(rounded_outline(points), undefined, new Pen(tint.colour, (thickness + (2 * TINT_BAND)), tint.dashes));
 }
-function draw_line_bead(line, tint, theme) {
+function _draw_line_bead(line, tint, theme) {
   let points, tip, before, away;
   points = [...straighten_polyline(line.points)];
   [tip, before] = ((line.kind === "reference") ? [points[0], points[1]] : [points.at(-1), points.at(-2)]);
-  away = py_min([BEAD_DISTANCE, (distance_between(tip, before) * 0.6)]);
-  return sign_bead(...step_towards(tip, before, away), tint, theme);
+  away = py_min([BEAD_DISTANCE, (_distance_between(tip, before) * 0.6)]);
+  return sign_bead(..._step_towards(tip, before, away), tint, theme);
 }
 function edge_colour(line, theme, chosen = false) {
   if (chosen) {
@@ -3866,11 +3866,11 @@ function shorten_line(points, by, at_start) {
     return points;
   }
   turned = (at_start ? py_reversed(points) : points);
-  return_to = step_towards(turned.at(-1), turned.at(-2), by);
+  return_to = _step_towards(turned.at(-1), turned.at(-2), by);
   turned = [...turned.slice(0, -1), return_to];
   return (at_start ? py_reversed(turned) : turned);
 }
-function step_towards(start, goal, distance) {
+function _step_towards(start, goal, distance) {
   let dx, dy, length;
   [dx, dy] = [(goal[0] - start[0]), (goal[1] - start[1])];
   length = py_sqrt(((dx * dx) + (dy * dy)));
@@ -3878,8 +3878,8 @@ function step_towards(start, goal, distance) {
 }
 function rounded_outline(points) {
   let start, stop, line, steps, index, before, corner, after, whole, room, radius, enter, leave;
-  start = uncut_corner(points);
-  stop = ((points.length > (py_truth(start) ? 5 : 3)) ? uncut_corner(py_reversed(points)) : null);
+  start = _uncut_corner(points);
+  stop = ((points.length > (py_truth(start) ? 5 : 3)) ? _uncut_corner(py_reversed(points)) : null);
   line = [points[0], ...(py_truth(start) ? [start] : points.slice(1, 3)), ...points.slice(3)];
   if (py_truth(stop)) {
     line = [...line.slice(0, -3), stop, line.at(-1)];
@@ -3888,47 +3888,47 @@ function rounded_outline(points) {
   for (index of py_range(1, (line.length - 1))) {
     [before, corner, after] = line.slice((index - 1), (index + 2));
     whole = (py_and(start, () => (index === 1)) || py_and(stop, () => (index === (line.length - 2))));
-    room = [(distance_between(before, corner) / ((index === 1) ? 1 : 2)), (distance_between(corner, after) / ((index === (line.length - 2)) ? 1 : 2))];
+    room = [(_distance_between(before, corner) / ((index === 1) ? 1 : 2)), (_distance_between(corner, after) / ((index === (line.length - 2)) ? 1 : 2))];
     radius = (whole ? py_min(room) : py_min([BEND_RADIUS, ...room]));
-    [enter, leave] = [step_towards(corner, before, radius), step_towards(corner, after, radius)];
-    py_extend(steps, [["L", enter], (whole ? corner_arc(enter, corner, leave) : ["Q", [...corner, ...leave]])]);
+    [enter, leave] = [_step_towards(corner, before, radius), _step_towards(corner, after, radius)];
+    py_extend(steps, [["L", enter], (whole ? _corner_arc(enter, corner, leave) : ["Q", [...corner, ...leave]])]);
   }
   return [...steps, ["L", line.at(-1)]];
 }
-function uncut_corner(points) {
+function _uncut_corner(points) {
   let a, b, c, d, first, second, third, turn, size, one_way, ahead;
   if ((points.length < 4)) {
     return null;
   }
   [a, b, c, d] = points.slice(0, 4);
-  if (((distance_between(a, b) >= BEND_RADIUS) || (distance_between(b, c) > MAX_CUT_LENGTH))) {
+  if (((_distance_between(a, b) >= BEND_RADIUS) || (_distance_between(b, c) > MAX_CUT_LENGTH))) {
     return null;
   }
   [first, second, third] = [[(b[0] - a[0]), (b[1] - a[1])], [(c[0] - b[0]), (c[1] - b[1])], [(d[0] - c[0]), (d[1] - c[1])]];
-  [turn, size] = [cross_product(first, third), (distance_between(a, b) * distance_between(c, d))];
-  one_way = ((cross_product(first, second) * cross_product(second, third)) > 0);
+  [turn, size] = [_cross_product(first, third), (_distance_between(a, b) * _distance_between(c, d))];
+  one_way = ((_cross_product(first, second) * _cross_product(second, third)) > 0);
   if ((!one_way || (Math.abs(turn) < (MIN_TURN_SINE * size)) || (((first[0] * third[0]) + (first[1] * third[1])) < (-MIN_TURN_SINE * size)))) {
     return null;
   }
-  ahead = (cross_product([(c[0] - a[0]), (c[1] - a[1])], third) / turn);
+  ahead = (_cross_product([(c[0] - a[0]), (c[1] - a[1])], third) / turn);
   return [(a[0] + (first[0] * ahead)), (a[1] + (first[1] * ahead))];
 }
-function corner_arc(enter, corner, leave) {
+function _corner_arc(enter, corner, leave) {
   let ahead, aside, cosine, part;
   [ahead, aside] = [[(corner[0] - enter[0]), (corner[1] - enter[1])], [(leave[0] - corner[0]), (leave[1] - corner[1])]];
-  cosine = (((ahead[0] * aside[0]) + (ahead[1] * aside[1])) / (distance_between(enter, corner) * distance_between(corner, leave)));
+  cosine = (((ahead[0] * aside[0]) + (ahead[1] * aside[1])) / (_distance_between(enter, corner) * _distance_between(corner, leave)));
   part = ((((4 / 3) * (py_sqrt((2 / (1 + cosine))) - 1)) * (1 + cosine)) / (1 - cosine));
   return ["C", [(enter[0] + (ahead[0] * part)), (enter[1] + (ahead[1] * part)), (leave[0] - (aside[0] * part)), (leave[1] - (aside[1] * part)), ...leave]];
 }
-function cross_product(first, other) {
+function _cross_product(first, other) {
   return ((first[0] * other[1]) - (first[1] * other[0]));
 }
-function distance_between(a, b) {
+function _distance_between(a, b) {
   return py_sqrt((((a[0] - b[0]) ** 2) + ((a[1] - b[1]) ** 2)));
 }
 function arrow_head(tip, before, grow = 1.0) {
   let length, ux, uy, long, wide, foot, left, right;
-  length = (distance_between(tip, before) || 1.0);
+  length = (_distance_between(tip, before) || 1.0);
   [ux, uy] = [((tip[0] - before[0]) / length), ((tip[1] - before[1]) / length)];
   [long, wide] = [(ARROW_LENGTH * grow), ((ARROW_WIDTH * grow) / 2)];
   foot = [(tip[0] - (ux * long)), (tip[1] - (uy * long))];
@@ -3936,13 +3936,13 @@ function arrow_head(tip, before, grow = 1.0) {
   right = [(foot[0] + (uy * wide)), (foot[1] - (ux * wide))];
   return [["M", tip], ["L", left], ["L", right], ["Z", []]];
 }
-function chevron_outline(points, thickness) {
+function _chevron_outline(points, thickness) {
   let start, stop, half, grow, first, second;
-  [start, stop] = py_max(py_pairwise(points), {key: (run) => distance_between(...run)});
-  half = (distance_between(start, stop) / 2);
+  [start, stop] = py_max(py_pairwise(points), {key: (run) => _distance_between(...run)});
+  half = (_distance_between(start, stop) / 2);
   grow = py_min([MAX_ARROW_GROWTH, (1 + ((thickness - 1) / 5))]);
-  first = step_towards(start, stop, (half + 1));
-  second = step_towards(start, stop, ((half + 1) + ((ARROW_LENGTH * grow) * 0.75)));
+  first = _step_towards(start, stop, (half + 1));
+  second = _step_towards(start, stop, ((half + 1) + ((ARROW_LENGTH * grow) * 0.75)));
   return [...arrow_head(first, start, grow), ...arrow_head(second, start, grow)];
 }
 
@@ -3979,43 +3979,43 @@ function draw_closed_box(box, fill, theme) {
   radius = (is_pill(box) ? Math.min(12, Math.floor(height / 2)) : ((box.kind === "function") ? 2 : BOX_CORNER));
   border = (fill.sign ? null : new Pen(fill.stroke));
   ground = (fill.bands.length ? theme.neutral : fill.fill);
-  shapes = [...draw_back_sheets(box, radius, ground, new Pen(fill.stroke))];
+  shapes = [..._draw_back_sheets(box, radius, ground, new Pen(fill.stroke))];
   if ((box.kind === "fold")) {
-    py_extend(shapes, folded_sheet(x, y, width, height, ground, fill.stroke));
+    py_extend(shapes, _folded_sheet(x, y, width, height, ground, fill.stroke));
   }
   else {
-    shapes.push(inset_rect(x, y, width, height, radius, ground, border));
+    shapes.push(_inset_rect(x, y, width, height, radius, ground, border));
   }
   if (fill.bands.length) {
     ear = ((box.kind === "fold") ? FOLDED_CORNER : 0);
-    py_extend(shapes, colour_bar(x, (y + ear), (height - ear), (ear ? 0 : radius), (ear ? 0 : radius), fill));
+    py_extend(shapes, _colour_bar(x, (y + ear), (height - ear), (ear ? 0 : radius), (ear ? 0 : radius), fill));
   }
   if (fill.hatch) {
     shapes.push(new Hatch((x + 0.5), (y + 0.5), (width - 1), (height - 1), (radius - 0.5), theme.stroke));
   }
   if ((box.kind === "call")) {
-    shapes.push(inner_ring(x, y, width, height, radius, fill));
+    shapes.push(_inner_ring(x, y, width, height, radius, fill));
   }
   py_extend(shapes, sign_outline(x, y, width, height, radius, fill));
   if (box.openable) {
-    py_extend(shapes, draw_open_mark(...open_mark_place(box), theme, false));
+    py_extend(shapes, draw_open_mark(..._open_mark_place(box), theme, false));
   }
   return [...shapes, ...sign_disc((x + 4), (y + 3), fill, theme)];
 }
-function draw_back_sheets(box, radius, ground, pen) {
+function _draw_back_sheets(box, radius, ground, pen) {
   let x, y, width, height, away, shifts;
   [x, y, width, height] = front_bounds(box);
   away = (() => { const out = []; for (const sheet of py_range(box.sheets, 0, -1)) { out.push((STACK_SHEET_OFFSET * sheet)); } return out; })();
   shifts = (() => { const out = []; for (const by of away) { out.push((box.connected ? [0, -by] : [by, 0])); } return out; })();
-  return (() => { const out = []; for (const [dx, dy] of shifts) { out.push(inset_rect((x + dx), (y + dy), width, height, radius, ground, pen)); } return out; })();
+  return (() => { const out = []; for (const [dx, dy] of shifts) { out.push(_inset_rect((x + dx), (y + dy), width, height, radius, ground, pen)); } return out; })();
 }
-function inset_rect(x, y, width, height, radius, fill, pen) {
+function _inset_rect(x, y, width, height, radius, fill, pen) {
   return new Rectangle((x + 0.5), (y + 0.5), (width - 1), (height - 1), (radius - 0.5), fill, pen);
 }
-function inner_ring(x, y, width, height, radius, fill) {
+function _inner_ring(x, y, width, height, radius, fill) {
   return new Rectangle((x + 2.5), (y + 2.5), (width - 5), (height - 5), (radius - 2.5), undefined, new Pen(fill.stroke));
 }
-function folded_sheet(x, y, width, height, ground, stroke) {
+function _folded_sheet(x, y, width, height, ground, stroke) {
   let left, top, right, bottom, pen, corners, lines, ear;
   [left, top, right, bottom] = [(x + 0.5), (y + 0.5), ((x + width) - 0.5), ((y + height) - 0.5)];
   pen = new Pen(stroke, undefined, undefined, undefined, "round");
@@ -4024,19 +4024,19 @@ function folded_sheet(x, y, width, height, ground, stroke) {
   ear = [["M", [(left + FOLDED_CORNER), top]], ["L", [(left + FOLDED_CORNER), (top + FOLDED_CORNER)]], ["L", [left, (top + FOLDED_CORNER)]]];
   return [new Curve([["M", [(left + FOLDED_CORNER), top]], ...lines, ["Z", []]], ground, pen), new Curve(ear, undefined, pen)];
 }
-function colour_bar(x, y, height, top, foot, fill) {
+function _colour_bar(x, y, height, top, foot, fill) {
   let shapes, heights, below, index, colour, _, tall, corners;
   shapes = [];
-  heights = colour_heights((height - 2), (() => { const out = []; for (const [_, share] of fill.bands) { out.push(share); } return out; })());
+  heights = _colour_heights((height - 2), (() => { const out = []; for (const [_, share] of fill.bands) { out.push(share); } return out; })());
   below = (y + 1);
   for ([index, [[colour, _], tall]] of py_enumerate(py_zip(fill.bands, heights))) {
     corners = [((index === 0) ? top : 0), ((index === (heights.length - 1)) ? foot : 0)];
-    shapes.push(new Curve(colour_outline((x + 1), below, Math.max(COLOUR_BAR_WIDTH, top, foot), tall, ...corners), colour));
+    shapes.push(new Curve(_colour_outline((x + 1), below, Math.max(COLOUR_BAR_WIDTH, top, foot), tall, ...corners), colour));
     below += tall;
   }
   return shapes;
 }
-function colour_heights(height, shares) {
+function _colour_heights(height, shares) {
   let least, total, tall, tallest;
   [least, total] = [Math.min(MIN_COLOUR_HEIGHT, Math.floor(height / shares.length)), py_sum(shares)];
   tall = (() => { const out = []; for (const share of shares) { out.push(Math.max(least, Math.floor((height * share) / total))); } return out; })();
@@ -4044,7 +4044,7 @@ function colour_heights(height, shares) {
   tall[tallest] += (height - py_sum(tall));
   return tall;
 }
-function colour_outline(x, y, width, height, top, foot) {
+function _colour_outline(x, y, width, height, top, foot) {
   let right, bottom, steps;
   [top, foot] = (() => { const out = []; for (const radius of [top, foot]) { out.push(Math.max(0, Math.min((radius - 1), height))); } return out; })();
   [right, bottom] = [(x + width), (y + height)];
@@ -4058,7 +4058,7 @@ function colour_outline(x, y, width, height, top, foot) {
   }
   return [...steps, ["Z", []]];
 }
-function open_mark_place(box) {
+function _open_mark_place(box) {
   let x, y, width, height;
   [x, y, width, height] = front_bounds(box);
   if ((is_pill(box) && !box.open)) {
@@ -4079,40 +4079,40 @@ function draw_frame(box, fill, theme) {
   stack = (["series", "fold"].includes(box.kind) && !box.sheets);
   stroke = (fill.hued ? fill.stroke : theme.stroke);
   pen = new Pen(stroke, undefined, (stack ? FRAME_DASHES : []));
-  shapes = [...draw_back_sheets(box, BOX_CORNER, (fill.hued ? fill.fill : theme.frame_fill((box.depth + 1))), new Pen(stroke)), inset_rect(x, y, width, height, BOX_CORNER, theme.frame_fill((box.depth + 1)), (fill.sign ? null : pen))];
+  shapes = [..._draw_back_sheets(box, BOX_CORNER, (fill.hued ? fill.fill : theme.frame_fill((box.depth + 1))), new Pen(stroke)), _inset_rect(x, y, width, height, BOX_CORNER, theme.frame_fill((box.depth + 1)), (fill.sign ? null : pen))];
   if (fill.hued) {
-    shapes.push(frame_bar(x, y, ((y + height) - 1), fill.fill));
+    shapes.push(_frame_bar(x, y, ((y + height) - 1), fill.fill));
   }
   py_extend(shapes, sign_outline(x, y, width, height, BOX_CORNER, fill));
   if (box.openable) {
-    py_extend(shapes, draw_open_mark(...open_mark_place(box), theme, true));
+    py_extend(shapes, draw_open_mark(..._open_mark_place(box), theme, true));
   }
   return [...shapes, ...sign_disc((x + 2), (y + 2), fill, theme)];
 }
-function frame_bar(x, y, foot, colour) {
+function _frame_bar(x, y, foot, colour) {
   let steps;
   steps = [["M", [(x + 3), (y + 1)]], ["V", [foot]], ["A", [5, x, ((foot - BOX_CORNER) + 1)]], ["V", [(y + BOX_CORNER)]], ["A", [5, (x + 3), (y + 1)]], ["Z", []]];
   return new Curve(steps, colour);
 }
 function draw_stub(mark, fill, theme, tint = null) {
   let shapes, middle, pen;
-  shapes = ((mark.kind === "more") ? [] : draw_stub_line(mark, theme, tint));
+  shapes = ((mark.kind === "more") ? [] : _draw_stub_line(mark, theme, tint));
   middle = [(mark.x + (mark.width / 2)), (mark.y + (mark.height / 2))];
   if ((mark.kind === "constant")) {
     shapes.push(new Disc(...middle, ((mark.width / 2) - 0.5), theme.background, new Pen(theme.stroke)));
   }
   else {
     if ((mark.kind === "weight")) {
-      shapes.push(new Curve(diamond_outline(mark), theme.secondary, new Pen(theme.stroke)));
+      shapes.push(new Curve(_diamond_outline(mark), theme.secondary, new Pen(theme.stroke)));
     }
     else {
       if ((mark.kind === "summary")) {
-        py_extend(shapes, summary_icon(mark.x, mark.y, theme));
+        py_extend(shapes, _summary_icon(mark.x, mark.y, theme));
       }
       else {
         if (((mark.kind === "shortcut") && (fill != null))) {
           pen = new Pen(fill.stroke, undefined, STUB_DASHES);
-          shapes.push(inset_rect(mark.x, mark.y, mark.width, mark.height, 5, fill.fill, pen));
+          shapes.push(_inset_rect(mark.x, mark.y, mark.width, mark.height, 5, fill.fill, pen));
         }
       }
     }
@@ -4127,13 +4127,13 @@ function draw_stub(mark, fill, theme, tint = null) {
   }
   return shapes;
 }
-function diamond_outline(mark) {
+function _diamond_outline(mark) {
   let across, along, right, foot;
   [across, along] = [(mark.x + (mark.width / 2)), (mark.y + (mark.height / 2))];
   [right, foot] = [(mark.x + mark.width), (mark.y + mark.height)];
   return [["M", [across, mark.y]], ["L", [right, along]], ["L", [across, foot]], ["L", [mark.x, along]], ["Z", []]];
 }
-function summary_icon(x, y, theme) {
+function _summary_icon(x, y, theme) {
   let chart, right, top, ground;
   chart = [];
   for ([right, top] of [[3.5, 6], [6, 3], [8.5, 5]]) {
@@ -4142,7 +4142,7 @@ function summary_icon(x, y, theme) {
   ground = new Rectangle((x + 0.5), (y + 0.5), 11, 11, 1.5, theme.background, new Pen(theme.stroke));
   return [ground, new Curve([...chart], undefined, new Pen(theme.secondary, 1.5))];
 }
-function draw_stub_line(mark, theme, tint) {
+function _draw_stub_line(mark, theme, tint) {
   let points, arrow, colour, dashes, pen;
   points = [...mark.points];
   arrow = arrow_head(points.at(-1), points.at(-2), 0.7);
@@ -4182,11 +4182,11 @@ class LegendBlock {
 }
 function legend_blocks(scene, paint) {
   let colours, blocks;
-  colours = [...(() => { const out = []; for (const row of paint.legend) { out.push(colour_entry(row, paint.theme)); } return out; })()];
-  blocks = [new LegendBlock(paint.heading, colours, ((paint.scheme === "diff") ? MAX_SENTENCE_WIDTH : MAX_COLUMN_WIDTH)), new LegendBlock("Signs", [...sign_entries(scene, paint.theme), ...change_entries(paint)])];
+  colours = [...(() => { const out = []; for (const row of paint.legend) { out.push(_colour_entry(row, paint.theme)); } return out; })()];
+  blocks = [new LegendBlock(paint.heading, colours, ((paint.scheme === "diff") ? MAX_SENTENCE_WIDTH : MAX_COLUMN_WIDTH)), new LegendBlock("Signs", [..._sign_entries(scene, paint.theme), ..._change_entries(paint)])];
   return [...(() => { const out = []; for (const block of blocks) if (block.entries.length) { out.push(block); } return out; })()];
 }
-function change_entries(paint) {
+function _change_entries(paint) {
   let tints, tint;
   tints = new TupleMap();
   for (tint of [...paint.tints.routes, ...paint.tints.stubs]) {
@@ -4196,7 +4196,7 @@ function change_entries(paint) {
   }
   return (() => { const out = []; for (const [key, label] of CHANGE_LABELS.entries()) if (tints.has(key)) { out.push(new LegendEntry(draw_route(SAMPLE_EDGE, paint.theme, false, tints.get(key)).shapes, label)); } return out; })();
 }
-function colour_entry(row, theme) {
+function _colour_entry(row, theme) {
   let sample;
   if ((row.shape === "rest")) {
     return new LegendEntry([], row.label);
@@ -4210,24 +4210,24 @@ function colour_entry(row, theme) {
 const NO_ROW = -1;
 const SAMPLE_BOX = new Box("", NO_ROW, "scope", NO_ROW, 0, 0, 0, SAMPLE_WIDTH, 16, false, false);
 const SAMPLE_EDGE = new Route([[0, 8], [SAMPLE_WIDTH, 8]], "data", NO_ROW, NO_ROW, 10);
-function box_sample(box) {
+function _box_sample(box) {
   return (fill, theme) => draw_closed_box(box, fill, theme);
 }
-function frame_sample(box) {
+function _frame_sample(box) {
   return (fill, theme) => draw_frame(box, fill, theme);
 }
-function edge_sample(edge) {
+function _edge_sample(edge) {
   return (fill, theme) => draw_route(edge, theme, false).shapes;
 }
-function stub_sample(stub) {
+function _stub_sample(stub) {
   return (fill, theme) => draw_stub(stub, fill, theme);
 }
-function mark_sample(fill, theme) {
+function _mark_sample(fill, theme) {
   return [...draw_open_mark(7, 8, theme, false), ...draw_open_mark(21, 8, theme, true)];
 }
 const SAMPLE_STUB_LINE = [[16, 8], [28, 8]];
-const SIGN_SAMPLES = [["opens", "opens, is open", mark_sample], ["op", "operation", box_sample(py_replace(SAMPLE_BOX, {kind: "op"}))], ["call", "function call", box_sample(py_replace(SAMPLE_BOX, {kind: "call"}))], ["function", "function", box_sample(py_replace(SAMPLE_BOX, {kind: "function"}))], ["series", "repeated, side by side", box_sample(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2}))], ["chain", "repeated, one after another", box_sample(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2, connected: true, height: 18, y: -1}))], ["shown", "repeated, one is shown", frame_sample(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2, connected: true, open: true, height: 20, y: -2}))], ["fold", "many in one box", box_sample(py_replace(SAMPLE_BOX, {kind: "fold", sheets: 2}))], ["constant", "constant", stub_sample(new Stub(4, 3, 10, 10, "constant", "in", NO_ROW, NO_ROW, SAMPLE_STUB_LINE))], ["weight", "weight", stub_sample(new Stub(4, 3, 10, 10, "weight", "in", NO_ROW, NO_ROW, SAMPLE_STUB_LINE))], ["summary", "summary", stub_sample(new Stub(3, 2, 12, 12, "summary", "in", NO_ROW, NO_ROW, SAMPLE_STUB_LINE))], ["shortcut", "leads elsewhere", stub_sample(new Stub(0, 3, 18, 10, "shortcut", "in", NO_ROW, NO_ROW, [[18, 8], [28, 8]]))], ["data", "data", edge_sample(SAMPLE_EDGE)], ["control", "control", edge_sample(py_replace(SAMPLE_EDGE, {kind: "control"}))], ["reference", "reference", edge_sample(py_replace(SAMPLE_EDGE, {kind: "reference"}))], ["back", "against the flow", edge_sample(py_replace(SAMPLE_EDGE, {back: true}))]];
-function occurring_signs(scene) {
+const SIGN_SAMPLES = [["opens", "opens, is open", _mark_sample], ["op", "operation", _box_sample(py_replace(SAMPLE_BOX, {kind: "op"}))], ["call", "function call", _box_sample(py_replace(SAMPLE_BOX, {kind: "call"}))], ["function", "function", _box_sample(py_replace(SAMPLE_BOX, {kind: "function"}))], ["series", "repeated, side by side", _box_sample(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2}))], ["chain", "repeated, one after another", _box_sample(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2, connected: true, height: 18, y: -1}))], ["shown", "repeated, one is shown", _frame_sample(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2, connected: true, open: true, height: 20, y: -2}))], ["fold", "many in one box", _box_sample(py_replace(SAMPLE_BOX, {kind: "fold", sheets: 2}))], ["constant", "constant", _stub_sample(new Stub(4, 3, 10, 10, "constant", "in", NO_ROW, NO_ROW, SAMPLE_STUB_LINE))], ["weight", "weight", _stub_sample(new Stub(4, 3, 10, 10, "weight", "in", NO_ROW, NO_ROW, SAMPLE_STUB_LINE))], ["summary", "summary", _stub_sample(new Stub(3, 2, 12, 12, "summary", "in", NO_ROW, NO_ROW, SAMPLE_STUB_LINE))], ["shortcut", "leads elsewhere", _stub_sample(new Stub(0, 3, 18, 10, "shortcut", "in", NO_ROW, NO_ROW, [[18, 8], [28, 8]]))], ["data", "data", _edge_sample(SAMPLE_EDGE)], ["control", "control", _edge_sample(py_replace(SAMPLE_EDGE, {kind: "control"}))], ["reference", "reference", _edge_sample(py_replace(SAMPLE_EDGE, {kind: "reference"}))], ["back", "against the flow", _edge_sample(py_replace(SAMPLE_EDGE, {back: true}))]];
+function _occurring_signs(scene) {
   let names, box;
   names = (() => { const out = new Set(); for (const stub of scene.stubs) { out.add(stub.kind); } return out; })();
   names = py_union(names, py_union((() => { const out = new Set(); for (const edge of scene.routes) { out.add(edge.kind); } return out; })(), (() => { const out = new Set(); for (const web of scene.webs) { out.add(web.kind); } return out; })()));
@@ -4247,9 +4247,9 @@ function occurring_signs(scene) {
   }
   return names;
 }
-function sign_entries(scene, theme) {
+function _sign_entries(scene, theme) {
   let names, plain;
-  names = occurring_signs(scene);
+  names = _occurring_signs(scene);
   plain = new RowFill(theme.op, theme.stroke, theme.text, theme.secondary);
   return (() => { const out = []; for (const [name, label, draw] of SIGN_SAMPLES) if (names.has(name)) { out.push(new LegendEntry([...draw(plain, theme)], label)); } return out; })();
 }
@@ -4277,10 +4277,10 @@ class LegendShape {
 function legend_shapes(blocks) {
   let measured, candidates;
   measured = (() => { const out = []; for (const block of blocks) { out.push([block, block.column_width, hand_text_width(block.heading, OP_FONT_PX, true)]); } return out; })();
-  candidates = py_fromkeys(Map, (() => { const out = []; for (const limit of LEGEND_WIDTHS) { out.push(shape_legend(measured, limit)); } return out; })());
+  candidates = py_fromkeys(Map, (() => { const out = []; for (const limit of LEGEND_WIDTHS) { out.push(_shape_legend(measured, limit)); } return out; })());
   return (() => { const out = []; for (const candidate of candidates.keys()) if (candidate.blocks.length) { out.push(candidate); } return out; })();
 }
-function shape_legend(blocks, limit) {
+function _shape_legend(blocks, limit) {
   let placed, x, y, deep, wide, block, column, heading, columns, lines, across;
   placed = [];
   x = 0;
@@ -4288,7 +4288,7 @@ function shape_legend(blocks, limit) {
   deep = x;
   wide = x;
   for ([block, column, heading] of blocks) {
-    [columns, lines] = column_layout(block, column, limit);
+    [columns, lines] = _column_layout(block, column, limit);
     across = Math.max(((columns * (column + LEGEND_BLOCK_GAP)) - LEGEND_BLOCK_GAP), heading);
     if ((x && ((x + across) > limit))) {
       [x, y, deep] = [0, ((y + deep) + LEGEND_BLOCK_GAP), 0];
@@ -4300,7 +4300,7 @@ function shape_legend(blocks, limit) {
   }
   return new LegendShape(wide, (y + deep), [...placed]);
 }
-function column_layout(block, column, limit) {
+function _column_layout(block, column, limit) {
   let count, lines;
   count = block.entries.length;
   if ((() => { for (const entry of block.entries) { if (entry.more) return true; } return false; })()) {
@@ -4313,24 +4313,24 @@ function *draw_legend(legend, theme) {
   let placed, step, lower, index, entry, x, y;
   for (placed of legend.blocks) {
     step = (placed.block.column_width + LEGEND_BLOCK_GAP);
-    yield new Group([...legend_text(placed.block.heading, placed.x, (placed.y + 14), theme.text, true)]);
+    yield new Group([..._legend_text(placed.block.heading, placed.x, (placed.y + 14), theme.text, true)]);
     lower = 0;
     for ([index, entry] of py_enumerate(placed.block.entries)) {
       x = (placed.x + (step * Math.floor(index / placed.lines)));
       y = (((placed.y + LEGEND_HEADING_PX) + (LEGEND_ROW_PX * py_mod(index, placed.lines))) + lower);
-      yield legend_row(entry, [x, y], placed.block.most, theme);
+      yield _legend_row(entry, [x, y], placed.block.most, theme);
       lower += (entry.more ? SECOND_LINE_PX : 0);
     }
   }
 }
-function legend_row(entry, origin, most, theme) {
+function _legend_row(entry, origin, most, theme) {
   let label, texts;
   label = elide_text(hand_replace_unsafe_characters(entry.label), ((most - SAMPLE_WIDTH) - SAMPLE_GAP), OP_FONT_PX);
-  texts = legend_text(label, (SAMPLE_WIDTH + SAMPLE_GAP), 12, theme.text, false);
-  py_extend(texts, legend_text(entry.more, (SAMPLE_WIDTH + SAMPLE_GAP), (12 + SECOND_LINE_PX), theme.text, false));
+  texts = _legend_text(label, (SAMPLE_WIDTH + SAMPLE_GAP), 12, theme.text, false);
+  py_extend(texts, _legend_text(entry.more, (SAMPLE_WIDTH + SAMPLE_GAP), (12 + SECOND_LINE_PX), theme.text, false));
   return new Group([...entry.sample, ...texts], undefined, undefined, undefined, origin);
 }
-function legend_text(content, x, y, colour, semibold) {
+function _legend_text(content, x, y, colour, semibold) {
   return text_labels(content, x, y, OP_FONT_PX, hand_text_width(content, OP_FONT_PX, semibold), colour, undefined, semibold);
 }
 
@@ -4357,17 +4357,17 @@ class SheetLayout {
     return ((this.width * this.height) + Math.floor(((12 * screen) * screen) / 7));
   }
 }
-function lay_out_sheet(scene, blocks, caption) {
+function _lay_out_sheet(scene, blocks, caption) {
   let title, sky, pages;
-  title = [title_width(caption), (caption.title ? TITLE_ROW : 0)];
+  title = [_title_width(caption), (caption.title ? TITLE_ROW : 0)];
   if (!blocks.length) {
-    return sheet_with_legend(scene, title, null, [0, 0]);
+    return _sheet_with_legend(scene, title, null, [0, 0]);
   }
-  sky = scene_skyline(scene);
-  pages = (() => { const out = []; for (const form of legend_shapes(blocks)) for (const corner of legend_corners(scene, sky, form)) { out.push(sheet_with_legend(scene, title, form, corner)); } return out; })();
+  sky = _scene_skyline(scene);
+  pages = (() => { const out = []; for (const form of legend_shapes(blocks)) for (const corner of _legend_corners(scene, sky, form)) { out.push(_sheet_with_legend(scene, title, form, corner)); } return out; })();
   return py_min(pages, {key: (page) => page.screen_cost});
 }
-function *legend_corners(scene, sky, form) {
+function *_legend_corners(scene, sky, form) {
   let high, out, left, reach, top;
   [high, out] = [Math.max(0, (scene.height - form.height)), (scene.width - form.width)];
   for (left of [0, Math.max(0, out)]) {
@@ -4381,7 +4381,7 @@ function *legend_corners(scene, sky, form) {
     yield [Math.max((reach ? (reach + LEGEND_GAP) : 0), out), top];
   }
 }
-function sheet_with_legend(scene, title, form, corner) {
+function _sheet_with_legend(scene, title, form, corner) {
   let across, deep, left, top, wide, size;
   [across, deep] = (form ? [form.width, form.height] : [0, 0]);
   [left, top] = [Math.min(0, corner[0]), (PAGE_MARGIN + title[1])];
@@ -4389,7 +4389,7 @@ function sheet_with_legend(scene, title, form, corner) {
   size = [(wide + (2 * PAGE_MARGIN)), ((top + Math.max(scene.height, (corner[1] + deep))) + PAGE_MARGIN)];
   return new SheetLayout(...size, [(PAGE_MARGIN - left), top], form, [((PAGE_MARGIN - left) + corner[0]), (top + corner[1])]);
 }
-function scene_skyline(scene) {
+function _scene_skyline(scene) {
   let sky, outer, box, lines, points, text, left, rule;
   sky = new Skyline(scene.routes.length, scene.width);
   outer = py_union((() => { const out = new Set(); for (const [index, box] of py_enumerate(scene.boxes)) if ((box.parent < 0)) { out.add(index); } return out; })(), new Set([-1]));
@@ -4417,7 +4417,7 @@ function scene_skyline(scene) {
   }
   return sky;
 }
-function title_width(caption) {
+function _title_width(caption) {
   let wanted;
   if (!caption.title) {
     return 0;
@@ -4425,7 +4425,7 @@ function title_width(caption) {
   wanted = Math.max(hand_text_width(caption.title, TITLE_SIZE, true), hand_text_width(caption.facts, FACTS_SIZE));
   return Math.max(MIN_TITLE_WIDTH, Math.min(MAX_TITLE_GROWTH, wanted));
 }
-function title_row(caption, theme, page_width) {
+function _title_row(caption, theme, page_width) {
   let room, name, facts, size, first, second;
   if (!caption.title) {
     return [];
@@ -4442,14 +4442,14 @@ const PORT_RADIUS = 2.5;
 const BADGE_SIZE = 9;
 function compose(scene, paint, caption, with_legend = true) {
   let page, parts;
-  page = lay_out_sheet(scene, (with_legend ? legend_blocks(scene, paint) : []), caption);
-  parts = [new Section("title", [0, 0], title_row(caption, paint.theme, page.width)), new Section("graph", page.scene, graph_groups(scene, paint, new Set(caption.select)))];
+  page = _lay_out_sheet(scene, (with_legend ? legend_blocks(scene, paint) : []), caption);
+  parts = [new Section("title", [0, 0], _title_row(caption, paint.theme, page.width)), new Section("graph", page.scene, _graph_groups(scene, paint, new Set(caption.select)))];
   if (page.legend) {
     parts.push(new Section("legend", page.at, [...draw_legend(page.legend, paint.theme)]));
   }
   return new Drawing(page.width, page.height, (caption.title || "graph"), caption.facts, paint.theme.background, [...parts]);
 }
-function graph_groups(scene, paint, select) {
+function _graph_groups(scene, paint, select) {
   let theme, chosen, inside, text, opened, closed;
   theme = paint.theme;
   chosen = (() => { const out = new Set(); for (const [index, box] of py_enumerate(scene.boxes)) if (select.has(box.address)) { out.add(index); } return out; })();
@@ -4459,9 +4459,9 @@ function graph_groups(scene, paint, select) {
   }
   opened = (() => { const out = []; for (const [index, box] of py_enumerate(scene.boxes)) if (box.open) { out.push(index); } return out; })();
   closed = (() => { const out = []; for (const [index, box] of py_enumerate(scene.boxes)) if (!box.open) { out.push(index); } return out; })();
-  return [...(() => { const out = []; for (const index of opened) { out.push(node_group(scene, index, paint, [], chosen)); } return out; })(), ...(() => { const out = []; for (const rule of scene.rules) { out.push(rule_group(rule, theme)); } return out; })(), ...(() => { const out = []; for (const bundle of scene.webs) for (const group of draw_web(bundle, scene, theme)) { out.push(group); } return out; })(), ...draw_edges(scene, paint, chosen), ...py_map(((...rest) => stub_group(theme, ...rest)), scene.stubs, paint.stubs, paint.tints.stubs), ...(() => { const out = []; for (const index of closed) { out.push(node_group(scene, index, paint, py_get(inside, index, []), chosen)); } return out; })(), ...(() => { const out = []; for (const index of opened) { out.push(titles_group(scene.boxes.at(index), py_get(inside, index, []), theme)); } return out; })(), ...(() => { const out = []; for (const port of scene.ports) { out.push(port_group(port, theme)); } return out; })(), ...(() => { const out = []; for (const text of py_get(inside, -1, [])) { out.push(free_text_group(text, scene, theme)); } return out; })()];
+  return [...(() => { const out = []; for (const index of opened) { out.push(_node_group(scene, index, paint, [], chosen)); } return out; })(), ...(() => { const out = []; for (const rule of scene.rules) { out.push(_rule_group(rule, theme)); } return out; })(), ...(() => { const out = []; for (const bundle of scene.webs) for (const group of draw_web(bundle, scene, theme)) { out.push(group); } return out; })(), ..._draw_edges(scene, paint, chosen), ...py_map(((...rest) => _stub_group(theme, ...rest)), scene.stubs, paint.stubs, paint.tints.stubs), ...(() => { const out = []; for (const index of closed) { out.push(_node_group(scene, index, paint, py_get(inside, index, []), chosen)); } return out; })(), ...(() => { const out = []; for (const index of opened) { out.push(_titles_group(scene.boxes.at(index), py_get(inside, index, []), theme)); } return out; })(), ...(() => { const out = []; for (const port of scene.ports) { out.push(_port_group(port, theme)); } return out; })(), ...(() => { const out = []; for (const text of py_get(inside, -1, [])) { out.push(_free_text_group(text, scene, theme)); } return out; })()];
 }
-function draw_edges(scene, paint, chosen) {
+function _draw_edges(scene, paint, chosen) {
   let drawn_lines, group;
   drawn_lines = (() => { const out = []; for (const at of edge_order(scene, paint)) { out.push([scene.routes.at(at), paint.tints.routes.at(at)]); } return out; })();
   return (() => { const out = []; for (const [line, tint] of drawn_lines) if ((group = draw_route(line, paint.theme, (chosen.has(line.source) || chosen.has(line.target)), tint)).shapes.length) { out.push(group); } return out; })();
@@ -4469,52 +4469,52 @@ function draw_edges(scene, paint, chosen) {
 function edge_order(scene, paint) {
   let tints;
   tints = paint.tints.routes;
-  return py_sorted(py_range(scene.routes.length), {key: (at) => [change_rank(tints.at(at)), scene.routes.at(at).thickness]});
+  return py_sorted(py_range(scene.routes.length), {key: (at) => [_change_rank(tints.at(at)), scene.routes.at(at).thickness]});
 }
-function change_rank(tint) {
+function _change_rank(tint) {
   return (((tint == null) || !tint.sign) ? 0 : (1 + tint.whole));
 }
-function rule_group(rule, theme) {
+function _rule_group(rule, theme) {
   let points;
   points = [[(rule.x1 + 0.5), (rule.y1 + 0.5)], [(rule.x2 + 0.5), (rule.y2 + 0.5)]];
   return new Group([straight_line(...points, new Pen(theme.rule))]);
 }
-function stub_group(theme, mark, fill, tint) {
+function _stub_group(theme, mark, fill, tint) {
   return new Group([...draw_stub(mark, fill, theme, tint)], undefined, mark.title);
 }
-function node_group(scene, index, paint, texts, chosen) {
+function _node_group(scene, index, paint, texts, chosen) {
   let box, fill, theme, shapes, halo, text, title;
   [box, fill, theme] = [scene.boxes.at(index), paint.boxes.at(index), paint.theme];
   shapes = (box.open ? draw_frame(box, fill, theme) : draw_closed_box(box, fill, theme));
   if (chosen.has(index)) {
-    shapes.push(selection_outline(box, theme));
+    shapes.push(_selection_outline(box, theme));
   }
   if ((!box.open && fill.badge)) {
-    py_extend(shapes, badge_text(box, fill.badge, fill.text));
+    py_extend(shapes, _badge_text(box, fill.badge, fill.text));
   }
   halo = (fill.hatch ? fill.fill : null);
   for (text of texts) {
-    py_extend(shapes, scene_text(text, text_colour(text, fill.text, fill.second, theme), halo));
+    py_extend(shapes, _scene_text(text, _text_colour(text, fill.text, fill.second, theme), halo));
   }
   title = py_join(" · ", (() => { const out = []; for (const part of [box.title, paint.accounts.at(index)]) if (part) { out.push(part); } return out; })());
   return new Group([...shapes], box.address, title);
 }
-function selection_outline(box, theme) {
+function _selection_outline(box, theme) {
   let radius;
   radius = (is_pill(box) ? 13 : 7);
   return new Rectangle((box.x - 1.5), (box.y - 1.5), (box.width + 3), (box.height + 3), radius, undefined, new Pen(theme.selected, 2.5));
 }
-function badge_text(box, badge, colour) {
+function _badge_text(box, badge, colour) {
   let x, y, wide, tall;
   [x, y, wide, tall] = front_bounds(box);
   return text_labels(badge, ((x + wide) - 5), ((y + tall) - 5), BADGE_SIZE, hand_text_width(badge, BADGE_SIZE), colour, "end");
 }
-function titles_group(box, texts, theme) {
+function _titles_group(box, texts, theme) {
   let shapes;
-  shapes = (() => { const out = []; for (const text of texts) for (const shape of scene_text(text, text_colour(text, "", "", theme))) { out.push(shape); } return out; })();
+  shapes = (() => { const out = []; for (const text of texts) for (const shape of _scene_text(text, _text_colour(text, "", "", theme))) { out.push(shape); } return out; })();
   return new Group([...shapes], undefined, box.title);
 }
-function text_colour(text, first, second, theme) {
+function _text_colour(text, first, second, theme) {
   if ((text.role === "label")) {
     return first;
   }
@@ -4523,19 +4523,19 @@ function text_colour(text, first, second, theme) {
   }
   return (["title", "heading"].includes(text.role) ? theme.text : theme.secondary);
 }
-function scene_text(text, colour, halo = null) {
+function _scene_text(text, colour, halo = null) {
   return text_labels(text.content, text.x, text.y, text.size, text.width, colour, text.anchor, text.semibold, halo);
 }
-function free_text_group(text, scene, theme) {
+function _free_text_group(text, scene, theme) {
   let colour, ground;
   colour = ((text.role === "heading") ? theme.text : theme.secondary);
   ground = null;
   if ((text.role === "edge")) {
     ground = ((text.box >= 0) ? theme.frame_fill((scene.boxes.at(text.box).depth + 1)) : theme.background);
   }
-  return new Group([...scene_text(text, colour, ground)], undefined, ((text.full !== text.content) ? text.full : ""));
+  return new Group([..._scene_text(text, colour, ground)], undefined, ((text.full !== text.content) ? text.full : ""));
 }
-function port_group(port, theme) {
+function _port_group(port, theme) {
   return new Group([new Disc(port.x, port.y, PORT_RADIUS, edge_colour(port, theme))], undefined, port.title);
 }
 
@@ -4546,9 +4546,9 @@ function carry_breaks(old, new_) {
     return [];
   }
   was = (() => { const out = new Map(); for (const [p, part] of py_enumerate(old.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, [p, r]); } return out; })();
-  return [...(() => { const out = []; for (const part of new_.parts) { out.push(carry_part_breaks(part, old, was)); } return out; })()];
+  return [...(() => { const out = []; for (const part of new_.parts) { out.push(_carry_part_breaks(part, old, was)); } return out; })()];
 }
-function carry_part_breaks(part, old, was) {
+function _carry_part_breaks(part, old, was) {
   let ranks, whole, came_from, starts, break_, before, after;
   ranks = (() => { const out = []; for (const row of part) { out.push((() => { const out = []; for (const item of row) if (((item < old.children) && was.has(item))) { out.push(was.get(item)); } return out; })()); } return out; })();
   whole = (() => { const out = new Set(); for (const row of ranks) for (const [p, _] of row) { out.add(p); } return out; })();
@@ -4653,18 +4653,18 @@ const exported = {
   spines: main_paths,
   compose: compose,
   in_front_last: edge_order,
-  node: node_group,
-  rule: rule_group,
-  stub: stub_group,
-  titles: titles_group,
-  port: port_group,
-  free: free_text_group,
+  node: _node_group,
+  rule: _rule_group,
+  stub: _stub_group,
+  titles: _titles_group,
+  port: _port_group,
+  free: _free_text_group,
   route: draw_route,
   web: draw_web,
   legend: legend_blocks,
   shapes: legend_shapes,
   drawn: draw_legend,
-  mark_place: open_mark_place,
+  mark_place: _open_mark_place,
   front: front_bounds,
   is_pill: is_pill,
 };

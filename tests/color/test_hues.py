@@ -94,5 +94,5 @@ def test_layers_have_one_hue_though_the_initialisers_in_their_scopes_differ() ->
 def test_layers_are_looked_for_wherever_that_changes_a_hue(file: Path) -> None:
     hierarchy = load(file).hierarchy
     looks = by_structure._template_looks(hierarchy)
-    with patch.object(by_structure, "may_share_looks", return_value=True):
+    with patch.object(by_structure, "_may_share_looks", return_value=True):
         assert by_structure._template_looks(hierarchy).tolist() == looks.tolist()

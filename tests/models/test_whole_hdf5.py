@@ -182,7 +182,7 @@ def test_json_that_would_fill_memory_is_refused_before_it_is_parsed(
     require("h5py")
     monkeypatch.setattr(bounds, "FREE_MEMORY_BYTES", 0)
     monkeypatch.setattr(bounds, "MEMORY_PER_BYTE", 0)
-    for parses in ("valid_json_or_null", "outermost_name", "conceptual_graph"):
+    for parses in ("_valid_json_or_null", "_outermost_name", "conceptual_graph"):
         monkeypatch.setattr(files, parses, lambda *_: pytest.fail("it was parsed"))
     with pytest.raises(TooLarge):
         load(whole(model_with(OWN)))

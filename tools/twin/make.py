@@ -84,12 +84,12 @@ WANTED = {
     "render.compose": (
         "compose",
         "edge_order: in_front_last",
-        "node_group: node",
-        "rule_group: rule",
-        "stub_group: stub",
-        "titles_group: titles",
-        "port_group: port",
-        "free_text_group: free",
+        "_node_group: node",
+        "_rule_group: rule",
+        "_stub_group: stub",
+        "_titles_group: titles",
+        "_port_group: port",
+        "_free_text_group: free",
     ),
     "render.lines": (
         "draw_route: route",
@@ -101,7 +101,7 @@ WANTED = {
         "draw_legend: drawn",
     ),
     "render.boxes": (
-        "open_mark_place: mark_place",
+        "_open_mark_place: mark_place",
         "front_bounds: front",
         "is_pill",
     ),
