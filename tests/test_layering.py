@@ -182,7 +182,7 @@ def test_every_folder_has_a_rule() -> None:
 
 
 @pytest.mark.parametrize(
-    "what", ["import graphviz_tb", "from graphviz_tb.commands import main; main(['--help'])"]
+    "what", ["import graphviz_tb", "from graphviz_tb.commands import _run_command_line as run; run(['--help'])"]
 )
 def test_the_front_door_is_light(what: str) -> None:
     loaded = {name.partition(".")[0] for name in loaded_by(what)}
