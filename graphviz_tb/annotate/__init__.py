@@ -23,9 +23,10 @@ def annotate(
     options: AnnotateOptions = DEFAULT_ANNOTATE_OPTIONS,
     before: Stats | None = None,
 ) -> Facts:
-    """Return the facts of a hierarchy's graph, with joined run statistics and those of `before` to compare with.
-    Nothing else is decoded yet."""
-    tensors = TensorDecoder(hierarchy.graph, options.infer)
+    """The facts of a hierarchy's graph, with the run statistics if some were joined, and those of `before` to compare
+    them with. Nothing else is decoded yet."""
+    traced = {int(hierarchy.node[row]): seen for row, seen in stats.shapes.items()} if stats is not None else {}
+    tensors = TensorDecoder(hierarchy.graph, options.infer, traced)
 
     @cache
     def cost() -> Costs:

@@ -165,6 +165,7 @@ def _stats_from_samples(hierarchy: Hierarchy, steps: list[SamplesByPath], loose:
     inside: list[SamplesByPath] = []
     entries = [np.zeros((0, len(ENTRY_FIELDS)), np.int64)]
     shapes: dict[int, tuple[Shape, ...]] = {}
+    placed: dict[int, str] = {}
     library = int(hierarchy.end[0])  # rows of functions follow those of the main graph
     functions: dict[int, int] = {}
     for number, (samples, machinery) in enumerate(zip(steps, loose, strict=True)):
@@ -176,7 +177,8 @@ def _stats_from_samples(hierarchy: Hierarchy, steps: list[SamplesByPath], loose:
         )
         for path, sample in samples.items():
             shapes.setdefault(path[-1], sample.shapes)
-    return _build_stats_columns(hierarchy, np.concatenate(entries).T, inside, shapes)
+            placed.setdefault(path[-1], sample.device)
+    return replace(_build_stats_columns(hierarchy, np.concatenate(entries).T, inside, shapes), placed=placed)
 
 
 def _build_stats_columns(
@@ -479,7 +481,16 @@ def _sample_of_executions(counted: list[CountedExecution]) -> Sample:
         bytes=max(each.execution.bytes for each in counted),
         shapes=shapes or (),
         executions=len(real),
+        device=device_of(counted),
     )
+
+
+def device_of(counted: list[CountedExecution]) -> str:
+    """The device that ran an op: that of its kernels, past what only handed them over; "" of a name of another kind."""
+    device = next((each.device for each in counted if each.how != "enqueue"), counted[0].device)
+    part = STREAM_DEVICE.match(device)
+    name = part["base"] if part else device
+    return name if CANONICAL_DEVICE.search(name) else ""
 
 
 def _mean_unmatched_times(steps: list[JoinedTrace]) -> dict[str, float]:

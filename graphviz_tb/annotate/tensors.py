@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from graphviz_tb.annotate.shapes import (
@@ -28,15 +30,17 @@ if TYPE_CHECKING:
     from graphviz_tb.annotate.infer import Inference
     from graphviz_tb.proto import NodeDef
 
+NOTHING: Mapping[int, tuple[Shape, ...]] = MappingProxyType({})
 CONTRADICTION_CODE = "shape-contradiction"
 
 
 class TensorDecoder:
     """The tensors of a graph, decoded on request; equal definitions are read once."""
 
-    def __init__(self, graph: Graph, infer: bool = True) -> None:
+    def __init__(self, graph: Graph, infer: bool = True, traced: Mapping[int, tuple[Shape, ...]] = NOTHING) -> None:
         self.graph = graph
         self.infer = infer
+        self.traced = traced  # the shapes of outputs in a step, by node
         self.known: dict[int, TensorLookup] = {}
 
     @cached_property
@@ -93,6 +97,9 @@ class TensorDecoder:
             return said
         inferred = self.inference.output_shape(node, self.inference.wiring.position_of_key(node, key))
         shape = _complete_shape(said.shape, inferred)
+        if self.traced and (shape is None or None in shape):
+            seen, at = self.traced.get(node, ()), self.inference.wiring.position_of_key(node, key)
+            shape = _complete_shape(shape, seen[at]) if at < len(seen) else shape
         return said if shape == said.shape else Tensor(shape, said.dtype, "inferred")
 
     def inference_notices(self) -> tuple[Notice, ...]:

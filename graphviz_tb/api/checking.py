@@ -154,6 +154,7 @@ MISSING_WORDS: Mapping[str, tuple[str, str]] = {
     "uncounted": ("op whose operations are not counted", "ops whose operations are not counted"),
     "partial": ("op counted in part", "ops counted in part"),
     "unsized": ("weight of unknown size", "weights of unknown size"),
+    "doubtful": ("constant or op that may hold weights", "constants and ops that may hold weights"),
     "unshaped": ("op with an output of unknown shape", "ops with an output of unknown shape"),
 }
 # Sign → (least, most, limit) → (holds for certain, possibly holds).

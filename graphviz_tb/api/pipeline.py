@@ -16,6 +16,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.annotate import annotate
+from graphviz_tb.annotate.traced_devices import with_traced_devices
 from graphviz_tb.api.base_model import BaseModel
 from graphviz_tb.api.choices import picture_choices, validate_picture_options, with_choices
 from graphviz_tb.api.layout import lay_out_picture
@@ -122,6 +123,8 @@ def _build_model(
         # A pickled model brings its statistics: their files need not exist any more.
         stats = stats or join_selected_statistics(source, loaded, hierarchy, options)
         before = before or join_baseline_statistics(source, loaded, hierarchy, options)
+        if stats is not None and not options.flatten.tensorboard:
+            hierarchy = with_traced_devices(hierarchy, stats.placed)
         facts = annotate(hierarchy, stats, options.annotate, before)
     return Model(hierarchy, facts, options, loaded, report, source)
 

@@ -139,13 +139,17 @@ def cost_amount(cost: Cost, quantity: str) -> str:
     return told if not cost.is_lower_bound(quantity) else f"at least {told}" if count else "unknown"
 
 
+MAY_HOLD = "place that may hold weights", "places that may hold weights"
+
+
 def _parameters_note(whole: Cost) -> str:
     """Return the bytes, weights of unknown size, and weights not counted again."""
     missing = f"{format_counted_noun(whole.unsized, 'weight')} of unknown size" if whole.unsized else ""
+    doubtful = f"{format_counted_noun(whole.doubtful, *MAY_HOLD)} not counted" if whole.doubtful else ""
     copied = f"{format_count(whole.copied)} more in averages and copies" if whole.copied else ""
     size = format_bytes(whole.weight_bytes) if whole.weight_bytes else ""
     fixed = f"{cost_amount(whole, 'non_trainable')} not trainable" if whole.non_trainable else ""
-    return "; ".join(word for word in (size, fixed, missing, copied) if word)
+    return "; ".join(word for word in (size, fixed, missing, doubtful, copied) if word)
 
 
 def _flops_note(report: CostReport) -> str:

@@ -120,6 +120,8 @@ def _print_info(model: str, options: Options, as_json: bool, sort: str, top: int
         entries, facts = ((), None) if alone else _read_entries_and_graph(source, options, quiet, sort)
     except ReadError as error:
         if not runs and not (checkpoints and isinstance(error, NoGraph)):
+            if isinstance(error, NoGraph) and print_embeddings(model, as_json, quiet):
+                return
             raise
         entries, facts = (), None  # a log without a graph, or checkpoints
     if as_json:
@@ -136,6 +138,23 @@ def _source_runs(source: SourceArgument, options: Options) -> list[tuple[Run, li
     from graphviz_tb.commands.source_contents import open_run_log, runs_with_scalars
 
     return runs_with_scalars(open_run_log(source.value) if source.form in ("", "events") else None, options.read.run)
+
+
+def print_embeddings(model: str, as_json: bool, quiet: bool) -> bool:
+    """Print the embeddings of a folder that holds nothing else; False where there are none."""
+    from graphviz_tb.commands.project import _open_projector, _print_embeddings
+    from graphviz_tb.commands.terminal import print_notices
+
+    try:
+        projector = _open_projector(model)
+    except TbGraphError:
+        return False
+    if not projector.embeddings.found:
+        return False
+    _print_embeddings(projector.embeddings.found, as_json)
+    if not quiet:
+        print_notices(list(projector.embeddings.notices))
+    return True
 
 
 def _print_runs(runs: list[tuple[Run, list[Series]]], after: bool) -> None:

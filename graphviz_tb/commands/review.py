@@ -99,7 +99,11 @@ def _model_size_words(model: Model) -> str:
     """Return the size of a model: `271 ops, 7.37 k parameters, at least 1.63 M FLOPs`."""
     ops, cost = model.hierarchy.op_count(0), model.cost.under(0)
     said = [format_counted_noun(ops, "op")]
-    said += [f"{cost_amount(cost, 'parameters')} parameters"] if cost.parameters or cost.unsized else []
+    said += (
+        [f"{cost_amount(cost, 'parameters')} parameters"]
+        if cost.parameters or cost.is_lower_bound("parameters")
+        else []
+    )
     return ", ".join([*said, f"{cost_amount(cost, 'flops')} FLOPs"] if cost.flops else said)
 
 

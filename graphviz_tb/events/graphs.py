@@ -32,6 +32,7 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import SourceEntry, absolute_sources
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import Event, GraphDef, MetaGraphDef, RunMetadata, Summary
+from graphviz_tb.read.collections import mark_trained
 from graphviz_tb.sources.detect import RECORD_START_BYTES, starts_with_event
 from graphviz_tb.sources.streams import (
     GZIP_MAGIC,
@@ -72,13 +73,15 @@ class EventFind:
 
 @dataclass(slots=True)
 class EventScan:
-    """Finds and notices of one file; `damage` is the first defect."""
+    """What one file held, and what was wrong with it: `damage` is the first of that, `torn_end` whether it is only that
+    the last record is not whole."""
 
     name: str
     finds: list[EventFind] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
     damage: MalformedRecord | None = None
     events: int = 0
+    torn_end: bool = False
 
     def note_damage(self, what: str, offset: int) -> None:
         """Record survivable damage."""
@@ -88,6 +91,7 @@ class EventScan:
     def note_torn_record(self, offset: int) -> None:
         what = "the last record is not whole: is the file still being written?"
         self.notices.append(Notice("torn-record", f"{self.name}: {what}", f"byte {offset}"))
+        self.torn_end = self.damage is None
         self.damage = self.damage or MalformedRecord(f"{self.name}: {what}", offset=offset)
 
 
@@ -211,7 +215,8 @@ def _return_data(data: bytes) -> bytes:
 # Graphs in a log directory: every run below it. A run is a folder with event files, whose records form one
 # sequence.
 
-EVENT_FILE_WORD = "tfevents"  # part of an event file's name
+EVENT_FILE_WORD = "tfevents"  # is in the names of event files
+EARLIER_GRAPHS = 20  # of one run that are listed beside its last
 
 OptionalRun = str | None
 
@@ -251,7 +256,9 @@ def read_log_directory(folder: Path, options: ReadOptions, progress: ReadProgres
     files = _files_of_run(options.run, folder, [(run, path) for run, path in below.files if is_event_file(path)])
     traces = find_trace_files(below, options)
     if not files and not traces:
-        raise no_events_error(folder) if not notices else NoGraph(f"no event file in '{folder}': {notices[0].message}")
+        # What may not be read says more than what is there.
+        unread = [notice.message for notice in notices if notice.strict]
+        raise no_events_error(folder) if not unread else NoGraph(f"no event file in '{folder}': {unread[0]}")
     total = sum(_file_size_or_zero(path) for _, path in files)
     done = 0
     runs: dict[OptionalRun, list[EventScan]] = {}
@@ -287,10 +294,15 @@ def _files_of_run(name: str | None, folder: Path, files: list[tuple[str, Path]])
 
 
 def unreadable_event_files(below: FolderListing) -> Iterator[Notice]:
-    """Yield a notice for each event file, by name, that may not be read."""
+    """A notice for each file that by its name is one of events and may not be read, or holds something else."""
     for _, path in below.files:
-        if EVENT_FILE_WORD in path.name and path.is_file() and not os.access(path, os.R_OK):
+        if EVENT_FILE_WORD not in path.name or not path.is_file():
+            continue
+        if not os.access(path, os.R_OK):
             yield Notice("unread-file", f"cannot read '{path}': {os.strerror(errno.EACCES)}")
+        elif _file_size_or_zero(path) >= RECORD_START_BYTES and not is_event_file(path):
+            why = "does not begin with an event: it is damaged, or no event file"
+            yield Notice("unread-file", f"'{path}' {why}", strict=False)
 
 
 def is_event_file(path: Path) -> bool:
@@ -349,11 +361,18 @@ def _contents_of_scans(
         graphs += _graphs_of_run(run, finds, bool(profiles[run]), notices, options)
     scanned = [each for scans in runs.values() for each in scans]
     damage = [each.damage for each in scanned if each.damage]
-    if not graphs and damage:
-        raise damage[0]
     events = sum(each.events for each in scanned)
+    torn = [each.name for each in scanned if each.torn_end]
+    cut = bool(damage) and events > 1 and len(torn) == len(damage)
+    if not graphs and damage and not cut:
+        raise damage[0]
     what = f"{name}: its {events:,} events hold none" if events > 1 else f"{name}: it holds no events yet"
-    return SourceContents(tuple(graphs), profiles, _abridge_notices(notices), what, damage[0] if damage else None)
+    if cut:
+        # What was cut off may still come, and most logs hold no graph.
+        what += f"; the last record of {torn[0]} is not whole"
+    return SourceContents(
+        tuple(graphs), profiles, _abridge_notices(notices), what, damage[0] if damage and not cut else None
+    )
 
 
 def _abridge_notices(notices: list[Notice]) -> tuple[Notice, ...]:
@@ -374,9 +393,14 @@ def _graphs_of_run(
         yield _run_graph_item(run, (graphs or metas)[-1], profile, options)
     # A graph that is written again at every start has the same size and needs no notice.
     if len({find.size for find in graphs}) > 1:
+        earlier = {find.size: number for number, find in enumerate(graphs, 1) if find.size != graphs[-1].size}
+        tags = {f"graph@{number}": graphs[number - 1] for number in sorted(earlier.values())[-EARLIER_GRAPHS:]}
         text = f"run {run or 'of this file'} holds {len(graphs)} graphs, the last one is taken"
-        notices.append(Notice("several-graphs", text, strict=False))
-    # Later finds overwrite earlier ones: the last step remains.
+        notices.append(Notice("several-graphs", f"{text}; --tag {' or '.join(tags)} takes another", strict=False))
+        for tag, find in tags.items():
+            entry = SourceEntry("op", run, tag, bytes=find.size, step=find.step, variant=True, format="GraphDef")
+            yield SourceItem(entry, partial(_graph_content, find, f"tag {tag}", options))
+    # Of equal keys the last remains: the last step.
     last = {(find.item, find.tag): find for find in finds if find.tag is not None}
     for find in last.values():
         yield from _tagged_items(run, find, options)
@@ -387,7 +411,18 @@ def _run_graph_item(run: OptionalRun, find: EventFind, profile: bool, options: R
     name = "the graph of the run"
     if find.item == "graph":
         return SourceItem(entry, lambda: GraphContent(_decode_found_graph(find, name, options)))
-    return SourceItem(entry, lambda: GraphContent(_decode_found_message(find, MetaGraphDef, name, options).graph_def))
+
+    def content() -> GraphContent:
+        graph = _decode_found_message(find, MetaGraphDef, name, options)
+        mark_trained(graph)
+        return GraphContent(graph.graph_def)
+
+    return SourceItem(entry, content)
+
+
+def _graph_content(find: EventFind, name: str, options: ReadOptions) -> GraphContent:
+    """A graph that another one of its run follows."""
+    return GraphContent(_decode_found_graph(find, name, options))
 
 
 def _tagged_items(run: OptionalRun, find: EventFind, options: ReadOptions) -> Iterator[SourceItem]:

@@ -10,6 +10,7 @@ from threading import RLock
 
 import numpy as np
 
+from graphviz_tb.algorithms.computing import computing_rows
 from graphviz_tb.expand.all_levels import LevelForms, LevelLines
 from graphviz_tb.expand.bridges import EdgeIndex, crossings_fit_memory, find_bridges, open_group_crossings
 from graphviz_tb.expand.bundling import find_metaedges
@@ -175,7 +176,13 @@ class Expander:
             marked=sides,
             unseen=self._unshown_node_count(path) if self.options.tensorboard else 0,
             circling=frozenset() if self.options.tensorboard else self._children_on_cycles(rows, edges),
+            computing=frozenset(at for at, row in enumerate(rows) if self._computing[row]),
         )
+
+    @cached_property
+    def _computing(self) -> Bools:
+        """Which rows are layers of the model; none for TensorBoard, which takes any scope aside."""
+        return np.zeros(len(self.hierarchy), bool) if self.options.tensorboard else computing_rows(self.hierarchy)
 
     def _children_on_cycles(self, rows: list[int], edges: list[Metaedge]) -> frozenset[int]:
         """Return the stacks and folds on a cycle of two with a larger scope, training groups on any cycle, and scopes

@@ -74,9 +74,10 @@ MAX_CHILDREN_KEEPING_CONTROL = 8  # children of a level that keeps all its contr
 class ExtractInput:
     """One group's children and metaedges: the input of the rules.
 
-    `sink`: children of a sink type, or scopes whose root op is one. `marked`: sides ("in", "out") of the marks next to
-    each child. `unseen`: nodes without edges that TensorBoard counts too. `circling`: children on a cycle that are
-    outside the model or small next to the scope on their cycle. `included`: children requested in the main area.
+    `sink` says which children are of a sink type (or a scope whose root op is), `marked` which marks are drawn beside
+    each child (some of "in", "out"), `unseen` how many nodes without edges TensorBoard counts beside the children,
+    `circling` which close a cycle and are outside of the model, or small next to the scope on their cycle, `included`
+    which children were asked for in the main area, `computing` which are layers of the model: they stay there.
     """
 
     count: int
@@ -86,6 +87,7 @@ class ExtractInput:
     unseen: int
     circling: frozenset[int]
     included: frozenset[int] = frozenset()
+    computing: frozenset[int] = frozenset()
 
 
 @dataclass(slots=True)
@@ -188,8 +190,8 @@ def _extract_child(work: ExtractState, node: int, side: str) -> None:
                 _turn_into_stubs(work, other, node)
             else:
                 _turn_into_stubs(work, node, other)
-    # With an edge to a requested child the node stays in the core.
-    if not work.links_in[node] and not work.links_out[node]:
+    # An edge to a child that was asked for is left: then the node stays in the core.
+    if not work.links_in[node] and not work.links_out[node] and node not in work.level.computing:
         _move_to_auxiliary(work, node, side)
 
 
@@ -208,15 +210,16 @@ def _extract_sinks(work: ExtractState, options: ExpandOptions) -> None:
     """Extract sink types (NoOp), and scopes whose root op is one."""
     # A scope whose root op is a NoOp but which feeds data to others is no sink.
     handing = set() if options.tensorboard else {edge.source for edge in work.level.edges if edge.tensors}
-    staying = work.level.included | handing
+    staying = work.level.included | work.level.computing | handing
     for node in range(work.level.count):
         if work.level.sink[node] and node not in staying and node in work.core:
             _extract_child(work, node, "out")
 
 
 def _extract_cycles(work: ExtractState) -> None:
-    """Extract children on cycles, such as sums between the gradients of one scope: only scopes make a cycle of them."""
-    for node in sorted(work.level.circling - work.level.included):
+    """Move sums between the gradients of one scope, and the like, aside: scopes of the file make a cycle of them, in
+    which a reader finds no direction."""
+    for node in sorted(work.level.circling - work.level.included - work.level.computing):
         _extract_child(work, node, "out")
 
 
@@ -264,10 +267,10 @@ def _extract_hubs(work: ExtractState, options: ExpandOptions) -> None:
     out_bound = _degree_fence([*out.values(), *[0] * level.unseen], 4, floor)
     # Degrees are those before anything was cut, also for the second loop.
     for node in _nodes_above_bound(into, in_bound):
-        if node not in level.included:
+        if node not in level.included | level.computing:
             _extract_child(work, node, "in")
     for node in _nodes_above_bound(out, out_bound):
-        if node not in level.included and node in work.core and work.flag.get(node) != "in":
+        if node not in level.included | level.computing and node in work.core and work.flag.get(node) != "in":
             _extract_child(work, node, "out")
 
 
@@ -319,7 +322,7 @@ def _extract_isolated(work: ExtractState) -> None:
     out."""
     level = work.level
     for node in list(work.core):
-        if node in level.included or work.links_in[node] or work.links_out[node]:
+        if node in level.included or node in level.computing or work.links_in[node] or work.links_out[node]:
             continue
         into = node in work.stub_in or "in" in level.marked[node]
         out = node in work.stub_out or "out" in level.marked[node]

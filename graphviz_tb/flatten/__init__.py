@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from graphviz_tb.flatten.build import build_graph, find_duplicates, list_nodes
 from graphviz_tb.flatten.edges import resolve_inputs
 from graphviz_tb.flatten.functions import find_calls, list_functions, missing_function_notices
+from graphviz_tb.flatten.input_counts import wrong_input_counts
 from graphviz_tb.flatten.tensorboard import embed_marks
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.layers import Layer
@@ -38,10 +39,14 @@ def flatten(
     # Names and inputs as lists, then inputs as numbers of nodes.
     nodes = list_nodes(graph_def)
     twice = tuple(find_duplicates(nodes, graph_def, options.strict))
+    # A layer of Keras may be called as an op, and takes as many inputs as the program gives it.
+    counts = () if layers or options.tensorboard else wrong_input_counts(nodes, graph_def, options.strict)
     edges = resolve_inputs(nodes, options)
     calls, missing = find_calls(nodes, graph_def)
     functions = list_functions(nodes, graph_def)
     graph = build_graph(
         graph_def, nodes, edges, functions, calls, layers, embed_marks(nodes, edges) if options.tensorboard else None
     )
-    return replace(graph, missing=missing, notices=(*twice, *graph.notices, *missing_function_notices(nodes, missing)))
+    return replace(
+        graph, missing=missing, notices=(*twice, *counts, *graph.notices, *missing_function_notices(nodes, missing))
+    )

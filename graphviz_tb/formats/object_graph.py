@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from graphviz_tb.formats.protobuf import BYTES_TYPE, CutError, parse_wire_varint, wire_fields
 from graphviz_tb.limits import MAX_OBJECT_NAME_LETTERS, Meter
@@ -31,12 +32,14 @@ def signature_dtype_name(number: int) -> str:
 OBJECT_NODES_FIELD, CONCRETE_FUNCTIONS_FIELD = 1, 2  # SavedObjectGraph
 CHILDREN_FIELD, VARIABLE_FIELD = 1, 7  # SavedObject
 NODE_ID_FIELD, LOCAL_NAME_FIELD = 1, 2  # ObjectReference
-VARIABLE_NAME_FIELD = 6  # SavedVariable
+TRAINABLE, VARIABLE_NAME_FIELD = 3, 6  # SavedVariable
 MAP_KEY_FIELD, MAP_VALUE_FIELD = 1, 2  # an entry of a map
 BOUND_INPUTS_FIELD = 2  # SavedConcreteFunction
 # Attributes of a path that become part of a name, and letters of each: models are not deep, and thousands of variables
 # may share one long attribute.
 MAX_ATTRIBUTE_PATH_PARTS, MAX_ATTRIBUTE_LETTERS = 50, 200
+TRAINED, FIXED = "trainable_variables", "non_trainable_variables"  # attributes of the root of Keras
+OF_KERAS = frozenset({"keras_api", "_operations", "_layers", "_trainable_variables", "_tracked", "_tracker"})
 LIST_ATTRIBUTES = frozenset(
     (
         *("variables", "trainable_variables", "non_trainable_variables", "_trainable_variables", "_layers", "layers"),
@@ -45,23 +48,75 @@ LIST_ATTRIBUTES = frozenset(
 )
 
 
-def captured_variable_names(data: bytes) -> dict[str, tuple[str, ...]]:
-    """Return, for each function of a SavedObjectGraph, the names of the variables that it captures, in the order of its
-    last arguments; "" for other objects. {} if the bytes are damaged.
+class CapturedVariable(NamedTuple):
+    """A variable that a function captures: how readers call it ("" for an object of another kind), the shared name of
+    its handle in the main graph, and whether the program trains it, None where the file does not say so."""
 
-    >>> captured_variable_names(bytes.fromhex("0a053a0332017712090a01661204120200000a00"))
-    {'f': ('w', 'w')}
+    name: str
+    handle: str
+    trainable: bool | None
+
+
+NO_VARIABLE = CapturedVariable("", "", None)
+
+
+def captured_variables(data: bytes) -> dict[str, tuple[CapturedVariable, ...]]:
+    """Before: the bytes of a SavedObjectGraph. After: for each function the variables that it captures, in the order of
+    its last arguments, each object by a name of its own. {} where the bytes are damaged.
+
+    >>> captured_variables(bytes.fromhex("0a053a0332017712090a01661204120200000a00"))["f"][0].name
+    'w'
     """
     try:
         spans = list(_field_spans(data, OBJECT_NODES_FIELD))
-        names = _disambiguate_variable_names([_variable_name(data, *span) for span in spans], data, spans)
+        saved = [_variable(data, *span) for span in spans]
+        handles = numbered([name for name, _ in saved])
+        names = numbered(_disambiguate_variable_names([name for name, _ in saved], data, spans))
+        trained = trained_objects([flag for _, flag in saved], data, spans)
         functions = [_concrete_function(data, *span) for span in _field_spans(data, CONCRETE_FUNCTIONS_FIELD)]
     except (CutError, UnicodeDecodeError):
         return {}
+    variables = list(map(CapturedVariable, names, handles, trained))
     return {
-        function: tuple(names[number] if 0 <= number < len(names) else "" for number in captured)
+        function: tuple(variables[number] if 0 <= number < len(variables) else NO_VARIABLE for number in captured)
         for function, captured in functions
     }
+
+
+def trained_objects(flags: list[bool], data: bytes, spans: list[tuple[int, int]]) -> list[bool | None]:
+    """Before: the flag of each variable when it was made. After: whether each object is trained, as the lists of the
+    root say, which follow a layer that is frozen later; the flag alone proves that a variable of Keras is not trained,
+    and no more."""
+    lists = {name: number for number, name in _child_objects(data, *spans[0])} if spans else {}
+    said: dict[int, bool] = {}
+    for name, trained in ((TRAINED, True), (FIXED, False)):
+        if name in lists and 0 <= lists[name] < len(spans):
+            said |= dict.fromkeys((number for number, _ in _child_objects(data, *spans[lists[name]])), trained)
+    of_keras = any(name in OF_KERAS for span in spans for _, name in _child_objects(data, *span))
+    return [said.get(number, None if of_keras and flag else flag) for number, flag in enumerate(flags)]
+
+
+def numbered(names: list[str]) -> list[str]:
+    """Return the names of objects with a number behind those that an earlier object has, as TensorFlow names handles.
+
+    >>> numbered(["m/w", "", "m/w", "m/w_1", ""])
+    ['m/w', '', 'm/w_2', 'm/w_1', '']
+    """
+    taken, counts = set(names), Counter[str]()
+    made = []
+    for name in names:
+        counts[name] += bool(name)
+        if counts[name] < 2:
+            made.append(name)
+            continue
+        number = counts[name] - 1
+        while (free := f"{name}_{number}") in taken:
+            number += 1
+        # The next object of this name begins where this one ended.
+        counts[name] = number + 1
+        taken.add(free)
+        made.append(free)
+    return made
 
 
 def _disambiguate_variable_names(names: list[str], data: bytes, spans: list[tuple[int, int]]) -> list[str]:
@@ -131,11 +186,17 @@ def _field_spans(data: bytes, number: int, first: int = 0, last: int | None = No
             yield piece.first, piece.last
 
 
-def _variable_name(data: bytes, first: int, last: int) -> str:
+def _variable(data: bytes, first: int, last: int) -> tuple[str, bool]:
+    """The name of the variable that an object is, and whether it is trained; "" for another object."""
     for start, end in _field_spans(data, VARIABLE_FIELD, first, last):
-        for name in _field_spans(data, VARIABLE_NAME_FIELD, start, end):
-            return data[slice(*name)].decode()
-    return ""
+        name, trainable = "", False
+        for piece in wire_fields(data, start, end):
+            if piece.number == VARIABLE_NAME_FIELD and piece.wire == BYTES_TYPE:
+                name = name or data[piece.first : piece.last].decode()
+            elif piece.number == TRAINABLE and piece.wire != BYTES_TYPE:
+                trainable = bool(parse_wire_varint(data, piece.first, piece.last)[0])
+        return name, trainable
+    return "", False
 
 
 def _concrete_function(data: bytes, first: int, last: int) -> tuple[str, list[int]]:

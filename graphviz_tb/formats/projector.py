@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -259,6 +260,7 @@ TENSORS_FILE, METADATA_FILE = "tensors.tsv", "metadata.tsv"  # as torch calls th
 # Names of optimizer state, which has the shape of a variable: of tf.train.Checkpoint, and of Keras 3.
 OPTIMIZER_STATE_PARTS = (".OPTIMIZER_SLOT", "optimizer/_variables/", "optimizer/_momentums/", "optimizer/_velocities/")
 SLOT_SUFFIXES = ("/Adam", "/Adam_1", "/Momentum", "/Adagrad", "/RMSProp", "/RMSProp_1", "/Adadelta", "/Ftrl", "/Ftrl_1")
+LAST_SEGMENT = re.compile(rb"[/\\]")  # between parts of a path, on any machine
 SHOWN_PATH_LETTERS = 120  # letters of a path in a notice
 
 
@@ -328,7 +330,7 @@ class EmbeddingFinder:
         one = stored
         if info.tensor_path:
             try:
-                path = _resolve_inside(self.top, folder, info.tensor_path, where)
+                path = self.meant(folder, info.tensor_path, where)
                 one = _embedding_of_file(run, name or path.name, path, tuple(info.tensor_shape))
                 self.used.add(path)
             except FileRefused as refused:
@@ -347,17 +349,34 @@ class EmbeddingFinder:
         """Add the metadata and the sprite that a configuration names to an embedding."""
         metadata, sprite = None, None
         try:
-            metadata = _resolve_inside(self.top, folder, info.metadata_path, where) if info.metadata_path else None
+            metadata = self.meant(folder, info.metadata_path, where) if info.metadata_path else None
         except FileRefused as refused:
             self.notices.append(refused.notice)
         try:
             if info.sprite.image_path:
                 width, height, *_ = [*info.sprite.single_image_dim, 0, 0]
-                path = _resolve_inside(self.top, folder, info.sprite.image_path, where)
+                path = self.meant(folder, info.sprite.image_path, where)
                 sprite = Sprite(path, (width, height or width)) if width else None
         except FileRefused as refused:
             self.notices.append(refused.notice)
         return replace(one, metadata=metadata, sprite=sprite)
+
+    def meant(self, folder: Path, named: bytes, where: str) -> Path:
+        """The file that a configuration names; where there is none, as after a log was moved, the file of that name
+        beside the configuration. Raises FileRefused."""
+        try:
+            return _resolve_inside(self.top, folder, named, where)
+        except FileRefused as refused:
+            last = LAST_SEGMENT.split(named)[-1]
+            try:
+                path = _resolve_inside(self.top, folder, last, where) if last not in (b"", named) else None
+            except FileRefused:
+                path = None
+            if path is None:
+                raise refused from None
+            text = f"{refused.notice.message.partition(': it is not read')[0]}: the file of that name beside it is read"
+            self.notices.append(Notice("moved", text, where))
+            return path
 
     def unconfigured_embeddings(self, run: str, paths: list[Path]) -> Iterator[Embedding]:
         """Yield the `tensors.tsv` (torch's name) of a folder, unless a configuration names it."""

@@ -11,12 +11,13 @@ from pathlib import Path
 from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.formats.contents import GraphContent, SourceContents, SourceItem
 from graphviz_tb.formats.live_objects import NO_SIGNATURE_MESSAGE
-from graphviz_tb.formats.object_graph import captured_variable_names, signature_dtype_name
+from graphviz_tb.formats.object_graph import captured_variables, signature_dtype_name
 from graphviz_tb.limits import MAX_COMPARED_SIGNATURES
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import Signature, SourceEntry, TensorSpec
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, MetaGraphDef, TensorInfo, TensorShapeProto
+from graphviz_tb.read.collections import mark_trained
 from graphviz_tb.unwrap.signatures import (
     MetaGraphProgram,
     add_function_calls,
@@ -75,7 +76,7 @@ def _graph_and_signatures(graph: MetaGraphDef) -> tuple[GraphDef, tuple[Signatur
     signatures = _list_signatures(graph)
     if signatures or not graph.graph_def.library.function:
         return graph.graph_def, signatures
-    return add_function_calls(graph.graph_def, captured_variable_names(graph.object_graph_def.SerializeToString()))
+    return add_function_calls(graph.graph_def, captured_variables(graph.object_graph_def.SerializeToString()))
 
 
 def _signature_content(
@@ -85,12 +86,13 @@ def _signature_content(
     notices: tuple[Notice, ...],
     options: ReadOptions,
 ) -> GraphContent:
-    """Return the graph of a signature; the whole graph if that is requested, or no signature has outputs."""
+    """The graph of a signature; the whole file's where that is asked for, or where there is nothing to call."""
+    mark_trained(graph)
     program = MetaGraphProgram(whole)
     chosen = _choose_signature(program, signatures, options)
     if chosen is None:
         return GraphContent(graph.graph_def, notices, signatures)
-    captured = captured_variable_names(graph.object_graph_def.SerializeToString())
+    captured = captured_variables(graph.object_graph_def.SerializeToString())
     body = signature_body(program, chosen, captured, graph.meta_info_def.stripped_op_list.op)
     return GraphContent(body, notices, signatures, chosen.name, count_unneeded_ops(program, signatures))
 

@@ -81,6 +81,7 @@ def _attach_interpretation(graph: Graph, carried: ValueOrigins, weights: Mapping
         part=part,
         variables=Lazy(lambda: classify_variables(known, carried, part(), listed())),
         shapes=Lazy(lambda: listed().shapes_by_node()),
+        doubtful=carried.doubtful,
     )
     known = replace(graph, meaning=meaning)
     return known

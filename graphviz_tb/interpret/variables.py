@@ -135,7 +135,10 @@ def _stated_output_shape(graph: Graph, node: int, key: str) -> Shape:
 VAGUE_NAME = re.compile(
     r"unknown(_\d+)?|.*resource(_\d+)?|args_\d+|ReadVariableOp.*|Const(_\d+)?", re.IGNORECASE | re.DOTALL
 )
-# `DataType` numbers in TensorFlow's types.proto of the usual dtypes of weights.
+ANONYMOUS = (
+    b"cd2c89b7-88b7-44c8-ad83-06c2a9158347"  # ResourceHandle::ANONYMOUS_NAME: each such handle is a new variable
+)
+# Numbers of `DataType` in TensorFlow's types.proto: those that weights have.
 WEIGHT_DTYPES = {1: "float32", 2: "float64", 14: "bfloat16", 19: "float16"}
 
 
@@ -228,6 +231,20 @@ def _declared_weight_facts(graph: Graph, maker: int) -> tuple[str, str, Shape]:
     return given.decode("utf-8", "replace") or definition.name, _attribute_dtype_name(attrs, "dtype"), shape
 
 
+def resource_of(graph: Graph, node: int) -> str:
+    """The variable behind a handle as TensorFlow finds it when it runs: by the shared name, else that of the node. The
+    name that the program gave it is none: several variables of a program may have one."""
+    definition = graph.node_def(node)
+    shared = definition.attr["shared_name"].s if definition is not None and "shared_name" in definition.attr else b""
+    return graph.name[node] if shared in (b"", ANONYMOUS) else shared.decode("utf-8", "replace")
+
+
+def stated_trainable(graph: Graph, node: int) -> bool | None:
+    """Whether the file says that a variable is trained; None where it says nothing."""
+    definition = graph.node_def(node)
+    return definition.attr["_trainable"].b if definition is not None and "_trainable" in definition.attr else None
+
+
 def _read_output_facts(definition: NodeDef | None) -> tuple[str, Shape]:
     """Return dtype and shape of the output of a read or a cast; "" and None if unknown."""
     if definition is None or definition.op in HANDLE_OPS or definition.op in ARGUMENT_OPS:
@@ -313,10 +330,10 @@ def list_variables(graph: Graph, carried: ValueOrigins) -> VariableTable:
             continue  # an argument of a function, bound by a call
         name, dtype, shape = _declared_weight_facts(graph, node)
         if graph.meaning.variable[node]:
-            # Handles with one `shared_name` are one variable.
-            if name in seen:
+            # Several handles of one resource are one variable.
+            if (resource := resource_of(graph, node)) in seen:
                 continue
-            seen.add(name)
+            seen.add(resource)
         if shape is None or not dtype:
             stated_dtype, stated_shape = _dtype_and_shape_of_reads(graph, reads.get(node, ()))
             dtype, shape = dtype or stated_dtype, stated_shape if shape is None else shape
@@ -408,7 +425,10 @@ class VariableClassifier:
                 yield replace(each, trainable=self.is_trainable(each))
 
     def is_trainable(self, variable: Variable) -> bool | None:
-        """Return whether training changes a parameter; None if the graph does not train, except for statistics."""
+        """Whether training changes a parameter: what the file says, else what its updates change; None in a graph that
+        does not train, but for statistics."""
+        if (said := stated_trainable(self.graph, variable.node)) is not None:
+            return said
         if MOVING_STATISTIC.search(variable.name) or variable.node in self.roles:
             return False
         return self.is_trained_variable(variable.node) if self.learning and not self.constant[variable.node] else None
@@ -436,8 +456,12 @@ class VariableClassifier:
         if not self.graph.meaning.variable[node] and all(self.trains[user] for user in users):
             return True  # passed in, and used by the optimizer alone
         if self.users_in_model(node):
-            # Scalars that are incremented: sums of metrics, unless a gradient is taken of them.
-            return variable.shape == () and not self.any_op_trains(writers) and any(map(self.is_increment, writers))
+            # What metrics sum, of any shape, where no gradient is taken of it; single numbers that are counted up.
+            if self.any_op_trains(writers):
+                return False
+            return self.accumulates(node) or (variable.shape == () and any(map(self.is_increment, writers)))
+        if self.accumulates(node) and not self.any_op_trains(writers):
+            return True  # what a metric sums, though nobody asks for the sum
         if any(self.applies[writer] for writer in writers):
             return False  # the first input of `ApplyAdam` is the trained variable
         # Rates, slots, counters: used by the optimizer, not by the model. For an unused variable, the name decides.
@@ -447,6 +471,14 @@ class VariableClassifier:
     def any_op_trains(self, ops: Sequence[int]) -> bool:
         """Return whether any op comes from gradients or applies them."""
         return any(self.trains[op] for op in ops)
+
+    def accumulates(self, variable: int) -> bool:
+        """Whether values are added to a variable that are worked out without it: an average is drawn to new values by
+        what is left of the old one."""
+        adding = [writer for writer in self.writers.get(variable, ()) if self.adds[writer]]
+        return bool(adding) and all(
+            (found := self.variables_assigned_from(writer)) is None or variable not in found for writer in adding
+        )
 
     def is_increment(self, writer: int) -> bool:
         """Return whether an op adds to a variable, or assigns it a value computed from its own."""

@@ -9,13 +9,21 @@ ops that keep it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from math import prod
 
 import numpy as np
 
 from graphviz_tb.graphs.traversal import reachable_mask
+from graphviz_tb.interpret.constant_weights import (
+    MadeOfConstants,
+    biases_of_one,
+    doubtful_constants,
+    kernels_behind,
+    opaque_holders,
+)
+from graphviz_tb.interpret.frozen_reads import FrozenReads, find_frozen_reads, tables_looked_up
 from graphviz_tb.limits import MAX_FOLLOWED_CARRIERS
 from graphviz_tb.model.columns import Bools, Ints, distinct_values
 from graphviz_tb.model.frozen import dataclass
@@ -39,16 +47,17 @@ CHANNEL_JOINING_OPS = ADD_OPS | {"Sub", "Mul", "RealDiv", "BiasAdd"}  # combine 
 CHANNEL_KEEPING_OPS = CHANNEL_JOINING_OPS | {
     *("Abs", "Elu", "Exp", "Identity", "LeakyRelu", "Maximum", "Minimum", "Neg", "Relu", "Relu6", "Selu", "Sigmoid"),
     *("Softplus", "Softsign", "Square", "Tanh", "AvgPool", "MaxPool", "FusedBatchNorm", "FusedBatchNormV3", "Mean"),
+    *("Erf", "Pow", "Rsqrt", "Sqrt", "SquaredDifference", "StopGradient"),
 }
 KERNEL_SLOT = 1  # input slot
 
 
-def _find_channel_weights(graph: Graph, origin: Ints) -> list[int]:
-    """Return the constants that are joined, element by element, to the result of a convolution or product with a
-    constant kernel, one number per channel.
-
-    `origin` is the constant whose value each node passes on, -1 for none.
-    """
+def _find_channel_weights(
+    graph: Graph, origin: Ints, behind: Callable[[int], Iterable[int]] | None = None
+) -> list[int]:
+    """Before: for each node the constant whose value it hands on, -1 for none; `behind` gives the constants that a
+    value is made of. After: the constants that are joined, element by element, to what a convolution or product with a
+    constant kernel gives, one number for each channel."""
     keeps, joins = (graph.nodes_of_types(ops.__contains__) for ops in (CHANNEL_KEEPING_OPS, CHANNEL_JOINING_OPS))
     width = _output_channels_by_op(graph, origin)
     if not width or not joins.any():
@@ -67,6 +76,14 @@ def _find_channel_weights(graph: Graph, origin: Ints) -> list[int]:
     for target, constant in zip(graph.target[edges].tolist(), origin[graph.source[edges]].tolist(), strict=True):
         if target in width and _is_one_per_channel(_constant_sizes(graph, constant), width[target]):
             found.append(constant)
+    if behind is not None:
+        # Scale, mean and variance, worked into one factor and one summand before they meet the data.
+        edges = np.flatnonzero(joins[graph.target] & ~graph.control & (origin[graph.source] < 0))
+        for target, source in zip(graph.target[edges].tolist(), graph.source[edges].tolist(), strict=True):
+            if target in width:
+                found += (
+                    node for node in behind(source) if _is_one_per_channel(_constant_sizes(graph, node), width[target])
+                )
     return found
 
 
@@ -133,10 +150,11 @@ def _is_one_per_channel(sizes: Sequence[int], width: int) -> bool:
     ...     _is_one_per_channel([56, 1, 1], 56),
     ...     _is_one_per_channel([8, 7], 56),
     ...     _is_one_per_channel([1], 1),
+    ...     _is_one_per_channel([], 1),
     ... )
-    (True, True, False, False)
+    (True, True, False, True, False)
     """
-    return width > 1 and prod(sizes) == width and width in sizes
+    return prod(sizes) == width and width in sizes
 
 
 # Mean and variance of Keras's Normalization layer, which no graph has as variables.
@@ -204,16 +222,14 @@ FROZEN_READ = re.compile(r".*/ReadVariableOp(_\d+)?", re.DOTALL)  # reads a vari
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValueOrigins:
-    """Makers and roles of weights.
-
-    `origin[node]`  node whose value it passes on, itself for a maker, -1 for none
-    `bound[arg]`    makers that calls pass to a function argument
-    `roles[const]`  role of a constant, "mean" or "variance", inferred from how it is used
-    """
+    """`origin` is for each node the node whose value it hands on, itself for what makes one, -1 for others;
+    `bound` are for an argument the makers that calls give it; `roles` what a constant is to its layer, where only what
+    is done with it says; `doubtful` are constants that may be weights, and are not taken for such."""
 
     origin: Ints
     bound: Mapping[int, tuple[int, ...]]
     roles: Mapping[int, str] = field(default_factory=dict)
+    doubtful: tuple[int, ...] = ()
 
 
 def find_weight_origins(graph: Graph) -> ValueOrigins:
@@ -229,9 +245,16 @@ def find_weight_origins(graph: Graph) -> ValueOrigins:
     origin = _propagate_origins(graph, np.where(made, np.arange(len(graph), dtype=np.int32), none))
     constants = _constant_origins(graph)
     roles = _find_normalization_constants(graph, constants)
-    # A variable is a weight everywhere; a constant only if it is used as one.
-    origin = np.where(origin < 0, _frozen_weight_origins(graph, constants, roles, origin, bindings), origin)
-    return ValueOrigins(origin, _origins_by_argument(origin, bindings), roles)
+    # A variable is one wherever it goes; a constant only where it is used as one.
+    reads = find_frozen_reads(graph, bindings)
+    # Where reads say which constants were variables, or variables are there, a number in the code is none.
+    literal = reads.told or bool((origin >= 0).any())
+    kept = _frozen_weight_origins(graph, constants, roles, origin, bindings, reads, literal)
+    counted = np.zeros(len(graph), bool)
+    counted[kept[kept >= 0]] = True
+    doubtful = [*doubtful_constants(graph, constants, counted, literal), *opaque_holders(graph)]
+    origin = np.where(origin < 0, kept, origin)
+    return ValueOrigins(origin, _origins_by_argument(origin, bindings), roles, tuple(doubtful))
 
 
 # find
@@ -328,13 +351,19 @@ def _constant_origins(graph: Graph) -> Ints:
 
 
 def _frozen_weight_origins(
-    graph: Graph, origin: Ints, roles: Mapping[int, str], variables: Ints, bindings: list[tuple[int, int]]
+    graph: Graph,
+    origin: Ints,
+    roles: Mapping[int, str],
+    variables: Ints,
+    bindings: list[tuple[int, int]],
+    reads: FrozenReads,
+    literal: bool,
 ) -> Ints:
-    """Return the origins of constants that were variables.
-
-    These are in a weight slot, here or in a called function, are read like a variable, or have a role. Before: `origin`
-    of all constants, `variables` the origins of variables, `bindings` from `_bind_call_arguments`.
-    """
+    """The origins of what constants bring that were variables: they are in a weight's place, here or in a function that
+    a call gives them to, are read as one, or have a role. Before: `origin` of all that constants bring, and of what
+    `variables` bring; `bindings` are those of `_bind_call_arguments`. With `literal` a constant that nothing reads is
+    none, whatever
+    its place."""
     constant = graph.nodes_of_types(CONSTANT_OPS.__contains__)
     read = _variable_read_edges(graph, constant)
     known = np.isin(origin, graph.source[read]) | (variables >= 0)
@@ -348,12 +377,20 @@ def _frozen_weight_origins(
     turned = _propagate_origins(graph, origin, REARRANGING_OPS)
     moved = weight_slot_edges(graph) & (origin[graph.source] < 0) & (turned[graph.source] >= 0) & (graph.slot > 0)
     moved &= ~np.isin(turned[graph.source], told)
-    likely = np.concatenate((told, turned[graph.source[moved]], _find_channel_weights(graph, turned))).astype(np.int64)
-    weights = [
-        node
-        for node in distinct_values(likely).tolist()
-        if _has_min_elements(graph, node, 1 if node in read_alone else 2)
-    ]
+    likely = [*told.tolist(), *turned[graph.source[moved]].tolist()]
+    if not literal:
+        made = MadeOfConstants(graph)
+        likely += kernels_behind(graph, made)
+        by_width = _find_channel_weights(graph, turned, lambda node: made.behind([node]) if made.made[node] else ())
+        likely += by_width
+        if not len(read):
+            read_alone |= {*by_width, *biases_of_one(graph, origin)}
+    weights = [node for node in sorted(set(likely)) if _has_min_elements(graph, node, 1 if node in read_alone else 2)]
+    if literal:
+        tables = tables_looked_up(graph, origin)
+        weights = [node for node in weights if node in read_alone or node in tables]
+    if reads.told:
+        weights = [*{*weights, *reads.read.tolist()}]
     kept = np.zeros(len(graph), bool)
     kept[weights] = True
     # Only the path to a weight slot is a weight: other results of the constant stay ops.

@@ -10,7 +10,7 @@ from typing import Any
 
 from graphviz_tb.keras.calls import LayerInputs, LayerOutputs, LayerShapes, call_arguments, class_name_of
 from graphviz_tb.keras.output_shapes import shape_from_json
-from graphviz_tb.keras.parameters import non_trainable_count, parameter_count
+from graphviz_tb.keras.parameters import hides_policies, non_trainable_count, parameter_count, weight_size
 from graphviz_tb.keras.tree import LayerNode as Box
 from graphviz_tb.keras.tree import is_model_wrapper, layer_config
 from graphviz_tb.keras.validation import hash_deep_values, is_plausible_config
@@ -18,6 +18,7 @@ from graphviz_tb.limits import MAX_LAYER_WORDS, MAX_QUANTITY, MAX_SHOWN_WEIGHT_S
 from graphviz_tb.model.layers import Layer, LayerCall, is_custom_class
 from graphviz_tb.model.tensors import Shape, shape_text
 from graphviz_tb.ops.layers import class_defaults
+from graphviz_tb.read.keras.quantized import policy_of
 
 # Options shown first, in this order and without their names: `32 · 3×3 · relu`.
 UNNAMED_OPTIONS = (
@@ -197,11 +198,14 @@ def layer_facts(
     `models` lists inner models after those around them; `stored` are weight shapes that an archive has."""
     between = LayerShapes(layers, takes)
     outputs = LayerOutputs(layers, between)
+    quantized = any(policy_of(layer_config(layer.json)) is not None for layer in layers)
     facts = {
-        layer: _single_layer_facts(layer, between, tuple(outputs.shapes_with_steps(layer)), stored.get(layer))
+        layer: _single_layer_facts(
+            layer, between, tuple(outputs.shapes_with_steps(layer)), stored.get(layer), quantized
+        )
         for layer in layers
     }
-    # A layer in two models or wrappers has its weights once. Keras 2 numbers such an object at its second place.
+    # What is in two models or wrappers has its weights once. Keras 2 numbers such an object where it comes again.
     known: set[tuple[str, str]] = set()
     for layer in layers:
         wrapped = layer_config(layer.json).get("layer")
@@ -221,8 +225,9 @@ def _single_layer_facts(
     between: LayerShapes,
     outputs: tuple[Shape, ...],
     stored: Sequence[tuple[int, ...]] | None = None,
+    quantized: bool = False,
 ) -> Layer:
-    """Return the facts of a layer that is not a model."""
+    """The facts of a layer that is no model; `quantized` is whether its model has layers that are."""
     kind, config = class_name_of(layer.json), layer_config(layer.json)
     given = [between.operand_shapes(layer, call) for call in between.inputs_of_calls(layer)]
     # [3] of four dimensions is the default -1: not worth showing.
@@ -233,8 +238,9 @@ def _single_layer_facts(
     weights = list(_weight_shapes(layer) if stored is None else stored)
     words = " · ".join(filter(None, (_holder_words(layer), words or _weight_shape_words(weights))))
     custom = is_custom_class(layer.json)
-    # A custom class may have the name of a Keras class: the rule of that class does not apply.
-    counted = None if custom else parameter_count(kind, config, given[0])
+    # A class of the program may be called as one of Keras: what that keeps says nothing of it.
+    unsaid = custom or (quantized and hides_policies(kind))
+    counted = None if unsaid else parameter_count(kind, config, given[0])
     count = _plausible_count(sum(map(prod, weights)) if weights or stored is not None else counted)
     # The trainable part of a custom class is known only if it is not trainable at all.
     fixed = count if not count or config.get("trainable", True) is False else None
@@ -243,7 +249,7 @@ def _single_layer_facts(
     calls = tuple(LayerCall(tuple(takes), tuple(gives)) for takes, gives in made) if is_plausible_config(config) else ()
     return Layer(_displayed_class(layer.json), hash_deep_values(config), words, outputs, count, kept_only,
                  calls=calls, times=between.run_count(layer), arguments=tuple(call_arguments(layer.json)),
-                 custom=custom)  # fmt: skip
+                 custom=custom, weight_bytes=weight_size(kind, config, given[0], count))  # fmt: skip
 
 
 def _plausible_count(count: int | None) -> int | None:

@@ -10,6 +10,7 @@ from graphviz_tb.keras.validation import RULE_ERRORS, is_plausible_config, plaus
 from graphviz_tb.model.layers import LayerConfig, recurrent_cells
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.ops.layers import layer_row
+from graphviz_tb.read.keras.quantized import FLOAT, Packed, Policy, pack_kernel, plain_size, policy_of
 
 NO_PARAMETERS = "0"
 ParameterRule = Callable[[LayerConfig, list[KerasDims]], int | None]
@@ -26,10 +27,12 @@ def parameter_count(kind: str, config: LayerConfig, inputs: Sequence[Shape]) -> 
         return 0 if word else None
     if not is_plausible_config(config):
         return None
+    shapes = [shape for shape in inputs if shape is not None]
     try:
-        return plausible_parameter_count(
-            PARAMETER_RULES[word](config, [shape for shape in inputs if shape is not None])
-        )
+        if (policy := policy_of(config)) is not None and word in QUANTIZED:
+            packed = packed_weights(word, policy, config, shapes)
+            return plausible_parameter_count(None if packed is None else packed.numbers)
+        return plausible_parameter_count(PARAMETER_RULES[word](config, shapes))
     except RULE_ERRORS:
         return None
 
@@ -42,13 +45,48 @@ def non_trainable_count(kind: str, config: LayerConfig, inputs: Sequence[Shape],
     """
     if parameters is None or config.get("trainable", True) is False:
         return parameters
-    rule = NON_TRAINABLE_RULES.get(layer_row(kind).parameters)
+    word = layer_row(kind).parameters
+    rule = NON_TRAINABLE_RULES.get(word)
     if rule is None:
         return 0
     try:
+        if (policy := policy_of(config)) is not None and word in QUANTIZED:
+            packed = packed_weights(word, policy, config, [shape for shape in inputs if shape is not None])
+            return plausible_parameter_count(None if packed is None else packed.fixed)
         return plausible_parameter_count(rule(config, [shape for shape in inputs if shape is not None]))
     except RULE_ERRORS:
         return None
+
+
+def weight_size(kind: str, config: LayerConfig, inputs: Sequence[Shape], parameters: int | None) -> int | None:
+    """The bytes of the `parameters` of a layer; None where that is unknown.
+
+    >>> weight_size("Dense", {"units": 10, "dtype": "bfloat16"}, [(None, 784)], 7850)
+    15700
+    """
+    word, policy = layer_row(kind).parameters, policy_of(config)
+    if parameters is None or policy is None or word not in MATRICES:
+        return None if parameters is None else plain_size(config, parameters)
+    try:
+        packed = packed_weights(word, policy, config, [shape for shape in inputs if shape is not None])
+    except RULE_ERRORS:
+        return None
+    return None if packed is None or packed.numbers != parameters else packed.size
+
+
+def packed_weights(word: str, policy: Policy, config: LayerConfig, inputs: list[KerasDims]) -> Packed | None:
+    """What a quantised layer keeps: its kernel as the policy packs it, its bias, and the factors of LoRA."""
+    if word not in MATRICES:
+        return None  # of the layers inside, whose policies are not said
+    count, summed = MATRICES[word](config, inputs)
+    packed = pack_kernel(policy, summed, count // max(summed, 1), by_row=word == "embedding")
+    if packed is None:
+        return None
+    rule = PARAMETER_RULES[word](config, inputs)
+    rest = (rule or 0) - count  # a bias, and the factors of LoRA
+    if policy.mode == "float8" and config.get("lora_rank"):
+        packed = packed._replace(fixed=count)
+    return Packed(packed.numbers + rest, packed.fixed, packed.size + FLOAT * rest)
 
 
 def _required_size(size: int | None) -> int:
@@ -257,16 +295,50 @@ def _grouped_heads_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
 
 
 def _einsum_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
+    sizes = sizes_by_letter(config, inputs)
+    weights = kernel_letters(config)
+    count = prod(_required_size(sizes.get(letter)) for letter in weights)
+    apart, last = config.get("bias_axes"), _required_size(sizes.get(weights[-1:]))
+    added = prod(_required_size(sizes.get(letter)) for letter in apart) if apart else 0
+    return count + added + _lora_count(config, count // max(last, 1), last)
+
+
+def kernel_letters(config: LayerConfig) -> str:
+    """The dimensions of the kernel in the equation of an `EinsumDense`."""
+    left, _, _ = config["equation"].replace("...", "").partition("->")
+    weights: str = left.partition(",")[2]
+    return weights
+
+
+def sizes_by_letter(config: LayerConfig, inputs: list[KerasDims]) -> dict[str, int | None]:
+    """The size of each dimension in the equation of an `EinsumDense`."""
     left, _, result = config["equation"].replace("...", "").partition("->")
-    ins, _, weights = left.partition(",")
+    ins = left.partition(",")[0]
     stated = config["output_shape"]
     stated = [stated] if isinstance(stated, int) else list(stated)
     # Letters from the right: the dimensions of "..." are on the left.
     sizes = dict(zip(reversed(ins), reversed(inputs[0]), strict=False))
-    sizes |= {letter: dim for letter, dim in zip(reversed(result), reversed(stated), strict=False) if dim is not None}
-    count = prod(_required_size(sizes.get(letter)) for letter in weights)
-    apart = config.get("bias_axes")
-    return count + (prod(_required_size(sizes.get(letter)) for letter in apart) if apart else 0)
+    return sizes | {
+        letter: dim for letter, dim in zip(reversed(result), reversed(stated), strict=False) if dim is not None
+    }
+
+
+def dense_matrix(config: LayerConfig, inputs: list[KerasDims]) -> tuple[int, int]:
+    """The numbers of a kernel, and over how many of them a result is summed."""
+    width = _required_size(inputs[0][-1])
+    return width * config["units"], width
+
+
+def einsum_matrix(config: LayerConfig, inputs: list[KerasDims]) -> tuple[int, int]:
+    """As `dense_matrix`: summed is what the equation's result does not name."""
+    sizes, result = sizes_by_letter(config, inputs), config["equation"].partition("->")[2]
+    summed = [_required_size(sizes.get(letter)) for letter in kernel_letters(config) if letter not in result]
+    return prod(_required_size(sizes.get(letter)) for letter in kernel_letters(config)), prod(summed)
+
+
+def table_matrix(config: LayerConfig, inputs: list[KerasDims]) -> tuple[int, int]:
+    """As `dense_matrix`, of a table: its rows are apart."""
+    return config["input_dim"] * config["output_dim"], config["output_dim"]
 
 
 def _prelu_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
@@ -327,3 +399,16 @@ NON_TRAINABLE_RULES: Mapping[str, ParameterRule] = {
     "at_each_step": _non_trainable_each_step,
     "spectral": _non_trainable_spectral,
 }
+# The layers that Keras quantises, by the rule that counts what they keep; and those that hold such layers inside.
+MATRICES: Mapping[str, Callable[[LayerConfig, list[KerasDims]], tuple[int, int]]] = {
+    "dense": dense_matrix,
+    "einsum": einsum_matrix,
+    "embedding": table_matrix,
+}
+INSIDE = frozenset({"multi_head", "grouped_heads"})
+QUANTIZED = INSIDE | MATRICES.keys()
+
+
+def hides_policies(kind: str) -> bool:
+    """Whether a layer holds layers that are quantised each by a policy of its own, which no configuration says."""
+    return layer_row(kind).parameters in INSIDE

@@ -97,6 +97,8 @@ def read_hdf5(path: Path, first: int, size: int) -> StoredFile:
         raise UnreadWeights(f"reading them takes more than {MAX_HDF5_SECONDS} seconds") from None
     except (subprocess.SubprocessError, OSError, ValueError):
         raise UnreadWeights("they are damaged") from None
+    # Where Keras joined paths on Windows: HDF5 knows no separator but "/".
+    found["items"] = [(path.replace("\\", "/"), shape, name) for path, shape, name in found["items"]]
     return found
 
 

@@ -30,6 +30,14 @@ class Cost:
     rounds), `unshaped` ops with such a size, or an unknown rank, in an output. `non_trainable` parameters are kept and
     not trained; for `undecided` weights the file does not say.
 
+    `parameters` are elements of weights, `macs` multiply-adds, `flops` floating point operations (two of them a
+    multiply-add), `activation_bytes` what the outputs take, `weight_bytes` what the parameters take. The others say
+    what is not in it: `uncounted` ops whose operations nobody counts, `guessed` ops with an unknown size, which counts
+    as the batch, `unsized` weights of unknown size, `copied` elements of averages and
+    copies of parameters, `partial` ops that take more operations than are counted (a size that is not the batch is
+    unknown, a loop runs nobody knows how often), `unshaped` ops with an output of such a size, or of unknown rank.
+    `non_trainable` parameters are kept and not trained; of `undecided` weights nothing says whether they are;
+    `doubtful` constants, and ops of unknown types, may hold parameters that are not counted.
     After: no quantity is above `MAX_QUANTITY`.
     """
 
@@ -46,6 +54,7 @@ class Cost:
     partial: int = 0
     non_trainable: int = 0
     undecided: int = 0
+    doubtful: int = 0
 
     def __post_init__(self) -> None:
         # Rare: only then a loop over the names.
@@ -101,11 +110,11 @@ COST_VALUES = attrgetter(*COST_FIELDS)
 NO_COST = Cost()
 # Quantity → the counts of its missing parts; an unknown batch counts as `--batch`.
 GAPS_OF_QUANTITY = {
-    "parameters": ("unsized",),
+    "parameters": ("unsized", "doubtful"),
     "macs": ("uncounted", "partial"),
     "flops": ("uncounted", "partial"),
     "activation_bytes": ("partial", "unshaped"),
-    "weight_bytes": ("unsized",),
+    "weight_bytes": ("unsized", "doubtful"),
     "non_trainable": ("undecided",),
 }
 WEIGHT_QUANTITIES = ("parameters", "weight_bytes", "non_trainable")  # the batch is not in them

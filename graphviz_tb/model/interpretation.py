@@ -115,9 +115,11 @@ class Interpretation:
     `stores`, `sizes`: masks of ops that hold a variable, that change one, that store variables (write, save, restore,
     check for initialisation), that give sizes or are filled by sizes.
 
-    Lazy values: `flow`, the flow of gradients; `indexes`, ops that compute masks, positions and shapes; `model`, nodes
-    upstream of a result, a gradient or a summary (all, if there is none); `copies`, nodes of `Part.COPY`; `part`, the
-    `Part` of each node; `variables`, all variables; `shapes`, their shapes by the node that makes each.
+    `flow` is called for what feeds gradients and what comes from them, `indexes` for the ops that work out masks,
+    positions and shapes, `model` for the nodes that lead to a result or feed a gradient or a summary (all, where none
+    does), `copies` for those that are `Part.COPY`, `part` for the `Part` of each node, `variables` for all variables,
+    `shapes` for their shapes alone, by the node that makes each. `doubtful` are constants that may be weights and are
+    not taken for such.
     """
 
     origin: Ints
@@ -133,6 +135,7 @@ class Interpretation:
     part: Lazy[Bytes]
     variables: Lazy[tuple[Variable, ...]]
     shapes: Lazy[Mapping[int, Shape]]
+    doubtful: tuple[int, ...] = ()
 
 
 NO_NODES = np.zeros(0, bool)

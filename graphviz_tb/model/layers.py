@@ -31,15 +31,16 @@ class LayerCall:
 class Layer:
     """One layer of a Keras model.
 
-    `class_name` is the class ("Conv2D"; for a custom class its registered name), `config` its `get_config()`, `telling`
-    the part of it that differs from the class's defaults, in a few words ("32 · 3×3 · relu"). `outputs` are the shapes
-    of its outputs (None: unknown), call after call. `parameters` is the number of elements that it trains or keeps
-    (None: unknown), `non_trainable` how many of these it only keeps. `parts` is the number of layers of a model, 0 for
-    a plain layer; `results` are the paths of the layers that make its outputs. `calls` are the calls in its own model,
-    each run `times` times by the models and steps around it (None: unknown); `arguments` has the non-tensor values of
-    each call, by name or position, and under `TENSOR_ARGUMENTS` the arguments that are tensors. `custom` marks a class
-    from
-    outside Keras, whose computation only its code defines.
+    `class_name` is the class ("Conv2D"; of a custom class its registered name), `config` its whole `get_config()`,
+    `telling` the part of it that differs from the class's defaults, in a few words ("32 · 3×3 · relu"); `outputs` are
+    the shapes of its outputs (None: unknown), those of each call after those of the call before, `parameters` how many
+    numbers it trains or keeps, None where unknown, `non_trainable` how many of these it only keeps; `parts` how many
+    layers a model holds, 0 for a layer that is none, `results` the layers that make its outputs, by path; `calls` are
+    those that its own model makes, each run `times` times for the runs of the models and steps around it (None:
+    unknown). `arguments` has for each of these calls the values that it is given beside tensors, by name or position,
+    and under `TENSOR_ARGUMENTS` as which arguments it takes those. `custom` is a layer of a class that is none of
+    Keras's own:
+    what it computes is in its code alone. `weight_bytes` is what its parameters take, None where unknown.
     """
 
     class_name: str
@@ -54,6 +55,7 @@ class Layer:
     times: int | None = 1
     arguments: tuple[Mapping[str, Any], ...] = ()
     custom: bool = False
+    weight_bytes: int | None = None
 
     @property
     def one_line(self) -> str:

@@ -31,6 +31,7 @@ class Sample:
     bytes: int = 0
     shapes: tuple[Shape, ...] = ()
     executions: int = 0
+    device: str = ""
 
     @property
     def span(self) -> int:
@@ -175,13 +176,14 @@ class DeviceUse:
 class Stats:
     """Statistics of all rows.
 
-    `steps` names the traces, `warm_up` a much slower first trace that was left out ("" for none). `time` (sum), `span`
-    and `bytes` over the steps; medians `cpu`, `accelerator`, `enqueue`. `counts[row]`: number of steps that measured
-    anything below a row. `measured[row]` of `ops[row]` ordinary ops below a row have statistics; `known[row]`: anything
-    below it has (constants too). `shapes` of the outputs by row. `inside`: the samples of each step by path, for ops in
-    functions (a path begins in the function if the call is not known). `unmatched`: names of the trace that no op of
-    the graph has, with their time. `joined` of the `executions` belong to ops of the graph; `compiled` of the remaining
-    ones are compiled code without op names.
+    `steps` names the traces, `warm_up` a first one that was left out for it was much slower ("" for none); `time`
+    (sum), `span`, `bytes` over them, `cpu`, `accelerator`, `enqueue` their medians; `counts[row]` of the steps measured
+    anything under a row; `measured[row]` of `ops[row]` ordinary ops under a row have statistics, `known[row]` whether
+    anything under it (constants too) has; `shapes` of the outputs by row, `placed` the device of each; `inside` the
+    samples of each step by path,
+    for ops in functions (a path begins in the function where the call is not known); `unmatched` are names of the trace
+    that no op of the graph has, with their time; `joined` of the `executions` are of ops of the graph, `compiled` of
+    those left are of compiled code whose ops the trace does not name.
     """
 
     steps: tuple[str, ...]
@@ -204,6 +206,7 @@ class Stats:
     executions: int = 0
     compiled: int = 0
     warm_up: str = ""
+    placed: Mapping[int, str] = field(default_factory=dict, repr=False)
     _samples: list[Samples] = field(default_factory=list, repr=False)  # samples of `inside`, sorted once
     # figures by run of samples
     _known: dict[tuple[int, int, int], RunFigures] = field(default_factory=dict, repr=False)

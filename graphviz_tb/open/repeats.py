@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 import numpy as np
 
+from graphviz_tb.algorithms.computing import computing_rows
 from graphviz_tb.graphs.calls import OpCounter
 from graphviz_tb.graphs.rows import count_ops_below, training_rows
 from graphviz_tb.graphs.traversal import reachable_mask
@@ -122,7 +123,7 @@ def quiet_rows(hierarchy: Hierarchy) -> Bools:
     training, forward = training_rows(hierarchy)
     stored = _storing_rows(hierarchy) & (forward == 0)
     if stored.any():
-        stored &= count_ops_below(hierarchy, _answering_ops(hierarchy.graph)) == 0
+        stored &= (count_ops_below(hierarchy, _answering_ops(hierarchy.graph)) == 0) & ~computing_rows(hierarchy)
     chosen = training | (hierarchy.how == TRAINING_ORIGIN) | stored
     chosen[0] = False
     chosen[[loop["cond"] for loop in loop_functions(hierarchy)]] = True

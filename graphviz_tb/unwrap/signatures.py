@@ -12,15 +12,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 
-from graphviz_tb.formats.object_graph import signature_dtype_name
+from graphviz_tb.formats.object_graph import NO_VARIABLE, CapturedVariable, signature_dtype_name
 from graphviz_tb.limits import FREE_WALKED_NODES, MAX_INLINED_LETTERS, MAX_NESTED_CALLS
 from graphviz_tb.model.graph import parse_output_number
 from graphviz_tb.model.sources import Signature, TensorSpec
 from graphviz_tb.model.tensors import RESOURCE_DTYPE_NUMBER
 from graphviz_tb.ops.roles import VARIABLE_OPS
 from graphviz_tb.proto import AttrValue, FunctionDef, GraphDef, NodeDef, OpDef
+from graphviz_tb.read.collections import TRAINABLE
 from graphviz_tb.unwrap.calls import (
-    VARIABLE_NAME_ATTR,
     CallInliner,
     GraphBody,
     InlinedBlock,
@@ -46,13 +46,11 @@ UNNAMED_RESULT = re.compile(r"identity(?:_(\d+))?", re.ASCII)  # results without
 
 
 def add_function_calls(
-    whole: GraphDef, captured: Mapping[str, tuple[str, ...]]
+    whole: GraphDef, captured: Mapping[str, tuple[CapturedVariable, ...]]
 ) -> tuple[GraphDef, tuple[Signature, ...]]:
-    """Return a copy of the graph with a call of each exposed function, and a signature per call.
-
-    `captured` gives the functions and the variables they capture. Returns the graph itself and no signatures if there
-    are none, or if their names would fill memory.
-    """
+    """Before: a graph, and the functions of its objects, with the variables that these capture. After: a copy of the
+    graph with a call of each, and a signature for each call; the graph itself where there are none, or where their
+    names would fill memory."""
     functions = [each for each in whole.library.function if each.signature.name in captured]
     if (
         not functions
@@ -74,9 +72,9 @@ def add_function_calls(
     return made, tuple(signatures)
 
 
-def _call_letters(function: FunctionDef, variables: tuple[str, ...]) -> int:
-    """Estimate the letters that a call takes: its name per result, a variable's name per capture."""
-    return len(function.signature.name) * len(function.signature.output_arg) + sum(map(len, variables))
+def _call_letters(function: FunctionDef, variables: tuple[CapturedVariable, ...]) -> int:
+    """How many letters a call of it takes, about: its name for each result, a variable's for each that it captures."""
+    return len(function.signature.name) * len(function.signature.output_arg) + sum(len(each.name) for each in variables)
 
 
 def _untraced_name(name: str) -> str:
@@ -94,7 +92,7 @@ def variable_name(handle: NodeDef) -> str:
 
 
 def call_nodes(
-    function: FunctionDef, variables: tuple[str, ...], handles: Mapping[str, str], free: UnusedNames
+    function: FunctionDef, variables: tuple[CapturedVariable, ...], handles: Mapping[str, str], free: UnusedNames
 ) -> Iterator[NodeDef]:
     """Yield placeholders for the arguments, except variables that exist in the graph, then the call."""
     arguments = function.signature.input_arg
@@ -102,10 +100,11 @@ def call_nodes(
     captured = dict(enumerate(variables[: len(arguments)], max(0, len(arguments) - len(variables))))
     given = []
     for position, arg in enumerate(arguments):
-        variable = captured.get(position, "") if arg.type == RESOURCE_DTYPE_NUMBER else ""
-        given.append(handles[variable] if variable in handles else free.take_name(arg.name))
-        if variable not in handles:
-            yield _argument_node(function, position, given[-1], variable)
+        variable = captured.get(position, NO_VARIABLE) if arg.type == RESOURCE_DTYPE_NUMBER else NO_VARIABLE
+        known = variable.handle in handles
+        given.append(handles[variable.handle] if known else free.take_name(arg.name))
+        if not known:
+            yield _argument_node(function, position, given[-1], variable.name)
     call = NodeDef(name=free.take_name(_untraced_name(function.signature.name)), op=CALL_OP, input=given)
     call.attr["f"].func.name = function.signature.name
     yield call
@@ -221,12 +220,15 @@ class MetaGraphProgram:
 
 
 def signature_body(
-    program: MetaGraphProgram, signature: Signature, captured: Mapping[str, tuple[str, ...]], ops: Iterable[OpDef] = ()
+    program: MetaGraphProgram,
+    signature: Signature,
+    captured: Mapping[str, tuple[CapturedVariable, ...]],
+    ops: Iterable[OpDef] = (),
 ) -> GraphDef:
     """Return the body of a signature as a main graph.
 
-    `captured` names the variables that functions capture (`objects.captured_names`); `ops` are the op definitions in
-    the file, if any.
+    `captured` are the variables that functions capture (`objects.captured_variables`); `ops` are the definitions of the
+    ops that the file uses, if it brings them.
     """
     block = _signature_block(program, signature, captured, ops)
     made = GraphDef(versions=program.whole.versions)
@@ -244,7 +246,10 @@ def signature_body_size(program: MetaGraphProgram, signature: Signature) -> int:
 
 
 def _signature_block(
-    program: MetaGraphProgram, signature: Signature, captured: Mapping[str, tuple[str, ...]], ops: Iterable[OpDef] = ()
+    program: MetaGraphProgram,
+    signature: Signature,
+    captured: Mapping[str, tuple[CapturedVariable, ...]],
+    ops: Iterable[OpDef] = (),
 ) -> InlinedBlock:
     """Return the body of a signature as a block; not inlined if its names would fill memory."""
     main = replace(program.main_body, results=tuple(spec.tensor for spec in signature.outputs))
@@ -286,14 +291,17 @@ def _keep_needed_nodes(block: InlinedBlock) -> InlinedBlock:
     )
 
 
-def _name_captured_handles(opening: CallInliner, names: tuple[str, ...], room: InliningBudget) -> None:
-    """Write the variables' names on the handles that a call captures: its last arguments."""
+def _name_captured_handles(opening: CallInliner, captured: tuple[CapturedVariable, ...], room: InliningBudget) -> None:
+    """Have the handles that a call captures, its last arguments, say what the program calls their variables, and
+    whether it trains them."""
     given = opening.call_arguments()
-    # The last arguments, one per name.
-    for tensor, name in zip(given[len(given) - len(names) :], names, strict=False):
-        handle = opening.node_named(input_node(tensor))
+    # The last arguments, as many as there are variables.
+    for tensor, variable in zip(given[len(given) - len(captured) :], captured, strict=False):
+        handle, name = opening.node_named(input_node(tensor)), variable.name
         if name and handle is not None and handle.op == "VarHandleOp" and room.spend_letters(len(name)):
-            opening.set_attribute(input_node(tensor), VARIABLE_NAME_ATTR, AttrValue(s=name.encode()))
+            opening.set_attribute(input_node(tensor), VARIABLE, AttrValue(s=name.encode()))
+            if variable.trainable is not None:
+                opening.set_attribute(input_node(tensor), TRAINABLE, AttrValue(b=variable.trainable))
 
 
 # tidy

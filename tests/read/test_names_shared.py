@@ -7,7 +7,7 @@ import tracemalloc
 import pytest
 
 from graphviz_tb.errors import TooLarge
-from graphviz_tb.formats.object_graph import captured_variable_names
+from graphviz_tb.formats.object_graph import captured_variables
 from graphviz_tb.formats.profiler_traces import _used_statistics, run_metadata_by_step
 from graphviz_tb.formats.reading import read_source
 from graphviz_tb.proto import GraphDef, RunMetadata, SavedModel, XSpace
@@ -75,7 +75,7 @@ def test_thousands_of_variables_at_the_end_of_a_long_way() -> None:
     objects += field(1, b"".join(field(1, end + field(2, b"v")) for end in ends))
     objects += field(1, field(7, field(6, b"m/k"))) * 6000
     functions = field(2, field(1, b"f") + field(2, field(2, b"".join(end[1:] for end in ends))))
-    names = captured_variable_names(objects + functions)["f"]
+    names = [each.name for each in captured_variables(objects + functions)["f"]]
     assert len(names) == 6000
     assert sum(map(len, names)) < 21_000_000
 

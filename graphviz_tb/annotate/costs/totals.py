@@ -8,6 +8,7 @@ from math import prod
 
 import numpy as np
 
+from graphviz_tb.annotate.costs.batches import stated_batch
 from graphviz_tb.annotate.costs.formulas import (
     CountedOp,
     UnknownShapeError,
@@ -31,7 +32,7 @@ from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.interpretation import Part, Variable, VariableUse
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.tensors import element_size
-from graphviz_tb.ops.roles import ALIAS_OPS, BRANCH_OPS, HANDLE_OPS, LOOP_OPS
+from graphviz_tb.ops.roles import ALIAS_OPS, BRANCH_OPS, CONSTANT_OPS, HANDLE_OPS, LOOP_OPS
 from graphviz_tb.ops.signatures import op_def
 
 FORWARD_ROLE, GRADIENT_ROLE, OPTIMIZER_ROLE = range(len(COST_ROLES))
@@ -46,10 +47,16 @@ def _cost_roles_of_nodes(graph: Graph) -> list[int]:
 
 
 def _iter_weight_costs(inference: Inference) -> Iterator[tuple[int, Cost]]:
-    """Yield the nodes that bring weights of the network, with their costs; a weight of unknown size costs one
-    `unsized`. A node that is a Keras layer brings the weights of its class."""
-    for variable in inference.graph.meaning.variables():
+    """The nodes that bring weights of the network, and what these cost; a weight whose size nobody knows costs one
+    `unsized`. A Keras layer that is a node brings what its class keeps."""
+    graph = inference.graph
+    for node in graph.meaning.doubtful:
+        yield node, Cost(doubtful=1)
+    for variable in graph.meaning.variables():
         if variable.use == VariableUse.STATE:
+            # What an input is standardised with: Keras counts it in some models.
+            if graph.op_types[graph.op[variable.node]] in CONSTANT_OPS:
+                yield variable.node, Cost(doubtful=1)
             continue
         elements = _variable_element_count(inference, variable)
         copy = variable.use == VariableUse.COPY
@@ -65,14 +72,15 @@ def _iter_weight_costs(inference: Inference) -> Iterator[tuple[int, Cost]]:
                 Cost(elements, weight_bytes=elements * size, non_trainable=untrained, undecided=int(not decided)),
             )
     for node, layer in keras_layer_nodes(inference.graph).items():
-        dtype = layer.config.get("dtype")
-        size, count = element_size(dtype if isinstance(dtype, str) else ""), layer.parameters
-        kept = layer.non_trainable
+        dtype, count, kept = layer.config.get("dtype"), layer.parameters, layer.non_trainable
+        size = layer.weight_bytes
+        if size is None:
+            size = (count or 0) * element_size(dtype if isinstance(dtype, str) else "")
         yield (
             node,
             Cost(unsized=1)
             if count is None
-            else Cost(count, weight_bytes=count * size, non_trainable=kept or 0, undecided=int(kept is None)),
+            else Cost(count, weight_bytes=size, non_trainable=kept or 0, undecided=int(kept is None)),
         )
 
 
@@ -118,8 +126,9 @@ def _shares_scope_with_user(graph: Graph, node: int, users: list[int]) -> bool:
 
 
 def hierarchy_costs(hierarchy: Hierarchy, inference: Inference, batch: int = 1) -> Costs:
-    """Return the costs of all rows; an unknown size counts as `batch`."""
+    """The costs of all rows; an unknown size counts as `batch`, at its default as the batch that ops state."""
     graph = hierarchy.graph
+    batch = (stated_batch(inference) or batch) if batch == 1 else batch
     bill = CostSummer(inference, batch)
     nodes = bill.costs_of_nodes()
     uncounted = dict(sorted(bill.uncounted.items(), key=lambda pair: (-pair[1], pair[0])))

@@ -1,0 +1,139 @@
+"""Constants of frozen graphs whose reads a tool has taken out: kernels behind arithmetic, and which may be weights.
+
+kernel ─▶ FakeQuant ─▶ Conv2D        variance ─▶ Rsqrt ─▶ · scale ─▶ Mul with the data
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from graphviz_tb.interpret.constant_values import STORED, is_literal, is_scalar, is_splat, is_stored, numbers_in
+from graphviz_tb.interpret.frozen_reads import TABLES, TAKE_KERNELS
+from graphviz_tb.limits import MAX_FOLLOWED_CARRIERS
+from graphviz_tb.model.columns import Bools, Ints, distinct_values
+from graphviz_tb.model.graph import Graph
+from graphviz_tb.ops.roles import CONSTANT_OPS, Role, has_role
+from graphviz_tb.ops.roles import LOOKUP_TABLE_OPS as TABLE_HANDLES
+from graphviz_tb.ops.table import op_line
+
+UNARY = frozenset({"Abs", "Exp", "Log", "Neg", "Sigmoid", "Softplus", "Sqrt", "Square", "Rsqrt", "Tanh", "Identity"})
+COMPILED = frozenset({"TRTEngineOp", "XlaCallModule"})  # with the program, and the constants in it, in an attribute
+FILLED_TABLES = frozenset(op for op in TABLE_HANDLES if op.startswith("Mutable"))
+MANY_BYTES = 1024  # as the names and settings of an op do not take
+NO_ARITHMETIC = (
+    *(Role.VARIABLE, Role.HANDLE, Role.INPUT, Role.ARGUMENT, Role.READ, Role.READ_ROWS, Role.NEXT_ELEMENT),
+    *(Role.FRAME_MERGE, Role.FRAME_NEXT, Role.FRAME_SWITCH, Role.LIST, Role.LOOKUP),
+)
+
+
+class MadeOfConstants:
+    """What a graph works out from constants alone, and the constants behind it."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.made = graph.nodes_of_types(CONSTANT_OPS.__contains__)
+        data = np.flatnonzero(~graph.control)
+        source, target = graph.source[data], graph.target[data]
+        inputs = np.bincount(target, minlength=len(graph)) > 0
+        open_to = inputs & ~graph.nodes_of_types(is_source)
+        open_to[[call.node for call in graph.calls]] = False
+        for _ in range(MAX_FOLLOWED_CARRIERS):
+            fed = np.bincount(target[~self.made[source]], minlength=len(graph)) > 0
+            new = open_to & ~fed & ~self.made
+            if not new.any():
+                break
+            self.made |= new
+        inner = self.made[source] & self.made[target]
+        self._before: dict[int, list[int]] = {}
+        for here, there in zip(target[inner].tolist(), source[inner].tolist(), strict=True):
+            self._before.setdefault(here, []).append(there)
+
+    def behind(self, nodes: Iterable[int], seen: set[int] | None = None) -> Iterator[int]:
+        """The constants that the values of some nodes are made of, each once; what is `seen` is not looked at again."""
+        seen = set() if seen is None else seen
+        waiting = [node for node in nodes if self.made[node] and node not in seen]
+        seen.update(waiting)
+        while waiting:
+            node = waiting.pop()
+            before = self._before.get(node, ())
+            if not before:
+                yield node
+            for source in before:
+                if source not in seen:
+                    seen.add(source)
+                    waiting.append(source)
+
+
+def is_source(op: str) -> bool:
+    """Whether an op gives what constants alone do not decide: numbers by chance, what loops carry, what is stored."""
+    return "Random" in op or "Truncated" in op or has_role(op, *NO_ARITHMETIC)
+
+
+def kernels_behind(graph: Graph, made: MadeOfConstants) -> list[int]:
+    """The constants behind the second factor of products and the filters of convolutions, whatever is done with them
+    before: turned, quantised, standardised, scaled."""
+    takes = graph.nodes_of_types(TAKE_KERNELS.__contains__)[graph.target] & (graph.slot == 1) & ~graph.control
+    found = made.behind(distinct_values(graph.source[takes & made.made[graph.source]]).tolist())
+    return [node for node in found if is_stored(graph, node) and numbers_in(graph, node) > 1]
+
+
+def biases_of_one(graph: Graph, way: Ints) -> set[int]:
+    """The constants that a `BiasAdd` takes as its bias: it may be one number."""
+    takes = graph.nodes_of_types("BiasAdd".__eq__)[graph.target] & (graph.slot == 1) & ~graph.control
+    return {node for node in distinct_values(way[graph.source[takes]]).tolist() if node >= 0}
+
+
+def doubtful_constants(graph: Graph, way: Ints, weights: Bools, literal: bool) -> list[int]:
+    """The constants that may be weights and are not counted, each with numbers that some op computes with.
+
+    `way` is for each node the constant whose value it hands on, `weights` are those that are counted. With `literal`
+    what an op is given directly was written by the program, but for a kernel that is no state; else every constant may
+    be a weight, but for a single number that a program writes, and, where nothing else is one, numbers that are alike.
+    """
+    constant = graph.nodes_of_types(CONSTANT_OPS.__contains__)
+    into = np.flatnonzero(~graph.control & (way[graph.source] >= 0) & (way[graph.target] != way[graph.source]))
+    into = into[(constant & ~weights)[way[graph.source[into]]]]
+    if literal:
+        target = graph.target[into]
+        kernel = graph.nodes_of_types(TAKE_KERNELS.__contains__)[target] & (graph.slot[into] == 1)
+        into = into[kernel | (graph.nodes_of_types(TABLES.__contains__)[target] & (graph.slot[into] == 0))]
+    alone = np.bincount(graph.target[~graph.control], minlength=len(graph)) == 1
+    # A number that an op works on alone would be worked out in the program, were it no variable.
+    lonely = alone[graph.target[into]] & graph.nodes_of_types(UNARY.__contains__)[graph.target[into]]
+    worked = np.zeros(len(graph), bool)
+    worked[way[graph.source[into[lonely]]]] = True
+    nothing = literal or not weights.any()
+    found = []
+    for node in distinct_values(way[graph.source[into]]).tolist():
+        if not is_stored(graph, node):
+            continue
+        if is_scalar(graph, node):
+            doubtful = not literal and (bool(worked[node]) or not is_literal(graph, node))
+        else:
+            doubtful = not (nothing and is_splat(graph, node))
+        if doubtful:
+            found.append(node)
+    return found
+
+
+def opaque_holders(graph: Graph) -> list[int]:
+    """The ops that hold what nobody can look into: a compiled program, a table that training fills, an op of an unknown
+    type with a long attribute."""
+    opaque = {op for op in set(graph.op_types) if op in COMPILED or op in FILLED_TABLES or op_line(op) == ""}
+    if not opaque:
+        return []
+    nodes = np.flatnonzero(graph.nodes_of_types(opaque.__contains__) & (graph.definition >= 0)).tolist()
+    called = {function.name for function in graph.functions}
+    return [node for node in nodes if graph.op_types[graph.op[node]] not in called and holds_much(graph, node)]
+
+
+def holds_much(graph: Graph, node: int) -> bool:
+    """Whether an op of an opaque type has room for weights: a table of floating numbers, or bytes."""
+    definition = graph.node_def(node)
+    if definition is None:
+        return False
+    if definition.op in FILLED_TABLES:
+        return definition.attr["value_dtype"].type in STORED if "value_dtype" in definition.attr else False
+    return any(len(value.s) >= MANY_BYTES or value.tensor.tensor_content for value in definition.attr.values())

@@ -1,0 +1,191 @@
+"""Which constants of a frozen graph were variables, whatever they are called.
+
+Freezing leaves the read of a variable in its place, as an identity behind the constant, and hands constants to loops
+and calls as it handed handles; what a program wrote as a number goes straight to the op that uses it.
+
+    weight ─▶ Identity ─▶ Mul ─▶ Conv2D        literal ─▶ Mul        weight ─▶ While ─▶ argument ─▶ Identity ─▶ MatMul
+
+Where no kernel is read in this way, a tool has taken the reads out: then only the place of use says what a weight is,
+and a constant that may be one and is not counted is doubtful.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from graphviz_tb.interpret.constant_values import is_splat, is_stored
+from graphviz_tb.limits import MAX_FOLLOWED_CARRIERS
+from graphviz_tb.model.columns import Bools, Ints, distinct_values
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.graph import Graph
+from graphviz_tb.ops.roles import (
+    BATCH_PRODUCT_OPS,
+    CONSTANT_OPS,
+    CONVOLUTION_OPS,
+    EMBEDDING_LOOKUP_OPS,
+    FRAME_ENTER_OPS,
+    FRAME_EXIT_OPS,
+    FRAME_MERGE_OPS,
+    FRAME_NEXT_OPS,
+    FRAME_SWITCH_OPS,
+    GROUP_OPS,
+    MATRIX_PRODUCT_OPS,
+    RESULT_OPS,
+    ROW_READ_OPS,
+)
+
+READS_OF_FROZEN = frozenset({"Identity", "Snapshot", "ReadVariableOp"})
+ENTERS = FRAME_ENTER_OPS | FRAME_SWITCH_OPS  # hand a value into a loop or a branch
+TABLES = EMBEDDING_LOOKUP_OPS | ROW_READ_OPS
+IDLE = RESULT_OPS | FRAME_NEXT_OPS | FRAME_EXIT_OPS | GROUP_OPS  # use no value
+TAKE_KERNELS = CONVOLUTION_OPS | MATRIX_PRODUCT_OPS | BATCH_PRODUCT_OPS | {"Einsum", "XlaEinsum"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FrozenReads:
+    """`read` are the constants that are only read, as variables are; `told` is whether reads say which constants are
+    weights: kernels are read, and no more of them are not."""
+
+    read: Ints
+    told: bool
+
+
+def find_frozen_reads(graph: Graph, bindings: Sequence[tuple[int, int]]) -> FrozenReads:
+    """Find the constants that are used as variables are. `bindings` pair what calls give with the arguments."""
+    none = np.zeros(0, np.int32)
+    if not graph.nodes_of_types(READS_OF_FROZEN.__contains__).any() and not bindings:
+        return FrozenReads(none, False)
+    way = follow_ways(graph, bindings)
+    read, used = classify_uses(graph, way, bindings)
+    found = [
+        node
+        for node in np.flatnonzero(read & ~used & graph.nodes_of_types(CONSTANT_OPS.__contains__)).tolist()
+        if is_stored(graph, node)
+    ]
+    reads = np.array(found, np.int32)
+    stored = given_constants(graph, way, bindings)
+    taken = kernels(graph, read_values(graph, way), stored)
+    direct = kernels(graph, way, stored)
+    many = int((read & ~used)[taken].sum())
+    few = sum(not is_splat(graph, node) for node in direct.tolist())
+    return FrozenReads(reads, many > 0 and many >= few)
+
+
+def follow_ways(graph: Graph, bindings: Sequence[tuple[int, int]]) -> Ints:
+    """For each node the constant or argument whose value it hands into loops and branches, before it is read."""
+    number = np.arange(len(graph), dtype=np.int32)
+    way = np.where(graph.nodes_of_types(CONSTANT_OPS.__contains__), number, np.int32(-1))
+    arguments = np.array([argument for _, argument in bindings], np.int64)
+    way[arguments] = arguments
+    enters = graph.nodes_of_types(ENTERS.__contains__)
+    passing = enters | unchanged_merges(graph)
+    # An identity behind what enters is the argument of a body that was written into the graph: no read yet.
+    inner = graph.nodes_of_types(READS_OF_FROZEN.__contains__)
+    data = np.flatnonzero(~graph.control & (graph.slot == 0))
+    source, target = graph.source[data], graph.target[data]
+    kept = passing[target] | (inner[target] & enters[source])
+    source, target = source[kept], target[kept]
+    for _ in range(MAX_FOLLOWED_CARRIERS):
+        new = (way[source] >= 0) & (way[target] < 0)
+        if not new.any():
+            break
+        way[target[new]] = way[source[new]]
+    return way
+
+
+def unchanged_merges(graph: Graph) -> Bools:
+    """The merges at the head of a loop whose value comes back as it was."""
+    merges = graph.nodes_of_types(FRAME_MERGE_OPS.__contains__)
+    found = np.zeros(len(graph), bool)
+    if not merges.any():
+        return found
+    handing = graph.nodes_of_types(lambda op: op in READS_OF_FROZEN or op in FRAME_SWITCH_OPS or op in FRAME_NEXT_OPS)
+    first = ~graph.control & (graph.slot == 0)
+    before = np.full(len(graph), -1, np.int64)
+    before[graph.target[first & handing[graph.target]]] = graph.source[first & handing[graph.target]]
+    back = ~graph.control & merges[graph.target] & (graph.slot == 1)
+    for source, merge in zip(graph.source[back].tolist(), graph.target[back].tolist(), strict=True):
+        node = source
+        for _ in range(MAX_FOLLOWED_CARRIERS):
+            if node < 0 or node == merge:
+                break
+            node = int(before[node])
+        found[merge] = node == merge
+    return found
+
+
+def classify_uses(graph: Graph, way: Ints, bindings: Sequence[tuple[int, int]]) -> tuple[Bools, Bools]:
+    """Mark the constants and arguments that something reads, as a variable or a table, and those that an op uses as
+    they are; what a call is given is used as its functions use it."""
+    read, used = np.zeros(len(graph), bool), np.zeros(len(graph), bool)
+    out = np.flatnonzero(~graph.control & (way[graph.source] >= 0) & (way[graph.target] != way[graph.source]))
+    target, maker = graph.target[out], way[graph.source[out]]
+    callers = np.zeros(len(graph), bool)
+    callers[[call.node for call in graph.calls]] = True
+    reads = graph.nodes_of_types(READS_OF_FROZEN.__contains__)[target]
+    reads |= graph.nodes_of_types(TABLES.__contains__)[target] & (graph.slot[out] == 0)
+    idle = graph.nodes_of_types(lambda op: op in IDLE)[target] | callers[target]
+    read[maker[reads]] = True
+    used[maker[~reads & ~idle]] = True
+    givers: dict[int, list[int]] = {}
+    for source, argument in bindings:
+        if way[source] >= 0:
+            givers.setdefault(argument, []).append(int(way[source]))
+    for mark in (read, used):
+        waiting = [argument for argument in givers if mark[argument]]
+        while waiting:
+            for giver in givers.get(waiting.pop(), ()):
+                if not mark[giver]:
+                    mark[giver] = True
+                    waiting.append(giver)
+    return read, used
+
+
+def read_values(graph: Graph, way: Ints) -> Ints:
+    """For each node the constant or argument whose value it reads, and what is made of that before any product."""
+    reads = graph.nodes_of_types(READS_OF_FROZEN.__contains__)
+    into = np.flatnonzero(reads[graph.target] & ~graph.control & (way[graph.source] >= 0) & (way[graph.target] < 0))
+    value = np.full(len(graph), -1, np.int32)
+    value[graph.target[into]] = way[graph.source[into]]
+    # A second read, a cast, a fake quantisation, a scale on the way to the product.
+    for _ in range(MAX_FOLLOWED_CARRIERS // 4):
+        on = np.flatnonzero(~graph.control & (value[graph.source] >= 0) & (value[graph.target] < 0))
+        on = on[~graph.nodes_of_types(TAKE_KERNELS.__contains__)[graph.target[on]] & (graph.slot[on] == 0)]
+        if not len(on):
+            break
+        value[graph.target[on]] = value[graph.source[on]]
+    return value
+
+
+def given_constants(graph: Graph, way: Ints, bindings: Sequence[tuple[int, int]]) -> Bools:
+    """Mark the constants, and the arguments that calls give one."""
+    stored = graph.nodes_of_types(CONSTANT_OPS.__contains__)
+    pairs = [(int(way[source]), argument) for source, argument in bindings if way[source] >= 0]
+    taken: dict[int, list[int]] = {}
+    for maker, argument in pairs:
+        taken.setdefault(maker, []).append(argument)
+    waiting = [maker for maker in taken if stored[maker]]
+    while waiting:
+        for argument in taken.get(waiting.pop(), ()):
+            if not stored[argument]:
+                stored[argument] = True
+                waiting.append(argument)
+    return stored
+
+
+def kernels(graph: Graph, value: Ints, stored: Bools) -> Ints:
+    """The `stored` makers whose `value` is the second factor of a product or the filter of a convolution."""
+    takes = graph.nodes_of_types(TAKE_KERNELS.__contains__)
+    into = np.flatnonzero(takes[graph.target] & (graph.slot == 1) & ~graph.control & (value[graph.source] >= 0))
+    makers = distinct_values(value[graph.source[into]])
+    found: Ints = makers[stored[makers]]
+    return found
+
+
+def tables_looked_up(graph: Graph, way: Ints) -> frozenset[int]:
+    """The constants of two dimensions and more that rows are taken from: freezing reads no table, it looks it up."""
+    looks = graph.nodes_of_types(TABLES.__contains__)[graph.target] & (graph.slot == 0) & ~graph.control
+    makers = distinct_values(way[graph.source[looks & (way[graph.source] >= 0)]]).tolist()
+    return frozenset(node for node in makers if is_stored(graph, node) and not is_splat(graph, node))

@@ -1,0 +1,97 @@
+"""What layers keep that Keras 3 has quantised, by the policy in their `dtype`: kernels packed into bytes, and scales.
+
+int8      a byte for each number, a scale for each column
+int4      two numbers in a byte; with blocks a scale and a zero for each block of a column, and an index of blocks
+float8    the kernel as it was, and three scales with the history of their greatest values
+"""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Any, NamedTuple
+
+from graphviz_tb.model.layers import LayerConfig
+from graphviz_tb.model.tensors import element_size
+
+BLOCK, HISTORY = 128, 1024  # the defaults of Int4QuantizationConfig and QuantizedFloat8DTypePolicy
+FLOAT = 4  # bytes of scales, indices and biases
+
+
+class Policy(NamedTuple):
+    """How a kernel is kept: the `mode`, the rows of a `block` (None: no blocks), the length of a history."""
+
+    mode: str
+    block: int | None = None
+    history: int = HISTORY
+
+
+class Packed(NamedTuple):
+    """What is kept of a kernel: numbers, those of them that are not trained, and bytes."""
+
+    numbers: int
+    fixed: int
+    size: int
+
+
+def policy_of(config: LayerConfig) -> Policy | None:
+    """The policy by which a layer is quantised; None of one that is not.
+
+    >>> policy_of({"dtype": {"class_name": "Int4DTypePolicy", "config": {"mode": "int4/64"}}})
+    Policy(mode='int4', block=64, history=1024)
+    >>> policy_of({"dtype": {"class_name": "DTypePolicy", "config": {"name": "float32"}}})
+    """
+    settings = policy_settings(config)
+    mode = settings.get("mode")
+    if not isinstance(mode, str):
+        return None
+    word, _, block = mode.partition("/")
+    history = settings.get("amax_history_length")
+    rows = int(block) if block.isdecimal() and len(block) < 10 else None
+    return Policy(word, rows or None, history if type(history) is int and 0 <= history < 2**31 else HISTORY)
+
+
+def policy_settings(config: LayerConfig) -> LayerConfig:
+    """The configuration of the policy that a layer names as its `dtype`."""
+    dtype = config.get("dtype")
+    settings = dtype.get("config") if isinstance(dtype, dict) else None
+    return settings if isinstance(settings, dict) else {}
+
+
+def variable_dtype(config: LayerConfig) -> str:
+    """The type in which a layer keeps its numbers; "" where it does not say.
+
+    >>> variable_dtype({"dtype": {"config": {"name": "mixed_bfloat16"}}}), variable_dtype({"dtype": "float16"})
+    ('float32', 'float16')
+    """
+    dtype: Any = config.get("dtype")
+    name = policy_settings(config).get("name") if isinstance(dtype, dict) else dtype
+    if not isinstance(name, str):
+        return ""
+    return "float32" if name.startswith("mixed_") else name
+
+
+def pack_kernel(policy: Policy, summed: int, apart: int, by_row: bool = False) -> Packed | None:
+    """What is kept of a kernel that sums over `summed` numbers for each of `apart` results; with `by_row` of a table,
+    whose rows are apart. None of a mode that is not known here.
+
+    >>> pack_kernel(Policy("int8"), 8, 16), pack_kernel(Policy("int4", 128), 8, 16)
+    (Packed(numbers=144, fixed=144, size=192), Packed(numbers=104, fixed=104, size=176))
+    """
+    if policy.mode == "int8":
+        return Packed(summed * apart + apart, summed * apart + apart, summed * apart + FLOAT * apart)
+    if policy.mode == "float8":
+        numbers = summed * apart + 3 * (1 + policy.history)
+        return Packed(numbers, 0, FLOAT * numbers)
+    if policy.mode != "int4":
+        return None
+    packed = apart * ceil(summed / 2) if by_row else summed * ceil(apart / 2)
+    if policy.block is None:
+        return Packed(packed + apart, packed + apart, packed + FLOAT * apart)
+    scales = apart * ceil(summed / policy.block)
+    numbers = packed + 2 * scales + summed
+    return Packed(numbers, numbers, packed + (FLOAT + 1) * scales + FLOAT * summed)
+
+
+def plain_size(config: LayerConfig, count: int) -> int:
+    """The bytes of so many numbers of a layer that is not quantised."""
+    return count * element_size(variable_dtype(config))
