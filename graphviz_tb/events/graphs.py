@@ -20,6 +20,7 @@ from zlib import crc32
 
 from graphviz_tb.errors import MalformedRecord, NoGraph
 from graphviz_tb.events.records import IS_CRC_FAST, RECORD_HEADER_BYTES, EventRecord, TornRecord, read_records
+from graphviz_tb.formats.collections import mark_trained
 from graphviz_tb.formats.contents import RUN_GRAPH_TAG, GraphContent, SourceContents, SourceItem
 from graphviz_tb.formats.packed_graph import PackedGraph, decode_graph
 from graphviz_tb.formats.profiler_traces import add_trace_steps, find_trace_files
@@ -32,7 +33,6 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import SourceEntry, absolute_sources
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import Event, GraphDef, MetaGraphDef, RunMetadata, Summary
-from graphviz_tb.read.collections import mark_trained
 from graphviz_tb.sources.detect import RECORD_START_BYTES, starts_with_event
 from graphviz_tb.sources.streams import (
     GZIP_MAGIC,

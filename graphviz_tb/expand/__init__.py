@@ -10,7 +10,6 @@ from threading import RLock
 
 import numpy as np
 
-from graphviz_tb.algorithms.computing import computing_rows
 from graphviz_tb.expand.all_levels import LevelForms, LevelLines
 from graphviz_tb.expand.bridges import EdgeIndex, crossings_fit_memory, find_bridges, open_group_crossings
 from graphviz_tb.expand.bundling import find_metaedges
@@ -24,6 +23,7 @@ from graphviz_tb.expand.extract import (
     on_cycles_through,
 )
 from graphviz_tb.expand.stubs import ChildMark, MarksByHost, call_constants, list_annotations
+from graphviz_tb.graphs.computing import computing_rows
 from graphviz_tb.graphs.level_flow import repeatedly_called_scopes
 from graphviz_tb.model.columns import Bools, Bytes, distinct_values
 from graphviz_tb.model.facts import Facts

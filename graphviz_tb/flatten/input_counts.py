@@ -7,7 +7,7 @@ from itertools import chain
 import numpy as np
 
 from graphviz_tb.errors import GraphError
-from graphviz_tb.flatten.build import NodeColumns
+from graphviz_tb.graphs.node_columns import NodeColumns
 from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.formatting import format_counted_noun
 from graphviz_tb.model.notice import Notice

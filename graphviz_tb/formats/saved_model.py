@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from graphviz_tb.errors import RequestError, UnknownChoice
+from graphviz_tb.formats.collections import mark_trained
 from graphviz_tb.formats.contents import GraphContent, SourceContents, SourceItem
 from graphviz_tb.formats.live_objects import NO_SIGNATURE_MESSAGE
 from graphviz_tb.formats.object_graph import captured_variables, signature_dtype_name
@@ -17,7 +18,6 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import Signature, SourceEntry, TensorSpec
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, MetaGraphDef, TensorInfo, TensorShapeProto
-from graphviz_tb.read.collections import mark_trained
 from graphviz_tb.unwrap.signatures import (
     MetaGraphProgram,
     add_function_calls,

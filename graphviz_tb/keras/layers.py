@@ -11,6 +11,7 @@ from typing import Any
 from graphviz_tb.keras.calls import LayerInputs, LayerOutputs, LayerShapes, call_arguments, class_name_of
 from graphviz_tb.keras.output_shapes import shape_from_json
 from graphviz_tb.keras.parameters import hides_policies, non_trainable_count, parameter_count, weight_size
+from graphviz_tb.keras.quantized import policy_of
 from graphviz_tb.keras.tree import LayerNode as Box
 from graphviz_tb.keras.tree import is_model_wrapper, layer_config
 from graphviz_tb.keras.validation import hash_deep_values, is_plausible_config
@@ -18,7 +19,6 @@ from graphviz_tb.limits import MAX_LAYER_WORDS, MAX_QUANTITY, MAX_SHOWN_WEIGHT_S
 from graphviz_tb.model.layers import Layer, LayerCall, is_custom_class
 from graphviz_tb.model.tensors import Shape, shape_text
 from graphviz_tb.ops.layers import class_defaults
-from graphviz_tb.read.keras.quantized import policy_of
 
 # Options shown first, in this order and without their names: `32 · 3×3 · relu`.
 UNNAMED_OPTIONS = (

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from math import prod
 
 from graphviz_tb.keras.output_shapes import KerasDims, per_dimension, product_or_unknown, split_image_shape
+from graphviz_tb.keras.quantized import FLOAT, Packed, Policy, pack_kernel, plain_size, policy_of
 from graphviz_tb.keras.validation import RULE_ERRORS, is_plausible_config, plausible_parameter_count
 from graphviz_tb.model.layers import LayerConfig, recurrent_cells
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.ops.layers import layer_row
-from graphviz_tb.read.keras.quantized import FLOAT, Packed, Policy, pack_kernel, plain_size, policy_of
 
 NO_PARAMETERS = "0"
 ParameterRule = Callable[[LayerConfig, list[KerasDims]], int | None]

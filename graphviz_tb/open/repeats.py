@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable, Iterator
 
 import numpy as np
 
-from graphviz_tb.algorithms.computing import computing_rows
 from graphviz_tb.graphs.calls import OpCounter
+from graphviz_tb.graphs.computing import computing_rows
 from graphviz_tb.graphs.rows import count_ops_below, training_rows
 from graphviz_tb.graphs.traversal import reachable_mask
 from graphviz_tb.limits import MAX_VISITED_WEIGHTS

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 
+from graphviz_tb.formats.collections import TRAINABLE
 from graphviz_tb.formats.object_graph import NO_VARIABLE, CapturedVariable, signature_dtype_name
 from graphviz_tb.limits import FREE_WALKED_NODES, MAX_INLINED_LETTERS, MAX_NESTED_CALLS
 from graphviz_tb.model.graph import parse_output_number
@@ -19,8 +20,8 @@ from graphviz_tb.model.sources import Signature, TensorSpec
 from graphviz_tb.model.tensors import RESOURCE_DTYPE_NUMBER
 from graphviz_tb.ops.roles import VARIABLE_OPS
 from graphviz_tb.proto import AttrValue, FunctionDef, GraphDef, NodeDef, OpDef
-from graphviz_tb.read.collections import TRAINABLE
 from graphviz_tb.unwrap.calls import (
+    VARIABLE_NAME_ATTR,
     CallInliner,
     GraphBody,
     InlinedBlock,
@@ -299,7 +300,7 @@ def _name_captured_handles(opening: CallInliner, captured: tuple[CapturedVariabl
     for tensor, variable in zip(given[len(given) - len(captured) :], captured, strict=False):
         handle, name = opening.node_named(input_node(tensor)), variable.name
         if name and handle is not None and handle.op == "VarHandleOp" and room.spend_letters(len(name)):
-            opening.set_attribute(input_node(tensor), VARIABLE, AttrValue(s=name.encode()))
+            opening.set_attribute(input_node(tensor), VARIABLE_NAME_ATTR, AttrValue(s=name.encode()))
             if variable.trainable is not None:
                 opening.set_attribute(input_node(tensor), TRAINABLE, AttrValue(b=variable.trainable))
 

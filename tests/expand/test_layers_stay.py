@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from graphviz_tb import load
-from graphviz_tb.algorithms.computing import computing_rows
 from graphviz_tb.api.pipeline import Model
+from graphviz_tb.graphs.computing import computing_rows
 from graphviz_tb.proto import GraphDef
 from tests.annotate.test_costs import node, placeholder, variable
 

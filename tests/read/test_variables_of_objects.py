@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from graphviz_tb.formats.collections import mark_trained
 from graphviz_tb.formats.object_graph import captured_variables, numbered
 from graphviz_tb.proto import MetaGraphDef
-from graphviz_tb.read.collections import mark_trained
 from tests.annotate.test_costs import model, node, placeholder
 from tests.read.test_call_chains_read import field
 

@@ -73,14 +73,14 @@ def _iter_weight_costs(inference: Inference) -> Iterator[tuple[int, Cost]]:
             )
     for node, layer in keras_layer_nodes(inference.graph).items():
         dtype, count, kept = layer.config.get("dtype"), layer.parameters, layer.non_trainable
-        size = layer.weight_bytes
-        if size is None:
-            size = (count or 0) * element_size(dtype if isinstance(dtype, str) else "")
+        weight_bytes = layer.weight_bytes
+        if weight_bytes is None:
+            weight_bytes = (count or 0) * element_size(dtype if isinstance(dtype, str) else "")
         yield (
             node,
             Cost(unsized=1)
             if count is None
-            else Cost(count, weight_bytes=size, non_trainable=kept or 0, undecided=int(kept is None)),
+            else Cost(count, weight_bytes=weight_bytes, non_trainable=kept or 0, undecided=int(kept is None)),
         )
 
 
