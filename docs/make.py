@@ -33,7 +33,14 @@ sys.path.insert(0, str(ROOT))
 
 # Command → lines that run from the root of a checkout; the help has the same with names of the reader's own files.
 EXAMPLES = {
+    "open": """
+tbgraph open fixtures/real/mnist_cnn.pbtxt
+tbgraph open fixtures/containers/saved_model
+tbgraph open fixtures/logdirs/mnist_runs --run train --file
+""",
     "render": """
+tbgraph render fixtures/real/mnist_cnn.pbtxt
+tbgraph render fixtures/real/mnist_cnn.pbtxt graph.svg graph.png
 tbgraph render fixtures/real/mnist_cnn.pbtxt -o graph.svg
 tbgraph render fixtures/real/mnist_cnn.pbtxt -o graph.svg -o graph.png --open 'conv1/**'
 tbgraph render fixtures/real/mnist_cnn.pbtxt -o graph.html

@@ -4,7 +4,7 @@
 
     model = load("model.pbtxt")
     model.picture(depth=1).save("graph.svg")
-    model.to_json()
+    model.svg()  # or png(), pdf(), to_html(), to_json()
 
 The names below are loaded when they are first used, so that importing the package costs nothing.
 """
@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from importlib import import_module
 
-# `diff` is the one name that is also a folder. Imported here (it is light), it stays the function when modules below
-# the folder are imported.
+# The names that are also folders: imported here (they are light), they stay functions when modules below the folders
+# are imported.
 from graphviz_tb.diff import diff
+from graphviz_tb.serve import serve
 
 __version__ = "0.1.0"
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from graphviz_tb.logs.log import Log, open_log
     from graphviz_tb.options import Options
 
+_MODULES = ("errors", "options", "summary")  # that need no import of their own: `tbgraph.errors.ReadError`
 _HOME = {
     "load": "api.pipeline",
     "Changes": "diff.result",
@@ -60,19 +62,22 @@ __all__ = [
     "diff",
     "load",
     "open_log",
+    "serve",
 ]
 
 
 def _load_ipython_extension(shell: Any) -> None:
-    """Register `%tbgraph LOGDIR`, which shows a log while it is written (`%load_ext graphviz_tb`)."""
+    """`%load_ext tbgraph` in a notebook: from then on `%tbgraph --logdir LOGDIR` shows a log that is written."""
     import_module("graphviz_tb.serve.notebook").register_magic(shell)
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(import_module(f"graphviz_tb.{_HOME[name]}"), name)
+    if name in _MODULES:
+        return import_module(f"graphviz_tb.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, *_MODULES])

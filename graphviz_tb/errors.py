@@ -43,6 +43,8 @@ class TbGraphError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
+        if hint:
+            self.add_note(f"hint: {hint}")  # below the message of a traceback
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the fields of an error, as the constructors differ."""

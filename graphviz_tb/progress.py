@@ -1,10 +1,42 @@
-"""Stage names and timings: the profiler and the progress bar."""
+"""How far a long piece of work is, for whoever listens: the command line draws a bar, the library says nothing.
+
+Work that may take seconds calls `advance` at its steps. Without a listener that costs one look-up.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from time import perf_counter, process_time
+
+ProgressListener = Callable[[str, int, int], None]  # what is done, how many steps of it, of how many
+_LISTENER: ContextVar[ProgressListener | None] = ContextVar("listener", default=None)
+
+
+def advance(what: str, done: int, total: int) -> None:
+    """Say that `done` of `total` steps of some work are behind us."""
+    listener = _LISTENER.get()
+    if listener is not None:
+        listener(what, done, total)
+
+
+@contextmanager
+def listening(listener: ProgressListener) -> Iterator[None]:
+    """Hand every `advance` within the block to `listener`.
+
+    >>> with listening(lambda what, done, total: print(what, done, total)):
+    ...     advance("read", 1, 3)
+    read 1 3
+    """
+    token = _LISTENER.set(listener)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(token)
+
+
+# Stage names and timings: the profiler and the progress bar.
 
 # In starting order: once per file, then once per picture; `expand` whenever a group is opened.
 STAGE_NAMES = (

@@ -22,7 +22,7 @@ STAGES = (
     *("flatten", "interpret", "fold", "annotate", "expand", "arrange"),
     *("color", "open", "words", "place", "render", "chart", "project", "search"),
 )
-SHARED = {"model", "ops", "graphs", "errors", "options", "limits", "caches"}
+SHARED = {"model", "ops", "graphs", "errors", "options", "limits", "caches", "extras", "progress"}
 MAY = {
     **{stage: SHARED | {stage} for stage in STAGES},
     **{folder: SHARED | READING | {"proto"} for folder in READING},
@@ -203,7 +203,7 @@ def test_the_front_door_is_light(what: str) -> None:
 
 # What a plain picture has no use for: each is imported when a picture, or another command, needs it.
 UNUSED = re.compile(
-    r"graphviz_tb\.(page|serve|diff\.|logs\.(?!run_statistics)|chart|annotate\.(costs|step_profile|statistics|rankings)"
+    r"graphviz_tb\.(page|serve\.|diff\.|logs\.(?!run_statistics)|chart|annotate\.(costs|step_profile|statistics|rankings)"
     r"|arrange\.hand_moves|color\.(cost|logged|measured)|model\.(logs|joins)|place\.quality"
     r"|events\.|keras\.|formats\.(run_metadata|profiler_traces)|render\.(fonts|html|json|pdf|png))"
     r"|numpy\.ma$|logging$|fractions$|difflib$|google_crc32c$"

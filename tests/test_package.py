@@ -71,7 +71,8 @@ print(*sorted(set(sys.modules) - known))
     # -S, -I: what `site` and the environment import is not ours.
     done = subprocess.run([sys.executable, "-IS", "-c", code], capture_output=True, text=True, check=True)
     allowed = {"__future__", "importlib", "importlib._bootstrap", "importlib._bootstrap_external", "warnings", "gc"}
-    assert set(done.stdout.split()) - allowed == {"graphviz_tb", "graphviz_tb.diff", "graphviz_tb.__main__"}
+    ours = {"graphviz_tb", "graphviz_tb.diff", "graphviz_tb.serve", "graphviz_tb.__main__"}
+    assert set(done.stdout.split()) - allowed == ours
 
 
 def test_the_plugin_of_pytest_is_light() -> None:
@@ -89,3 +90,33 @@ def test_the_command_is_declared() -> None:
     except metadata.PackageNotFoundError:
         return
     assert all(script.value.endswith(":main") for script in installed)
+
+
+def test_the_help_imports_little_beside_click() -> None:
+    """`tbgraph --help` takes at most a fifth longer than a program of click with as many commands."""
+    code = """
+import sys
+import click, shutil, gettext, textwrap
+known = set(sys.modules)
+from graphviz_tb.__main__ import main
+sys.argv = ["tbgraph", "--help"]
+try:
+    main()
+except SystemExit:
+    print("\\0", *sorted(set(sys.modules) - known))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    more = set(done.stdout.partition("\0")[2].split())
+    ours = {name for name in more if name.startswith("graphviz_tb")}
+    assert ours <= {
+        *("graphviz_tb", "graphviz_tb.__main__", "graphviz_tb.diff", "graphviz_tb.serve"),
+        *("graphviz_tb.commands", "graphviz_tb.commands.terminal"),
+    }
+    assert not more & {"pathlib", "dataclasses", "numpy", "google.protobuf", "importlib.metadata", "urllib.parse"}
+
+
+@pytest.mark.machine
+def test_the_wheel_is_small(wheel: zipfile.ZipFile) -> None:
+    assert wheel.filename is not None
+    assert Path(wheel.filename).stat().st_size < 3_000_000
+    assert Path(wheel.filename).name.startswith("tbgraph-")

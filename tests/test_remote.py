@@ -23,7 +23,7 @@ GRAPH = b'node { name: "in" op: "Placeholder" } node { name: "enc/a" op: "Relu" 
 @pytest.fixture
 def memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """The file system in memory, empty."""
-    fsspec = pytest.importorskip("fsspec", reason="fsspec is not installed (pip install 'graphviz_tb[remote]')")
+    fsspec = pytest.importorskip("fsspec", reason="fsspec is not installed (pip install 'tbgraph[remote]')")
     monkeypatch.setattr(remote, "MIRROR_BY_ADDRESS", {})
     files = fsspec.filesystem("memory")
     files.store.clear()
@@ -135,7 +135,7 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "fsspec.core", None)
     with pytest.raises(ToolMissing, match="gs:// needs fsspec") as error:
         load("gs://bucket/model.pb")
-    assert error.value.hint == "pip install 'graphviz_tb[remote]'"
+    assert error.value.hint == "pip install 'tbgraph[remote]'"
 
 
 def test_a_package_of_the_place_is_named(memory: Any) -> None:

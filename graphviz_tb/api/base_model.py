@@ -8,8 +8,12 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from graphviz_tb.annotate import main_output_shapes
+from graphviz_tb.api.drawn import CELL_PAGE_MB, CELL_PAGE_OPS, Drawable
 from graphviz_tb.api.nodes import Node, NodeList, function_nodes, nodes_of_main_graph
+from graphviz_tb.api.summary import _count_words
 from graphviz_tb.arrange.level import ArrangeOptions, SkeletonCache, arrange
 from graphviz_tb.color import SCHEMES, Colouring
 from graphviz_tb.errors import MissingFacts, UnknownNode, require_type
@@ -18,6 +22,7 @@ from graphviz_tb.expand.members import MemberExpander
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.costs import Cost, Costs
 from graphviz_tb.model.facts import Facts, FoldedGraph
+from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
@@ -32,6 +37,7 @@ from graphviz_tb.search.names import RowFinder
 
 if TYPE_CHECKING:
     import pandas
+    import polars
 
     import graphviz_tb
     from graphviz_tb.api.checking import CheckedModel
@@ -40,7 +46,7 @@ if TYPE_CHECKING:
     from graphviz_tb.model.joins import TagJoin
 
 
-class ModelQueries(FoldedGraph):
+class ModelQueries(Drawable, FoldedGraph):
     """Sequences of nodes, totals, search and conversions of a folded graph."""
 
     @property
@@ -144,6 +150,9 @@ class ModelQueries(FoldedGraph):
 
         return check_assertions(self, assertions, ignore_unknown)
 
+    def _small_page(self) -> bytes | None:
+        return self.render("html", page_max=CELL_PAGE_MB) if self.hierarchy.op_count(0) <= CELL_PAGE_OPS else None
+
     def summary(self) -> None:
         """Print the layers with their shapes and parameters, as Keras' `model.summary()` does."""
         from graphviz_tb.api.nodes import layer_table
@@ -155,6 +164,32 @@ class ModelQueries(FoldedGraph):
         import graphviz_tb
 
         return graphviz_tb.diff(self, other, **choices)
+
+    @property
+    def op_types(self) -> dict[str, int]:
+        """How often each op type occurs in the main graph, the most frequent first; without constants and weights."""
+        graph = self.hierarchy.graph
+        return _count_words(graph.op[self._main_ops], graph.op_types)
+
+    @property
+    def devices(self) -> dict[str, int]:
+        """How many ops of the main graph are on each device, the most first; "" where the file names none."""
+        graph = self.hierarchy.graph
+        return _count_words(graph.device[self._main_ops], graph.devices)
+
+    @property
+    def root(self) -> Node:
+        """The whole graph as a node: its `children` are the outermost groups and ops."""
+        return Node(self, 0)
+
+    @property
+    def _main_ops(self) -> Bools:
+        graph = self.hierarchy.graph
+        return np.asarray(graph.kept & (graph.mark == Mark.NONE) & (graph.function < 0))
+
+    def to_polars(self) -> polars.DataFrame:
+        """All ops of the main graph as a `polars.DataFrame`, with the columns of `to_pandas`."""
+        return self.nodes.to_polars()
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return all ops of the main graph as a `pandas.DataFrame`: name, kind, op, device, shape, parameters,

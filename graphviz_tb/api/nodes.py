@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from graphviz_tb.errors import ToolMissing, UnknownNode
+from graphviz_tb.api.frames import pandas_frame, polars_frame
+from graphviz_tb.errors import UnknownNode
 from graphviz_tb.graphs.rows import layer_rows
 from graphviz_tb.graphs.traversal import reachable_mask
 from graphviz_tb.interpret.training import nodes_serving_only
@@ -27,6 +28,7 @@ from graphviz_tb.ops.roles import INPUT_OPS, Role, has_role
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
 
     from graphviz_tb.proto import AttrValue
 
@@ -260,12 +262,11 @@ class NodeList(Sequence[Node]):
 
         Raises `ToolMissing` if pandas is not installed.
         """
-        try:
-            import pandas as pd
-        except ModuleNotFoundError:
-            raise ToolMissing("a table needs pandas", hint="pip install pandas") from None
+        return pandas_frame((_node_values(node, plain=True) for node in self), NODE_COLUMNS)
 
-        return pd.DataFrame([_node_values(node, plain=True) for node in self], columns=list(NODE_COLUMNS))
+    def to_polars(self) -> pl.DataFrame:
+        """A `polars.DataFrame` with the same rows. Raises `ToolMissing` where polars is not installed."""
+        return polars_frame((_node_values(node, plain=True) for node in self), NODE_COLUMNS)
 
     @cached_property
     def _row_set(self) -> frozenset[int]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from graphviz_tb.api.drawn import DrawnPicture
 from graphviz_tb.color import Colouring
 from graphviz_tb.logs.run_statistics import title_of_steps
 from graphviz_tb.model.drawing import Drawing
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Picture:
-    """A picture of a model: which groups are open, words, coordinates, colours."""
+class Picture(DrawnPicture):
+    """A picture of a model: which groups are open, its words, its coordinates, its colours."""
 
     model: BaseModel
     opened: OpenSet

@@ -10,19 +10,15 @@ import io
 import os
 import sys
 from importlib import import_module
-from pathlib import Path
 
 import click
 
 from graphviz_tb import __version__
-from graphviz_tb.commands.parameters import complete_file_names
 from graphviz_tb.commands.terminal import detach_stdout, one_line, print_message, replace_closed_streams
-from graphviz_tb.errors import Ambiguous, MalformedAssertion, RequestError, TbGraphError, ToolError, ToolFailed
-from graphviz_tb.limits import MAX_MESSAGE_LETTERS
-from graphviz_tb.model.measure import truncate_middle
 
 # Name to module, function and the line that `--help` shows.
 COMMANDS: dict[str, tuple[str, str, str]] = {
+    "open": ("graphviz_tb.commands.open", "open_page", "Show a graph or a log in the browser; `tbgraph MODEL` too."),
     "render": (
         "graphviz_tb.commands.render",
         "render",
@@ -43,24 +39,39 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "project": ("graphviz_tb.commands.project", "project", "List embeddings, or draw one as a cloud of points."),
 }
 
-# Errors with messages of several lines: choices, output of a program, the place in an assertion.
-MULTILINE_ERRORS = (Ambiguous, ToolFailed, MalformedAssertion)
-COLLECTOR_THRESHOLD = 100_000  # objects made before the collector looks for cycles: imports create many that stay
-EXIT_UNEXPECTED, EXIT_INTERRUPTED = 70, 130  # EX_SOFTWARE of sysexits.h; 128 + SIGINT, as in shells
+COLLECTOR_THRESHOLD = 100_000  # objects made before the collector looks for cycles: all that importing makes stays
+EXIT_UNEXPECTED, EXIT_INTERRUPTED = 70, 130  # EX_SOFTWARE of sysexits.h; 128 + SIGINT, as shells have it
+OF_REQUEST, OF_MACHINE = 2, 5  # exit codes, as `RequestError` and `ToolError` have them
+OWN_ANSWERS = ("-h", "--help", "-V", "--version")  # options of tbgraph itself
 
 
 class LazyGroup(click.Group):
     """A group whose commands are imported when they are used."""
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the command in front of words that name none."""
+        if args and args[0] not in COMMANDS and args[0] not in OWN_ANSWERS:
+            from graphviz_tb.commands.habits import choose_command, is_noted  # other words need none of it
+
+            word, args = args[0], choose_command(args, COMMANDS)
+            if args[0] != word and is_noted(word) and not ctx.resilient_parsing:
+                print_message("note", f"`tbgraph {word}` is `tbgraph {args[0]}`", "yellow")
+        return super().parse_args(ctx, args)
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; for a file name instead of a command, suggest `render`."""
+        """Return the command that is meant, and its words with options of similar programs as they are called here."""
         word = args[0]
         # Options are left to click: its message lists them.
         if word not in COMMANDS and not word.startswith("-"):
             ctx.fail(f"no command {word!r}; {_command_hint(word)}")
-        return super().resolve_command(ctx, args)
+        name, command, words = super().resolve_command(ctx, args)
+        if command is not None and any(each.startswith("-") and each != "-" for each in words):
+            from graphviz_tb.commands.habits import translate_options
+
+            words = translate_options(command, name or "", words)
+        return name, command, words
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return all names, in the order of the table."""
@@ -70,6 +81,8 @@ class LazyGroup(click.Group):
         """Import one command."""
         if name not in COMMANDS:
             return None
+        from graphviz_tb.commands.parameters import complete_file_names  # the help of all commands needs none of it
+
         module, function, _ = COMMANDS[name]
         return complete_file_names(getattr(import_module(module), function))
 
@@ -83,11 +96,13 @@ def _command_hint(word: str) -> str:
     """Return a hint for a word that is not a command.
 
     >>> _command_hint("rendr"), _command_hint("xyz")[:37]
-    ('did you mean: tbgraph render', 'choose one of: render, diff, info, se')
+    ('did you mean: tbgraph render', 'choose one of: open, render, diff, in')
     """
-    if word and Path(word).exists():
-        return f"did you mean: tbgraph render {word}"
-    from difflib import get_close_matches  # rarely needed
+    from graphviz_tb.commands.habits import REFUSED_WORDS
+
+    if word in REFUSED_WORDS:
+        return REFUSED_WORDS[word]
+    from difflib import get_close_matches  # only a wrong word needs it
 
     near = get_close_matches(word, COMMANDS, n=1)
     return f"did you mean: tbgraph {near[0]}" if near else f"choose one of: {', '.join(COMMANDS)}"
@@ -99,12 +114,13 @@ def _command_hint(word: str) -> str:
     no_args_is_help=False,
     invoke_without_command=True,
 )
-@click.version_option(__version__, prog_name="tbgraph")
+@click.version_option(__version__, "-V", "--version", prog_name="tbgraph")
 @click.pass_context
 def cli(context: click.Context) -> None:
     """Pictures, folding and structural diffs of TensorFlow graphs.
 
     \b
+    tbgraph model.pb                             show it in the browser; a log directory too
     tbgraph render model.pbtxt -o graph.svg      draw it, folded to a readable size
     tbgraph render logdir --run train -o g.png   a run of a log directory
     tbgraph diff old.pb new.pb                   what changed (exit code 0 same, 1 different)
@@ -116,7 +132,7 @@ def cli(context: click.Context) -> None:
     # Releases of click differ in where they print the help, and in the exit code.
     if context.invoked_subcommand is None:
         print(context.get_help(), file=sys.stderr)
-        context.exit(RequestError.exit_code)
+        context.exit(OF_REQUEST)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -145,18 +161,21 @@ def _run_command_line(arguments: list[str] | None = None) -> int:
     except click.ClickException as error:
         _print_click_error(error)
         return error.exit_code
-    except TbGraphError as error:
-        print_error(
-            error.message if not str(error) else str(error), error.hint, lines=isinstance(error, MULTILINE_ERRORS)
-        )
-        return error.exit_code
-    except (BrokenPipeError, SystemExit):  # the reader closed the pipe; click raises SystemExit for that
+    except (BrokenPipeError, SystemExit):  # a reader that went away; SystemExit is click's word for it
         detach_stdout()
         return 0
     except MemoryError:
         print_error("out of memory", "give it more, or draw less of the graph: --depth 1, --page-max 5")
-        return ToolError.exit_code
+        return OF_MACHINE
     except Exception as error:
+        # Only an error needs them: the help of all commands imports nothing but click.
+        from graphviz_tb.errors import Ambiguous, MalformedAssertion, TbGraphError, ToolFailed
+
+        if isinstance(error, TbGraphError):
+            # Messages of several lines: what can be chosen, what a program printed, where an assertion is wrong.
+            lines = isinstance(error, Ambiguous | ToolFailed | MalformedAssertion)
+            print_error(error.message if not str(error) else str(error), error.hint, lines)
+            return error.exit_code
         if os.environ.get("TBGRAPH_DEBUG"):
             raise
         # An OSError with a number comes from the machine, not from a fault in the program.
@@ -177,11 +196,14 @@ def _report_machine_fault(error: OSError) -> int:
     nameless = "the current folder is gone" if isinstance(error, FileNotFoundError) else "cannot write standard output"
     what = nameless if error.filename is None else f"cannot open {str(error.filename)!r}"
     print_error(f"{what}: {os.strerror(error.errno or 0)}", None)
-    return ToolError.exit_code
+    return OF_MACHINE
 
 
 def _print_click_error(error: click.ClickException) -> None:
-    """Print click's own error: the usage, and the message, which may repeat any word."""
+    """Print click's own error: how the command is used, and what is wrong, which may repeat any word."""
+    from graphviz_tb.limits import MAX_MESSAGE_LETTERS
+    from graphviz_tb.model.measure import truncate_middle
+
     shown = io.StringIO()
     error.show(shown)
     usage, mark, _ = shown.getvalue().partition("Error: ")

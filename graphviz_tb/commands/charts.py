@@ -14,6 +14,7 @@ from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.model.drawing import Drawing
 from graphviz_tb.model.logs import Series
 from graphviz_tb.model.theme import THEMES, Theme
+from graphviz_tb.near_suffixes import nearest_output
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render import pdf, png, svg
 
@@ -28,7 +29,8 @@ def chart_suffix(output: str) -> str:
     """Return the suffix of an output; standard output is SVG. Raises UnknownChoice for an unknown one."""
     suffix = ".svg" if output == "-" else Path(output).suffix.lower()
     if suffix not in CHART_SUFFIXES:
-        raise UnknownChoice(f"output {output!r} has no suffix of a chart; use one of {', '.join(CHART_SUFFIXES)}")
+        what = f"output {output!r} has no suffix of a chart; use one of {', '.join(CHART_SUFFIXES)}"
+        raise UnknownChoice(what, hint=nearest_output(output))
     return suffix
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphviz_tb.commands.options import collect_options, combine_options, fold_options, input_options
+from graphviz_tb.commands.report_format import json_option
 from graphviz_tb.model.formatting import document_header
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ assertion_options = combine_options(
 @click.argument("models", metavar="MODEL…", nargs=-1, required=True)
 @assertion_options
 @click.option("--top", type=click.IntRange(0), default=5, metavar="N", help="Nodes named for each assertion [5].")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option()
 @fold_options
 @input_options
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing: the exit code says it.")

@@ -21,6 +21,7 @@ from graphviz_tb.commands.options import (
     view_options,
 )
 from graphviz_tb.commands.views import view_of_command
+from graphviz_tb.commands.waiting import waiting
 from graphviz_tb.output.renderers import RENDERERS, output_format
 
 if TYPE_CHECKING:
@@ -374,9 +375,11 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
             *both, lambda before, after: _compare_sources(before, after, options, read), style, values
         )
     view = view_of_command(new, values) if any(not _is_report_file(target) for target in values["outputs"]) else None
-    changes = _compare_sources(old, new, options, read)
+    with waiting("compare", values["quiet"]):
+        changes = _compare_sources(old, new, options, read)
     if values["outputs"]:
-        _write_diff_outputs(changes, values, view)
+        with waiting("draw", values["quiet"]):
+            _write_diff_outputs(changes, values, view)
     if not values["quiet"]:
         _print_changes(changes, style, values)
     return diff_exit_code(changes, values["fail_on"])
@@ -398,13 +401,15 @@ def _check_diff_outputs(targets: tuple[str, ...]) -> None:
     """Refuse outputs of an unknown format or in an unwritable place, before anything is read."""
     from graphviz_tb.diff.options import REPORTS
     from graphviz_tb.errors import UnknownChoice
+    from graphviz_tb.near_suffixes import nearest_output
     from graphviz_tb.output.files import check_outputs_writable
 
     drawn = [RENDERERS[word].suffix for word in PICTURE_FORMATS]
     legal = ", ".join([*drawn, *REPORTS])
     for target in targets:
         if Path(target).suffix.lower() not in (*REPORTS, *drawn):
-            raise UnknownChoice(f"output {target!r} has no suffix that says its format; use one of {legal}")
+            what = f"output {target!r} has no suffix that says its format; use one of {legal}"
+            raise UnknownChoice(what, hint=nearest_output(target))
     check_outputs_writable(targets)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphviz_tb.commands.options import collect_options, fold_options, input_options
+from graphviz_tb.commands.report_format import json_option
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.model.formatting import document_header
 
@@ -22,7 +23,7 @@ EXIT_FOUND, EXIT_NOTHING_FOUND = 0, 1  # exit codes, as in grep
 @click.argument("queries", metavar="QUERY…", nargs=-1, required=True)
 @click.option("--count", is_flag=True, help="Print only how many there are.")
 @click.option("--names", is_flag=True, help="Print only names, one a line.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option()
 @fold_options
 @input_options
 @click.option("-q", "--quiet", is_flag=True, help="No notices, no progress bar.")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphviz_tb.commands.options import collect_options, fold_options, input_options_with
+from graphviz_tb.commands.report_format import json_option
 from graphviz_tb.errors import NoGraph, ReadError, TbGraphError
 from graphviz_tb.model.formatting import document_header
 
@@ -25,7 +26,7 @@ SCOPE_ORDERS = ("file", "parameters", "flops", "activations", "name")
 
 @click.command(epilog="Exit codes: 0 done, 2 request, 3 file, 4 graph, 5 machine.")
 @click.argument("model", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/json.md) instead of text.")
+@json_option("Print JSON (docs/json.md) instead of text.")
 @click.option(
     "--top", type=click.IntRange(1), metavar="N", default=10, help="Longest list of op types and the like [10]."
 )
@@ -112,10 +113,12 @@ def _print_info(model: str, options: Options, as_json: bool, sort: str, top: int
         source_argument,
         source_checkpoints,
     )
+    from graphviz_tb.commands.waiting import waiting
 
     checkpoints, alone = source_checkpoints(model)
     source = SourceArgument(model, model) if alone else source_argument(model, options.read)
-    runs = [] if alone else _source_runs(source, options)
+    with waiting("read runs", quiet):
+        runs = [] if alone else _source_runs(source, options)
     try:
         entries, facts = ((), None) if alone else _read_entries_and_graph(source, options, quiet, sort)
     except ReadError as error:

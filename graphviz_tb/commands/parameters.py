@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from graphviz_tb.commands.completed_names import COMPLETED_BY_METAVAR, NODE_OPTIONS, NamesFromSource, node_names
+
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
@@ -93,7 +95,7 @@ def preset_names() -> Iterable[str]:
     return PRESETS
 
 
-# Shell completion of file names. `Listed` completes the words of tables, click commands and options.
+# What a shell completes besides commands and options: names of files, of runs, tags and nodes, words of tables.
 
 FILE_METAVARS = ("FILE", "FOLDER")  # metavars of options that take a file
 NON_FILE_ARGUMENTS = ("queries",)  # arguments that take none
@@ -106,11 +108,14 @@ class FileNameType(click.types.StringParamType):
         """Return the text; for an argument that is a remote address, the name of a local copy."""
         from graphviz_tb.model.sources import URL_SEPARATOR
 
-        if URL_SEPARATOR not in str(value) or not isinstance(param, click.Argument):
+        typing = ctx is not None and ctx.resilient_parsing  # a shell completes: nothing is downloaded
+        if URL_SEPARATOR not in str(value) or typing or not isinstance(param, click.Argument):
             return super().convert(value, param, ctx)
+        from graphviz_tb.commands.waiting import waiting
         from graphviz_tb.sources.inputs import localize_source
 
-        return localize_source(value)
+        with waiting("copy"):
+            return localize_source(value)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Leave it to the shell, which knows the files."""
@@ -125,4 +130,8 @@ def complete_file_names(command: click.Command) -> click.Command:
         argument = isinstance(param, click.Argument) and param.name not in NON_FILE_ARGUMENTS
         if isinstance(param.type, click.types.StringParamType) and (argument or param.metavar in FILE_METAVARS):
             param.type = FileNameType()
+        elif isinstance(param.type, click.types.StringParamType) and isinstance(param, click.Option):
+            names = COMPLETED_BY_METAVAR.get(param.metavar or "")
+            names = node_names if names is None and param.name in NODE_OPTIONS else names
+            param.type = param.type if names is None else NamesFromSource(names)
     return command

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphviz_tb.commands.options import theme_option
+from graphviz_tb.commands.report_format import json_option
+from graphviz_tb.commands.waiting import waiting
 from graphviz_tb.model.formatting import document_header
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ PROJECT_METHODS = ("pca", "tsne", "umap")
     "--near", type=click.IntRange(2, 500), metavar="N", help="Perplexity of t-SNE [30], neighbours of UMAP [15]."
 )
 @click.option("-o", "--output", "outputs", metavar="FILE", multiple=True, help="Draw the cloud: SVG, PNG or PDF.")
-@click.option("--json", "as_json", is_flag=True, help="Print the list as JSON (docs/projector.md).")
+@json_option("Print the list as JSON (docs/projector.md).")
 @theme_option
 @click.option("-q", "--quiet", is_flag=True, help="No notices.")
 def project(logdir: str, outputs: tuple[str, ...], as_json: bool, quiet: bool, **values: Any) -> None:
@@ -54,7 +56,8 @@ def project(logdir: str, outputs: tuple[str, ...], as_json: bool, quiet: bool, *
         from graphviz_tb.commands.scalars import check_chart_outputs
 
         check_chart_outputs(logdir, outputs)
-    projector = _open_projector(logdir)
+    with waiting("read runs", quiet):
+        projector = _open_projector(logdir)
     found = [one for one in projector.embeddings.found if values["run"] in (None, one.run)]
     if not found:
         raise NoGraph(
@@ -63,7 +66,8 @@ def project(logdir: str, outputs: tuple[str, ...], as_json: bool, quiet: bool, *
         )
     notices = list(projector.embeddings.notices)
     if outputs:
-        notices += _draw_embedding(projector, found, outputs, values)
+        with waiting("project points", quiet):
+            notices += _draw_embedding(projector, found, outputs, values)
     else:
         _print_embeddings(found, as_json)
     if not quiet:

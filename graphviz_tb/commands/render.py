@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Literal
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from graphviz_tb.commands.habits import names_picture, path_exists, refuse_second_model
 from graphviz_tb.commands.options import (
     collect_options,
     combine_options,
@@ -24,6 +27,9 @@ from graphviz_tb.commands.parameters import WordOption, engine_names, format_nam
 from graphviz_tb.commands.views import facts_of_command, view_of_command, without_choices
 from graphviz_tb.errors import short_repr
 from graphviz_tb.options import COLOR_BY_LOGGED, LOGGED_COLOR_OPTIONS, MAX_OPTION_INT, Options
+
+if TYPE_CHECKING:
+    from graphviz_tb.errors import NoGraph
 
 
 class DepthType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
@@ -82,7 +88,8 @@ render_options = combine_options(
 
 @click.command(epilog="Exit codes: 0 done, 2 request, 3 file, 4 graph, 5 machine.")
 @click.argument("model")
-@click.option("-o", "--output", "outputs", metavar="FILE", multiple=True, required=True, help="Where to; - is stdout.")
+@click.argument("files", nargs=-1, metavar="[FILE]…")
+@click.option("-o", "--output", "outputs", metavar="FILE", multiple=True, help="Where to; - is stdout [MODEL.svg].")
 @click.option(
     *("-f", "--format", "format_"),
     metavar="FORMAT",
@@ -98,13 +105,24 @@ render_options = combine_options(
 @click.option("--against", metavar="FILE", multiple=True, help="An earlier trace: colour by the difference to it.")
 @click.option("--timing", is_flag=True, help="Print how long each stage took.")
 @click.option("-q", "--quiet", is_flag=True, help="No notices, no progress bar.")
-def render(model: str, outputs: tuple[str, ...], format_: str | None, timing: bool, quiet: bool, **values: Any) -> None:
+def render(
+    model: str,
+    files: tuple[str, ...],
+    outputs: tuple[str, ...],
+    format_: str | None,
+    timing: bool,
+    quiet: bool,
+    **values: Any,
+) -> None:
     """Draw the graph in MODEL.
 
     The picture is folded to a readable size: name scopes are boxes, numbered runs are stacks, hubs are set in an
-    auxiliary area on the right. -o may be given several times; the format follows from the suffix.
+    auxiliary area on the right. Each FILE is an output, as with -o; the format follows from the suffix. Without any the
+    picture is MODEL.svg in the current folder. Only -o writes over a file that tbgraph did not write.
 
     \b
+    tbgraph render model.pbtxt
+    tbgraph render model.pb graph.svg graph.png
     tbgraph render model.pbtxt -o graph.svg
     tbgraph render model.pb -o graph.svg -o graph.png --open 'conv1/**'
     tbgraph render model.pb -o graph.html
@@ -117,7 +135,11 @@ def render(model: str, outputs: tuple[str, ...], format_: str | None, timing: bo
     from graphviz_tb.errors import NoGraph, RequestError
     from graphviz_tb.output.files import check_inputs_kept, check_outputs_writable, write_outputs
     from graphviz_tb.output.renderers import check_options_used, output_format
+    from graphviz_tb.own_outputs import keep_foreign_files
 
+    refuse_second_model([model, *(each for each in files if not names_picture(each) and path_exists(each))])
+    named = outputs
+    outputs = (*outputs, *files) or default_outputs(model, format_)
     written = option_spellings(click.get_current_context().command)
     # --against colours by compute time unless --color-by is given.
     if values["against"] and values["color_by"] is None:
@@ -137,14 +159,46 @@ def render(model: str, outputs: tuple[str, ...], format_: str | None, timing: bo
     check_outputs_writable(outputs)
     fonts = filter(os.path.isfile, options.picture.font_files)  # a folder is refused without a walk
     check_inputs_kept((model, *options.read.run_metadata, *options.read.against, *fonts), outputs)
+    keep_foreign_files(target for target in outputs if target not in named)
     try:
         with open_model(model, options, timing, quiet, without_choices(view), facts) as session:
             write_outputs(zip(outputs, session.encode_formats(formats), strict=True))
-    except NoGraph:
+    except NoGraph as error:
         pages = _render_log_pages(model, formats, options)
         if pages is None:
-            raise
+            raise with_log_hint(error, model) from None
         write_outputs(zip(outputs, pages, strict=True))
+    if not (named or files or quiet):
+        say_written(outputs)
+
+
+def default_outputs(model: str, format_: str | None) -> tuple[str, ...]:
+    """Return the output that nobody named; a model from standard input goes to standard output, unless a terminal."""
+    from graphviz_tb.output.renderers import find_renderer
+    from graphviz_tb.own_outputs import default_output
+
+    if model == "-" and not sys.stdout.isatty():
+        return ("-",)
+    return (default_output(model, find_renderer(format_ or "svg").suffix),)
+
+
+def say_written(outputs: Iterable[str]) -> None:
+    """Say which files were written without being named."""
+    from graphviz_tb.commands.terminal import print_message
+
+    for target in outputs:
+        if target != "-":
+            print_message("wrote", target, "green")
+
+
+def with_log_hint(error: NoGraph, source: str) -> NoGraph:
+    """Return the error; of a log that has no graph, with a hint that says what draws it."""
+    from graphviz_tb.page.log import open_source_log
+
+    if open_source_log(source) is None:
+        return error
+    hint = f"tbgraph {source} shows what it logged; tbgraph scalars {source} -o curves.svg draws its curves"
+    return type(error)(error.message, hint=hint)
 
 
 def _render_log_pages(source: str, formats: list[str], options: Options) -> list[bytes] | None:

@@ -171,8 +171,9 @@ DRAWN_FORMATS = tuple(word for word, row in RENDERERS.items() if row.uses)
 @assertion_options
 @reading_options
 @view_options
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text; --format json does it too.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing: the exit code and the files say it.")
-def review(models: tuple[str, ...], base: str, output: str | None, quiet: bool, **values: Any) -> int:
+def review(models: tuple[str, ...], base: str, output: str | None, as_json: bool, quiet: bool, **values: Any) -> int:
     """Say what the working tree does to each MODEL since a revision of its git repository.
 
     MODEL is a file or folder of the repository that render takes. One that the revision does not have is new, and no
@@ -185,10 +186,12 @@ def review(models: tuple[str, ...], base: str, output: str | None, quiet: bool, 
     """
     from graphviz_tb.commands.revision import Revision
     from graphviz_tb.commands.terminal import print_notices, print_report
+    from graphviz_tb.commands.waiting import waiting
     from graphviz_tb.errors import GraphError, ReadError
     from graphviz_tb.output.files import write_output
 
-    formats = _checked_drawn_formats(values["formats"], output)
+    as_json = as_json or "json" in values["formats"]
+    formats = _checked_drawn_formats(tuple(word for word in values["formats"] if word != "json"), output)
     parse_conditions(values["fail_on"])
     wanted = collect_assertions(values["assertions"], values["assert_file"], optional=True)
     revision = Revision.find_revision(base)
@@ -197,17 +200,24 @@ def review(models: tuple[str, ...], base: str, output: str | None, quiet: bool, 
     for path in dict.fromkeys(models):
         stem = None if folder is None else folder / _free_file_stem(path, done)
         try:
-            one = _review_model(path, revision, wanted, values)
+            with waiting("compare", quiet):
+                one = _review_model(path, revision, wanted, values)
         except (ReadError, GraphError) as error:
             if len(models) == 1:
                 raise
             one = ReviewedModel(path, revision.name, "broken", error=error.with_traceback(None))
         done.append(one if stem is None else replace(one, files=tuple(_draw_review(one, stem, formats))))
         if not quiet:
-            print_report(_review_text(done[-1]))
+            if not as_json:
+                print_report(_review_text(done[-1]))
             print_notices(one.model.notices if one.model is not None else ())
     if folder is not None:
         write_output(folder / COMMENT_FILE, _review_comment(values["title"], done).encode("utf-8", "replace"))
+    if as_json and not quiet:
+        from graphviz_tb.commands.review_json import review_document
+        from graphviz_tb.commands.table import json_lines, print_lines
+
+        print_lines(json_lines(review_document(done, revision.name)))
     return max(one.review_exit_code(values["fail_on"]) for one in done)
 
 

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from graphviz_tb.commands.completed_names import complete_runs, complete_tags
 from graphviz_tb.commands.options import FiniteRange, theme_option
+from graphviz_tb.commands.report_format import csv_json_options
 
 if TYPE_CHECKING:
     from graphviz_tb.logs.log import Log
@@ -34,10 +36,25 @@ class RegexType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
 @click.command(epilog="Exit codes: 0 done, 2 request, 3 file, 5 machine.")
 @click.argument("logdir")
-@click.option("--run", "runs", type=RegexType(), metavar="RE", multiple=True, help="Runs whose name matches this.")
-@click.option("--tag", "tags", type=RegexType(), metavar="RE", multiple=True, help="Tags that match this.")
-@click.option("--csv", "as_csv", is_flag=True, help="Print every point as CSV.")
-@click.option("--json", "as_json", is_flag=True, help="Print every point as JSON (docs/logged.md).")
+@click.option(
+    "--run",
+    "runs",
+    type=RegexType(),
+    metavar="RE",
+    multiple=True,
+    shell_complete=complete_runs,
+    help="Runs whose name matches this.",
+)
+@click.option(
+    "--tag",
+    "tags",
+    type=RegexType(),
+    metavar="RE",
+    multiple=True,
+    shell_complete=complete_tags,
+    help="Tags that match this.",
+)
+@csv_json_options("Print every point as CSV.", "Print every point as JSON (docs/logged.md).")
 @click.option("--curves", is_flag=True, help="Draw curves in the terminal.")
 @click.option("--watch", is_flag=True, help="Follow runs that are being written: a line a run, until Ctrl-C.")
 @click.option("-o", "--output", "outputs", metavar="FILE", multiple=True, help="Draw a chart: SVG, PNG or PDF.")
@@ -76,6 +93,7 @@ def scalars(logdir: str, runs: tuple[re.Pattern[str], ...], tags: tuple[re.Patte
     tbgraph scalars logdir --watch
     """
     from graphviz_tb.commands.terminal import print_notices
+    from graphviz_tb.commands.waiting import waiting
     from graphviz_tb.errors import RequestError
     from graphviz_tb.logs.log import open_log
 
@@ -85,7 +103,8 @@ def scalars(logdir: str, runs: tuple[re.Pattern[str], ...], tags: tuple[re.Patte
         raise RequestError(f"{' and '.join(words.get(way, f'--{way}') for way in ways)} cannot be had together")
     if values["outputs"]:
         check_chart_outputs(logdir, values["outputs"])
-    log = open_log(logdir, values["restarts"], checksum=values["checksum"])
+    with waiting("read runs", values["quiet"]):
+        log = open_log(logdir, values["restarts"], checksum=values["checksum"])
     _show_scalars(ways[0] if ways else "table", log, lambda: _matching_series(log, runs, tags), values)
     if not values["quiet"]:
         print_notices(_scalar_notices(log, _matching_series(log, runs, tags), runs))

@@ -11,6 +11,7 @@ import click
 from graphviz_tb.commands.options import FiniteRange, combine_options, view_options
 from graphviz_tb.commands.terminal import print_message
 from graphviz_tb.commands.views import view_of_command
+from graphviz_tb.extras import how_to_install
 
 # Options of TensorBoard that are ignored, and why.
 IGNORED_OPTIONS = {
@@ -19,9 +20,14 @@ IGNORED_OPTIONS = {
     "samples_per_plugin": "every point is kept",
     "load_fast": "there is one way to read, and it is fast",
     "purge_orphaned_data": "nothing is deleted; --restarts keep shows what a restarted run wrote again",
+    "reload_task": "files are followed in the same process",
+    "max_reload_threads": "one thread reads fast enough",
+    "detect_file_replacement": "a file that is replaced is read again",
+    "generic_data": "there is one way to read",
+    "whatif_use_unsafe_custom_prediction": "there is no such tool",
 }
 MEMORY_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
-SERVE_EXTRA_HINT = "pip install 'graphviz_tb[serve]'"
+SERVER_PACKAGES = ("starlette", "uvicorn", "watchfiles", "anyio", "h11")
 
 
 class MemoryType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
@@ -46,32 +52,45 @@ ignored_options = combine_options(
 )
 
 
+# Of every server, that of `open` too.
+server_options = combine_options(
+    click.option(
+        "--port", type=click.IntRange(0, 65535), metavar="N", default=6006, help="Or the next free one; 0: any [6006]."
+    ),
+    click.option("--host", metavar="NAME", help="Address to listen at [127.0.0.1: this machine alone]."),
+    click.option(
+        "--bind-all", "--bind_all", is_flag=True, help="Listen at all addresses of this machine; wants a token."
+    ),
+    click.option("--no-token", is_flag=True, help="Off this machine too, show everything to everybody."),
+    click.option("--allow-host", metavar="NAME", multiple=True, help="How browsers may call this server; *: anything."),
+    click.option("--allow-frame", metavar="ORIGIN", multiple=True, help="A page that may show this one in a frame."),
+    click.option("--path-prefix", "--path_prefix", metavar="/P", default="", help="Begin all addresses with this."),
+    click.option("--title", "--window-title", "--window_title", metavar="TEXT", help="The title of the page."),
+)
+following_options = combine_options(
+    click.option(
+        "--restarts",
+        type=click.Choice(["last", "keep"]),
+        default="last",
+        metavar="WHAT",
+        help="last: what a restarted run wrote again counts once; keep: all of it does [last].",
+    ),
+    click.option("--poll", type=FiniteRange(0.1, 3600), metavar="SECONDS", default=1.0, help="Look this often [1]."),
+    click.option(
+        "--memory", type=MemoryType(), metavar="SIZE", default="2G", help="For series and graphs together [2G]."
+    ),
+    click.option("--checksum", is_flag=True, help="Check the payload of every record."),
+    view_options,
+    ignored_options,
+)
+
+
 @click.command(epilog="Exit codes: 2 request, 3 file, 5 machine, 130 Ctrl-C.")
 @click.argument("path", required=False)
 @click.option("--logdir", "--log", "logdir", metavar="PATH", help="The same as PATH, as TensorBoard has it.")
-@click.option(
-    "--port", type=click.IntRange(0, 65535), metavar="N", default=6006, help="Or the next free one; 0: any [6006]."
-)
-@click.option("--host", metavar="NAME", help="Address to listen at [127.0.0.1: this machine alone].")
-@click.option("--bind-all", "--bind_all", is_flag=True, help="Listen at all addresses of this machine; wants a token.")
-@click.option("--no-token", is_flag=True, help="Off this machine too, show everything to everybody.")
-@click.option("--allow-host", metavar="NAME", multiple=True, help="A name by which browsers reach this server.")
-@click.option("--allow-frame", metavar="ORIGIN", multiple=True, help="A page that may show this one in a frame.")
-@click.option("--path-prefix", "--path_prefix", metavar="/P", default="", help="Begin all addresses with this.")
-@click.option("--title", "--window-title", "--window_title", metavar="TEXT", help="The title of the page.")
+@server_options
 @click.option("--browser", is_flag=True, help="Open a browser.")
-@click.option(
-    "--restarts",
-    type=click.Choice(["last", "keep"]),
-    default="last",
-    metavar="WHAT",
-    help="last: what a restarted run wrote again counts once; keep: all of it does [last].",
-)
-@click.option("--poll", type=FiniteRange(0.1, 3600), metavar="SECONDS", default=1.0, help="Look this often [1].")
-@click.option("--memory", type=MemoryType(), metavar="SIZE", default="2G", help="For series and graphs together [2G].")
-@click.option("--checksum", is_flag=True, help="Check the payload of every record.")
-@view_options
-@ignored_options
+@following_options
 @click.option("-q", "--quiet", is_flag=True, help="Print the address alone.")
 def serve(path: str | None, logdir: str | None, browser: bool, quiet: bool, **values: Any) -> None:
     """Show PATH in a browser, and follow it while it is written.
@@ -85,22 +104,29 @@ def serve(path: str | None, logdir: str | None, browser: bool, quiet: bool, **va
     tbgraph serve model.pb --browser
     tbgraph serve ./logs --bind-all          on a machine of a cluster
     """
-    from graphviz_tb.errors import RequestError, ToolMissing
+    from graphviz_tb.errors import RequestError
+
+    given = [each for each in (path, logdir) if each is not None]
+    if len(given) != 1:
+        raise RequestError("one PATH is needed" if not given else "PATH is given twice", hint="tbgraph serve ./logs")
+    run_server(given[0], values, browser, quiet)
+
+
+def run_server(path: str, values: dict[str, Any], browser: bool, quiet: bool) -> None:
+    """Serve `path` until Control-C. Raises `ToolMissing` where the packages of the extra are not installed."""
+    from graphviz_tb.errors import ToolMissing
 
     try:
         from graphviz_tb.serve.server import run_server as run
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn", "watchfiles", "anyio", "h11"):
+        if (error.name or "").partition(".")[0] not in SERVER_PACKAGES:
             raise
-        raise ToolMissing(f"tbgraph serve needs the server: {SERVE_EXTRA_HINT}") from None
-    given = [each for each in (path, logdir) if each is not None]
-    if len(given) != 1:
-        raise RequestError("one PATH is needed" if not given else "PATH is given twice", hint="tbgraph serve ./logs")
+        raise ToolMissing("tbgraph serve needs a server", hint=how_to_install("serve")) from None
     if not quiet:
         for name in IGNORED_OPTIONS:
             if values[name] is not None:
                 print_message("note", f"--{name} does nothing here: {IGNORED_OPTIONS[name]}", "yellow")
-    settings = _server_settings(given[0], values)
+    settings = _server_settings(path, values)
     shown = 1 if quiet else None
     run(settings, lambda lines: print(*lines[:shown], sep="\n", flush=True), click.launch if browser else None)
 

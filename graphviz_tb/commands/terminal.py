@@ -11,11 +11,8 @@ from typing import TYPE_CHECKING, TextIO, cast
 
 import click
 
-from graphviz_tb.limits import MAX_MESSAGE_LETTERS
-from graphviz_tb.model.measure import truncate_middle
-from graphviz_tb.model.notice import Notice
-
 if TYPE_CHECKING:
+    from graphviz_tb.model.notice import Notice
     from graphviz_tb.place.quality import SceneQuality
 
 
@@ -37,6 +34,9 @@ def one_line(text: str) -> str:
 
 def print_message(word: str, message: str, color: str, lines: bool = False) -> None:
     """Print `word: message` on standard error, in one line; with `lines` keep the line breaks of the message."""
+    from graphviz_tb.limits import MAX_MESSAGE_LETTERS  # here: what only helps prints no message
+    from graphviz_tb.model.measure import truncate_middle
+
     head = click.style(f"{word}:", fg=color, bold=True) if takes_colours(sys.stderr) else f"{word}:"
     safe = "\n".join(map(one_line, message.split("\n"))) if lines else one_line(message)
     print(f"{head} {truncate_middle(safe, MAX_MESSAGE_LETTERS)}", file=sys.stderr)
@@ -147,16 +147,20 @@ class ProgressBar:
         self.stream = stream or sys.stderr
         self.shown = not quiet and self.stream.isatty()
         self.stage = stages[0]
+        self.read_bytes = ""  # of the stage that reads, as words
 
     def __call__(self, stage: str) -> None:
         """Begin a stage. The bar never goes back: an earlier stage within a later one is not shown."""
         if self.stages.index(stage) >= self.stages.index(self.stage):
-            self.stage = stage
+            self.stage, self.read_bytes = stage, ""
             self.draw_bar(0.0)
 
     def show_progress(self, done: int, total: int | None) -> None:
         """Show the progress of the stage, in bytes."""
         if total:
+            from graphviz_tb.model.formatting import format_bytes
+
+            self.read_bytes = f", {format_bytes(min(done, total))} of {format_bytes(total)}"
             self.draw_bar(min(1.0, done / total))
 
     def clear(self) -> None:
@@ -172,5 +176,5 @@ class ProgressBar:
         done = self.stages.index(self.stage)
         full = int(self.WIDTH * (done + share) / len(self.stages))
         bar = "━" * full + "╌" * (self.WIDTH - full)
-        self.stream.write(f"\r\x1b[K{bar} {self.stage}")
+        self.stream.write(f"\r\x1b[K{bar} {self.stage}  {done + 1} of {len(self.stages)}{self.read_bytes}")
         self.stream.flush()

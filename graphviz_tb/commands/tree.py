@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphviz_tb.commands.options import collect_options, fold_options, input_options
+from graphviz_tb.commands.report_format import json_option
 from graphviz_tb.limits import MAX_LISTED_FUNCTIONS
 from graphviz_tb.model.formatting import document_header
 
@@ -31,7 +32,7 @@ SCREEN_LINES, MIN_SCREEN_LINES, MAX_SCREEN_LINES = 40, 20, 80
     help="Order of siblings: as in the file, or along the flow, all of the model, each structure once [name].",
 )
 @click.option("--ops", is_flag=True, help="List single ops too.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/json.md): all levels, unless --depth is given.")
+@json_option("Print JSON (docs/json.md): all levels, unless --depth is given.")
 @fold_options
 @input_options
 @click.option("-q", "--quiet", is_flag=True, help="No notices, no progress bar.")

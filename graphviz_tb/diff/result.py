@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
+import json
 from os import PathLike
 from pathlib import PurePath
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
+from graphviz_tb.api.drawn import CELL_PAGE_MB, CELL_PAGE_OPS, Drawable
 from graphviz_tb.diff.comparison import Comparison
 from graphviz_tb.diff.options import REPORTS, ReportStyle
 from graphviz_tb.errors import require_type
 
 if TYPE_CHECKING:
+    import pandas
+    import polars
+
     from graphviz_tb.api.picture import Picture
+    from graphviz_tb.model.change import Change
+    from graphviz_tb.page.notebook import NotebookFrame
+
+CHANGE_COLUMNS = ("kind", "severity", "name", "old", "new", "ops", "places", "consequences", "detail")
 
 
-class Changes(Comparison):
+def change_row(change: Change) -> tuple[Any, ...]:
+    """Return the row of a change in a data frame; what it says by kind is a text of JSON."""
+    values = change.to_json()
+    detail = json.dumps(values["detail"], ensure_ascii=False, default=str)
+    counts = change.ops, change.place_count, len(change.consequences)
+    return change.kind, change.severity, change.name, change.old, change.new, *counts, detail
+
+
+class Changes(Drawable, Comparison):
     """All changes between two graphs: a sequence that counts, filters and explains itself."""
 
     def __repr__(self) -> str:
@@ -44,6 +61,39 @@ class Changes(Comparison):
         wanted = picture_options(saved, choices)
         validate_picture_options(wanted)
         return Both(self, saved).picture(wanted)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """All changes as a `pandas.DataFrame`, a row each. Raises `ToolMissing` where pandas is not installed."""
+        from graphviz_tb.api.frames import pandas_frame
+
+        return pandas_frame(map(change_row, self), CHANGE_COLUMNS)
+
+    def to_polars(self) -> polars.DataFrame:
+        """The same as a `polars.DataFrame`. Raises `ToolMissing` where polars is not installed."""
+        from graphviz_tb.api.frames import polars_frame
+
+        return polars_frame(map(change_row, self), CHANGE_COLUMNS)
+
+    def html(self, **choices: Any) -> str:
+        """The page with both graphs and a list of all changes, a text; `choices` are options of a picture."""
+        from graphviz_tb.api.choices import validate_picture_options
+        from graphviz_tb.diff.picture.both import Both, picture_options
+        from graphviz_tb.page.changes import changes_html
+
+        wanted = picture_options(None, choices)
+        validate_picture_options(wanted)
+        return changes_html(Both(self, None), wanted).decode()
+
+    def show(self, height: int = 640, **choices: Any) -> NotebookFrame:
+        """The page in a notebook's cell, `height` pixels high."""
+        from graphviz_tb.page.notebook import NotebookFrame
+
+        return NotebookFrame(self.html(**choices).encode(), height)
+
+    def _small_page(self) -> bytes | None:
+        if self.source is None or self.matched > CELL_PAGE_OPS:
+            return None
+        return self.html(page_max=CELL_PAGE_MB).encode()
 
     def _repr_svg_(self) -> str:
         return self.picture()._repr_svg_()

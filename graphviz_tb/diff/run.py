@@ -32,6 +32,7 @@ from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import Signature, absolute_sources, regular_file_stats
 from graphviz_tb.options import FlattenOptions, ReadOptions
+from graphviz_tb.progress import advance
 from graphviz_tb.sources.inputs import check_stdin_once, localize_source
 
 
@@ -50,7 +51,10 @@ def run(old: Any, new: Any, options: DiffOptions, choices: dict[str, Any]) -> Ch
     """Load both, match in one orientation, compare, turn back."""
     old, new = localize_source(old), localize_source(new)
     check_stdin_once((old, new))
-    before, after = load_flat(old, choices, 0), load_flat(new, choices, 1)
+    advance("read the old graph", 0, 4)
+    before = load_flat(old, choices, 0)
+    advance("read the new graph", 1, 4)
+    after = load_flat(new, choices, 1)
     if {before.kind, after.kind} == {"op", "conceptual"}:
         raise RequestError(
             f"{before.label or 'old'} and {after.label or 'new'}: layers of a Keras model cannot be compared with ops",
@@ -79,7 +83,9 @@ def compared(before: DiffInput, after: DiffInput, options: DiffOptions) -> Chang
 
 def straight(before: DiffInput, after: DiffInput, a: GraphColumns, b: GraphColumns, options: DiffOptions) -> Changes:
     """The changes, matched in the given orientation."""
+    advance("match nodes", 2, 4)
     m = match(a, b)
+    advance("compare nodes", 3, 4)
     layers = Layers(a), Layers(b)
     changes = compare(m, options, layers)
     promised = signatures(m, before.signatures, after.signatures)

@@ -217,6 +217,8 @@ def _return_data(data: bytes) -> bytes:
 
 EVENT_FILE_WORD = "tfevents"  # is in the names of event files
 EARLIER_GRAPHS = 20  # of one run that are listed beside its last
+MODEL_SUFFIXES = (".meta", ".pb", ".pbtxt", ".keras", ".json", ".h5", ".graphdef", ".prototxt")
+NO_MODELS = ("keras_metadata.pb", "fingerprint.pb", "package.json", "tsconfig.json", "projector_config.pbtxt")
 
 OptionalRun = str | None
 
@@ -333,7 +335,8 @@ def no_events_error(folder: Path) -> NoGraph:
         hint = "wait until the program has written some" if short else "give the folder of another log"
         return NoGraph(f"no events in '{folder}': {begun} {why}", hint=hint)
     shown = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
-    models = [name for name in names if name.endswith((".meta", ".pb", ".pbtxt", ".keras", ".json"))]
+    models = [name for name in names if name.removesuffix(".gz").endswith(MODEL_SUFFIXES) and name not in NO_MODELS]
+    models.sort(key=lambda name: not name.startswith("saved_model."))  # stable: the others stay in their order
     hint = f"give the file itself, such as {folder / models[0]}" if models else "give the folder of a log or a model"
     if below := next((name for name in names if saved_model_file(folder / name)), None):
         hint = f"a SavedModel is below it: give {folder / below}"

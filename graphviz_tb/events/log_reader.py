@@ -30,6 +30,7 @@ from graphviz_tb.events.structure import decode_log_text
 from graphviz_tb.model.logs import LogChanges, LogContents, RestartMode, Run, RunTag, Series, SeriesKind
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import absolute_sources
+from graphviz_tb.progress import advance
 from graphviz_tb.sources.streams import existing_path
 from graphviz_tb.sources.walk import list_files_below
 
@@ -339,7 +340,8 @@ class LogReader:
         before = {name: (reader.run, reader.series) for name, reader in self._runs.items()}
         generation = self._logged.generation + 1
         again, dropped = set(), False
-        for name, paths in found.items():
+        for number, (name, paths) in enumerate(found.items()):
+            advance("read runs", number, len(found))
             if self._read_run(name, paths, generation):
                 again.add(name)
             if self._runs[name].changed:

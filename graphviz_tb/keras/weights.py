@@ -20,15 +20,16 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TypedDict
 
+from graphviz_tb.extras import install_line
 from graphviz_tb.limits import MAX_HDF5_SECONDS
 from graphviz_tb.sources.streams import OpenedSource
 from graphviz_tb.sources.zip_members import ARCHIVE_ERRORS, member_blocks, member_data_offset
 
 ARCHIVE_WEIGHTS = "model.weights.h5"
 VARIABLES_GROUP = "vars"
-NON_LAYER_GROUPS = ("optimizer", "metrics")  # at the root: optimizer slots, and metrics
-INSTALL_H5PY = "pip install h5py"  # the extra `keras`, named so that it also helps if our package is on no index
-METRIC_SHAPES = [(), ()]  # weights of a metric: a total and a count
+NON_LAYER_GROUPS = ("optimizer", "metrics")  # at the root: slots, and what is measured
+INSTALL_H5PY = install_line("h5py")  # what the extra `keras` brings; so it reads where the package is on no index
+METRIC_SHAPES = [(), ()]  # what a metric keeps: a total and a count
 HDF5_PROGRAM = Path(__file__).with_name("hdf5_items.py")
 
 

@@ -48,9 +48,9 @@ def _render_svg(drawing: Drawing, options: PictureOptions) -> bytes:
 
 def _render_png(drawing: Drawing, options: PictureOptions) -> bytes:
     """Render the sheet as pixels."""
-    from graphviz_tb.render.png import png_bytes
+    from graphviz_tb.render.png import png_bytes, with_software
 
-    return png_bytes(drawing, options)
+    return with_software(png_bytes(drawing, options))
 
 
 def _png_shortfalls(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
@@ -202,8 +202,13 @@ def output_format(target: str | os.PathLike[str], format: str | None = None) -> 
     by_suffix = {row.suffix: word for word, row in RENDERERS.items()}
     suffix = Path(target).suffix.lower()
     if suffix not in by_suffix:
+        from graphviz_tb.near_suffixes import SPELLED_SUFFIXES, nearest_output  # few outputs need it
+
+        if suffix in SPELLED_SUFFIXES:
+            return SPELLED_SUFFIXES[suffix]
         what = f"output {str(target)!r} has no suffix that says its format"
-        raise UnknownChoice(f"{what}; use one of {', '.join(by_suffix)}", hint="or say --format")
+        hint = nearest_output(str(target)) or "or say --format"
+        raise UnknownChoice(f"{what}; use one of {', '.join(by_suffix)}", hint=hint)
     return by_suffix[suffix]
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphviz_tb.errors import RequestError, ToolMissing, UnknownChoice
+from graphviz_tb.extras import how_to_install
 from graphviz_tb.limits import (
     MAX_COMPONENTS,
     MAX_EXACT_SIDE,
@@ -188,9 +189,8 @@ def _distances_to(values: Points, row: int, metric: DistanceMetric) -> NDArray[n
 
 LAYOUT_SEED = 20
 MIN_LAYOUT_POINTS = 4  # points
-TSNE_ROUNDS = 1000  # of t-SNE, scikit-learn's default
-TSNE_MAX_DIMENSIONS = 50  # t-SNE of more dimensions starts from so many principal components, as its authors advise
-INSTALL_PROJECTOR = "pip install 'graphviz_tb[projector]'"
+TSNE_ROUNDS = 1000  # of t-SNE, as scikit-learn has it
+TSNE_MAX_DIMENSIONS = 50  # dimensions beyond which t-SNE is given so many principal components, as its authors advise
 METHOD_LIBRARIES = {"tsne": "sklearn", "umap": "umap"}
 METHOD_NAMES = {"pca": "PCA", "tsne": "t-SNE", "umap": "UMAP"}
 PROJECTION_METHODS = tuple(METHOD_NAMES)
@@ -201,9 +201,8 @@ RoundsReport = Callable[[int, int | None], None]  # rounds done, and total if kn
 def missing_library(method: str) -> str:
     """Return the error for a method whose library is not installed; "" if it is."""
     library = METHOD_LIBRARIES.get(method)
-    return (
-        "" if library is None or find_spec(library) else f"{METHOD_NAMES[method]} needs a library: {INSTALL_PROJECTOR}"
-    )
+    there = library is None or find_spec(library)
+    return "" if there else f"{METHOD_NAMES[method]} needs a library: {how_to_install('projector')}"
 
 
 def project_points(

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphviz_tb.errors import RequestError, ToolError, ToolMissing, short_repr
+from graphviz_tb.extras import install_line
 from graphviz_tb.model.drawing import Drawing, Label
 from graphviz_tb.model.measure import has_all_glyphs
 from graphviz_tb.model.notice import Notice
@@ -142,7 +143,7 @@ def font_files(more: tuple[str, ...], drawing: Drawing) -> list[str]:
     try:
         import fontpkg_arimo
     except ImportError as error:  # pragma: no cover - it is a dependency
-        raise ToolMissing("the font of the pictures is not installed", hint="pip install fontpkg-arimo") from error
+        raise ToolMissing("the font of the pictures is not installed", hint=install_line("fontpkg-arimo")) from error
     # "[[]" is a bracket: Arimo[wght].ttf, not Arimo-Italic.
     own = sorted(Path(fontpkg_arimo.ROOT).glob("files/Arimo[[]*.ttf"))
     return [*map(str, own), *more, *(_cjk_font_files() if _texts_beyond_arimo(drawing) else ())]
@@ -213,8 +214,8 @@ def _font_hint(scripts: list[str]) -> str:
     brought = [] if _cjk_font_files() else [one for one in scripts if one in EAST_ASIAN_SCRIPTS]
     others = [one for one in scripts if one not in brought]
     if brought and others:
-        return f"pip install {CJK_PACKAGE} for {_join_words(brought)}; --font-file FILE for {_join_words(others)}"
-    return f"pip install {CJK_PACKAGE}, or --font-file FILE" if brought else "--font-file FILE"
+        return f"{install_line(CJK_PACKAGE)} for {_join_words(brought)}; --font-file FILE for {_join_words(others)}"
+    return f"{install_line(CJK_PACKAGE)}, or --font-file FILE" if brought else "--font-file FILE"
 
 
 def _join_words(words: list[str]) -> str:

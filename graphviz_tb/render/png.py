@@ -12,6 +12,7 @@ from itertools import pairwise
 from math import isqrt
 
 from graphviz_tb.errors import RequestError, ToolFailed, ToolMissing
+from graphviz_tb.extras import install_line
 from graphviz_tb.limits import (
     MAX_ASKED_PNG_WORK,
     MAX_PNG_PIXELS,
@@ -50,6 +51,12 @@ def _stack_pngs(files: Iterable[bytes], width: int, height: int) -> bytes:
     return (
         PNG_SIGNATURE + _png_chunk(b"IHDR", header) + _png_chunk(b"IDAT", b"".join(packed)) + _png_chunk(b"IEND", b"")
     )
+
+
+def with_software(file: bytes) -> bytes:
+    """Return the PNG with the name of this program in it, by which it knows its own files."""
+    end = len(PNG_SIGNATURE) + 25  # the header: 13 bytes, and 12 around them
+    return file[:end] + _png_chunk(b"tEXt", b"Software\0tbgraph") + file[end:]
 
 
 def _png_chunk(kind: bytes, body: bytes) -> bytes:
@@ -266,7 +273,7 @@ def _make_rasteriser(drawing: Drawing, options: PictureOptions) -> Callable[[str
     try:
         import resvg_py
     except ImportError as error:  # pragma: no cover - it is a dependency
-        raise ToolMissing("the PNG rasteriser is not installed", hint="pip install resvg-py") from error
+        raise ToolMissing("the PNG rasteriser is not installed", hint=install_line("resvg-py")) from error
     strange = undrawable_texts(drawing, options.font_files)
     files = font_files(options.font_files, drawing)
 

@@ -1,4 +1,7 @@
-"""`%tbgraph LOGDIR` in a notebook: start a server and show it in a frame of the cell."""
+"""`tbgraph.serve(LOGDIR)` and `%tbgraph LOGDIR`: a server beside the kernel, shown in a frame of the cell.
+
+Where no server can run or none can be reached the cell shows a static page, and a sentence that says why.
+"""
 
 from __future__ import annotations
 
@@ -7,49 +10,159 @@ import subprocess
 import sys
 from atexit import register
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from graphviz_tb.errors import RequestError, ToolFailed
+from graphviz_tb.extras import how_to_install
+from graphviz_tb.serve.frontends import NotebookFrontend, colab_frame, notebook_frontend, plain_frame
 
 FRAME_HEIGHT_PX = 800  # pixels
-# Origins that may show the page in a frame: a notebook on this machine at any port, or in an editor.
-FRAME_ORIGINS = ("http://localhost:*", "http://127.0.0.1:*", "vscode-webview:")
+STATIC_PAGE_MB = 5.0
 RUNNING_SERVERS: dict[tuple[str, ...], subprocess.Popen[str]] = {}  # by the words of the line
 SERVER_ADDRESSES: dict[tuple[str, ...], str] = {}
+FRONTENDS: dict[tuple[str, ...], NotebookFrontend] = {}
+SERVER_SWITCHES = ("--bind-all", "--browser", "--checksum", "--no-token", "--no-view", "-q", "--quiet")
+NEEDED = ("starlette", "uvicorn", "watchfiles")
 
 
 @dataclass(frozen=True, slots=True)
 class ServedFrame:
-    """A page of a server in a notebook cell."""
+    """A page of a server, as a cell shows it; elsewhere its address. `stop()` ends the server."""
 
     address: str
     height: int = FRAME_HEIGHT_PX
+    frontend: NotebookFrontend = field(default_factory=lambda: NotebookFrontend("local"), repr=False)
+    words: tuple[str, ...] = field(default=(), repr=False)
+
+    def stop(self) -> None:
+        """End the server; what it showed stays in the cell until it is loaded again."""
+        running = RUNNING_SERVERS.pop(self.words, None)
+        if running is not None:
+            running.terminate()
+            running.communicate()
+
+    def wait(self) -> None:
+        """Wait until the server ends, as a script does that has nothing else to do."""
+        running = RUNNING_SERVERS.get(self.words)
+        if running is not None:
+            running.wait()
 
     def _repr_html_(self) -> str:
-        return f'<iframe src="{escape(self.address)}" width="100%" height="{self.height}" style="border:0"></iframe>'
+        if self.frontend.kind == "colab":
+            return colab_frame(urlsplit(self.address).port or 0, self.height)
+        return plain_frame(self.frontend.address or self.address, self.height)
 
 
-def _show_server(line: str) -> ServedFrame:
-    """Serve the source of a line, as `tbgraph serve` does, and show it; equal lines share one server.
+@dataclass(frozen=True, slots=True)
+class StaticFrame:
+    """A page that stays as it is, in place of a server, with a sentence that says why."""
+
+    page: bytes = field(repr=False)
+    sentence: str
+    height: int = FRAME_HEIGHT_PX
+
+    def _repr_html_(self) -> str:
+        from graphviz_tb.page.notebook import NotebookFrame
+
+        return f"<p>{escape(self.sentence)}</p>{NotebookFrame(self.page, self.height)._repr_html_()}"
+
+
+def _show_server(line: str) -> ServedFrame | StaticFrame:
+    """Serve what a line asks for, as `tbgraph serve` does, and show it; the same line is served once.
 
     Raises `RequestError` if the line has no path, `ToolFailed` if the server does not start.
     """
-    words = tuple(shlex.split(line))
+    words, height = without_height(shlex.split(line))
     if not words:
-        raise RequestError("%tbgraph needs a log directory", hint="%tbgraph ./logs")
+        raise RequestError("%tbgraph needs a log directory", hint="%tbgraph --logdir ./logs")
+    return serve_words(words, height)
+
+
+def serve_words(words: tuple[str, ...], height: int = FRAME_HEIGHT_PX) -> ServedFrame | StaticFrame:
+    """Start a server with the words of a command line, or take the one that runs with them, and return its frame."""
     running = RUNNING_SERVERS.get(words)
-    if running is None or running.poll() is not None:
-        running = RUNNING_SERVERS[words] = _start_server(words)
-        SERVER_ADDRESSES[words] = _read_server_address(running)
-    return ServedFrame(SERVER_ADDRESSES[words])
+    if running is not None and running.poll() is None:
+        return ServedFrame(SERVER_ADDRESSES[words], height, FRONTENDS[words], words)
+    frontend = notebook_frontend()
+    why = unserved(frontend)
+    if why:
+        return static_frame(words, why, height)
+    running = _start_server(words, frontend)
+    address = _read_server_address(running)
+    RUNNING_SERVERS[words], SERVER_ADDRESSES[words], FRONTENDS[words] = running, address, frontend
+    return ServedFrame(address, height, frontend, words)
 
 
-def _start_server(words: tuple[str, ...]) -> subprocess.Popen[str]:
-    """Start a server in a child process, which ends with this one."""
-    frames = [word for origin in FRAME_ORIGINS for word in ("--allow-frame", origin)]
-    command = [sys.executable, "-m", "graphviz_tb", "serve", *words, *frames, "-q"]
+def unserved(frontend: NotebookFrontend) -> str:
+    """Return why no server is shown; "" where one is."""
+    if any(find_spec(name) is None for name in NEEDED):
+        return f"A static page; to follow a log while it is written: {how_to_install('serve')}, and restart the kernel."
+    if frontend.kind == "unreached":
+        return (
+            "A static page: this kernel runs on a different machine, and no proxy leads to it. jupyter-server-proxy is "
+            "one; TBGRAPH_PROXY_URL=/path/%PORT%/ names yours."
+        )
+    return ""
+
+
+def static_frame(words: tuple[str, ...], why: str, height: int) -> StaticFrame:
+    """Return the static page of what a command line serves."""
+    from graphviz_tb.source_page import page_of_source
+
+    page, said = page_of_source(path_in(words), STATIC_PAGE_MB)
+    return StaticFrame(page, f"{why} {said[:1].upper()}{said[1:]}{'.' if said else ''}".strip(), height)
+
+
+def path_in(words: tuple[str, ...]) -> str:
+    """Return the path that a command line of the server names. Raises `RequestError` where there is none.
+
+    >>> path_in(("--port", "0", "--logdir=logs")), path_in(("logs",)), path_in(("--logdir", "a b"))
+    ('logs', 'logs', 'a b')
+    """
+    found, rest = "", iter(words)
+    for word in rest:
+        name, equals, value = word.partition("=")
+        if name.lstrip("-") in ("logdir", "log") and name.startswith("-"):
+            found = value if equals else next(rest, "")
+        elif not word.startswith("-"):
+            found = word
+        elif not equals and name.replace("_", "-") not in SERVER_SWITCHES:
+            next(rest, None)  # the value of an option
+    if not found:
+        raise RequestError("%tbgraph needs a log directory", hint="%tbgraph --logdir ./logs")
+    return found
+
+
+def without_height(words: list[str]) -> tuple[tuple[str, ...], int]:
+    """Return the words without `--height N`, and that height.
+
+    >>> without_height(["logs", "--height", "500"]), without_height(["--height=500", "logs"])
+    ((('logs',), 500), (('logs',), 500))
+    """
+    kept, height, rest = [], FRAME_HEIGHT_PX, iter(words)
+    for word in rest:
+        name, equals, value = word.partition("=")
+        if name != "--height":
+            kept.append(word)
+            continue
+        value = value if equals else next(rest, "")
+        if not value.isdecimal() or not 1 <= int(value) <= 100_000:
+            raise RequestError(f"--height {value[:20]!r} is no number of pixels", hint="%tbgraph ./logs --height 600")
+        height = int(value)
+    return tuple(kept), height
+
+
+def _start_server(words: tuple[str, ...], frontend: NotebookFrontend | None = None) -> subprocess.Popen[str]:
+    """Start a server in a separate process, which ends with this one."""
+    frontend = frontend or NotebookFrontend("local")
+    frames = [word for origin in frontend.frames for word in ("--allow-frame", origin)]
+    port = ["--port", str(frontend.port)] if frontend.port else []
+    command = [sys.executable, "-m", "graphviz_tb", "serve", *words, *frames, *frontend.words, *port, "-q"]
     made = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL
     )
@@ -67,7 +180,27 @@ def _read_server_address(running: subprocess.Popen[str]) -> str:
     raise ToolFailed(f"the server did not start: {told.strip().removeprefix('error: ')}")
 
 
+def serve_source(source: Any, height: int, options: dict[str, Any]) -> ServedFrame | StaticFrame:
+    """Serve a path with options of `tbgraph serve` by their Python names (`port=0`, `path_prefix="/x"`)."""
+    return serve_words((str(Path(source)) if "://" not in str(source) else str(source), *option_words(options)), height)
+
+
+def option_words(options: dict[str, Any]) -> list[str]:
+    """Return options as words of a command line.
+
+    >>> option_words({"port": 0, "bind_all": True, "title": None, "allow_host": ["a", "b"]})
+    ['--port', '0', '--bind-all', '--allow-host', 'a', '--allow-host', 'b']
+    """
+    words: list[str] = []
+    for name, value in options.items():
+        option = f"--{name.replace('_', '-')}"
+        for each in value if isinstance(value, list | tuple) else [value]:
+            if each is not None and each is not False:
+                words += [option] if each is True else [option, str(each)]
+    return words
+
+
 def register_magic(shell: Any) -> None:
-    """Register `%tbgraph` in IPython."""
-    magic: Callable[[str], ServedFrame] = _show_server
+    """Make `%tbgraph` known to IPython."""
+    magic: Callable[[str], ServedFrame | StaticFrame] = _show_server
     shell.register_magic_function(magic, "line", "tbgraph")

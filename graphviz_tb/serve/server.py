@@ -6,7 +6,6 @@ import asyncio
 import errno
 import os
 import socket
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -21,6 +20,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Mount, Route
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from graphviz_tb.display import display
 from graphviz_tb.errors import RequestError, TbGraphError, ToolFailed
 from graphviz_tb.serve.answers import RefusedRequest, refusal_response
 from graphviz_tb.serve.guard import MAX_TARGET_BYTES, App, RequestGuard
@@ -225,14 +225,7 @@ def _introduction_lines(settings: Settings, wanted: int) -> list[str]:
     lines = [_server_address(settings)]
     if wanted not in (0, settings.port):
         lines.append(f"port {wanted} is taken: this is the next free one")
-    if settings.is_local and not _has_display():
+    if settings.is_local and not display():
         here = socket.gethostname()
         lines.append(f"on your own machine: ssh -L {settings.port}:localhost:{settings.port} {here}")
     return lines
-
-
-def _has_display() -> bool:
-    """Return whether this machine has a screen with a browser; if not, the user is most likely at a different one."""
-    if sys.platform in ("darwin", "win32"):
-        return "SSH_CONNECTION" not in os.environ
-    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

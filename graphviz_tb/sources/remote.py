@@ -17,11 +17,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from graphviz_tb.errors import ReadError, TbGraphError, TooLarge, ToolMissing
+from graphviz_tb.extras import how_to_install, install_line
 from graphviz_tb.limits import MAX_REMOTE_BYTES, MAX_REMOTE_FILES
+from graphviz_tb.progress import advance
 
 ADDRESS_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://.", re.IGNORECASE)
-REMOTE_INSTALL_HINT = "pip install 'graphviz_tb[remote]'"
-# Needed files of a folder: events, traces, models and their companions. Weights are not copied.
+# What a folder is read for: events, traces, models, and what lies beside these. Weights stay where they are.
 WANTED_FILES = re.compile(
     r"tfevents|\.(pb|pbtxt|meta|keras|json|xplane\.pb|trace\.json\.gz|pb\.gz|tsv|toml|h5|bytes)$", re.IGNORECASE
 )
@@ -95,7 +96,7 @@ class RemoteMirror:
             try:
                 from fsspec.core import url_to_fs
             except ModuleNotFoundError:
-                raise ToolMissing(f"{scheme}:// needs fsspec", hint=REMOTE_INSTALL_HINT) from None
+                raise ToolMissing(f"{scheme}:// needs fsspec", hint=how_to_install("remote")) from None
             files, root = url_to_fs(address)
         folder = tempfile.mkdtemp(prefix="tbgraph-")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -108,7 +109,8 @@ class RemoteMirror:
             self.files.invalidate_cache()
             listed = self._list_files()
         changed = False
-        for remote, target, stamp in listed:
+        for number, (remote, target, stamp) in enumerate(listed):
+            advance("copy files", number, len(listed))
             if self.seen.get(remote) != stamp:
                 self._copy_file(remote, target, stamp)
                 changed = True
@@ -185,7 +187,7 @@ def convert_remote_errors(what: str, scheme: str) -> Iterator[None]:
         raise
     except ImportError as error:
         package = PACKAGE_BY_SCHEME.get(scheme.lower(), error.name or "another package")
-        raise ToolMissing(f"{scheme}:// needs {package}", hint=f"pip install {package}") from None
+        raise ToolMissing(f"{scheme}:// needs {package}", hint=install_line(package)) from None
     except FileNotFoundError:
         raise ReadError(f"no file or folder {what!r}", hint="list it with the tools of that place") from None
     except ValueError as error:

@@ -10,6 +10,7 @@ import pytest
 from click.shell_completion import BashComplete
 
 from graphviz_tb.commands import cli
+from tests.conftest import FIXTURES
 from tests.each import each
 
 # What was typed before, and of the word → what it is completed to: words, or names of files.
@@ -26,7 +27,19 @@ CASES = {
     ("review model.pb -o", ""): "file",
     ("find model.pb", "op"): [],
     ("check model.pb --assert", "pa"): [],
-}
+    (f"render {FIXTURES}/logdirs/mnist_runs --run", ""): ["train", "test"],
+    (f"{FIXTURES}/logdirs/mnist_runs --run", "t"): ["train", "test"],
+    (f"info {FIXTURES}/logdirs/torch_pair --run", "x"): [],
+    (f"scalars {FIXTURES}/logged/tf2_summaries --tag", "epoch"): ["epoch_loss"],
+    (f"scalars {FIXTURES}/logged/tf2_summaries --run", ""): ["train", "validation"],
+    (f"render {FIXTURES}/real/mnist_cnn.pbtxt --open", "con"): ["conv[1-2]", "conv1", "conv2"],
+    (f"tree {FIXTURES}/real/mnist_cnn.pbtxt --under", "conv1/Wx"): [
+        "conv1/Wx_plus_b", "conv1/Wx_plus_b/Conv2D", "conv1/Wx_plus_b/add", "conv1/Wx_plus_b/pre_activations",
+    ],
+    (f"diff a.pb {FIXTURES}/real/mnist_cnn.pbtxt --open", "con"): ["conv[1-2]", "conv1", "conv2"],
+    (f"render {FIXTURES}/real/no.pbtxt --open", "con"): [],
+    ("render gs://bucket/model --open", "con"): [],
+}  # fmt: skip
 
 
 @each("typed", CASES, ids=" ".join)

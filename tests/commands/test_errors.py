@@ -127,7 +127,6 @@ def test_a_word_that_is_not_on_the_list(
     [
         [],
         ["render"],
-        ["render", str(GOOD)],
         ["render", str(GOOD), "-o"],
         ["render", str(GOOD), "-o", "x.svg", "--depth", "-1"],
         ["render", str(GOOD), "-o", "x.svg", "--depth", "two"],

@@ -16,7 +16,21 @@ from graphviz_tb.options import MIN_VALUES, Options
 from tests.each import each
 
 # Of a run, not of a graph.
-OWN = {"model", "outputs", "format_", "timing", "quiet", "preset", "help", "view", "no_view", "hide", "facts", "fact"}
+OWN = {
+    "model",
+    "files",
+    "outputs",
+    "format_",
+    "timing",
+    "quiet",
+    "preset",
+    "help",
+    "view",
+    "no_view",
+    "hide",
+    "facts",
+    "fact",
+}
 # Settled by a preset, or of use only to programs.
 PYTHON_ONLY = {
     *("tensorboard", "scope_series", "lenient_numbers", "max_children"),

@@ -107,6 +107,7 @@ NOT_RUN = {
     "npm install ": "installs",
     "pip install ": "installs",
     "ssh ": "wants another machine",
+    "tbgraph open ": "opens a browser: tests/commands/test_habits.py runs it",
     "tbgraph serve ": "goes on until Control-C: tests/serve and tests/browser run it",
     "echo '*.pb diff=tbgraph' >> .gitattributes": "writes the settings of a repository",
     "tbgraph review ": "wants a repository with a history: tests/ci runs it in one",

@@ -96,7 +96,7 @@ def test_what_is_asked_for_must_be_there() -> None:
 
 def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(projections, "find_spec", lambda name: None)
-    with pytest.raises(ToolMissing, match=r"t-SNE needs a library: pip install 'graphviz_tb\[projector\]'"):
+    with pytest.raises(ToolMissing, match=r"t-SNE needs a library: pip install 'tbgraph\[projector\]'"):
         project_points(made(9, 3), "tsne")
 
 

@@ -41,6 +41,7 @@ def test_a_line_shows_a_server(logs: Path, ended: None) -> None:
     shell = Shell()
     graphviz_tb._load_ipython_extension(shell)
     frame = shell.magics["tbgraph"](f"'{logs}' --port 0")
+    assert isinstance(frame, notebook.ServedFrame)
     told = frame._repr_html_()
     address = told.split('src="')[1].split('"')[0]
     request = urllib.request.Request(address, headers={"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "navigate",

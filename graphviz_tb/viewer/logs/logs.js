@@ -18,6 +18,12 @@ const PAGES = [
   ["profile", "profile", (logs) => new ProfilePage(logs)],
 ];
 
+/** The page of a name in singular or plural: "scalars" is "scalar". @param {string} name */
+function pageNamed(name) {
+  const one = name.toLowerCase().replace(/[- ]/g, "_").replace(/s$/, "");
+  return PAGES.map(([page]) => page).find((page) => page === one || page === `${one}s`) ?? (one === "graph" ? one : name);
+}
+
 /**
  * @typedef {{axis: string, smooth: number, logX: boolean, logY: boolean, outliers: boolean, restarts: boolean}} LogLook
  * @typedef {{root: HTMLElement, dirty: boolean, shown: boolean, scroll: number, tags: LogTag[], load: () => Promise<void>, filtered: () => void, restored: () => void, runsChanged: () => void, dressed: () => void, came: (series: Set<number>) => void, key: (event: KeyboardEvent) => void}} LogSheet
@@ -127,8 +133,9 @@ class Logs {
     if (!this.restoring && !pages.includes(this.page) && pages.length) this.show(pages[0]);
   }
 
-  /** @param {string} page */
-  async show(page) {
+  /** @param {string} name of a page, in singular or plural */
+  async show(name) {
+    const page = pageNamed(name);
     const before = this.sheet;
     if (before) before.scroll = this.body.scrollTop;
     this.page = page;
@@ -285,7 +292,7 @@ class Logs {
     this.step = logstep === "" || !Number.isFinite(Number(logstep)) ? null : Number(logstep);
     this.setPattern(String(tags));
     for (const sheet of this.sheets.values()) sheet.restored();
-    if (pages.length) await this.show(pages.includes(page) ? page : pages[0]);
+    if (pages.length) await this.show(pages.includes(pageNamed(page)) ? page : pages[0]);
     this.restoring = false;
     this.remember();
   }

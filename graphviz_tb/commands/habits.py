@@ -1,0 +1,210 @@
+"""Translate the words of somebody who knows a similar program: the command that is meant, and the options.
+
+Nothing here runs a command. `choose_command` and `translate_options` rewrite words; `REFUSED_WORDS` answers words that
+no command can serve.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from graphviz_tb.errors import RequestError
+
+# Other names of commands; those of `SILENT_SYNONYMS` are as good as ours, the others are pointed out.
+COMMAND_SYNONYMS: dict[str, str] = {
+    **dict.fromkeys(("show", "view", "browse", "explore", "visualize", "visualise", "launch", "start"), "open"),
+    **dict.fromkeys(("summary", "inspect", "describe", "stat", "stats", "ls", "list", "contents"), "info"),
+    **dict.fromkeys(("draw", "plot", "plot_model", "export", "convert", "save", "dot", "image", "picture"), "render"),
+    **dict.fromkeys(("compare", "cmp", "delta"), "diff"),
+    **dict.fromkeys(("search", "grep", "query"), "find"),
+    **dict.fromkeys(("assert", "test", "validate", "verify", "lint"), "check"),
+    **dict.fromkeys(("tensorboard", "dashboard", "board", "server", "live"), "serve"),
+    **dict.fromkeys(("scalar", "curves", "metrics", "history", "leet"), "scalars"),
+    **dict.fromkeys(("embedding", "embeddings", "projector", "umap", "tsne", "pca"), "project"),
+    **dict.fromkeys(("scopes", "outline", "structure"), "tree"),
+}
+SILENT_SYNONYMS = ("show", "view", "summary")
+# Words with an answer of their own: the arguments that give it.
+ANSWERED_WORDS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("version", "-version", "--v", "-v"), ("--version",)),
+    **dict.fromkeys(("help", "-help", "-?", "/?", "--usage"), ("--help",)),
+}
+REFUSED_WORDS: dict[str, str] = {
+    **dict.fromkeys(("login", "logout", "signup", "init", "online", "offline"), "nothing is sent anywhere: no account"),
+    **dict.fromkeys(("sync", "upload", "dev", "publish"), "a page to send: tbgraph render LOGDIR -o page.html"),
+    **dict.fromkeys(("completion", "completions"), 'in bash: eval "$(_TBGRAPH_COMPLETE=bash_source tbgraph)"'),
+    **dict.fromkeys(("update", "upgrade", "self-update"), "pip install --upgrade tbgraph brings a newer one"),
+    **dict.fromkeys(("install", "extras"), "pip install 'tbgraph[serve]' brings what serve needs"),
+}  # fmt: skip
+# What shows that pictures are wanted, where no command is named.
+DRAWING_OPTIONS = re.compile(r"-o|-o.+|--output(=.*)?|-f|--format(=.*)?|-T.*|-O|--to[-_]file(=.*)?|--out(=.*)?")
+SERVING_OPTIONS = re.compile(r"--?(logdir|log|logdir_spec|logdir-spec)(=.*)?")
+# Options of other programs: how one begins here, with its value behind "=" or as the next word; "" leaves it out.
+OPTION_RENAMES: dict[str, dict[str, str]] = {
+    "render": {
+        "--to-file": "--output", "--out": "--output", "--outfile": "--output", "--output-file": "--output",
+        "--output-format": "--format", "--type": "--format", "--rankdir": "--direction", "--layout": "--engine",
+        "--name": "--title", "--expand": "--open",
+    },
+    "serve": {"--bind": "--host", "--address": "--host", "-p": "--port"},
+    "scalars": {"--tags": "--tag", "--runs": "--run", "--smoothing": "--smooth"},
+    "diff": {"--out": "--output", "--outfile": "--output"},
+}  # fmt: skip
+OPTION_RENAMES["open"] = OPTION_RENAMES["serve"]
+SWITCH_RENAMES: dict[str, dict[str, tuple[str, ...]]] = {
+    "render": {
+        "-O": (), "--show-shapes": (), "--show-dtype": (), "--show-layer-names": (),
+        "--expand-nested": ("--open-all",), "--dark": ("--theme", "dark"), "--light": ("--theme", "light"),
+        "--svg": ("--format", "svg"), "--png": ("--format", "png"), "--pdf": ("--format", "pdf"),
+        "--html": ("--format", "html"), "--horizontal": ("--direction", "LR"), "--show-trainable": (),
+    },
+    "serve": {
+        "-b": ("--browser",), "--browse": ("--browser",), "--open": ("--browser",), "--no-open-in-browser": (),
+        "--no-browser": (), "--reuse-server": (),
+    },
+    "diff": {"--html": ("--output", "diff.html"), "--brief": ("--quiet",)},
+}  # fmt: skip
+SWITCH_RENAMES["open"] = {**SWITCH_RENAMES["serve"], **dict.fromkeys(("-b", "--browse", "--open", "--browser"), ())}
+GRAPHVIZ_LETTERS = {"T": "--format", "K": "--engine"}  # letters of its options, whose values stand behind them
+RANKDIR = re.compile(r"-Grankdir=(\w+)")
+TRUE_WORDS, FALSE_WORDS = ("true", "yes", "1", "on"), ("false", "no", "0", "off")
+
+
+def choose_command(words: Sequence[str], commands: Mapping[str, object]) -> list[str]:
+    """Return the words with the command that is meant in front, where they name none of `commands`.
+
+    >>> choose_command(["--logdir", "logs"], {}), choose_command(["no.pb", "-o", "x.svg"], {})
+    (['serve', '--logdir', 'logs'], ['render', 'no.pb', '-o', 'x.svg'])
+    """
+    words = list(words)
+    if not words or words[0] in commands or words[0] in ("-h", "--help", "-V", "--version"):
+        return words
+    first = words[0]
+    if first in ANSWERED_WORDS and not path_exists(first):
+        # `help render` is `render --help`.
+        about = [word for word in words[1:2] if ANSWERED_WORDS[first] == ("--help",) and word in commands]
+        return [*about, *ANSWERED_WORDS[first]]
+    if first in REFUSED_WORDS:
+        return words
+    if "--inspect" in words or "-inspect" in words:  # of TensorBoard; it takes the folder behind an option
+        rest = (re.sub("^--?(logdir|event_file)(=|$)", "", word) for word in words if word.lstrip("-") != "inspect")
+        return ["info", *filter(None, rest)]
+    if any(SERVING_OPTIONS.fullmatch(word) for word in words) and first not in COMMAND_SYNONYMS:
+        return ["serve", *words]
+    if first in COMMAND_SYNONYMS and not path_exists(first):
+        return [COMMAND_SYNONYMS[first], *words[1:]]
+    named = [word for word in words if not word.startswith("-") or word == "-"]
+    if not (first.startswith("-") or looks_like_path(first)) or not named:
+        return words
+    return [guess_command(words, named), *words]
+
+
+def is_noted(word: str) -> bool:
+    """Return whether a word is another name of a command that is not as good as ours, so that ours is pointed out."""
+    return word in COMMAND_SYNONYMS and word not in SILENT_SYNONYMS
+
+
+def guess_command(words: Sequence[str], named: Sequence[str]) -> str:
+    """Return the command that words without one most likely mean.
+
+    >>> guess_command(["m.pb"], ["m.pb"]), guess_command(["m.pb", "--json"], ["m.pb"])
+    ('open', 'info')
+    """
+    if any(DRAWING_OPTIONS.fullmatch(word) for word in words) or any(map(names_picture, named[1:])):
+        return "render"
+    return "info" if "--json" in words else "open"
+
+
+def names_picture(word: str) -> bool:
+    """Return whether a word has the suffix of a format that is written."""
+    from graphviz_tb.output.renderers import RENDERERS  # only words that name no command need it
+
+    suffix = Path(word).suffix.lower()
+    return bool(suffix) and suffix in {row.suffix for row in RENDERERS.values()}
+
+
+def path_exists(word: str) -> bool:
+    """Return whether something is at this path."""
+    try:
+        return bool(word) and Path(word).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def refuse_second_model(models: Sequence[str]) -> None:
+    """Refuse several models where one is drawn. Raises `RequestError` with the command that takes two."""
+    if len(models) > 1:
+        hint = f"tbgraph diff {models[0]} {models[1]} compares two models; or give one at a time"
+        raise RequestError(f"{len(models)} models are given, and a picture is of one", hint=hint)
+
+
+def looks_like_path(word: str) -> bool:
+    """Return whether a word is a path that is there, or written like one.
+
+    >>> looks_like_path("no/such.pb"), looks_like_path("rendr"), looks_like_path("gs://bucket/logs")
+    (True, False, True)
+    """
+    return word == "-" or path_exists(word) or "/" in word or "\\" in word or bool(re.search(r"\w\.\w{1,12}$", word))
+
+
+def translate_options(command: click.Command, name: str, words: Sequence[str]) -> list[str]:
+    """Return the words of a command line with the options of other programs as they are called here.
+
+    One dash before a long name, `_` within it, `=true` behind a switch and the spellings of `OPTION_RENAMES` and
+    `SWITCH_RENAMES` are understood where the command has no such option itself.
+    """
+    options = {word: param for param in command.params for word in (*param.opts, *param.secondary_opts)}
+    kept = list(words)
+    for at, word in enumerate(kept):
+        if word == "--":
+            return [*(each for one in kept[:at] for each in _translate_option(one, name, options)), *kept[at:]]
+    return [each for word in kept for each in _translate_option(word, name, options)]
+
+
+def _translate_option(word: str, name: str, options: Mapping[str, click.Parameter]) -> Iterator[str]:
+    """Yield the words that one word stands for here: none, itself, or several."""
+    head, equals, value = word.partition("=")
+    if not word.startswith("-") or word == "-" or (head in options and not equals):
+        yield word
+        return
+    spelled = head if head in options else _long_option(head, options)
+    switches, renamed = SWITCH_RENAMES.get(name, {}), OPTION_RENAMES.get(name, {})
+    plain = head.replace("_", "-") if head.startswith("--") else head
+    if spelled is None and plain in switches and value.lower() not in FALSE_WORDS:
+        yield from switches[plain]
+    elif spelled is None and plain in renamed:
+        yield renamed[plain] + equals + value
+    elif spelled is not None:
+        yield from _switch_words(spelled, equals, value, options[spelled])
+    elif name == "render" and (found := RANKDIR.fullmatch(word)):
+        yield from ("--direction", found[1])
+    elif name == "render" and word[1:2] in GRAPHVIZ_LETTERS and "-" + word[1:2] not in options:
+        yield from (GRAPHVIZ_LETTERS[word[1]], *([word[2:]] if len(word) > 2 else []))
+    else:
+        yield word
+
+
+def _long_option(head: str, options: Mapping[str, click.Parameter]) -> str | None:
+    """Return the option that `-name` or `--some_name` is a spelling of.
+
+    >>> _long_option("-logdir", {"--logdir": None}), _long_option("--color_by", {"--color-by": None})
+    ('--logdir', '--color-by')
+    >>> _long_option("-qo", {"--quiet": None}), _long_option("--colour-by", {"--color-by": None})
+    (None, '--color-by')
+    """
+    bare = head.lstrip("-").replace("colour", "color")
+    if len(bare) < 3:
+        return None
+    return next((each for each in (f"--{bare}", f"--{bare.replace('_', '-')}") if each in options), None)
+
+
+def _switch_words(spelled: str, equals: str, value: str, option: click.Parameter) -> Iterator[str]:
+    """Yield an option with its value; yield a switch only where it is set to true."""
+    if equals and isinstance(option, click.Option) and option.is_flag and value.lower() in (*TRUE_WORDS, *FALSE_WORDS):
+        yield from [spelled] * (value.lower() in TRUE_WORDS)
+    else:
+        yield spelled + equals + value

@@ -1,0 +1,131 @@
+"""`tbgraph open`: the page in a browser, from a server for as long as it is looked at, or as a file."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from graphviz_tb.commands.options import collect_options, reading_options
+from graphviz_tb.commands.serve import SERVER_PACKAGES, following_options, run_server, server_options
+from graphviz_tb.commands.terminal import print_message
+
+if TYPE_CHECKING:
+    from graphviz_tb.options import Options
+
+# Options that want a server, wherever this runs.
+OF_SERVER = ("port", "host", "bind_all", "no_token", "allow_host", "allow_frame", "path_prefix", "poll", "memory")
+CHOICES = ("run", "tag", "kind", "tag_set")  # that say which graph is meant
+READING = (*CHOICES, "max_bytes", "strict", "title")
+
+
+@click.command("open", epilog="Exit codes: 0 done, 2 request, 3 file, 4 graph, 5 machine, 130 Ctrl-C.")
+@click.argument("models", metavar="MODEL", nargs=-1, required=True)
+@click.option("--file", "as_file", is_flag=True, help="Write the page as MODEL.html; start no server.")
+@server_options
+@following_options
+@reading_options
+@click.option("-q", "--quiet", is_flag=True, help="Print the address or the file alone.")
+@click.pass_context
+def open_page(context: click.Context, /, models: tuple[str, ...], as_file: bool, quiet: bool, **values: Any) -> None:
+    """Show MODEL, or what a log directory holds, as a page in the browser.
+
+    A server on this machine alone has all that `serve` has, and ends with Ctrl-C. Without a display, without the
+    packages of the server, or with a choice of a graph (--run, --tag …) the page is the file MODEL.html in the current
+    folder, and its path is printed. `tbgraph MODEL` is the same.
+
+    \b
+    tbgraph model.pb
+    tbgraph open saved_model/
+    tbgraph open ./logs --port 7007
+    tbgraph open ./logs --run train --file
+    """
+    from graphviz_tb.commands.habits import refuse_second_model
+
+    refuse_second_model(models)
+    model = models[0]
+    wants_server = any(context.get_parameter_source(name) is ParameterSource.COMMANDLINE for name in OF_SERVER)
+    chosen = any(values[name] is not None for name in CHOICES)
+    shown = has_display()
+    if not as_file and (wants_server or (shown and not chosen and model != "-")) and can_serve(wants_server):
+        run_server(model, values, browser=shown, quiet=quiet)
+        return
+    path = write_page(model, values, quiet)
+    print(path)
+    if shown and not as_file:
+        click.launch(path)
+    elif not quiet and is_log(model):
+        print_message("hint", f"tbgraph serve {model} follows it while it is written", "cyan")
+
+
+def has_display() -> bool:
+    """Return whether this machine has a screen with a browser."""
+    from graphviz_tb.display import display
+
+    return display()
+
+
+def is_log(model: str) -> bool:
+    """Return whether a model is a folder, and no SavedModel: what a training writes."""
+    from pathlib import Path
+
+    from graphviz_tb.formats.saved_model import saved_model_file
+
+    return os.path.isdir(model) and saved_model_file(Path(model)) is None  # noqa: PTH112 - never raises, for any name
+
+
+def can_serve(wanted: bool) -> bool:
+    """Return whether the packages of the server are installed; say how to get them where a file takes its place."""
+    from importlib.util import find_spec
+
+    from graphviz_tb.extras import how_to_install
+
+    if wanted or all(map(find_spec, SERVER_PACKAGES[:3])):
+        return True
+    print_message(
+        "note", f"the page is a file and stays as it is; live, as a server has it: {how_to_install('serve')}", "yellow"
+    )
+    return False
+
+
+def write_page(model: str, values: dict[str, Any], quiet: bool) -> str:
+    """Write the page of a model or a log; return the path of the file."""
+    from graphviz_tb.commands.views import view_of_command
+    from graphviz_tb.output.files import check_inputs_kept, check_outputs_writable, write_outputs
+    from graphviz_tb.own_outputs import default_output, keep_foreign_files
+
+    target = default_output(model, ".html")
+    check_outputs_writable([target])
+    check_inputs_kept((model,), [target])
+    keep_foreign_files([target])
+    view = view_of_command(model, values)
+    said = {name: value for name, value in values.items() if name in READING}
+    options = collect_options(said, dict(view.choices) if view else {})
+    write_outputs([(target, page_bytes(model, options, values, quiet))])
+    return os.path.abspath(target)  # noqa: PTH100 - a link stays a link
+
+
+def page_bytes(model: str, options: Options, values: dict[str, Any], quiet: bool) -> bytes:
+    """Return the page of the graph that is meant, of the first of several, or of a log without any."""
+    from graphviz_tb.commands.render import _render_log_pages
+    from graphviz_tb.commands.session import open_model
+    from graphviz_tb.commands.views import view_of_command, without_choices
+    from graphviz_tb.errors import Ambiguous, NoGraph
+    from graphviz_tb.source_page import with_first_graph
+
+    try:
+        with open_model(model, options, quiet=quiet, view=without_choices(view_of_command(model, values))) as session:
+            return session.encode_formats(["html"])[0]
+    except NoGraph:
+        pages = _render_log_pages(model, ["html"], options)
+        if pages is None:
+            raise
+        return pages[0]
+    except Ambiguous:
+        options, said = with_first_graph(model, options)
+        if not quiet:
+            print_message("notice", f"{said}: `tbgraph info {model}` lists all", "yellow")
+        with open_model(model, options, quiet=quiet, view=without_choices(view_of_command(model, values))) as session:
+            return session.encode_formats(["html"])[0]
