@@ -66,7 +66,7 @@ __all__ = [
 ]
 
 
-def _load_ipython_extension(shell: Any) -> None:
+def load_ipython_extension(shell: Any) -> None:
     """`%load_ext tbgraph` in a notebook: from then on `%tbgraph --logdir LOGDIR` shows a log that is written."""
     import_module("graphviz_tb.serve.notebook").register_magic(shell)
 

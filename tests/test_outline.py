@@ -155,7 +155,7 @@ def test_info_tells_the_architecture_as_text_and_json() -> None:
 def test_tree_by_flow_shows_each_structure_once_and_no_gradients(tmp_path) -> None:  # type: ignore[no-untyped-def]
     path = tmp_path / "blocks.pb"
     path.write_bytes(blocks(6).SerializeToString())
-    lines = CliRunner().invoke(cli, ["tree", str(path), "--by", "flow", "--ops"]).output.splitlines()
+    lines = CliRunner().invoke(cli, ["tree", str(path), "--by", "flow", "--ops", "--quiet"]).output.splitlines()
     names = [line.strip("│├└─+ ").split()[0] for line in lines[1:]]
     assert names == ["x", "net", "block_[0-5]", "block_0", "a", "b", "c", "y"]
     whole = CliRunner().invoke(cli, ["tree", KERAS, "--by", "flow"]).output

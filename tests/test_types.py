@@ -17,7 +17,7 @@ PACKAGE = ROOT / "graphviz_tb"
 # Where stages are joined; a call there, and the same with two arguments swapped or one that belongs to another stage.
 SWAPPED = [
     ("api/pipeline.py", "flatten(loaded.graph, options.flatten", "flatten(options.flatten, loaded.graph_def"),
-    ("api/pipeline.py", "group(graph, options.group)", "group(graph, options.flatten)"),
+    ("api/pipeline.py", "fold_graph(graph, options.group)", "fold_graph(graph, options.flatten)"),
     (
         "api/pipeline.py",
         "resolve(colouring, layout.view, layout.scene)",

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphviz_tb.annotate import main_output_shapes
-from graphviz_tb.api.drawn import CELL_PAGE_MB, CELL_PAGE_OPS, Drawable
 from graphviz_tb.api.nodes import Node, NodeList, function_nodes, nodes_of_main_graph
+from graphviz_tb.api.rendered import CELL_PAGE_MB, CELL_PAGE_OPS, Drawable
 from graphviz_tb.api.summary import _count_words
 from graphviz_tb.arrange.level import ArrangeOptions, SkeletonCache, arrange
 from graphviz_tb.color import SCHEMES, Colouring

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from graphviz_tb.api.drawn import DrawnPicture
+from graphviz_tb.api.rendered import DrawnPicture
 from graphviz_tb.color import Colouring
 from graphviz_tb.logs.run_statistics import title_of_steps
 from graphviz_tb.model.drawing import Drawing

@@ -116,9 +116,9 @@ def _view_of_values(values: Mapping[str, Any], name: str) -> SavedView:
 
     >>> _view_of_values({"hide": "op:NoOp", "colors": {"op:Add": "#FA0"}}, "x.toml").colors
     (('op:Add', '#FFAA00'),)
-    >>> _view_of_values({"colour-by": "device"}, "x.toml")
+    >>> _view_of_values({"colour-by": "device"}, "x.toml")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    graphviz_tb.errors.RequestError: x.toml: no key 'colour-by'; nearest: color-by, colors
+    graphviz_tb.errors.RequestError: x.toml: no key 'colour-by'; nearest: color-by, colors...
     """
     said: dict[str, Any] = {}
     choices: dict[str, Any] = {}

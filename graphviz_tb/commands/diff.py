@@ -20,8 +20,8 @@ from graphviz_tb.commands.options import (
     theme_option,
     view_options,
 )
+from graphviz_tb.commands.progress_bar import waiting
 from graphviz_tb.commands.views import view_of_command
-from graphviz_tb.commands.waiting import waiting
 from graphviz_tb.output.renderers import RENDERERS, output_format
 
 if TYPE_CHECKING:
@@ -401,8 +401,8 @@ def _check_diff_outputs(targets: tuple[str, ...]) -> None:
     """Refuse outputs of an unknown format or in an unwritable place, before anything is read."""
     from graphviz_tb.diff.options import REPORTS
     from graphviz_tb.errors import UnknownChoice
-    from graphviz_tb.near_suffixes import nearest_output
     from graphviz_tb.output.files import check_outputs_writable
+    from graphviz_tb.output.suffixes import nearest_output
 
     drawn = [RENDERERS[word].suffix for word in PICTURE_FORMATS]
     legal = ", ".join([*drawn, *REPORTS])

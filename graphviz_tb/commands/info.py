@@ -106,6 +106,7 @@ def info(
 
 def _print_info(model: str, options: Options, as_json: bool, sort: str, top: int, quiet: bool) -> None:
     """Print the contents of a source: its graphs or the chosen one, its runs, its checkpoints."""
+    from graphviz_tb.commands.progress_bar import waiting
     from graphviz_tb.commands.source_contents import (
         SourceArgument,
         checkpoint_values,
@@ -113,7 +114,6 @@ def _print_info(model: str, options: Options, as_json: bool, sort: str, top: int
         source_argument,
         source_checkpoints,
     )
-    from graphviz_tb.commands.waiting import waiting
 
     checkpoints, alone = source_checkpoints(model)
     source = SourceArgument(model, model) if alone else source_argument(model, options.read)

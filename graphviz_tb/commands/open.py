@@ -62,7 +62,7 @@ def open_page(context: click.Context, /, models: tuple[str, ...], as_file: bool,
 
 def has_display() -> bool:
     """Return whether this machine has a screen with a browser."""
-    from graphviz_tb.display import display
+    from graphviz_tb.serve.display import display
 
     return display()
 
@@ -93,8 +93,8 @@ def can_serve(wanted: bool) -> bool:
 def write_page(model: str, values: dict[str, Any], quiet: bool) -> str:
     """Write the page of a model or a log; return the path of the file."""
     from graphviz_tb.commands.views import view_of_command
+    from graphviz_tb.output.default_names import default_output, keep_foreign_files
     from graphviz_tb.output.files import check_inputs_kept, check_outputs_writable, write_outputs
-    from graphviz_tb.own_outputs import default_output, keep_foreign_files
 
     target = default_output(model, ".html")
     check_outputs_writable([target])
@@ -113,7 +113,7 @@ def page_bytes(model: str, options: Options, values: dict[str, Any], quiet: bool
     from graphviz_tb.commands.session import open_model
     from graphviz_tb.commands.views import view_of_command, without_choices
     from graphviz_tb.errors import Ambiguous, NoGraph
-    from graphviz_tb.source_page import with_first_graph
+    from graphviz_tb.page.source_page import with_first_graph
 
     try:
         with open_model(model, options, quiet=quiet, view=without_choices(view_of_command(model, values))) as session:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphviz_tb.commands.completed_names import COMPLETED_BY_METAVAR, NODE_OPTIONS, NamesFromSource, node_names
+from graphviz_tb.commands.completion import COMPLETED_BY_METAVAR, NODE_OPTIONS, NamesFromSource, node_names
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -111,7 +111,7 @@ class FileNameType(click.types.StringParamType):
         typing = ctx is not None and ctx.resilient_parsing  # a shell completes: nothing is downloaded
         if URL_SEPARATOR not in str(value) or typing or not isinstance(param, click.Argument):
             return super().convert(value, param, ctx)
-        from graphviz_tb.commands.waiting import waiting
+        from graphviz_tb.commands.progress_bar import waiting
         from graphviz_tb.sources.inputs import localize_source
 
         with waiting("copy"):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphviz_tb.commands.options import theme_option
+from graphviz_tb.commands.progress_bar import waiting
 from graphviz_tb.commands.report_format import json_option
-from graphviz_tb.commands.waiting import waiting
 from graphviz_tb.model.formatting import document_header
 
 if TYPE_CHECKING:

@@ -133,9 +133,9 @@ def render(
     """
     from graphviz_tb.commands.session import open_model
     from graphviz_tb.errors import NoGraph, RequestError
+    from graphviz_tb.output.default_names import keep_foreign_files
     from graphviz_tb.output.files import check_inputs_kept, check_outputs_writable, write_outputs
     from graphviz_tb.output.renderers import check_options_used, output_format
-    from graphviz_tb.own_outputs import keep_foreign_files
 
     refuse_second_model([model, *(each for each in files if not names_picture(each) and path_exists(each))])
     named = outputs
@@ -174,8 +174,8 @@ def render(
 
 def default_outputs(model: str, format_: str | None) -> tuple[str, ...]:
     """Return the output that nobody named; a model from standard input goes to standard output, unless a terminal."""
+    from graphviz_tb.output.default_names import default_output
     from graphviz_tb.output.renderers import find_renderer
-    from graphviz_tb.own_outputs import default_output
 
     if model == "-" and not sys.stdout.isatty():
         return ("-",)

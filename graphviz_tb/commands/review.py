@@ -184,9 +184,9 @@ def review(models: tuple[str, ...], base: str, output: str | None, as_json: bool
     tbgraph review model/graph.pb --base origin/main -o review
     tbgraph review saved_model/ --base main --fail-on signature --assert 'params < 5M'
     """
+    from graphviz_tb.commands.progress_bar import waiting
     from graphviz_tb.commands.revision import Revision
     from graphviz_tb.commands.terminal import print_notices, print_report
-    from graphviz_tb.commands.waiting import waiting
     from graphviz_tb.errors import GraphError, ReadError
     from graphviz_tb.output.files import write_output
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.commands.check import _check_values
 from graphviz_tb.commands.diff import MAX_REPORTED_CHANGES
-from graphviz_tb.commands.review import ReviewedModel
 from graphviz_tb.model.formatting import document_header
+
+if TYPE_CHECKING:
+    from graphviz_tb.commands.review import ReviewedModel
 
 
 def review_document(done: Sequence[ReviewedModel], base: str) -> dict[str, Any]:

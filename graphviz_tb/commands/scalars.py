@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphviz_tb.commands.completed_names import complete_runs, complete_tags
+from graphviz_tb.commands.completion import complete_runs, complete_tags
 from graphviz_tb.commands.options import FiniteRange, theme_option
 from graphviz_tb.commands.report_format import csv_json_options
 
@@ -92,8 +92,8 @@ def scalars(logdir: str, runs: tuple[re.Pattern[str], ...], tags: tuple[re.Patte
     tbgraph scalars logdir --tag loss -o loss.svg --smooth 0.6
     tbgraph scalars logdir --watch
     """
+    from graphviz_tb.commands.progress_bar import waiting
     from graphviz_tb.commands.terminal import print_notices
-    from graphviz_tb.commands.waiting import waiting
     from graphviz_tb.errors import RequestError
     from graphviz_tb.logs.log import open_log
 

@@ -8,7 +8,7 @@ from pathlib import PurePath
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
-from graphviz_tb.api.drawn import CELL_PAGE_MB, CELL_PAGE_OPS, Drawable
+from graphviz_tb.api.rendered import CELL_PAGE_MB, CELL_PAGE_OPS, Drawable
 from graphviz_tb.diff.comparison import Comparison
 from graphviz_tb.diff.options import REPORTS, ReportStyle
 from graphviz_tb.errors import require_type

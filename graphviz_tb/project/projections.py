@@ -292,7 +292,7 @@ def _run_umap(values: Points, settings: Mapping[str, Any], told: RoundsReport) -
     return found
 
 
-class ProgressListener:
+class ProgressOutput:
     """A stream that reads the number of rounds from the output of a library and reports it."""
 
     def __init__(self, told: RoundsReport) -> None:
@@ -312,7 +312,7 @@ class ProgressListener:
 @contextlib.contextmanager
 def capture_progress(told: RoundsReport) -> Iterator[None]:
     """Redirect what a library prints to a progress report."""
-    with contextlib.redirect_stdout(ProgressListener(told)):
+    with contextlib.redirect_stdout(ProgressOutput(told)):
         yield
 
 

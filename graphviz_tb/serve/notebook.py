@@ -112,7 +112,7 @@ def unserved(frontend: NotebookFrontend) -> str:
 
 def static_frame(words: tuple[str, ...], why: str, height: int) -> StaticFrame:
     """Return the static page of what a command line serves."""
-    from graphviz_tb.source_page import page_of_source
+    from graphviz_tb.page.source_page import page_of_source
 
     page, said = page_of_source(path_in(words), STATIC_PAGE_MB)
     return StaticFrame(page, f"{why} {said[:1].upper()}{said[1:]}{'.' if said else ''}".strip(), height)

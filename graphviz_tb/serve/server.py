@@ -20,9 +20,9 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Mount, Route
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from graphviz_tb.display import display
 from graphviz_tb.errors import RequestError, TbGraphError, ToolFailed
 from graphviz_tb.serve.answers import RefusedRequest, refusal_response
+from graphviz_tb.serve.display import display
 from graphviz_tb.serve.guard import MAX_TARGET_BYTES, App, RequestGuard
 from graphviz_tb.serve.routes.graphs import GRAPH_ROUTES
 from graphviz_tb.serve.routes.overview import STATE_ROUTES, VIEWER_ROUTES

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from graphviz_tb.commands import waiting as module
+from graphviz_tb.commands import progress_bar as module
+from graphviz_tb.commands.progress_bar import WaitingLine, waiting
 from graphviz_tb.commands.terminal import ProgressBar
-from graphviz_tb.commands.waiting import WaitingLine, waiting
 from graphviz_tb.logs.log import open_log
 from graphviz_tb.progress import advance, listening
 from tests.conftest import FIXTURES
