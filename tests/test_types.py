@@ -20,13 +20,13 @@ SWAPPED = [
     ("api/pipeline.py", "fold_graph(graph, options.group)", "fold_graph(graph, options.flatten)"),
     (
         "api/pipeline.py",
-        "resolve(colouring, layout.view, layout.scene)",
-        "resolve(colouring, layout.scene, layout.view)",
+        "resolve_paint(colouring, layout.view, layout.scene)",
+        "resolve_paint(colouring, layout.scene, layout.view)",
     ),
     (
         "api/layout.py",
-        "= open_groups(model.hierarchy, metagraph_for(model, options),",
-        "= open_groups(metagraph_for(model, options), model.hierarchy,",
+        "= open_groups(model.hierarchy, _metagraph_function(model, options),",
+        "= open_groups(_metagraph_function(model, options), model.hierarchy,",
     ),
     ("api/layout.py", "place(view, options, frames)", "place(options, view, frames)"),
     (
@@ -47,6 +47,7 @@ def complaints(tmp_path_factory: pytest.TempPathFactory) -> str:
         for _, call, other in (row for row in SWAPPED if row[0] == name):
             assert call in text, f"{call} is no call of {name} any more"
             text = text.replace(call, other)
+        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text)
         shadows += ["--shadow-file", str(PACKAGE / name), str(folder / name)]
     command = [sys.executable, "-m", "mypy", "--strict", *shadows, *shadows[1::3]]
