@@ -20,7 +20,6 @@ import io
 import json
 import os
 import pkgutil
-import random
 import shutil
 import subprocess
 import sys
@@ -29,6 +28,9 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+from networks import network
+from programs import program
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / ".same"
@@ -138,52 +140,21 @@ def graph_commands(paths: list[Path]) -> Iterator[list[str]]:
 def write_graphs(seed: int, count: int) -> list[Path]:
     folder = KEPT / "graphs" / str(seed)
     folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / f"{number}.pbtxt" for number in range(count)]
+    paths = [folder / f"{number}.pb" for number in range(count)]
     for number, path in enumerate(paths):
-        # Neighbours share a seed: they are two versions of one graph, so that comparing them means something.
-        path.write_text(graph_text(random.Random(f"{seed} {number // 2}"), edited=bool(number % 2)), encoding="utf-8")
+        # Neighbours have one name: they are two versions of one graph, so that comparing them means something.
+        path.write_bytes(graph_bytes(f"{seed} {number // 2}", edited=bool(number % 2)))
     return paths
 
 
-def graph_text(draw: random.Random, edited: bool) -> str:
-    """Write a network of blocks in scopes, some repeated, with variables, skips and side branches."""
-    nodes: list[str] = []
-    unary = ["Relu", "Tanh", "Sigmoid", "Identity", "Softmax", "Neg", "LeakyRelu"]
+def graph_bytes(name: str, edited: bool) -> bytes:
+    """Draw a network or a program by its name; every second is an edited version of the one before."""
+    from graphviz_tb.proto import GraphDef  # of this checkout
 
-    def node(name: str, op: str, *inputs: str, attributes: str = "") -> str:
-        named = "".join(f' input: "{one}"' for one in inputs)
-        nodes.append(f'node {{ name: "{name}" op: "{op}"{named} {attributes} }}')
-        return name
-
-    shape = "".join(f" dim {{ size: {size} }}" for size in (-1, draw.choice((8, 16, 32))))
-    float_type = 'attr { key: "dtype" value { type: DT_FLOAT } }'
-    flow = node(
-        "input", "Placeholder", attributes=f'{float_type} attr {{ key: "shape" value {{ shape {{{shape} }} }} }}'
-    )
-    for stage in range(draw.randint(1, 4)):
-        scope = draw.choice(("stage", "block", "layer", "tower")) + f"_{stage}"
-        kinds = [draw.choice(unary) for _ in range(draw.randint(1, 4))]
-        for member in range(draw.randint(1, 6)):
-            begin, prefix = flow, f"{scope}/{draw.choice(('unit', 'unit', 'cell'))}_{member}"
-            if draw.random() < 0.7:
-                width = draw.choice((8, 16, 32))
-                dims = f"dim {{ size: {width} }} dim {{ size: {width} }}"
-                variable = node(
-                    f"{prefix}/w",
-                    "VariableV2",
-                    attributes=f'{float_type} attr {{ key: "shape" value {{ shape {{ {dims} }} }} }}',
-                )
-                flow = node(f"{prefix}/MatMul", "MatMul", flow, node(f"{prefix}/w/read", "Identity", variable))
-            for number, op in enumerate(kinds):
-                flow = node(f"{prefix}/{op}_{number}", op, flow)
-            if draw.random() < 0.4:
-                flow = node(f"{prefix}/add", "AddV2", flow, begin)
-            if draw.random() < 0.1:
-                node(f"{prefix}/summary", "ScalarSummary", flow)
+    graph = program(name) if name.endswith("0") else GraphDef(node=network(name))
     if edited:
-        flow = node("extra/Elu", "Elu", flow)
-    node("output", "Identity", flow)
-    return "\n".join(nodes) + "\n"
+        graph.node.add(name="extra/Elu", op="Elu", input=[graph.node[-1].name])
+    return graph.SerializeToString()
 
 
 # Running

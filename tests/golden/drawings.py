@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-from dataclasses import replace
 from itertools import product
 
 from graphviz_tb.model.paint import Caption, LegendRow, LineTint, LineTints, Paint, RowFill
@@ -180,60 +178,3 @@ def texts(count: int) -> tuple[Text, ...]:
         Text(40, 490, "ends", "ends", 9, 30, "note", anchor, anchor == "end") for anchor in ("start", "middle", "end")
     ]
     return (*inside, *outside, *ends)
-
-
-def scattered(name: str) -> tuple[Scene, Paint, Caption]:
-    """Few things at places that are drawn by a seed, with a legend of some rows: where is room for it?"""
-    luck = random.Random(name)
-    most = luck.choice((300, 1500, 1500, 4000))
-    wide, high = luck.randrange(60, most, 10), luck.randrange(60, most, 10)
-
-    def place() -> Point:
-        return luck.randrange(0, wide), luck.randrange(0, high)
-
-    boxes = tuple(
-        Box(
-            f"b{number}", number, "scope", luck.choice((-1, -1, 0)) if number else -1, 0, *place(), 40, 20, False, False
-        )
-        for number in range(luck.randrange(1, 5))
-    )
-    routes = tuple(
-        Route((start, (start[0], end[1]), end), "data", 0, 0, 10, frame=luck.choice((-1, -1, 0)))
-        for start, end in ((place(), place()) for _ in range(luck.randrange(4)))
-    )
-    stubs = tuple(
-        Stub(*place(), 10, 10, "constant", "in", luck.randrange(len(boxes)), 0, (place(), place()))
-        for _ in range(luck.randrange(3))
-    )
-    written = tuple(
-        Text(
-            *place(), "text", "text", 11, 41, "edge", luck.choice(("start", "middle", "end")), box=luck.choice((-1, 0))
-        )
-        for _ in range(luck.randrange(3))
-    )
-    rules = tuple(Separator(*place(), *place()) for _ in range(luck.randrange(2)))
-    scene = Scene(wide, high, "BT", boxes, routes, (), stubs, written, tuple(map(upright, rules)))
-    rows = [
-        LegendRow(f"row {number} " * luck.choice((1, 2, 5, 8, 20)), PLAIN) for number in range(luck.randrange(0, 14))
-    ]
-    rows = [replace(row, more="more " * luck.randrange(2) * luck.randrange(9)) for row in rows]
-    scheme = luck.choice(("diff", "structure"))
-    title = luck.choice(("", "net", "a title that is longer than the picture is wide, and longer, and longer"))
-    tints = LineTints.untinted(scene)
-    fills = (PLAIN,) * len(boxes)
-    paint = Paint(
-        THEMES["light"],
-        scheme,
-        "H" * luck.randrange(1, 60),
-        fills,
-        ("",) * len(boxes),
-        (PLAIN,) * 9,
-        tints,
-        tuple(rows),
-    )
-    return scene, replace(paint, stubs=paint.stubs[: len(stubs)]), Caption(title, "facts " * luck.randrange(1, 40))
-
-
-def upright(rule: Separator) -> Separator:
-    """A rule from its upper left to its lower right end."""
-    return Separator(min(rule.x1, rule.x2), min(rule.y1, rule.y2), max(rule.x1, rule.x2), max(rule.y1, rule.y2))

@@ -18,24 +18,17 @@ import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from colours import costed, metered, painted, resolved, striped
-from drawn_boxes import folded_boxes, spaced
-from drawn_levels import arranged_broad, arranged_levels, decided
-from drawn_models import model as drawn_model
-from drawn_places import beside, coordinated, tracked
-from drawn_programs import program
+from colours import metered
 from each_kind import KERAS, OPS
 from edits import TRANSFORMS, edited
-from families import GROWING
-from networks import network
-from openings import first_opened, growing, model_of, named, opened_as_asked, sought
-from rooms import ROOMS, of_each_op, of_keras, roomed
-from writers import composed, legend_columns, rasters, sheets, written
+from openings import named
+from rooms import of_each_op, of_keras
+from writers import written
 
 import graphviz_tb
 from graphviz_tb.api.pipeline import Model
@@ -45,10 +38,8 @@ from graphviz_tb.errors import UnknownNode
 from graphviz_tb.formats.reading import read_source
 from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy, RowKind
 from graphviz_tb.model.paths import RowPath as RowPath
-from graphviz_tb.model.scene import DIRECTIONS
 from graphviz_tb.model.sources import as_graph_def
 from graphviz_tb.model.view import View
-from graphviz_tb.place.quality import measure_quality
 from graphviz_tb.proto import GraphDef
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -92,7 +83,6 @@ MANY = 120  # boxes of a picture with all open: enough for each kind of word
 SOME = 20  # the same, of pictures whose every coordinate is kept
 LISTED = 4  # changes whose details are kept
 ROWS = 30  # whose colours are kept
-FOLDS = 20  # of a model that are kept one by one
 PATTERNS = ("*", "**", "?*", "*/*", "**/w*", "*::*")
 
 
@@ -105,20 +95,6 @@ def load(name: str, **choices: Any) -> Model:
 def flattened(name: str) -> Iterator[Any]:
     """The columns of the graph, and those that TensorBoard would have."""
     yield from columns(lambda **choices: load(name, **choices), {}, {"preset": "tensorboard"})
-
-
-def flattened_anew(name: str) -> Iterator[Any]:
-    """The columns of a program that is drawn by a seed, with variables as ops too."""
-    made = partial(graphviz_tb.load, program(name))
-    for *what, column in columns(made, {}, {"show_variables": True}, {"preset": "tensorboard"}):
-        if what[-1] not in ("name", "op_types"):
-            yield *what, shortened(column)
-
-
-def shortened(column: Any) -> Any:
-    """A column of digits as one word."""
-    digits = isinstance(column, list) and all(isinstance(value, int) and 0 <= value <= 9 for value in column)
-    return "".join(map(str, column)) if digits else column
 
 
 def columns(made: Callable[..., Model], *several: dict[str, Any]) -> Iterator[Any]:
@@ -161,58 +137,6 @@ def groups(hierarchy: Hierarchy) -> list[tuple[Any, ...]]:
             )
             found.append((*words, *origin, *map(int, numbers)))
     return found
-
-
-def grouped_anew(name: str) -> Iterator[Any]:
-    """The groups of a network that is drawn by a seed."""
-    yield from groups(graphviz_tb.load(GraphDef(node=network(name))).hierarchy)
-
-
-def grouped_models(name: str) -> Iterator[Any]:
-    """The first folds of a model that is drawn by a seed, and with few children each; a checksum of all its groups."""
-    source = drawn_model(name)
-    for choices in ({}, {"max_children": 12}):
-        found = groups(graphviz_tb.load(source, **choices).hierarchy)
-        yield from [group for group in found if group[2:4] != ("SCOPE", "NONE")][:FOLDS]
-        yield zlib.crc32(str(found).encode())
-    yield list(graphviz_tb.load(source).hierarchy.labels.items())[:FOLDS]
-
-
-def grouped_programs(name: str) -> Iterator[Any]:
-    """Checksums of the columns of the hierarchy of a program that is drawn by a seed, and of what is ungrouped."""
-    source = program(name)
-    for choices in ({}, {"preset": "tensorboard"}, {"series_min": 2}, {"lenient_numbers": False, "folds": False}):
-        hierarchy = graphviz_tb.load(source, **choices).hierarchy
-        names = [each.name for each in fields(hierarchy) if each.init and each.name not in ("graph", "grouping")]
-        columns = {name: plain(getattr(hierarchy, name)) for name in names}
-        yield {name: zlib.crc32(str(column).encode()) for name, column in columns.items()}
-
-
-def arranged_anew(name: str) -> Iterator[Any]:
-    """The skeletons of such a network, folded and flat."""
-    for choices in ({}, {"folds": False}):
-        model = graphviz_tb.load(GraphDef(node=network(name)), **choices)
-        yield from (view.skeleton for view in views(model.picture(open_all=True, max_open=SOME).view))
-
-
-def placed_anew(name: str) -> Iterator[Any]:
-    """The coordinates of such a network, some groups open."""
-    model = graphviz_tb.load(GraphDef(node=network(name)))
-    yield from coordinates(model, {"open_all": True, "max_open": SOME})
-
-
-def placed_models(name: str) -> Iterator[Any]:
-    """Sizes of pictures of a model that is drawn by a seed, in some direction, and checksums of what is in them."""
-    luck = random.Random(name)
-    model = graphviz_tb.load(drawn_model(name))
-    choices: dict[str, Any] = {"direction": luck.choice(DIRECTIONS), "wrap": luck.random() < 0.7}
-    if luck.random() < 0.7:
-        choices |= {"open_all": True, "max_open": luck.choice((1, 2, 4, 8, SOME))}
-    scene = model.picture(**choices, max_annotations=luck.choice((1, 2, 5))).scene
-    yield scene.width, scene.height
-    kinds = (scene.boxes, scene.routes, scene.ports, scene.stubs, scene.texts, scene.rules)
-    yield [zlib.crc32(str(plain(kind)).encode()) for kind in kinds]
-    yield measure_quality(scene)
 
 
 def without_names(graph: GraphDef) -> GraphDef:
@@ -267,15 +191,6 @@ def expanded(name: str) -> Iterator[Any]:
                 list(group["annotations"].items()),
                 group["loops"],
             )
-
-
-def expanded_anew(name: str) -> Iterator[Any]:
-    """Every metagraph of a program that is drawn by a seed; what JSON, which opens all groups at once, has of them."""
-    source = program(name)
-    model = graphviz_tb.load(source)
-    yield from metagraphs(model, graphviz_tb.load(source, preset="tensorboard"))
-    for row, group in model.to_json()["groups"].items():
-        yield row, [list(edge.values()) for edge in group["edges"]], list(group["annotations"].items())
 
 
 def metagraphs(model: Model, tensorboard: Model) -> Iterator[Any]:
@@ -362,7 +277,7 @@ def rendered(name: str) -> Iterator[Any]:
 
 def documented(name: str) -> Iterator[Any]:
     """The lines of JSON, and a level as `networkx` has it."""
-    model = model_of(name) if name.split()[0] in ("plant", "forest") else load(name)
+    model = load(name)
     yield from model.render("json").decode().splitlines()
     graph = model.to_networkx()
     yield graph.name, list(graph.nodes(data=True)), list(graph.edges(data=True))
@@ -432,10 +347,8 @@ FORMS = ("json", "frozen.pb", "train.pb")
 EDITED = sorted(path.name for form in FORMS for path in EDITS.glob(f"*.{form}") if not path.name.startswith("base."))
 # Stage → what is kept of it, and the names of the inputs.
 PLAIN = [path.name for path in (*RULES, *REAL, *MORE)]
-PAINTS = ["plant 0", "plant 9", "while_v1.pb", "func_library_recursive.pbtxt", "legacy_function_calls.pb", "xor.pbtxt"]
 LABELLED = ["edits/rebuilt.frozen.pb", *(f"models/keras3/{name}_saved" for name in ("custom", "nested", "siamese"))]
 DOCUMENTS = [
-    *("plant 3", "forest 8", "names_to_escape.pbtxt", "function_two_bodies.pbtxt", "unknown_shapes.pbtxt"),
     *(
         "constant_with_control_inputs.pbtxt",
         "saved_model",
@@ -444,62 +357,27 @@ DOCUMENTS = [
         "while_frame.pbtxt",
     ),
 ]
-FORESTS = [f"forest {number}" for number in range(14)]
-PLANTS = [f"plant {number}" for number in range(120)]
-NETWORKS = [f"network {number}" for number in range(150)]
-LEVELS = [f"level {number}" for number in range(150)]
-MODELS = [f"model {number}" for number in range(150)]
-PROGRAMS = [f"program {number}" for number in range(200)]
 KEPT: dict[str, tuple[Callable[[str], Iterator[Any]], list[str]]] = {
     "flatten": (flattened, PLAIN),
-    "programs": (flattened_anew, PROGRAMS),
-    "bodies": (expanded_anew, PROGRAMS[:100]),
-    "sequences": (spaced, [f"sequence {number}" for number in range(40)]),
-    "rows": (grouped_programs, PROGRAMS[:80]),
-    "boxes": (folded_boxes, [f"boxes {number}" for number in range(15)]),
-    "models": (grouped_models, MODELS),
-    "masks": (decided, LEVELS[:40]),
-    "broad": (arranged_broad, [f"broad {number}" for number in range(16)]),
-    "levels": (arranged_levels, LEVELS),
     "group": (grouped, [path.name for path in (*RULES, *ALL)]),
     "arrange": (arranged, [*PLAIN, "cifar10_shapes.pb", "gan_scopes.pb", "keras2_functional.pb"]),
     "place": (placed, [*SMALL[::2], *(path.name for path in REAL), "cifar10_shapes.pb", "keras2_functional.pb"]),
-    "networks": (grouped_anew, NETWORKS),
-    "orders": (arranged_anew, NETWORKS[:60]),
-    "coordinates": (coordinated, [f"place {number}" for number in range(150)]),
-    "beside": (beside, [f"beside {number}" for number in range(10)]),
-    "tracks": (tracked, [f"tracks {number}" for number in range(10)]),
-    "scenes": (placed_models, MODELS[:60]),
-    "places": (placed_anew, NETWORKS[:60]),
     "expand": (expanded, [*PLAIN, "control_heavy.pb", "input_queue.pb", "keras2_functional.pb", "word2vec_nce.pb"]),
     "view": (viewed, PLAIN),
     "color": (coloured, [*SMALL[::3], *(path.name for path in (*REAL, *MORE))]),
-    "firsts": (first_opened, [*PLANTS, *NETWORKS[:60], *FORESTS]),
-    "growing": (growing, GROWING),
     "names": (lambda name: named(graphviz_tb.load(FIXTURES / name)), LABELLED),
-    "openings": (opened_as_asked, PLANTS[:40]),
-    "patterns": (sought, PLANTS[:30]),
     "opened": (opened, [path.name for path in ALL]),
     "legends": (legends, [path.name for path in ALL]),
     "measured": (measured, list(MEASURED)),
-    "hues": (painted, FORESTS),
-    "paints": (lambda name: resolved(model_of(name) if " " in name else load(name)), PAINTS),
-    "stripes": (striped, [f"stretch {number}" for number in range(6)]),
-    "costs": (costed, FORESTS[:5]),
     "numbers": (numbered, ["one step", "all steps", "against a step"]),
     "render": (rendered, SMALL[::6]),
     "signs": (signed, ["gelu.json", "inserted.json", "no_norm.json", "renamed.json"]),
-    "drawings": (composed, ["light 0", "light 3", "dark 5"]),
     "writers": (written, ["svg", "hatches", "pdf", "dot", "dot without title"]),
-    "sheets": (sheets, [f"sheet {number}" for number in range(120)]),
-    "columns": (legend_columns, [f"columns {most}" for most in range(60, 261)]),
-    "rasters": (rasters, [f"raster {number}" for number in range(6)]),
     "documents": (documented, DOCUMENTS),
     "diff": (compared, EDITED),
     "pairs": (paired, SMALL[::2]),
     "transforms": (transformed, [*SMALL[::3], *(path.name for path in REAL)]),
     "edits": (edited_anew, [path.name for path in ALL if path.suffix in (".pb", ".pbtxt")]),
-    "rooms": (roomed, ROOMS),
     "ops": (of_each_op, OPS),
     "keras": (of_keras, KERAS),
 }
