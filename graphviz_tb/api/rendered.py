@@ -45,7 +45,7 @@ class DrawnPicture:
 
 
 class Drawable:
-    """What has a picture: its formats with the options of pictures, and how a notebook shows it."""
+    """Something that has a picture: its formats with the options of pictures, and how a notebook shows it."""
 
     @abstractmethod
     def picture(self, *args: Any, **choices: Any) -> Any:

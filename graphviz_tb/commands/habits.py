@@ -40,7 +40,7 @@ REFUSED_WORDS: dict[str, str] = {
     **dict.fromkeys(("update", "upgrade", "self-update"), "pip install --upgrade tbgraph brings a newer one"),
     **dict.fromkeys(("install", "extras"), "pip install 'tbgraph[serve]' brings what serve needs"),
 }  # fmt: skip
-# What shows that pictures are wanted, where no command is named.
+# Options that show that a picture is wanted, where no command is named.
 DRAWING_OPTIONS = re.compile(r"-o|-o.+|--output(=.*)?|-f|--format(=.*)?|-T.*|-O|--to[-_]file(=.*)?|--out(=.*)?")
 SERVING_OPTIONS = re.compile(r"--?(logdir|log|logdir_spec|logdir-spec)(=.*)?")
 # Options of other programs: how one begins here, with its value behind "=" or as the next word; "" leaves it out.

@@ -33,11 +33,11 @@ def page_of_log(source: Any, page_max: float, title: str | None = None) -> bytes
     """Return the page of a log that has no graph; None where there is no such log."""
     from graphviz_tb.page.log import log_page_html, name_of_source, open_source_log
 
-    held = open_source_log(source)
+    log = open_source_log(source)
     return (
         None
-        if held is None
-        else log_page_html(held, name_of_source(source) if title is None else title, int(page_max * 1e6))
+        if log is None
+        else log_page_html(log, name_of_source(source) if title is None else title, int(page_max * 1e6))
     )
 
 

@@ -1,4 +1,4 @@
-"""Where a notebook is looked at, and how a browser there reaches a server that runs beside its kernel.
+"""Where a notebook is looked at, and how a browser there reaches a server that runs next to its kernel.
 
 local      the browser is on this machine: `http://localhost:PORT/`
 proxied    a path of the notebook's own server leads here: JupyterHub, Binder, jupyter-server-proxy, `TBGRAPH_PROXY_URL`

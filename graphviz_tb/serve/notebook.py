@@ -1,4 +1,4 @@
-"""`tbgraph.serve(LOGDIR)` and `%tbgraph LOGDIR`: a server beside the kernel, shown in a frame of the cell.
+"""`tbgraph.serve(LOGDIR)` and `%tbgraph LOGDIR`: a server next to the kernel, shown in a frame of the cell.
 
 Where no server can run or none can be reached the cell shows a static page, and a sentence that says why.
 """

@@ -39,7 +39,7 @@ def ended() -> Iterator[None]:
 @pytest.mark.slow
 def test_a_line_shows_a_server(logs: Path, ended: None) -> None:
     shell = Shell()
-    graphviz_tb._load_ipython_extension(shell)
+    graphviz_tb.load_ipython_extension(shell)
     frame = shell.magics["tbgraph"](f"'{logs}' --port 0")
     assert isinstance(frame, notebook.ServedFrame)
     told = frame._repr_html_()
