@@ -32,7 +32,7 @@ def signature_dtype_name(number: int) -> str:
 OBJECT_NODES_FIELD, CONCRETE_FUNCTIONS_FIELD = 1, 2  # SavedObjectGraph
 CHILDREN_FIELD, VARIABLE_FIELD = 1, 7  # SavedObject
 NODE_ID_FIELD, LOCAL_NAME_FIELD = 1, 2  # ObjectReference
-TRAINABLE, VARIABLE_NAME_FIELD = 3, 6  # SavedVariable
+SHAPE, TRAINABLE, VARIABLE_NAME_FIELD = 2, 3, 6  # SavedVariable; 2 are also the dimensions of a shape
 MAP_KEY_FIELD, MAP_VALUE_FIELD = 1, 2  # an entry of a map
 BOUND_INPUTS_FIELD = 2  # SavedConcreteFunction
 # Attributes of a path that become part of a name, and letters of each: models are not deep, and thousands of variables
@@ -49,15 +49,16 @@ LIST_ATTRIBUTES = frozenset(
 
 
 class CapturedVariable(NamedTuple):
-    """A variable that a function captures: how readers call it ("" for an object of another kind), the shared name of
-    its handle in the main graph, and whether the program trains it, None where the file does not say so."""
+    """A variable that a function captures: how readers call it ("" for an object of another kind), what the program
+    calls it, its shape, and whether the program trains it, None where the file does not say so."""
 
     name: str
-    handle: str
+    own: str
+    shape: tuple[int, ...]
     trainable: bool | None
 
 
-NO_VARIABLE = CapturedVariable("", "", None)
+NO_VARIABLE = CapturedVariable("", "", (), None)
 
 
 def captured_variables(data: bytes) -> dict[str, tuple[CapturedVariable, ...]]:
@@ -70,13 +71,13 @@ def captured_variables(data: bytes) -> dict[str, tuple[CapturedVariable, ...]]:
     try:
         spans = list(_field_spans(data, OBJECT_NODES_FIELD))
         saved = [_variable(data, *span) for span in spans]
-        handles = numbered([name for name, _ in saved])
-        names = numbered(_disambiguate_variable_names([name for name, _ in saved], data, spans))
-        trained = trained_objects([flag for _, flag in saved], data, spans)
+        own = [name for name, _, _ in saved]
+        names = numbered(_disambiguate_variable_names(own, data, spans))
+        trained = trained_objects([flag for _, _, flag in saved], data, spans)
         functions = [_concrete_function(data, *span) for span in _field_spans(data, CONCRETE_FUNCTIONS_FIELD)]
     except (CutError, UnicodeDecodeError):
         return {}
-    variables = list(map(CapturedVariable, names, handles, trained))
+    variables = list(map(CapturedVariable, names, own, (shape for _, shape, _ in saved), trained))
     return {
         function: tuple(variables[number] if 0 <= number < len(variables) else NO_VARIABLE for number in captured)
         for function, captured in functions
@@ -97,7 +98,7 @@ def trained_objects(flags: list[bool], data: bytes, spans: list[tuple[int, int]]
 
 
 def numbered(names: list[str]) -> list[str]:
-    """Return the names of objects with a number behind those that an earlier object has, as TensorFlow names handles.
+    """Return the names of objects with a number behind those that an earlier object has, as TensorFlow numbers them.
 
     >>> numbered(["m/w", "", "m/w", "m/w_1", ""])
     ['m/w', '', 'm/w_2', 'm/w_1', '']
@@ -186,17 +187,29 @@ def _field_spans(data: bytes, number: int, first: int = 0, last: int | None = No
             yield piece.first, piece.last
 
 
-def _variable(data: bytes, first: int, last: int) -> tuple[str, bool]:
-    """The name of the variable that an object is, and whether it is trained; "" for another object."""
+def _variable(data: bytes, first: int, last: int) -> tuple[str, tuple[int, ...], bool]:
+    """The name of the variable that an object is, its shape, and whether it is trained; "" for another object."""
     for start, end in _field_spans(data, VARIABLE_FIELD, first, last):
-        name, trainable = "", False
+        name, trainable, shape = "", False, ()
         for piece in wire_fields(data, start, end):
             if piece.number == VARIABLE_NAME_FIELD and piece.wire == BYTES_TYPE:
                 name = name or data[piece.first : piece.last].decode()
             elif piece.number == TRAINABLE and piece.wire != BYTES_TYPE:
                 trainable = bool(parse_wire_varint(data, piece.first, piece.last)[0])
-        return name, trainable
-    return "", False
+            elif piece.number == SHAPE and piece.wire == BYTES_TYPE:
+                shape = tuple(_size(data, *span) for span in _field_spans(data, SHAPE, piece.first, piece.last))
+        return name, shape, trainable
+    return "", (), False
+
+
+def _size(data: bytes, first: int, last: int) -> int:
+    """The size of a dimension; 0 where it is not written."""
+    sizes = (
+        parse_wire_varint(data, piece.first, piece.last)[0]
+        for piece in wire_fields(data, first, last)
+        if piece.number == 1
+    )
+    return next(sizes, 0)
 
 
 def _concrete_function(data: bytes, first: int, last: int) -> tuple[str, list[int]]:

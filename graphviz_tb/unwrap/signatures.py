@@ -40,6 +40,8 @@ from graphviz_tb.unwrap.calls import (
 )
 
 CALL_OP = "StatefulPartitionedCall"
+VARIABLE = "_variable"  # attribute of a handle: the name that the program gave the variable
+COUNTED = re.compile(r"_\d+$", re.ASCII)
 TRACED_PREFIX = "__inference_"
 # TensorFlow's names of traced functions
 TRACED_FUNCTION_NAME = re.compile(rf"{TRACED_PREFIX}(.+)_\d+", re.DOTALL | re.ASCII)
@@ -60,7 +62,8 @@ def add_function_calls(
         return whole, ()
     made = GraphDef()
     made.CopyFrom(whole)
-    handles = {variable_name(node): node.name for node in whole.node if node.op in VARIABLE_OPS}
+    captures = [variable for each in functions for variable in captured[each.signature.name]]
+    handles = handles_of(whole, captures)
     free = UnusedNames({node.name for node in whole.node})
     several = Counter(_untraced_name(each.signature.name) for each in functions)
     signatures = []
@@ -92,6 +95,30 @@ def variable_name(handle: NodeDef) -> str:
     return handle.attr["shared_name"].s.decode("utf-8", "replace") or handle.name
 
 
+def handles_of(whole: GraphDef, captures: Iterable[CapturedVariable]) -> dict[str, str]:
+    """The handle of each captured variable that the graph has one for, by its name. Variables that the program calls
+    the same have handles with numbers, in an order that the file does not say: each takes the first that is left of its
+    shape."""
+    left: dict[tuple[str, tuple[int, ...]], list[str]] = {}
+    for node in reversed(whole.node):
+        if node.op in VARIABLE_OPS:
+            shape = tuple(dim.size for dim in node.attr["shape"].shape.dim) if "shape" in node.attr else ()
+            called = variable_name(node)
+            # "w_1" may be the second "w", or a variable of that name.
+            for name in dict.fromkeys((called, COUNTED.sub("", called))):
+                left.setdefault((name, shape), []).append(node.name)
+    handles: dict[str, str] = {}
+    taken: set[str] = set()
+    for variable in dict.fromkeys(captures):
+        several = left.get((variable.own, variable.shape), [])
+        while several and several[-1] in taken:
+            several.pop()
+        if variable.name and several:
+            handles[variable.name] = several.pop()
+            taken.add(handles[variable.name])
+    return handles
+
+
 def call_nodes(
     function: FunctionDef, variables: tuple[CapturedVariable, ...], handles: Mapping[str, str], free: UnusedNames
 ) -> Iterator[NodeDef]:
@@ -102,8 +129,8 @@ def call_nodes(
     given = []
     for position, arg in enumerate(arguments):
         variable = captured.get(position, NO_VARIABLE) if arg.type == RESOURCE_DTYPE_NUMBER else NO_VARIABLE
-        known = variable.handle in handles
-        given.append(handles[variable.handle] if known else free.take_name(arg.name))
+        known = variable.name in handles
+        given.append(handles[variable.name] if known else free.take_name(arg.name))
         if not known:
             yield _argument_node(function, position, given[-1], variable.name)
     call = NodeDef(name=free.take_name(_untraced_name(function.signature.name)), op=CALL_OP, input=given)
