@@ -190,7 +190,8 @@ def _field_spans(data: bytes, number: int, first: int = 0, last: int | None = No
 def _variable(data: bytes, first: int, last: int) -> tuple[str, tuple[int, ...], bool]:
     """The name of the variable that an object is, its shape, and whether it is trained; "" for another object."""
     for start, end in _field_spans(data, VARIABLE_FIELD, first, last):
-        name, trainable, shape = "", False, ()
+        name, trainable = "", False
+        shape: tuple[int, ...] = ()
         for piece in wire_fields(data, start, end):
             if piece.number == VARIABLE_NAME_FIELD and piece.wire == BYTES_TYPE:
                 name = name or data[piece.first : piece.last].decode()
