@@ -55,6 +55,12 @@ class RegexType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     help="Tags that match this.",
 )
 @csv_json_options("Print every point as CSV.", "Print every point as JSON (docs/logged.md).")
+@click.option(
+    "--group-by",
+    metavar="WHAT",
+    help="Groups of runs with their spread: differs, a part of names such as 'seed*', or a hyperparameter.",
+)
+@click.option("--wide", is_flag=True, help="With --csv: a row a step, a column a run.")
 @click.option("--curves", is_flag=True, help="Draw curves in the terminal.")
 @click.option("--watch", is_flag=True, help="Follow runs that are being written: a line a run, until Ctrl-C.")
 @click.option("-o", "--output", "outputs", metavar="FILE", multiple=True, help="Draw a chart: SVG, PNG or PDF.")
@@ -90,6 +96,8 @@ def scalars(logdir: str, runs: tuple[re.Pattern[str], ...], tags: tuple[re.Patte
     tbgraph scalars logdir --tag loss --run 'train|test' --curves
     tbgraph scalars logdir --csv > scalars.csv
     tbgraph scalars logdir --tag loss -o loss.svg --smooth 0.6
+    tbgraph scalars logdir --group-by 'seed*'
+    tbgraph scalars logdir --tag loss --csv --wide
     tbgraph scalars logdir --watch
     """
     from graphviz_tb.commands.progress_bar import waiting
@@ -103,6 +111,10 @@ def scalars(logdir: str, runs: tuple[re.Pattern[str], ...], tags: tuple[re.Patte
         raise RequestError(f"{' and '.join(words.get(way, f'--{way}') for way in ways)} cannot be had together")
     if values["outputs"]:
         check_chart_outputs(logdir, values["outputs"])
+    if values["wide"] and not values["as_csv"]:
+        raise RequestError("--wide is a form of --csv: say both")
+    if values["group_by"] and (values["wide"] or (ways and ways[0] not in ("as_csv", "as_json"))):
+        raise RequestError("--group-by gives a table, --csv or --json")
     with waiting("read runs", values["quiet"]):
         log = open_log(logdir, values["restarts"], checksum=values["checksum"])
     _show_scalars(ways[0] if ways else "table", log, lambda: _matching_series(log, runs, tags), values)
@@ -139,7 +151,9 @@ def _show_scalars(way: str, log: Log, choose: Any, values: dict[str, Any]) -> No
     """Print, draw or follow."""
     from graphviz_tb.commands.table import output_style, print_lines, terminal_width
 
-    if way == "watch":
+    if values["group_by"] or values["wide"]:
+        show_grouped(way, log, choose(), values)
+    elif way == "watch":
         from graphviz_tb.commands.scalars_text import watch_runs
 
         watch_runs(log, choose)
@@ -162,6 +176,19 @@ def _show_scalars(way: str, log: Log, choose: Any, values: dict[str, Any]) -> No
         from graphviz_tb.commands.scalars_text import scalar_table_lines
 
         print_lines(scalar_table_lines(choose(), terminal_width(), output_style()))
+
+
+def show_grouped(way: str, log: Log, chosen: list[Series], values: dict[str, Any]) -> None:
+    """Print groups of runs, or a row a step."""
+    from graphviz_tb.commands.grouped_scalars import group_csv, group_json, group_table, grouped_series, wide_csv
+    from graphviz_tb.commands.table import output_style, print_lines, terminal_width
+
+    if values["wide"]:
+        return _print_unchanged(wide_csv(chosen))
+    groups = grouped_series(log, chosen, values["group_by"])
+    if way == "table":
+        return print_lines(group_table(groups, terminal_width(), output_style()))
+    return _print_unchanged((group_csv if way == "as_csv" else group_json)(groups))
 
 
 def _print_unchanged(parts: Iterable[str]) -> None:

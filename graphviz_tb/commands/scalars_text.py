@@ -56,6 +56,8 @@ def _scalar_row(series: Series) -> tuple[str, ...]:
     count = f"{len(series):,}"
     if superseded := len(series) - len(points):
         count += f" ({superseded:,} superseded)"
+    if odd := int(np.count_nonzero(~np.isfinite(values))):
+        count += f" ({odd:,} not finite)"
     return (
         one_line(series.run),
         one_line(series.tag),

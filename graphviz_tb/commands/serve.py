@@ -91,6 +91,7 @@ following_options = combine_options(
 @server_options
 @click.option("--browser", is_flag=True, help="Open a browser.")
 @following_options
+@click.option("--preset", metavar="NAME", default="default", help="default, or tensorboard: fold as TensorBoard.")
 @click.option("-q", "--quiet", is_flag=True, help="Print the address alone.")
 def serve(path: str | None, logdir: str | None, browser: bool, quiet: bool, **values: Any) -> None:
     """Show PATH in a browser, and follow it while it is written.
@@ -131,6 +132,14 @@ def run_server(path: str, values: dict[str, Any], browser: bool, quiet: bool) ->
     run(settings, lambda lines: print(*lines[:shown], sep="\n", flush=True), click.launch if browser else None)
 
 
+def preset_of(name: str) -> str:
+    """Return the name of a preset. Raises `RequestError` where there is none of that name."""
+    from graphviz_tb.options import Options
+
+    Options.preset(name)
+    return name
+
+
 def _server_settings(path: str, values: dict[str, Any]) -> Any:
     """Return the settings of a command line. Raises `RequestError` or `ReadError`."""
     from graphviz_tb.errors import ReadError, RequestError
@@ -156,6 +165,7 @@ def _server_settings(path: str, values: dict[str, Any]) -> Any:
         memory=values["memory"],
         checksum=values["checksum"],
         view=view_of_command(path, values),
+        preset=preset_of(values["preset"]),
     )
     if settings.is_local:
         return settings

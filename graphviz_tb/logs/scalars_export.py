@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from graphviz_tb.model.formatting import json_integer
 from graphviz_tb.model.logs import Series
 
 CSV_HEADER = ("run", "tag", "step", "wall_time", "value", "superseded")
@@ -61,7 +62,7 @@ def scalars_as_json(chosen: Iterable[Series]) -> Iterator[str]:
         document = {
             "run": series.run,
             "tag": series.tag,
-            "step": series.step.tolist(),
+            "step": list(map(json_integer, series.step.tolist())),
             "wall_time": list(map(json_number, series.wall.tolist())),
             "value": list(map(json_number, series.value.tolist())),
             "superseded": list(map(int, series.superseded.tolist())),

@@ -39,6 +39,7 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.page.blocks import DataBlock, json_block, pack_columns
 from graphviz_tb.page.embeddings import embedding_blocks, embedding_list_block, is_shown_in_page
 from graphviz_tb.page.points import DEFAULT_HISTOGRAM_STEPS, describe_point, histogram_columns, shown_samples
+from graphviz_tb.page.trial_metrics import judged_metrics
 from graphviz_tb.render.html import page_bytes
 
 
@@ -65,9 +66,10 @@ def trials_table(logged: LogContents) -> dict[str, Any]:
     """Return `columns` and `rows`: the last value of each metric that counts, None if a session has none."""
     trials = read_trials(logged)
     scalars = {(series.run, series.logged_as): series for series in logged.series if series.kind == "scalar"}
+    judged = judged_metrics(trials, scalars)
     rows = []
     for session in trials.sessions:
-        metrics = [scalars.get((_metric_run(session.run, one), one.tag)) for one in trials.metrics]
+        metrics = [scalars.get((_metric_run(session.run, one), one.tag)) for one in judged]
         values = [_json_hparam_value(session.hparams.get(one.name)) for one in trials.hparams]
         rows.append(
             {
@@ -80,7 +82,7 @@ def trials_table(logged: LogContents) -> dict[str, Any]:
                 "values": [*values, *(None if series is None else _last_metric_value(series) for series in metrics)],
             }
         )
-    return {"columns": [*map(_hparam_column, trials.hparams), *map(_metric_column, trials.metrics)], "rows": rows}
+    return {"columns": [*map(_hparam_column, trials.hparams), *map(_metric_column, judged)], "rows": rows}
 
 
 def _metric_run(session: str, metric: Metric) -> str:

@@ -9,93 +9,15 @@ import json
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
-from importlib.resources import files
 from typing import Any, Protocol
 
 from graphviz_tb.render.svg import escape_text
+from graphviz_tb.render.viewer_modules import modules_of, viewer_source
 
-# The modules of the viewer in the order in which they are joined: definitions before uses.
-LAYOUT_MODULES = ("keyed.js", "python.js", "words.js", "place.js")  # in a separate scope, because of their many names
-DATA_MODULES = (
-    "dom",
-    "strings",
-    "icons",
-    "data",
-    "moves",
-    "reader",
-    "levels",
-    "views",
-    "colours",
-    "changes",
-    "facts",
-    "state",
-)
-PART_MODULES = (
-    *("shapes", "draw", "camera", "rows_table", "card", "beside", "query", "find", "outline", "table", "minimap"),
-    *("trace", "save", "view_file", "share"),
-)
-PAGE_MODULES = ("standing", "framed", "shown", "choosing", "acting", "app", "arrows", "keys", "begin")
-VIEWER_MODULES = tuple(f"{name}.js" for name in (*DATA_MODULES, *PART_MODULES, *PAGE_MODULES))
-# The pages of a log, only for pages with a log.
-LOG_MODULES = tuple(
-    f"logs/{name}.js"
-    for name in (
-        *(
-            "words",
-            "curves",
-            "svg_pen",
-            "feed",
-            "runs",
-            "plot",
-            "chart",
-            "card",
-            "tag_page",
-            "whole_page",
-            "scalar_card",
-            "scalars",
-        ),
-        *(
-            "custom",
-            "ridges",
-            "bands",
-            "histograms",
-            "steps",
-            "media",
-            "markdown",
-            "text",
-            "pr",
-            "tensors",
-            "joined",
-            "stepper",
-            "scheme",
-            "trials",
-            "trial_filters",
-            "hparams",
-            "cloud_view",
-            "cloud_paint",
-            "cloud_colours",
-            "cloud",
-            "cloud_card",
-            "projector",
-            "notices",
-            *("profile_words", "slices", "timeline_paint", "timeline", "op_table", "profile"),
-            "logs",
-            "begin",
-        ),
-    )
-)
-FILE_MODULES = (*VIEWER_MODULES, "pristine.js", "start.js")  # for a file
-FILE_LOG_MODULES = (
-    *VIEWER_MODULES,
-    *LOG_MODULES,
-    "logs/file.js",
-    "logs/bare.js",
-    "pristine.js",
-    "start.js",
-)  # for a file with a log
-SERVED_ONLY = ("served/log.js", "served/graphs.js", "logs/bare.js", "served/start.js")
-# For a server; only these request data.
-SERVED_MODULES = (*VIEWER_MODULES, "served/server.js", *LOG_MODULES, *SERVED_ONLY)
+LAYOUT_MODULES = ("keyed.js", "python.js", "words.js", "place.js")  # in a separate scope: their names are many
+GRAPH_ENTRY = "start_graph.js"  # of a file
+LOG_ENTRY = "logs/start_file.js"  # of a file that has a log
+SERVER_ENTRY = "served/start_server.js"  # of a server: this alone asks for data
 LAYOUT_EXPORTS = "...exported, width: hand_text_width, setAdvances, TupleMap"
 
 
@@ -114,7 +36,7 @@ class PageBlock(Protocol):
 def page_bytes(head: Mapping[str, Any], blocks: Iterable[PageBlock], title: str = "tbgraph") -> bytes:
     """Return the page as UTF-8 bytes."""
     logs = bool(head.get("log"))
-    code, look = joined_script(FILE_LOG_MODULES if logs else FILE_MODULES), style_sheet(logs)
+    code, look = joined_script(LOG_ENTRY if logs else GRAPH_ENTRY), style_sheet(logs)
     held = "\n".join(
         f'<script type="text/plain" data-block="{block.name}" data-kind="{block.kind}" data-digest="{block.digest()}">'
         f"{block.base64_text}</script>"
@@ -168,10 +90,10 @@ def _script_safe_json(value: Any) -> str:
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def joined_script(modules: Iterable[str] = FILE_MODULES) -> str:
-    """Return the layout and the given modules as one script, in two scopes."""
+def joined_script(entry: str = GRAPH_ENTRY) -> str:
+    """The layout and the modules of an entry as one script, in two scopes."""
     layout = "\n".join(map(viewer_source, LAYOUT_MODULES))
-    rest = "\n".join(map(viewer_source, modules))
+    rest = "\n".join(map(viewer_source, modules_of(entry)))
     return (
         f'"use strict";\n(() => {{\nconst layout = (() => {{\n{layout}\nreturn {{ {LAYOUT_EXPORTS} }};\n}})();\n'
         f"{rest}\n}})();\n"
@@ -184,8 +106,8 @@ def style_sheet(logs: bool = False) -> str:
 
 
 def viewer_source(name: str) -> str:
-    """Return a file of the viewer."""
-    return (files("graphviz_tb") / "viewer" / name).read_text(encoding="utf-8")
+    """A file of the viewer."""
+    return viewer_source(name)
 
 
 def _content_policy(code: str, look: str) -> str:

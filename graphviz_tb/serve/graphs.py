@@ -60,8 +60,8 @@ class ListedGraph:
 
 
 class ServedGraphs:
-    """All graphs of one source by id; ids stay valid while the server runs. `tags` gives the names logged so far,
-    `view` the initial view."""
+    """All graphs of one source by their ids, which stay as long as the server runs; `tags` gives the names that were
+    logged so far, `view` what is shown at first, `preset` how they are folded."""
 
     def __init__(
         self,
@@ -70,9 +70,10 @@ class ServedGraphs:
         told: SendEvent,
         view: SavedView | None = None,
         tags: Callable[[], Collection[str]] = tuple,
+        preset: str = "default",
     ) -> None:
         self.source, self._memory, self._told, self._view = source, memory, told, view
-        self._tags = tags
+        self._tags, self._preset = tags, preset
         self.listed: dict[str, ListedGraph] = {}
         self.entries: tuple[SourceEntry, ...] = ()  # all entries of the source, traced steps too
         self._next = 0
@@ -205,7 +206,8 @@ class ServedGraphs:
             return Job(make_diff_page, self.source, *map(entry_choices, one.pair), self._view)
         traced = one.entry.profile or any(each.profile and each.run == one.entry.run for each in self.entries)
         steps = {"step": "all"} if traced else {}
-        return Job(make_graph_page, self.source, {**entry_choices(one.entry), **steps}, self._view, tuple(self._tags()))
+        choices = {**entry_choices(one.entry), **steps, "preset": self._preset}
+        return Job(make_graph_page, self.source, choices, self._view, tuple(self._tags()))
 
     def keep_page(self, one: ListedGraph, made: ServedPage) -> None:
         self._pages[one.id] = made

@@ -67,6 +67,7 @@ class ServedSource:
             self.events.send_event,
             settings.view,
             self.joined_names,
+            settings.preset,
         )
         answers = min(MAX_ANSWER_CACHE_BYTES, settings.memory // ANSWER_MEMORY_DIVISOR)
         self.kept = AnswerCache(answers)

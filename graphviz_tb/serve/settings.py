@@ -15,10 +15,10 @@ DEFAULT_MEMORY_BYTES = 2_000_000_000  # bytes
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Settings of one server. `source` is a log directory or any file that `render` takes, `host` the address to bind,
-    `port` the first port to try (0: any), `prefix` the beginning of all addresses ("" or "/a/b"), `poll` the seconds
-    between two looks at the file system, `memory` the bytes for series and graphs, `token` the secret that visitors
-    must show ("": none), `view` the initial view of the pages of graphs."""
+    """One server. `source` is a log directory or any file that `render` takes, `host` the address to bind, `port`
+    the first port that is tried (0: any), `prefix` what all addresses begin with ("" or "/a/b"), `poll` the seconds
+    between two looks at the file system, `memory` the bytes that series and graphs may take, `token` what a visitor
+    must show ("": nothing), `view` what the pages of graphs show at first, `preset` how graphs are folded."""
 
     source: str
     host: str = "127.0.0.1"
@@ -33,6 +33,7 @@ class Settings:
     checksum: bool = False
     token: str = ""
     view: SavedView | None = None
+    preset: str = "default"
 
     @property
     def is_local(self) -> bool:

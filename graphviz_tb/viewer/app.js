@@ -1,29 +1,58 @@
-// The page as a whole: its parts, and the way from an address to what it stands for.
+// The application: the page of a graph put together from its parts, and the way from an address to a view.
+//
+//   state ──▶ view ──▶ viewport        what is open and selected, how it is drawn, where the camera is
+//     ▲         legend, frame, panels  what stands around it
+//   actions ──▶ history                what a reader does, and the address of each view
 
-class App extends Acting {
+import { Actions } from "./actions.js";
+import { FARTHEST_PX } from "./camera.js";
+import { Card } from "./card.js";
+import { ChangeList } from "./changes.js";
+import { byId, shortText } from "./dom.js";
+import { Find } from "./find.js";
+import { GraphView } from "./graph_view.js";
+import { ViewHistory } from "./history.js";
+import { narrowScreen } from "./input.js";
+import { Legend } from "./legend.js";
+import { Minimap } from "./minimap.js";
+import { Moves } from "./moves.js";
+import { Outline } from "./outline.js";
+import { PageFrame } from "./page_frame.js";
+import { coordinateText } from "./shapes.js";
+import { Share } from "./share.js";
+import { STRINGS, t } from "./strings.js";
+import { GraphTable } from "./table.js";
+import { TraceBar, reachWord, traceOf } from "./trace_bar.js";
+import { ViewState } from "./view_state.js";
+import { Viewport } from "./viewport.js";
+
+export class App {
   /** @param {Graph} graph @param {Head} head */
   constructor(graph, head) {
-    super(graph, head);
-    this.picture = new Picture(byId("stage"), this.svg);
-    this.camera = new Camera(byId("stage"), this.picture, () => this.moved(), () => this.fit(false).then(() => this.legend()));
-    new ResizeObserver(() => this.resized()).observe(byId("stage"));
-    this.picture.dress = (item, element) => {
-      this.dress(item, element);
-      this.shed(item, element);
-    };
+    this.state = new ViewState();
+    this.state.showGraph(graph, head);
+    this.history = new ViewHistory(this);
+    this.actions = new Actions(this);
+    this.frame = new PageFrame(this);
+    this.legend = new Legend(this);
+    this.view = new GraphView(this);
+    this.view.reset();
+    this.viewport = new Viewport(this);
     this.card = new Card(this);
     this.find = new Find(this);
     this.outline = new Outline(this);
     this.minimap = new Minimap(this);
-    this.tracing = new Tracing(this);
+    this.tracing = new TraceBar(this);
     this.table = new GraphTable(this);
     this.share = new Share(this);
-    this.compare();
+    /** @type {Stepper | null} */
+    this.stepper = null;
+    this.updateChanges();
   }
 
   /** The list of changes, where the graph is that of a diff. */
-  compare() {
-    this.changes = this.head.changes ? new ChangeList(this) : null;
+  updateChanges() {
+    this.changes = this.state.head.changes ? new ChangeList(this) : null;
     byId("changes-button").hidden = !this.changes;
     if (this.changes) return;
     byId("changes").hidden = true;
@@ -31,123 +60,124 @@ class App extends Acting {
   }
 
   /** Show another graph. @param {Graph} graph @param {Head} head @param {Record<string, any>} state of its view */
-  async adopt(graph, head, state) {
-    this.take(graph, head);
-    this.find.forget();
-    this.compare();
-    this.past = this.future = [];
+  async adoptGraph(graph, head, state) {
+    this.takeGraph(graph, head);
+    this.find.clear();
+    this.updateChanges();
+    this.history.past = this.history.future = [];
     await this.restore(state);
   }
 
-  /** Take a state over: what it names and is not here is told. @param {Record<string, any>} state */
+  /** @param {Graph} graph @param {Head} head */
+  takeGraph(graph, head) {
+    this.state.showGraph(graph, head);
+    this.view.reset();
+    this.viewport.reset();
+    this.actions.reset();
+  }
+
+  /** Restore a state; what it names and this graph has not is reported. @param {Record<string, any>} state */
   async restore(state) {
     const { open, select, colour, theme, language: tongue, trace, at, aux, main, step, ungroup, table, rows, ...rest } = state;
-    this.extra = rest;
-    this.came = "";
+    this.state.otherValues = rest;
+    this.history.lastKind = "";
     const lost = [];
     const wanted = new Map();
-    const want = (/** @type {Path} */ path) => [...this.graph.ancestors(path), path].forEach((one) => (one.length > 1 || one[0] !== 0) && wanted.set(this.graph.key(one), one));
+    const want = (/** @type {Path} */ path) => [...this.state.graph.ancestors(path), path].forEach((one) => (one.length > 1 || one[0] !== 0) && wanted.set(this.state.graph.key(one), one));
     for (const name of open ?? []) {
-      const path = this.group(name);
-      if (name && (!path || this.graph.address(path) !== name)) lost.push(name);
+      const path = this.state.nearestGroup(name);
+      if (name && (!path || this.state.graph.address(path) !== name)) lost.push(name);
       if (path) want(path);
     }
-    for (const [key, path] of [...wanted]) if (wanted.has(key)) this.graph.showAlone([path], wanted);
+    for (const [key, path] of [...wanted]) if (wanted.has(key)) this.state.graph.showAlone([path], wanted);
     const foreign = open !== undefined && !wanted.size && lost.length > 0; // of another graph: it says nothing of this one
-    if (open === undefined || foreign) for (const path of this.head.open) wanted.set(this.graph.key(path), path);
-    const path = select ? this.graph.find(select) : null;
+    if (open === undefined || foreign) for (const path of this.state.head.open) wanted.set(this.state.graph.key(path), path);
+    const path = select ? this.state.graph.find(select) : null;
     if (select && !path) lost.push(select);
-    if (path && open === undefined) this.around(path, wanted);
-    this.graph.apart = new Map();
+    if (path && open === undefined) this.state.openAround(path, wanted);
+    this.state.graph.ungroupedLevels = new Map();
     for (const name of ungroup ?? []) {
-      const path = this.graph.find(name);
-      const level = path && this.graph.comesApart(path);
+      const path = this.state.graph.find(name);
+      const level = path && this.state.graph.comesApart(path);
       if (!level) lost.push(name);
-      else this.graph.apart.set(this.graph.key(level), level);
+      else this.state.graph.ungroupedLevels.set(this.state.graph.key(level), level);
       if (level && !open) want(level);
     }
-    this.open = wanted;
-    this.touched = open !== undefined && !foreign;
-    if (theme === undefined || theme === "light" || theme === "dark") this.themeChoice = theme ?? "system";
+    this.state.open = wanted;
+    this.state.isOpenChosen = open !== undefined && !foreign;
+    if (theme === undefined || theme === "light" || theme === "dark") this.state.themeChoice = theme ?? "system";
     else lost.push(theme);
     const spoken = tongue !== undefined && Object.hasOwn(STRINGS, tongue);
     if (tongue !== undefined && !spoken) lost.push(tongue);
-    this.speak(spoken ? tongue : "");
-    this.at = step === undefined ? -1 : this.head.steps.indexOf(step);
-    if (step !== undefined && this.at < 0) lost.push(step);
-    const usual = this.head.options.color_by;
-    this.wanted = Standing.later.has(colour) && !this.schemes.includes(colour) ? colour : "";
-    if (colour && !this.wanted && !this.schemes.includes(colour)) lost.push(colour);
-    this.scheme = this.schemes.includes(colour) ? colour : usual;
-    this.selected = path;
+    this.frame.setLanguage(spoken ? tongue : "");
+    this.state.stepIndex = step === undefined ? -1 : this.state.head.steps.indexOf(step);
+    if (step !== undefined && this.state.stepIndex < 0) lost.push(step);
+    const usual = this.state.head.options.color_by;
+    this.state.awaitedScheme = ViewState.laterSchemes.has(colour) && !this.state.schemes.includes(colour) ? colour : "";
+    if (colour && !this.state.awaitedScheme && !this.state.schemes.includes(colour)) lost.push(colour);
+    this.state.scheme = this.state.schemes.includes(colour) ? colour : usual;
+    this.state.selected = path;
     if (!path) {
-      this.shownAs = null;
+      this.state.hostPath = null;
       this.card.hide();
     }
-    this.traced = null;
+    this.state.traced = null;
     this.tracing.draw();
-    this.moves = new Moves();
-    for (const [side, names] of [[this.moves.aux, aux ?? []], [this.moves.main, main ?? []]]) {
+    this.state.moves = new Moves();
+    for (const [side, names] of [[this.state.moves.aux, aux ?? []], [this.state.moves.main, main ?? []]]) {
       for (const name of names) {
-        const moved = this.graph.find(name);
-        if (moved) side.set(this.graph.key(moved), moved);
+        const moved = this.state.graph.find(name);
+        if (moved) side.set(this.state.graph.key(moved), moved);
         else lost.push(name);
       }
     }
-    this.dressPage();
+    this.frame.update();
     this.table.restore(table, rows ?? "");
-    await this.redraw(null, false);
+    await this.view.redraw(null, false);
     const asked = trace ? traceOf(trace) : null;
-    const from = asked && this.graph.find(asked.name);
-    if (from) await this.traceNow(from, asked.way, asked.hops);
+    const from = asked && this.state.graph.find(asked.name);
+    if (from) await this.actions.traceNow(from, asked.way, asked.hops);
     else if (trace) lost.push(trace);
     const place = at?.split(",").map(Number);
-    if (place?.length === 3 && place.every((one) => Math.abs(one) <= FARTHEST) && place[2] > 0 && !foreign) {
-      this.looked = true;
-      if (path) await this.selectNow(path); // its card lies over a part of the window
-      if (path && narrow.matches) await this.told; // a sheet is as high as what it says
-      this.camera.lookAt(place);
-      if (path) await this.bringChosen(path);
+    if (place?.length === 3 && place.every((one) => Math.abs(one) <= FARTHEST_PX) && place[2] > 0 && !foreign) {
+      this.state.isCameraMoved = true;
+      if (path) await this.actions.selectNow(path); // its card lies over a part of the window
+      if (path && narrowScreen.matches) await this.actions.cardReady; // a sheet is as high as what it says
+      this.viewport.camera.lookAtPlace(place);
+      if (path) await this.viewport.bringSelected(path);
     } else {
-      this.fit(false);
-      if (path) await this.selectNow(path);
+      this.viewport.fit(false);
+      if (path) await this.actions.selectNow(path);
     }
-    this.legend();
-    if (lost.length) this.toast(t("missing", { names: [...lost.slice(0, 5).map((one) => brief(one, 60)), ...(lost.length > 5 ? ["…"] : [])].join(", ") }), 9000);
-    this.remember();
+    this.legend.draw();
+    if (lost.length) this.frame.toast(t("missing", { names: [...lost.slice(0, 5).map((one) => shortText(one, 60)), ...(lost.length > 5 ? ["…"] : [])].join(", ") }), 9000);
+    this.history.remember();
   }
 
-  /** Open what is around a node that a link names alone. @param {Path} path @param {Map<string, Path>} wanted */
-  around(path, wanted) {
-    const inner = this.graph.stackOf(path) ? [path] : []; // its stack shows it
-    const around = [...this.graph.ancestors(path), ...inner].filter((one) => one.length > 1 || one[0] !== 0);
-    this.graph.showAlone(around, wanted);
-    for (const one of around) wanted.set(this.graph.key(one), one);
-  }
-
-  /** Bring what a link has chosen into view, where another window does not show it at all. @param {Path} path */
-  async bringChosen(path) {
-    const box = this.boxAt(await this.host(path));
-    const [across, along] = this.camera.free();
-    if (box && !meet(this.onStage(box), [across[0], along[0], across[1], along[1]])) await this.bring(box);
-  }
-
-  /** The group of a name, or the nearest one around it that is here. @param {string} name @returns {Path | null} */
-  group(name) {
-    for (let at = name; at; at = at.slice(0, Math.max(0, at.lastIndexOf("/")))) {
-      const path = this.graph.find(at);
-      if (path && this.graph.opens(path[path.length - 1])) return path;
+  /** The state as plain values: what the hash holds. */
+  addressValues() {
+    /** @type {Record<string, any>} */
+    const out = { ...this.state.otherValues };
+    if (this.state.isOpenChosen) out.open = this.state.innermostOpen().map((path) => this.state.graph.address(path));
+    if (out.open && !out.open.length) out.open = [""];
+    if (this.state.selected) out.select = this.state.graph.address(this.state.selected);
+    if (this.state.awaitedScheme || this.state.scheme !== this.state.head.options.color_by) out.colour = this.state.awaitedScheme || this.state.scheme;
+    if (this.state.stepIndex >= 0) out.step = this.state.head.steps[this.state.stepIndex];
+    if (this.state.themeChoice !== "system") out.theme = this.state.themeChoice;
+    if (this.state.chosenLanguage) out.language = this.state.chosenLanguage;
+    for (const side of /** @type {("aux" | "main")[]} */ (["aux", "main"])) {
+      if (this.state.moves[side].size) out[side] = [...this.state.moves[side].values()].map((path) => this.state.graph.address(path));
     }
-    return null;
+    const apart = this.state.ungroupedSeries();
+    if (apart.length) out.ungroup = apart.map((path) => this.state.graph.address(path));
+    if (this.state.traced) out.trace = `${this.state.traced.way}${reachWord(this.state.traced.hops)}:${this.state.graph.address(this.state.traced.path)}`;
+    Object.assign(out, this.table.state());
+    if (this.state.isCameraMoved && !this.viewport.isFitted()) out.at = this.viewport.camera.currentPlace().map(coordinateText).join();
+    return out;
   }
 
-  /** @param {string[]} from @param {string[]} to */
-  walk(from, to) {
-    return this.queue(async () => {
-      const hash = from.pop();
-      if (hash === undefined) return;
-      to.push(hashOf(this.state()));
-      await this.restore(stateOf(hash));
-    });
+  /** @param {string} name @param {any} detail */
+  emit(name, detail) {
+    this.view.svg.dispatchEvent(new CustomEvent(`tbgraph:${name}`, { bubbles: true, detail }));
   }
 }

@@ -1,14 +1,18 @@
 // Where the reader looks: pan, zoom, pinch, fit. What is drawn already is moved and scaled as one sheet of paper; what
 // comes into view is added a little at a time, and the picture is drawn anew for its scale when it stands still.
 
-const LEAST = 0.05; // less only where a picture does not fit then
-const MOST = 8;
-const NOTHING = 1e-6;
-const FARTHEST = 1e9; // pixels: no picture reaches so far, and what is farther no browser draws
-const EASE = 200; // milliseconds
-const PATIENCE = 3; // milliseconds of a frame that drawing may take while the camera moves
+import { byId, prefersReducedMotion } from "./dom.js";
+import { narrowScreen } from "./input.js";
+import { DRAWN_MARGIN_PX } from "./picture.js";
 
-class Camera {
+const LEAST_SCALE = 0.05; // less only where a picture does not fit then
+const GREATEST_SCALE = 8;
+const NO_SIZE = 1e-6;
+export const FARTHEST_PX = 1e9; // pixels: no picture reaches so far, and what is farther no browser draws
+export const EASE_MS = 200; // milliseconds
+const FRAME_BUDGET_MS = 3; // milliseconds of a frame that drawing may take while the camera moves
+
+export class Camera {
   /** @param {HTMLElement} stage @param {Picture} picture @param {() => void} moved @param {() => void} appeared */
   constructor(stage, picture, moved, appeared) {
     this.stage = stage;
@@ -44,26 +48,26 @@ class Camera {
    * until it is shown: what was fitted into nothing appears then. */
   measure() {
     this.size = [this.stage.clientWidth, this.stage.clientHeight];
-    if (this.picture.scene && this.k <= NOTHING && this.size.every(Boolean)) this.appeared();
+    if (this.picture.scene && this.k <= NO_SIZE && this.size.every(Boolean)) this.appeared();
   }
 
   /** A scale that the camera may have: any picture gets small enough to be seen as a whole with room around it. @param {number} k */
-  within(k) {
+  boundedScale(k) {
     const { width = 1, height = 1 } = this.picture.scene ?? {};
     const whole = Math.min(this.size[0] / Math.max(1, width), this.size[1] / Math.max(1, height));
-    return Math.max(Math.min(LEAST, whole / 3), Math.min(MOST, k), NOTHING);
+    return Math.max(Math.min(LEAST_SCALE, whole / 3), Math.min(GREATEST_SCALE, k), NO_SIZE);
   }
 
   /** Put the camera somewhere. @param {number} x @param {number} y @param {number} k */
   set(x, y, k) {
-    [this.x, this.y, this.k] = [x, y, this.within(k)];
+    [this.x, this.y, this.k] = [x, y, this.boundedScale(k)];
     const { base } = this;
     const scaled = this.k / base.k;
     if (scaled > 0.6 && scaled < 1.7) {
       const scale = scaled === 1 ? "" : ` scale(${scaled})`;
       this.paper.style.transform = `translate(${this.x - scaled * base.x}px, ${this.y - scaled * base.y}px)${scale}`;
       const away = Math.max(Math.abs(this.x - this.seen[0]), Math.abs(this.y - this.seen[1]));
-      if (scaled === 1 && away > MARGIN / 3) this.look(PATIENCE);
+      if (scaled === 1 && away > DRAWN_MARGIN_PX / 3) this.drawView(FRAME_BUDGET_MS);
       clearTimeout(this.timer);
       this.timer = setTimeout(() => this.settle(), 150);
     } else {
@@ -82,17 +86,17 @@ class Camera {
       this.paper.style.transform = "";
       this.picture.world.setAttribute("transform", `translate(${this.x} ${this.y}) scale(${this.k})`);
     }
-    this.look();
+    this.drawView();
   }
 
   /** Draw what is in view now. @param {number} patience milliseconds; what takes longer is drawn with the next frame */
-  look(patience = Infinity) {
+  drawView(patience = Infinity) {
     this.seen = [this.x, this.y];
     const [wide, tall] = this.size;
-    const corner = [(-MARGIN - this.x) / this.k, (-MARGIN - this.y) / this.k];
-    const view = [...corner, corner[0] + (wide + 2 * MARGIN) / this.k, corner[1] + (tall + 2 * MARGIN) / this.k];
+    const corner = [(-DRAWN_MARGIN_PX - this.x) / this.k, (-DRAWN_MARGIN_PX - this.y) / this.k];
+    const view = [...corner, corner[0] + (wide + 2 * DRAWN_MARGIN_PX) / this.k, corner[1] + (tall + 2 * DRAWN_MARGIN_PX) / this.k];
     cancelAnimationFrame(this.later);
-    if (!this.picture.look(view, this.k, patience)) this.later = requestAnimationFrame(() => this.look(patience));
+    if (!this.picture.drawView(view, this.k, patience)) this.later = requestAnimationFrame(() => this.drawView(patience));
   }
 
   /** A point of the window in the world. @param {number} x @param {number} y */
@@ -103,25 +107,25 @@ class Camera {
 
   /** Zoom about a point of the stage. @param {number} factor @param {number} x @param {number} y */
   zoom(factor, x = this.size[0] / 2, y = this.size[1] / 2) {
-    const k = this.within(this.k * factor);
+    const k = this.boundedScale(this.k * factor);
     const share = k / this.k;
     this.set(x - (x - this.x) * share, y - (y - this.y) * share, k);
   }
 
   /** The camera that shows a rectangle. @param {number[]} rect @param {number} most @param {number} room @param {number} foot */
   fitting([left, top, right, bottom], most = 1, room = 32, foot = 0) {
-    const [wide, [head, end]] = this.free();
+    const [wide, [head, end]] = this.freeRoom();
     const tall = [head, end - foot];
-    const k = this.within(Math.min(most, (wide[1] - wide[0] - 2 * room) / Math.max(1, right - left), (tall[1] - tall[0] - 2 * room) / Math.max(1, bottom - top)));
+    const k = this.boundedScale(Math.min(most, (wide[1] - wide[0] - 2 * room) / Math.max(1, right - left), (tall[1] - tall[0] - 2 * room) / Math.max(1, bottom - top)));
     return [(wide[0] + wide[1]) / 2 - ((left + right) / 2) * k, (tall[0] + tall[1]) / 2 - ((top + bottom) / 2) * k, k];
   }
 
   /** The part of the stage that nothing lies over: across and along. @returns {number[][]} */
-  free() {
+  freeRoom() {
     const [wide, tall] = this.size;
     const lower = (/** @type {string} */ id, /** @type {number} */ down) => (byId(id).hidden ? 0 : Math.min(tall / 2, down + byId(id).offsetHeight));
     const top = Math.max(lower("found", 0), lower("tracing", 14)); // the list of what was found, what a trace says
-    if (narrow.matches) return [[0, wide], [top, tall - Math.max(...["card", "outline", "changes"].map((id) => byId(id).offsetHeight))]]; // sheets from below
+    if (narrowScreen.matches) return [[0, wide], [top, tall - Math.max(...["card", "outline", "changes"].map((id) => byId(id).offsetHeight))]]; // sheets from below
     const listed = !byId("changes").hidden ? byId("changes") : document.body.classList.contains("outlined") ? byId("outline") : null;
     const right = byId("card").hidden ? 0 : byId("card").offsetWidth;
     return [[listed?.offsetWidth ?? 0, wide - right], [top, tall]];
@@ -129,28 +133,28 @@ class Camera {
 
   /** Where it looks, in units of the picture, the same place in every window: the point in the middle of what nothing
    * lies over, and how much is seen along the shorter side of that. */
-  place() {
-    const [across, along] = this.free();
+  currentPlace() {
+    const [across, along] = this.freeRoom();
     const [x, y] = [(across[0] + across[1]) / 2, (along[0] + along[1]) / 2];
     const short = Math.max(1, Math.min(across[1] - across[0], along[1] - along[0]));
     return [(x - this.x) / this.k, (y - this.y) / this.k, short / this.k];
   }
 
   /** Look at such a place. @param {number[]} place */
-  lookAt([x, y, extent]) {
-    const [across, along] = this.free();
+  lookAtPlace([x, y, extent]) {
+    const [across, along] = this.freeRoom();
     const short = Math.max(1, Math.min(across[1] - across[0], along[1] - along[0]));
-    const k = this.within(short / extent);
+    const k = this.boundedScale(short / extent);
     this.set((across[0] + across[1]) / 2 - x * k, (along[0] + along[1]) / 2 - y * k, k);
     this.settle();
   }
 
   /** Go somewhere smoothly. @param {number[]} to @returns {Promise<void>} */
-  glide(to) {
+  glideTo(to) {
     const from = [this.x, this.y, this.k];
     const turn = ++this.run;
     this.goal = { turn, to };
-    if (calm() || from.every((value, at) => Math.abs(value - to[at]) < 0.01)) {
+    if (prefersReducedMotion() || from.every((value, at) => Math.abs(value - to[at]) < 0.01)) {
       this.run++;
       this.set(to[0], to[1], to[2]);
       this.settle();
@@ -160,7 +164,7 @@ class Camera {
     return new Promise((done) => {
       const step = (/** @type {number} */ now) => {
         if (turn !== this.run) return done();
-        const share = Math.min(1, Math.max(0, (now - start) / EASE));
+        const share = Math.min(1, Math.max(0, (now - start) / EASE_MS));
         const eased = 1 - (1 - share) ** 3;
         const k = from[2] * (to[2] / from[2]) ** eased;
         const mix = from[2] === to[2] ? eased : (k - from[2]) / (to[2] - from[2]);
@@ -175,7 +179,7 @@ class Camera {
   }
 
   /** Where the camera is, or will be when it stands still. */
-  get bound() {
+  get destination() {
     return this.goal.turn === this.run ? this.goal.to : [this.x, this.y, this.k];
   }
 
@@ -197,15 +201,15 @@ class Camera {
       },
       { passive: false },
     );
-    for (const name of ["gesturestart", "gesturechange"]) stage.addEventListener(name, (event) => this.gesture(event));
-    stage.addEventListener("pointerdown", (event) => this.down(event));
-    stage.addEventListener("pointermove", (event) => this.move(event));
-    for (const name of ["pointerup", "pointercancel"]) stage.addEventListener(name, (event) => this.up(/** @type {PointerEvent} */ (event)));
+    for (const name of ["gesturestart", "gesturechange"]) stage.addEventListener(name, (event) => this.handleGesture(event));
+    stage.addEventListener("pointerdown", (event) => this.pressFinger(event));
+    stage.addEventListener("pointermove", (event) => this.moveFinger(event));
+    for (const name of ["pointerup", "pointercancel"]) stage.addEventListener(name, (event) => this.liftFinger(/** @type {PointerEvent} */ (event)));
   }
 
   /** Two fingers on the trackpad of a Mac: Safari tells them by events of its own, with the scale since they began.
    * @param {any} event */
-  gesture(event) {
+  handleGesture(event) {
     event.preventDefault();
     if (this.fingers.size) return; // on a screen the fingers themselves are told
     if (event.type === "gesturestart") this.pinched = 1;
@@ -216,7 +220,7 @@ class Camera {
   }
 
   /** @param {PointerEvent} event */
-  down(event) {
+  pressFinger(event) {
     if (event.button > 1) return;
     this.run++;
     this.fingers.set(event.pointerId, { x: event.clientX, y: event.clientY });
@@ -225,7 +229,7 @@ class Camera {
   }
 
   /** @param {PointerEvent} event */
-  move(event) {
+  moveFinger(event) {
     const before = this.fingers.get(event.pointerId);
     if (!before) return;
     if (!this.dragged && Math.hypot(event.clientX - this.start.x, event.clientY - this.start.y) < 4) return;
@@ -248,7 +252,7 @@ class Camera {
   }
 
   /** @param {PointerEvent} event */
-  up(event) {
+  liftFinger(event) {
     this.fingers.delete(event.pointerId);
     if (!this.fingers.size) byId("shield").hidden = true;
   }

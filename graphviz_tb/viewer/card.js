@@ -1,22 +1,31 @@
 // The card: all that is known of the chosen node. Every name in it leads there.
 
-const LISTED = 40; // rows of a table that are shown
+import { WORDS_OF } from "./changes.js";
+import { ROW_KINDS } from "./colours.js";
+import { sideBySide } from "./compare_nodes.js";
+import { byId, el, raisePanel, removeChildren, shortText, svgEl, visibleText } from "./dom.js";
+import { iconButton } from "./icons.js";
+import { OP } from "./levels.js";
+import { copyText } from "./share.js";
+import { STRINGS, countWord, language, opsWord, t } from "./strings.js";
+
+const CARD_ROWS = 40; // rows of a table that are shown
 
 /** @typedef {{path: Path, edges: number[], states: Int32Array | null, key: string, told: string, count: number}} Wired what comes from or goes to a node */
 
 /** The beginning of a value, cut between its elements. @param {string} value @param {number} most */
-function begun(value, most) {
+function cutValue(value, most) {
   const end = value.lastIndexOf(", ", most);
   const count = / … [\d,\u2009]+ in all$/.exec(value)?.[0] ?? " …";
-  return end > 0 ? `${safe(value.slice(0, end))},${count}` : brief(value, most);
+  return end > 0 ? `${visibleText(value.slice(0, end))},${count}` : shortText(value, most);
 }
 
-class Card {
+export class Card {
   /** What a run logged at a node, as a part of its card. @type {((path: Path) => Promise<HTMLElement | null>) | null} */
-  static logged = null;
+  static loggedSection = null;
 
   /** What shows when a node ran; null where no step was traced. @type {((path: Path) => (() => void) | null) | null} */
-  static timeline = null;
+  static timelineLink = null;
 
   /** @param {App} app */
   constructor(app) {
@@ -28,22 +37,22 @@ class Card {
   hide() {
     this.turn++;
     this.panel.hidden = true;
-    empty(this.panel);
+    removeChildren(this.panel);
   }
 
   /** @param {Path} path */
   async show(path) {
-    const { graph, facts } = this.app;
+    const { graph, facts } = this.app.state;
     const turn = ++this.turn;
     const row = path[path.length - 1];
     const body = el("div", { class: "body" });
     const group = graph.kind[row] !== OP;
     const name = graph.address(path);
-    const close = el("button", { class: "icon close", "aria-label": t("closeDetails"), title: t("closeDetails"), onclick: () => this.app.select(null) }, "×");
-    const heading = el("h2", { tabindex: "-1", title: brief(name, 600) }, ...broken(name || this.app.title));
-    body.append(this.actions(path), this.list(path, row), ...this.became(row));
+    const close = el("button", { class: "icon close", "aria-label": t("closeDetails"), title: t("closeDetails"), onclick: () => this.app.actions.select(null) }, "×");
+    const heading = el("h2", { tabindex: "-1", title: shortText(name, 600) }, ...withBreaks(name || this.app.state.title));
+    body.append(this.actions(path), this.list(path, row), ...this.changeSection(row));
     this.panel.hidden = false;
-    raise(this.panel);
+    raisePanel(this.panel);
     this.panel.replaceChildren(heading, close, body);
     this.panel.scrollTop = 0;
     const asked = [facts.edges(), this.figures(path), facts.attributes(row), facts.layer(row), facts.content(row)];
@@ -52,13 +61,13 @@ class Card {
     if (turn !== this.turn) return;
     const whole = group || graph.calls.has(row);
     const parts = [
-      this.meaning(meanings, layer?.[0] ?? graph.words[graph.op[row]]),
-      content && this.content(content, attributes ?? []),
+      this.meaningSection(meanings, layer?.[0] ?? graph.words[graph.op[row]]),
+      content && this.contentSection(content, attributes ?? []),
       figures,
-      layer?.[1].length && this.named("configuration", layer[1], meanings),
-      attributes?.length && this.named("attributes", content ? attributes.filter((/** @type {any[]} */ [key]) => key !== "value") : attributes, meanings),
-      ...(edges ? (whole ? this.border(edges, row, path) : this.ends(edges, row, path)) : []),
-      ...(group ? [this.types(row), this.twins(row, path)] : []),
+      layer?.[1].length && this.namedTable("configuration", layer[1], meanings),
+      attributes?.length && this.namedTable("attributes", content ? attributes.filter((/** @type {any[]} */ [key]) => key !== "value") : attributes, meanings),
+      ...(edges ? (whole ? this.groupEdgeTables(edges, row, path) : this.opEdgeTables(edges, row, path)) : []),
+      ...(group ? [this.types(row), this.twinTable(row, path)] : []),
     ];
     body.append(...parts.filter(Boolean));
     this.logged(path, turn, body); // it may wait for the log: nothing here waits for it
@@ -66,7 +75,7 @@ class Card {
 
   /** What a run logged, when it is here. @param {Path} path @param {number} turn @param {any} body */
   async logged(path, turn, body) {
-    const found = await Card.logged?.(path).catch(() => null);
+    const found = await Card.loggedSection?.(path).catch(() => null);
     if (turn === this.turn && found) body.querySelector("dl").after(found);
   }
 
@@ -79,13 +88,13 @@ class Card {
   actions(path) {
     const { app } = this;
     const row = path[path.length - 1];
-    const opens = app.graph.opens(row) && row !== 0 && app.graph.holds(path) && !app.graph.isApart(path);
-    const open = app.open.has(app.graph.key(path));
-    const series = app.series(path);
+    const opens = app.state.graph.opens(row) && row !== 0 && app.state.graph.isInData(path) && !app.state.graph.isApart(path);
+    const open = app.state.open.has(app.state.graph.key(path));
+    const series = app.state.groupableSeries(path);
     const sign = (/** @type {string} */ key, /** @type {() => any} */ run) => iconButton(key, run);
-    const trace = (/** @type {string} */ key, /** @type {string} */ way) => [key, () => app.traceOn(path, way)];
+    const trace = (/** @type {string} */ key, /** @type {string} */ way) => [key, () => app.actions.traceFurther(path, way)];
     const [main, ...others] = /** @type {[string, () => any][]} */ ([
-      ...(opens ? [[open ? "close" : "open", () => app.toggle(path)]] : []),
+      ...(opens ? [[open ? "close" : "open", () => app.actions.toggle(path)]] : []),
       trace("traceInputs", "in"),
       trace("traceOutputs", "out"),
     ]);
@@ -94,13 +103,13 @@ class Card {
       { class: "actions" },
       el("button", { class: "main", onclick: main[1] }, t(main[0])),
       ...others.map(([key, run]) => sign(key, run)),
-      opens && sign("openAll", () => app.openAll(path)),
-      opens && open && sign("closeAll", () => app.closeAll(path)),
-      series && sign(app.graph.isApart(series) ? "group" : "ungroup", () => app.regroup(series)),
-      app.moves_(path) && sign(app.away(path) ? "toMain" : "toAux", () => app.move(path)),
-      Card.timeline?.(path) && sign("profile.inTimeline", Card.timeline(path)),
-      sign("fitNode", () => app.fitBox(path)),
-      sign("copyName", () => copyText(app.graph.address(path)).then(() => app.toast(t("nameCopied")))),
+      opens && sign("openAll", () => app.actions.openAll(path)),
+      opens && open && sign("closeAll", () => app.actions.closeAll(path)),
+      series && sign(app.state.graph.isApart(series) ? "group" : "ungroup", () => app.actions.regroup(series)),
+      app.view.canMove(path) && sign(app.view.isAuxiliary(path) ? "toMain" : "toAux", () => app.actions.move(path)),
+      Card.timelineLink?.(path) && sign("profile.inTimeline", Card.timelineLink(path)),
+      sign("fitNode", () => app.viewport.fitBox(path)),
+      sign("copyName", () => copyText(app.state.graph.address(path)).then(() => app.frame.toast(t("nameCopied")))),
       ...this.members(path),
     );
   }
@@ -108,22 +117,22 @@ class Card {
   /** The way from one member of a stack to the next. @param {Path} path */
   members(path) {
     const { app } = this;
-    const found = app.walkable(path);
+    const found = app.state.stackMembers(path);
     if (!found) return [];
     const { members, at } = found;
     const arrow = (/** @type {string} */ key, /** @type {string} */ sign, /** @type {number} */ to) =>
-      el("button", { class: "icon", "aria-label": t(key), title: t(key), disabled: !members[to], onclick: () => app.showMember(path, members[to]) }, sign);
+      el("button", { class: "icon", "aria-label": t(key), title: t(key), disabled: !members[to], onclick: () => app.actions.showMember(path, members[to]) }, sign);
     const told = el("span", { class: "count" }, t("memberOf", { at: at + 1, n: members.length }));
     return [
       el("span", { class: "members" }, arrow("lastMember", "‹", at - 1), told, arrow("nextMember", "›", at + 1)),
-      iconButton("allMembers", () => app.listMembers(path)),
+      iconButton("allMembers", () => app.actions.listMembers(path)),
     ];
   }
 
   /** What is known in one line each. @param {Path} path @param {number} row */
   list(path, row) {
     const { app } = this;
-    const { graph } = app;
+    const { graph } = app.state;
     const list = el("dl");
     const say = (/** @type {string} */ key, /** @type {any} */ value) => value && list.append(el("dt", {}, t(key)), el("dd", {}, value));
     const kind = graph.mark[row] ? `mark.${graph.mark[row]}` : graph.calls.has(row) ? "kind.call" : ROW_KINDS[graph.kind[row]];
@@ -131,7 +140,7 @@ class Card {
     say("op", graph.words[graph.op[row]]);
     say("device", graph.words[graph.device[row]]);
     if (graph.opens(row)) say("count", opsWord(graph.ops[row]));
-    if (graph.opens(row) && !graph.holds(path)) list.append(el("dd", { class: "wide" }, t("notHeld", { name: brief(graph.address(path), 80) })));
+    if (graph.opens(row) && !graph.isInData(path)) list.append(el("dd", { class: "wide" }, t("notHeld", { name: shortText(graph.address(path), 80) })));
     return list;
   }
 
@@ -139,9 +148,9 @@ class Card {
   async figures(path) {
     const { app } = this;
     const rows = [];
-    for (const scheme of app.head.measured ?? []) {
-      const one = await app.colouringOf(scheme).catch(() => null); // of the step that is shown
-      const [told, lacks] = [one?.figure(path), one?.lacking(path) ?? []];
+    for (const scheme of app.state.head.measured ?? []) {
+      const one = await app.view.loadColouring(scheme).catch(() => null); // of the step that is shown
+      const [told, lacks] = [one?.figureWord(path), one?.lackingWord(path) ?? []];
       const words = lacks.map(([kind, count]) => el("div", { class: "lacks" }, t(`lacks.${kind}${count === 1 ? "1" : ""}`, { n: count, batch: one?.told.batch })));
       const value = told && lacks.length ? t("atLeast", { n: told }) : told || (lacks.some(([kind]) => kind !== "guessed") && t("unknown"));
       if (value) rows.push([t(`scheme.${scheme}`), el("span", { class: "count" }, value, ...words)]);
@@ -150,35 +159,35 @@ class Card {
   }
 
   /** What a diff says of a node: before and after. @param {number} row */
-  became(row) {
+  changeSection(row) {
     const { changes } = this.app;
-    const found = changes?.of(row) ?? [];
+    const found = changes?.changesOfRow(row) ?? [];
     if (changes && !found.length && row > 0) {
-      const near = changes.near(row).map((/** @type {any} */ one) => [el("button", { class: "link", title: brief(one.full, 600), onclick: () => changes.bring(one) }, brief(one.text, 300))]);
-      return near.length ? [this.table("changes", near.slice(0, LISTED), near.length - LISTED)] : [];
+      const near = changes.nearestChange(row).map((/** @type {any} */ one) => [el("button", { class: "link", title: shortText(one.full, 600), onclick: () => changes.bringItem(one) }, shortText(one.text, 300))]);
+      return near.length ? [this.table("changes", near.slice(0, CARD_ROWS), near.length - CARD_ROWS)] : [];
     }
     return found.map((/** @type {any} */ one) => {
       const rows = [];
-      const pair = (/** @type {string} */ key, /** @type {string} */ value) => value && rows.push([el("span", { class: "key" }, t(key)), el("span", {}, ...broken(brief(value, 300)))]);
+      const pair = (/** @type {string} */ key, /** @type {string} */ value) => value && rows.push([el("span", { class: "key" }, t(key)), el("span", {}, ...withBreaks(shortText(value, 300)))]);
       pair("before", one.detail.old ?? (one.sign === "→" ? one.old : ""));
       pair("after", one.detail.new ?? (one.sign === "→" ? one.new : ""));
-      for (const fact of one.facts) rows.push(["", brief(fact, 300)]);
+      for (const fact of one.facts) rows.push(["", shortText(fact, 300)]);
       const table = this.table("changes", rows);
-      table.caption.replaceChildren(el("span", { class: `sign ${WORDS_OF[one.sign] ?? ""}` }, one.sign), ` ${brief(one.text, 300)}`);
+      table.caption.replaceChildren(el("span", { class: `sign ${WORDS_OF[one.sign] ?? ""}` }, one.sign), ` ${shortText(one.text, 300)}`);
       return table;
     });
   }
 
   /** What an op or a layer does, in a line. @param {any} meanings @param {string} type */
-  meaning(meanings, type) {
+  meaningSection(meanings, type) {
     const line = meanings?.ops[type];
     return line ? el("p", { class: "meaning" }, line[language === "ko" ? 1 : 0]) : null;
   }
 
   /** Names and values. @param {string} caption @param {any[][]} pairs @param {any} meanings */
-  named(caption, pairs, meanings) {
+  namedTable(caption, pairs, meanings) {
     const rows = pairs.map(([name, value, length]) => {
-      const text = value.length > 120 ? el("details", {}, el("summary", {}, begun(value, 100)), el("pre", {}, safe(value))) : safe(value);
+      const text = value.length > 120 ? el("details", {}, el("summary", {}, cutValue(value, 100)), el("pre", {}, visibleText(value))) : visibleText(value);
       const about = meanings?.attributes[name]?.[language === "ko" ? 1 : 0];
       return [el("span", { class: `key${about ? " about" : ""}`, title: about }, name), el("span", { class: "value" }, text, length ? el("em", {}, t("longer", { n: length })) : null)];
     });
@@ -186,12 +195,12 @@ class Card {
   }
 
   /** What a constant holds. @param {any[]} content @param {any[][]} attributes */
-  content([count, least, most, mean, zeros, odd, bins], attributes) {
+  contentSection([count, least, most, mean, zeros, odd, bins], attributes) {
     const told = attributes.find(([name]) => name === "value")?.[1] ?? "";
     const cut = told.indexOf(": ");
     const number = (/** @type {number | null} */ value) => value !== null && String(Number(value.toPrecision(6)));
-    const share = (/** @type {number} */ part) => part > 0 && `${counted(part)} (${Number(((100 * part) / count).toPrecision(2))} %)`;
-    const rows = [["content.type", cut < 0 ? told : told.slice(0, cut)], ["content.least", number(least)], ["content.most", number(most)], ["content.mean", number(mean)], ["content.zeros", share(zeros)], ["content.odd", share(odd)], ["content.first", cut >= 0 && begun(told.slice(cut + 2), 160)]];
+    const share = (/** @type {number} */ part) => part > 0 && `${countWord(part)} (${Number(((100 * part) / count).toPrecision(2))} %)`;
+    const rows = [["content.type", cut < 0 ? told : told.slice(0, cut)], ["content.least", number(least)], ["content.most", number(most)], ["content.mean", number(mean)], ["content.zeros", share(zeros)], ["content.odd", share(odd)], ["content.first", cut >= 0 && cutValue(told.slice(cut + 2), 160)]];
     const table = this.table("content", rows.filter(([, value]) => value).map(([key, value]) => [el("span", { class: "key" }, t(/** @type {string} */ (key))), el("span", { class: "value count" }, String(value))]));
     return bins.length ? el("div", {}, table, histogramOf(bins, number(least), number(most))) : table;
   }
@@ -206,54 +215,54 @@ class Card {
 
   /** A name that leads to its node. @param {Path} path */
   link(path) {
-    const name = this.app.graph.address(path);
-    return el("button", { class: "link", title: brief(name), onclick: () => this.app.reveal(path) }, ...broken(brief(name, 160)));
+    const name = this.app.state.graph.address(path);
+    return el("button", { class: "link", title: shortText(name), onclick: () => this.app.actions.reveal(path) }, ...withBreaks(shortText(name, 160)));
   }
 
   /** The path of another row as this path sees it. @param {Path} path @param {number} row */
-  beside(path, row) {
-    return this.app.graph.neighbour(path, row, false).length > 1 ? this.app.graph.neighbour(path, row, false) : this.app.facts.path(row);
+  neighbourPath(path, row) {
+    return this.app.state.graph.neighbour(path, row, false).length > 1 ? this.app.state.graph.neighbour(path, row, false) : this.app.state.facts.path(row);
   }
 
   /** The box that shows a path now: the outermost closed one around it, or its own. @param {Path} path @returns {Path} */
-  seen(path) {
+  visibleBoxPath(path) {
     const { app } = this;
-    for (const one of [...app.graph.ancestors(path), path]) {
-      const framed = app.graph.frame(one);
-      const box = app.boxAt(framed);
+    for (const one of [...app.state.graph.ancestors(path), path]) {
+      const framed = app.state.graph.frame(one);
+      const box = app.view.boxAt(framed);
       if (box && !box.open) return framed;
     }
     return path;
   }
 
   /** What comes or goes, by the box that is seen, each opening to its tensors. @param {string} caption @param {Wired[]} wired */
-  wired(caption, wired) {
+  edgeTables(caption, wired) {
     /** @type {Map<string, {seen: Path, all: Wired[]}>} */
     const groups = new Map();
     for (const one of wired) {
-      const seen = this.seen(one.path);
-      const key = this.app.graph.key(seen);
+      const seen = this.visibleBoxPath(one.path);
+      const key = this.app.state.graph.key(seen);
       const found = groups.get(key) ?? { seen, all: [] };
       found.all.push(one);
       groups.set(key, found);
     }
     const listed = [...groups.values()];
     if (!listed.length) return [];
-    const table = this.table(caption, [], listed.length - LISTED);
-    table.tBodies[0].prepend(...listed.slice(0, LISTED).flatMap(({ seen, all }) => this.wiredRows(seen, all)));
+    const table = this.table(caption, [], listed.length - CARD_ROWS);
+    table.tBodies[0].prepend(...listed.slice(0, CARD_ROWS).flatMap(({ seen, all }) => this.edgeRows(seen, all)));
     return [table];
   }
 
   /** The row of a box, and those of its tensors below. @param {Path} seen @param {Wired[]} all @returns {HTMLElement[]} */
-  wiredRows(seen, all) {
-    const { graph } = this.app;
+  edgeRows(seen, all) {
+    const { graph } = this.app.state;
     const row = (/** @type {any[]} */ first, /** @type {string} */ told) => el("tr", {}, el("td", {}, el("span", { class: "wire" }, ...first)), el("td", {}, told && el("span", { class: "tensor" }, told)));
-    const own = (/** @type {Wired} */ one) => row([wireSign(one.states, one.edges), this.link(one.path), one.key], one.told);
+    const own = (/** @type {Wired} */ one) => row([changeSign(one.states, one.edges), this.link(one.path), one.key], one.told);
     if (all.length === 1 && graph.key(all[0].path) === graph.key(seen)) return [own(all[0])];
     const count = all.reduce((sum, one) => sum + one.count, 0);
     const told = all.length === 1 ? all[0].told : count ? t("crossing", { n: count }) : "";
-    const inner = all.slice(0, LISTED).map(own);
-    if (all.length > LISTED) inner.push(row([t("and", { n: all.length - LISTED })], ""));
+    const inner = all.slice(0, CARD_ROWS).map(own);
+    if (all.length > CARD_ROWS) inner.push(row([t("and", { n: all.length - CARD_ROWS })], ""));
     for (const one of inner) Object.assign(one, { hidden: true, className: "inner" });
     const opener = iconButton("unfold", () => {
       const open = opener.getAttribute("aria-expanded") !== "true";
@@ -261,52 +270,52 @@ class Card {
       for (const one of inner) one.hidden = !open;
     }, { class: "icon unfold", "aria-expanded": "false" });
     const edges = all.flatMap((one) => one.edges);
-    return [row([wireSign(all[0].states, edges), this.link(seen), all.length > 1 && el("span", { class: "times" }, `×${counted(all.length)}`), opener], told), ...inner];
+    return [row([changeSign(all[0].states, edges), this.link(seen), all.length > 1 && el("span", { class: "times" }, `×${countWord(all.length)}`), opener], told), ...inner];
   }
 
   /** Inputs and outputs of an op. @param {any} edges @param {number} row @param {Path} path */
-  ends(edges, row, path) {
-    const { words } = this.app.graph;
-    const into = this.app.facts.into(edges, row).sort((a, b) => edges.slot[a] - edges.slot[b]);
-    const out = this.app.facts.out(edges, row);
+  opEdgeTables(edges, row, path) {
+    const { words } = this.app.state.graph;
+    const into = this.app.state.facts.inputsOf(edges, row).sort((a, b) => edges.slot[a] - edges.slot[b]);
+    const out = this.app.state.facts.outputsOf(edges, row);
     const key = (/** @type {number} */ one) => (words[edges.key[one]] === "0" ? "" : `:${words[edges.key[one]]}`);
-    const wire = (/** @type {Int32Array} */ other, /** @type {number} */ one) => ({ path: this.beside(path, other[one]), edges: [one], states: edges.states, key: key(one), told: words[edges.tensor[one]] || "?", count: 1 });
+    const wire = (/** @type {Int32Array} */ other, /** @type {number} */ one) => ({ path: this.neighbourPath(path, other[one]), edges: [one], states: edges.states, key: key(one), told: words[edges.tensor[one]] || "?", count: 1 });
     const data = (/** @type {number[]} */ list) => list.filter((one) => !(edges.flags[one] & 1));
     const control = into.filter((one) => edges.flags[one] & 1).map((one) => ({ ...wire(edges.source, one), key: "", told: "", count: 0 }));
     return [
-      ...this.wired("inputs", data(into).map((one) => wire(edges.source, one))),
-      ...this.wired("controlInputs", control),
-      ...this.wired("outputs", data(out).map((one) => wire(edges.target, one))),
+      ...this.edgeTables("inputs", data(into).map((one) => wire(edges.source, one))),
+      ...this.edgeTables("controlInputs", control),
+      ...this.edgeTables("outputs", data(out).map((one) => wire(edges.target, one))),
     ];
   }
 
   /** What crosses the border of a group. @param {any} edges @param {number} row @param {Path} path */
-  border(edges, row, path) {
-    const crossing = (/** @type {boolean} */ inward) => [...this.app.facts.crossing(edges, row, inward)];
-    const wire = (/** @type {[number, any]} */ [other, one]) => ({ path: this.beside(path, other), edges: one.edges, states: edges.states, key: "", told: !one.tensors ? "" : one.tensors === 1 ? one.told || "?" : t("crossing", { n: one.tensors }), count: one.tensors });
+  groupEdgeTables(edges, row, path) {
+    const crossing = (/** @type {boolean} */ inward) => [...this.app.state.facts.crossingEdges(edges, row, inward)];
+    const wire = (/** @type {[number, any]} */ [other, one]) => ({ path: this.neighbourPath(path, other), edges: one.edges, states: edges.states, key: "", told: !one.tensors ? "" : one.tensors === 1 ? one.told || "?" : t("crossing", { n: one.tensors }), count: one.tensors });
     const [into, out] = [crossing(true).map(wire), crossing(false).map(wire)];
     const data = (/** @type {Wired[]} */ all) => all.filter((one) => one.count);
-    return [...this.wired("inputs", data(into)), ...this.wired("controlInputs", into.filter((one) => !one.count)), ...this.wired("outputs", data(out))];
+    return [...this.edgeTables("inputs", data(into)), ...this.edgeTables("controlInputs", into.filter((one) => !one.count)), ...this.edgeTables("outputs", data(out))];
   }
 
   /** @param {number} row */
   types(row) {
-    const found = this.app.facts.types(row);
+    const found = this.app.state.facts.types(row);
     const most = found.length ? found[0][1] : 1;
     const rows = found.slice(0, 12).map(([name, count]) => {
       const bar = el("span", { class: "share" });
       bar.style.width = `${Math.max(2, (100 * count) / most)}%`;
-      return [name, el("span", { class: "count" }, counted(count)), bar];
+      return [name, el("span", { class: "count" }, countWord(count)), bar];
     });
     return rows.length ? this.table("opTypes", rows, found.length - 12) : "";
   }
 
   /** @param {number} row @param {Path} path */
-  twins(row, path) {
-    const found = this.app.facts.twins(row);
+  twinTable(row, path) {
+    const found = this.app.state.facts.twins(row);
     if (!found.length) return "";
     const rows = found.slice(0, 12).map((one) => {
-      const other = this.app.facts.path(one);
+      const other = this.app.state.facts.path(one);
       return [this.link(other), iconButton("compare", () => sideBySide(this.app, path, other))];
     });
     const table = this.table("twins", rows, found.length - 12);
@@ -316,13 +325,13 @@ class Card {
 }
 
 /** What a diff says of edges: the sign that their line bears, and its words. */
-const WIRES = ["", "", "+ new wire", "+ partly new", "− removed wire", "− partly removed", "~ new and removed", "~ partly new, removed"];
+const WIRE_SIGNS = ["", "", "+ new wire", "+ partly new", "− removed wire", "− partly removed", "~ new and removed", "~ partly new, removed"];
 
 /** The sign of what became of some edges, null where nothing did. @param {Int32Array | null} states of all edges @param {number[]} numbers */
-function wireSign(states, numbers) {
+function changeSign(states, numbers) {
   let bits = 0;
   if (states) for (const at of numbers) bits |= 1 << states[at];
-  const [sign, ...words] = (WIRES[bits] ?? "").split(" ");
+  const [sign, ...words] = (WIRE_SIGNS[bits] ?? "").split(" ");
   if (!sign) return null;
   const said = words.join(" ");
   const told = STRINGS[language][`legend.${said}`] ?? said;
@@ -330,7 +339,7 @@ function wireSign(states, numbers) {
 }
 
 /** A name that may break at its slashes. @param {string} name @returns {any[]} */
-const broken = (name) => name.split(/(?<=\/|::)/).flatMap((part, at) => (at ? [el("wbr"), part] : [part]));
+export const withBreaks = (name) => name.split(/(?<=\/|::)/).flatMap((part, at) => (at ? [el("wbr"), part] : [part]));
 
 /** Bars of a histogram, from the least to the largest. @param {number[]} bins @param {any} least @param {any} most */
 function histogramOf(bins, least, most) {

@@ -1,9 +1,14 @@
 // The page of a diff: what became of lines, and the list of changes that walks through the picture.
 
+import { Colouring } from "./colours.js";
+import { byId, el, raisePanel, shortText } from "./dom.js";
+import { narrowScreen } from "./input.js";
+import { countWord, t } from "./strings.js";
+
 const [STAYED, CAME, GONE] = [1, 2, 4];
 
 /** The colouring of a diff. */
-class Compared extends Colouring {
+export class ComparedColouring extends Colouring {
   /** @param {Graph} graph @param {any} told @param {Int32Array} columns @param {any} legend @param {Record<string, number>} index @param {Int32Array} bits */
   constructor(graph, told, columns, legend, index, bits) {
     super(graph, "diff", told, columns);
@@ -30,7 +35,7 @@ class Compared extends Colouring {
   /** What became of the edges behind one metaedge, bridge or mark of a level. @param {any} identity */
   of({ path, kind, index }) {
     const level = this.graph.level(path);
-    const held = level && this.graph.place(path);
+    const held = level && this.graph.levelPlace(path);
     const start = held ? this.index_[held.written] : undefined;
     if (start === undefined) return STAYED;
     const { edges, bridges } = level.metagraph;
@@ -39,7 +44,7 @@ class Compared extends Colouring {
   }
 
   /** @param {any} line @returns {any} */
-  became(line) {
+  changeOf(line) {
     const found = line.identities ?? [line.identity];
     let bits = 0;
     for (const one of found) if (one.index >= 0) bits |= this.of(one);
@@ -53,66 +58,66 @@ class Compared extends Colouring {
 }
 
 /** The list of changes. */
-class ChangeList {
+export class ChangeList {
   /** @param {App} app */
   constructor(app) {
     this.app = app;
     this.at = -1;
     this.panel = byId("changes");
     /** @type {any[]} each change and each of its consequences, in the order in which they are walked through */
-    this.walked = app.head.changes;
+    this.walked = app.state.head.changes;
     this.draw();
-    this.toggle(!narrow.matches);
+    this.toggle(!narrowScreen.matches);
   }
 
   toggle(show = this.panel.hidden) {
     this.panel.hidden = !show;
-    if (show) raise(this.panel);
+    if (show) raisePanel(this.panel);
     document.body.classList.toggle("comparing", show);
   }
 
   draw() {
-    const button = (/** @type {string} */ key, /** @type {number} */ step) => el("button", { onclick: () => this.go(this.at + step) }, t(key));
+    const button = (/** @type {string} */ key, /** @type {number} */ step) => el("button", { onclick: () => this.goTo(this.at + step) }, t(key));
     const count = this.walked.length;
     const list = el("ol", { role: "list", "aria-label": t("changes") });
-    this.walked.forEach((one, at) => list.append(this.item(one, () => this.go(at), at)));
-    const { same, remarks, beside } = this.app.head;
+    this.walked.forEach((one, at) => list.append(this.item(one, () => this.goTo(at), at)));
+    const { same, remarks, beside } = this.app.state.head;
     this.panel.replaceChildren(
-      el("div", { class: "walk" }, el("strong", {}, `${t("changes")} · ${counted(count)}`), count > 0 && el("span", { class: "steps" }, button("previous", -1), button("next", 1))),
+      el("div", { class: "walk" }, el("strong", {}, `${t("changes")} · ${countWord(count)}`), count > 0 && el("span", { class: "steps" }, button("previous", -1), button("next", 1))),
       same ? el("p", { class: "remark", role: "status" }, t("same")) : "",
       list,
-      beside.length ? this.folded("reconnected", beside) : "",
-      ...remarks.map((/** @type {string} */ one) => el("p", { class: "remark" }, brief(one, 300))),
+      beside.length ? this.toggleFold("reconnected", beside) : "",
+      ...remarks.map((/** @type {string} */ one) => el("p", { class: "remark" }, shortText(one, 300))),
     );
-    this.mark();
+    this.markCurrent();
   }
 
   /** @param {any} one @param {() => void} go @param {number} at @returns {any} */
   item(one, go, at) {
     const sign = el("span", { class: `sign ${WORDS_OF[one.sign] ?? ""}`, "aria-hidden": "true" }, one.sign);
-    const found = el("li", { role: "listitem", "data-change": at }, el("button", { class: "change", title: brief(one.full, 600), onclick: go }, sign, el("span", {}, brief(one.text, 400))));
-    if (one.facts.length) found.append(el("div", { class: "said" }, ...one.facts.map((/** @type {string} */ fact) => el("div", {}, brief(fact, 400)))));
-    if (one.behind.length) found.append(this.folded("consequences", one.behind));
+    const found = el("li", { role: "listitem", "data-change": at }, el("button", { class: "change", title: shortText(one.full, 600), onclick: go }, sign, el("span", {}, shortText(one.text, 400))));
+    if (one.facts.length) found.append(el("div", { class: "said" }, ...one.facts.map((/** @type {string} */ fact) => el("div", {}, shortText(fact, 400)))));
+    if (one.behind.length) found.append(this.toggleFold("consequences", one.behind));
     return found;
   }
 
   /** What is no change by itself, folded. @param {string} key @param {any[]} items */
-  folded(key, items) {
+  toggleFold(key, items) {
     const inner = items.map((other) =>
-      el("div", { class: "behind" }, el("button", { class: "change", title: brief(other.full, 600), onclick: () => this.bring(other) }, el("span", { class: `sign ${WORDS_OF[other.sign] ?? ""}`, "aria-hidden": "true" }, other.sign), el("span", {}, brief(other.text, 300)))),
+      el("div", { class: "behind" }, el("button", { class: "change", title: shortText(other.full, 600), onclick: () => this.bringItem(other) }, el("span", { class: `sign ${WORDS_OF[other.sign] ?? ""}`, "aria-hidden": "true" }, other.sign), el("span", {}, shortText(other.text, 300)))),
     );
-    return el("details", {}, el("summary", {}, `${t(key)} · ${counted(items.length)}`), ...inner);
+    return el("details", {}, el("summary", {}, `${t(key)} · ${countWord(items.length)}`), ...inner);
   }
 
   /** Walk to a change. @param {number} at */
-  go(at) {
+  goTo(at) {
     if (!this.walked.length) return Promise.resolve();
     this.at = ((at % this.walked.length) + this.walked.length) % this.walked.length;
-    this.mark();
-    return this.bring(this.walked[this.at]);
+    this.markCurrent();
+    return this.bringItem(this.walked[this.at]);
   }
 
-  mark() {
+  markCurrent() {
     const there = this.walked.length === 1 && this.at === 0; // nowhere else to go
     for (const one of this.panel.querySelectorAll(".steps button")) one.disabled = there;
     this.panel.querySelectorAll("[data-change]").forEach((/** @type {any} */ one) => {
@@ -125,26 +130,26 @@ class ChangeList {
   }
 
   /** Bring a change into view. @param {any} one */
-  async bring(one) {
+  async bringItem(one) {
     const { app } = this;
-    app.mark(one.rows);
-    if (one.rows.length) await app.reveal(app.facts.path(one.rows[0]), false);
-    else app.toast(brief(one.text, 200));
+    app.actions.mark(one.rows);
+    if (one.rows.length) await app.actions.reveal(app.state.facts.path(one.rows[0]), false);
+    else app.frame.toast(shortText(one.text, 200));
   }
 
   /** What the list says of a row: what it was before, and what it is. @param {number} row @returns {any[]} */
-  of(row) {
+  changesOfRow(row) {
     const all = this.walked.flatMap((one) => [one, ...one.behind]);
     return all.filter((one) => one.rows.includes(row));
   }
 
   /** The changes around a row that is in none itself, or else in it. @param {number} row @returns {any[]} */
-  near(row) {
-    const { end } = this.app.graph;
+  nearestChange(row) {
+    const { end } = this.app.state.graph;
     const around = this.walked.filter((one) => one.rows.some((/** @type {number} */ at) => at < row && row < end[at]));
     return around.length ? around : this.walked.filter((one) => one.rows.some((/** @type {number} */ at) => row < at && at < end[row]));
   }
 }
 
 /** @type {Record<string, string>} */
-const WORDS_OF = { "+": "added", "−": "removed", "~": "changed", "→": "renamed" };
+export const WORDS_OF = { "+": "added", "−": "removed", "~": "changed", "→": "renamed" };

@@ -1,32 +1,32 @@
 // Colourings: what `color/` says of each row, read from columns; a measured one is told as values and a ramp.
 
-const ROW_KINDS = ["kind.scope", "kind.op", "kind.series", "kind.fold", "kind.function"];
+export const ROW_KINDS = ["kind.scope", "kind.op", "kind.series", "kind.fold", "kind.function"];
 const MICROS = [["µs", 1], ["ms", 1e3], ["s", 1e6], ["min", 6e7], ["hr", 3.6e9], ["days", 8.64e10]];
 const COUNTS = [["", 1], ["k", 1e3], ["M", 1e6], ["G", 1e9], ["T", 1e12], ["P", 1e15], ["E", 1e18]];
 const BYTES = [["B", 1], ["KB", 2 ** 10], ["MB", 2 ** 20], ["GB", 2 ** 30], ["TB", 2 ** 40], ["PB", 2 ** 50]];
 const MOST_ROWS = 10; // of a legend
-const TICKS = 5;
-const SECOND_ROLES = new Set(["second", "count"]); // texts of what a colouring says: of a closed box, on the title bar of an open one
+const MOST_TICKS = 5;
+const ROLES_WITH_SHAPES = new Set(["second", "count"]); // texts of what a colouring says: of a closed box, on the title bar of an open one
 const SECOND_SIDE = 18; // px beside a second line, at least
-const SIGNED_TICKS = [-1, -0.25, 0, 0.25, 1]; // of the largest difference
+const SIGNED_SCALE_TICKS = [-1, -0.25, 0, 0.25, 1]; // of the largest difference
 
 /** A value with its unit, three digits. @param {number} value @param {any[][]} units */
-function toldWithUnit(value, units) {
+function valueWithUnit(value, units) {
   const [unit, factor] = [...units].reverse().find((pair) => Math.abs(value) >= pair[1]) ?? units[0];
   const rounded = Number((value / factor).toPrecision(3));
   return `${rounded.toFixed(12).replace(/\.?0+$/, "")} ${unit}`;
 }
 
 /** How a value of each kind of colouring is told. @type {Record<string, (value: number) => string>} */
-const TOLD = {
-  micros: (value) => toldWithUnit(value, MICROS),
-  bytes: (value) => toldWithUnit(value, BYTES),
-  flops: (value) => `${toldWithUnit(value, COUNTS)}FLOPs`,
-  parameters: (value) => `${toldWithUnit(value, COUNTS).trim()} parameter${value === 1 ? "" : "s"}`,
+const VALUE_WORDS = {
+  micros: (value) => valueWithUnit(value, MICROS),
+  bytes: (value) => valueWithUnit(value, BYTES),
+  flops: (value) => `${valueWithUnit(value, COUNTS)}FLOPs`,
+  parameters: (value) => `${valueWithUnit(value, COUNTS).trim()} parameter${value === 1 ? "" : "s"}`,
 };
 
 /** A painter, as the drawing code takes it, for one colouring in one theme. */
-class Colouring {
+export class Colouring {
   /** @param {Graph} graph @param {string} scheme @param {any} told @param {Int32Array} columns */
   constructor(graph, scheme, told, columns) {
     this.graph = graph;
@@ -88,11 +88,11 @@ class Colouring {
   shade(at) {
     const value = this.value(at);
     const row = at < this.graph.count ? at : 0;
-    return value === null ? this.unknown[this.side][this.graph.ofOps(row) ? 1 : 0] : this.tone(value);
+    return value === null ? this.unknown[this.side][this.graph.isDrawnAsOp(row) ? 1 : 0] : this.colourOfValue(value);
   }
 
   /** The colour of a value, along the root of its share of the largest. @param {number} value */
-  tone(value) {
+  colourOfValue(value) {
     const fills = this.fills[this.side];
     const share = this.top > 0 ? Math.sqrt(Math.min(1, Math.abs(value) / this.top)) : 0;
     const zero = this.told.signed ? (fills.length - 1) / 2 : 0;
@@ -110,7 +110,7 @@ class Colouring {
   }
 
   /** The colour of a line: a fainter one where it leads to a box of which nothing is known. @param {any} line @returns {any} */
-  became(line) {
+  changeOf(line) {
     const { faint } = this.told;
     if (!faint || line.kind === "shortcut" || line.source === undefined) return null;
     const hidden = [line.source, line.target].some((at) => at >= 0 && this.value(this.index(this.shown[at])) === null);
@@ -119,9 +119,9 @@ class Colouring {
 
   /** Every colour of one scene, as the drawing code takes it. @param {any} scene @param {Map<string, Path>} places */
   paint(scene, places) {
-    this.over(scene, places);
+    this.setScale(scene, places);
     const shown = [...scene.boxes.map((/** @type {any} */ box) => box.row), ...scene.stubs.map((/** @type {any} */ one) => one.other).filter((/** @type {number} */ row) => row >= 0)];
-    const tint = (/** @type {any} */ one) => this.became(one);
+    const tint = (/** @type {any} */ one) => this.changeOf(one);
     const boxes = scene.boxes.map((/** @type {any} */ box) => this.fillOfPath(places.get(box.address) ?? [box.row]));
     const lettered = new Set(boxes.filter((/** @type {any} */ _, /** @type {number} */ at) => !scene.boxes[at].open).map((/** @type {any} */ fill) => fill.badge));
     return Object.assign(Object.create(layout.Paint.prototype), {
@@ -129,16 +129,16 @@ class Colouring {
       scheme: this.scheme,
       heading: this.told.heading,
       boxes,
-      accounts: scene.boxes.map((/** @type {any} */ box) => this.account(box.row)),
+      accounts: scene.boxes.map((/** @type {any} */ box) => this.measuredWord(box.row)),
       stubs: scene.stubs.map((/** @type {any} */ one) => (one.other >= 0 ? this.fill(one.other) : null)),
       tints: { routes: scene.routes.map(tint), stubs: scene.stubs.map(tint) },
-      ...this.told_rows([...new Set(shown)], lettered),
+      ...this.measuredRows([...new Set(shown)], lettered),
     });
   }
 
   /** The rows of the legend, and all of them where it only counts the last ones; with the letters that boxes bear.
    * @param {number[]} rows @param {Set<string>} lettered */
-  told_rows(rows, lettered) {
+  measuredRows(rows, lettered) {
     const legend = this.legend(rows);
     const cut = !this.measured && legend.at(-1)?.shape === "rest";
     const changed = (/** @type {any} */ one, /** @type {any} */ more) => Object.assign(Object.create(Object.getPrototypeOf(one)), one, more);
@@ -147,7 +147,7 @@ class Colouring {
   }
 
   /** What the second line of a box says; null leaves the usual one. @param {Path} path */
-  second(path) {
+  secondLine(path) {
     if (!this.measured) {
       const word = this.secondOf[path[path.length - 1]];
       return word ? this.graph.words[word - 1] : null;
@@ -156,11 +156,11 @@ class Colouring {
   }
 
   /** The second line for which a box has room. @param {Path} path @returns {string | null} */
-  room(path) {
-    let longest = this.second(path);
+  roomFor(path) {
+    let longest = this.secondLine(path);
     if (longest === null) return null;
     for (const step of this.steps()) {
-      const second = step.second(path);
+      const second = step.secondLine(path);
       if (second !== null && layout.width(second, 10) > layout.width(longest, 10)) longest = second;
     }
     return longest;
@@ -168,15 +168,15 @@ class Colouring {
 
   /** Write the second lines into a scene that was placed with room for others; whether each has its place there.
    * @param {any} scene @param {Map<string, Path>} places */
-  write(scene, places) {
+  writeSecondLines(scene, places) {
     const written = new Set();
     for (const text of scene.texts) {
-      if (!text.inside || text.box < 0 || !SECOND_ROLES.has(text.role)) continue;
+      if (!text.inside || text.box < 0 || !ROLES_WITH_SHAPES.has(text.role)) continue;
       const box = scene.boxes[text.box];
       const path = places.get(box.address) ?? [box.row];
-      const second = this.second(path);
+      const second = this.secondLine(path);
       if (!text.around) {
-        const room = this.room(path);
+        const room = this.roomFor(path);
         if (second === null || room === null) continue;
         const parts = text.content.split(room);
         text.around = parts.length === 2 ? parts : ["", ""];
@@ -195,37 +195,37 @@ class Colouring {
       }
       box.title = box.around.join(second);
     }
-    return scene.boxes.every((/** @type {any} */ box, /** @type {number} */ at) => box.open || written.has(at) || this.second(places.get(box.address) ?? [box.row]) === null);
+    return scene.boxes.every((/** @type {any} */ box, /** @type {number} */ at) => box.open || written.has(at) || this.secondLine(places.get(box.address) ?? [box.row]) === null);
   }
 
   /** The number that a colouring shows of a path, in words; null where there is none. @param {Path} path */
-  figure(path) {
-    if (!this.measured) return this.second(path);
+  figureWord(path) {
+    if (!this.measured) return this.secondLine(path);
     const value = this.value(this.index(path));
-    return value === null ? null : this.inWords(value).replace(/ (parameters?|FLOPs)$/, "");
+    return value === null ? null : this.valueInWords(value).replace(/ (parameters?|FLOPs)$/, "");
   }
 
   /** What is not in the number of a path: the kind of what is missing, and how many. @param {Path} path @returns {[string, number][]} */
-  lacking(path) {
+  lackingWord(path) {
     const row = path[path.length - 1];
     const counts = Object.entries(this.told.lacks ?? {}).map(([kind, column]) => /** @type {[string, number]} */ ([kind, column[row]]));
     return counts.filter(([, count]) => count > 0);
   }
 
   /** A value with its unit, and with its sign where it is a difference. @param {number} value */
-  inWords(value) {
-    const told = TOLD[this.told.measured](Math.abs(value));
+  valueInWords(value) {
+    const told = VALUE_WORDS[this.told.measured](Math.abs(value));
     return this.told.signed ? (value > 0 ? "+" : value < 0 ? "−" : "±") + told : told;
   }
 
   /** @param {number} row */
-  account(row) {
+  measuredWord(row) {
     const { accounts } = this.told;
     return this.measured ? (accounts ? this.graph.words[accounts[row]] : "") : this.graph.words[this.accountOf[row]];
   }
 
   /** Set the scale of a measured colouring by what is shown closed. @param {any} scene @param {Map<string, Path>} places */
-  over(scene, places) {
+  setScale(scene, places) {
     this.shown = scene.boxes.map((/** @type {any} */ box) => places.get(box.address) ?? [box.row]);
     if (!this.measured) return;
     this.top = 0;
@@ -236,7 +236,7 @@ class Colouring {
 
   /** @param {number[]} rows @param {number} [most] */
   legend(rows, most = MOST_ROWS) {
-    return this.measured ? this.ramp(rows) : this.named(rows, most);
+    return this.measured ? this.scaleLegend(rows) : this.categoryLegend(rows, most);
   }
 
   /** The numbers of a row's rows of the legend. @param {number} row @returns {Iterable<number>} */
@@ -245,7 +245,7 @@ class Colouring {
   }
 
   /** @param {number[]} rows @param {number} most */
-  named(rows, most) {
+  categoryLegend(rows, most) {
     const found = new Set();
     for (const row of rows) for (const entry of this.legendOf(row)) found.add(entry);
     const shown = [...found].sort((a, b) => this.told.order[a] - this.told.order[b]);
@@ -260,41 +260,28 @@ class Colouring {
   /** The values that a ramp names, each once. */
   ticks() {
     const { signed, whole } = this.told;
-    const ticks = signed ? SIGNED_TICKS.map((tick) => this.top * tick) : Array.from({ length: TICKS }, (_, at) => this.top * (at / (TICKS - 1)) ** 2);
+    const ticks = signed ? SIGNED_SCALE_TICKS.map((tick) => this.top * tick) : Array.from({ length: MOST_TICKS }, (_, at) => this.top * (at / (MOST_TICKS - 1)) ** 2);
     return [...new Set(whole ? ticks.map(Math.round) : ticks.map((tick) => tick + 0))]; // -0 is 0
   }
 
   /** Whether a row of the legend speaks of a path: it has one of its colours, or that of the nearest value that is named.
    * @param {string} label @param {Path} path */
-  speaks(label, path) {
+  isSpokenOf(label, path) {
     if (!this.measured) return [...this.legendOf(path[path.length - 1])].some((entry) => this.told.legend[entry][0] === label);
     const value = this.value(this.index(path));
     if (value === null) return label === this.told.missing;
     const root = (/** @type {number} */ one) => Math.sign(one) * Math.sqrt(Math.abs(one)); // as the ramp goes
     const ticks = this.ticks().sort((a, b) => Math.abs(root(a) - root(value)) - Math.abs(root(b) - root(value)));
-    return this.inWords(ticks[0]) === label;
+    return this.valueInWords(ticks[0]) === label;
   }
 
   /** @param {number[]} rows */
-  ramp(rows) {
-    const out = this.ticks().map((value) => new layout.LegendRow(this.inWords(value), this.tone(value)));
+  scaleLegend(rows) {
+    const out = this.ticks().map((value) => new layout.LegendRow(this.valueInWords(value), this.colourOfValue(value)));
     const unknown = this.unknown[this.side][0];
     const { missing, rest } = this.told;
     if (missing && rows.some((row) => this.value(row) === null)) out.push(new layout.LegendRow(missing, unknown));
     for (const word of rest) out.push(new layout.LegendRow(word, unknown, "rest"));
     return out;
   }
-}
-
-/** The colouring of a file by its word. @param {Graph} graph @param {string} scheme */
-async function colouring(graph, scheme) {
-  const { blocks } = graph;
-  if (scheme === "diff") {
-    const names = ["colour/diff", "colour/diff/rows", "changes/legend", "changes/index", "changes/bits"];
-    const [told, columns, legend, index, bits] = await Promise.all(names.map((name) => blocks.get(name)));
-    return new Compared(graph, told, columns, legend, index, bits);
-  }
-  const [told, columns] = await Promise.all([blocks.get(`colour/${scheme}`), blocks.get(`colour/${scheme}/rows`)]);
-  const fills = Array.isArray(told.fills) ? told.fills : (await blocks.get(told.fills)).fills;
-  return new Colouring(graph, scheme, { ...told, fills }, columns);
 }

@@ -6,12 +6,12 @@
  * @typedef {Record<string, any>} Head
  */
 
-class Damaged extends Error {}
+export class DamagedBlock extends Error {}
 
 /** The server does not answer: what was asked for can be asked for again. */
-class Lost extends Error {}
+export class ServerLost extends Error {}
 
-class Blocks {
+export class Blocks {
   /** @param {Packed[]} packed */
   constructor(packed) {
     /** @type {Map<string, Packed>} */
@@ -33,7 +33,7 @@ class Blocks {
     if (!found) {
       found = this.unpack(name);
       this.opened.set(name, found);
-      found.catch((error) => error instanceof Lost && this.opened.delete(name));
+      found.catch((error) => error instanceof ServerLost && this.opened.delete(name));
     }
     return found;
   }
@@ -41,21 +41,21 @@ class Blocks {
   /** @param {string} name */
   async unpack(name) {
     const one = this.packed.get(name);
-    if (!one) throw new Damaged(name);
+    if (!one) throw new DamagedBlock(name);
     try {
       const packed = await one.read();
-      const data = await inflated(typeof packed === "string" ? bytesOf(packed) : new Uint8Array(packed));
+      const data = await inflate(typeof packed === "string" ? bytesOf(packed) : new Uint8Array(packed));
       if (globalThis.crypto?.subtle) {
         const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", data));
-        if (hex(digest).slice(0, 32) !== one.digest) throw new Damaged(name);
+        if (hexWord(digest).slice(0, 32) !== one.digest) throw new DamagedBlock(name);
       }
       if (one.kind === "ints") return new Int32Array(data);
       if (one.kind === "columns") return data;
       return JSON.parse(new TextDecoder().decode(data));
     } catch (error) {
-      if (error instanceof Lost) throw error;
+      if (error instanceof ServerLost) throw error;
       this.damaged.push(name);
-      throw new Damaged(name);
+      throw new DamagedBlock(name);
     }
   }
 }
@@ -69,10 +69,10 @@ function bytesOf(text) {
 }
 
 /** @param {Uint8Array} data @returns {Promise<ArrayBuffer>} */
-function inflated(data) {
+function inflate(data) {
   const stream = new Blob([/** @type {any} */ (data)]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Response(stream).arrayBuffer();
 }
 
 /** @param {Uint8Array} bytes */
-const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+const hexWord = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

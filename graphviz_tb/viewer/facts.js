@@ -1,10 +1,12 @@
 // What is known of nodes beside the structure: the edges of the file, attributes, twins. Unpacked when a card asks.
 
-const NODES_A_BLOCK = 2000;
+import { OP, SUMMARY } from "./levels.js";
+
+export const NODES_A_BLOCK = 2000;
 const WRITES = /^Assign|Apply|Scatter|Save|Restore/; // ops that set a variable: it stands beside them, too
 const GRADIENT = /(^|\/)(gradients(_\d+)?|gradient_tape)\//; // scopes of the backward pass
 
-class Facts {
+export class Facts {
   /** @param {Graph} graph */
   constructor(graph) {
     this.graph = graph;
@@ -20,8 +22,8 @@ class Facts {
       const count = all.length / 6;
       const column = (/** @type {number} */ at) => all.subarray(at * count, (at + 1) * count);
       const [source, target, key, slot, flags, tensor] = [0, 1, 2, 3, 4, 5].map(column);
-      const into = starts(target, this.graph.count);
-      const out = starts(source, this.graph.count);
+      const into = prefixSums(target, this.graph.count);
+      const out = prefixSums(source, this.graph.count);
       return { source, target, key, slot, flags, tensor, states, into, out };
     });
     return this.columns;
@@ -55,18 +57,18 @@ class Facts {
   }
 
   /** Edges into a row, by input. @param {any} edges @param {number} row */
-  into(edges, row) {
+  inputsOf(edges, row) {
     return Array.from(edges.into.order.subarray(edges.into.start[row], edges.into.start[row + 1]));
   }
 
   /** @param {any} edges @param {number} row */
-  out(edges, row) {
+  outputsOf(edges, row) {
     return Array.from(edges.out.order.subarray(edges.out.start[row], edges.out.start[row + 1]));
   }
 
   /** What crosses the border of a group: by the row outside, how many tensors and control edges.
    * @param {any} edges @param {number} row @param {boolean} inward */
-  crossing(edges, row, inward) {
+  crossingEdges(edges, row, inward) {
     const end = this.graph.end[row];
     const [mine, other, index] = inward ? [edges.target, edges.source, edges.into] : [edges.source, edges.target, edges.out];
     const found = new Map();
@@ -112,7 +114,7 @@ class Facts {
     const edges = await this.edges().catch(() => null);
     if (!edges) return -1;
     const summary = graph.mark[row] === SUMMARY;
-    const near = (/** @type {number} */ at) => (summary ? this.into(edges, at).map((one) => edges.source[one]) : this.out(edges, at).map((one) => edges.target[one]));
+    const near = (/** @type {number} */ at) => (summary ? this.inputsOf(edges, at).map((one) => edges.source[one]) : this.outputsOf(edges, at).map((one) => edges.target[one]));
     const marks = new Set([row]); // a variable and what hands it on
     const hosts = new Set();
     for (const at of marks) for (const next of near(at)) {
@@ -150,7 +152,7 @@ class Facts {
       }
       front = next;
     }
-    return { rows: found, edges: new Passed(edges, passed) };
+    return { rows: found, edges: new TracedEdges(edges, passed) };
   }
 
   /** A path of a row: inside the first call that leads to it, by itself where none does. @param {number} row @returns {Path} */
@@ -173,7 +175,7 @@ class Facts {
 }
 
 /** The edges on the way of a trace. */
-class Passed {
+class TracedEdges {
   /** @param {any} edges all of the file @param {number[]} numbers of those on the way */
   constructor(edges, numbers) {
     const pairs = (/** @type {Int32Array} */ near, /** @type {Int32Array} */ far) => numbers.map((at) => [near[at], far[at]]).sort((a, b) => a[0] - b[0]);
@@ -183,7 +185,7 @@ class Passed {
 
   /** Whether one of them leads from the rows `source … sourceEnd-1` to the rows `target … targetEnd-1`.
    * @param {number} source @param {number} sourceEnd @param {number} target @param {number} targetEnd */
-  between(source, sourceEnd, target, targetEnd) {
+  hasBetween(source, sourceEnd, target, targetEnd) {
     const begin = (/** @type {number[][]} */ pairs, /** @type {number} */ row) => {
       let [low, high] = [0, pairs.length];
       while (low < high) {
@@ -203,7 +205,7 @@ class Passed {
 }
 
 /** Where the edges of each row begin when they are ordered by that row. @param {Int32Array} column @param {number} rows */
-function starts(column, rows) {
+function prefixSums(column, rows) {
   const start = new Int32Array(rows + 2);
   for (const row of column) start[row + 2]++;
   for (let at = 2; at < start.length; at++) start[at] += start[at - 1];

@@ -1,8 +1,15 @@
 // Find: names, op types and devices at once, attributes as their blocks are unpacked; Enter walks through what was found.
 
+import { withBreaks } from "./card.js";
+import { ROW_KINDS } from "./colours.js";
+import { byId, el, removeChildren, shortText } from "./dom.js";
+import { OP } from "./levels.js";
+import { QueryError, QueryRows, isNegated, parseQuery, rankedRows } from "./query.js";
+import { t } from "./strings.js";
+
 const MOST_HITS = 200; // listed; all are counted
 
-class Find {
+export class Find {
   /** @param {App} app */
   constructor(app) {
     this.app = app;
@@ -17,7 +24,7 @@ class Find {
     this.box.addEventListener("input", () => this.run(this.box.value));
     for (const name of ["focus", "click"]) this.box.addEventListener(name, () => this.box.value && this.open());
     this.box.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.key(event));
-    for (const [id, way] of /** @type {[string, number][]} */ ([["hit-before", -1], ["hit-next", 1]])) byId(id).addEventListener("click", () => this.take(this.at < 0 && way < 0 ? -1 : this.at + way));
+    for (const [id, way] of /** @type {[string, number][]} */ ([["hit-before", -1], ["hit-next", 1]])) byId(id).addEventListener("click", () => this.takeHit(this.at < 0 && way < 0 ? -1 : this.at + way));
     document.addEventListener("pointerdown", (event) => {
       if (!byId("finding").contains(/** @type {Node} */ (event.target))) this.panel.hidden = true;
     });
@@ -30,7 +37,7 @@ class Find {
   }
 
   /** Look for nothing: another graph is shown. */
-  forget() {
+  clear() {
     this.turn++;
     this.hits = [];
     this.at = -1;
@@ -49,28 +56,28 @@ class Find {
     this.panel.classList.remove("walking");
     if (!text.trim()) {
       this.panel.hidden = true;
-      this.app.mark([]);
+      this.app.actions.mark([]);
       return [];
     }
     try {
       const query = parseQuery(text);
       const rows = new QueryRows(this.app, still);
       const take = async () => {
-        const hits = await ranked(this.app.graph, rows.rows(query), query, rows);
+        const hits = await rankedRows(this.app.state.graph, rows.rows(query), query, rows);
         if (still()) this.hits = hits;
         return still();
       };
       await rows.begin(query);
-      if (still() && !negates(query) && (await take()) && this.hits.length) this.list();
+      if (still() && !isNegated(query) && (await take()) && this.hits.length) this.list();
       const before = this.hits.length;
       await rows.finish(query);
       if (!still() || !(await take())) return this.hits;
-      if (this.hits.length !== before || !before) this.list(before > 0 && this.away); // it may have been put away meanwhile
+      if (this.hits.length !== before || !before) this.list(before > 0 && this.isHidden); // it may have been put away meanwhile
     } catch (error) {
       if (!(error instanceof QueryError)) throw error;
       if (!still()) return this.hits;
       this.hits = [];
-      this.app.mark([]);
+      this.app.actions.mark([]);
       this.show(error.message);
     }
     return this.hits;
@@ -81,12 +88,12 @@ class Find {
     this.open();
     byId("hit-count").textContent = status;
     byId("hit-ways").hidden = !this.hits.length;
-    empty(byId("hits"));
+    removeChildren(byId("hits"));
   }
 
   /** @param {boolean} [away] whether it is not shown */
   list(away = false) {
-    const { graph, facts } = this.app;
+    const { graph, facts } = this.app.state;
     const count = this.hits.length;
     const more = count > MOST_HITS ? ` · ${t("moreHits", { n: MOST_HITS })}` : "";
     this.show((count === 0 ? `${t("noHits")} · ${t("fields")}` : count === 1 ? t("oneHit") : t("hits", { n: count })) + more);
@@ -94,38 +101,38 @@ class Find {
     this.hits.slice(0, MOST_HITS).forEach((row, at) => {
       const name = graph.address(facts.path(row));
       const op = (graph.mark[row] && graph.labels.get(row)) || graph.words[graph.op[row]]; // "kernel 3×3×1×8"
-      const kind = graph.kind[row] === OP ? brief(op, 40) : t(ROW_KINDS[graph.kind[row]]);
-      const option = el("div", { role: "option", id: `hit-${at}`, "aria-selected": String(at === this.at), title: brief(name), onclick: () => this.take(at) }, el("span", { class: "hit" }, ...broken(brief(name, 160))), el("span", { class: "kind" }, kind));
+      const kind = graph.kind[row] === OP ? shortText(op, 40) : t(ROW_KINDS[graph.kind[row]]);
+      const option = el("div", { role: "option", id: `hit-${at}`, "aria-selected": String(at === this.at), title: shortText(name), onclick: () => this.takeHit(at) }, el("span", { class: "hit" }, ...withBreaks(shortText(name, 160))), el("span", { class: "kind" }, kind));
       list.append(option);
     });
-    if (away) this.putAway();
-    this.app.mark(this.hits);
+    if (away) this.hide();
+    this.app.actions.mark(this.hits);
     const { asked } = this;
     this.looking = false;
     this.asked = 0;
-    if (asked && count) this.take(asked > 0 ? 0 : -1);
+    if (asked && count) this.takeHit(asked > 0 ? 0 : -1);
   }
 
   /** Whether the list is put away. */
-  get away() {
+  get isHidden() {
     return this.panel.hidden || this.panel.classList.contains("counting");
   }
 
   /** Put the list away but for its count. */
-  putAway() {
+  hide() {
     this.panel.classList.add("counting");
     if (this.at >= 0) byId("hit-count").textContent = t("hitOf", { at: this.at + 1, n: this.hits.length });
   }
 
   /** Go to a hit, and put the list away: the picture is looked at now. @param {number} at */
-  take(at) {
-    const gone = this.go(at);
-    if (this.hits.length) this.putAway();
+  takeHit(at) {
+    const gone = this.goToHit(at);
+    if (this.hits.length) this.hide();
     return gone;
   }
 
   /** @param {number} at */
-  go(at) {
+  goToHit(at) {
     if (!this.hits.length) return;
     const count = Math.min(this.hits.length, MOST_HITS);
     this.at = ((at % count) + count) % count;
@@ -135,22 +142,22 @@ class Find {
     [...list.children].forEach((one, number) => one.setAttribute("aria-selected", String(number === this.at)));
     list.children[this.at].scrollIntoView({ block: "nearest" });
     this.box.setAttribute("aria-activedescendant", `hit-${this.at}`);
-    return this.app.reveal(this.app.facts.path(this.hits[this.at]), false);
+    return this.app.actions.reveal(this.app.state.facts.path(this.hits[this.at]), false);
   }
 
   /** @param {KeyboardEvent} event */
   key(event) {
     const way = event.shiftKey ? -1 : 1;
     if (event.key === "Enter" && this.looking) this.asked = way; // it is fast: what is found first is taken
-    else if (event.key === "Enter") this.take(this.at + way);
+    else if (event.key === "Enter") this.takeHit(this.at + way);
     else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       if (this.box.value) this.open();
-      this.go(this.at + (event.key === "ArrowDown" ? 1 : -1));
+      this.goToHit(this.at + (event.key === "ArrowDown" ? 1 : -1));
     } else if (event.key === "Escape") {
       if (this.box.value) {
         this.box.value = "";
         this.run("");
-      } else this.app.focus();
+      } else this.app.frame.focusPicture();
       event.stopPropagation();
     } else return;
     event.preventDefault();

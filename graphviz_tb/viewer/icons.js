@@ -1,5 +1,8 @@
 // Signs on buttons: strokes on a square of 16.
 
+import { el, svgEl } from "./dom.js";
+import { t } from "./strings.js";
+
 /** @type {Record<string, string>} */
 const ICONS = {
   openAll: "M4 3.5l4 4 4-4M4 8.5l4 4 4-4",
@@ -24,13 +27,13 @@ const ICONS = {
 };
 
 /** A sign, for a button that has a name. @param {string} key */
-function sign(key) {
+export function iconElement(key) {
   const picture = svgEl("svg", { viewBox: "0 0 16 16", "aria-hidden": "true" });
   svgEl("path", { d: ICONS[key] }, picture);
   return picture;
 }
 
 /** A button that is a sign: its name is read aloud and shown as a tooltip. @param {string} key @param {() => any} run @param {Record<string, any>} [more] */
-function iconButton(key, run, more = {}) {
-  return el("button", { class: "icon", "aria-label": t(key), title: t(key), onclick: run, ...more }, sign(key));
+export function iconButton(key, run, more = {}) {
+  return el("button", { class: "icon", "aria-label": t(key), title: t(key), onclick: run, ...more }, iconElement(key));
 }

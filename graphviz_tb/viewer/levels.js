@@ -2,19 +2,21 @@
 //
 // A path is a list of rows: the calls around a node, then its own row; as a key it is joined by dots.
 
+import { Reader, readCopies, readLevel } from "./reader.js";
+
 const SCOPE = 0;
-const OP = 1;
-const SERIES = 2;
-const FOLD = 3;
+export const OP = 1;
+export const SERIES = 2;
+export const FOLD = 3;
 const FUNCTION = 4;
 const BORDER = /(?<!:)::(?!:)/; // of a call, in an address
-const LONE = /^\\*$/; // a name by itself that is guarded: nothing, or all backslashes
-const SUMMARY = 2; // a mark: 1 is a constant, 3 a weight
+const LONE_BACKSLASHES = /^\\*$/; // a name by itself that is guarded: nothing, or all backslashes
+export const SUMMARY = 2; // a mark: 1 is a constant, 3 a weight
 
 /** @typedef {number[]} Path */
 /** @typedef {{member: number, usual: number, marks: Map<number, number>}} Copy a member of a stack that holds what the usual one does: rows inside are as many further on as the member is, and it has marks in place of others */
 
-class Graph {
+export class Graph {
   /** @param {Head} head @param {Blocks} blocks @param {string[]} words @param {Int32Array} columns @param {Int32Array} copies */
   constructor(head, blocks, words, columns, copies) {
     this.head = head;
@@ -50,7 +52,7 @@ class Graph {
     /** @type {Set<number> | null} */
     this.hidden = null;
     /** @type {Map<string, Path>} levels whose series are apart: their members stand on the level itself */
-    this.apart = new Map();
+    this.ungroupedLevels = new Map();
     /** @type {Map<number, number>} stacks that show one member, each with the usual one */
     this.stacks = new Map(head.stacks);
     /** @type {Map<number, number>} groups that hold nothing but a stack, each with that */
@@ -146,8 +148,8 @@ class Graph {
       }
       words.push(name);
     });
-    if (around && this.shadowed().has(around)) return `::${words.map(guarded).join("::")}`;
-    return words.length === 1 && !LONE.test(words[0]) ? twice(words[0]) : words.map(guarded).join("::");
+    if (around && this.shadowed().has(around)) return `::${words.map(guardedShortcut).join("::")}`;
+    return words.length === 1 && !LONE_BACKSLASHES.test(words[0]) ? doubledColons(words[0]) : words.map(guardedShortcut).join("::");
   }
 
   /** The rows of functions that are called like something in the main graph, or like that itself: not at all. @returns {Set<number>} */
@@ -177,16 +179,16 @@ class Graph {
     }
     const direct = address === "" ? [0] : this.known.get(address);
     if (direct) return direct;
-    const found = this.inside(address);
+    const found = this.findInCalls(address);
     if (found) this.known.set(address, found);
     return found;
   }
 
   /** The same inside calls, name by name. @param {string} address @returns {Path | null} */
-  inside(address) {
+  findInCalls(address) {
     const known = /** @type {Map<string, Path>} */ (this.known);
     const parts = address.split(BORDER);
-    let path = known.get(LONE.test(parts[0]) ? parts[0] : parts[0].replace(/^\\/, "").replace(/\\$/, ""));
+    let path = known.get(LONE_BACKSLASHES.test(parts[0]) ? parts[0] : parts[0].replace(/^\\/, "").replace(/\\$/, ""));
     let from = 1;
     // In a function that is shown by itself, the name behind that of the function is a row of it.
     if (parts[0] === "" && parts.length > 3) path = known.get(parts.slice(0, (from = 3)).join("::"));
@@ -207,7 +209,7 @@ class Graph {
   }
 
   /** Whether a row is drawn like an op: an op, or a stack whose members are ops. @param {number} row */
-  ofOps(row) {
+  isDrawnAsOp(row) {
     let at = row;
     while ((this.kind[at] === SERIES || this.kind[at] === FOLD) && this.end[at] > at + 1) at++;
     return this.kind[at] === OP;
@@ -261,7 +263,7 @@ class Graph {
   }
 
   /** What an open group shows: what it holds, or what a member of its stack does. @param {Path} path @param {Map<string, Path>} open @returns {Path} */
-  shown(path, open) {
+  shownPath(path, open) {
     const stack = this.stackIn(path);
     return (stack && this.memberOf(stack, open)) || path;
   }
@@ -303,7 +305,7 @@ class Graph {
 
   /** Whether a path is a series that came apart. @param {Path} path */
   isApart(path) {
-    return path.length === 1 && this.kind[path[0]] === SERIES && this.apart.has(String(this.parent[path[0]]));
+    return path.length === 1 && this.kind[path[0]] === SERIES && this.ungroupedLevels.has(String(this.parent[path[0]]));
   }
 
   /** The level that a series stands on, if it can come apart there. @param {Path} path @returns {Path | null} */
@@ -323,17 +325,17 @@ class Graph {
   /** What the key of a level ends with where series on it or around it are apart: the ranks of these, as bits. @param {Path} path */
   ranks(path) {
     let bits = 0;
-    for (let row = path[0]; row >= 0; row = this.parent[row]) if (this.apart.has(String(row))) bits |= 1 << this.head.apart[row];
+    for (let row = path[0]; row >= 0; row = this.parent[row]) if (this.ungroupedLevels.has(String(row))) bits |= 1 << this.head.apart[row];
     return bits ? `~${bits}` : "";
   }
 
   /** The copies that a path lies in, the outermost first: where that has a stack inside, those of the usual member.
    * @param {Path} path @returns {Copy[]} */
-  copies(path) {
+  copiesOf(path) {
     if (path.length > 1 || !this.copied.size) return [];
     for (let row = path[0]; row > 0; row = this.parent[row]) {
       const copy = this.copied.get(row);
-      if (copy) return [copy, ...this.copies([path[0] + copy.usual - copy.member])];
+      if (copy) return [copy, ...this.copiesOf([path[0] + copy.usual - copy.member])];
     }
     return [];
   }
@@ -341,9 +343,9 @@ class Graph {
   /** Where a level lies: a member of a stack may be a copy of another, and a function in itself too often is drawn as
    * one of the last that the file holds. `key` is its own, `written` that of the level that lies there.
    * @param {Path} path @returns {{key: string, written: string, at: number[], copies: Copy[]} | null} */
-  place(path) {
-    const copies = this.copies(path);
-    for (const ranks of this.apart.size ? [this.ranks(path), ""] : [""]) {
+  levelPlace(path) {
+    const copies = this.copiesOf(path);
+    for (const ranks of this.ungroupedLevels.size ? [this.ranks(path), ""] : [""]) {
       for (let row = path[0], depth = 0; depth <= copies.length; depth++) {
         const written = this.key([row, ...path.slice(1)]) + ranks;
         const at = this.head.levels[written];
@@ -352,19 +354,19 @@ class Graph {
       }
     }
     const cut = shortcut(path);
-    return cut && this.place(cut);
+    return cut && this.levelPlace(cut);
   }
 
   /** Whether the file holds what a group holds. @param {Path} path */
-  holds(path) {
-    return this.place(path) !== null;
+  isInData(path) {
+    return this.levelPlace(path) !== null;
   }
 
   /** Make levels ready to be drawn. @param {Path[]} paths */
   async prepare(paths) {
     const wanted = new Map();
     for (const path of paths) {
-      const found = this.place(path);
+      const found = this.levelPlace(path);
       if (!found) continue;
       for (const end of ["", "+"]) {
         const at = this.head.levels[found.written + end];
@@ -377,35 +379,35 @@ class Graph {
     await Promise.all([...names].map(async (name) => blocks.set(name, await this.blocks.get(name))));
     for (const [key, { at, copies }] of wanted) {
       const from = new Reader(blocks.get(`levels/${at[0]}`), at[1]);
-      this.levels.set(key, readLevel(this.words, from, this.naming(copies)));
+      this.levels.set(key, readLevel(this.words, from, this.copyNaming(copies)));
     }
   }
 
   /** The rows of a copy by those of the level that is written. @param {Copy[]} copies @returns {(row: number) => number} */
-  naming(copies) {
+  copyNaming(copies) {
     const steps = [...copies].reverse();
     return (row) => steps.reduce((at, copy) => (at >= copy.usual && at < this.end[copy.usual] ? at + copy.member - copy.usual : (copy.marks.get(at) ?? at)), row);
   }
 
   /** The same level with everything in the main graph, where it has an auxiliary area. @param {Path} path */
-  second(path) {
-    const found = this.place(path);
+  withoutAuxiliary(path) {
+    const found = this.levelPlace(path);
     return found && this.levels.get(`${found.key}+`);
   }
 
   /** A level that was made ready. @param {Path} path */
   level(path) {
-    const found = this.place(path);
+    const found = this.levelPlace(path);
     return found && this.levels.get(found.key);
   }
 }
 
 /** A name whose literal `::` are doubled. @param {string} name */
-const twice = (name) => name.replaceAll("::", "::::");
+const doubledColons = (name) => name.replaceAll("::", "::::");
 
 /** The same as one of several of an address: no colon of its own beside a border. @param {string} name */
-function guarded(name) {
-  const text = twice(name);
+function guardedShortcut(name) {
+  const text = doubledColons(name);
   return text === "" ? "\\" : text.replace(/^(?=[:\\])/, "\\").replace(/(?<=[:\\])$/, "\\");
 }
 

@@ -1,8 +1,11 @@
 // The minimap: the whole picture small, and on it the window, which can be dragged.
 
-const LOST = 16; // px of the picture that must be in the window: with less the reader sees nothing of it
+import { byId, removeChildren, svgEl } from "./dom.js";
+import { numberText } from "./shapes.js";
 
-class Minimap {
+const LEAST_SEEN_PX = 16; // px of the picture that must be in the window: with less the reader sees nothing of it
+
+export class Minimap {
   /** @param {App} app */
   constructor(app) {
     this.app = app;
@@ -16,7 +19,7 @@ class Minimap {
       if (!(event.buttons & 1)) return;
       event.preventDefault();
       const home = this.panel.getBoundingClientRect();
-      const { camera } = app;
+      const { camera } = app.viewport;
       const [wide, tall] = camera.size;
       const x = (event.clientX - home.left - this.at[0]) / this.scale;
       const y = (event.clientY - home.top - this.at[1]) / this.scale;
@@ -37,32 +40,33 @@ class Minimap {
     const [wide, tall] = [180, 120];
     this.scale = Math.min((wide - 12) / Math.max(1, scene.width), (tall - 12) / Math.max(1, scene.height));
     this.at = [(wide - scene.width * this.scale) / 2, (tall - scene.height * this.scale) / 2];
-    empty(this.ground);
+    removeChildren(this.ground);
     const outlines = new Map();
     for (const [at, box] of scene.boxes.entries()) {
       if (box.width * this.scale < 0.7 && box.height * this.scale < 0.7) continue;
       const fill = box.open ? paint.theme.frame_fill(box.depth + 1) : paint.boxes[at].fill;
-      const rect = `M${num(this.at[0] + box.x * this.scale)} ${num(this.at[1] + box.y * this.scale)}h${num(Math.max(0.8, box.width * this.scale))}v${num(Math.max(0.8, box.height * this.scale))}h${num(-Math.max(0.8, box.width * this.scale))}z`;
+      const rect = `M${numberText(this.at[0] + box.x * this.scale)} ${numberText(this.at[1] + box.y * this.scale)}h${numberText(Math.max(0.8, box.width * this.scale))}v${numberText(Math.max(0.8, box.height * this.scale))}h${numberText(-Math.max(0.8, box.width * this.scale))}z`;
       const key = `${box.open ? box.depth : 1e6} ${fill}`;
       outlines.set(key, (outlines.get(key) ?? "") + rect);
     }
     for (const key of [...outlines.keys()].sort((a, b) => parseInt(a) - parseInt(b))) {
       svgEl("path", { d: outlines.get(key), fill: key.split(" ")[1], stroke: paint.theme.stroke, "stroke-width": 0.4 }, this.ground);
     }
-    this.moved();
+    this.onMove();
   }
 
   /** The camera moved. */
-  moved() {
-    const { camera, scene } = this.app;
+  onMove() {
+    const { camera } = this.app.viewport;
+    const { scene } = this.app.view;
     const [wide, tall] = camera.size;
     const [left, top, right, bottom] = [camera.x, camera.y, camera.x + (scene?.width ?? 0) * camera.k, camera.y + (scene?.height ?? 0) * camera.k];
     this.panel.classList.toggle("idle", !!scene && left >= -1 && top >= -1 && right <= wide + 1 && bottom <= tall + 1); // all is seen
-    byId("back-button").hidden = !scene || (left < wide - LOST && top < tall - LOST && right > LOST && bottom > LOST);
+    byId("back-button").hidden = !scene || (left < wide - LEAST_SEEN_PX && top < tall - LEAST_SEEN_PX && right > LEAST_SEEN_PX && bottom > LEAST_SEEN_PX);
     const { style } = this.window;
-    const size = [(wide / camera.k) * this.scale, (tall / camera.k) * this.scale].map(num);
+    const size = [(wide / camera.k) * this.scale, (tall / camera.k) * this.scale].map(numberText);
     if (this.shown !== size.join()) [style.width, style.height] = size.map((one) => `${one}px`);
     this.shown = size.join();
-    style.transform = `translate(${num(this.at[0] - (camera.x / camera.k) * this.scale)}px, ${num(this.at[1] - (camera.y / camera.k) * this.scale)}px)`;
+    style.transform = `translate(${numberText(this.at[0] - (camera.x / camera.k) * this.scale)}px, ${numberText(this.at[1] - (camera.y / camera.k) * this.scale)}px)`;
   }
 }

@@ -2,7 +2,7 @@
 // the order of drawing, what comes back stands where Python put it in the second order that the level has for that.
 
 /** What a reader moved, by key of the node. */
-class Moves {
+export class Moves {
   constructor() {
     /** @type {Map<string, Path>} */
     this.aux = new Map();
@@ -21,16 +21,16 @@ class Moves {
     const keys = level.metagraph.children.map((/** @type {number} */ row) => graph.key(graph.child(path, row)));
     const positions = (/** @type {Map<string, Path>} */ moved) => keys.flatMap((/** @type {string} */ key, /** @type {number} */ at) => (moved.has(key) ? [at] : []));
     const [out, back] = [positions(this.aux), positions(this.main)];
-    const met = around ? continuing(around.metagraph, around.at) : null;
+    const met = around ? roundedNeighbours(around.metagraph, around.at) : null;
     const lost = met && level.metagraph.bridges.some((/** @type {any} */ one) => one.drawable && !met.has(`${one.other} ${one.inbound}`));
     if (!out.length && !back.length && !lost) return level;
-    const source = (back.length && graph.second(path)) || level;
-    return rearranged(level, source, out, new Set(back), met);
+    const source = (back.length && graph.withoutAuxiliary(path)) || level;
+    return rearrangedLevel(level, source, out, new Set(back), met);
   }
 }
 
 /** The neighbours of a child whose lines are drawn around it, each with its direction. @param {any} metagraph @param {number} at */
-function continuing(metagraph, at) {
+function roundedNeighbours(metagraph, at) {
   const found = new Set();
   const { mask, edges, bridges, children } = metagraph;
   const away = mask.extracted;
@@ -45,7 +45,7 @@ function continuing(metagraph, at) {
 
 /** A level with some children out of the main graph and others back in it.
  * @param {any} level @param {any} source the order of drawing to leave out of @param {number[]} out @param {Set<number>} back @param {Set<string> | null} met */
-function rearranged(level, source, out, back, met) {
+function rearrangedLevel(level, source, out, back, met) {
   const { metagraph } = level;
   const { edges, children } = metagraph;
   const [into, outOf] = [[...metagraph.mask.in_extract], [...metagraph.mask.out_extract]].map((list) => list.filter((at) => !back.has(at)));
@@ -69,14 +69,14 @@ function rearranged(level, source, out, back, met) {
   const changed = Object.assign(Object.create(layout.Metagraph.prototype), metagraph, {
     bridges,
     mask: new layout.Mask(into, outOf, stubbed),
-    annotations: stubs(marks, edges, stubbed, bridges, children),
+    annotations: stubsOf(marks, edges, stubbed, bridges, children),
   });
   const stays = (/** @type {any} */ wire) => (wire.bridge >= 0 ? bridges[wire.bridge].drawable : !stubbed.has(wire.edge));
-  return { ...level, metagraph: changed, skeleton: leftOut(source.skeleton, changed, stays, away) };
+  return { ...level, metagraph: changed, skeleton: skeletonWithout(source.skeleton, changed, stays, away) };
 }
 
 /** Every stub of a level, once for each child, side and other end. @param {any[]} marks @param {any[]} edges @param {Set<number>} stubbed @param {any[]} bridges @param {number[]} rows */
-function stubs(marks, edges, stubbed, bridges, rows) {
+function stubsOf(marks, edges, stubbed, bridges, rows) {
   const found = new Map(marks.map((one) => [`${one.child} ${one.side} ${one.other}`, one]));
   const push = (/** @type {number} */ child, /** @type {string} */ side, /** @type {number} */ other, /** @type {number} */ count, /** @type {boolean} */ control) => {
     const key = `${child} ${side} ${other}`;
@@ -103,7 +103,7 @@ function thickOf(line) {
 
 /** An order of drawing without some wires and children, and without what then hangs on no wire; all else stays in its order.
  * @param {any} skeleton @param {any} metagraph @param {(wire: any) => boolean} stays @param {Set<number>} removed */
-function leftOut(skeleton, metagraph, stays, removed) {
+function skeletonWithout(skeleton, metagraph, stays, removed) {
   const { children, ports } = skeleton;
   const first = children + ports.length;
   const kept = skeleton.wires.map((/** @type {any} */ wire, /** @type {number} */ at) => ({ wire, at })).filter((/** @type {any} */ one) => stays(one.wire));

@@ -1,8 +1,12 @@
 // The outline: the same tree as words, for those who read it with their ears, or look for a place by its name.
 
+import { byId, el, raisePanel, removeChildren, shortText } from "./dom.js";
+import { QueryError, rowsOf } from "./query.js";
+import { opsCount, t } from "./strings.js";
+
 const MOST_LINES = 300; // of one group
 
-class Outline {
+export class Outline {
   /** @param {App} app */
   constructor(app) {
     this.app = app;
@@ -27,23 +31,23 @@ class Outline {
       event.preventDefault();
       event.stopPropagation();
     });
-    this.tree.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.key(event));
+    this.tree.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.onKey(event));
     /** @type {number[]} */
     this.hits = [];
   }
 
   toggle(show = this.panel.hidden) {
     this.panel.hidden = !show;
-    if (show) raise(this.panel);
+    if (show) raisePanel(this.panel);
     document.body.classList.toggle("outlined", show);
     byId("outline-button").setAttribute("aria-pressed", String(show));
-    if (this.app.scene) this.app.legend();
+    if (this.app.view.scene) this.app.legend.draw();
     this.draw();
   }
 
   /** Keep only what a query finds, and what lies around it. */
   async filter() {
-    const { graph, facts } = this.app;
+    const { graph, facts } = this.app.state;
     const turn = ++this.turn;
     const text = this.field.value.trim();
     try {
@@ -60,13 +64,13 @@ class Outline {
   }
 
   /** The lines of what a filter leaves, in the order of the file. @param {Set<number>} kept */
-  filtered(kept) {
-    const { graph, facts } = this.app;
+  onFilter(kept) {
+    const { graph, facts } = this.app.state;
     const found = new Set(this.hits);
     for (const row of [...kept].sort((a, b) => a - b)) {
       if (!row) continue;
       const path = facts.path(row);
-      const line = this.line(path, graph.ancestors(path).length);
+      const line = this.lineElement(path, graph.ancestors(path).length);
       line.classList.toggle("beside", !found.has(row));
       this.tree.append(line);
     }
@@ -76,21 +80,21 @@ class Outline {
 
   draw() {
     if (this.panel.hidden) return;
-    const { graph, open } = this.app;
+    const { graph, open } = this.app.state;
     const focused = document.activeElement?.id;
-    empty(this.tree);
-    if (this.kept) this.filtered(this.kept);
-    else this.grown(graph, open);
+    removeChildren(this.tree);
+    if (this.kept) this.onFilter(this.kept);
+    else this.growLines(graph, open);
     if (focused?.startsWith("o-")) byId(focused)?.focus();
   }
 
   /** The lines of the open groups. @param {Graph} graph @param {Map<string, Path>} open */
-  grown(graph, open) {
+  growLines(graph, open) {
     /** @type {[Path, number][]} */
     const todo = [[[0], 0]];
     while (todo.length) {
       const [path, level] = /** @type {[Path, number]} */ (todo.pop());
-      if (level) this.tree.append(this.line(path, level));
+      if (level) this.tree.append(this.lineElement(path, level));
       if (level && !open.has(graph.key(path))) continue;
       const held = graph.level(path);
       if (!held) continue;
@@ -100,51 +104,51 @@ class Outline {
   }
 
   /** @param {Path} path @param {number} level */
-  line(path, level) {
-    const { graph, open, selected } = this.app;
+  lineElement(path, level) {
+    const { graph, open, selected } = this.app.state;
     const row = path[path.length - 1];
     const key = graph.key(path);
     const opens = graph.opens(row);
     const mine = selected !== null && graph.key(selected) === key;
     const name = graph.address(path);
-    const leaf = this.app.leaf(path);
-    const { brush } = this.app;
+    const leaf = this.app.state.leafName(path);
+    const { painter: brush } = this.app.view;
     const tint = el("span", { class: "tint", "aria-hidden": "true" });
     tint.style.background = brush?.fillOfPath(path)?.fill ?? "";
-    const figure = (brush?.measured && brush.figure(path)) || (opens ? opsCount(graph.ops[row]) : "");
+    const figure = (brush?.measured && brush.figureWord(path)) || (opens ? opsCount(graph.ops[row]) : "");
     const found = el(
       "div",
-      { id: `o-${key}`, role: "treeitem", "aria-level": level, "aria-label": brief(name), "aria-selected": String(mine), "aria-expanded": opens ? String(open.has(key)) : null, tabindex: "-1", title: brief(name) },
-      el("span", { class: "twist", "aria-hidden": "true", onclick: (/** @type {Event} */ event) => { event.stopPropagation(); this.app.toggle(path); } }, opens ? (open.has(key) ? "▾" : "▸") : ""),
+      { id: `o-${key}`, role: "treeitem", "aria-level": level, "aria-label": shortText(name), "aria-selected": String(mine), "aria-expanded": opens ? String(open.has(key)) : null, tabindex: "-1", title: shortText(name) },
+      el("span", { class: "twist", "aria-hidden": "true", onclick: (/** @type {Event} */ event) => { event.stopPropagation(); this.app.actions.toggle(path); } }, opens ? (open.has(key) ? "▾" : "▸") : ""),
       tint,
       el("span", { class: "leaf" }, leaf),
       el("span", { class: "count" }, figure),
     );
     found.style.paddingInlineStart = `${level * 14 - 8}px`;
     found.path = path;
-    found.addEventListener("click", () => this.app.reveal(path, false));
-    found.addEventListener("dblclick", () => opens && this.app.toggle(path));
+    found.addEventListener("click", () => this.app.actions.reveal(path, false));
+    found.addEventListener("dblclick", () => opens && this.app.actions.toggle(path));
     if (mine || (!selected && this.tree.childElementCount === 0)) found.tabIndex = 0;
     return found;
   }
 
   /** @param {KeyboardEvent} event */
-  key(event) {
+  onKey(event) {
     const lines = /** @type {any[]} */ ([...this.tree.children]);
     const at = lines.indexOf(document.activeElement);
     if (at < 0) return;
     const { path } = lines[at];
-    const { graph, open } = this.app;
+    const { graph, open } = this.app.state;
     const isOpen = open.has(graph.key(path));
     const opens = graph.opens(path[path.length - 1]);
     const moves = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: lines.length - 1 };
     if (event.key in moves) lines[Math.max(0, Math.min(lines.length - 1, moves[/** @type {"Home"} */ (event.key)]))].focus();
-    else if (event.key === "ArrowRight" && opens && !isOpen) this.app.toggle(path);
+    else if (event.key === "ArrowRight" && opens && !isOpen) this.app.actions.toggle(path);
     else if (event.key === "ArrowRight") lines[at + 1]?.focus();
-    else if (event.key === "ArrowLeft" && isOpen) this.app.toggle(path);
+    else if (event.key === "ArrowLeft" && isOpen) this.app.actions.toggle(path);
     else if (event.key === "ArrowLeft") byId(`o-${graph.key(graph.around(path) ?? path)}`)?.focus();
-    else if (event.key === "Enter") opens ? this.app.toggle(path) : this.app.reveal(path, false);
-    else if (event.key === " ") this.app.reveal(path, false);
+    else if (event.key === "Enter") opens ? this.app.actions.toggle(path) : this.app.actions.reveal(path, false);
+    else if (event.key === " ") this.app.actions.reveal(path, false);
     else return;
     event.preventDefault();
     event.stopPropagation();

@@ -1,5 +1,9 @@
 // Queries: what a text asks for, and for which rows it holds. The twin of graphviz_tb/search, which says what the language is.
 
+import { TimeSlices } from "./dom.js";
+import { NODES_A_BLOCK } from "./facts.js";
+import { t } from "./strings.js";
+
 const QUERY_FIELDS = "name|op|device|attr|key|shape|dtype";
 const QUANTITY = new Map(Object.entries({
   parameters: "parameters", params: "parameters", param: "parameters", flops: "flops", activations: "activations",
@@ -28,15 +32,15 @@ const SOME = 256; // rows between two looks at the clock
  */
 
 /** A query that cannot be read; the message is for people. */
-class QueryError extends Error {}
+export class QueryError extends Error {}
 
 /** What a text asks for. Throws `QueryError`. @param {string} text @returns {Query} */
-function parseQuery(text) {
+export function parseQuery(text) {
   const words = splitQuery(text);
   if (!words.length) throw new QueryError(t("fields"));
   if (words.length > MOST_WORDS) throw new QueryError(t("query.long", { n: MOST_WORDS }));
   const rest = words.slice().reverse();
-  const query = anyOf(rest);
+  const query = queryAny(rest);
   if (rest.length) throw new QueryError(t("query.closes"));
   if (words.length < 2 || !words.every(isPlain)) return query;
   return { every: false, queries: [query, { text: { field: "", text: text.trim(), regex: null } }] };
@@ -60,29 +64,29 @@ function splitQuery(text) {
 }
 
 /** Queries with `or` between them. @param {string[]} rest the words that are left, the next one last @returns {Query} */
-function anyOf(rest) {
-  const queries = [everyOf(rest)];
-  while (rest.at(-1) === "or") rest.pop(), queries.push(everyOf(rest));
+function queryAny(rest) {
+  const queries = [queryAll(rest)];
+  while (rest.at(-1) === "or") rest.pop(), queries.push(queryAll(rest));
   return queries.length === 1 ? queries[0] : { every: false, queries };
 }
 
 /** Queries one after the other, with or without `and`. @param {string[]} rest @returns {Query} */
-function everyOf(rest) {
-  const queries = [oneOf(rest)];
+function queryAll(rest) {
+  const queries = [queryOne(rest)];
   while (rest.length && rest.at(-1) !== "or" && rest.at(-1) !== ")") {
     if (rest.at(-1) === "and") rest.pop();
-    queries.push(oneOf(rest));
+    queries.push(queryOne(rest));
   }
   return queries.length === 1 ? queries[0] : { every: true, queries };
 }
 
 /** A term, what is in parentheses, or one of these negated. @param {string[]} rest @returns {Query} */
-function oneOf(rest) {
+function queryOne(rest) {
   let negated = false;
   while (rest.at(-1) === "not") rest.pop(), (negated = !negated);
   const word = rest.pop();
   if (word === undefined || word === "and" || word === "or" || word === ")") throw new QueryError(t("query.missing"));
-  const query = word === "(" ? anyOf(rest) : queryTerm(word);
+  const query = word === "(" ? queryAny(rest) : queryTerm(word);
   if (word === "(" && rest.pop() !== ")") throw new QueryError(t("query.open"));
   return negated ? { not: query } : query;
 }
@@ -133,23 +137,23 @@ function termsOf(query) {
 }
 
 /** Whether part of a query must not hold. @param {Query} query @returns {boolean} */
-const negates = (query) => "not" in query || ("queries" in query && query.queries.some(negates));
+export const isNegated = (query) => "not" in query || ("queries" in query && query.queries.some(isNegated));
 
 /** Searches the rows of one graph, in short turns. */
-class QueryRows {
+export class QueryRows {
   /** @param {App} app @param {() => boolean} still whether it is asked for yet */
   constructor(app, still) {
     this.app = app;
     this.still = still;
-    this.turns = new Turns();
-    this.graph = app.graph;
+    this.turns = new TimeSlices();
+    this.graph = app.state.graph;
     /** @type {Map<TextTerm | NumberTerm, Uint8Array>} the rows that fit each term, as far as they are known */
     this.known = new Map();
   }
 
   /** Whether to go on, after a pause where one is due. */
   async on() {
-    if (this.turns.over) await this.turns.next();
+    if (this.turns.isOver) await this.turns.nextSlice();
     return this.still();
   }
 
@@ -233,7 +237,7 @@ class QueryRows {
   /** Shapes and types of the outputs that an edge takes. @param {TextTerm} term @param {Uint8Array} marked */
   async tensors(term, marked) {
     const { words } = this.graph;
-    const edges = await this.app.facts.edges().catch(() => null);
+    const edges = await this.app.state.facts.edges().catch(() => null);
     if (!edges) return;
     /** @type {[number, string][]} */
     const pairs = [];
@@ -262,7 +266,7 @@ class QueryRows {
     const told = this.graph.blocks.has(`colour/${scheme}`) ? await this.graph.blocks.get(`colour/${scheme}`).catch(() => null) : null;
     if (!told?.values || told.signed) throw new QueryError(t("query.unknown", { quantity: name }));
     const measured = scheme === "compute-time" || scheme === "memory";
-    const holds = COMPARING[sign];
+    const holds = COMPARISONS[sign];
     for (let row = 1; row < marked.length; row++) {
       const value = told.values[row];
       if (value === null || (value < 0 && measured)) continue;
@@ -272,7 +276,7 @@ class QueryRows {
 }
 
 /** @type {Record<string, (a: number, b: number) => boolean>} */
-const COMPARING = { ">=": (a, b) => a >= b, "<=": (a, b) => a <= b, "==": (a, b) => a === b, "!=": (a, b) => a !== b, ">": (a, b) => a > b, "<": (a, b) => a < b };
+const COMPARISONS = { ">=": (a, b) => a >= b, "<=": (a, b) => a <= b, "==": (a, b) => a === b, "!=": (a, b) => a !== b, ">": (a, b) => a > b, "<": (a, b) => a < b };
 
 /** The test of a term; `texts` are all of its field, of which one that is there whole means itself alone.
  * @param {TextTerm} term @param {string} field @param {string[]} texts @returns {(text: string) => boolean} */
@@ -314,7 +318,7 @@ function wildTest(pattern) {
 }
 
 /** All rows for which a query holds, in the order of the file. Throws `QueryError`. @param {App} app @param {string} text @param {() => boolean} still */
-async function rowsOf(app, text, still) {
+export async function rowsOf(app, text, still) {
   const query = parseQuery(text);
   const rows = new QueryRows(app, still);
   await rows.begin(query);
@@ -324,7 +328,7 @@ async function rowsOf(app, text, still) {
 
 /** Rows in the order in which they are worth looking at: names that are the text, then that begin with it, shallow ones first.
  * @param {Graph} graph @param {number[]} rows @param {Query} query @param {QueryRows} search @returns {Promise<number[]>} */
-async function ranked(graph, rows, query, search) {
+export async function rankedRows(graph, rows, query, search) {
   const term = termsOf(query).find((one) => "field" in one && !one.regex && (!one.field || one.field === "name"));
   const wanted = term && "field" in term ? term.text.toLowerCase() : "";
   const keys = new Float64Array(rows.length);

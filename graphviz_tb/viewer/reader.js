@@ -5,7 +5,7 @@ const SIDES = ["in", "out"];
 const STUBS = ["shortcut", "constant", "summary", "weight"];
 
 /** Reads a run of numbers as Python wrote it. */
-class Reader {
+export class Reader {
   /** @param {Int32Array} numbers @param {number} at */
   constructor(numbers, at) {
     this.numbers = numbers;
@@ -36,7 +36,7 @@ class Reader {
 }
 
 /** The copies of a page. @param {Reader} from @returns {Copy[]} */
-function readCopies(from) {
+export function readCopies(from) {
   const found = [];
   while (from.at < from.numbers.length) {
     const [member, usual, count] = [from.next(), from.next(), from.next()];
@@ -47,7 +47,7 @@ function readCopies(from) {
 }
 
 /** A level as Python wrote it, its rows by other numbers. @param {string[]} words @param {Reader} from @param {(row: number) => number} name */
-function readLevel(words, from, name) {
+export function readLevel(words, from, name) {
   const word = (/** @type {number} */ at) => words[at];
   const row = name(from.next());
   const children = from.list().map(name);

@@ -1,5 +1,7 @@
 // A table of any number of rows: sorted by its columns, walked through by keyboard, and drawn as far as it is seen.
 
+import { el, setAttributes, visibleText } from "./dom.js";
+
 const ROW_HEIGHT = 28; // px, as style.css has it
 const ROWS_BESIDE = 12; // drawn above and below what is seen
 
@@ -8,7 +10,7 @@ const ROWS_BESIDE = 12; // drawn above and below what is seen
  * @typedef {{label: string, name: (row: any) => string, sorted: () => void, chosen: (row: any) => void, click: boolean}} TableHooks `click`: whether a click on a row chooses it, as Enter does
  */
 
-class RowsTable {
+export class RowsTable {
   /** @param {TableHooks} hooks */
   constructor(hooks) {
     this.hooks = hooks;
@@ -43,7 +45,7 @@ class RowsTable {
     this.rows = column ? sortedRows(this.found, column, this.sort.startsWith("-")) : this.found;
     this.at = -1;
     this.root.scrollTop = 0;
-    fill(this.table, { "aria-rowcount": this.rows.length + 1 });
+    setAttributes(this.table, { "aria-rowcount": this.rows.length + 1 });
     this.table.style.minWidth = `${this.columns.reduce((sum, one) => sum + one.width, 0)}px`;
     this.widths.replaceChildren(...this.columns.map((one, at) => {
       const found = el("col");
@@ -93,13 +95,13 @@ class RowsTable {
       const told = column.cell(row);
       return el("td", { class: column.text || column.fixed ? null : "number", title: column.text && typeof told === "string" && told ? told : null }, told);
     };
-    return el("tr", { id: `row-${at}`, "data-name": safe(this.hooks.name(row)), "aria-rowindex": at + 2, "aria-selected": String(at === this.at) }, el("th", { scope: "row" }, first.cell(row)), ...others.map(cell));
+    return el("tr", { id: `row-${at}`, "data-name": visibleText(this.hooks.name(row)), "aria-rowindex": at + 2, "aria-selected": String(at === this.at) }, el("th", { scope: "row" }, first.cell(row)), ...others.map(cell));
   }
 
   /** Mark a row, and bring it into view; none: -1. @param {number} at */
   mark(at) {
     this.at = at;
-    fill(this.table, { "aria-activedescendant": at < 0 ? "" : `row-${at}` });
+    setAttributes(this.table, { "aria-activedescendant": at < 0 ? "" : `row-${at}` });
     if (at >= 0) {
       const { root } = this;
       const least = (at + 2) * ROW_HEIGHT - root.clientHeight; // the heads lie over the first
@@ -155,27 +157,27 @@ function sortedRows(rows, column, down) {
 const byValue = (text) => text.toLowerCase().replace(/\d+/g, (digits) => String.fromCharCode(47 + Math.min(digits.length, 9)) + digits);
 
 /** A bar as long as its share of the longest one, and a word beside it. @param {number} part @param {number} most @param {string} word */
-function shareBar(part, most, word) {
+export function shareBar(part, most, word) {
   const bar = el("span", { class: "share", "aria-hidden": "true" });
   bar.style.width = `${Math.max(1, (56 * Math.max(0, part)) / most)}px`;
   return el("span", {}, bar, ` ${word}`);
 }
 
 /** A name of which the last segment is always seen. @param {string} name */
-function leafShown(name) {
+export function leafShown(name) {
   const cut = name.lastIndexOf("/", name.length - 2) + 1;
   return [el("span", { class: "scope" }, name.slice(0, cut)), el("span", { class: "own" }, name.slice(cut))];
 }
 
 /** A share in words. @param {number} part @param {number} whole */
-const shareWord = (part, whole) => (whole > 0 ? `${Number(((100 * part) / whole).toPrecision(3))} %` : "–");
+export const shareWord = (part, whole) => (whole > 0 ? `${Number(((100 * part) / whole).toPrecision(3))} %` : "–");
 
 /** Names with numbers in them by value: `a2` before `a10`. @param {string} a @param {string} b */
-const naturalOrder = (a, b) => NATURAL.compare(a, b) || (a < b ? -1 : a > b ? 1 : 0);
+export const naturalOrder = (a, b) => NATURAL.compare(a, b) || (a < b ? -1 : a > b ? 1 : 0);
 const NATURAL = new Intl.Collator("en", { numeric: true });
 
 /** Rows as a file of a format, CSV or JSON. @param {Record<string, any>[]} rows @param {string} format */
-function rowsAs(rows, format) {
+export function rowsAs(rows, format) {
   const word = (/** @type {number} */ value) => (Number.isNaN(value) ? "NaN" : String(value));
   const whole = rows.map((row) => Object.fromEntries(Object.entries(row).map(([key, value]) => [key, typeof value === "number" && !Number.isFinite(value) ? word(value) : value])));
   if (format === "json") return JSON.stringify(whole);

@@ -1,14 +1,16 @@
 // Primitives of a drawing as elements.
 
+import { svgEl, visibleText } from "./dom.js";
+
 /** A number with at most one decimal. @param {number} value */
-const num = (value) => String(Math.round(value * 10) / 10);
+export const numberText = (value) => String(Math.round(value * 10) / 10);
 
 /** A number with at most two decimals. @param {number} value */
-const fine = (value) => String(Math.round(value * 100) / 100);
+export const coordinateText = (value) => String(Math.round(value * 100) / 100);
 
 /** Path data of steps, moved and scaled. @param {[string, number[]][]} steps @param {number} x @param {number} y @param {number} scale */
 function pathData(steps, x, y, scale) {
-  const write = scale === 1 ? num : fine;
+  const write = scale === 1 ? numberText : coordinateText;
   const place = (/** @type {number[]} */ at, first = 0) => at.map((value, axis) => write(value * scale + ((axis + first) % 2 ? y : x))).join(" ");
   return steps
     .map(([command, at]) => (command === "A" ? `A${write(at[0] * scale)} ${write(at[0] * scale)} 0 0 1 ${place(at.slice(1))}` : command + place(at, command === "V" ? 1 : 0)))
@@ -16,12 +18,12 @@ function pathData(steps, x, y, scale) {
 }
 
 /** @param {any} pen @param {number} [scale] */
-function stroke(pen, scale = 1) {
+function strokeAttributes(pen, scale = 1) {
   if (!pen) return {};
   return {
     stroke: pen.colour,
-    "stroke-width": pen.width * scale === 1 ? null : fine(pen.width * scale),
-    "stroke-dasharray": pen.dashes.map(num).join(" ") || null,
+    "stroke-width": pen.width * scale === 1 ? null : coordinateText(pen.width * scale),
+    "stroke-dasharray": pen.dashes.map(numberText).join(" ") || null,
     "stroke-linecap": pen.cap === "butt" ? null : pen.cap,
     "stroke-linejoin": pen.join === "miter" ? null : pen.join,
   };
@@ -29,28 +31,28 @@ function stroke(pen, scale = 1) {
 
 /** One primitive as an element, moved by `dx` and `dy`: a transformation of its own would cost a layer's work each frame.
  * @param {any} one @param {Element} parent @param {number} dx @param {number} dy */
-function shape(one, parent, dx, dy) {
+function shapeElement(one, parent, dx, dy) {
   if (one instanceof layout.Rectangle || one instanceof layout.Hatch) {
     const hatch = one instanceof layout.Hatch;
-    const size = { x: num(one.x + dx), y: num(one.y + dy), width: num(one.width), height: num(one.height), rx: one.radius ? num(one.radius) : null };
-    return svgEl("rect", { ...size, fill: hatch ? "url(#hatch)" : (one.fill ?? "none"), ...stroke(one.pen) }, parent);
+    const size = { x: numberText(one.x + dx), y: numberText(one.y + dy), width: numberText(one.width), height: numberText(one.height), rx: one.radius ? numberText(one.radius) : null };
+    return svgEl("rect", { ...size, fill: hatch ? "url(#hatch)" : (one.fill ?? "none"), ...strokeAttributes(one.pen) }, parent);
   }
-  if (one instanceof layout.Disc) return svgEl("circle", { cx: num(one.x + dx), cy: num(one.y + dy), r: num(one.radius), fill: one.fill, ...stroke(one.pen) }, parent);
+  if (one instanceof layout.Disc) return svgEl("circle", { cx: numberText(one.x + dx), cy: numberText(one.y + dy), r: numberText(one.radius), fill: one.fill, ...strokeAttributes(one.pen) }, parent);
   if (one instanceof layout.Curve) {
     const d = pathData(one.steps, one.at[0] + dx, one.at[1] + dy, one.scale);
-    return svgEl("path", { d, fill: one.fill ?? "none", ...stroke(one.pen, one.scale) }, parent);
+    return svgEl("path", { d, fill: one.fill ?? "none", ...strokeAttributes(one.pen, one.scale) }, parent);
   }
-  return written(one, parent, dx, dy);
+  return textElement(one, parent, dx, dy);
 }
 
 /** A text, held to its measured width. @param {any} one @param {Element} parent @param {number} dx @param {number} dy */
-function written(one, parent, dx, dy) {
+function textElement(one, parent, dx, dy) {
   const halo = one.halo ? { stroke: one.halo, "stroke-width": 6, "stroke-linejoin": "round", "paint-order": "stroke" } : {};
   const found = svgEl(
     "text",
     {
-      x: num(one.x + dx),
-      y: num(one.y + dy),
+      x: numberText(one.x + dx),
+      y: numberText(one.y + dy),
       "font-size": one.size,
       "font-weight": one.semibold ? 600 : null,
       "text-anchor": one.anchor === "start" ? null : one.anchor,
@@ -62,22 +64,22 @@ function written(one, parent, dx, dy) {
     parent,
   );
   const spaced = /^ | $| {2}/.test(one.content) ? one.content.replaceAll(" ", "\u00a0") : one.content;
-  found.textContent = safe(spaced);
+  found.textContent = visibleText(spaced);
   return found;
 }
 
 /** A group of primitives. @param {any} group @param {Element} [parent] */
-function grouped(group, parent) {
+export function groupElement(group, parent) {
   const found = svgEl("g", {}, parent);
-  for (const one of group.shapes) shape(one, found, group.at[0], group.at[1]);
+  for (const one of group.shapes) shapeElement(one, found, group.at[0], group.at[1]);
   return found;
 }
 
 /** A frame as it is seen from afar: its outline alone. @param {any} group @param {number} far */
-const outlined = (group, far) => (far === 2 ? Object.assign(new layout.Group(group.shapes.slice(0, 1)), { tooltip: group.tooltip }) : group);
+export const outlinePath = (group, far) => (far === 2 ? Object.assign(new layout.Group(group.shapes.slice(0, 1)), { tooltip: group.tooltip }) : group);
 
 /** Many lines as they are seen from afar: one outline for each pen, without arrow heads. @param {any[]} routes @param {number} first @param {any} paint */
-function bundled(routes, first, paint) {
+export function bundlePath(routes, first, paint) {
   const found = new Map();
   routes.forEach((one, at) => {
     for (const shape of layout.route(one, paint.theme, false, paint.tints.routes[first + at]).shapes) {
@@ -91,14 +93,14 @@ function bundled(routes, first, paint) {
 }
 
 /** The rectangle around points. @param {number[][]} points @param {number} room */
-function around(points, room) {
+export function rectAround(points, room) {
   const xs = points.map((one) => one[0]);
   const ys = points.map((one) => one[1]);
   return [Math.min(...xs) - room, Math.min(...ys) - room, Math.max(...xs) + room, Math.max(...ys) + room];
 }
 
 /** How far a point lies from a run. @param {number} x @param {number} y @param {number[]} a @param {number[]} b */
-function distance(x, y, a, b) {
+export function pointDistance(x, y, a, b) {
   const [dx, dy] = [b[0] - a[0], b[1] - a[1]];
   const long = dx * dx + dy * dy;
   const share = long ? Math.max(0, Math.min(1, ((x - a[0]) * dx + (y - a[1]) * dy) / long)) : 0;

@@ -1,6 +1,13 @@
 // Share: the link, the view as a file, the picture for a paper.
 
-class Share {
+import { hashOf } from "./address.js";
+import { byId, el, removeChildren } from "./dom.js";
+import { fillChooser } from "./page_frame.js";
+import { download, fileName, pictureSvg, savePng, saveSvg } from "./save.js";
+import { t } from "./strings.js";
+import { viewText } from "./view_file.js";
+
+export class Share {
   /** Makes the page of a view, to be saved as a file: a file has it, a server makes it. @type {((view: string) => Promise<Blob>) | null} */
   static page = null;
 
@@ -8,49 +15,49 @@ class Share {
   constructor(app) {
     this.app = app;
     this.menu = byId("share");
-    this.menu.addEventListener("toggle", () => this.menu.open && this.offer());
+    this.menu.addEventListener("toggle", () => this.menu.open && this.updateChoices());
     const on = (/** @type {string} */ id, /** @type {() => any} */ run) => byId(id).addEventListener("click", run);
     on("copy-link", () => this.copyLink());
     on("save-html", () => this.savePage());
     on("save-view", () => this.saveView());
-    on("save-svg", () => saveSvg(app, this.shot()));
-    on("save-png", () => savePng(app, this.shot()));
+    on("save-svg", () => saveSvg(app, this.wantedShot()));
+    on("save-png", () => savePng(app, this.wantedShot()));
     on("print-picture", () => this.print());
-    addEventListener("beforeprint", () => byId("print").replaceChildren(wholePicture(app, this.shot())));
-    addEventListener("afterprint", () => empty(byId("print")));
+    addEventListener("beforeprint", () => byId("print").replaceChildren(pictureSvg(app, this.wantedShot())));
+    addEventListener("afterprint", () => removeChildren(byId("print")));
   }
 
   /** Offer what there is to share now. */
-  offer() {
-    const parts = ["whole", "screen", ...(this.app.shownAs && this.app.boxAt(this.app.shownAs) ? ["chosen"] : [])];
+  updateChoices() {
+    const parts = ["whole", "screen", ...(this.app.state.hostPath && this.app.view.boxAt(this.app.state.hostPath) ? ["chosen"] : [])];
     const was = byId("save-part").value;
-    chooser("save-part", parts.map((one) => [one, t(`share.${one}`)]), parts.includes(was) ? was : "whole");
+    fillChooser("save-part", parts.map((one) => [one, t(`share.${one}`)]), parts.includes(was) ? was : "whole");
     byId("link-note").hidden = location.protocol !== "file:";
     byId("save-html").hidden = !Share.page;
-    byId("save-view").hidden = !!this.app.head.changes; // what a diff opens is of its changes
+    byId("save-view").hidden = !!this.app.state.head.changes; // what a diff opens is of its changes
   }
 
   /** What the saved picture is to show. @returns {Shot} */
-  shot() {
+  wantedShot() {
     const on = (/** @type {string} */ id) => byId(id).checked;
     const part = byId("save-part").value || "whole";
-    const gone = part === "chosen" && !(this.app.shownAs && this.app.boxAt(this.app.shownAs));
+    const gone = part === "chosen" && !(this.app.state.hostPath && this.app.view.boxAt(this.app.state.hostPath));
     return { part: gone ? "whole" : part, title: on("save-title"), legend: on("save-legend"), marks: on("save-marks") };
   }
 
   /** Put the address of what is shown on the clipboard. */
   async copyLink() {
     const { app } = this;
-    app.remember();
+    app.history.remember();
     this.menu.open = false;
     await copyText(location.href);
-    app.toast(location.protocol === "file:" ? `${t("copied")}. ${t("share.fileLink")}` : t("copied"), location.protocol === "file:" ? 7000 : undefined);
+    app.frame.toast(location.protocol === "file:" ? `${t("copied")}. ${t("share.fileLink")}` : t("copied"), location.protocol === "file:" ? 7000 : undefined);
   }
 
   /** Save the page as a file that opens as it looks now. */
   async savePage() {
     const { app } = this;
-    const { page, ...state } = app.state(); // that of a log comes first anywhere
+    const { page, ...state } = app.addressValues(); // that of a log comes first anywhere
     this.menu.open = false;
     download(await /** @type {(view: string) => Promise<Blob>} */ (Share.page)(hashOf(page && page !== "graph" ? { ...state, page } : state)), `${fileName(app)}.html`);
   }
@@ -69,7 +76,7 @@ class Share {
 }
 
 /** Put a text on the clipboard. @param {string} text */
-async function copyText(text) {
+export async function copyText(text) {
   try {
     if (parent !== window) throw new Error("a frame may not write to the clipboard by itself");
     await navigator.clipboard.writeText(text);
@@ -84,4 +91,4 @@ async function copyText(text) {
 }
 
 /** JSON that may be in a script element: nothing in it ends the element or begins a comment. @param {any} value */
-const scriptJson = (value) => JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
+export const scriptJson = (value) => JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);

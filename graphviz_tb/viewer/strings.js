@@ -1,7 +1,7 @@
 // Every word of the page, in each language.
 
 /** @type {Record<string, Record<string, string>>} */
-const STRINGS = {
+export const STRINGS = {
   en: {
     language: "Language", languageName: "English", find: "Find", findHint: "Name, op:Conv2D, params>1M, /regex/", fields: "In one field: name: op: device: attr: shape: dtype: · params>1M time>1ms · and or not", theme: "Theme", colourBy: "Colour by",
     system: "System", light: "Light", dark: "Dark", settings: "Settings", outline: "Outline", "outline.close": "Hide this panel", "outline.filter": "Filter the outline", "outline.more": "{n} more: filter further", details: "Details", legend: "Legend",
@@ -101,21 +101,26 @@ const STRINGS = {
   },
 };
 
-const OWN_LANGUAGE = (navigator.language || "en").toLowerCase().startsWith("ko") ? "ko" : "en";
-let language = OWN_LANGUAGE;
+export const BROWSER_LANGUAGE = (navigator.language || "en").toLowerCase().startsWith("ko") ? "ko" : "en";
+export let language = BROWSER_LANGUAGE;
+
+/** Speak a language from now on. @param {string} word */
+export function useLanguage(word) {
+  language = word;
+}
 
 /** A word in the reader's language. @param {string} key @param {Record<string, string | number>} [values] */
-function t(key, values = {}) {
+export function t(key, values = {}) {
   let text = STRINGS[language][key] ?? STRINGS.en[key] ?? key;
-  for (const [name, value] of Object.entries(values)) text = text.replaceAll(`{${name}}`, () => (typeof value === "number" ? counted(value) : value));
+  for (const [name, value] of Object.entries(values)) text = text.replaceAll(`{${name}}`, () => (typeof value === "number" ? countWord(value) : value));
   return text;
 }
 
 /** A count with thin spaces between its thousands. @param {number} number */
-const counted = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, "\u2009");
+export const countWord = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, "\u2009");
 
 /** How many ops; -1: without end. No more than a billion are counted. @param {number} count */
-const opsCount = (count) => (count < 0 ? "∞" : (count >= 1e9 ? "≥ " : "") + counted(count));
+export const opsCount = (count) => (count < 0 ? "∞" : (count >= 1e9 ? "≥ " : "") + countWord(count));
 
 /** @param {number} count */
-const opsWord = (count) => (count === 1 ? t("oneOp") : t("ops", { n: opsCount(count) }));
+export const opsWord = (count) => (count === 1 ? t("oneOp") : t("ops", { n: opsCount(count) }));

@@ -1,10 +1,17 @@
 // The table of a graph: its ops, layers or groups as rows, with what each takes; a row leads to its box, and a box to its row.
 
+import { byId, el, setAttributes, shortText } from "./dom.js";
+import { OP } from "./levels.js";
+import { QueryError, QueryRows, parseQuery } from "./query.js";
+import { RowsTable, leafShown, rowsAs, shareBar, shareWord } from "./rows_table.js";
+import { download, fileName } from "./save.js";
+import { language, opsCount, opsWord, t } from "./strings.js";
+
 const LISTS_OF_ROWS = ["ops", "layers", "groups"];
 const QUANTITIES = ["compute-time", "memory", "flops", "parameters", "activations"]; // in the order of the columns
 const SELF = "self"; // the time of the ops that lie in a group directly
 
-class GraphTable {
+export class GraphTable {
   /** @param {App} app */
   constructor(app) {
     this.app = app;
@@ -20,10 +27,10 @@ class GraphTable {
     /** @type {number[]} */
     this.found = [];
     this.waits = /** @type {Promise<any>} */ (Promise.resolve());
-    this.list = new RowsTable({ label: t("table"), name: (row) => this.address(row), sorted: () => this.sorted(), chosen: (row) => this.app.reveal(this.app.facts.path(row), false), click: true });
+    this.list = new RowsTable({ label: t("table"), name: (row) => this.address(row), sorted: () => this.sorted(), chosen: (row) => this.app.actions.reveal(this.app.state.facts.path(row), false), click: true });
     this.button.addEventListener("click", () => this.toggle());
-    app.svg.addEventListener("tbgraph:select", () => this.markChosen());
-    app.dressers.add(() => this.dress());
+    app.view.svg.addEventListener("tbgraph:select", () => this.markChosen());
+    app.view.drawListeners.add(() => this.dress());
   }
 
   get shown() {
@@ -32,9 +39,9 @@ class GraphTable {
 
   toggle(show = this.panel.hidden) {
     this.show(show);
-    this.app.remember();
+    this.app.history.remember();
     if (show) this.waits.then(() => this.list.table.focus({ preventScroll: true }));
-    else this.app.focus();
+    else this.app.frame.focusPicture();
   }
 
   /** Show the panel, or put it away. @param {boolean} show */
@@ -43,13 +50,13 @@ class GraphTable {
     this.panel.hidden = !show;
     document.body.classList.toggle("tabled", show);
     this.button.setAttribute("aria-pressed", String(show));
-    this.app.resized();
+    this.app.viewport.resize();
     if (show) this.dress();
   }
 
   /** What the address holds of it. */
   state() {
-    const sort = this.list.sort === this.usual() ? "" : this.list.sort;
+    const sort = this.list.sort === this.usualSort() ? "" : this.list.sort;
     return this.shown ? { table: [this.by, ...(sort ? [sort] : [])].join(":"), rows: this.text } : {};
   }
 
@@ -68,17 +75,17 @@ class GraphTable {
 
   /** Make the table anew where it was made of something else: another graph, step or language. */
   dress() {
-    const { graph, at } = this.app;
+    const { graph, stepIndex: at } = this.app.state;
     const now = [graph, at, language];
     if (!this.shown || now.every((one, place) => one === this.made[place])) return;
     this.made = now;
     this.frame();
-    this.waits = this.fill();
+    this.waits = this.fillRows();
   }
 
   /** The bar above the rows. */
   frame() {
-    const kinds = LISTS_OF_ROWS.filter((one) => one !== "layers" || this.app.head.layers.length);
+    const kinds = LISTS_OF_ROWS.filter((one) => one !== "layers" || this.app.state.head.layers.length);
     const pick = el("select", { "aria-label": t("table.by"), onchange: () => this.take({ by: pick.value }) }, ...kinds.map((one) => el("option", { value: one }, t(`table.${one}`))));
     if (!kinds.includes(this.by)) this.by = "ops";
     pick.value = this.by;
@@ -89,39 +96,39 @@ class GraphTable {
     const save = el("button", { onclick: () => this.save() }, t("table.csv"));
     const close = el("button", { class: "icon", "aria-label": t("table.close"), title: t("table.close"), onclick: () => this.toggle(false) }, "×");
     this.panel.replaceChildren(el("div", { class: "table-bar" }, pick, this.filter, this.said, save, close), this.list.root);
-    fill(this.list.table, { "aria-label": t("table") });
+    setAttributes(this.list.table, { "aria-label": t("table") });
   }
 
   /** List other rows. @param {{by?: string, text?: string}} change */
   take(change) {
     if (change.by && (this.list.sort.slice(1) === SELF || change.by !== "groups")) this.list.sort = this.list.sort.replace(SELF, "compute-time");
     Object.assign(this, change);
-    this.waits = this.fill();
-    this.app.rememberSoon();
+    this.waits = this.fillRows();
+    this.app.history.rememberSoon();
   }
 
   /** Look up what rows there are, and list them. */
-  async fill() {
+  async fillRows() {
     const { app } = this;
     const turn = ++this.turn;
-    const mine = QUANTITIES.filter((one) => (app.head.measured ?? []).includes(one));
-    const measures = await Promise.all(mine.map((one) => app.colouringOf(one)));
-    const shapes = await this.shapes();
-    const rows = await this.matching(() => turn === this.turn);
+    const mine = QUANTITIES.filter((one) => (app.state.head.measured ?? []).includes(one));
+    const measures = await Promise.all(mine.map((one) => app.view.loadColouring(one)));
+    const shapes = await this.shapesOf();
+    const rows = await this.matchingRows(() => turn === this.turn);
     if (turn !== this.turn || !rows) return;
     this.measures = new Map(mine.map((one, at) => [one, measures[at]]));
     this.tensors = shapes;
     this.found = rows;
-    this.list.sort ||= this.usual();
+    this.list.sort ||= this.usualSort();
     this.selves = this.by === "groups" ? this.selfTimes() : null;
     this.list.take(rows, this.columns());
-    this.tell();
+    this.updateStatus();
     this.markChosen();
   }
 
   /** The rows for which the filter holds; null where it cannot be read. @param {() => boolean} still @returns {Promise<number[] | null>} */
-  async matching(still) {
-    const rows = this.listed();
+  async matchingRows(still) {
+    const rows = this.listedRows();
     if (!this.text.trim()) return rows;
     try {
       const query = parseQuery(this.text);
@@ -138,8 +145,8 @@ class GraphTable {
   }
 
   /** All rows of the kind that is listed. @returns {number[]} */
-  listed() {
-    const { graph, head } = this.app;
+  listedRows() {
+    const { graph, head } = this.app.state;
     if (this.by === "layers") return head.layers;
     const found = [];
     for (let row = 1; row < graph.count; row++) if ((graph.kind[row] === OP) === (this.by === "ops")) found.push(row);
@@ -147,8 +154,8 @@ class GraphTable {
   }
 
   /** What each op gives first, as a number of a text. @returns {Promise<Int32Array>} */
-  async shapes() {
-    const { graph, facts } = this.app;
+  async shapesOf() {
+    const { graph, facts } = this.app.state;
     const found = new Int32Array(graph.count).fill(-1);
     const edges = await facts.edges().catch(() => null);
     if (!edges) return found;
@@ -162,7 +169,7 @@ class GraphTable {
 
   /** The time of the ops that lie in each group directly. @returns {Float64Array | null} */
   selfTimes() {
-    const { graph } = this.app;
+    const { graph } = this.app.state;
     const times = this.measures.get("compute-time");
     if (!times) return null;
     const found = new Float64Array(graph.count);
@@ -175,7 +182,7 @@ class GraphTable {
   }
 
   /** By which column it is sorted at first: the first quantity there is. */
-  usual() {
+  usualSort() {
     const [first] = this.measures.keys();
     return first ? `-${first}` : "";
   }
@@ -193,9 +200,9 @@ class GraphTable {
   }
 
   /** The same in words: what is incomplete says so. @param {string} quantity @param {number} row */
-  words(quantity, row) {
+  valueWords(quantity, row) {
     const measure = /** @type {Colouring} */ (this.measures.get(quantity));
-    const [told, lacks] = [measure.figure([row]), measure.lacking([row])];
+    const [told, lacks] = [measure.figureWord([row]), measure.lackingWord([row])];
     const lacking = lacks.some(([kind]) => kind !== "guessed");
     if (!told) return lacking ? t("unknown") : "";
     return lacks.length ? el("span", { title: t("atLeast", { n: told }), "aria-label": t("atLeast", { n: told }) }, `≥ ${told}`) : told;
@@ -203,18 +210,18 @@ class GraphTable {
 
   /** @returns {TableColumn[]} */
   columns() {
-    const { graph } = this.app;
+    const { graph } = this.app.state;
     const word = (/** @type {number} */ at) => graph.words[at] ?? "";
     const type = (/** @type {number} */ row) => word(graph.op[row]) || opsWord(graph.ops[row]);
-    const text = (/** @type {string} */ key, /** @type {number} */ width, /** @type {(row: number) => string} */ said) => ({ key, word: t(key), width, text: true, value: said, cell: (/** @type {number} */ row) => brief(said(row), 120) });
+    const text = (/** @type {string} */ key, /** @type {number} */ width, /** @type {(row: number) => string} */ said) => ({ key, word: t(key), width, text: true, value: said, cell: (/** @type {number} */ row) => shortText(said(row), 120) });
     const shares = this.quantity();
     const device = (/** @type {number} */ row) => word(graph.device[row]);
     return [
       { key: "name", word: t("name"), width: 300, text: true, value: (row) => this.address(row), cell: (row) => this.name(row) },
       ...(this.by === "groups" ? [{ key: "count", word: t("table.ops"), width: 72, value: (/** @type {number} */ row) => graph.ops[row], cell: (/** @type {number} */ row) => opsCount(graph.ops[row]) }] : [text("op", 140, type)]),
       ...[...this.measures.keys()].flatMap((one) => [
-        ...(one === "compute-time" && this.selves ? [{ key: SELF, word: t("table.self"), width: 110, value: (/** @type {number} */ row) => this.value(SELF, row), cell: (/** @type {number} */ row) => this.measures.get(one)?.inWords(this.selves?.[row] ?? 0) }] : []),
-        { key: one, word: one === "compute-time" ? t("table.time") : t(`scheme.${one}`), width: 112, value: (/** @type {number} */ row) => this.value(one, row), cell: (/** @type {number} */ row) => this.words(one, row) },
+        ...(one === "compute-time" && this.selves ? [{ key: SELF, word: t("table.self"), width: 110, value: (/** @type {number} */ row) => this.value(SELF, row), cell: (/** @type {number} */ row) => this.measures.get(one)?.valueInWords(this.selves?.[row] ?? 0) }] : []),
+        { key: one, word: one === "compute-time" ? t("table.time") : t(`scheme.${one}`), width: 112, value: (/** @type {number} */ row) => this.value(one, row), cell: (/** @type {number} */ row) => this.valueWords(one, row) },
         ...(one === shares ? this.share(one) : []),
       ]),
       ...(this.by !== "groups" && this.found.some((row) => this.tensors[row] >= 0) ? [{ key: "shape", word: t("table.shape"), width: 150, fixed: true, value: (/** @type {number} */ row) => sizeOf(this.shape(row)), cell: (/** @type {number} */ row) => el("span", { title: this.shape(row) }, this.shape(row)) }] : []),
@@ -237,54 +244,54 @@ class GraphTable {
 
   /** @param {number} row */
   shape(row) {
-    const told = this.app.graph.words[this.tensors[row]] ?? "";
+    const told = this.app.state.graph.words[this.tensors[row]] ?? "";
     const words = told.split(",")[0];
     return words.startsWith("unknown") ? "" : words.replace(/ float32$/, "");
   }
 
   /** @param {number} row */
   address(row) {
-    return this.app.graph.address(this.app.facts.path(row));
+    return this.app.state.graph.address(this.app.state.facts.path(row));
   }
 
   /** @param {number} row */
   name(row) {
     const address = this.address(row);
-    return el("div", { class: "named", title: brief(address, 600) }, ...leafShown(brief(address, 300)));
+    return el("div", { class: "named", title: shortText(address, 600) }, ...leafShown(shortText(address, 300)));
   }
 
   /** Another column sorts: its shares are shown. */
   sorted() {
     this.list.take(this.found, this.columns());
-    this.tell();
+    this.updateStatus();
     this.markChosen();
-    this.app.rememberSoon();
+    this.app.history.rememberSoon();
   }
 
   /** How many rows there are, and what they take together: what lies in one another counts once. */
-  tell() {
+  updateStatus() {
     const rows = t(this.found.length === 1 ? "table.oneRow" : "table.rows", { n: this.found.length });
     const quantity = this.quantity();
     const measure = quantity && this.measures.get(quantity);
     if (!measure) return void (this.said.textContent = rows);
-    const { sum, partial } = this.together(measure);
+    const { sum, partial } = this.sumRows(measure);
     const whole = measure.value(0);
-    const word = (/** @type {number} */ value, /** @type {boolean} */ least) => (least ? t("atLeast", { n: measure.inWords(value) }) : measure.inWords(value));
-    const all = whole === null ? "" : t("table.of", { all: word(whole, measure.lacking([0]).length > 0), share: measure.told.signed ? "" : ` (${shareWord(sum, whole)})` });
+    const word = (/** @type {number} */ value, /** @type {boolean} */ least) => (least ? t("atLeast", { n: measure.valueInWords(value) }) : measure.valueInWords(value));
+    const all = whole === null ? "" : t("table.of", { all: word(whole, measure.lackingWord([0]).length > 0), share: measure.told.signed ? "" : ` (${shareWord(sum, whole)})` });
     this.said.textContent = `${rows} · ${t(`scheme.${quantity}`)}: ${word(sum, partial)}${all}`;
   }
 
   /** The sum of a measure over the rows, and whether more belongs to it that is not known. @param {Colouring} measure */
-  together(measure) {
-    const { graph } = this.app;
+  sumRows(measure) {
+    const { graph } = this.app.state;
     const whole = measure.value(0);
-    if (whole !== null && !this.text.trim() && this.by !== "layers") return { sum: whole, partial: measure.lacking([0]).length > 0 };
+    if (whole !== null && !this.text.trim() && this.by !== "layers") return { sum: whole, partial: measure.lackingWord([0]).length > 0 };
     let [sum, end, partial] = [0, 0, false];
     for (const row of this.found) {
       if (graph.functionOf(row)) partial = true; // it runs as often as it is called
       else if (row >= end) {
         sum += measure.value(row) ?? 0;
-        partial ||= measure.lacking([row]).length > 0;
+        partial ||= measure.lackingWord([row]).length > 0;
         end = graph.end[row];
       }
     }
@@ -293,7 +300,7 @@ class GraphTable {
 
   /** Mark the row of what is chosen. */
   markChosen() {
-    const { selected } = this.app;
+    const { selected } = this.app.state;
     if (!this.shown) return;
     const at = selected ? this.list.rows.indexOf(selected[selected.length - 1]) : -1;
     if (at !== this.list.at) this.list.mark(at);
@@ -314,7 +321,7 @@ class GraphTable {
 
   /** Save the rows that are listed, in their order, numbers in units that every program reads. */
   save() {
-    const { graph } = this.app;
+    const { graph } = this.app.state;
     const units = /** @type {Record<string, string>} */ ({ micros: "us", bytes: "bytes" });
     const rows = this.list.rows.map((row) => ({
       name: this.address(row),

@@ -10,27 +10,27 @@ const tomlValue = (value) => (Array.isArray(value) ? `[${value.map(tomlText).joi
 
 /** What the file says: the view that the page was made with, and what the reader did since. @param {App} app @returns {Record<string, any>} */
 function viewValues(app) {
-  const { graph, head } = app;
+  const { graph, head } = app.state;
   /** @type {Record<string, any>} */
   const out = { ...head.view };
   const add = (/** @type {string} */ key, /** @type {string[]} */ more) => (out[key] = [...new Set([...(out[key] ?? []), ...more])]);
-  const moved = (/** @type {"aux" | "main"} */ side) => [...app.moves[side].values()].map((path) => graph.address(path));
+  const moved = (/** @type {"aux" | "main"} */ side) => [...app.state.moves[side].values()].map((path) => graph.address(path));
   const [aside, main] = [moved("aux"), moved("main")];
-  out.open = app.innermost().map((path) => graph.address(path));
+  out.open = app.state.innermostOpen().map((path) => graph.address(path));
   if (!out.open.length) out.depth = 0;
   add("aside", aside);
   add("main", main);
   out.aside = out.aside.filter((/** @type {string} */ name) => !main.includes(name));
   out.main = out.main.filter((/** @type {string} */ name) => !aside.includes(name));
-  add("ungroup", app.apartSeries().map((path) => graph.address(path)));
-  if (app.selected) out.select = [graph.address(app.selected)];
-  out["color-by"] = app.scheme;
-  if (app.themeChoice !== "system") out.theme = app.themeChoice;
+  add("ungroup", app.state.ungroupedSeries().map((path) => graph.address(path)));
+  if (app.state.selected) out.select = [graph.address(app.state.selected)];
+  out["color-by"] = app.state.scheme;
+  if (app.state.themeChoice !== "system") out.theme = app.state.themeChoice;
   return out;
 }
 
 /** The whole file. @param {App} app */
-function viewText(app) {
+export function viewText(app) {
   const values = viewValues(app);
   const lines = Object.entries(values).filter(([, value]) => !isTable(value) && !(Array.isArray(value) && !value.length));
   const order = (/** @type {string} */ key) => (VIEW_LISTS.includes(key) ? VIEW_LISTS.indexOf(key) : VIEW_LISTS.length);

@@ -3,7 +3,7 @@
 const MOST_LISTED = 12; // functions beside the graph, as in Python
 
 /** The tree of open groups that `place` takes, groups that did not change kept as they were. */
-class Views {
+export class Views {
   /** @param {Graph} graph */
   constructor(graph) {
     this.graph = graph;
@@ -44,7 +44,7 @@ class Views {
       const paths = level.metagraph.children.map((/** @type {number} */ row) => graph.child(path, row));
       const nodeLabels = paths.map((/** @type {Path} */ one, /** @type {number} */ number) => {
         const made = nodeLabel(one, level.node_labels[number]);
-        const content = open.has(graph.key(one)) ? graph.shown(one, open) : one;
+        const content = open.has(graph.key(one)) ? graph.shownPath(one, open) : one;
         return content === one || !graph.level(content) ? made : this.asStack(made, second, /** @type {Path} */ (graph.stackIn(one)), content, one);
       });
       const functions = listed.map((row) => nodeLabel([row], level.node_labels[count + level.metagraph.functions.indexOf(row)]));
@@ -67,7 +67,7 @@ class Views {
       else top = view;
       view.paths.forEach((/** @type {Path} */ one, /** @type {number} */ number) => {
         if (!open.has(graph.key(one))) return;
-        const content = graph.shown(one, open);
+        const content = graph.shownPath(one, open);
         if (graph.level(content)) todo.push({ path: content, at: number, up: view });
       });
     }

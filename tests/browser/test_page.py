@@ -267,6 +267,19 @@ def log_of(graph: GraphDef | None, names: tuple[str, ...] = ("first", "second"))
     return write
 
 
+def seeds(folder: Path) -> None:
+    """The page of three seeds of each of two models, whose losses differ by known amounts."""
+    for model in range(2):
+        for seed in range(3):
+            writer = Writer(folder / "logs" / f"model_{'AB'[model]}" / f"seed{seed}")
+            for step in range(100):
+                event = Event(wall_time=1e9 + step, step=step + 1000 * model)
+                for tag, more in (("loss/train", 0.0), ("loss/validation", 1.0)):
+                    event.summary.value.add(tag=tag, simple_value=10 * model + seed + more)
+                writer.raw(record(event.SerializeToString()))
+    assert run_command(["render", "-q", str(folder / "logs"), "-o", str(folder / "page.html")]) == 0
+
+
 NOTE = """# Notes
 
 A *small* **run** with `code` and [docs](https://example.com/a_(b)), <img src=x onerror=window.hacked=1>,
@@ -315,6 +328,7 @@ def training(folder: Path) -> None:
 
 PAGES: dict[str, Callable[[Path], None]] = {
     "training": training,
+    "seeds": seeds,
     "tabs": tabs,
     "log": log_of(GraphDef(node=[{"name": "a", "op": "Placeholder"}, {"name": "b", "op": "Relu", "input": ["a"]}])),
     "log_alone": log_of(None),
@@ -372,7 +386,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
 
 SUITES = (
     *("page.js", "explore.js", "haste.js", "contract.js", "big.js", "diff.js", "hostile.js", "pixels.js", "both.js"),
-    *("scalars.js", "tabs.js", "joined.js", "table.js", "share.js", "legend.js", "card.js", "states.js"),
+    *("scalars.js", "tabs.js", "joined.js", "table.js", "share.js", "legend.js", "card.js", "states.js", "runs.js"),
 )
 
 

@@ -163,10 +163,10 @@ const {graph, queries} = JSON.parse(require("fs").readFileSync(0, "utf8"));
 graph.labels = new Map(graph.labels);
 graph.name = (row) => graph.names[row];
 graph.lower = (row) => graph.names[row].toLowerCase();
-class Turns { over = true; next = async () => undefined; }
+class TimeSlices { isOver = true; nextSlice = async () => undefined; }
 const held = new Map(graph.held);
 graph.blocks = {has: (name) => held.has(name), get: async (name) => held.get(name)};
-const app = {graph, facts: {edges: async () => graph.edges}};
+const app = {state: {graph, facts: {edges: async () => graph.edges}}};
 (async () => {
   const answers = [];
   for (const text of queries) {

@@ -24,7 +24,8 @@ REVIVE = (
 
 def asked(calls: list[tuple[str, list[Any]]]) -> list[Any]:
     """What functions of the viewer answer."""
-    table = "const table = {smoothed, decimated, rangeOf, paddedRange, ticksOf, shortNumber, durationWord};"
+    table = "const table = {smoothed: smoothSeries, decimated: thinSeries, rangeOf, paddedRange, ticksOf, "
+    table += "shortNumber, durationWord};"
     read = "JSON.parse(require('fs').readFileSync(0, 'utf8'))"
     code = f"{viewer_source('logs/curves.js')}\n{table}{REVIVE}"
     code += f"console.log(JSON.stringify({read}.map(([name, args]) => plain(table[name](...revived(args))))));"

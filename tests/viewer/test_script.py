@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+import graphviz_tb
 from graphviz_tb.color import SCHEMES
-from graphviz_tb.render.html import FILE_LOG_MODULES, LAYOUT_MODULES, SERVED_MODULES, joined_script, viewer_source
+from graphviz_tb.render.html import GRAPH_ENTRY, LAYOUT_MODULES, LOG_ENTRY, SERVER_ENTRY, joined_script, viewer_source
 from graphviz_tb.render.legend import CHANGE_LABELS, SIGN_SAMPLES
+from graphviz_tb.render.viewer_modules import modules_of
 
 # Numbers that may be missing are told apart by hand; everything else is checked.
 STRICT = [
@@ -30,8 +32,8 @@ COMPILER = "console.log(require('path').join(require.resolve('typescript'), '..'
 @pytest.mark.machine
 def test_the_types_are_right(require: Callable[..., None], tmp_path: Path) -> None:
     require("node", "typescript")
-    for page, modules in (("page.js", FILE_LOG_MODULES), ("served.js", SERVED_MODULES)):
-        text = "".join(map(viewer_source, modules))
+    for page, entry in (("page.js", LOG_ENTRY), ("served.js", SERVER_ENTRY)):
+        text = "".join(map(viewer_source, modules_of(entry)))
         (tmp_path / page).write_text(f"// @ts-check\n{text}", encoding="utf-8")
     (tmp_path / "layout.d.ts").write_text("declare const layout: any;\n", encoding="utf-8")
     (tmp_path / "python.js").write_text(
@@ -46,10 +48,34 @@ def test_the_types_are_right(require: Callable[..., None], tmp_path: Path) -> No
         assert done.stdout == "", done.stdout[:3000]
 
 
+VIEWER = Path(graphviz_tb.__file__).parent / "viewer"
+ENTRIES = (GRAPH_ENTRY, LOG_ENTRY, SERVER_ENTRY)
+
+
 def test_every_module_is_joined() -> None:
-    viewer = Path(viewer_source.__code__.co_filename).parents[1] / "viewer"
-    there = {path.relative_to(viewer).as_posix() for path in viewer.rglob("*.js")}
-    assert {*LAYOUT_MODULES, *FILE_LOG_MODULES, *SERVED_MODULES} == there
+    there = {path.relative_to(VIEWER).as_posix() for path in VIEWER.rglob("*.js")}
+    assert {*LAYOUT_MODULES, *(module for entry in ENTRIES for module in modules_of(entry))} == there
+
+
+def test_a_graph_without_a_log_is_given_no_module_of_logs() -> None:
+    assert [module for module in modules_of(GRAPH_ENTRY) if "/" in module] == []
+    assert "served/server.js" not in modules_of(LOG_ENTRY)
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_modules_are_joined_without_import_and_export(entry: str) -> None:
+    assert modules_of(entry)[-1] == entry
+    assert not re.findall(r"^(?:import|export)\b.*", joined_script(entry), re.MULTILINE)
+
+
+@pytest.mark.machine
+def test_imports_name_what_modules_export(require: Callable[..., None]) -> None:
+    """Every module stands by itself: what it uses it declares or imports, and what it imports is there."""
+    require("node", "typescript")
+    modules = sorted({module for entry in ENTRIES for module in modules_of(entry)})
+    command = ["node", str(Path(__file__).with_name("imports.js")), str(VIEWER), *modules]
+    done = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr[-2000:]) == ("", "")
 
 
 def test_every_colouring_has_a_name_in_each_language() -> None:

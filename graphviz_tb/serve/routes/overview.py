@@ -13,7 +13,7 @@ from starlette.routing import Route
 from graphviz_tb import __version__
 from graphviz_tb.events.plugins import read_custom_charts
 from graphviz_tb.page.log import custom_charts_values, trials_table
-from graphviz_tb.render.html import SERVED_MODULES, joined_script, served_page, style_sheet
+from graphviz_tb.render.html import SERVER_ENTRY, joined_script, served_page, style_sheet
 from graphviz_tb.serve.answers import RefusedRequest, cached_json_response
 from graphviz_tb.serve.parameters import checked_query, served_source
 
@@ -23,8 +23,8 @@ VIEWER_MEDIA_TYPES = {"js": "text/javascript; charset=utf-8", "css": "text/css; 
 
 @cache
 def viewer_files() -> dict[str, bytes]:
-    """Return the files of the viewer; their names contain a hash of the content."""
-    made = {"js": joined_script(SERVED_MODULES).encode(), "css": style_sheet(logs=True).encode()}
+    """The files of the viewer by their names, which change with what is in them."""
+    made = {"js": joined_script(SERVER_ENTRY).encode(), "css": style_sheet(logs=True).encode()}
     return {f"viewer.{sha256(data).hexdigest()[:16]}.{kind}": data for kind, data in made.items()}
 
 

@@ -1,10 +1,14 @@
 // Percentiles of one series of histograms on a canvas: nested bands around the median.
 
-const BAND_SHADES = [0.14, 0.2, 0.28, 0.38]; // from the outer band, least to greatest, to the inner one
-const BANDS = 9; // percentiles of a step, as `graphviz_tb/chart/series.py` makes them
-const PERCENTILES = ["min", "6.68 %", "15.87 %", "30.85 %", "50 %", "69.15 %", "84.13 %", "93.32 %", "max"];
+import { paddedRange } from "./curves.js";
+import { PLOT, Plot } from "./plot.js";
+import { wholeRange } from "./ridges.js";
 
-class BandChart extends Plot {
+const BAND_SHADES = [0.14, 0.2, 0.28, 0.38]; // from the outer band, least to greatest, to the inner one
+export const BANDS = 9; // percentiles of a step, as `graphviz_tb/chart/series.py` makes them
+export const PERCENTILES = ["min", "6.68 %", "15.87 %", "30.85 %", "50 %", "69.15 %", "84.13 %", "93.32 %", "max"];
+
+export class BandChart extends Plot {
   /** @param {HTMLElement} place @param {(at: number, x: number) => void} told */
   constructor(place, told) {
     super(place);
@@ -15,20 +19,20 @@ class BandChart extends Plot {
     this.when = [];
     this.colour = "#000";
     this.pointed = -1; // the step at the pointer
-    this.canvas.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => this.move(event));
+    this.canvas.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => this.onMove(event));
     this.canvas.addEventListener("pointerleave", () => this.point(-1, 0));
   }
 
   /** @param {HistogramColumns} data @param {ArrayLike<number>} when @param {{axis: string, colour: string}} look */
   set(data, when, { axis, colour }) {
     Object.assign(this, { data, when, axis, colour });
-    this.x = whole(when);
-    this.y = paddedRange(whole(data.bands));
+    this.x = wholeRange(when);
+    this.y = paddedRange(wholeRange(data.bands));
     this.draw();
   }
 
   /** @param {CanvasRenderingContext2D} g @param {Record<string, string>} colours */
-  inside(g, colours) {
+  drawInside(g, colours) {
     const count = this.when.length;
     if (!count) return;
     const at = (/** @type {number} */ step, /** @type {number} */ band) => this.top(this.data.bands[step * BANDS + band]);
@@ -60,7 +64,7 @@ class BandChart extends Plot {
   }
 
   /** @param {PointerEvent} event */
-  move(event) {
+  onMove(event) {
     const x = event.clientX - this.canvas.getBoundingClientRect().left;
     let best = -1;
     for (let at = 0; at < this.when.length; at++) if (best < 0 || Math.abs(this.left(this.when[at]) - x) < Math.abs(this.left(this.when[best]) - x)) best = at;

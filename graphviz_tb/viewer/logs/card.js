@@ -1,6 +1,14 @@
 // A card of a page of a log: its title, its buttons, and a chart or the table behind it.
 
-const TABLE_ROWS = 500; // that a table shows; the file has all
+import { SVG, el, setAttributes, shortText, svgEl, visibleText } from "../dom.js";
+import { iconElement } from "../icons.js";
+import { rowsAs } from "../rows_table.js";
+import { FONTS, download } from "../save.js";
+import { t } from "../strings.js";
+import { markdown } from "./markdown.js";
+import { SvgPen } from "./svg_pen.js";
+
+const TABLE_ROWS = 500; // that a table shows at first
 const LONGEST_ABOUT = 5000; // letters of the description of a tag
 
 /**
@@ -8,7 +16,7 @@ const LONGEST_ABOUT = 5000; // letters of the description of a tag
  * @typedef {Record<string, string | number>} CardRow a row of a card's table: values by the names that a file gives them
  */
 
-class TagCard {
+export class TagCard {
   /** Whether its content is a chart. */
   static charted = false;
 
@@ -20,42 +28,43 @@ class TagCard {
     this.run = entry.run;
     this.wide = false;
     this.table = false;
+    this.tableRows = TABLE_ROWS;
     this.near = false; // whether it is in sight, or nearly
     this.stale = true;
     /** @type {AbortController | null} */
     this.asking = null;
     this.note = el("span", { class: "note" });
-    this.pin = el("button", { class: "icon", "aria-pressed": "false", title: t("log.pin"), "aria-label": t("log.pin"), onclick: () => page.togglePin(this.key) }, sign("log.pin"));
+    this.pin = el("button", { class: "icon", "aria-pressed": "false", title: t("log.pin"), "aria-label": t("log.pin"), onclick: () => page.togglePin(this.key) }, iconElement("log.pin"));
     this.plot = el("div", { class: "plot" });
     /** @type {Plot | null} of a card that draws one */
     this.chart = null;
     this.foot = el("div", { class: "card-foot" });
-    this.menu = el("details", { class: "menu" }, el("summary", { class: "icon", "aria-label": t("log.more"), title: t("log.more") }, sign("log.more")), el("div", { class: "pop" }, ...this.actions().map(([key, run]) => el("button", { onclick: () => ((this.menu.open = false), run()) }, t(key)))));
-    this.way = el("button", { class: "icon", hidden: true, onclick: () => page.leads(this)?.[1]() }, sign("log.inGraph"));
-    const title = el("h3", { title: brief(this.tag.name) }, brief(this.tag.title || this.tag.name, 160));
+    this.menu = el("details", { class: "menu" }, el("summary", { class: "icon", "aria-label": t("log.more"), title: t("log.more") }, iconElement("log.more")), el("div", { class: "pop" }, ...this.actions().map(([key, run]) => el("button", { onclick: () => ((this.menu.open = false), run()) }, t(key)))));
+    this.way = el("button", { class: "icon", hidden: true, onclick: () => page.linkOf(this)?.[1]() }, iconElement("log.inGraph"));
+    const title = el("h3", { title: shortText(this.tag.name) }, shortText(this.tag.title || this.tag.name, 160));
     const { about } = this.tag;
-    const words = about && el("details", { class: "menu" }, el("summary", { class: "icon", "aria-label": t("log.about"), title: t("log.about") }, sign("log.about")), el("div", { class: "pop markdown" }, ...markdown(about.slice(0, LONGEST_ABOUT))));
-    const head = el("div", { class: "card-head" }, el("div", { class: "card-title" }, title, this.run && this.badge()), words, this.way, this.pin, el("button", { class: "icon", title: t("log.wide"), "aria-label": t("log.wide"), onclick: () => this.widen() }, sign("log.wide")), this.menu);
+    const words = about && el("details", { class: "menu" }, el("summary", { class: "icon", "aria-label": t("log.about"), title: t("log.about") }, iconElement("log.about")), el("div", { class: "pop markdown" }, ...markdown(about.slice(0, LONGEST_ABOUT))));
+    const head = el("div", { class: "card-head" }, el("div", { class: "card-title" }, title, this.run && this.runBadge()), words, this.way, this.pin, el("button", { class: "icon", title: t("log.wide"), "aria-label": t("log.wide"), onclick: () => this.toggleWide() }, iconElement("log.wide")), this.menu);
     this.root = el("section", { class: "chart-card", role: "figure", tabindex: "0", "aria-label": this.name(), "data-tag": this.key }, head, this.plot, this.foot, this.note);
-    new ResizeObserver(() => this.fitted()).observe(this.plot);
+    new ResizeObserver(() => this.fitPlot()).observe(this.plot);
   }
 
   /** Offer the way to where its tag is shown otherwise, where there is one. */
-  lead() {
-    const [word] = this.page.leads(this) ?? [""];
+  updateLink() {
+    const [word] = this.page.linkOf(this) ?? [""];
     this.way.hidden = !word;
-    if (word) fill(this.way, { title: t(word), "aria-label": t(word) });
+    if (word) setAttributes(this.way, { title: t(word), "aria-label": t(word) });
   }
 
   /** The run that the card is of, in its colour. */
-  badge() {
+  runBadge() {
     this.swatch = el("span", { class: "swatch", "aria-hidden": "true" });
-    return el("div", { class: "card-run" }, this.swatch, brief(/** @type {LogRun} */ (this.run).name, 80));
+    return el("div", { class: "card-run" }, this.swatch, shortText(/** @type {LogRun} */ (this.run).name, 80));
   }
 
   /** What the card is called by those who do not see it. */
   name() {
-    return brief(this.run ? `${this.tag.name}, ${this.run.name}` : this.tag.name);
+    return shortText(this.run ? `${this.tag.name}, ${this.run.name}` : this.tag.name);
   }
 
   /** What its menu offers: names of words, and what they do. @returns {[string, () => void][]} */
@@ -68,18 +77,18 @@ class TagCard {
   /** The runs that the card shows: [run, series, number of points, …]. @returns {number[][]} */
   series() {
     if (this.run) return this.tag.runs.filter(([run]) => run === this.run?.id);
-    const chosen = this.page.logs.runs.ids();
+    const chosen = this.page.logs.runs.chosenIds();
     return this.tag.runs.filter(([run]) => chosen.has(run));
   }
 
   /** Come into sight, or leave it: what cannot be seen keeps neither data under way nor pixels. @param {boolean} near */
-  seen(near) {
+  setNear(near) {
     this.near = near;
     if (!near) {
       this.asking?.abort();
-      return this.left();
+      return this.onHide();
     }
-    this.fitted();
+    this.fitPlot();
     if (this.stale) this.load();
   }
 
@@ -90,53 +99,53 @@ class TagCard {
     const asking = (this.asking = new AbortController());
     this.stale = false;
     try {
-      const take = await this.ask(asking.signal);
+      const take = await this.fetchData(asking.signal);
       if (asking.signal.aborted) return void (this.stale ||= this.asking === asking);
       take();
       this.show();
     } catch (error) {
       if (asking.signal.aborted) return void (this.stale ||= this.asking === asking);
       this.stale = true;
-      this.note.textContent = t("log.lost", { error: brief(/** @type {Error} */ (error).message) });
+      this.note.textContent = t("log.lost", { error: shortText(/** @type {Error} */ (error).message) });
     }
   }
 
   /** Something of what is shown is another. */
-  changed() {
+  noteChange() {
     if (this.near) this.load();
     else this.stale = true;
   }
 
   /** Draw what is here. */
   show() {
-    if (this.swatch && this.run) this.swatch.style.background = this.page.logs.colour(this.run);
-    this.root.setAttribute("aria-label", this.words());
+    if (this.swatch && this.run) this.swatch.style.background = this.page.logs.runColour(this.run);
+    this.root.setAttribute("aria-label", this.summaryWords());
     if (this.table) this.drawTable();
-    else this.drawn();
+    else this.onDrawn();
   }
 
   // what each kind of card does in its own way
 
   /** Ask for data; what is done with it when it is still wanted. @param {AbortSignal} signal @returns {Promise<() => void>} */
-  async ask(signal) {
+  async fetchData(signal) {
     return () => undefined;
   }
 
   /** Draw the content. */
-  drawn() {}
+  onDrawn() {}
 
   /** The room for it is another. */
-  fitted() {
+  fitPlot() {
     if (!this.table && this.near) this.chart?.resize(this.plot.clientWidth, this.plot.clientHeight);
   }
 
   /** It is out of sight. */
-  left() {
-    this.chart?.drop();
+  onHide() {
+    this.chart?.release();
   }
 
   /** What a reader who does not see it is told. */
-  words() {
+  summaryWords() {
     return this.name();
   }
 
@@ -152,7 +161,7 @@ class TagCard {
 
   // the same for all
 
-  widen() {
+  toggleWide() {
     this.wide = !this.wide;
     this.root.classList.toggle("wide", this.wide);
   }
@@ -162,8 +171,8 @@ class TagCard {
     this.root.classList.toggle("as-table", this.table);
     if (this.table) return this.drawTable();
     this.plot.replaceChildren(...this.content());
-    this.drawn();
-    this.fitted();
+    this.onDrawn();
+    this.fitPlot();
   }
 
   /** What stands where the table may stand. @returns {Node[]} */
@@ -173,9 +182,11 @@ class TagCard {
 
   drawTable() {
     const [rows, columns] = [this.rows(), this.columns()];
-    const body = rows.slice(-TABLE_ROWS).map((row) => el("tr", {}, ...columns.map(([, cell]) => el("td", {}, cell(row)))));
-    const more = rows.length > TABLE_ROWS ? el("p", { class: "quiet" }, t("log.lastRows", { n: TABLE_ROWS, all: rows.length })) : null;
-    this.plot.replaceChildren(el("div", { class: "table", tabindex: "0" }, more, el("table", {}, el("caption", { class: "away" }, brief(this.tag.name)), el("thead", {}, el("tr", {}, ...columns.map(([head]) => el("th", { scope: "col" }, head)))), el("tbody", {}, ...body))));
+    const body = rows.slice(-this.tableRows).map((row) => el("tr", {}, ...columns.map(([, cell]) => el("td", {}, cell(row)))));
+    const left = rows.length - body.length;
+    const further = el("button", { class: "link", onclick: () => ((this.tableRows *= 4), this.drawTable()) }, t("log.moreRows", { n: Math.min(left, 3 * this.tableRows) }));
+    const more = left > 0 ? el("p", { class: "quiet" }, t("log.lastRows", { n: body.length, all: rows.length }), " · ", further) : null;
+    this.plot.replaceChildren(el("div", { class: "table", tabindex: "0" }, more, el("table", {}, el("caption", { class: "away" }, shortText(this.tag.name)), el("thead", {}, el("tr", {}, ...columns.map(([head]) => el("th", { scope: "col" }, head)))), el("tbody", {}, ...body))));
   }
 
   async copy() {
@@ -203,16 +214,16 @@ class TagCard {
 }
 
 /** A name that is safe for a file. @param {string} tag */
-const tagFile = (tag) => tag.replace(/[^\p{L}\p{N}._-]+/gu, "_").slice(0, 100) || "chart";
+export const tagFile = (tag) => tag.replace(/[^\p{L}\p{N}._-]+/gu, "_").slice(0, 100) || "chart";
 
 /** A chart as a document of its own. @param {Plot} chart @param {string} title */
 function chartSvg(chart, title) {
   const { width, height } = chart;
   const look = getComputedStyle(chart.canvas);
   const root = svgEl("svg", { xmlns: SVG, width, height: height + 24, viewBox: `0 -24 ${width} ${height + 24}`, "font-family": FONTS, "font-size": 10 });
-  svgEl("title", {}, root).textContent = safe(title);
+  svgEl("title", {}, root).textContent = visibleText(title);
   svgEl("rect", { y: -24, width, height: height + 24, fill: getComputedStyle(document.documentElement).getPropertyValue("--ground") }, root);
-  svgEl("text", { x: 8, y: -8, "font-size": 13, "font-weight": 600, fill: look.getPropertyValue("--text") }, root).textContent = safe(title);
+  svgEl("text", { x: 8, y: -8, "font-size": 13, "font-weight": 600, fill: look.getPropertyValue("--text") }, root).textContent = visibleText(title);
   chart.paint(/** @type {any} */ (new SvgPen(root)));
   return new XMLSerializer().serializeToString(root);
 }

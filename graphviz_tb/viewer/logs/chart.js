@@ -1,14 +1,20 @@
 // Lines on a canvas, the crosshair, and the gestures that change the range they show.
 
+import { paddedRange, rangeOf, valueAt } from "./curves.js";
+import { PLOT, Plot, TRIANGLE } from "./plot.js";
+
 /**
- * @typedef {{run: LogRun, tag?: string, colour: string, dashes: number[], x: ArrayLike<number>, y: ArrayLike<number>, raw: ArrayLike<number>, step: ArrayLike<number>, wall: ArrayLike<number>, superseded: ArrayLike<number> | undefined, start: number, n: number}} ChartLine
+ * @typedef {{run: LogRun, tag?: string, colour: string, dashes: number[], x: ArrayLike<number>, y: ArrayLike<number>, raw: ArrayLike<number>, step: ArrayLike<number>, wall: ArrayLike<number>, superseded: ArrayLike<number> | undefined, start: number, n: number, faint?: boolean, group?: any}} ChartLine
  * @typedef {{axis: string, logX: boolean, logY: boolean, outliers: boolean, restarts: boolean}} ChartLook
  */
 
-const FAINT = 0.25;
-const DENSE = 12; // times the width of the chart: a line longer than that, with points in each pixel column, is a band of noise
+const FAINT_ALPHA = 0.25;
+const OUTLIER_TIMES = 8; // times as far from the smoothed line as points are on average
+const ODD_ROWS = 5; // of signs at an edge, one for each line
+const LEAST_FOR_OUTLIERS = 10; // points
+const DENSE_LENGTHS = 12; // times the width of the chart: a line longer than that, with points in each pixel column, is a band of noise
 
-class LineChart extends Plot {
+export class LineChart extends Plot {
   /** @param {HTMLElement} place @param {{hover: (x: number | null, from: LineChart) => void, zoomed: (chart: LineChart) => void, told: (rows: any[] | null, at: {x: number, y: number}) => void}} hooks */
   constructor(place, hooks) {
     super(place);
@@ -24,12 +30,21 @@ class LineChart extends Plot {
     /** @type {{from: number, to: number, pan: boolean, range: Extent} | null} */
     this.drag = null;
     this.hidden = 0;
-    this.canvas.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => this.move(event));
-    this.canvas.addEventListener("pointerleave", () => this.leave());
-    this.canvas.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => this.press(event));
-    this.canvas.addEventListener("pointerup", (/** @type {PointerEvent} */ event) => this.release(event));
-    this.canvas.addEventListener("dblclick", () => this.fit());
-    this.canvas.addEventListener("wheel", (/** @type {WheelEvent} */ event) => this.wheel(event), { passive: false });
+    this.oddLines = 0; // how many of those drawn have values that are not finite
+    this.isKept = false; // whether what was drawn last was kept
+    this.isQuick = false; // whether only the lines that count are drawn: a slider is moving
+    /** @type {HTMLCanvasElement | null} what was drawn last, without the crosshair */
+    this.base = null;
+    /** @type {WeakMap<ChartLine, number[]>} */
+    this.places = new WeakMap();
+    /** @type {number | null} the step that the reader typed */
+    this.markedStep = null;
+    this.canvas.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => this.onMove(event));
+    this.canvas.addEventListener("pointerleave", () => this.onLeave());
+    this.canvas.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => this.onPress(event));
+    this.canvas.addEventListener("pointerup", (/** @type {PointerEvent} */ event) => this.onRelease(event));
+    this.canvas.addEventListener("dblclick", () => this.fitAll());
+    this.canvas.addEventListener("wheel", (/** @type {WheelEvent} */ event) => this.onWheel(event), { passive: false });
   }
 
   /** @param {ChartLine[]} lines @param {ChartLook} look */
@@ -58,39 +73,108 @@ class LineChart extends Plot {
         if (!this.zoom || (line.x[at] >= this.zoom.low && line.x[at] <= this.zoom.high)) ys.push(line.y[at]);
       }
     }
-    for (const one of this.more()) ys.push(one);
+    for (const one of this.extraValues()) ys.push(one);
     this.whole = rangeOf(xs, logX);
     this.x = this.zoom ?? this.whole;
     this.y = paddedRange(rangeOf(ys, logY, outliers));
   }
 
   /** Values that the axis upwards shows beside those of the lines. @returns {number[]} */
-  more() {
+  extraValues() {
     return [];
   }
 
   /** @param {CanvasRenderingContext2D} g @param {Record<string, string>} colours */
-  inside(g, colours) {
-    for (const line of this.lines) this.faint(g, line);
-    for (const line of this.lines) this.clear(g, line);
-    this.crosshair(g, colours);
+  drawInside(g, colours) {
+    if (!this.isQuick) for (const line of this.lines) this.drawFaint(g, line);
+    this.oddLines = 0;
+    for (const line of this.lines) this.drawClear(g, line);
+    this.drawMarkedStep(g, colours);
+  }
+
+  /** Draw all but the crosshair, and that over it: a move of the pointer draws the crosshair alone. */
+  draw() {
+    super.draw();
+    this.isKept = false;
+    if (this.canvas.width && this.width && (this.cross !== null || this.drag)) this.drawCross();
+  }
+
+  /** Keep what was drawn, once a crosshair is drawn over it: a copy waits until all of it is there. */
+  keepDrawn() {
+    this.base ??= document.createElement("canvas");
+    this.base.width = this.canvas.width;
+    this.base.height = this.canvas.height;
+    this.base.getContext("2d").drawImage(this.canvas, 0, 0);
+    this.isKept = true;
+  }
+
+  /** Draw the crosshair over what was drawn last. */
+  drawCross() {
+    if (!this.canvas.width || !this.width) return this.draw();
+    if (!this.isKept) this.keepDrawn();
+    const g = this.canvas.getContext("2d");
+    const ratio = this.canvas.width / this.width;
+    g.setTransform(1, 0, 0, 1, 0, 0);
+    g.clearRect(0, 0, this.canvas.width, this.canvas.height);
+    g.drawImage(this.base, 0, 0);
+    if (this.cross === null && !this.drag) return;
+    g.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const look = getComputedStyle(this.canvas);
+    g.save();
+    g.beginPath();
+    g.rect(PLOT.left, PLOT.top - TRIANGLE, this.inner.width, this.inner.height + 2 * TRIANGLE);
+    g.clip();
+    this.crosshair(g, { text: look.getPropertyValue("--secondary"), strong: look.getPropertyValue("--text") });
+    g.restore();
+  }
+
+  release() {
+    if (this.base) this.base.width = this.base.height = 0;
+    super.release();
+  }
+
+  /** A line at the step that the reader typed. @param {CanvasRenderingContext2D} g @param {Record<string, string>} colours */
+  drawMarkedStep(g, colours) {
+    if (this.markedStep === null || this.look.axis !== "step" || (this.x.log && this.markedStep <= 0)) return;
+    const x = Math.trunc(this.left(this.markedStep)) + 0.5;
+    g.strokeStyle = colours.strong;
+    g.lineWidth = 1;
+    g.setLineDash([4, 3]);
+    g.beginPath();
+    g.moveTo(x, PLOT.top);
+    g.lineTo(x, PLOT.top + this.inner.height);
+    g.stroke();
+    g.setLineDash([]);
   }
 
   /** What is replaced, and what smoothing hides. @param {CanvasRenderingContext2D} g @param {ChartLine} line */
-  faint(g, line) {
-    g.globalAlpha = FAINT;
+  drawFaint(g, line) {
+    g.globalAlpha = FAINT_ALPHA;
     g.strokeStyle = line.colour;
+    if (line.faint) {
+      this.outline(g, line, line.y, (at) => !line.superseded?.[at]);
+      g.globalAlpha = 1;
+      return;
+    }
     if (this.look.restarts) this.outline(g, line, line.raw, (at) => !!line.superseded?.[at]);
     if (line.raw !== line.y) this.outline(g, line, line.raw, (at) => !line.superseded?.[at]);
     g.globalAlpha = 1;
   }
 
   /** @param {CanvasRenderingContext2D} g @param {ChartLine} line */
-  clear(g, line) {
+  drawClear(g, line) {
+    if (line.faint) return;
     g.strokeStyle = g.fillStyle = line.colour;
     this.outline(g, line, line.y, (at) => !line.superseded?.[at], line.dashes);
     g.setLineDash([]);
-    for (let at = 0; at < line.x.length; at++) if (!Number.isFinite(line.raw[at]) && !line.superseded?.[at]) this.triangle(g, line.x[at], line.raw[at] > 0);
+    for (const at of this.isQuick ? [] : hiddenOutliers(line)) {
+      g.beginPath();
+      g.arc(this.left(line.x[at]), this.top(line.raw[at]), 2.5, 0, 7);
+      g.fill();
+    }
+    const odd = Array.from(line.raw, (_, at) => at).filter((at) => !Number.isFinite(line.raw[at]) && !line.superseded?.[at]);
+    for (const at of odd) this.triangle(g, line.x[at], line.raw[at] > 0, this.oddLines);
+    if (odd.length) this.oddLines++;
   }
 
   /** A line through the points that count, broken where a value cannot be shown. @param {CanvasRenderingContext2D} g @param {ChartLine} line @param {ArrayLike<number>} y @param {(at: number) => boolean} counts @param {number[]} [dashes] */
@@ -98,7 +182,7 @@ class LineChart extends Plot {
     const parts = this.parts(line, y, counts);
     const points = parts.reduce((sum, part) => sum + part.length / 2, 0);
     // Strokes of a dense line, its joins and dashes, lie on each other and take hundreds of times as long as the band that they make.
-    if (points > this.inner.width && lengthOf(parts) > DENSE * this.inner.width) return this.band(g, parts);
+    if (points > this.inner.width && lengthOf(parts) > DENSE_LENGTHS * this.inner.width) return this.band(g, parts);
     g.lineWidth = 1.5;
     g.setLineDash(dashes);
     g.beginPath();
@@ -157,10 +241,11 @@ class LineChart extends Plot {
     g.stroke();
   }
 
-  /** @param {CanvasRenderingContext2D} g @param {number} value @param {boolean} up */
-  triangle(g, value, up) {
+  /** A sign of what is not finite, in a row of its own for each line that has such values. @param {CanvasRenderingContext2D} g @param {number} value @param {boolean} up @param {number} [row] */
+  triangle(g, value, up, row = 0) {
     const x = this.left(value);
-    const tip = up ? PLOT.top - TRIANGLE : PLOT.top + this.inner.height + TRIANGLE;
+    const inward = (row % ODD_ROWS) * 2 * TRIANGLE;
+    const tip = up ? PLOT.top - TRIANGLE + inward : PLOT.top + this.inner.height + TRIANGLE - inward;
     const base = tip + (up ? 2 : -2) * TRIANGLE;
     g.beginPath();
     g.moveTo(x, tip);
@@ -187,7 +272,7 @@ class LineChart extends Plot {
     g.lineTo(x, PLOT.top + this.inner.height);
     g.stroke();
     g.globalAlpha = 1;
-    for (const { line, at } of this.near(this.cross)) {
+    for (const { line, at } of this.nearestPoint(this.cross)) {
       if (!Number.isFinite(line.y[at])) continue;
       g.fillStyle = line.colour;
       g.beginPath();
@@ -197,56 +282,76 @@ class LineChart extends Plot {
   }
 
   /** The point of each line that is nearest to a place across. @param {number} x @returns {{line: ChartLine, at: number}[]} */
-  near(x) {
+  nearestPoint(x) {
     const out = [];
     for (const line of this.lines) {
-      let best = -1;
-      for (let at = 0; at < line.x.length; at++) {
-        if (line.superseded?.[at]) continue;
-        if (best < 0 || Math.abs(line.x[at] - x) <= Math.abs(line.x[best] - x)) best = at;
+      const places = line.faint ? [] : this.livePlaces(line);
+      if (!places.length) continue;
+      let [low, high] = [0, places.length];
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if (line.x[places[middle]] < x) low = middle + 1;
+        else high = middle;
       }
-      if (best >= 0) out.push({ line, at: best });
+      while (low + 1 < places.length && line.x[places[low + 1]] === line.x[places[low]]) low++;
+      const before = places[Math.max(0, low - 1)];
+      const after = places[Math.min(low, places.length - 1)];
+      out.push({ line, at: Math.abs(line.x[after] - x) <= Math.abs(line.x[before] - x) ? after : before });
     }
     return out;
   }
 
+  /** The points of a line that count, ascending along the axis: found once. @param {ChartLine} line @returns {number[]} */
+  livePlaces(line) {
+    let found = this.places.get(line);
+    if (!found) {
+      found = Array.from(line.x, (_, at) => at).filter((at) => !line.superseded?.[at] && Number.isFinite(line.x[at]));
+      if (found.some((at, nth) => nth && line.x[at] < line.x[found[nth - 1]])) found.sort((a, b) => line.x[a] - line.x[b]);
+      this.places.set(line, found);
+    }
+    return found;
+  }
+
   /** @param {PointerEvent} event */
-  spot(event) {
+  spotAt(event) {
     const box = this.canvas.getBoundingClientRect();
     return { x: Math.min(Math.max(event.clientX - box.left, PLOT.left), PLOT.left + this.inner.width), y: event.clientY - box.top };
   }
 
   /** @param {PointerEvent} event */
-  move(event) {
-    const { x, y } = this.spot(event);
+  onMove(event) {
+    const { x, y } = this.spotAt(event);
     if (this.drag) {
-      if (this.drag.pan) this.pan(x - this.drag.from, this.drag.range);
-      else this.drag.to = x;
+      if (this.drag.pan) this.panBy(x - this.drag.from, this.drag.range);
+      else {
+        this.drag.to = x;
+        return this.drawCross();
+      }
       return this.draw();
     }
     const value = valueAt(this.x, (x - PLOT.left) / this.inner.width);
     this.hooks.hover(value, this);
-    const rows = this.near(value).map(({ line, at }) => ({ line, at, far: Math.abs(this.top(line.y[at]) - y) || 0 }));
+    const rows = this.nearestPoint(value).map(({ line, at }) => ({ line, at, far: Math.abs(this.top(line.y[at]) - y) || 0 }));
     this.hooks.told(rows.sort((a, b) => a.far - b.far), { x: event.clientX, y: event.clientY });
   }
 
-  leave() {
+  onLeave() {
     if (this.drag) return;
     this.hooks.hover(null, this);
     this.hooks.told(null, { x: 0, y: 0 });
   }
 
   /** @param {PointerEvent} event */
-  press(event) {
+  onPress(event) {
     if (event.button) return;
-    const { x } = this.spot(event);
+    const { x } = this.spotAt(event);
     this.drag = { from: x, to: x, pan: event.shiftKey, range: this.x };
     this.canvas.setPointerCapture(event.pointerId);
     this.hooks.told(null, { x: 0, y: 0 });
   }
 
   /** @param {PointerEvent} event */
-  release(event) {
+  onRelease(event) {
     const { drag } = this;
     this.drag = null;
     if (!drag) return;
@@ -260,17 +365,17 @@ class LineChart extends Plot {
   }
 
   /** @param {number} by pixels @param {Extent} range */
-  pan(by, range) {
+  panBy(by, range) {
     const share = by / this.inner.width;
     this.zoom = { low: valueAt(range, -share), high: valueAt(range, 1 - share), log: range.log };
     this.range();
   }
 
   /** @param {WheelEvent} event */
-  wheel(event) {
+  onWheel(event) {
     if (!event.ctrlKey && !event.metaKey && !event.altKey) return;
     event.preventDefault();
-    const share = (this.spot(/** @type {any} */ (event)).x - PLOT.left) / this.inner.width;
+    const share = (this.spotAt(/** @type {any} */ (event)).x - PLOT.left) / this.inner.width;
     const by = Math.exp(Math.max(-1, Math.min(1, event.deltaY / 300)));
     this.setZoom({ low: valueAt(this.x, share - share * by), high: valueAt(this.x, share + (1 - share) * by), log: this.x.log });
   }
@@ -283,9 +388,20 @@ class LineChart extends Plot {
     this.hooks.zoomed(this);
   }
 
-  fit() {
+  fitAll() {
     this.setZoom(null);
   }
+}
+
+/** The points that smoothing hides: much further from the smoothed line than the points are on average. @param {ChartLine} line @returns {number[]} */
+function hiddenOutliers(line) {
+  if (line.raw === line.y || line.group || line.raw.length < LEAST_FOR_OUTLIERS) return [];
+  let [sum, count] = [0, 0];
+  const far = (/** @type {number} */ at) => (line.superseded?.[at] ? NaN : Math.abs(line.raw[at] - line.y[at]));
+  for (let at = 0; at < line.raw.length; at++) if (Number.isFinite(far(at))) (sum += far(at)), count++;
+  const out = [];
+  for (let at = 0; at < line.raw.length; at++) if (far(at) > (OUTLIER_TIMES * sum) / count && Number.isFinite(far(at))) out.push(at);
+  return out;
 }
 
 /** Pixels that lines are long. @param {number[][]} parts x and y in turns */

@@ -1,14 +1,19 @@
 // A cloud of points that is turned, moved and marked: its canvas, what lies over it, and what hands do with it.
 
+import { el, shortText } from "../dom.js";
+import { t } from "../strings.js";
+import { PixelPainter, cloudPainter } from "./cloud_paint.js";
+import { CloudView } from "./cloud_view.js";
+
 const CLOUD_CLICK = 4; // px that a click may move
-const CLOUD_LABELS = 80; // texts beside points at once
+export const CLOUD_LABELS = 80; // texts beside points at once
 const CLOUD_TURN = 0.008; // radians a pixel
 
 /**
  * @typedef {{hover: (row: number, x: number, y: number) => void, pick: (row: number, add: boolean) => void, lasso: (rows: number[], add: boolean) => void, label: (row: number) => string}} CloudHooks
  */
 
-class Cloud {
+export class Cloud {
   /** @param {CloudHooks} hooks */
   constructor(hooks) {
     this.hooks = hooks;
@@ -141,7 +146,7 @@ class Cloud {
     const rows = [...new Set(this.hovered >= 0 ? [this.hovered, ...this.labelled] : this.labelled)].slice(0, CLOUD_LABELS);
     for (const row of rows) {
       const [x, y] = this.view.place(row);
-      const word = brief(this.hooks.label(row), 60);
+      const word = shortText(this.hooks.label(row), 60);
       if (!(x > 0 && y > 0 && x < this.view.width && y < this.view.height) || !word) continue;
       const wide = pen.measureText(word).width;
       const left = x + 9 + wide > this.view.width ? x - 9 - wide : x + 9;

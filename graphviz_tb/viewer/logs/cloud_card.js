@@ -1,9 +1,16 @@
 // Beside a cloud: one point with what is known of it and its neighbours, or a table of many.
 
+import { el, shortText } from "../dom.js";
+import { rowsAs } from "../rows_table.js";
+import { download } from "../save.js";
+import { countWord, t } from "../strings.js";
+import { hexOf } from "./cloud_colours.js";
+import { shortNumber } from "./curves.js";
+
 const CLOUD_TABLE = 200; // rows of the table of a selection
 const CLOUD_NEAREST = 100; // neighbours that can be asked for
 
-class CloudCard {
+export class CloudCard {
   /** @param {ProjectorPage} page */
   constructor(page) {
     this.page = page;
@@ -31,16 +38,16 @@ class CloudCard {
     this.root.hidden = !rows.length;
     if (!rows.length) return;
     const act = (/** @type {string} */ key, /** @type {() => void} */ run, off = false) => el("button", { onclick: run, disabled: off || null }, t(key));
-    const acts = el("div", { class: "cloud-acts" }, act("log.cloud.isolate", () => page.isolate(page.picked()), page.picked().length < 2), page.there && act("log.cloud.showAll", () => page.isolate(null)), act("fit", () => page.cloud.fit(page.picked())), act("log.cloud.clear", () => page.select([])));
-    const head = el("h2", {}, rows.length === 1 ? brief(page.label(rows[0]), 120) : t("log.cloud.points", { n: counted(rows.length) }));
+    const acts = el("div", { class: "cloud-acts" }, act("log.cloud.isolate", () => page.isolate(page.onPick()), page.onPick().length < 2), page.there && act("log.cloud.showAll", () => page.isolate(null)), act("fit", () => page.cloud.fit(page.onPick())), act("log.cloud.clear", () => page.select([])));
+    const head = el("h2", {}, rows.length === 1 ? shortText(page.label(rows[0]), 120) : t("log.cloud.points", { n: countWord(rows.length) }));
     this.root.replaceChildren(head, acts, ...(rows.length === 1 ? this.one(rows[0]) : this.many(rows)));
   }
 
   /** @param {number} row @returns {(Node | null)[]} */
   one(row) {
     const { page } = this;
-    const facts = page.columns.map((one) => el("tr", {}, el("th", { scope: "row" }, brief(one.name, 60)), el("td", {}, brief(one.texts[one.at[row]] ?? "", 500))));
-    const table = el("table", { class: "cloud-facts" }, el("caption", { class: "away" }, t("log.cloud.metadata")), el("tbody", {}, el("tr", {}, el("th", { scope: "row" }, t("log.cloud.number")), el("td", {}, counted(row))), ...facts));
+    const facts = page.columns.map((one) => el("tr", {}, el("th", { scope: "row" }, shortText(one.name, 60)), el("td", {}, shortText(one.texts[one.at[row]] ?? "", 500))));
+    const table = el("table", { class: "cloud-facts" }, el("caption", { class: "away" }, t("log.cloud.metadata")), el("tbody", {}, el("tr", {}, el("th", { scope: "row" }, t("log.cloud.number")), el("td", {}, countWord(row))), ...facts));
     const near = page.near
       ? [el("div", { class: "cloud-k" }, el("b", {}, t("log.cloud.neighbours")), this.slider, this.kWord, this.measure), this.said, this.list]
       : [el("p", { class: "quiet" }, t("log.cloud.noNeighbours"))];
@@ -52,7 +59,7 @@ class CloudCard {
     const { sprite } = this.page;
     if (!sprite) return null;
     const { width, height, columns, image } = sprite;
-    const canvas = el("canvas", { class: "cloud-picture", width, height, role: "img", "aria-label": brief(this.page.label(row), 120) });
+    const canvas = el("canvas", { class: "cloud-picture", width, height, role: "img", "aria-label": shortText(this.page.label(row), 120) });
     canvas.getContext("2d").drawImage(image, (row % columns) * width, Math.floor(row / columns) * height, width, height, 0, 0, width, height);
     return canvas;
   }
@@ -69,7 +76,7 @@ class CloudCard {
       ...page.neighbours.map(({ row, distance }) => {
         const swatch = el("span", { class: "cloud-swatch", "aria-hidden": "true" });
         swatch.style.background = hexOf(page.colouring.of(row));
-        return el("li", {}, el("button", { class: "link", onclick: () => page.select([row]) }, swatch, brief(page.label(row), 80), repeated && el("span", { class: "quiet" }, ` #${row}`), apart && el("span", { class: "quiet" }, ` ${brief(value(row), 40)}`)), el("span", { class: "quiet" }, shortNumber(distance, 3)));
+        return el("li", {}, el("button", { class: "link", onclick: () => page.select([row]) }, swatch, shortText(page.label(row), 80), repeated && el("span", { class: "quiet" }, ` #${row}`), apart && el("span", { class: "quiet" }, ` ${shortText(value(row), 40)}`)), el("span", { class: "quiet" }, shortNumber(distance, 3)));
       }),
     );
     this.said.textContent = this.agreement(column, value);
@@ -85,7 +92,7 @@ class CloudCard {
     for (const { row } of neighbours) counts.set(value(row), (counts.get(value(row)) ?? 0) + 1);
     const [word, most] = [...counts].sort((a, b) => b[1] - a[1])[0];
     const own = value(selected[0]);
-    const told = { n: most, all: neighbours.length, word: brief(word, 60) || "∅", column: brief(column.name, 40), own: brief(own, 60) || "∅" };
+    const told = { n: most, all: neighbours.length, word: shortText(word, 60) || "∅", column: shortText(column.name, 40), own: shortText(own, 60) || "∅" };
     return word === own ? t("log.cloud.agree", told) : t("log.cloud.differ", told);
   }
 
@@ -95,11 +102,11 @@ class CloudCard {
     const some = rows.slice(0, CLOUD_TABLE);
     const [first] = page.columns;
     const columns = page.columns.slice(0, 6);
-    const cell = (/** @type {number} */ row) => columns.map((one) => (one === first ? null : el("td", {}, brief(one.texts[one.at[row]] ?? "", 80)))).filter(Boolean);
-    const body = some.map((row) => el("tr", {}, el("th", { scope: "row" }, el("button", { class: "link", onclick: () => page.select([row]) }, brief(first ? (first.texts[first.at[row]] ?? "") : page.label(row), 80) || counted(row))), ...cell(row)));
-    const heads = first ? columns.map((one) => el("th", { scope: "col" }, brief(one.name, 40))) : [el("th", { scope: "col" }, t("log.cloud.number"))];
+    const cell = (/** @type {number} */ row) => columns.map((one) => (one === first ? null : el("td", {}, shortText(one.texts[one.at[row]] ?? "", 80)))).filter(Boolean);
+    const body = some.map((row) => el("tr", {}, el("th", { scope: "row" }, el("button", { class: "link", onclick: () => page.select([row]) }, shortText(first ? (first.texts[first.at[row]] ?? "") : page.label(row), 80) || countWord(row))), ...cell(row)));
+    const heads = first ? columns.map((one) => el("th", { scope: "col" }, shortText(one.name, 40))) : [el("th", { scope: "col" }, t("log.cloud.number"))];
     const table = el("table", {}, el("caption", { class: "away" }, t("log.cloud.selection")), el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...body));
-    const more = rows.length > some.length && el("p", { class: "quiet" }, t("and", { n: counted(rows.length - some.length) }));
+    const more = rows.length > some.length && el("p", { class: "quiet" }, t("and", { n: countWord(rows.length - some.length) }));
     const save = el("button", { onclick: () => this.save(rows) }, t("log.csv"));
     return [this.shares(rows), el("div", { class: "table", tabindex: "0" }, table), more, save].filter(Boolean);
   }
@@ -113,7 +120,7 @@ class CloudCard {
     const one = (/** @type {{entry: CloudEntry, count: number}} */ { entry, count }) => {
       const swatch = el("span", { class: "cloud-swatch", "aria-hidden": "true" });
       swatch.style.background = entry.colour;
-      return el("li", {}, swatch, brief(entry.word, 40) || "∅", el("span", { class: "quiet" }, ` ${counted(count)}`));
+      return el("li", {}, swatch, shortText(entry.word, 40) || "∅", el("span", { class: "quiet" }, ` ${countWord(count)}`));
     };
     return el("ul", { class: "cloud-shares" }, ...found.slice(0, 12).map(one));
   }

@@ -1,6 +1,10 @@
 // The colours of points: of each category one, or a ramp from the least number to the greatest.
 
-const CLOUD_CATEGORIES = 24; // that have colours; what is rarer shares one
+import { naturalOrder } from "../rows_table.js";
+import { t } from "../strings.js";
+import { shortNumber } from "./curves.js";
+
+export const CLOUD_CATEGORIES = 24; // that have colours; what is rarer shares one
 const CLOUD_SCALE = 12; // different whole numbers that are still categories
 const CLOUD_RAMP = { light: ["#e07b00", "#c0338f", "#1b1b7f"], dark: ["#5566e0", "#e0609f", "#ffe08a"] };
 
@@ -11,22 +15,22 @@ const CLOUD_RAMP = { light: ["#e07b00", "#c0338f", "#1b1b7f"], dark: ["#5566e0",
  */
 
 /** @param {string} colour such as #0969da or #fff */
-function rgbOf(colour) {
+export function rgbOf(colour) {
   const word = colour.trim().slice(1, 7);
   return Number.parseInt(word.length < 6 ? word.replace(/./g, "$&$&") : word, 16);
 }
 
 /** @param {number} one @param {number} other both 0xRRGGBB @param {number} share of the second */
-function mixedRgb(one, other, share) {
+export function mixedRgb(one, other, share) {
   const part = (/** @type {number} */ shift) => Math.round(((one >> shift) & 255) * (1 - share) + ((other >> shift) & 255) * share) << shift;
   return part(16) | part(8) | part(0);
 }
 
 /** @param {number} colour */
-const hexOf = (colour) => `#${colour.toString(16).padStart(6, "0")}`;
+export const hexOf = (colour) => `#${colour.toString(16).padStart(6, "0")}`;
 
 /** @param {CloudColumn | undefined} column @param {number} n points @param {string[]} hues @param {"light" | "dark"} theme @param {number} plain @param {number} ground @returns {CloudColouring} */
-function cloudColouring(column, n, hues, theme, plain, ground) {
+export function cloudColouring(column, n, hues, theme, plain, ground) {
   if (!column) return { entries: [], ramp: null, of: () => plain };
   const counts = new Uint32Array(column.texts.length);
   for (let row = 0; row < n; row++) counts[column.at[row]]++;
@@ -62,7 +66,7 @@ function cloudRamp(column, ramp, plain) {
 }
 
 /** Which of the texts of a column a search finds: letters of it, or /regex/; null for a pattern that is none. @param {CloudColumn} column @param {string} text @returns {Uint8Array | null} */
-function cloudSearch(column, text) {
+export function cloudSearch(column, text) {
   const regex = /^\/(.*)\/$/.exec(text);
   let test = (/** @type {string} */ one) => one.toLowerCase().includes(text.toLowerCase());
   if (regex) {

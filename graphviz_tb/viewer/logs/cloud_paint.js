@@ -149,7 +149,7 @@ class GlPainter {
 }
 
 /** Without WebGL: discs of pixels, the nearest in front. */
-class PixelPainter {
+export class PixelPainter {
   /** @param {HTMLCanvasElement} canvas */
   constructor(canvas) {
     this.canvas = canvas;
@@ -256,7 +256,7 @@ function hasGraphicsCard() {
 }
 
 /** What draws points on a canvas. @param {HTMLCanvasElement} canvas @returns {GlPainter | PixelPainter} */
-function cloudPainter(canvas) {
+export function cloudPainter(canvas) {
   const gl = hasGraphicsCard() ? canvas.getContext("webgl", { antialias: false, preserveDrawingBuffer: true }) : null;
   return gl ? new GlPainter(canvas, gl) : new PixelPainter(canvas);
 }

@@ -7,7 +7,7 @@ const CLOUD_ZOOMS = [0.2, 400];
 
 /** @typedef {{x: Float32Array, y: Float32Array, z: Float32Array, n: number}} CloudPlaces in a sphere of radius 1; NaN for a point that is not shown */
 
-class CloudView {
+export class CloudView {
   constructor() {
     this.width = this.height = 1;
     this.flat = true;
@@ -187,7 +187,7 @@ class CloudView {
 
 /** Three axes as places in a sphere of radius 1 around their middle; what is not there, or not finite, is NaN.
  * @param {ArrayLike<number>[]} axes two or three @param {Uint8Array | null} there @returns {CloudPlaces} */
-function cloudPlaces(axes, there) {
+export function cloudPlaces(axes, there) {
   const n = axes[0].length;
   const [x, y, z] = [0, 1, 2].map(() => new Float32Array(n));
   const flat = axes.length < 3;

@@ -1,8 +1,8 @@
 // Series as they are drawn: smoothed, thinned to pixels, and the axes beside them. As `graphviz_tb/chart` does it; a
 // test compares the two.
 
-const POINTS_A_PIXEL = 4;
-const HEAVIEST = 0.999;
+export const POINTS_A_PIXEL = 4;
+const GREATEST_WEIGHT = 0.999;
 const ROUND_STEPS = [1, 2, 5, 10];
 const ROUND_TIMES = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
 
@@ -12,9 +12,9 @@ const ROUND_TIMES = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 72
  * An exponential moving average without bias; values that are not finite stay and do not count.
  * @param {ArrayLike<number>} values @param {number} weight @returns {Float64Array}
  */
-function smoothed(values, weight) {
+export function smoothSeries(values, weight) {
   const out = Float64Array.from(values);
-  const w = Math.min(Math.max(weight, 0), HEAVIEST);
+  const w = Math.min(Math.max(weight, 0), GREATEST_WEIGHT);
   const finite = out.filter(Number.isFinite);
   if (!w || finite.every((value) => value === finite[0])) return out;
   let last = 0;
@@ -33,7 +33,7 @@ function smoothed(values, weight) {
  * are not finite its first and last.
  * @param {ArrayLike<number>} x @param {ArrayLike<number>} y @param {number} pixels @returns {number[]}
  */
-function decimated(x, y, pixels) {
+function thinSeries(x, y, pixels) {
   if (x.length <= POINTS_A_PIXEL * Math.max(pixels, 1)) return Array.from(x, (_, at) => at);
   let low = Infinity;
   let high = -Infinity;
@@ -78,7 +78,7 @@ function decimated(x, y, pixels) {
  * The range that shows all finite values; without outliers from the 5th to the 95th percentile.
  * @param {number[]} values @param {boolean} log @param {boolean} [outliers] @returns {Extent}
  */
-function rangeOf(values, log, outliers = true) {
+export function rangeOf(values, log, outliers = true) {
   const finite = Float64Array.from(values.filter((value) => Number.isFinite(value) && (!log || value > 0)));
   if (!outliers) finite.sort();
   if (!finite.length) return log ? { low: 0.1, high: 1, log } : { low: 0, high: 1, log };
@@ -101,7 +101,7 @@ function extremes(values) {
 }
 
 /** A range with room beyond its ends. @param {Extent} range @param {number} [share] @returns {Extent} */
-function paddedRange({ low, high, log }, share = 0.05) {
+export function paddedRange({ low, high, log }, share = 0.05) {
   if (log) {
     const more = (high / low) ** share;
     return { low: low / more, high: high * more, log };
@@ -111,12 +111,12 @@ function paddedRange({ low, high, log }, share = 0.05) {
 }
 
 /** Where a value lies: 0 at the low end, 1 at the high one. @param {Extent} range @param {number} value */
-function shareOf({ low, high, log }, value) {
+export function shareOf({ low, high, log }, value) {
   return log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
 }
 
 /** The value at a share of a range. @param {Extent} range @param {number} share */
-function valueAt({ low, high, log }, share) {
+export function valueAt({ low, high, log }, share) {
   return log ? low * (high / low) ** share : low + (high - low) * share;
 }
 
@@ -128,7 +128,7 @@ function roundStep(least) {
 }
 
 /** Round values on a range, ascending. @param {Extent} range @param {number} [most] @param {boolean} [time] in seconds */
-function ticksOf({ low, high, log }, most = 5, time = false) {
+export function ticksOf({ low, high, log }, most = 5, time = false) {
   if (log && high / low >= 10) {
     const first = Math.ceil(Math.log10(low) - 1e-9);
     const last = Math.floor(Math.log10(high) + 1e-9);
@@ -146,7 +146,7 @@ function ticksOf({ low, high, log }, most = 5, time = false) {
 }
 
 /** A number in few letters. @param {number} value @param {number} [digits] */
-function shortNumber(value, digits = 4) {
+export function shortNumber(value, digits = 4) {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "NaN" : value > 0 ? "∞" : "−∞";
   const size = Math.abs(value);
   if (size >= 1e4 && size < 1e12) {
@@ -157,8 +157,18 @@ function shortNumber(value, digits = 4) {
   return String(Number(value.toPrecision(digits)));
 }
 
+/** A number with the digits that a 32-bit float has: the fewest that mean no other one. @param {number} value */
+export function floatWord(value) {
+  if (!Number.isFinite(value) || Math.fround(value) !== value) return String(value);
+  for (let digits = 1; digits < 10; digits++) {
+    const word = Number(value.toPrecision(digits));
+    if (Math.fround(word) === value) return String(word);
+  }
+  return String(value);
+}
+
 /** A time since the beginning of a run. @param {number} seconds */
-function durationWord(seconds) {
+export function durationWord(seconds) {
   for (const [unit, size] of /** @type {[string, number][]} */ ([["d", 86400], ["h", 3600], ["min", 60]])) {
     if (Math.abs(seconds) >= size) return `${Number((seconds / size).toPrecision(3))} ${unit}`;
   }
@@ -166,7 +176,7 @@ function durationWord(seconds) {
 }
 
 /** A wall time, as exact as a span of that many seconds needs. @param {number} seconds @param {number} span */
-function momentWord(seconds, span) {
+export function momentWord(seconds, span) {
   const at = new Date(seconds * 1000);
   if (Number.isNaN(at.getTime())) return "?";
   const two = (/** @type {number} */ one) => String(one).padStart(2, "0");
@@ -177,7 +187,7 @@ function momentWord(seconds, span) {
 }
 
 /** A wall time in full. @param {number | string} seconds */
-function isoTime(seconds) {
+export function isoTime(seconds) {
   const at = new Date(Number(seconds) * 1000);
   return Number.isNaN(at.getTime()) ? "?" : at.toISOString();
 }

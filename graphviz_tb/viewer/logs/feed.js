@@ -15,7 +15,7 @@
 const COLUMN_TYPES = { i4: Int32Array, f4: Float32Array, f8: Float64Array, u1: Uint8Array };
 
 /** The blocks of an answer in columns, by name. @param {ArrayBuffer} data @returns {{head: any, blocks: Map<string, ArrayLike<number>>}} */
-function columnsOf(data) {
+export function columnsOf(data) {
   const long = new DataView(data).getUint32(0, true);
   const head = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, long)).trimEnd());
   const start = Math.ceil((4 + long) / 8) * 8;
@@ -27,14 +27,14 @@ function columnsOf(data) {
 }
 
 /** @param {Map<string, ArrayLike<number>>} blocks @param {number} id @param {any} head @returns {Points} */
-function pointsOf(blocks, id, head) {
+export function pointsOf(blocks, id, head) {
   const of = (/** @type {string} */ name) => blocks.get(`${id}.${name}`);
   const step = of("step") ?? [];
   return { step, wall: of("wall") ?? [], value: of("value") ?? [], superseded: of("superseded"), smoothed: of("smoothed"), n: head.series?.[id]?.points ?? step.length };
 }
 
 /** @param {ArrayBuffer} data @param {number} id @returns {HistogramColumns} */
-function histogramsOf(data, id) {
+export function histogramsOf(data, id) {
   const { blocks } = columnsOf(data);
   const of = (/** @type {string} */ name) => blocks.get(`${id}.${name}`) ?? [];
   return { step: of("step"), wall: of("wall"), borders: of("borders"), count: of("count"), bands: of("bands") };

@@ -1,6 +1,9 @@
 // The log of a file: its points lie in it, thinned to a screen.
 
-class FileLog {
+import { columnsOf, histogramsOf, pointsOf } from "./feed.js";
+import { markedSlices, slicesOf } from "./slices.js";
+
+export class FileLog {
   /** @param {{state: LogState, tags: LogTag[]}} log @param {Blocks} blocks */
   constructor(log, blocks) {
     this.log = log;

@@ -1,5 +1,14 @@
 // The pages of histograms: how often which value was logged, at each step, and its percentiles over the steps.
 
+import { el } from "../dom.js";
+import { t } from "../strings.js";
+import { BANDS, BandChart, PERCENTILES } from "./bands.js";
+import { TagCard } from "./card.js";
+import { isoTime, shortNumber } from "./curves.js";
+import { RidgeChart } from "./ridges.js";
+import { AXES, axisChooser } from "./scalars.js";
+import { TagPage } from "./tag_page.js";
+
 /** @type {HistogramColumns} */
 const NO_HISTOGRAMS = { step: [], wall: [], borders: [], count: [], bands: [] };
 
@@ -25,7 +34,7 @@ class HistogramCard extends TagCard {
   }
 
   /** @param {AbortSignal} signal */
-  async ask(signal) {
+  async fetchData(signal) {
     const [one] = this.series();
     const data = one ? await this.page.logs.feed.histograms(one[1], this.view, signal) : NO_HISTOGRAMS;
     return () => {
@@ -43,17 +52,17 @@ class HistogramCard extends TagCard {
 
   show() {
     const { look, overlay } = this.page.logs;
-    this.chart.set(this.data, this.when(), { axis: look.axis, overlay, colour: this.page.logs.colour(/** @type {LogRun} */ (this.run)) });
+    this.chart.set(this.data, this.when(), { axis: look.axis, overlay, colour: this.page.logs.runColour(/** @type {LogRun} */ (this.run)) });
     const [shown, all] = [this.data.step.length, this.series()[0]?.[2] ?? 0];
     this.note.textContent = shown < all ? t("log.someSteps", { n: shown, all }) : "";
     super.show();
   }
 
-  drawn() {
-    this.fitted();
+  onDrawn() {
+    this.fitPlot();
   }
 
-  words() {
+  summaryWords() {
     const { step, borders } = this.data;
     if (!step.length) return this.name();
     return `${this.name()}: ${t("log.steps", { n: step.length })}, ${t("log.range", { low: shortNumber(borders[0]), high: shortNumber(borders[borders.length - 1]) })}`;
@@ -63,7 +72,7 @@ class HistogramCard extends TagCard {
   tell(ridge, x) {
     const { step, wall, borders, count } = this.data;
     const cells = ridge ? [`${shortNumber(borders[ridge.bin])} … ${shortNumber(borders[ridge.bin + 1])}`, shortNumber(count[ridge.at * (borders.length - 1) + ridge.bin], 6), String(step[ridge.at]), isoTime(wall[ridge.at])] : [];
-    this.page.tell(this, ["log.bin", "log.count", "step", "log.wall"].map((key) => t(key)), ridge ? [el("tr", {}, ...cells.map((cell) => el("td", {}, cell)))] : [], x);
+    this.page.showTip(this, ["log.bin", "log.count", "step", "log.wall"].map((key) => t(key)), ridge ? [el("tr", {}, ...cells.map((cell) => el("td", {}, cell)))] : [], x);
   }
 
   /** A row a step: its count in each bin. */
@@ -90,7 +99,7 @@ class DistributionCard extends HistogramCard {
     return "bands";
   }
 
-  words() {
+  summaryWords() {
     const { step, bands } = this.data;
     if (!step.length) return this.name();
     return `${this.name()}: ${t("log.steps", { n: step.length })}, ${t("log.median", { value: shortNumber(bands[(step.length - 1) * BANDS + 4]) })}`;
@@ -101,7 +110,7 @@ class DistributionCard extends HistogramCard {
     const { step, wall, bands } = this.data;
     const head = [t("step"), String(step[at])];
     const rows = at < 0 ? [] : PERCENTILES.map((word, band) => el("tr", {}, el("td", {}, word), el("td", {}, shortNumber(bands[at * BANDS + band], 6)))).reverse();
-    this.page.tell(this, head, rows.length ? [...rows, el("tr", {}, el("td", {}, t("log.wall")), el("td", {}, isoTime(wall[at])))] : [], x);
+    this.page.showTip(this, head, rows.length ? [...rows, el("tr", {}, el("td", {}, t("log.wall")), el("td", {}, isoTime(wall[at])))] : [], x);
   }
 
   rows() {
@@ -118,7 +127,7 @@ class DistributionCard extends HistogramCard {
 /** Step and time, as columns of a table. @returns {[string, (row: CardRow) => string][]} */
 const stepColumns = () => [[t("step"), (row) => String(row.step)], [t("log.wall"), (row) => isoTime(row.wall_time)]];
 
-class DistributionPage extends TagPage {
+export class DistributionPage extends TagPage {
   /** @param {Logs} logs */
   constructor(logs) {
     super(logs, "histogram");
@@ -131,30 +140,30 @@ class DistributionPage extends TagPage {
     return new DistributionCard(this, entry);
   }
 
-  restored() {
-    super.restored();
+  onRestore() {
+    super.onRestore();
     this.axis.value = this.logs.look.axis;
   }
 
-  filtered() {
-    super.filtered();
+  onFilter() {
+    super.onFilter();
     this.axis.value = this.logs.look.axis;
   }
 
   /** @param {string} axis */
   setAxis(axis) {
     this.logs.look.axis = this.axis.value = axis;
-    this.dressed();
+    this.onTheme();
     this.logs.remember();
   }
 
   /** @returns {Record<string, () => void>} */
-  keys() {
+  pageKeys() {
     return { x: () => this.setAxis(AXES[(AXES.indexOf(this.logs.look.axis) + 1) % AXES.length]) };
   }
 }
 
-class HistogramPage extends DistributionPage {
+export class HistogramPage extends DistributionPage {
   /** @param {Logs} logs */
   constructor(logs) {
     super(logs);
@@ -167,15 +176,15 @@ class HistogramPage extends DistributionPage {
     return new HistogramCard(this, entry);
   }
 
-  restored() {
-    super.restored();
+  onRestore() {
+    super.onRestore();
     this.mode.value = this.logs.overlay ? "overlay" : "offset";
   }
 
   /** @param {boolean} overlay */
   setOverlay(overlay) {
     this.logs.overlay = overlay;
-    this.dressed();
+    this.onTheme();
     this.logs.remember();
   }
 }

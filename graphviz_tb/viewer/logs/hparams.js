@@ -1,8 +1,19 @@
 // The page of trials: hyperparameters and metrics in a table that can be sorted, coloured by one of them, and in two charts.
 
+import { el, shortText } from "../dom.js";
+import { isTyping } from "../page_keys.js";
+import { naturalOrder, rowsAs } from "../rows_table.js";
+import { download } from "../save.js";
+import { STRINGS, language, t } from "../strings.js";
+import { shortNumber } from "./curves.js";
+import { mixedColour } from "./ridges.js";
+import { SheetWithoutCards } from "./sheet_without_cards.js";
+import { filterOf, passesFilter } from "./trial_filters.js";
+import { parallelChart, scatterChart, trialAxis, trialOrder } from "./trials.js";
+
 const TRIALS_LISTED = 500; // rows of the table, until the reader asks for all
 
-class HparamsPage extends WholePage {
+export class HparamsPage extends SheetWithoutCards {
   /** @param {Logs} logs */
   constructor(logs) {
     super(logs);
@@ -17,19 +28,20 @@ class HparamsPage extends WholePage {
     this.across = el("select", { "aria-label": t("log.across"), onchange: () => this.draw() });
     this.up = el("select", { "aria-label": t("log.up"), onchange: () => this.draw() });
     this.chooser = el("div", { class: "pop" });
+    this.said = el("span", { class: "quiet", role: "status" });
     const act = (/** @type {string} */ key, /** @type {string} */ format) => el("button", { onclick: () => this.save(format) }, t(key));
     const choose = el("details", { class: "menu" }, el("summary", {}, t("log.columns")), this.chooser);
     this.sieve = el("div", { class: "pop trial-filters" });
     this.sieved = el("summary", {}, t("log.filters"));
     const sieve = el("details", { class: "menu" }, this.sieved, this.sieve);
-    this.bar = el("div", { class: "log-bar", role: "toolbar", "aria-label": t("log.page.hparams") }, el("label", { class: "check" }, t("log.colourBy"), this.by), choose, sieve, act("log.csv", "csv"), act("log.json", "json"));
+    this.bar = el("div", { class: "log-bar", role: "toolbar", "aria-label": t("log.page.hparams") }, el("label", { class: "check" }, t("log.colourBy"), this.by), choose, sieve, act("log.csv", "csv"), act("log.json", "json"), this.said);
     this.list = el("div", { class: "trials", tabindex: "0" });
     this.lines = el("div", { class: "trial-place" });
     this.dots = el("div", { class: "trial-place" });
     const charts = el("div", { class: "trial-charts" }, el("section", {}, el("h2", {}, t("log.parallel")), this.lines), el("section", {}, el("h2", {}, t("log.scatter"), " ", this.across, this.up), this.dots));
     this.root = el("div", { class: "log-sheet", hidden: true }, this.bar, this.list, charts);
     new ResizeObserver(() => this.drawCharts()).observe(this.lines);
-    this.root.addEventListener("pointerover", (/** @type {PointerEvent} */ event) => this.point(/** @type {Element} */ (event.target).closest("[data-trial]")?.getAttribute("data-trial")));
+    this.root.addEventListener("pointerover", (/** @type {PointerEvent} */ event) => this.pointAt(/** @type {Element} */ (event.target).closest("[data-trial]")?.getAttribute("data-trial")));
   }
 
   async load() {
@@ -50,7 +62,7 @@ class HparamsPage extends WholePage {
   /** Fill the lists of columns. */
   fill() {
     const options = (/** @type {any} */ list, /** @type {string} */ value, /** @type {[string, string][]} */ first) => {
-      list.replaceChildren(...[...first, ...this.columns.map((one) => [one.name, brief(one.title || one.name, 60)])].map(([key, word]) => el("option", { value: key }, word)));
+      list.replaceChildren(...[...first, ...this.columns.map((one) => [one.name, shortText(one.title || one.name, 60)])].map(([key, word]) => el("option", { value: key }, word)));
       list.value = value;
       if (list.selectedIndex < 0) list.selectedIndex = 0;
     };
@@ -63,7 +75,7 @@ class HparamsPage extends WholePage {
       ...this.columns.map((one) => {
         const box = el("input", { type: "checkbox", onchange: () => (box.checked ? this.hidden.delete(one.name) : this.hidden.add(one.name), this.draw()) });
         box.checked = !this.hidden.has(one.name);
-        return el("label", { class: "check" }, box, brief(one.title || one.name, 60));
+        return el("label", { class: "check" }, box, shortText(one.title || one.name, 60));
       }),
     );
   }
@@ -88,11 +100,19 @@ class HparamsPage extends WholePage {
     this.logs.remember();
   }
 
-  /** The sessions whose runs are chosen, in the chosen order: a column's name, behind "-" for the greatest first. */
+  /** The ids of the runs whose sessions are listed: all, until the reader chooses or filters runs; null: all.
+   * Charts show few runs at first, and the best session may be any. */
+  listedRuns() {
+    const { runs } = this.logs;
+    if (runs.touched) return runs.chosenIds();
+    return runs.pattern ? new Set(runs.listedRuns().map((run) => run.id)) : null;
+  }
+
+  /** The sessions in the chosen order: a column's name, behind "-" for the greatest first. */
   sorted() {
-    const { runs, trials } = this.logs;
-    const chosen = runs.ids();
-    const rows = this.rows.filter((row) => chosen.has(row.run) && this.columns.every((one, at) => passes(trials.filters.get(one.name), row.values[at])));
+    const { trials } = this.logs;
+    const chosen = this.listedRuns();
+    const rows = this.rows.filter((row) => (!chosen || chosen.has(row.run)) && this.columns.every((one, at) => passesFilter(trials.filters.get(one.name), row.values[at])));
     const down = trials.sort.startsWith("-");
     const at = this.columns.findIndex((one) => one.name === trials.sort.slice(Number(down)));
     const key = (/** @type {Trial} */ row) => (at < 0 ? row.session : row.values[at]);
@@ -100,63 +120,65 @@ class HparamsPage extends WholePage {
   }
 
   /** The numbers of the columns that are shown. */
-  visible() {
+  visibleColumns() {
     return this.columns.map((_, at) => at).filter((at) => !this.hidden.has(this.columns[at].name));
   }
 
   /** The colour of a session: of its run, or by a column, from low to high. @param {Trial[]} rows @returns {(row: Trial) => string} */
-  colours(rows) {
+  trialColours(rows) {
     const run = new Map(this.logs.runs.runs.map((one) => [one.id, one]));
     const at = this.columns.findIndex((one) => one.name === this.logs.trials.by);
     const look = getComputedStyle(this.root);
     const plain = look.getPropertyValue("--secondary").trim();
-    if (at < 0) return (row) => (run.has(row.run) ? this.logs.colour(/** @type {LogRun} */ (run.get(row.run))) : plain);
+    if (at < 0) return (row) => (run.has(row.run) ? this.logs.runColour(/** @type {LogRun} */ (run.get(row.run))) : plain);
     const axis = trialAxis(this.columns[at], rows.map((row) => row.values[at]));
     const [low, high] = [look.getPropertyValue("--bad"), look.getPropertyValue("--accent")];
     return (row) => {
       const share = axis.share(row.values[at]);
-      return share === null ? plain : mixed(high, low, share);
+      return share === null ? plain : mixedColour(high, low, share);
     };
   }
 
   draw() {
     const rows = this.sorted();
-    const colour = this.colours(rows);
-    const shown = this.visible();
+    const colour = this.trialColours(rows);
+    const shown = this.visibleColumns();
     const { sort } = this.logs.trials;
     const head = (/** @type {string} */ name, /** @type {string} */ word, /** @type {string} */ about) => {
       const [up, down] = [sort === name, sort === `-${name}`];
-      return el("th", { scope: "col", "aria-sort": up ? "ascending" : down ? "descending" : "none" }, el("button", { class: "sort", title: about, onclick: () => this.set({ sort: up ? `-${name}` : name }) }, brief(word, 60), el("span", { "aria-hidden": "true" }, up ? " ▲" : down ? " ▼" : "")));
+      return el("th", { scope: "col", "aria-sort": up ? "ascending" : down ? "descending" : "none" }, el("button", { class: "sort", title: about, onclick: () => this.set({ sort: up ? `-${name}` : name }) }, shortText(word, 60), el("span", { "aria-hidden": "true" }, up ? " ▲" : down ? " ▼" : "")));
     };
     const heads = [head("", t("log.session"), ""), el("th", { scope: "col" }, t("log.status")), ...shown.map((at) => head(this.columns[at].name, this.columns[at].title || this.columns[at].name, t(`log.${this.columns[at].kind}`)))];
     const some = this.whole ? rows : rows.slice(0, TRIALS_LISTED);
-    const body = some.map((row) => this.row(row, shown, colour(row)));
+    const body = some.map((row) => this.trialRow(row, shown, colour(row)));
     const more = some.length < rows.length && el("button", { onclick: () => ((this.whole = true), this.draw()) }, t("log.showAll", { n: rows.length }));
     const table = el("table", {}, el("caption", { class: "away" }, t("log.page.hparams")), el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...body));
+    const parts = [rows.length < this.rows.length && t("log.ofSessions", { n: rows.length, all: this.rows.length }), this.listedRuns() && t("log.chosenOnly")];
+    this.said.textContent = this.rows.length ? parts.filter(Boolean).join(" · ") || t("log.ofSessions", { n: rows.length, all: rows.length }) : "";
     this.list.replaceChildren(table, ...(more ? [more] : []), ...(rows.length ? [] : [el("p", { class: "quiet" }, t("log.nothing"))]));
     this.drawCharts(rows, colour);
   }
 
   /** @param {Trial} row @param {number[]} shown @param {string} colour */
-  row(row, shown, colour) {
+  trialRow(row, shown, colour) {
     const swatch = el("span", { class: "swatch", "aria-hidden": "true" });
     swatch.style.background = colour;
-    const value = (/** @type {any} */ one) => el("td", { title: one === null ? null : brief(String(one), 200) }, one === null ? "" : typeof one === "number" ? shortNumber(one, 5) : brief(String(one), 80));
+    const value = (/** @type {any} */ one) => el("td", { title: one === null ? null : shortText(String(one), 200) }, one === null ? "" : typeof one === "number" ? shortNumber(one, 5) : shortText(String(one), 80));
     const status = STRINGS[language][`log.status.${row.status}`] ?? row.status;
-    return el("tr", { "data-trial": row.session }, el("th", { scope: "row" }, swatch, ` ${brief(row.session, 80)}`), el("td", {}, brief(status, 40)), ...shown.map((at) => value(row.values[at])));
+    return el("tr", { "data-trial": row.session }, el("th", { scope: "row" }, swatch, ` ${shortText(row.session, 80)}`), el("td", {}, shortText(status, 40)), ...shown.map((at) => value(row.values[at])));
   }
 
   /** @param {Trial[]} [rows] @param {(row: Trial) => string} [colour] */
-  drawCharts(rows = this.sorted(), colour = this.colours(rows)) {
+  drawCharts(rows = this.sorted(), colour = this.trialColours(rows)) {
     const width = this.lines.clientWidth;
     if (!width || !this.columns.length) return;
-    this.lines.replaceChildren(parallelChart(this.columns, this.visible(), rows, colour, width));
+    this.lines.replaceChildren(parallelChart(this.columns, this.visibleColumns(), rows, colour, width));
     const pair = [this.across, this.up].map((list) => this.columns.findIndex((one) => one.name === list.value));
     if (Math.min(...pair) >= 0) this.dots.replaceChildren(scatterChart(this.columns, /** @type {[number, number]} */ (pair), rows, colour, this.dots.clientWidth));
   }
 
   /** Show the same session in table and charts. @param {string | null | undefined} session */
-  point(session) {
+  pointAt(session) {
     for (const one of this.root.querySelectorAll(".pointed")) one.classList.remove("pointed");
     if (session != null) for (const one of this.root.querySelectorAll(`[data-trial="${CSS.escape(session)}"]`)) one.classList.add("pointed");
   }
@@ -167,7 +189,7 @@ class HparamsPage extends WholePage {
     download(new Blob([rowsAs(rows, format)]), `hparams.${format}`);
   }
 
-  restored() {
+  onRestore() {
     this.fill();
     this.draw();
   }
@@ -176,13 +198,13 @@ class HparamsPage extends WholePage {
     this.draw();
   }
 
-  dressed() {
+  onTheme() {
     this.draw();
   }
 
   /** @param {KeyboardEvent} event */
-  key(event) {
-    if (typing(event.target) || event.ctrlKey || event.metaKey || event.altKey || event.key !== "r") return;
+  onKey(event) {
+    if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey || event.key !== "r") return;
     event.preventDefault();
     this.logs.runs.filter.focus();
   }

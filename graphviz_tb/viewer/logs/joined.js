@@ -1,12 +1,16 @@
 // Where tags belong in the graph: a node's charts in its card, and the way from a chart back to its node.
 
+import { byId, el } from "../dom.js";
+import { countWord, t } from "../strings.js";
+import { PAGES } from "./logs.js";
+
 const CHARTS_AT_FIRST = 3; // of a node; "more" shows so many times ten more
 const MORE_CHARTS = 30;
 
 /** @typedef {{joins: [number, number, string, string][], apart: [number, string, number[]][], clouds?: [number, number, string][]}} JoinsTold */
 /** @typedef {{tag: LogTag, row: number, rule: string}} JoinedTag */
 
-class Joined {
+export class Joined {
   /** @param {Logs} logs @param {() => App | null} app what shows the graph */
   constructor(logs, app) {
     this.logs = logs;
@@ -32,14 +36,14 @@ class Joined {
     if (this.dirty || of !== this.of) {
       this.dirty = false;
       this.of = of;
-      this.loading = this.read(of);
+      this.loading = this.readJoins(of);
       this.loading.catch(() => (this.dirty = true));
     }
     return this.loading;
   }
 
   /** @param {string} of */
-  async read(of) {
+  async readJoins(of) {
     const [told, tags] = await Promise.all([this.logs.feed.joins(of), this.logs.feed.tags()]);
     const named = new Map(tags.map((tag) => [tag.id, tag]));
     this.every = told.joins.flatMap(([tag, row, rule]) => (named.has(tag) ? [{ tag: /** @type {LogTag} */ (named.get(tag)), row, rule }] : []));
@@ -50,7 +54,7 @@ class Joined {
 
   /** The tags that belong to a row, and to what it holds, its functions too; its own first. @param {number} row */
   tagsOf(row) {
-    const { graph } = /** @type {App} */ (this.app());
+    const { graph } = (this.app()).state;
     const held = new Set([row]);
     for (const one of held) for (const [call, bodies] of graph.calls) if (call >= one && call < graph.end[one]) for (const [, body] of bodies) held.add(body);
     const order = (/** @type {LogTag} */ tag) => PAGES.findIndex(([name]) => name === tag.kind);
@@ -61,28 +65,28 @@ class Joined {
   }
 
   /** The page that makes the cards of a kind. @param {string} kind */
-  page(kind) {
+  joinedPage(kind) {
     const name = kind === "histogram" && this.bands ? "distribution" : kind;
     let page = this.pages.get(name);
     if (!page) {
       page = /** @type {TagPage} */ (PAGES.find(([one]) => one === name)?.[2](this.logs));
       page.draw = () => undefined; // its cards stand elsewhere
       page.watch(this.panel);
-      page.leads = (card) => ["log.openPage", () => this.openPage(name, card.tag)];
+      page.linkOf = (card) => ["log.openPage", () => this.openPage(name, card.tag)];
       this.pages.set(name, page);
     }
     return page;
   }
 
   /** The part of a node's card that shows what was logged there; null where nothing was. @param {Path} path @returns {Promise<HTMLElement | null>} */
-  async region(path) {
+  async cardRegion(path) {
     await this.load();
-    const { graph, facts } = /** @type {App} */ (this.app());
+    const { graph, facts } = (this.app()).state;
     const own = path[path.length - 1];
     const row = graph.mark[own] ? await facts.host(own) : own;
     const tags = row < 0 ? [] : this.tagsOf(row);
     const clouds = row < 0 ? [] : this.clouds.filter((one) => one.row === row || (one.row > row && one.row < graph.end[row]));
-    this.drop();
+    this.dropCharts();
     if (!tags.length && !clouds.length) return null;
     const ways = el("div", { class: "cloud-ways" }, ...clouds.slice(0, CHARTS_AT_FIRST).map((one) => el("p", {}, el("button", { onclick: () => this.openCloud(one.id) }, t("log.cloud.open")), el("span", { class: "quiet" }, ` ${t(`log.rule.${one.rule}`)}`))));
     if (!tags.length) return el("section", { class: "logged", role: "region", "aria-label": t("log.logged") }, el("div", { class: "logged-head" }, el("h3", {}, t("log.logged"))), ways);
@@ -104,18 +108,18 @@ class Joined {
     const rows = this.clouds.filter((one) => one.id === id).map((one) => one.row);
     if (!app || !rows.length) return;
     await this.logs.show("graph");
-    await app.reveal(app.facts.path(rows[0]));
-    if (rows.length > 1) await app.mark(rows);
+    await app.actions.reveal(app.state.facts.path(rows[0]));
+    if (rows.length > 1) await app.actions.mark(rows);
   }
 
   /** @param {HTMLElement} root @param {JoinedTag[]} tags @param {number} row @param {number} most */
   fill(root, tags, row, most) {
-    const runs = this.logs.runs.shown().filter((run) => this.logs.runs.chosen.has(run.name));
+    const runs = this.logs.runs.listedRuns().filter((run) => this.logs.runs.chosen.has(run.name));
     const parts = [];
     const tips = new Set();
     let left = 0;
     for (const one of tags) {
-      const page = this.page(one.tag.kind);
+      const page = this.joinedPage(one.tag.kind);
       const entries = page ? page.entries(one.tag, runs) : [];
       for (const entry of entries) {
         if (parts.length >= most) left++;
@@ -124,15 +128,15 @@ class Joined {
       if (entries.length) tips.add(page.tip);
     }
     const histograms = tags.some((one) => one.tag.kind === "histogram");
-    const toggle = histograms && el("button", { class: "quiet", "aria-pressed": String(this.bands), onclick: () => ((this.bands = !this.bands), this.again(root, tags, row, most)) }, t("log.page.distribution"));
-    const more = left > 0 && el("button", { onclick: () => this.again(root, tags, row, most + MORE_CHARTS) }, t("and", { n: left }));
+    const toggle = histograms && el("button", { class: "quiet", "aria-pressed": String(this.bands), onclick: () => ((this.bands = !this.bands), this.refreshRegion(root, tags, row, most)) }, t("log.page.distribution"));
+    const more = left > 0 && el("button", { onclick: () => this.refreshRegion(root, tags, row, most + MORE_CHARTS) }, t("and", { n: left }));
     const none = !parts.length && el("p", { class: "quiet" }, t("log.nothing"));
-    root.replaceChildren(el("div", { class: "logged-head" }, el("h3", {}, t("log.logged"), el("span", { class: "quiet" }, ` ${counted(tags.length)}`)), toggle || null), ...[...parts, more, none].filter(Boolean), ...tips);
+    root.replaceChildren(el("div", { class: "logged-head" }, el("h3", {}, t("log.logged"), el("span", { class: "quiet" }, ` ${countWord(tags.length)}`)), toggle || null), ...[...parts, more, none].filter(Boolean), ...tips);
   }
 
   /** @param {HTMLElement} root @param {JoinedTag[]} tags @param {number} row @param {number} most */
-  again(root, tags, row, most) {
-    this.drop();
+  refreshRegion(root, tags, row, most) {
+    this.dropCharts();
     this.fill(root, tags, row, most);
   }
 
@@ -140,38 +144,38 @@ class Joined {
   chart(page, entry, one, row) {
     const app = /** @type {App} */ (this.app());
     const why = el("p", { class: "quiet" }, t(`log.rule.${one.rule}`));
-    if (one.row !== row) why.append(" · ", app.card.link(app.facts.path(one.row)));
+    if (one.row !== row) why.append(" · ", app.card.link(app.state.facts.path(one.row)));
     return el("div", { class: "logged-chart" }, page.card(entry).root, why);
   }
 
   /** Let go of the cards that are shown. */
-  drop() {
+  dropCharts() {
     for (const page of this.pages.values()) {
       page.tip.hidden = true;
-      page.forgetAll();
+      page.dropAll();
     }
   }
 
   /** The nodes of a tag, and what is chosen to show them: the one node, or the group that holds all of them.
    * @param {LogTag[]} tags @returns {{row: number, rows: number[]} | null} */
-  place(tags) {
+  jointPlace(tags) {
     const app = this.app();
     const rows = tags.flatMap((tag) => this.rows.get(tag.id) ?? []);
     if (!app || !rows.length) return null;
-    const { graph } = app;
+    const { graph } = app.state;
     let row = rows[0];
     while (row > 0 && !rows.every((one) => one >= row && one < graph.end[row])) row = graph.parent[row];
     return row > 0 ? { row, rows } : null;
   }
 
   /** Show where some tags belong: calls of one layer are ringed, all of them. @param {LogTag[]} tags */
-  async show(tags) {
+  async showTags(tags) {
     const app = this.app();
     const rows = tags.flatMap((tag) => this.rows.get(tag.id) ?? []);
     if (!app || !rows.length) return;
     await this.logs.show("graph");
-    await app.reveal(app.facts.path(this.place(tags)?.row ?? rows[0]));
-    if (tags.length === 1 && rows.length > 1) await app.mark(rows);
+    await app.actions.reveal(app.state.facts.path(this.jointPlace(tags)?.row ?? rows[0]));
+    if (tags.length === 1 && rows.length > 1) await app.actions.mark(rows);
   }
 
   /** Show a tag alone on the page of its kind. @param {string} name of the page @param {LogTag} tag */
@@ -183,6 +187,6 @@ class Joined {
   /** The card of what is chosen is shown anew: runs, tags or the graph may be others. */
   refresh() {
     const app = this.app();
-    if (app?.selected) app.queue(async () => app.selected && (app.told = app.card.show(app.selected)));
+    if (app?.state.selected) app.actions.queue(async () => app.state.selected && (app.actions.cardReady = app.card.show(app.state.selected)));
   }
 }

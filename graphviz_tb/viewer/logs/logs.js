@@ -1,9 +1,33 @@
 // The pages of a log beside the graph: tabs, the list of runs, and what comes while a run goes on.
 
+import { escapeValue, unescapeValue } from "../address.js";
+import { byId, el, shortText } from "../dom.js";
+import { isTyping } from "../page_keys.js";
+import { t } from "../strings.js";
+import { CustomPage } from "./custom.js";
+import { DistributionPage, HistogramPage } from "./histograms.js";
+import { HparamsPage } from "./hparams.js";
+import { Joined } from "./joined.js";
+import { AudioCard, AudioPage, ImageCard } from "./media.js";
+import { Notices } from "./notices.js";
+import { CurveCard, CurvePage } from "./pr.js";
+import { PROFILE_KEYS, ProfilePage } from "./profile.js";
+import { ProjectorPage } from "./projector.js";
+import { groupingOf, groupingWord, noGrouping } from "./run_groups.js";
+import { RunLooks } from "./run_looks.js";
+import { RunList } from "./runs.js";
+import { AXES, ScalarPage } from "./scalars.js";
+import { LoggedScheme } from "./scheme.js";
+import { StepPage } from "./steps.js";
+import { TagPage } from "./tag_page.js";
+import { TensorCard } from "./tensors.js";
+import { TextCard } from "./text.js";
+import { filtersOf, filtersWord } from "./trial_filters.js";
+
 const USUAL_SMOOTH = 0.6;
 
 /** The pages beside the graph in the order of their tabs, and the kind of tags that each shows; `1` … `9` go to them. @type {[string, string, (logs: Logs) => LogSheet][]} */
-const PAGES = [
+export const PAGES = [
   ["scalar", "scalar", (logs) => new ScalarPage(logs)],
   ["custom", "layout", (logs) => new CustomPage(logs)],
   ["histogram", "histogram", (logs) => new HistogramPage(logs)],
@@ -26,10 +50,10 @@ function pageNamed(name) {
 
 /**
  * @typedef {{axis: string, smooth: number, logX: boolean, logY: boolean, outliers: boolean, restarts: boolean}} LogLook
- * @typedef {{root: HTMLElement, dirty: boolean, shown: boolean, scroll: number, tags: LogTag[], load: () => Promise<void>, filtered: () => void, restored: () => void, runsChanged: () => void, dressed: () => void, came: (series: Set<number>) => void, key: (event: KeyboardEvent) => void}} LogSheet
+ * @typedef {{root: HTMLElement, dirty: boolean, shown: boolean, scroll: number, tags: LogTag[], load: () => Promise<void>, onFilter: () => void, onRestore: () => void, runsChanged: () => void, onTheme: () => void, onPoints: (series: Set<number>) => void, onKey: (event: KeyboardEvent) => void}} LogSheet
  */
 
-class Logs {
+export class Logs {
   /**
    * @param {LogFeed} feed
    * @param {{theme: () => string, remember: (values: Record<string, string>) => void, toast: (text: string) => void, graph: () => boolean, app: () => App | null, graphId: () => string, chooseGraph: (id: string) => Promise<void>}} hooks
@@ -50,6 +74,7 @@ class Logs {
     this.body = el("div", { id: "log-page", role: "tabpanel", tabindex: "-1" });
     this.root.append(this.side, this.body);
     byId("stage").after(this.root);
+    this.looks = new RunLooks();
     this.runs = new RunList(this, this.side);
     /** @type {Map<string, LogSheet>} pages that were looked at */
     this.sheets = new Map();
@@ -72,29 +97,36 @@ class Logs {
     this.scheme = new LoggedScheme(this);
     /** @type {Record<string, any>} what the address says of the cloud of points */
     this.cloudState = {};
+    /** @type {Grouping} */
+    this.grouping = noGrouping();
+    /** @type {string[]} patterns of tags that one chart shows together */
+    this.together = [];
+    /** @type {number | null} the step whose values are listed */
+    this.typedStep = null;
     this.overlay = false; // histograms above each other, or each at its step
-    document.addEventListener("keydown", (event) => this.key(event));
-    this.body.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.sheet?.key(event));
+    document.addEventListener("keydown", (event) => this.onKey(event));
   }
 
   /** Read what is there, and follow it. @param {Record<string, any>} state of the address */
   async start(state) {
     await this.refresh();
     await this.restore(state);
-    this.feed.listen((name, data) => this.heard(name, data), (live) => this.standing(live));
+    this.feed.listen((name, data) => this.onEvent(name, data), (live) => this.onServer(live));
   }
 
   /** Ask for runs, and for the tags of the page that is shown, anew. */
   async refresh() {
     this.state = await this.feed.state();
+    this.looks.update(this.state.runs, this.state.hues.light.length);
     this.runs.set(this.state.runs);
     if (this.state.kinds.hparams > 0) this.feed.trials().then(({ columns, rows }) => this.runs.setTrials(columns, rows), () => undefined);
     for (const sheet of this.sheets.values()) sheet.dirty = true;
     this.joined.dirty = true;
     await this.sheet?.load();
-    this.join();
+    this.loadJoins();
     this.scheme.renew().catch(() => undefined); // the graph may not be read yet
     this.drawTabs();
+    this.remember();
   }
 
   /** The pages that have something to show. */
@@ -109,19 +141,19 @@ class Logs {
   }
 
   /** A page, made when it is first looked at. @param {string} name @returns {LogSheet | undefined} */
-  made(name) {
+  sheetNamed(name) {
     const make = PAGES.find(([page]) => page === name)?.[2];
     if (!make || this.sheets.has(name)) return this.sheets.get(name);
     const sheet = make(this);
     this.sheets.set(name, sheet);
     this.body.append(sheet.root);
-    sheet.restored();
+    sheet.onRestore();
     return sheet;
   }
 
   /** The page of profiles. @returns {ProfilePage} */
   profilePage() {
-    return /** @type {any} */ (this.made("profile"));
+    return /** @type {any} */ (this.sheetNamed("profile"));
   }
 
   drawTabs() {
@@ -150,30 +182,31 @@ class Logs {
       if (on) tab.scrollIntoView({ block: "nearest", inline: "nearest" });
     }
     this.body.setAttribute("aria-labelledby", `tab-${page}`);
-    const sheet = this.made(page);
+    const sheet = this.sheetNamed(page);
     for (const one of this.sheets.values()) one.root.hidden = one !== sheet;
     this.remember();
     if (!sheet) return graph ? this.joined.refresh() : undefined;
-    this.join();
+    this.loadJoins();
     this.body.scrollTop = sheet.scroll;
-    sheet.filtered();
+    sheet.onFilter();
     try {
       await sheet.load();
     } catch (error) {
-      this.toast(t("log.lost", { error: brief(/** @type {Error} */ (error).message) }));
+      this.toast(t("log.lost", { error: shortText(/** @type {Error} */ (error).message) }));
     }
     sheet.runsChanged();
   }
 
   /** Look where tags belong, for the ways from their cards to their nodes; where that is not known yet there are none. */
-  join() {
-    if (this.sheet) this.joined.load().then(() => this.sheet?.filtered(), () => undefined);
+  loadJoins() {
+    if (this.sheet) this.joined.load().then(() => this.sheet?.onFilter(), () => undefined);
   }
 
   /** @param {LogRun} run */
-  colour(run) {
+  runColour(run) {
     const hues = this.state.hues[this.hooks.theme()] ?? this.state.hues.light;
-    return hues[run.style[0] % hues.length];
+    const { hue } = this.looks.lookOf(run);
+    return typeof hue === "string" ? hue : hues[hue % hues.length];
   }
 
   runsChanged() {
@@ -198,28 +231,28 @@ class Logs {
     } catch {
       this.bad = true; // the last good one stays
     }
-    this.sheet?.filtered();
+    this.sheet?.onFilter();
     this.remember();
   }
 
   /** The theme is another one: charts are drawn in its colours. */
-  dressed() {
+  onTheme() {
     this.runs.draw();
-    this.sheet?.dressed();
-    for (const page of this.joined.pages.values()) page.dressed();
+    this.sheet?.onTheme();
+    for (const page of this.joined.pages.values()) page.onTheme();
   }
 
   /** @param {string} name @param {any} data */
-  heard(name, data) {
+  onEvent(name, data) {
     if (name === "progress") return;
-    if (name === "again") for (const sheet of this.sheets.values()) if (sheet instanceof TagPage) sheet.again();
+    if (name === "again") for (const sheet of this.sheets.values()) if (sheet instanceof TagPage) sheet.askAgain();
     if (name !== "points") return this.refreshSoon();
     const series = new Set(Object.keys(data.series).map(Number));
     for (const sheet of this.sheets.values()) {
       for (const tag of sheet.tags) for (const one of tag.runs) if (one[1] in data.series) one[2] = data.series[one[1]];
-      sheet.came(series);
+      sheet.onPoints(series);
     }
-    for (const page of this.joined.pages.values()) page.came(series);
+    for (const page of this.joined.pages.values()) page.onPoints(series);
     this.refreshSoon();
   }
 
@@ -232,14 +265,14 @@ class Logs {
   }
 
   /** @param {boolean} live */
-  standing(live) {
+  onServer(live) {
     this.lamp.textContent = live ? t("log.live") : t("log.notLive");
     this.lamp.classList.toggle("bad", !live);
   }
 
   /** The points that a card of scalars draws, for scripts. @param {string} tag */
-  async points(tag) {
-    const sheet = /** @type {ScalarPage} */ (this.made("scalar"));
+  async drawnPoints(tag) {
+    const sheet = /** @type {ScalarPage} */ (this.sheetNamed("scalar"));
     await sheet.load();
     return sheet.drawn(tag);
   }
@@ -255,56 +288,61 @@ class Logs {
   }
 
   /** What the address holds. */
-  address() {
-    const runs = this.runs.touched ? [...this.runs.chosen].map(escaped).join(",") || "-" : "";
+  addressValues() {
+    const runs = this.runs.touched ? [...this.runs.chosen].map(escapeValue).join(",") || "-" : "";
     const { axis, smooth, logX, logY } = this.look;
     return {
       page: this.page === this.pages()[0] ? "" : this.page, runs, tags: this.pattern, smooth: smooth === USUAL_SMOOTH ? "" : String(smooth), axis: axis === "step" ? "" : axis,
-      log: [logX && "x", logY && "y"].filter(Boolean).join(""), pin: [...this.pins].map(escaped).join(","),
+      log: [logX && "x", logY && "y"].filter(Boolean).join(""), pin: [...this.pins].map(escapeValue).join(","),
       mode: this.overlay ? "overlay" : "", logstep: this.step === null ? "" : String(this.step),
-      sort: this.trials.sort, by: this.trials.by, trials: filtersWord(this.trials.filters), ...this.scheme.address(), ...(this.projector?.address() ?? {}),
+      looks: this.looks.addressValue(), where: this.runs.values.text, group: groupingWord(this.grouping), groupby: this.grouping.by === "pattern" ? this.grouping.pattern : "", together: this.together.map(escapeValue).join(","), values: this.typedStep === null ? "" : String(this.typedStep), sort: this.trials.sort, by: this.trials.by, trials: filtersWord(this.trials.filters), ...this.scheme.address(), ...(this.projector?.addressValues() ?? {}),
       ...Object.fromEntries(PROFILE_KEYS.map((key) => [`p${key}`, this.profile[key] ?? ""])),
     };
   }
 
   remember() {
-    if (!this.restoring && this.page) this.hooks.remember(/** @type {any} */ (this.address()));
+    if (!this.restoring && this.page) this.hooks.remember(/** @type {any} */ (this.addressValues()));
   }
 
   /** @param {Record<string, any>} state */
-  async restore({ page = "", runs, tags = "", smooth = "", axis = "step", log = "", pin = "", mode = "", logstep = "", sort = "", by = "", trials = "", ...rest }) {
+  async restore({ page = "", runs, tags = "", smooth = "", axis = "step", log = "", pin = "", mode = "", logstep = "", sort = "", by = "", trials = "", looks = "", where = "", group = "", groupby = "", together = "", values = "", ...rest }) {
     this.restoring = true;
     this.scheme.restore(rest);
+    this.looks.restore(String(looks));
+    this.grouping = groupingOf(String(group), String(groupby));
+    this.together = String(together).split(",").filter(Boolean).map(unescapeValue);
+    this.typedStep = values === "" || !Number.isFinite(Number(values)) ? null : Number(values);
+    if (where) this.runs.values.restore(String(where));
     this.cloudState = rest;
     this.projector?.restore(rest);
     this.profile = Object.fromEntries(PROFILE_KEYS.map((key) => [key, String(rest[`p${key}`] ?? "")]));
     const pages = this.pages();
     if (runs !== undefined) {
       this.runs.touched = true;
-      this.runs.chosen = new Set(runs === "-" ? [] : String(runs).split(",").map(unescaped));
+      this.runs.chosen = new Set(runs === "-" ? [] : String(runs).split(",").map(unescapeValue));
     }
     this.runs.draw();
-    this.pins = new Set(String(pin).split(",").filter(Boolean).map(unescaped));
+    this.pins = new Set(String(pin).split(",").filter(Boolean).map(unescapeValue));
     const weight = smooth === "" ? USUAL_SMOOTH : Number(smooth);
     Object.assign(this.look, { axis: AXES.includes(axis) ? axis : "step", smooth: weight >= 0 && weight < 1 ? weight : USUAL_SMOOTH, logX: log.includes("x"), logY: log.includes("y") });
     this.overlay = mode === "overlay";
     this.trials = { sort: String(sort), by: String(by), filters: filtersOf(String(trials)) };
     this.step = logstep === "" || !Number.isFinite(Number(logstep)) ? null : Number(logstep);
     this.setPattern(String(tags));
-    for (const sheet of this.sheets.values()) sheet.restored();
+    for (const sheet of this.sheets.values()) sheet.onRestore();
     if (pages.length) await this.show(pages.includes(pageNamed(page)) ? page : pages[0]);
     this.restoring = false;
     this.remember();
   }
 
   /** @param {KeyboardEvent} event */
-  key(event) {
-    if (typing(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
+  onKey(event) {
+    if (event.defaultPrevented || isTyping(event) || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     const inTabs = this.tabs.contains(/** @type {Node} */ (event.target));
     const pages = this.pages();
     const at = pages.indexOf(this.page);
     const to = inTabs && event.key === "ArrowRight" ? at + 1 : inTabs && event.key === "ArrowLeft" ? at - 1 : /^[1-9]$/.test(event.key) ? Number(event.key) - 1 : -1;
-    if (to < 0 || to >= pages.length) return;
+    if (to < 0 || to >= pages.length) return this.sheet?.onKey(event);
     event.preventDefault();
     event.stopPropagation();
     this.show(pages[to]);

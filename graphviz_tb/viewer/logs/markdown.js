@@ -1,6 +1,9 @@
 // Markdown as elements: what a log says is never markup. Headings, emphasis, code, lists, tables, quotes and links; an image is
 // a link to it; HTML is text. Every step goes forward: a hostile text takes time in proportion to its length.
 
+import { el, visibleText } from "../dom.js";
+import { t } from "../strings.js";
+
 const DEEPEST = 8; // quotes and lists within each other
 const LONGEST_LINK = 2000; // letters of an address
 const MAY_LINK = /^(?:https?:\/\/|mailto:)/i;
@@ -13,7 +16,7 @@ const MOST_OPEN = 20; // marks of one kind that wait for their end: no deeper ne
 const QUOTE = /^ {0,3}> ?/;
 
 /** A text as elements. @param {string} text @returns {Node[]} */
-function markdown(text) {
+export function markdown(text) {
   return blocksOf(text.replace(/\r\n?/g, "\n").replace(/\t/g, "    ").split("\n"), 0);
 }
 
@@ -24,11 +27,11 @@ function blocksOf(lines, depth) {
   /** @type {string[]} */
   let held = [];
   const flush = () => {
-    if (held.length) out.push(el("p", {}, ...spans(held.join("\n").trim())));
+    if (held.length) out.push(el("p", {}, ...inlineSpans(held.join("\n").trim())));
     held = [];
   };
   for (let at = 0; at < lines.length; ) {
-    const taken = blank(lines[at]) ? /** @type {[Node | null, number]} */ ([null, at + 1]) : blockAt(lines, at, depth, held.length > 0);
+    const taken = isBlank(lines[at]) ? /** @type {[Node | null, number]} */ ([null, at + 1]) : blockAt(lines, at, depth, held.length > 0);
     if (!taken) {
       held.push(lines[at++]);
       continue;
@@ -42,7 +45,7 @@ function blocksOf(lines, depth) {
 }
 
 /** @param {string} line */
-const blank = (line) => !line.trim();
+const isBlank = (line) => !line.trim();
 
 /**
  * The block that begins at a line, and where the next one begins; none where it is part of a paragraph.
@@ -51,19 +54,19 @@ const blank = (line) => !line.trim();
 function blockAt(lines, at, depth, within) {
   const line = lines[at];
   const fence = FENCE.exec(line);
-  if (fence) return fenced(lines, at, fence[1]);
+  if (fence) return fencedBlock(lines, at, fence[1]);
   const heading = HEADING.exec(line);
-  if (heading) return [el(`h${Math.min(6, heading[1].length + 2)}`, {}, ...spans(line.slice(heading[0].length).trim().replace(/\s#+$/, ""))), at + 1];
+  if (heading) return [el(`h${Math.min(6, heading[1].length + 2)}`, {}, ...inlineSpans(line.slice(heading[0].length).trim().replace(/\s#+$/, ""))), at + 1];
   if (RULE.test(line)) return [el("hr"), at + 1];
-  if (!within && /^ {4}/.test(line)) return indented(lines, at);
-  if (depth < DEEPEST && QUOTE.test(line)) return quoted(lines, at, depth);
-  if (depth < DEEPEST && BULLET.test(line)) return listed(lines, at, depth);
-  if (line.includes("|") && at + 1 < lines.length && lines[at + 1].includes("-") && cellsOf(lines[at + 1]).every((cell) => DIVIDER.test(cell))) return tabled(lines, at);
+  if (!within && /^ {4}/.test(line)) return indentedBlock(lines, at);
+  if (depth < DEEPEST && QUOTE.test(line)) return quotedBlock(lines, at, depth);
+  if (depth < DEEPEST && BULLET.test(line)) return listBlock(lines, at, depth);
+  if (line.includes("|") && at + 1 < lines.length && lines[at + 1].includes("-") && cellsOf(lines[at + 1]).every((cell) => DIVIDER.test(cell))) return tableBlock(lines, at);
   return null;
 }
 
 /** @param {string[]} lines @param {number} at @param {string} mark @returns {[Node, number]} */
-function fenced(lines, at, mark) {
+function fencedBlock(lines, at, mark) {
   let end = at + 1;
   const closes = (/** @type {string} */ line) => line.trim().length >= mark.length && [...line.trim()].every((letter) => letter === mark[0]);
   while (end < lines.length && !closes(lines[end])) end++;
@@ -71,21 +74,21 @@ function fenced(lines, at, mark) {
 }
 
 /** @param {string[]} lines @param {number} at @returns {[Node, number]} */
-function indented(lines, at) {
+function indentedBlock(lines, at) {
   let end = at + 1;
-  while (end < lines.length && (/^ {4}/.test(lines[end]) || blank(lines[end]))) end++;
+  while (end < lines.length && (/^ {4}/.test(lines[end]) || isBlank(lines[end]))) end++;
   return [el("pre", {}, el("code", {}, lines.slice(at, end).map((line) => line.slice(4)).join("\n").trimEnd())), end];
 }
 
 /** @param {string[]} lines @param {number} at @param {number} depth @returns {[Node, number]} */
-function quoted(lines, at, depth) {
+function quotedBlock(lines, at, depth) {
   let end = at;
   while (end < lines.length && QUOTE.test(lines[end])) end++;
   return [el("blockquote", {}, ...blocksOf(lines.slice(at, end).map((line) => line.replace(QUOTE, "")), depth + 1)), end];
 }
 
 /** @param {string[]} lines @param {number} at @param {number} depth @returns {[Node, number]} */
-function listed(lines, at, depth) {
+function listBlock(lines, at, depth) {
   const numbered = /\d/.test(/** @type {RegExpExecArray} */ (BULLET.exec(lines[at]))[2]);
   const list = el(numbered ? "ol" : "ul", numbered ? { start: parseInt(lines[at].trim(), 10) } : {});
   let end = at;
@@ -95,26 +98,26 @@ function listed(lines, at, depth) {
     const room = found[0].length;
     const inner = [lines[end++].slice(room)];
     // What is indented belongs to the item; so does a line of its paragraph.
-    while (end < lines.length && (blank(lines[end]) ? end + 1 < lines.length && /^ {2,}/.test(lines[end + 1]) : / {2}/.test(lines[end].slice(0, 2)) || (!blank(lines[end - 1]) && !blockAt([lines[end]], 0, depth, true)))) {
+    while (end < lines.length && (isBlank(lines[end]) ? end + 1 < lines.length && /^ {2,}/.test(lines[end + 1]) : / {2}/.test(lines[end].slice(0, 2)) || (!isBlank(lines[end - 1]) && !blockAt([lines[end]], 0, depth, true)))) {
       inner.push(lines[end].slice(Math.min(room, lines[end].search(/\S|$/))));
       end++;
     }
     const parts = blocksOf(inner, depth + 1);
     const [first] = parts;
     // A short item is a line, no paragraph.
-    if (first instanceof HTMLParagraphElement && !inner.some(blank)) parts.splice(0, 1, ...first.childNodes);
+    if (first instanceof HTMLParagraphElement && !inner.some(isBlank)) parts.splice(0, 1, ...first.childNodes);
     list.append(el("li", {}, ...parts));
-    if (end < lines.length && blank(lines[end]) && BULLET.test(lines[end + 1] ?? "")) end++;
+    if (end < lines.length && isBlank(lines[end]) && BULLET.test(lines[end + 1] ?? "")) end++;
   }
   return [list, end];
 }
 
 /** @param {string[]} lines @param {number} at @returns {[Node, number]} */
-function tabled(lines, at) {
+function tableBlock(lines, at) {
   const sides = cellsOf(lines[at + 1]).map((mark) => (mark.endsWith(":") ? (mark.startsWith(":") ? "center" : "end") : "start"));
   const row = (/** @type {string} */ line, /** @type {string} */ name) => {
     const cells = cellsOf(line);
-    return el("tr", {}, ...sides.map((side, nth) => el(name, { class: `to-${side}` }, ...spans(cells[nth] ?? ""))));
+    return el("tr", {}, ...sides.map((side, nth) => el(name, { class: `to-${side}` }, ...inlineSpans(cells[nth] ?? ""))));
   };
   let end = at + 2;
   while (end < lines.length && lines[end].includes("|")) end++;
@@ -124,7 +127,7 @@ function tabled(lines, at) {
 /** The cells of a row: what is between bars that no backslash precedes. @param {string} line */
 function cellsOf(line) {
   const cells = line.trim().replace(/^\|/, "").split(/(?<!\\)\|/);
-  if (cells.length > 1 && blank(cells[cells.length - 1])) cells.pop();
+  if (cells.length > 1 && isBlank(cells[cells.length - 1])) cells.pop();
   return cells.map((cell) => cell.replaceAll("\\|", "|").trim());
 }
 
@@ -133,7 +136,7 @@ function cellsOf(line) {
  * compared with the top alone.
  * @param {string} text @returns {Node[]}
  */
-function spans(text) {
+function inlineSpans(text) {
   return new Inline(text).read();
 }
 
@@ -161,7 +164,7 @@ class Inline {
       marks.lastIndex = from;
     }
     if (from < this.text.length) this.parts.push(this.text.slice(from));
-    return this.parts.map((part) => (typeof part === "string" ? document.createTextNode(safe(part)) : part));
+    return this.parts.map((part) => (typeof part === "string" ? document.createTextNode(visibleText(part)) : part));
   }
 
   /** What a mark means; where reading goes on. @param {string} mark @param {number} at */
@@ -249,4 +252,4 @@ class Inline {
 }
 
 /** @param {string} address @param {(Node | string)[]} words */
-const linkTo = (address, words) => el("a", { href: address, target: "_blank", rel: "noopener noreferrer", title: safe(address) }, ...words);
+const linkTo = (address, words) => el("a", { href: address, target: "_blank", rel: "noopener noreferrer", title: visibleText(address) }, ...words);

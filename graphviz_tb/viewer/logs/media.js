@@ -1,19 +1,25 @@
 // The pages of images and sounds.
 
+import { el, shortText } from "../dom.js";
+import { t } from "../strings.js";
+import { tagFile } from "./card.js";
+import { durationWord, shortNumber } from "./curves.js";
+import { StepCard, StepPage, bytesWord } from "./steps.js";
+
 const LARGE_PIXELS = 64e6; // of an image: from here on the reader is asked first
 const LARGE_BYTES = 64e6;
 const SMALL_PIXELS = 128; // px wide: pixels of such an image are drawn as squares
 
 /** @typedef {{blob: number, type: string, bytes: number, width: number, height: number, rate: number, frames: number}} Sample */
 
-class ImageCard extends StepCard {
+export class ImageCard extends StepCard {
   /** @returns {[string, () => void][]} */
   actions() {
     return [...super.actions(), ["log.original", () => this.download()]];
   }
 
   /** Wait for the images, so that nothing flickers as the step changes. @param {any[]} answers */
-  async prepared(answers) {
+  async prepare(answers) {
     return Promise.all((answers[0]?.samples ?? []).map((/** @type {Sample} */ sample, /** @type {number} */ at) => this.piece(sample, at)));
   }
 
@@ -49,13 +55,13 @@ class ImageCard extends StepCard {
     return [el("div", { class: "samples" }, ...(this.made ?? []))];
   }
 
-  drawn() {
+  onDrawn() {
     this.plot.style.minHeight = "";
-    super.drawn();
+    super.onDrawn();
   }
 
   /** Pictures out of sight take no memory; their room stays. */
-  left() {
+  onHide() {
     if (!this.made || this.table || this.plot.querySelector("audio")) return; // a sound plays on
     this.plot.style.minHeight = `${this.plot.clientHeight}px`;
     this.plot.replaceChildren();
@@ -64,25 +70,25 @@ class ImageCard extends StepCard {
     this.stale = true;
   }
 
-  remark() {
+  remarkWords() {
     const samples = /** @type {Sample[]} */ (this.answer?.samples ?? []);
     const words = samples.length ? sizeWord(samples[0]) : "";
     return samples.length > 1 ? `${t("log.samples", { n: samples.length + (this.answer.left ?? 0) })} · ${words}` : words;
   }
 
-  words() {
-    const remark = this.remark();
-    return remark ? `${super.words()}, ${remark}` : super.words();
+  summaryWords() {
+    const remark = this.remarkWords();
+    return remark ? `${super.summaryWords()}, ${remark}` : super.summaryWords();
   }
 
   rows() {
-    return /** @type {Sample[]} */ (this.answer?.samples ?? []).map((one, at) => ({ ...this.head(), sample: at, ...Object.fromEntries(Object.entries(one).filter(([key]) => key !== "blob")) }));
+    return /** @type {Sample[]} */ (this.answer?.samples ?? []).map((one, at) => ({ ...this.leadingColumns(), sample: at, ...Object.fromEntries(Object.entries(one).filter(([key]) => key !== "blob")) }));
   }
 
   /** @returns {[string, (row: CardRow) => string][]} */
   columns() {
     const keys = Object.keys(this.rows()[0] ?? {}).filter((key) => !["run", "tag"].includes(key));
-    return keys.map((key) => [key === "step" ? t("step") : key, (row) => brief(String(row[key]))]);
+    return keys.map((key) => [key === "step" ? t("step") : key, (row) => shortText(String(row[key]))]);
   }
 
   /** Save the bytes as they were logged. */
@@ -94,7 +100,7 @@ class ImageCard extends StepCard {
   }
 }
 
-class AudioCard extends ImageCard {
+export class AudioCard extends ImageCard {
   /** @param {Sample} sample */
   shows(sample) {
     return sample.type.startsWith("audio/");
@@ -112,10 +118,10 @@ class AudioCard extends ImageCard {
   }
 }
 
-class AudioPage extends StepPage {
+export class AudioPage extends StepPage {
   /** @param {TagCard | undefined} card @returns {Record<string, () => void>} */
-  keys(card) {
-    return { ...super.keys(card), " ": () => /** @type {AudioCard | undefined} */ (card)?.play() };
+  pageKeys(card) {
+    return { ...super.pageKeys(card), " ": () => /** @type {AudioCard | undefined} */ (card)?.play() };
   }
 }
 

@@ -1,10 +1,13 @@
 // What reading a log found odd: a sign in the bar with all of it, and the whole page where nothing is logged.
 
+import { byId, el, setAttributes, shortText } from "../dom.js";
+import { t } from "../strings.js";
+
 const MOST_NOTICES = 100; // that are listed
 const LONGEST_NOTICE = 500; // letters
-const USUAL = "torn-record"; // half a record at the end: it is there for a moment whenever a run writes
+const USUAL_NOTICES = "torn-record"; // half a record at the end: it is there for a moment whenever a run writes
 
-class Notices {
+export class Notices {
   /** @param {HTMLElement} before the element that the sign follows */
   constructor(before) {
     this.sign = el("summary", { class: "icon" });
@@ -16,32 +19,32 @@ class Notices {
 
   /** @param {LogState} state @param {boolean} nothing whether there is no page to show */
   set(state, nothing) {
-    const of = (/** @type {string} */ run, /** @type {LogNotice[]} */ notices) => notices.filter(({ code }) => code !== USUAL).map((one) => (run ? `${brief(run, 80)}: ` : "") + this.word(one));
+    const of = (/** @type {string} */ run, /** @type {LogNotice[]} */ notices) => notices.filter(({ code }) => code !== USUAL_NOTICES).map((one) => (run ? `${shortText(run, 80)}: ` : "") + this.noticeWord(one));
     const all = [...new Set([...of("", state.notices ?? []), ...state.runs.flatMap((run) => of(run.name, run.notices))])];
     this.root.hidden = nothing || !all.length;
     const label = t("log.notices", { n: all.length });
-    fill(this.sign, { "aria-label": label, title: label });
+    setAttributes(this.sign, { "aria-label": label, title: label });
     this.sign.textContent = `⚠ ${all.length}`;
-    this.list.replaceChildren(...this.lines(all));
-    if (nothing || this.bare) this.tell(nothing, all);
+    this.list.replaceChildren(...this.noticeLines(all));
+    if (nothing || this.bare) this.showLines(nothing, all);
   }
 
   /** @param {LogNotice} notice */
-  word({ text, count }) {
-    return brief(text, LONGEST_NOTICE) + (count > 1 ? ` (×${count})` : "");
+  noticeWord({ text, count }) {
+    return shortText(text, LONGEST_NOTICE) + (count > 1 ? ` (×${count})` : "");
   }
 
   /** @param {string[]} all */
-  lines(all) {
+  noticeLines(all) {
     const more = all.length - MOST_NOTICES;
     return [...all.slice(0, MOST_NOTICES), ...(more > 0 ? [t("and", { n: more })] : [])].map((line) => el("p", {}, line));
   }
 
   /** Say on the whole page that nothing is logged, and why; or no longer. @param {boolean} nothing @param {string[]} all */
-  tell(nothing, all) {
+  showLines(nothing, all) {
     const panel = byId("reading");
     this.bare = nothing;
     panel.hidden = !nothing;
-    if (nothing) panel.replaceChildren(el("p", {}, t("log.noneYet")), ...this.lines(all), el("small", {}, t("log.followed")));
+    if (nothing) panel.replaceChildren(el("p", {}, t("log.noneYet")), ...this.noticeLines(all), el("small", {}, t("log.followed")));
   }
 }

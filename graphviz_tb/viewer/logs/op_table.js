@@ -1,13 +1,18 @@
 // The table of a profile: by op, by type, by layer or group; sorted, filtered, and beside another step.
 
-const TABLES = ["ops", "types", "groups"];
+import { el, shortText } from "../dom.js";
+import { RowsTable, leafShown, shareBar, shareWord } from "../rows_table.js";
+import { countWord, t } from "../strings.js";
+import { memoryWord, nanosWord } from "./profile_words.js";
+
+export const TABLES = ["ops", "types", "groups"];
 
 /**
  * @typedef {{name: string[], op: string[], self: number[], total: number[], count: number[], bytes: number[], left: number, leftSelf: number}} OpColumns
  * @typedef {{name: string, op: string, self: number, total: number, count: number, bytes: number, other: number, difference: number}} OpRow
  */
 
-class OpTable {
+export class OpTable {
   /** @param {{inGraph: (name: string) => void, inTimeline: (name: string) => void, changed: () => void}} hooks */
   constructor(hooks) {
     this.hooks = hooks;
@@ -91,12 +96,12 @@ class OpTable {
     const difference = (/** @type {OpRow} */ row) => el("span", { class: row.difference > 0 ? "worse" : row.difference < 0 ? "better" : null }, signed(row));
     return [
       { key: "name", word: t("profile.name"), width: 280, text: true, value: (row) => row.name, cell: (row) => this.name(row) },
-      ...(this.by === "ops" ? [{ key: "op", word: t("profile.op"), width: 160, text: true, value: (/** @type {OpRow} */ row) => row.op, cell: (/** @type {OpRow} */ row) => brief(row.op, 60) }] : []),
+      ...(this.by === "ops" ? [{ key: "op", word: t("profile.op"), width: 160, text: true, value: (/** @type {OpRow} */ row) => row.op, cell: (/** @type {OpRow} */ row) => shortText(row.op, 60) }] : []),
       time("self"),
       { key: "share", word: t("profile.share"), width: 130, fixed: true, sort: "self", value: (row) => row.self, cell: (row) => shareBar(row.self, most, shareWord(row.self, all)) },
       ...(this.other ? [time("other"), { key: "difference", word: t("profile.difference"), width: 100, value: (/** @type {OpRow} */ row) => row.difference, cell: difference }] : []),
       time("total"),
-      { key: "count", word: t("profile.count"), width: 76, value: (row) => row.count, cell: (row) => counted(row.count) },
+      { key: "count", word: t("profile.count"), width: 76, value: (row) => row.count, cell: (row) => countWord(row.count) },
       { key: "bytes", word: t("profile.bytes"), width: 92, value: (row) => row.bytes, cell: (row) => (row.bytes ? memoryWord(row.bytes) : "") },
     ];
   }
@@ -109,13 +114,13 @@ class OpTable {
 
   /** A name that leads to its node, and to its slices; of a type to its ops. @param {OpRow} row */
   name(row) {
-    const word = brief(row.name, 300) || t("profile.whole");
-    if (this.by === "types") return el("div", { class: "named" }, el("button", { class: "link", title: brief(row.name, 600), onclick: () => this.go(row) }, word));
+    const word = shortText(row.name, 300) || t("profile.whole");
+    if (this.by === "types") return el("div", { class: "named" }, el("button", { class: "link", title: shortText(row.name, 600), onclick: () => this.go(row) }, word));
     return el(
       "div",
       { class: "named" },
       el("button", { class: "icon small", title: t("profile.inTimeline"), "aria-label": `${t("profile.inTimeline")}: ${word}`, onclick: () => this.hooks.inTimeline(row.name) }, "▤"),
-      el("button", { class: "link", title: `${t("log.inGraph")}: ${brief(row.name, 600)}`, "aria-label": `${t("log.inGraph")}: ${word}`, onclick: () => this.go(row) }, ...leafShown(word)),
+      el("button", { class: "link", title: `${t("log.inGraph")}: ${shortText(row.name, 600)}`, "aria-label": `${t("log.inGraph")}: ${word}`, onclick: () => this.go(row) }, ...leafShown(word)),
     );
   }
 }

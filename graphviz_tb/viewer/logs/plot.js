@@ -1,10 +1,13 @@
 // What every chart of the log has: a canvas, two axes, and one way to draw for the screen and for a file.
 
-const PLOT = { left: 52, top: 10, right: 12, bottom: 24 };
-const TRIANGLE = 4; // px that a sign of what is not finite stands over the edge
+import { el } from "../dom.js";
+import { durationWord, momentWord, shareOf, shortNumber, ticksOf } from "./curves.js";
+
+export const PLOT = { left: 52, top: 10, right: 12, bottom: 24 };
+export const TRIANGLE = 4; // px that a sign of what is not finite stands over the edge
 const TIMES = ["relative", "wall"];
 
-class Plot {
+export class Plot {
   /** @param {HTMLElement} place */
   constructor(place) {
     this.canvas = el("canvas", { "aria-hidden": "true" });
@@ -41,7 +44,7 @@ class Plot {
   }
 
   /** Give the pixels back. */
-  drop() {
+  release() {
     this.canvas.width = this.canvas.height = this.width = 0;
   }
 
@@ -62,22 +65,22 @@ class Plot {
     const look = getComputedStyle(this.canvas);
     const colours = { line: look.getPropertyValue("--line"), text: look.getPropertyValue("--secondary"), strong: look.getPropertyValue("--text"), ground: look.getPropertyValue("--ground") };
     g.font = `10px ${look.fontFamily}`;
-    this.upGrid(g, colours);
-    this.acrossGrid(g, colours);
+    this.drawUpGrid(g, colours);
+    this.drawAcrossGrid(g, colours);
     g.save();
     g.beginPath();
     g.rect(PLOT.left, PLOT.top - TRIANGLE, this.inner.width, this.inner.height + 2 * TRIANGLE);
     g.clip();
     g.lineJoin = "round";
-    this.inside(g, colours);
+    this.drawInside(g, colours);
     g.restore();
   }
 
   /** What the axes surround. @param {CanvasRenderingContext2D} g @param {Record<string, string>} colours */
-  inside(g, colours) {}
+  drawInside(g, colours) {}
 
   /** Ticks and lines of the axis upwards. @param {CanvasRenderingContext2D} g @param {Record<string, string>} colours */
-  upGrid(g, colours) {
+  drawUpGrid(g, colours) {
     const end = PLOT.left + this.inner.width;
     g.strokeStyle = colours.line;
     g.fillStyle = colours.text;
@@ -95,7 +98,7 @@ class Plot {
   }
 
   /** Ticks of the axis across. @param {CanvasRenderingContext2D} g @param {Record<string, string>} colours */
-  acrossGrid(g, colours) {
+  drawAcrossGrid(g, colours) {
     const foot = PLOT.top + this.inner.height;
     g.strokeStyle = colours.line;
     g.fillStyle = colours.text;
@@ -105,7 +108,7 @@ class Plot {
     let free = -Infinity;
     for (const value of ticksOf(this.x, Math.max(2, Math.floor(this.inner.width / 70)), TIMES.includes(this.axis) && !this.x.log)) {
       const x = Math.trunc(this.left(value)) + 0.5;
-      const word = this.word(value);
+      const word = this.tickWord(value);
       const half = g.measureText(word).width / 2;
       if (x - half < free || x + half > this.width) continue;
       free = x + half + 8;
@@ -118,7 +121,7 @@ class Plot {
   }
 
   /** A value of the axis across, in words. @param {number} value */
-  word(value) {
+  tickWord(value) {
     if (this.axis === "relative") return durationWord(value);
     return this.axis === "wall" ? momentWord(value, this.x.high - this.x.low) : shortNumber(value);
   }

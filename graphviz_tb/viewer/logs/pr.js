@@ -1,5 +1,12 @@
 // The page of precision and recall: a card for each tag, with the curve of each chosen run at one step.
 
+import { el, shortText } from "../dom.js";
+import { t } from "../strings.js";
+import { LineChart } from "./chart.js";
+import { shortNumber } from "./curves.js";
+import { runCell } from "./scalars.js";
+import { StepCard, StepPage } from "./steps.js";
+
 /** @typedef {{step: number, thresholds: number[], precision: any[], recall: any[], tp: any[], fp: any[], tn: any[], fn: any[]}} Curve */
 
 class CurveChart extends LineChart {
@@ -12,7 +19,7 @@ class CurveChart extends LineChart {
   }
 }
 
-class CurveCard extends StepCard {
+export class CurveCard extends StepCard {
   static charted = true;
   chart = /** @type {CurveChart} */ (null);
 
@@ -24,34 +31,34 @@ class CurveCard extends StepCard {
 
   /** @returns {[string, () => void][]} */
   actions() {
-    return [...super.actions(), ["fit", () => this.chart.fit()]];
+    return [...super.actions(), ["fit", () => this.chart.fitAll()]];
   }
 
   /** The curves of the chosen runs. @returns {[LogRun, Curve][]} */
   curves() {
     const { runs } = this.page.logs;
-    return runs.shown().filter((run) => runs.chosen.has(run.name) && this.answers.has(run.id)).map((run) => [run, this.answers.get(run.id)]);
+    return runs.listedRuns().filter((run) => runs.chosen.has(run.name) && this.answers.has(run.id)).map((run) => [run, this.answers.get(run.id)]);
   }
 
   show() {
     const lines = this.curves().map(([run, curve]) => {
       const [x, y] = [curve.recall.map(Number), curve.precision.map(Number)];
-      return { run, colour: this.page.logs.colour(run), dashes: run.style[1], x, y, raw: y, step: curve.thresholds, wall: [], superseded: undefined, start: 0, n: x.length };
+      return { run, colour: this.page.logs.runColour(run), dashes: this.page.logs.looks.lookOf(run).dashes, x, y, raw: y, step: curve.thresholds, wall: [], superseded: undefined, start: 0, n: x.length };
     });
     this.chart.set(lines, { axis: "value", logX: false, logY: false, outliers: true, restarts: false });
     super.show();
   }
 
-  drawn() {
-    this.fitted();
+  onDrawn() {
+    this.fitPlot();
   }
 
-  remark() {
+  remarkWords() {
     return `${t("log.recall")} → · ${t("log.precision")} ↑`;
   }
 
-  words() {
-    return `${super.words()}, ${t("log.runCount", { n: this.curves().length })}`;
+  summaryWords() {
+    return `${super.summaryWords()}, ${t("log.runCount", { n: this.curves().length })}`;
   }
 
   /** @param {number | null} x */
@@ -67,7 +74,7 @@ class CurveCard extends StepCard {
       const cells = [curve.thresholds[at], line.y[at], line.x[at]].map((value) => shortNumber(value));
       return el("tr", {}, runCell(line.run, line.colour), ...[...cells, ...[curve.tp, curve.fp, curve.tn, curve.fn].map((column) => String(column[at]))].map((cell) => el("td", {}, cell)));
     });
-    this.page.tell(this, [t("run"), t("log.threshold"), t("log.precision"), t("log.recall"), "TP", "FP", "TN", "FN"], rows, x);
+    this.page.showTip(this, [t("run"), t("log.threshold"), t("log.precision"), t("log.recall"), "TP", "FP", "TN", "FN"], rows, x);
   }
 
   rows() {
@@ -80,11 +87,11 @@ class CurveCard extends StepCard {
   columns() {
     const keys = ["run", "threshold", "precision", "recall", "tp", "fp", "tn", "fn"];
     const heads = [t("run"), t("log.threshold"), t("log.precision"), t("log.recall"), "TP", "FP", "TN", "FN"];
-    return keys.map((key, at) => [heads[at], (row) => brief(String(row[key]), 80)]);
+    return keys.map((key, at) => [heads[at], (row) => shortText(String(row[key]), 80)]);
   }
 }
 
-class CurvePage extends StepPage {
+export class CurvePage extends StepPage {
   /** One card a tag. @param {LogTag} tag @returns {CardEntry[]} */
   entries(tag) {
     return [{ key: tag.name, tag, run: null }];
@@ -93,7 +100,7 @@ class CurvePage extends StepPage {
   runsChanged() {
     for (const card of this.every()) {
       const lacks = card.series().some(([run, series]) => !card.answers.has(run) && !card.lists.has(series));
-      if (lacks || !card.near) card.changed();
+      if (lacks || !card.near) card.noteChange();
       else card.show();
     }
   }

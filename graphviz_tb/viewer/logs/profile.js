@@ -1,13 +1,25 @@
 // The page of profiles: how a traced step was spent, where its time goes in the graph, and when.
 
+import { withBreaks } from "../card.js";
+import { el, shortText, svgEl } from "../dom.js";
+import { isTyping } from "../page_keys.js";
+import { shareWord } from "../rows_table.js";
+import { numberText } from "../shapes.js";
+import { countWord, t } from "../strings.js";
+import { OpTable, TABLES } from "./op_table.js";
+import { memoryWord, nanosWord } from "./profile_words.js";
+import { SheetWithoutCards } from "./sheet_without_cards.js";
+import { firstAfter } from "./slices.js";
+import { Timeline, ZOOM_A_NOTCH } from "./timeline.js";
+
 const STEPS_READ = 20; // of which the times are shown beside each other
 const SLICES_TOLD = 200; // in a table
-const PROFILE_KEYS = ["step", "against", "by", "sort", "text", "view"]; // of the address, each with a "p" before it
+export const PROFILE_KEYS = ["step", "against", "by", "sort", "text", "view"]; // of the address, each with a "p" before it
 const PARTS = ["compute", "input", "launch", "idle"];
 
 /** @typedef {{id: string, run: string | null, tag: string | null, step: number | null, graph: string | null}} TracedStep */
 
-class ProfilePage extends WholePage {
+export class ProfilePage extends SheetWithoutCards {
   /** @param {Logs} logs */
   constructor(logs) {
     super(logs);
@@ -27,7 +39,7 @@ class ProfilePage extends WholePage {
     this.against = el("select", { "aria-label": t("profile.against"), onchange: () => this.compare(this.against.value) });
     this.summary = el("div", { class: "step-summary" });
     this.table = new OpTable({ inGraph: (name) => this.inGraph(name), inTimeline: (name) => this.markNode(name), changed: () => this.remember() });
-    this.timeline = new Timeline({ slices: (wanted, signal) => this.feed.slices(this.id, wanted, signal), chosen: (slice) => this.tell(slice), looked: () => this.looked(), hues: () => logs.state.hues[logs.hooks.theme()] ?? logs.state.hues.light });
+    this.timeline = new Timeline({ slices: (wanted, signal) => this.feed.slices(this.id, wanted, signal), chosen: (slice) => this.showSlice(slice), looked: () => this.onLook(), hues: () => logs.state.hues[logs.hooks.theme()] ?? logs.state.hues.light });
     this.search = el("input", { class: "filter", type: "search", placeholder: t("profile.search"), "aria-label": t("profile.search"), oninput: () => this.mark(this.search.value, null) });
     this.search.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => event.key === "Enter" && this.timeline.step(event.shiftKey ? -1 : 1));
     this.marks = el("span", { class: "quiet", role: "status" });
@@ -35,7 +47,7 @@ class ProfilePage extends WholePage {
     this.slices = el("details", { class: "slice-table", ontoggle: () => this.listSlices() }, el("summary", {}, t("profile.asTable")), el("div", { class: "trials" }));
     const button = (/** @type {string} */ key, /** @type {string} */ word, /** @type {() => void} */ run) => el("button", { class: "icon", title: t(key), "aria-label": t(key), onclick: run }, word);
     const { timeline } = this;
-    const bar = el("div", { class: "log-bar plain" }, this.search, button("profile.previous", "‹", () => timeline.step(-1)), button("profile.next", "›", () => timeline.step(1)), this.marks, el("span", { class: "grow" }), button("zoomIn", "+", () => timeline.zoom(1 / ZOOM)), button("zoomOut", "−", () => timeline.zoom(ZOOM)), el("button", { onclick: () => timeline.fit() }, t("profile.fit")));
+    const bar = el("div", { class: "log-bar plain" }, this.search, button("profile.previous", "‹", () => timeline.step(-1)), button("profile.next", "›", () => timeline.step(1)), this.marks, el("span", { class: "grow" }), button("zoomIn", "+", () => timeline.zoom(1 / ZOOM_A_NOTCH)), button("zoomOut", "−", () => timeline.zoom(ZOOM_A_NOTCH)), el("button", { onclick: () => timeline.fit() }, t("profile.fit")));
     this.note = el("p", { class: "quiet" });
     this.memory = el("div", { class: "step-memory" });
     this.root = el(
@@ -65,7 +77,7 @@ class ProfilePage extends WholePage {
 
   /** Fill the lists of steps, and show one. */
   fill() {
-    const word = (/** @type {TracedStep} */ one) => brief([one.run === "." ? "" : one.run, one.tag].filter(Boolean).join(" · ") || this.logs.state.title, 80);
+    const word = (/** @type {TracedStep} */ one) => shortText([one.run === "." ? "" : one.run, one.tag].filter(Boolean).join(" · ") || this.logs.state.title, 80);
     const options = this.steps.map((one) => /** @type {[string, string]} */ ([one.id, word(one)]));
     const wanted = this.logs.profile;
     const named = (/** @type {string} */ key) => this.steps.find((one) => stepKey(one) === key)?.id;
@@ -85,16 +97,16 @@ class ProfilePage extends WholePage {
   choose(id, view = null) {
     this.id = id;
     this.chooser.value = id;
-    this.waits = this.read(id, view);
+    this.waits = this.readStep(id, view);
     return this.waits;
   }
 
   /** @param {string} id @param {{from: number, to: number} | null} view */
-  async read(id, view) {
+  async readStep(id, view) {
     const turn = ++this.turn;
     if (!this.told.has(id)) this.summary.replaceChildren(el("p", { class: "quiet", role: "status" }, t("profile.reading")));
-    const told = await this.table_(id);
-    const other = this.other && this.other !== id ? await this.table_(this.other) : null;
+    const told = await this.drawTables(id);
+    const other = this.other && this.other !== id ? await this.drawTables(this.other) : null;
     if (turn !== this.turn) return;
     this.against.value = other ? this.other : "";
     this.summarize(told, other);
@@ -104,27 +116,27 @@ class ProfilePage extends WholePage {
     const lines = [told.thinned ? t("profile.thinned", { n: told.thinned, all: told.slices }) : t("profile.slices", { n: told.slices }), left > 0 && t("profile.leftSteps", { n: left })];
     this.note.textContent = lines.filter(Boolean).join(" · ");
     this.memory.replaceChildren(...memoryChart(told));
-    this.tell(null);
+    this.showSlice(null);
     if (this.wants !== undefined) {
       const wants = this.wants;
       this.wants = undefined;
       this.markNode(wants);
     }
     this.remember();
-    this.others(turn);
+    this.otherSteps(turn);
   }
 
   /** The table of a step. @param {string} id */
-  async table_(id) {
+  async drawTables(id) {
     if (!this.told.has(id)) this.told.set(id, await this.feed.profileTable(id));
     return this.told.get(id);
   }
 
   /** Read the other steps, one after the other, for their times. @param {number} turn */
-  async others(turn) {
+  async otherSteps(turn) {
     for (const one of this.steps.slice(0, STEPS_READ)) {
       if (turn !== this.turn || this.root.hidden) return;
-      await this.table_(one.id).catch(() => null);
+      await this.drawTables(one.id).catch(() => null);
       if (turn === this.turn) this.times.replaceChildren(...this.stepTimes());
     }
   }
@@ -145,16 +157,16 @@ class ProfilePage extends WholePage {
       bar.append(piece);
     }
     const rows = parts.map((part) =>
-      el("tr", {}, el("th", { scope: "row" }, el("span", { class: `dot ${part}`, "aria-hidden": "true" }), t(`profile.${part}`)), el("td", { class: "number" }, shareWord(told.shares[part], told.length)), el("td", { class: "number" }, nanosWord(told.shares[part])), other && el("td", { class: "number beside" }, `${brief(this.word(this.other), 40)}: ${shareWord(other.shares[part], other.length)}, ${nanosWord(other.shares[part])}`), el("td", { class: "quiet" }, t(`profile.${part}.about`))),
+      el("tr", {}, el("th", { scope: "row" }, el("span", { class: `dot ${part}`, "aria-hidden": "true" }), t(`profile.${part}`)), el("td", { class: "number" }, shareWord(told.shares[part], told.length)), el("td", { class: "number" }, nanosWord(told.shares[part])), other && el("td", { class: "number beside" }, `${shortText(this.stepWord(this.other), 40)}: ${shareWord(other.shares[part], other.length)}, ${nanosWord(other.shares[part])}`), el("td", { class: "quiet" }, t(`profile.${part}.about`))),
     );
     const table = el("table", { class: "part-table" }, el("caption", { class: "away" }, t("profile.shares")), el("tbody", {}, ...rows));
-    const partial = told.missing.length && el("details", { class: "partial" }, el("summary", {}, t("profile.partial")), el("ul", {}, ...told.missing.map((/** @type {string} */ line) => el("li", {}, brief(line, 400)))));
+    const partial = told.missing.length && el("details", { class: "partial" }, el("summary", {}, t("profile.partial")), el("ul", {}, ...told.missing.map((/** @type {string} */ line) => el("li", {}, shortText(line, 400)))));
     this.times = el("div", { class: "step-times", role: "group", "aria-label": t("profile.steps") }, ...this.stepTimes());
-    this.summary.replaceChildren(el("p", { class: "took" }, t("profile.took", { step: brief(this.word(), 80), time: nanosWord(told.length) })), bar, table, this.steps.length > 1 ? this.times : "", ...[partial].filter(Boolean));
+    this.summary.replaceChildren(el("p", { class: "took" }, t("profile.took", { step: shortText(this.stepWord(), 80), time: nanosWord(told.length) })), bar, table, this.steps.length > 1 ? this.times : "", ...[partial].filter(Boolean));
   }
 
   /** The name of a step: of that which is shown. @param {string} [id] */
-  word(id = this.id) {
+  stepWord(id = this.id) {
     return this.steps.find((one) => one.id === id)?.tag || this.logs.state.title;
   }
 
@@ -171,7 +183,7 @@ class ProfilePage extends WholePage {
         piece.style.flexGrow = String(told.shares[part] / Math.max(1, told.length));
         if (told.shares[part]) bar.append(piece);
       }
-      return el("button", { class: "step-time", "aria-pressed": String(one.id === this.id), onclick: () => this.choose(one.id) }, el("span", { class: "step-name" }, brief(one.tag || "", 40)), el("span", { class: "step-bar" }, bar), el("span", { class: "number" }, nanosWord(told.length)));
+      return el("button", { class: "step-time", "aria-pressed": String(one.id === this.id), onclick: () => this.choose(one.id) }, el("span", { class: "step-name" }, shortText(one.tag || "", 40)), el("span", { class: "step-bar" }, bar), el("span", { class: "number" }, nanosWord(told.length)));
     });
   }
 
@@ -192,7 +204,7 @@ class ProfilePage extends WholePage {
   }
 
   /** Come from the card of a node. @param {string} name */
-  async from(name) {
+  async showNode(name) {
     this.wants = name;
     await this.logs.show("profile");
     await this.waits;
@@ -201,26 +213,26 @@ class ProfilePage extends WholePage {
     await this.markNode(name);
   }
 
-  looked() {
+  onLook() {
     const { slices, node } = this.timeline;
     const marks = slices?.hits;
     const told = marks === undefined ? "" : marks ? t("profile.marks", { n: marks, time: nanosWord(slices?.busyHits ?? 0) }) : t("profile.noMarks");
     const clear = node !== null && el("button", { class: "link", onclick: () => this.mark("", null) }, t("profile.clear"));
-    this.marks.replaceChildren(...[node === null ? "" : `${brief(node, 60) || t("profile.whole")}: `, told, " ", clear].filter(Boolean));
+    this.marks.replaceChildren(...[node === null ? "" : `${shortText(node, 60) || t("profile.whole")}: `, told, " ", clear].filter(Boolean));
     this.listSlices();
     this.remember();
   }
 
   /** What is known of a slice. @param {ChosenSlice | null} slice */
-  tell(slice) {
+  showSlice(slice) {
     if (!slice) return this.detail.replaceChildren();
     const told = this.told.get(this.id);
     const pair = (/** @type {string} */ key, /** @type {any} */ value) => [el("dt", {}, t(`profile.${key}`)), el("dd", {}, value)];
-    const node = slice.node === null ? el("span", { class: "quiet" }, t("profile.noNode")) : el("button", { class: "link", "aria-label": `${t("log.inGraph")}: ${brief(slice.node, 160)}`, onclick: () => this.inGraph(/** @type {string} */ (slice.node)) }, ...broken(brief(slice.node, 200)));
-    const list = el("dl", {}, ...pair("duration", `${nanosWord(slice.duration)} (${shareWord(slice.duration, told.length)})`), ...pair("start", nanosWord(slice.start)), ...pair("lane", brief(slice.lane, 120)), ...(slice.waited ? pair("waited", nanosWord(slice.waited)) : []), ...pair("node", node));
+    const node = slice.node === null ? el("span", { class: "quiet" }, t("profile.noNode")) : el("button", { class: "link", "aria-label": `${t("log.inGraph")}: ${shortText(slice.node, 160)}`, onclick: () => this.inGraph(/** @type {string} */ (slice.node)) }, ...withBreaks(shortText(slice.node, 200)));
+    const list = el("dl", {}, ...pair("duration", `${nanosWord(slice.duration)} (${shareWord(slice.duration, told.length)})`), ...pair("start", nanosWord(slice.start)), ...pair("lane", shortText(slice.lane, 120)), ...(slice.waited ? pair("waited", nanosWord(slice.waited)) : []), ...pair("node", node));
     const merged = slice.count > 1 && el("p", { class: "quiet" }, t("profile.merged", { n: slice.count, time: nanosWord(slice.busy) }));
     const acts = el("div", { class: "actions" }, slice.node !== null && el("button", { onclick: () => this.inGraph(/** @type {string} */ (slice.node)) }, t("log.inGraph")), slice.node !== null && el("button", { onclick: () => this.mark("", slice.node) }, t("profile.inTimeline")), el("button", { onclick: () => this.timeline.zoomTo(slice.start, slice.duration) }, t("profile.zoomTo")));
-    this.detail.replaceChildren(...[el("h3", {}, ...broken(brief(slice.name, 300))), merged, list, acts].filter(Boolean));
+    this.detail.replaceChildren(...[el("h3", {}, ...withBreaks(shortText(slice.name, 300))), merged, list, acts].filter(Boolean));
   }
 
   /** The slices in view for those who see no canvas. */
@@ -230,11 +242,11 @@ class ProfilePage extends WholePage {
     const found = [];
     for (const { row } of timeline.rows()) {
       for (let at = firstAfter(timeline.slices, timeline.starts[row], timeline.starts[row + 1], timeline.view.from); at < timeline.starts[row + 1] && timeline.slices.start[at] <= timeline.view.to && found.length < SLICES_TOLD; at++) {
-        const one = timeline.at(row, timeline.slices.start[at] + timeline.slices.duration[at] / 2);
+        const one = timeline.sliceAt(row, timeline.slices.start[at] + timeline.slices.duration[at] / 2);
         if (one) found.push(one);
       }
     }
-    const rows = found.map((one) => el("tr", {}, el("th", { scope: "row" }, el("button", { class: "link", onclick: () => timeline.choose(one) }, brief(one.name, 120))), el("td", {}, brief(one.lane, 80)), ...[one.start, one.duration].map((time) => el("td", { class: "number" }, nanosWord(time))), el("td", { class: "number" }, counted(one.count))));
+    const rows = found.map((one) => el("tr", {}, el("th", { scope: "row" }, el("button", { class: "link", onclick: () => timeline.choose(one) }, shortText(one.name, 120))), el("td", {}, shortText(one.lane, 80)), ...[one.start, one.duration].map((time) => el("td", { class: "number" }, nanosWord(time))), el("td", { class: "number" }, countWord(one.count))));
     const heads = ["name", "lane", "start", "duration", "count"].map((key) => el("th", { scope: "col" }, t(`profile.${key}`)));
     this.slices.lastElementChild.replaceChildren(el("table", {}, el("caption", { class: "away" }, t("profile.asTable")), el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...rows)));
   }
@@ -246,17 +258,17 @@ class ProfilePage extends WholePage {
     if (graph !== null && logs.hooks.graphId() && logs.hooks.graphId() !== graph) await logs.hooks.chooseGraph(graph);
     const app = logs.hooks.app();
     if (!app) return logs.toast(t("profile.noGraph"));
-    const path = name ? app.graph.find(name) : [0];
-    if (!path) return logs.toast(t("profile.notInGraph", { name: brief(name, 80) }));
+    const path = name ? app.state.graph.find(name) : [0];
+    if (!path) return logs.toast(t("profile.notInGraph", { name: shortText(name, 80) }));
     await logs.show("graph");
-    const step = app.head.steps.indexOf(this.steps.find((one) => one.id === this.id)?.tag);
-    if (step >= 0 && app.head.steps.length > 1 && app.at !== step) await app.setStep(step); // what the table says of it
-    if (app.schemes.includes("compute-time") && app.scheme !== "compute-time") await app.colour("compute-time");
-    if (name) await app.reveal(path);
+    const step = app.state.head.steps.indexOf(this.steps.find((one) => one.id === this.id)?.tag);
+    if (step >= 0 && app.state.head.steps.length > 1 && app.state.stepIndex !== step) await app.actions.setStep(step); // what the table says of it
+    if (app.state.schemes.includes("compute-time") && app.state.scheme !== "compute-time") await app.actions.setScheme("compute-time");
+    if (name) await app.actions.reveal(path);
   }
 
   /** What the address holds. */
-  address() {
+  addressValues() {
     const { view, end } = this.timeline;
     const whole = Math.round(view.from) === 0 && Math.round(view.to) === Math.round(end);
     const key = (/** @type {string} */ id) => stepKey(this.steps.find((one) => one.id === id));
@@ -266,19 +278,19 @@ class ProfilePage extends WholePage {
 
   remember() {
     if (!this.steps.length || this.root.hidden) return;
-    this.logs.profile = this.address();
+    this.logs.profile = this.addressValues();
     this.logs.remember();
   }
 
-  dressed() {
+  onTheme() {
     this.timeline.draw();
     const told = this.told.get(this.id);
     if (told) this.memory.replaceChildren(...memoryChart(told));
   }
 
   /** @param {KeyboardEvent} event */
-  key(event) {
-    if (typing(event.target) || event.ctrlKey || event.metaKey || event.altKey || event.key !== "/") return;
+  onKey(event) {
+    if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey || event.key !== "/") return;
     event.preventDefault();
     this.search.focus();
   }
@@ -298,10 +310,10 @@ function memoryChart(told) {
   const [width, height] = [1000, 110];
   const most = Math.max(1, ...told.memory.map((/** @type {any} */ one) => one.peak));
   const charts = told.memory.map((/** @type {any} */ one) => {
-    const x = (/** @type {number} */ time) => num((width * Math.min(time, told.length)) / Math.max(1, told.length));
-    const y = (/** @type {number} */ held) => num(height - (height * Math.max(0, held)) / most);
+    const x = (/** @type {number} */ time) => numberText((width * Math.min(time, told.length)) / Math.max(1, told.length));
+    const y = (/** @type {number} */ held) => numberText(height - (height * Math.max(0, held)) / most);
     const line = one.time.map((/** @type {number} */ time, /** @type {number} */ at) => `H${x(time)}V${y(one.bytes[at])}`).join("");
-    const words = t("profile.peak", { allocator: brief(one.allocator, 80), bytes: memoryWord(one.peak) });
+    const words = t("profile.peak", { allocator: shortText(one.allocator, 80), bytes: memoryWord(one.peak) });
     const chart = svgEl("svg", { role: "img", "aria-label": words, viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none" });
     svgEl("path", { d: `M0 ${height}${line}H${width}V${height}Z` }, chart);
     return el("figure", {}, el("figcaption", {}, words), chart);

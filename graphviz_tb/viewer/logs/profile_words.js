@@ -1,5 +1,7 @@
 // The words of the page of profiles, in each language, and times in words.
 
+import { STRINGS } from "../strings.js";
+
 Object.assign(STRINGS.en, {
   "log.page.profile": "Profile", "profile.step": "Traced step", "profile.against": "Compare with", "profile.alone": "nothing", "profile.took": "{step} took {time} from its first start to its last end.",
   "profile.compute": "compute", "profile.input": "waits for input", "profile.launch": "launches kernels", "profile.idle": "idle", "profile.compute.about": "an op that is not of the input pipeline runs", "profile.input.about": "only ops of the input pipeline run", "profile.launch.about": "the host only hands kernels to an accelerator", "profile.idle.about": "nothing that the trace records runs",
@@ -22,7 +24,7 @@ Object.assign(STRINGS.ko, {
 const NANOS = /** @type {[string, number][]} */ ([["min", 6e10], ["s", 1e9], ["ms", 1e6], ["µs", 1e3]]);
 
 /** A time in words, three digits. @param {number} nanos */
-function nanosWord(nanos) {
+export function nanosWord(nanos) {
   const size = Math.abs(nanos);
   const [unit, one] = NANOS.find(([, least]) => size >= least) ?? ["ns", 1];
   return `${Number((nanos / one).toPrecision(3))} ${unit}`;
@@ -31,7 +33,7 @@ function nanosWord(nanos) {
 const MEMORY_UNITS = /** @type {[string, number][]} */ ([["GB", 2 ** 30], ["MB", 2 ** 20], ["KB", 2 ** 10]]);
 
 /** Bytes in words, by 1024 as those of nodes. @param {number} bytes */
-function memoryWord(bytes) {
+export function memoryWord(bytes) {
   const [unit, one] = MEMORY_UNITS.find(([, least]) => bytes >= least) ?? ["B", 1];
   return `${Number((bytes / one).toPrecision(3))} ${unit}`;
 }

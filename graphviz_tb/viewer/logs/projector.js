@@ -1,5 +1,14 @@
 // The page of embeddings: a cloud of points on the axes of a projection, coloured, searched, chosen from.
 
+import { el, shortText } from "../dom.js";
+import { isTyping } from "../page_keys.js";
+import { countWord, t } from "../strings.js";
+import { CLOUD_LABELS, Cloud } from "./cloud.js";
+import { CloudCard } from "./cloud_card.js";
+import { CLOUD_CATEGORIES, cloudColouring, cloudSearch, mixedRgb, rgbOf } from "./cloud_colours.js";
+import { cloudPlaces } from "./cloud_view.js";
+import { SheetWithoutCards } from "./sheet_without_cards.js";
+
 const CLOUD_WAIT = 500; // milliseconds between two looks at a layout that is worked out
 const CLOUD_DOT = 6; // px across
 const CLOUD_PICTURE = [12, 22]; // px: the least and the most of a side
@@ -11,7 +20,7 @@ const CLOUD_PIXELS = 64e6; // of a sprite that is decoded
  * @typedef {{method: string, axes: number, near?: number}} LayoutWanted
  */
 
-class ProjectorPage extends WholePage {
+export class ProjectorPage extends SheetWithoutCards {
   /** @param {Logs} logs */
   constructor(logs) {
     super(logs);
@@ -48,8 +57,8 @@ class ProjectorPage extends WholePage {
     this.tensor = null;
     this.colouring = cloudColouring(undefined, 0, [], "light", 0, 0);
     this.cloud = new Cloud({
-      hover: (row, x, y) => this.hover(row, x, y),
-      pick: (row, add) => (row < 0 ? !add && this.select([]) : this.select(add ? toggled(this.selected, row) : [row])),
+      hover: (row, x, y) => this.onHover(row, x, y),
+      pick: (row, add) => (row < 0 ? !add && this.select([]) : this.select(add ? toggledSet(this.selected, row) : [row])),
       lasso: (rows, add) => this.select(add ? [...new Set([...this.selected, ...rows])] : rows),
       label: (row) => this.label(row),
     });
@@ -101,7 +110,7 @@ class ProjectorPage extends WholePage {
       const asked = this.tensors.find((one) => embeddingKey(one) === this.wanted.cloud);
       if (same) this.chooser.value = String(same.id);
       else if (this.tensors.length) await this.open((asked ?? this.tensors.find((one) => one.name === this.tensor?.name) ?? this.tensors[0]).id);
-      else this.say(this.notices, true);
+      else this.showStatus(this.notices, true);
     } catch (error) {
       this.dirty = true;
       throw error;
@@ -119,8 +128,8 @@ class ProjectorPage extends WholePage {
     this.way.value = "pca";
     this.laying.hidden = true;
     this.imagesLabel.hidden = true;
-    this.filtered();
-    this.say([]);
+    this.onFilter();
+    this.showStatus([]);
     const { feed } = this.logs;
     try {
       const [points, told] = await Promise.all([feed.cloud(id, { method: "pca", axes: 3 }), feed.cloudColumns(id)]);
@@ -128,22 +137,22 @@ class ProjectorPage extends WholePage {
       this.columns = told.columns;
       this.more = [...this.notices, ...told.notices];
       this.near = feed.hasNeighbours(id);
-      this.take(points);
+      this.takePoints(points);
       this.fillColumns();
       this.card.draw();
-      if (one.sprite) this.loadSprite(one).catch(() => this.say([{ text: t("log.cloud.noSprite") }]));
+      if (one.sprite) this.loadSprite(one).catch(() => this.showStatus([{ text: t("log.cloud.noSprite") }]));
       const row = Number(this.wanted.point);
       if (this.wanted.point !== "" && row < one.points) this.select([row]);
       this.wanted.point = "";
     } catch (error) {
       this.every = [];
-      this.say([{ text: brief(/** @type {Error} */ (error).message, 400) }], true);
+      this.showStatus([{ text: shortText(/** @type {Error} */ (error).message, 400) }], true);
     }
     this.logs.remember();
   }
 
   /** Points on axes came. @param {{head: any, blocks: Map<string, ArrayLike<number>>}} points */
-  take({ head, blocks }) {
+  takePoints({ head, blocks }) {
     this.head = head;
     this.every = [...blocks].filter(([name]) => name.startsWith("axis.")).map(([, values]) => values);
     const most = this.every.length;
@@ -151,7 +160,7 @@ class ProjectorPage extends WholePage {
     this.axes = [0, 1, 2].map((at) => (this.axes[at] < most ? this.axes[at] : Math.min(at, most - 1)));
     if (head.method !== "pca") this.axes = [0, 1, Math.min(2, most - 1)];
     this.drawDims();
-    this.say([...head.notices, ...this.more]);
+    this.showStatus([...head.notices, ...this.more]);
     this.replace();
     this.cloud.fit();
   }
@@ -167,7 +176,7 @@ class ProjectorPage extends WholePage {
 
   fillColumns() {
     const options = (/** @type {any} */ list, /** @type {string} */ none, /** @type {number} */ usual) => {
-      list.replaceChildren(el("option", { value: -1 }, none), ...this.columns.map((one, at) => el("option", { value: at }, brief(one.name, 40))));
+      list.replaceChildren(el("option", { value: -1 }, none), ...this.columns.map((one, at) => el("option", { value: at }, shortText(one.name, 40))));
       list.value = String(usual);
     };
     const named = this.columns.findIndex((one) => one.name === this.wanted.by);
@@ -259,7 +268,7 @@ class ProjectorPage extends WholePage {
     const labelled = strong.length ? strong : found ? [...found.keys()].filter((row) => found[row]).slice(0, 4 * CLOUD_LABELS) : [];
     this.cloud.setLook({ colours, looks, size: sprite ? side : CLOUD_DOT * dot, edge: [...edge, 1], sprite }, labelled);
     const { name = "" } = this.tensor ?? {};
-    this.cloud.root.setAttribute("aria-label", t("log.cloud.words", { n: counted(n), name: brief(name, 80), chosen: counted(this.selected.length) }));
+    this.cloud.root.setAttribute("aria-label", t("log.cloud.words", { n: countWord(n), name: shortText(name, 80), chosen: countWord(this.selected.length) }));
   }
 
   drawLegend() {
@@ -267,7 +276,7 @@ class ProjectorPage extends WholePage {
     const column = this.colourColumn();
     this.legend.hidden = !column;
     if (!column) return;
-    const head = el("h2", {}, brief(column.name, 60));
+    const head = el("h2", {}, shortText(column.name, 60));
     if (ramp) {
       const strip = el("div", { class: "cloud-ramp", "aria-hidden": "true" });
       strip.style.background = `linear-gradient(90deg, ${ramp.colours.join(", ")})`;
@@ -276,7 +285,7 @@ class ProjectorPage extends WholePage {
     const rows = entries.map((entry) => {
       const swatch = el("span", { class: "cloud-swatch", "aria-hidden": "true" });
       swatch.style.background = entry.colour;
-      return el("button", { title: t("log.cloud.chooseAll"), onclick: () => this.select([...Array(this.every[0].length).keys()].filter((row) => entry.rows(row) && !(this.there && !this.there[row]))) }, swatch, el("span", { class: "cloud-word" }, brief(entry.word, 40) || "∅"), el("span", { class: "quiet" }, counted(entry.count)));
+      return el("button", { title: t("log.cloud.chooseAll"), onclick: () => this.select([...Array(this.every[0].length).keys()].filter((row) => entry.rows(row) && !(this.there && !this.there[row]))) }, swatch, el("span", { class: "cloud-word" }, shortText(entry.word, 40) || "∅"), el("span", { class: "quiet" }, countWord(entry.count)));
     });
     this.legend.replaceChildren(head, ...rows);
   }
@@ -294,7 +303,7 @@ class ProjectorPage extends WholePage {
   }
 
   /** The chosen point with its neighbours, or all that are chosen. */
-  picked() {
+  onPick() {
     return [...this.selected, ...this.neighbours.map(({ row }) => row)];
   }
 
@@ -312,7 +321,7 @@ class ProjectorPage extends WholePage {
       this.card.draw();
       this.card.drawNear();
     } catch (error) {
-      if (this.asking === asking) this.card.said.textContent = brief(/** @type {Error} */ (error).message);
+      if (this.asking === asking) this.card.said.textContent = shortText(/** @type {Error} */ (error).message);
     }
   }
 
@@ -342,8 +351,8 @@ class ProjectorPage extends WholePage {
 
   drawCount() {
     const n = this.found ? this.found.reduce((sum, one) => sum + one, 0) : 0;
-    const there = this.there && t("log.cloud.isolated", { n: counted(this.there.reduce((sum, one) => sum + one, 0)) });
-    const found = this.bad ? t("log.badPattern") : this.found ? (n === 1 ? t("oneHit") : n ? t("hits", { n: counted(n) }) : t("noHits")) : "";
+    const there = this.there && t("log.cloud.isolated", { n: countWord(this.there.reduce((sum, one) => sum + one, 0)) });
+    const found = this.bad ? t("log.badPattern") : this.found ? (n === 1 ? t("oneHit") : n ? t("hits", { n: countWord(n) }) : t("noHits")) : "";
     this.count.textContent = [found, there].filter(Boolean).join(" · ");
   }
 
@@ -354,12 +363,12 @@ class ProjectorPage extends WholePage {
   }
 
   /** @param {number} row @param {number} x @param {number} y */
-  hover(row, x, y) {
+  onHover(row, x, y) {
     this.tip.hidden = row < 0;
     if (row < 0) return;
     const some = this.columns.slice(0, 8);
-    const rows = some.map((one) => el("tr", {}, el("th", { scope: "row" }, brief(one.name, 40)), el("td", {}, brief(one.texts[one.at[row]] ?? "", 80))));
-    this.tip.replaceChildren(el("b", {}, brief(this.label(row), 80)), ...(some.length > 1 ? [el("table", {}, el("tbody", {}, ...rows))] : []));
+    const rows = some.map((one) => el("tr", {}, el("th", { scope: "row" }, shortText(one.name, 40)), el("td", {}, shortText(one.texts[one.at[row]] ?? "", 80))));
+    this.tip.replaceChildren(el("b", {}, shortText(this.label(row), 80)), ...(some.length > 1 ? [el("table", {}, el("tbody", {}, ...rows))] : []));
     const box = this.cloud.root.getBoundingClientRect();
     const own = this.tip.getBoundingClientRect();
     this.tip.style.left = `${Math.max(8, Math.min(box.left + x + 14, innerWidth - own.width - 8))}px`;
@@ -391,7 +400,7 @@ class ProjectorPage extends WholePage {
     this.axes = axes;
     this.drawDims();
     this.replace();
-    this.explained();
+    this.explainedWord();
     this.logs.remember();
   }
 
@@ -401,13 +410,13 @@ class ProjectorPage extends WholePage {
     if (this.method !== "pca") return void this.setMethod(this.method);
     this.drawDims();
     this.replace();
-    this.explained();
+    this.explainedWord();
     this.logs.remember();
   }
 
   /** How much of the variance the shown axes explain. */
-  explained() {
-    this.say([...(this.head?.notices ?? []), ...this.more]);
+  explainedWord() {
+    this.showStatus([...(this.head?.notices ?? []), ...this.more]);
   }
 
   /** @param {string} method */
@@ -420,13 +429,13 @@ class ProjectorPage extends WholePage {
     if (method === "pca") {
       this.axes = [0, 1, 2];
       const { id } = /** @type {EmbeddingTold} */ (this.tensor);
-      return this.take(await this.logs.feed.cloud(id, { method: "pca", axes: 3 }));
+      return this.takePoints(await this.logs.feed.cloud(id, { method: "pca", axes: 3 }));
     }
     this.nearWord.textContent = t(method === "tsne" ? "log.cloud.perplexity" : "log.cloud.nearBy");
     this.nearBy.setAttribute("aria-label", this.nearWord.textContent);
     this.run.disabled = Boolean(told?.missing);
     this.drawDims();
-    if (told?.missing) this.say([{ text: told.missing }], true);
+    if (told?.missing) this.showStatus([{ text: told.missing }], true);
   }
 
   /** Begin or cancel the layout that is chosen. */
@@ -448,14 +457,14 @@ class ProjectorPage extends WholePage {
         if (this.working !== working) return;
         if (points) {
           this.endLayout();
-          return this.take(points);
+          return this.takePoints(points);
         }
         await new Promise((done) => setTimeout(done, CLOUD_WAIT));
       }
     } catch (error) {
       if (this.working === working) {
         this.endLayout();
-        this.say([{ text: brief(/** @type {Error} */ (error).message, 400) }], true);
+        this.showStatus([{ text: shortText(/** @type {Error} */ (error).message, 400) }], true);
       }
     }
   }
@@ -473,14 +482,14 @@ class ProjectorPage extends WholePage {
   }
 
   /** What is to be known of the picture. @param {{text: string}[]} notices @param {boolean} [bad] */
-  say(notices, bad = false) {
+  showStatus(notices, bad = false) {
     const { variance } = this.head ?? {};
     const shown = this.flat ? this.axes.slice(0, 2) : this.axes;
     const sum = variance?.length && !bad && this.method === "pca" ? shown.reduce((all, at) => all + (variance[at] ?? 0), 0) : null;
-    const told = this.tensor && !bad ? [t("log.cloud.of", { n: counted(this.tensor.points), dims: counted(this.tensor.dims) })] : [];
+    const told = this.tensor && !bad ? [t("log.cloud.of", { n: countWord(this.tensor.points), dims: countWord(this.tensor.dims) })] : [];
     if (sum !== null) told.push(t("log.cloud.explained", { share: (100 * sum).toFixed(1) }));
     if (this.tensor?.step != null && !bad) told.push(`${t("step")} ${this.tensor.step}`);
-    this.note.replaceChildren(...[...told, ...notices.map((one) => one.text)].flatMap((word, at) => [at ? " · " : "", brief(word, 300)]));
+    this.note.replaceChildren(...[...told, ...notices.map((one) => one.text)].flatMap((word, at) => [at ? " · " : "", shortText(word, 300)]));
     this.note.classList.toggle("bad", bad);
   }
 
@@ -491,7 +500,7 @@ class ProjectorPage extends WholePage {
   }
 
   /** What the address holds. */
-  address() {
+  addressValues() {
     const [first] = this.tensors;
     const { tensor } = this;
     return {
@@ -519,17 +528,17 @@ class ProjectorPage extends WholePage {
   }
 
   /** Where embeddings belong may be known now. */
-  filtered() {
+  onFilter() {
     this.toGraph.hidden = !this.logs.joined.clouds.some((one) => one.id === this.tensor?.id);
   }
 
-  dressed() {
+  onTheme() {
     this.recolour();
   }
 
   /** @param {KeyboardEvent} event */
-  key(event) {
-    if (typing(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
+  onKey(event) {
+    if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey) return;
     const next = (/** @type {number} */ by) => {
       const found = this.found;
       const rows = found ? [...found.keys()].filter((row) => found[row]) : null;
@@ -557,8 +566,8 @@ const embeddingKey = (one) => `${one.folder}:${one.name}`;
 /** An embedding in the list. @param {EmbeddingTold} one */
 function embeddingWord(one) {
   const name = one.title || one.name.replace(/\/\.ATTRIBUTES\/VARIABLE_VALUE$/, "");
-  return `${one.folder === "." ? "" : `${brief(one.folder, 60)}: `}${brief(name, 80)}`;
+  return `${one.folder === "." ? "" : `${shortText(one.folder, 60)}: `}${shortText(name, 80)}`;
 }
 
 /** @param {number[]} rows @param {number} row */
-const toggled = (rows, row) => (rows.includes(row) ? rows.filter((one) => one !== row) : [...rows, row]);
+const toggledSet = (rows, row) => (rows.includes(row) ? rows.filter((one) => one !== row) : [...rows, row]);

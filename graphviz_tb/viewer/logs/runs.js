@@ -1,11 +1,21 @@
 // The runs of a log, at the left of its pages: which are chosen, in which colour, and how far they are.
 
+import { el, shortText, visibleText } from "../dom.js";
+import { t } from "../strings.js";
+import { RunDifferences } from "./run_differences.js";
+import { RunValueFilter } from "./run_filter.js";
+import { tagMeasures } from "./run_measures.js";
+import { runOrder, shortNames } from "./run_names.js";
+import { trialOrder } from "./trials.js";
+
 const RUN_ROW = 28; // px: rows out of sight are not made
 const RUNS_SORTS = ["name", "time", "step"];
 const OF_TRIALS = "trial:"; // before the name of a column by which runs are sorted
+const OF_TAG = "tag:"; // before the measure and the tag by which runs are sorted
+export const RUN_MEASURES = ["last", "least", "greatest"];
 const ALL_AT_FIRST = 40; // runs chosen while the reader has not chosen any
 
-class RunList {
+export class RunList {
   /** @param {Logs} logs @param {HTMLElement} place */
   constructor(logs, place) {
     this.logs = logs;
@@ -21,12 +31,22 @@ class RunList {
     this.pattern = "";
     this.good = /(?:)/;
     this.anchor = -1;
+    /** @type {Map<string, string>} what is shown of long names, for so many letters and for these names */
+    this.short = new Map();
+    this.letters = 0;
+    this.shortened = "";
     this.filter = el("input", { type: "search", class: "filter", role: "searchbox", "aria-label": t("log.filterRuns"), placeholder: t("log.filterRuns"), spellcheck: "false", autocomplete: "off", oninput: () => this.setPattern(this.filter.value) });
     this.said = el("div", { class: "said", role: "status" });
+    /** @type {{key: string, word: string, values: Map<number, number>, down: boolean} | null} */
+    this.tagSort = null;
+    this.values = new RunValueFilter(logs, () => {
+      this.draw();
+      logs.runsChanged();
+    });
     this.order = el("select", { "aria-label": t("log.sortRuns"), onchange: () => this.setSort(this.order.value) }, ...RUNS_SORTS.map((one) => el("option", { value: one }, t(`log.sort.${one}`))));
     this.all = el("input", { type: "checkbox", "aria-label": t("log.allRuns"), onchange: () => this.chooseAll(this.all.checked) });
     this.list = el("div", { class: "run-list", role: "group", "aria-label": t("log.runs"), onscroll: () => this.draw() });
-    place.append(el("div", { class: "run-head" }, el("label", {}, this.all, el("b", {}, t("log.runs"))), this.order), this.filter, this.said, this.list);
+    place.append(el("div", { class: "run-head" }, el("label", {}, this.all, el("b", {}, t("log.runs"))), this.order), this.filter, this.said, this.values.root, this.list, new RunDifferences(logs).root);
     new ResizeObserver(() => this.draw()).observe(this.list);
   }
 
@@ -41,24 +61,53 @@ class RunList {
   /** Hyperparameters and metrics of runs, by which they may be sorted. @param {TrialColumn[]} columns @param {Trial[]} rows */
   setTrials(columns, rows) {
     this.trials = { columns, rows };
-    const words = columns.map((one) => /** @type {[string, string]} */ ([`${OF_TRIALS}${one.name}`, brief(one.title || one.name, 60)]));
-    this.order.replaceChildren(...[...RUNS_SORTS.map((one) => [one, t(`log.sort.${one}`)]), ...words].map(([value, word]) => el("option", { value, selected: value === this.sort }, word)));
+    this.fillSorts();
+    this.values.fill(this.trials);
     this.draw();
   }
 
-  /** The runs that match the filter, in the chosen order. @returns {LogRun[]} */
-  shown() {
-    const out = this.runs.filter((run) => this.good.test(run.name));
-    const by = { name: () => 0, time: (/** @type {LogRun} */ a, /** @type {LogRun} */ b) => (b.last ?? 0) - (a.last ?? 0), step: (/** @type {LogRun} */ a, /** @type {LogRun} */ b) => Number(b.lastStep ?? -1) - Number(a.lastStep ?? -1) };
-    const column = this.trials.columns.findIndex((one) => `${OF_TRIALS}${one.name}` === this.sort);
-    if (column < 0) return out.sort((a, b) => (by[/** @type {keyof typeof by} */ (this.sort)] ?? by.name)(a, b) || naturalOrder(a.name, b.name));
-    const values = new Map(this.trials.rows.map((row) => [row.run, row.values[column]]));
-    return out.sort((a, b) => trialOrder(values.get(a.id), values.get(b.id)) || naturalOrder(a.name, b.name));
+  /** Fill the list of orders: by name, time and step, by a column of trials, and by the tag that was sorted by last. */
+  fillSorts() {
+    const words = this.trials.columns.map((one) => /** @type {[string, string]} */ ([`${OF_TRIALS}${one.name}`, shortText(one.title || one.name, 60)]));
+    const tag = /** @type {[string, string][]} */ (this.tagSort ? [[this.tagSort.key, this.tagSort.word]] : []);
+    this.order.replaceChildren(...[...RUNS_SORTS.map((one) => [one, t(`log.sort.${one}`)]), ...words, ...tag].map(([value, word]) => el("option", { value, selected: value === this.sort }, word)));
   }
 
-  /** The ids of the runs that charts show: chosen and not filtered out. */
-  ids() {
-    return new Set(this.runs.filter((run) => this.chosen.has(run.name) && this.good.test(run.name)).map((run) => run.id));
+  /** The runs that match the filter, in the chosen order. @returns {LogRun[]} */
+  listedRuns() {
+    const out = this.runs.filter((run) => this.passes(run));
+    if (this.tagSort && this.sort === this.tagSort.key) {
+      const { values, down } = this.tagSort;
+      return out.sort((a, b) => trialOrder(values.get(a.id), values.get(b.id), down) || runOrder(a.name, b.name));
+    }
+    const by = { name: () => 0, time: (/** @type {LogRun} */ a, /** @type {LogRun} */ b) => (b.last ?? 0) - (a.last ?? 0), step: (/** @type {LogRun} */ a, /** @type {LogRun} */ b) => Number(b.lastStep ?? -1) - Number(a.lastStep ?? -1) };
+    const column = this.trials.columns.findIndex((one) => `${OF_TRIALS}${one.name}` === this.sort);
+    if (column < 0) return out.sort((a, b) => (by[/** @type {keyof typeof by} */ (this.sort)] ?? by.name)(a, b) || runOrder(a.name, b.name));
+    const values = new Map(this.trials.rows.map((row) => [row.run, row.values[column]]));
+    return out.sort((a, b) => trialOrder(values.get(a.id), values.get(b.id)) || runOrder(a.name, b.name));
+  }
+
+  /** The runs that charts show, in their order: chosen and not filtered out. */
+  shownRuns() {
+    return this.listedRuns().filter((run) => this.chosen.has(run.name));
+  }
+
+  /** The ids of the runs that charts show. */
+  chosenIds() {
+    return new Set(this.runs.filter((run) => this.chosen.has(run.name) && this.passes(run)).map((run) => run.id));
+  }
+
+  /** Whether neither filter leaves a run out. @param {LogRun} run */
+  passes(run) {
+    return this.good.test(run.name) && (!this.values.test || this.values.test(run.id));
+  }
+
+  /** Sort runs by the last, least or greatest value of a tag. @param {LogTag} tag @param {string} measure */
+  async sortByTag(tag, measure) {
+    const values = await tagMeasures(this.logs.feed, tag);
+    this.tagSort = { key: `${OF_TAG}${measure}:${tag.name}`, word: t(`log.sort.${measure}`, { tag: shortText(tag.title || tag.name, 40) }), values: new Map([...values].map(([id, one]) => [id, one[measure]])), down: measure === "greatest" };
+    this.fillSorts();
+    this.setSort(this.tagSort.key);
   }
 
   /** @param {string} text */
@@ -87,7 +136,7 @@ class RunList {
   /** @param {boolean} on */
   chooseAll(on) {
     this.touched = true;
-    for (const run of this.shown()) on ? this.chosen.add(run.name) : this.chosen.delete(run.name);
+    for (const run of this.listedRuns()) on ? this.chosen.add(run.name) : this.chosen.delete(run.name);
     this.draw();
     this.logs.runsChanged();
   }
@@ -95,7 +144,7 @@ class RunList {
   /** @param {string} name @param {boolean} on @param {boolean} range from the one that was chosen last */
   choose(name, on, range) {
     this.touched = true;
-    const shown = this.shown();
+    const shown = this.listedRuns();
     const at = shown.findIndex((run) => run.name === name);
     const [from, to] = range && this.anchor >= 0 ? [Math.min(at, this.anchor), Math.max(at, this.anchor)] : [at, at];
     for (const run of shown.slice(from, to + 1)) on ? this.chosen.add(run.name) : this.chosen.delete(run.name);
@@ -112,9 +161,26 @@ class RunList {
     this.logs.runsChanged();
   }
 
+  /** Let the reader pick the colour of a run. @param {LogRun} run */
+  pickColour(run) {
+    const input = el("input", { type: "color", class: "away", value: hexColour(this.logs.runColour(run)), "aria-label": t("log.pickColourOf", { name: shortText(run.name, 80) }) });
+    input.addEventListener("input", () => {
+      this.logs.looks.setColour(run.name, input.value);
+      this.draw();
+      this.logs.runsChanged();
+    });
+    input.addEventListener("change", () => input.remove());
+    this.list.after(input);
+    input.showPicker?.();
+    input.focus();
+  }
+
   /** Make the rows that are in sight. */
   draw() {
-    const shown = this.shown();
+    const shown = this.listedRuns();
+    const letters = Math.max(12, Math.floor(((this.list.clientWidth || 240) - 96) / 6.6));
+    const names = shown.map((run) => run.name);
+    if (letters !== this.letters || names.join("\n") !== this.shortened) [this.short, this.letters, this.shortened] = [shortNames(names, letters), letters, names.join("\n")];
     const on = shown.filter((run) => this.chosen.has(run.name)).length;
     this.all.checked = on > 0 && on === shown.length;
     this.all.indeterminate = on > 0 && on < shown.length;
@@ -131,15 +197,19 @@ class RunList {
 
   /** @param {LogRun} run @param {number} at */
   row(run, at) {
-    const swatch = el("span", { class: "swatch", "aria-hidden": "true" });
-    swatch.style.background = this.logs.colour(run);
-    if (run.style[1].length) swatch.classList.add("dashed");
+    const colour = this.logs.runColour(run);
+    const swatch = el("button", { class: "swatch-button", type: "button", "data-colour-of": run.name, title: t("log.pickColour"), "aria-label": t("log.pickColourOf", { name: shortText(run.name, 80) }), onclick: (/** @type {Event} */ event) => (event.preventDefault(), this.pickColour(run)) }, el("span", { class: "swatch" }));
+    /** @type {any} */ (swatch.firstChild).style.background = colour;
+    if (this.logs.looks.lookOf(run).dashes.length) /** @type {any} */ (swatch.firstChild).classList.add("dashed");
     const box = el("input", { type: "checkbox", "data-run": run.name, onclick: (/** @type {MouseEvent} */ event) => this.choose(run.name, box.checked, event.shiftKey) });
     box.checked = this.chosen.has(run.name);
     const state = run.state === "ready" ? "" : t(`log.state.${run.state}`);
     const step = run.lastStep == null ? "" : `${run.lastStep}`;
-    const row = el("label", { class: `run ${run.state}`, title: brief(run.name), ondblclick: (/** @type {Event} */ event) => (event.preventDefault(), this.only(run.name)) }, box, swatch, el("span", { class: "run-name" }, brief(run.name, 120)), el("span", { class: "run-step", title: t("log.lastStep") }, state || step));
+    const row = el("label", { class: `run ${run.state}`, title: shortText(run.name), ondblclick: (/** @type {Event} */ event) => (event.preventDefault(), this.only(run.name)) }, box, swatch, el("span", { class: "run-name" }, visibleText(this.short.get(run.name) ?? run.name)), el("span", { class: "run-step", title: t("log.lastStep") }, state || step));
     row.style.top = `${at * RUN_ROW}px`;
     return row;
   }
 }
+
+/** A colour of the palette as a colour field takes it. @param {string} colour */
+const hexColour = (colour) => (/^#[0-9a-f]{3}$/i.test(colour) ? colour.replace(/[0-9a-f]/gi, "$&$&") : colour).toLowerCase();

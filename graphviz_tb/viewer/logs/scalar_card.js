@@ -1,8 +1,24 @@
 // A card of scalars: the lines of the chosen runs.
 
-class ScalarCard extends TagCard {
+import { shortText } from "../dom.js";
+import { rowsAs } from "../rows_table.js";
+import { download } from "../save.js";
+import { t } from "../strings.js";
+import { BandedChart } from "./banded_chart.js";
+import { TagCard } from "./card.js";
+import { POINTS_A_PIXEL, isoTime, shortNumber, smoothSeries } from "./curves.js";
+import { line, mergeLines, runGroups } from "./run_groups.js";
+import { RUN_MEASURES } from "./runs.js";
+import { TOGETHER_ID } from "./together.js";
+
+const MEMBER_DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3]]; // tell the tags of one run
+const WIDEST_PX = 16384; // that a server takes: the points of a file are not thinned further
+
+export class ScalarCard extends TagCard {
   static charted = true;
   chart = /** @type {LineChart} */ (null);
+  /** @type {ChartBand[]} the spread of each group */
+  bands = [];
 
   /** @param {ScalarPage} page @param {CardEntry} entry */
   constructor(page, entry) {
@@ -12,30 +28,34 @@ class ScalarCard extends TagCard {
     this.points = new Map();
     /** @type {ChartLine[]} as they were drawn last */
     this.shown = [];
-    this.chart = this.chartOf({ hover: (x, from) => page.hover(x, from), zoomed: () => this.zoomed(), told: (rows, at) => page.tellPoints(this, rows, at.x) });
+    this.chart = this.chartOf({ hover: (x, from) => page.hover(x, from), zoomed: () => this.onZoom(), told: (rows, at) => page.tellPoints(this, rows, at.x) });
   }
 
   /** @param {{hover: (x: number | null, from: LineChart) => void, zoomed: (chart: LineChart) => void, told: (rows: any[] | null, at: {x: number, y: number}) => void}} hooks */
   chartOf(hooks) {
-    return new LineChart(this.plot, hooks);
+    return new BandedChart(this.plot, hooks);
   }
 
   /** The tags whose lines are drawn. @returns {LogTag[]} */
-  members() {
-    return [this.tag];
+  chartTags() {
+    return /** @type {any} */ (this.tag).members ?? [this.tag];
   }
 
   /** @returns {[string, () => void][]} */
   actions() {
-    return [...super.actions(), ["fit", () => this.chart.fit()]];
+    const { runs } = this.page.logs;
+    const sorts = /** @type {[string, () => void][]} */ (RUN_MEASURES.map((measure) => [`log.sortBy.${measure}`, () => runs.sortByTag(this.chartTags()[0], measure)]));
+    const apart = /** @type {[string, () => void][]} */ (this.isTogether() ? [["log.apart", () => this.scalars.takeApart(this.tag.name)]] : []);
+    return [...super.actions(), ["log.wideCsv", () => this.saveWide()], ["fit", () => this.chart.fitAll()], ...apart, ...sorts];
   }
 
   /** Ask for the points, as many as the chart can show. @param {AbortSignal} signal */
-  async ask(signal) {
+  async fetchData(signal) {
     const some = this.series();
-    const { axis, smooth } = this.scalars.look;
+    const { axis: across, smooth } = this.scalars.look;
+    const axis = across === "start" ? "step" : across;
     const px = Math.max(100, Math.round(this.chart.inner.width));
-    const zoom = this.chart.zoom;
+    const zoom = across === "start" ? null : this.chart.zoom; // each run begins at another step
     const ask = (/** @type {number[][]} */ which, /** @type {number | undefined} */ weight) =>
       which.length ? this.page.logs.feed.series(which.map((one) => one[1]), { axis, px, smooth: weight, from: zoom?.low, to: zoom?.high }, signal) : Promise.resolve(new Map());
     // A series that is sent whole is smoothed here, so that the slider asks nobody.
@@ -47,48 +67,83 @@ class ScalarCard extends TagCard {
     };
   }
 
-  /** The lines of the runs that are chosen, as they are shown. @returns {ChartLine[]} */
+  /** The lines of the runs that are chosen, or of their groups, as they are shown. @returns {ChartLine[]} */
   lines() {
     const { logs } = this.scalars;
-    const members = this.members();
+    const each = this.runLines();
+    this.bands = [];
+    if (!logs.grouping.by) return each;
+    const groups = runGroups(logs.runs.runs, logs.grouping, logs.runs.trials);
+    /** @type {Map<string, ChartLine[]>} */
+    const found = new Map();
+    for (const line of each) {
+      const key = `${groups.get(line.run.id) ?? line.run.name}\n${line.tag}`;
+      found.set(key, [...(found.get(key) ?? []), line]);
+    }
+    const merged = [...found].map(([key, members]) => this.groupLine(key.split("\n")[0], members));
+    const members = logs.grouping.members ? [...found.values()].filter((some) => some.length > 1).flat() : [];
+    return [...merged, ...members.map((line) => ({ ...line, faint: true }))];
+  }
+
+  /** The line of a group, whose band is added to those of the chart. @param {string} name @param {ChartLine[]} members @returns {ChartLine} */
+  groupLine(name, members) {
+    if (members.length < 2) return members[0];
+    const { line: kind, spread } = this.scalars.logs.grouping;
+    const counted = (/** @type {ChartLine} */ line, /** @type {ArrayLike<number>} */ y) => ({ x: line.x, y: line.superseded ? Float64Array.from(y, (value, at) => (line.superseded[at] ? NaN : value)) : y });
+    const smooth = mergeLines(members.map((line) => counted(line, line.y)), kind, spread);
+    const plain = members.every((line) => line.y === line.raw);
+    const raw = plain ? smooth : mergeLines(members.map((line) => counted(line, line.raw)), kind, spread);
+    const [first] = members;
+    const tag = this.chartTags().length > 1 ? ` · ${first.tag}` : "";
+    this.bands.push({ colour: first.colour, x: smooth.x, low: smooth.low, high: smooth.high });
+    return {
+      ...first, run: { ...first.run, name: t("log.group.size", { name: `${name}${tag}`, n: members.length }) }, dashes: this.chartTags().length > 1 ? first.dashes : [],
+      x: smooth.x, y: smooth.value, raw: raw.value, step: smooth.x, wall: [], superseded: undefined, n: smooth.x.length, group: { ...raw, size: members.length },
+    };
+  }
+
+  /** The lines of the runs that are chosen, each alone. @returns {ChartLine[]} */
+  runLines() {
+    const { logs } = this.scalars;
+    const members = this.chartTags();
     const out = [];
-    for (const run of logs.runs.shown()) {
-      if (!logs.runs.chosen.has(run.name)) continue;
+    for (const run of logs.runs.shownRuns()) {
       members.forEach((tag, nth) => {
         const series = tag.runs.find(([id]) => id === run.id);
         const points = series && this.points.get(series[1]);
         if (!points) return;
-        const start = series[5] ?? points.wall[0] ?? 0;
+        const start = (this.scalars.look.axis === "start" ? Number(series[3] ?? points.step[0]) : series[5] ?? points.wall[0]) || 0;
         const named = members.length > 1 ? { ...run, name: `${run.name} · ${tag.name}` } : run;
-        const dashes = members.length > 1 ? MEMBER_DASHES[nth % MEMBER_DASHES.length] : run.style[1];
-        const x = this.scalars.look.axis === "step" ? points.step : Float64Array.from(points.wall, (_, at) => this.across(points, at, start));
-        out.push({ run: named, tag: tag.name, colour: logs.colour(run), dashes, x, y: this.smooth(points), raw: points.value, step: points.step, wall: points.wall, superseded: points.superseded, start, n: points.n });
+        const dashes = members.length > 1 ? MEMBER_DASHES[nth % MEMBER_DASHES.length] : logs.looks.lookOf(run).dashes;
+        const x = this.scalars.look.axis === "step" ? points.step : Float64Array.from(points.wall, (_, at) => this.axisValue(points, at, start));
+        out.push({ run: named, tag: tag.name, colour: logs.runColour(run), dashes, x, y: this.smoothedValues(points), raw: points.value, step: points.step, wall: points.wall, superseded: points.superseded, start: series[5] ?? points.wall[0] ?? 0, n: points.n });
       });
     }
     return out;
   }
 
   /** Where a point lies on the axis across. @param {Points} points @param {number} at @param {number} start */
-  across(points, at, start) {
+  axisValue(points, at, start) {
     const { axis } = this.scalars.look;
+    if (axis === "start") return points.step[at] - start;
     return axis === "step" ? points.step[at] : points.wall[at] - (axis === "wall" ? 0 : start);
   }
 
   /** @param {Points} points @returns {ArrayLike<number>} */
-  smooth(points) {
+  smoothedValues(points) {
     const { smooth } = this.scalars.look;
     if (!smooth) return points.value;
     if (points.smoothed) return points.smoothed;
-    if (!points.superseded) return smoothed(points.value, smooth);
+    if (!points.superseded) return smoothSeries(points.value, smooth);
     const counts = Array.from(points.value, (_, at) => at).filter((at) => !points.superseded?.[at]);
-    const some = smoothed(counts.map((at) => points.value[at]), smooth);
+    const some = smoothSeries(counts.map((at) => points.value[at]), smooth);
     const out = Float64Array.from(points.value);
     counts.forEach((at, nth) => (out[at] = some[nth]));
     return out;
   }
 
-  drawn() {
-    this.fitted();
+  onDrawn() {
+    this.fitPlot();
   }
 
   show() {
@@ -101,18 +156,23 @@ class ScalarCard extends TagCard {
     super.show();
   }
 
+  /** Whether the reader put several tags into it. */
+  isTogether() {
+    return this.tag.id === TOGETHER_ID;
+  }
+
   /** @param {ChartLine[]} lines */
   draw(lines) {
-    this.chart.set(lines, this.scalars.look);
+    /** @type {BandedChart} */ (this.chart).set(lines, this.scalars.look, this.bands);
   }
 
-  words() {
+  summaryWords() {
     const lines = this.shown;
-    const last = lines.slice(0, 5).map((line) => `${brief(line.run.name, 60)} ${shortNumber(lastOf(line))}`);
-    return `${brief(this.tag.name)}: ${t("log.runCount", { n: lines.length })}${last.length ? `, ${t("log.lastValues")} ${last.join(", ")}` : ""}`;
+    const last = lines.slice(0, 5).map((line) => `${shortText(line.run.name, 60)} ${shortNumber(lastOf(line))}`);
+    return `${shortText(this.tag.name)}: ${t("log.runCount", { n: lines.length })}${last.length ? `, ${t("log.lastValues")} ${last.join(", ")}` : ""}`;
   }
 
-  zoomed() {
+  onZoom() {
     this.stale = true;
     clearTimeout(this.waiting);
     this.waiting = setTimeout(() => this.load(), 120);
@@ -120,19 +180,36 @@ class ScalarCard extends TagCard {
 
   /** The exact values. */
   rows() {
-    return this.lines().flatMap((line) => Array.from(line.step, (step, at) => ({ run: line.run.name, tag: line.tag ?? this.tag.name, step, wall_time: line.wall[at], value: line.raw[at], superseded: line.superseded?.[at] ? 1 : 0 })));
+    const lines = this.lines();
+    if (this.page.logs.grouping.by) return lines.filter((line) => !line.faint).flatMap(groupRows);
+    return lines.flatMap((line) => Array.from(line.step, (step, at) => ({ run: line.run.name, tag: line.tag ?? this.tag.name, step, wall_time: line.wall[at], value: line.raw[at], superseded: line.superseded?.[at] ? 1 : 0 })));
   }
 
   /** @returns {[string, (row: CardRow) => string][]} */
   columns() {
-    return [[t("run"), (row) => brief(String(row.run), 80)], [t("step"), (row) => String(row.step)], [t("log.value"), (row) => String(row.value)], [t("log.wall"), (row) => isoTime(row.wall_time)]];
+    const spread = /** @type {[string, (row: CardRow) => string][]} */ (this.page.logs.grouping.by ? [[t("log.least"), (row) => String(row.low)], [t("log.greatest"), (row) => String(row.high)], [t("log.runs"), (row) => String(row.runs)]] : []);
+    if (spread.length) return [[t("run"), (row) => shortText(String(row.run), 80)], [t("step"), (row) => String(row.step)], [t("log.value"), (row) => String(row.value)], ...spread];
+    return [[t("run"), (row) => shortText(String(row.run), 80)], [t("step"), (row) => String(row.step)], [t("log.value"), (row) => String(row.value)], [t("log.wall"), (row) => isoTime(row.wall_time)]];
   }
 
   /** Save all points where the server has them, else those that are here. @param {string} format */
   saveRows(format) {
-    const address = this.page.logs.feed.exportAddress(format, this.members().map((tag) => tag.id));
-    if (address) location.assign(address);
+    const address = this.page.logs.feed.exportAddress(format, this.chartTags().map((tag) => tag.id));
+    if (address && !this.page.logs.grouping.by) location.assign(address);
     else super.saveRows(format);
+  }
+
+  /** Save a row for each step, a column for each run or group. */
+  async saveWide() {
+    const { feed, grouping } = this.page.logs;
+    const [first] = this.chartTags();
+    if (grouping.by) return download(new Blob([wideCsv(this.lines().filter((line) => !line.faint))]), this.file("csv"));
+    const series = this.series();
+    const points = await feed.series(series.map((one) => one[1]), { axis: "step", px: WIDEST_PX });
+    const left = [...points.values()].filter((one) => one.step.length < one.n).length;
+    const lines = this.page.logs.runs.shownRuns().flatMap((run) => this.chartTags().flatMap((tag) => tag.runs.filter(([id]) => id === run.id).map(([, id]) => ({ name: tag === first && this.chartTags().length === 1 ? run.name : `${run.name} · ${tag.name}`, points: points.get(id) }))));
+    download(new Blob([wideCsv(lines.filter((one) => one.points).map(({ name, points }) => ({ run: /** @type {any} */ ({ name }), step: points.step, raw: points.value, superseded: points.superseded })))]), this.file("csv"));
+    if (left) this.page.logs.toast(t("log.wideThinned", { n: left }));
   }
 }
 
@@ -140,4 +217,17 @@ class ScalarCard extends TagCard {
 function lastOf(line) {
   for (let at = line.raw.length - 1; at >= 0; at--) if (!line.superseded?.[at]) return line.raw[at];
   return NaN;
+}
+
+/** A row of the table for each place of a group's line. @param {ChartLine} line @returns {CardRow[]} */
+function groupRows(line) {
+  const { group } = line;
+  return Array.from(line.step, (step, at) => ({ run: line.run.name, tag: line.tag ?? "", step, value: line.raw[at], low: group ? group.low[at] : line.raw[at], high: group ? group.high[at] : line.raw[at], runs: group ? group.count[at] : 1 }));
+}
+
+/** A row for each step, a column for each line. @param {{run: LogRun, step: ArrayLike<number>, raw: ArrayLike<number>, superseded?: ArrayLike<number>}[]} lines */
+function wideCsv(lines) {
+  const each = lines.map((line) => new Map(Array.from(line.step, (step, at) => at).filter((at) => !line.superseded?.[at]).map((at) => [line.step[at], line.raw[at]])));
+  const steps = [...new Set(each.flatMap((one) => [...one.keys()]))].sort((a, b) => a - b);
+  return rowsAs(steps.map((step) => Object.fromEntries([["step", step], ...lines.map((line, nth) => [line.run.name, each[nth].get(step) ?? ""])])), "csv");
 }

@@ -1,13 +1,28 @@
 // The page of scalars: a card for each tag, with the lines of all chosen runs, and one crosshair for all.
 
-const AXES = ["step", "relative", "wall"];
+import { el, shortText } from "../dom.js";
+import { t } from "../strings.js";
+import { durationWord, floatWord, shortNumber } from "./curves.js";
+import { FrameQueue } from "./frame_queue.js";
+import { GroupMenu } from "./group_menu.js";
+import { ScalarCard } from "./scalar_card.js";
+import { StepValues } from "./step_values.js";
+import { TIP_ROWS, TagPage } from "./tag_page.js";
+import { TOGETHER_ID, patternOfNames, testOfPattern, togetherTags } from "./together.js";
 
-class ScalarPage extends TagPage {
+export const AXES = ["step", "start", "relative", "wall"];
+
+const DRAGGED = "application/x-tbgraph-tag"; // the kind of what is dragged from a card
+
+const RESTING_MS = 150; // after which a slider stands still
+
+export class ScalarPage extends TagPage {
   /** @param {Logs} logs */
   constructor(logs) {
     super(logs, "scalar");
     this.most = Infinity; // a tag is one card, however many runs have it
     this.look = logs.look;
+    this.frames = new FrameQueue();
     this.controls();
   }
 
@@ -19,7 +34,7 @@ class ScalarPage extends TagPage {
     const check = (/** @type {"logX" | "logY" | "outliers" | "restarts"} */ key) => {
       const box = el("input", { type: "checkbox", onchange: () => this.setLook({ [key]: box.checked }) });
       box.checked = look[key];
-      return [box, el("label", { class: "check" }, box, t(`log.${key}`))];
+      return [box, el("label", { class: "check", title: t(`log.about.${key}`) }, box, t(`log.${key}`))];
     };
     const [logX, labelX] = check("logX");
     const [logY, labelY] = check("logY");
@@ -27,6 +42,59 @@ class ScalarPage extends TagPage {
     const [restarts, labelRe] = check("restarts");
     this.checks = { logX, logY, outliers, restarts };
     this.bar.append(el("label", { class: "check" }, t("log.smoothing"), this.smooth, this.smoothWord), this.axis, labelX, labelY, labelOut, labelRe);
+    this.groupMenu = new GroupMenu(this.logs, () => this.regroup());
+    this.stepTable = new StepValues(this);
+    this.bar.append(this.groupMenu.root, this.togetherMenu(), this.stepTable.field);
+    this.groups.before(this.stepTable.root);
+  }
+
+  /** Tags that are put into one chart by a pattern. */
+  togetherMenu() {
+    const field = el("input", { class: "filter", "aria-label": t("log.togetherHint"), placeholder: t("log.togetherHint"), spellcheck: "false", autocomplete: "off", onkeydown: (/** @type {KeyboardEvent} */ event) => event.key === "Enter" && add() });
+    const add = () => {
+      if (!testOfPattern(field.value)) return field.setAttribute("aria-invalid", "true");
+      field.removeAttribute("aria-invalid");
+      this.putTogether(field.value);
+      menu.open = false;
+    };
+    const menu = el("details", { class: "menu" }, el("summary", {}, t("log.together")), el("div", { class: "pop" }, field, el("button", { onclick: add }, t("log.together"))));
+    return menu;
+  }
+
+  /** Show the tags of a pattern in one chart. @param {string} pattern */
+  putTogether(pattern) {
+    const { together } = this.logs;
+    if (!together.includes(pattern)) together.push(pattern);
+    this.set(this.own ?? []);
+    this.logs.remember();
+  }
+
+  /** @param {string} pattern */
+  takeApart(pattern) {
+    this.logs.together = this.logs.together.filter((one) => one !== pattern);
+    this.set(this.own ?? []);
+    this.logs.remember();
+  }
+
+  /** @param {LogTag[]} tags */
+  set(tags) {
+    /** @type {LogTag[]} */
+    this.own = tags;
+    super.set(this.withTogether(tags));
+    for (const [key, card] of this.cards) if (card.tag.id === TOGETHER_ID && !this.logs.together.includes(card.tag.name)) this.dropCard(key, card);
+    this.stepTable?.fill();
+  }
+
+  /** The tags, behind those that the reader put together. @param {LogTag[]} tags */
+  withTogether(tags) {
+    return [...togetherTags(this.logs.together, tags, t("log.together")), ...tags];
+  }
+
+  /** Runs are grouped in another way. */
+  regroup() {
+    for (const card of this.every()) if (card.near) this.frames.add(card, () => card.show());
+    this.stepTable.fill();
+    this.logs.remember();
   }
 
   /** All cards. */
@@ -41,11 +109,33 @@ class ScalarPage extends TagPage {
 
   /** @param {CardEntry} entry */
   make(entry) {
-    return new ScalarCard(this, entry);
+    const card = new ScalarCard(this, entry);
+    this.letDrag(card);
+    return card;
   }
 
-  restored() {
-    super.restored();
+  /** Let a card be dragged onto another: both tags are shown in one chart. @param {ScalarCard} card */
+  letDrag(card) {
+    const head = card.root.querySelector(".card-head h3");
+    head.draggable = true;
+    head.addEventListener("dragstart", (/** @type {DragEvent} */ event) => event.dataTransfer.setData(DRAGGED, card.key));
+    card.root.addEventListener("dragover", (/** @type {DragEvent} */ event) => event.dataTransfer.types.includes(DRAGGED) && (event.preventDefault(), card.root.classList.add("drop")));
+    for (const name of ["dragleave", "drop"]) card.root.addEventListener(name, () => card.root.classList.remove("drop"));
+    card.root.addEventListener("drop", (/** @type {DragEvent} */ event) => {
+      const other = /** @type {ScalarCard | undefined} */ (this.cards.get(event.dataTransfer.getData(DRAGGED)));
+      if (!other || other === card) return;
+      event.preventDefault();
+      const names = [...new Set([card, other].flatMap((one) => one.chartTags().map((tag) => tag.name)))];
+      for (const one of [card, other]) if (one.isTogether()) this.logs.together = this.logs.together.filter((pattern) => pattern !== one.tag.name);
+      this.putTogether(patternOfNames(names));
+    });
+  }
+
+  onRestore() {
+    super.onRestore();
+    this.groupMenu.update();
+    this.stepTable.restore();
+    if (this.own) this.set(this.own);
     this.setLook({ ...this.look });
   }
 
@@ -59,16 +149,35 @@ class ScalarPage extends TagPage {
     const asks = "axis" in change || "smooth" in change;
     for (const card of this.every()) {
       const sampled = [...card.points.values()].some((one) => one.smoothed || one.step.length < one.n);
-      if (asks && (!light || sampled)) card.zoomed();
-      if (card.near) card.show();
+      if (asks && (!light || sampled)) card.onZoom();
+      if (card.near) light ? this.showQuickly(card) : card.show();
     }
-    this.logs.remember();
+    if (light) this.rememberSoon();
+    else this.logs.remember();
+  }
+
+  /** Draw a card while a slider moves: its lines in one of the next frames, all of it when the slider stands still. @param {ScalarCard} card */
+  showQuickly(card) {
+    this.frames.add(card, () => {
+      card.chart.isQuick = true;
+      card.show();
+      card.chart.isQuick = false;
+    });
+    clearTimeout(this.resting);
+    this.resting = setTimeout(() => this.every().forEach((one) => one.near && this.frames.add(one, () => one.show())), RESTING_MS);
+  }
+
+  rememberSoon() {
+    clearTimeout(this.remembering);
+    this.remembering = setTimeout(() => this.logs.remember(), RESTING_MS);
   }
 
   runsChanged() {
+    this.groupMenu.update();
+    this.stepTable.fill();
     for (const card of this.every()) {
       if (card.series().some(([, series]) => !card.points.has(series))) card.load();
-      else if (card.near) card.show();
+      else if (card.near) this.frames.add(card, () => card.show());
       else card.stale = true;
     }
   }
@@ -78,23 +187,27 @@ class ScalarPage extends TagPage {
     for (const card of this.every()) {
       if (!card.near || card.table || (card.chart.cross === null && x === null)) continue;
       card.chart.cross = x;
-      card.chart.draw();
+      card.chart.drawCross();
     }
   }
 
   /** The points at the crosshair. @param {ScalarCard} card @param {any[] | null} rows @param {number} x */
   tellPoints(card, rows, x) {
     const cell = (/** @type {string} */ text) => el("td", {}, text);
-    const body = (rows ?? []).map(({ line, at: nth }, order) => {
+    const body = (rows ?? []).slice(0, TIP_ROWS).map(({ line, at: nth }, order) => {
+      if (line.group) {
+        const { low, high, count, size } = line.group;
+        return el("tr", { class: order ? null : "nearest" }, runCell(line.run, line.colour), ...(line.raw === line.y ? [] : [cell(shortNumber(line.y[nth], 5))]), cell(floatWord(line.raw[nth])), cell(String(line.step[nth])), cell(`${shortNumber(low[nth], 5)} – ${shortNumber(high[nth], 5)}`), cell(`${count[nth]} / ${size}`));
+      }
       const when = [String(line.step[nth]), new Date(line.wall[nth] * 1000).toLocaleTimeString(), durationWord(line.wall[nth] - line.start)];
       const smooth = line.raw === line.y ? [] : [cell(shortNumber(line.y[nth], 5))];
-      return el("tr", { class: order ? null : "nearest" }, runCell(line.run, line.colour), ...smooth, cell(String(line.raw[nth])), ...when.map(cell));
+      return el("tr", { class: order ? null : "nearest" }, runCell(line.run, line.colour), ...smooth, cell(floatWord(line.raw[nth])), ...when.map(cell));
     });
-    this.tell(card, ["run", ...(this.look.smooth ? ["log.smoothed"] : []), "log.value", "step", "log.wall", "log.axis.relative"].map((key) => t(key)), body, x);
+    this.showTip(card, ["run", ...(this.look.smooth ? ["log.smoothed"] : []), "log.value", "step", "log.wall", "log.axis.relative"].map((key) => t(key)), body, x, (rows ?? []).length);
   }
 
   /** @returns {Record<string, () => void>} */
-  keys() {
+  pageKeys() {
     return {
       s: () => this.smooth.focus(), x: () => this.setLook({ axis: AXES[(AXES.indexOf(this.look.axis) + 1) % AXES.length] }),
       y: () => this.setLook({ logY: !this.look.logY }),
@@ -114,14 +227,14 @@ class ScalarPage extends TagPage {
 }
 
 /** A list of the axes that a chart may have across. @param {(axis: string) => void} choose */
-function axisChooser(choose) {
+export function axisChooser(choose) {
   const list = el("select", { "aria-label": t("log.axis"), onchange: () => choose(list.value) }, ...AXES.map((one) => el("option", { value: one }, t(`log.axis.${one}`))));
   return list;
 }
 
 /** A run in its colour, as a cell of a table. @param {LogRun} run @param {string} colour */
-function runCell(run, colour) {
+export function runCell(run, colour) {
   const swatch = el("span", { class: "swatch" });
   swatch.style.background = colour;
-  return el("td", {}, swatch, brief(run.name, 60));
+  return el("td", {}, swatch, shortText(run.name, 60));
 }

@@ -1,7 +1,13 @@
 // The colours of what a run logged, in the page of a server: which tags, measured how, of which run, at which step.
 
+import { Colouring } from "../colours.js";
+import { byId, el, shortText } from "../dom.js";
+import { loadStoredColouring } from "../stored_colouring.js";
+import { t } from "../strings.js";
+import { Stepper } from "./stepper.js";
+
 const KEPT_STEPS = 200; // colourings that are kept
-const LOGGED = "logged"; // the word of these colours
+export const LOGGED = "logged"; // the word of these colours
 const LONGEST_WORD = "exploded since step "; // of the second line of a layer
 
 /** @typedef {{fills: any[], plain: any[], legend: any[], order: number[], heading: string, texts: string[], at: number | string, steps: (number | string)[], measure: string, measures: string[]}} LoggedHead */
@@ -22,18 +28,18 @@ class LoggedColouring extends Colouring {
   /** @param {number} row */
   fill(row) {
     const at = this.places.get(row);
-    return this.fills[this.side][at === undefined ? this.usual + Number(this.graph.ofOps(row)) : this.fillOf[at]];
+    return this.fills[this.side][at === undefined ? this.usual + Number(this.graph.isDrawnAsOp(row)) : this.fillOf[at]];
   }
 
   /** @param {Path} path */
-  second(path) {
+  secondLine(path) {
     const at = this.places.get(path[path.length - 1]);
     const word = at === undefined ? 0 : this.secondOf[at];
     return word ? this.head.texts[word - 1] : null;
   }
 
   /** @param {number} row */
-  account(row) {
+  measuredWord(row) {
     const at = this.places.get(row);
     return at === undefined ? "" : this.head.texts[this.accountOf[at]];
   }
@@ -45,8 +51,8 @@ class LoggedColouring extends Colouring {
   }
 
   /** A second line as long as that of another step may be: so a box is as wide at every step. @param {Path} path */
-  room(path) {
-    const second = this.second(path);
+  roomFor(path) {
+    const second = this.secondLine(path);
     if (second === null) return null;
     const layers = this.layers[/** @type {number} */ (this.places.get(path[path.length - 1]))];
     const longest = `${layers > 1 ? `${layers} of ${layers} ` : ""}${LONGEST_WORD}${this.head.steps[this.head.steps.length - 1]}`;
@@ -54,7 +60,7 @@ class LoggedColouring extends Colouring {
   }
 }
 
-class LoggedScheme {
+export class LoggedScheme {
   /** @param {Logs} logs */
   constructor(logs) {
     this.logs = logs;
@@ -63,12 +69,12 @@ class LoggedScheme {
     this.kept = new Map();
     /** @type {LoggedColouring | null} */
     this.last = null;
-    this.pattern = el("input", { type: "search", role: "searchbox", class: "filter", "aria-label": t("log.taggedLike"), placeholder: t("log.taggedLike"), list: "logged-groups", spellcheck: "false", autocomplete: "off", onchange: () => this.ask({ logged: this.pattern.value.trim() }) });
+    this.pattern = el("input", { type: "search", role: "searchbox", class: "filter", "aria-label": t("log.taggedLike"), placeholder: t("log.taggedLike"), list: "logged-groups", spellcheck: "false", autocomplete: "off", onchange: () => this.askColouring({ logged: this.pattern.value.trim() }) });
     this.groups = el("datalist", { id: "logged-groups" });
-    const list = (/** @type {string} */ word, /** @type {"measure" | "run" | "against"} */ key) => el("select", { "aria-label": t(word), title: t(word), onchange: (/** @type {any} */ event) => this.ask({ [key]: event.target.value }) });
+    const list = (/** @type {string} */ word, /** @type {"measure" | "run" | "against"} */ key) => el("select", { "aria-label": t(word), title: t(word), onchange: (/** @type {any} */ event) => this.askColouring({ [key]: event.target.value }) });
     this.lists = { measure: list("log.measure", "measure"), run: list("run", "run"), against: list("against", "against") };
     this.said = el("span", { class: "said", role: "status" });
-    this.stepper = new Stepper({ steps: () => this.steps(), at: () => this.at(), go: (at) => this.go(at) });
+    this.stepper = new Stepper({ steps: () => this.steps(), at: () => this.stepOf(), go: (at) => this.goToStep(at) });
     this.choices = el("div", { class: "logged-choices" }, this.pattern, this.groups, ...Object.values(this.lists));
     this.root = el("div", { id: "logged-bar", role: "group", "aria-label": t("log.logged"), hidden: true }, this.choices, this.stepper.root, this.said);
     byId("tracing").before(this.root);
@@ -89,16 +95,16 @@ class LoggedScheme {
     const { app } = this;
     if (!app) return;
     app.stepper = this.stepper;
-    app.dressers.add(this.dress);
+    app.view.drawListeners.add(this.dress);
     if (!this.served) return this.draw();
     await this.logs.joined.load();
     this.kept.clear();
     const runs = this.runs();
-    if (runs.length) app.others.set(LOGGED, () => this.painter());
-    else app.others.delete(LOGGED);
-    app.dressPage();
-    if (app.wanted === LOGGED && runs.length) await app.colour(LOGGED);
-    else if (app.scheme === LOGGED) await app.queue(() => (runs.length ? app.recolour() : undefined));
+    if (runs.length) app.state.extraColourings.set(LOGGED, () => this.currentPainter());
+    else app.state.extraColourings.delete(LOGGED);
+    app.frame.update();
+    if (app.state.awaitedScheme === LOGGED && runs.length) await app.actions.setScheme(LOGGED);
+    else if (app.state.scheme === LOGGED) await app.actions.queue(() => (runs.length ? app.view.recolour() : undefined));
     this.draw();
   }
 
@@ -117,33 +123,33 @@ class LoggedScheme {
 
   /** Stops of the slider. */
   steps() {
-    return this.served ? (this.last?.head.steps ?? []) : (this.app?.head.steps ?? []);
+    return this.served ? (this.last?.head.steps ?? []) : (this.app?.state.head.steps ?? []);
   }
 
   /** The stop that is shown: the last up to the step of all cards. */
-  at() {
+  stepOf() {
     const steps = this.steps();
-    if (!this.served) return this.app && this.app.at >= 0 ? this.app.at : steps.length - 1;
+    if (!this.served) return this.app && this.app.state.stepIndex >= 0 ? this.app.state.stepIndex : steps.length - 1;
     const { step } = this.logs;
     return step === null ? steps.length - 1 : Math.max(0, steps.findLastIndex((one) => Number(one) <= step));
   }
 
   /** @param {number} at */
-  async go(at) {
+  async goToStep(at) {
     const app = /** @type {App} */ (this.app);
     const steps = this.steps();
-    if (!this.served) return app.setStep(at);
+    if (!this.served) return app.actions.setStep(at);
     this.logs.setStep(at === steps.length - 1 ? null : Number(steps[at]));
-    await app.queue(() => app.recolour());
+    await app.actions.queue(() => app.view.recolour());
     for (const near of [at + 1, at - 1]) if (near >= 0 && near < steps.length - 1) this.colouring(Number(steps[near])).catch(() => undefined);
   }
 
   /** Colour by something else. @param {Record<string, string>} change */
-  ask(change) {
+  askColouring(change) {
     Object.assign(this.asked, change);
     const app = /** @type {App} */ (this.app);
     this.logs.remember();
-    return app.queue(() => app.recolour());
+    return app.actions.queue(() => app.view.recolour());
   }
 
   /** The colouring of a step; none: of the last. @param {number | null} step */
@@ -156,7 +162,7 @@ class LoggedScheme {
     const key = JSON.stringify([this.logs.hooks.graphId(), wanted]);
     let found = this.kept.get(key);
     if (!found) {
-      found = /** @type {any} */ (this.logs.feed).colours(this.logs.hooks.graphId(), wanted).then((/** @type {any} */ { head, blocks }) => new LoggedColouring(app.graph, head, blocks));
+      found = /** @type {any} */ (this.logs.feed).colours(this.logs.hooks.graphId(), wanted).then((/** @type {any} */ { head, blocks }) => new LoggedColouring(app.state.graph, head, blocks));
       this.kept.set(key, /** @type {Promise<LoggedColouring>} */ (found));
       found?.catch(() => this.kept.delete(key));
       if (this.kept.size > KEPT_STEPS) this.kept.delete(/** @type {string} */ (this.kept.keys().next().value));
@@ -165,14 +171,14 @@ class LoggedScheme {
   }
 
   /** The colouring that is shown; where it cannot be had, the last one, and why. */
-  async painter() {
+  async currentPainter() {
     const app = /** @type {App} */ (this.app);
     try {
       this.last = await this.colouring(this.logs.step);
       this.said.textContent = "";
     } catch (error) {
-      this.said.textContent = brief(/** @type {Error} */ (error).message, 200);
-      if (this.last?.graph !== app.graph) return colouring(app.graph, app.head.schemes[0]);
+      this.said.textContent = shortText(/** @type {Error} */ (error).message, 200);
+      if (this.last?.graph !== app.state.graph) return loadStoredColouring(app.state.graph, app.state.head.schemes[0]);
     }
     return /** @type {LoggedColouring} */ (this.last);
   }
@@ -181,18 +187,18 @@ class LoggedScheme {
   draw() {
     const { app } = this;
     const steps = this.steps();
-    this.root.hidden = app?.scheme !== LOGGED || (!this.served && steps.length < 2);
+    this.root.hidden = app?.state.scheme !== LOGGED || (!this.served && steps.length < 2);
     this.stepper.draw();
     this.choices.hidden = !this.served;
     if (this.root.hidden || !this.served) return;
     const { logged, against } = this.asked;
     const runs = this.runs();
-    const names = runs.map((run) => /** @type {[string, string]} */ ([run.name, brief(run.name, 60)]));
+    const names = runs.map((run) => /** @type {[string, string]} */ ([run.name, shortText(run.name, 60)]));
     const measures = (this.last?.head.measures ?? []).map((one) => /** @type {[string, string]} */ ([one, t(`log.measure.${one}`)]));
     if (document.activeElement !== this.pattern) this.pattern.value = logged;
-    fillList(this.lists.measure, measures, this.last?.head.measure ?? "");
-    fillList(this.lists.run, names, this.run(runs)?.name ?? "");
-    fillList(this.lists.against, [["", t("alone")], ...names.filter(([name]) => name !== this.run(runs)?.name)], against);
+    fillSelect(this.lists.measure, measures, this.last?.head.measure ?? "");
+    fillSelect(this.lists.run, names, this.run(runs)?.name ?? "");
+    fillSelect(this.lists.against, [["", t("alone")], ...names.filter(([name]) => name !== this.run(runs)?.name)], against);
     this.lists.run.hidden = this.lists.against.hidden = runs.length < 2;
     const groups = [...new Set(this.logs.joined.every.filter(({ tag }) => tag.kind !== "text").map(({ tag }) => tag.name.split("/")[0]))].slice(0, 50);
     this.groups.replaceChildren(...groups.map((group) => el("option", { value: `${group}/*` })));
@@ -211,6 +217,6 @@ class LoggedScheme {
 }
 
 /** @param {any} list @param {[string, string][]} pairs @param {string} value */
-function fillList(list, pairs, value) {
+function fillSelect(list, pairs, value) {
   list.replaceChildren(...pairs.map(([key, word]) => el("option", { value: key, selected: key === value }, word)));
 }

@@ -1,16 +1,18 @@
 // Slices of a timeline in columns, by row and start: what is in view, what lies under a pointer, what is marked.
 
+import { columnsOf } from "./feed.js";
+
 /**
  * @typedef {{row: ArrayLike<number>, start: ArrayLike<number>, duration: ArrayLike<number>, count: ArrayLike<number>, busy: ArrayLike<number>, hit: ArrayLike<number>, name: ArrayLike<number>, node: ArrayLike<number>, kind: ArrayLike<number>, waited: ArrayLike<number>, names: string[], nodes: (string | null)[], hits?: number, busyHits?: number, marks?: [number, number, number][]}} SliceColumns
  * @typedef {{profiles: () => Promise<TracedStep[]>, profilesLeft?: () => number, profileTable: (id: string) => Promise<any>, slices: (id: string, wanted: SliceWanted, signal?: AbortSignal) => Promise<SliceColumns>}} ProfileFeed
  * @typedef {{from: number, to: number, px: number, match: string, node: string | null}} SliceWanted
  */
 
-const SLICE_KINDS = ["compute", "input", "launch", "call", "kernels"];
+export const SLICE_KINDS = ["compute", "input", "launch", "call", "kernels"];
 const MOST_MARKS = 1000; // that are walked through
 
 /** @param {ArrayBuffer} data @returns {SliceColumns} */
-function slicesOf(data) {
+export function slicesOf(data) {
   const { head, blocks } = columnsOf(data);
   const out = /** @type {any} */ ({ names: head.names, nodes: head.nodes, hits: head.hits, busyHits: head.busyHits, marks: head.marks });
   for (const name of ["row", "start", "duration", "count", "busy", "hit", "name", "node", "kind", "waited"]) out[name] = blocks.get(name) ?? [];
@@ -18,7 +20,7 @@ function slicesOf(data) {
 }
 
 /** Mark the slices of a file: by a text in a name, by a node and what it holds. @param {SliceColumns} slices @param {string} match @param {string | null} node @returns {SliceColumns} */
-function markedSlices(slices, match, node) {
+export function markedSlices(slices, match, node) {
   if (!match && node === null) return { ...slices, hit: new Uint8Array(slices.row.length), hits: undefined, marks: undefined };
   const text = match.toLowerCase();
   const byName = slices.names.map((name) => text !== "" && name.toLowerCase().includes(text));
@@ -38,7 +40,7 @@ function markedSlices(slices, match, node) {
 }
 
 /** Where the slices of each row begin; their number at the end. @param {SliceColumns} slices @param {number} rows */
-function rowStarts(slices, rows) {
+export function rowStarts(slices, rows) {
   const out = new Int32Array(rows + 1).fill(slices.row.length);
   for (let at = slices.row.length - 1; at >= 0; at--) out[slices.row[at]] = at;
   for (let row = rows - 1; row >= 0; row--) out[row] = Math.min(out[row], out[row + 1]);
@@ -46,7 +48,7 @@ function rowStarts(slices, rows) {
 }
 
 /** The first slice of a run that ends after a time. @param {SliceColumns} slices @param {number} low @param {number} high @param {number} time */
-function firstAfter({ start, duration }, low, high, time) {
+export function firstAfter({ start, duration }, low, high, time) {
   while (low < high) {
     const middle = (low + high) >> 1;
     if (start[middle] + duration[middle] < time) low = middle + 1;

@@ -1,22 +1,25 @@
 // A slider over the steps of what was logged: the picture stays, its colours change.
 
-const PLAYED = 250; // milliseconds between two steps while it plays
-const LEAP = 10; // steps that Shift goes at once
+import { el } from "../dom.js";
+import { t } from "../strings.js";
 
-class Stepper {
+const PLAY_MS = 250; // milliseconds between two steps while it plays
+const STEPS_A_LEAP = 10; // steps that Shift goes at once
+
+export class Stepper {
   /** @param {{steps: () => (string | number)[], at: () => number, go: (at: number) => Promise<any>}} source */
   constructor(source) {
     this.source = source;
     this.playing = false;
-    this.slider = el("input", { type: "range", min: 0, step: 1, "aria-label": t("log.atStep"), oninput: () => this.go(Number(this.slider.value)) });
+    this.slider = el("input", { type: "range", min: 0, step: 1, "aria-label": t("log.atStep"), oninput: () => this.goTo(Number(this.slider.value)) });
     this.word = el("output", {});
     const button = (/** @type {string} */ word, /** @type {string} */ sign, /** @type {() => void} */ run) => el("button", { class: "icon", title: t(word), "aria-label": t(word), onclick: run }, sign);
-    this.back = button("log.stepBack", "‹", () => this.by(-1));
-    this.on = button("log.stepOn", "›", () => this.by(1));
+    this.back = button("log.stepBack", "‹", () => this.goBy(-1));
+    this.on = button("log.stepOn", "›", () => this.goBy(1));
     this.player = button("log.play", "▶", () => this.play());
     this.root = el("div", { class: "stepper" }, this.back, this.slider, this.on, this.player, this.word);
     this.slider.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
-      const run = ["Home", "End"].includes(event.key) ? null : this.meaning(event); // those it does itself
+      const run = ["Home", "End"].includes(event.key) ? null : this.keyAction(event); // those it does itself
       if (run) {
         event.preventDefault();
         run();
@@ -43,7 +46,7 @@ class Stepper {
   }
 
   /** Go to a stop: of several that are asked for while one is made the last counts. @param {number} at */
-  async go(at) {
+  async goTo(at) {
     const busy = this.next !== null;
     this.next = Math.max(0, Math.min(this.source.steps().length - 1, at));
     if (busy) return;
@@ -56,8 +59,8 @@ class Stepper {
   }
 
   /** @param {number} steps */
-  by(steps) {
-    return this.go((this.next ?? this.source.at()) + steps);
+  goBy(steps) {
+    return this.goTo((this.next ?? this.source.at()) + steps);
   }
 
   /** Go on step by step to the last, from the first where it stands there; or stop. */
@@ -65,22 +68,22 @@ class Stepper {
     this.playing = !this.playing;
     this.draw();
     const last = () => this.source.steps().length - 1;
-    if (this.playing && this.source.at() >= last()) await this.go(0);
+    if (this.playing && this.source.at() >= last()) await this.goTo(0);
     while (this.playing && this.source.at() < last() && !this.root.hidden) {
-      await new Promise((done) => setTimeout(done, PLAYED));
-      if (this.playing) await this.by(1);
+      await new Promise((done) => setTimeout(done, PLAY_MS));
+      if (this.playing) await this.goBy(1);
     }
     this.playing = false;
     this.draw();
   }
 
   /** What a key does. @param {KeyboardEvent} event @returns {(() => any) | null} */
-  meaning(event) {
+  keyAction(event) {
     if (this.root.hidden || !this.root.isConnected || (event.target instanceof Element && event.target.closest("#outline, #menu, #card"))) return null;
-    const way = { ",": -1, ".": 1, "<": -LEAP, ">": LEAP }[event.key];
-    if (way) return () => this.by(way * (event.shiftKey && Math.abs(way) === 1 ? LEAP : 1));
-    if (event.key === "Home") return () => this.go(0);
-    if (event.key === "End") return () => this.go(this.source.steps().length - 1);
+    const way = { ",": -1, ".": 1, "<": -STEPS_A_LEAP, ">": STEPS_A_LEAP }[event.key];
+    if (way) return () => this.goBy(way * (event.shiftKey && Math.abs(way) === 1 ? STEPS_A_LEAP : 1));
+    if (event.key === "Home") return () => this.goTo(0);
+    if (event.key === "End") return () => this.goTo(this.source.steps().length - 1);
     return event.key === "l" ? () => this.play() : null;
   }
 }

@@ -1,6 +1,12 @@
 // Cards that show one step: a slider below each, and one step for all cards of a page while they are linked.
 
-class StepCard extends TagCard {
+import { el } from "../dom.js";
+import { t } from "../strings.js";
+import { TagCard } from "./card.js";
+import { momentWord, shortNumber } from "./curves.js";
+import { TagPage } from "./tag_page.js";
+
+export class StepCard extends TagCard {
   /** @param {StepPage} page @param {CardEntry} entry */
   constructor(page, entry) {
     super(page, entry);
@@ -25,39 +31,39 @@ class StepCard extends TagCard {
     this.foot.append(el("label", { class: "stepper" }, this.slider, this.stepWord));
   }
 
-  changed() {
+  noteChange() {
     this.stepsStale = true;
-    super.changed();
+    super.noteChange();
   }
 
   /** The number of the step to be shown. @param {number[]} steps */
-  wanted(steps) {
+  wantedStep(steps) {
     const step = this.page.logs.linked ? this.page.logs.step : this.own;
     return step === null ? steps.length - 1 : Math.max(0, steps.findLastIndex((one) => one <= step));
   }
 
   /** The step that all follow is another. */
-  follow() {
-    if (this.wanted(this.steps) === this.at) return;
+  followStep() {
+    if (this.wantedStep(this.steps) === this.at) return;
     this.load();
   }
 
   /** @param {AbortSignal} signal */
-  async ask(signal) {
+  async fetchData(signal) {
     const some = this.series();
     const { feed } = this.page.logs;
     let { lists, steps } = this;
     if (this.stepsStale || some.some(([, series]) => !lists.has(series))) {
       lists = await feed.steps(some.map((one) => one[1]), signal);
-      steps = risen(some.flatMap(([, series]) => Array.from(lists.get(series)?.step ?? [])));
+      steps = uniqueAscending(some.flatMap(([, series]) => Array.from(lists.get(series)?.step ?? [])));
     }
-    const at = this.wanted(steps);
+    const at = this.wantedStep(steps);
     const asked = some.filter(([, series]) => at >= 0 && Array.from(lists.get(series)?.step ?? []).some((one) => one <= steps[at]));
     const answers = await Promise.all(asked.map(async ([run, series]) => /** @type {[number, any]} */ ([run, await feed.point(this.tag.kind, series, steps[at], signal)])));
     // Steps that came later change nothing of what is shown.
     const told = JSON.stringify(answers.map(([run, answer]) => [run, { ...answer, steps: null }]));
     const same = told === this.told && this.made !== undefined;
-    const made = same ? this.made : ((await this.prepared(answers.map(([, answer]) => answer))) ?? null);
+    const made = same ? this.made : ((await this.prepare(answers.map(([, answer]) => answer))) ?? null);
     return () => {
       Object.assign(this, { lists, steps, at, made, told, stepsStale: false });
       if (!same) this.answers = new Map(answers);
@@ -65,7 +71,7 @@ class StepCard extends TagCard {
   }
 
   /** What must be there before answers are shown. @param {any[]} answers @returns {Promise<any>} */
-  async prepared(answers) {}
+  async prepare(answers) {}
 
   /** What is shown, where the card is of one run. */
   get answer() {
@@ -83,11 +89,11 @@ class StepCard extends TagCard {
     this.stepWord.textContent = step === undefined ? "" : `${t("step")} ${step}${wall === undefined ? "" : ` · ${momentWord(wall, Infinity)} ${momentWord(wall, 0)}`}`;
     this.slider.setAttribute("aria-valuetext", this.stepWord.textContent);
     const left = [...this.lists.values()].reduce((sum, one) => sum + one.n - one.step.length, 0);
-    this.note.textContent = [this.remark(), left > 0 && t("log.olderLeft", { n: left })].filter(Boolean).join(" · ");
+    this.note.textContent = [this.remarkWords(), left > 0 && t("log.olderLeft", { n: left })].filter(Boolean).join(" · ");
     super.show();
   }
 
-  drawn() {
+  onDrawn() {
     this.plot.classList.add("flow"); // as high as its content
     if (this.painted === this.answers && this.plot.firstChild) return; // it is there
     this.painted = this.answers;
@@ -95,27 +101,27 @@ class StepCard extends TagCard {
   }
 
   /** What the line below says. */
-  remark() {
+  remarkWords() {
     return "";
   }
 
-  words() {
+  summaryWords() {
     return this.at < 0 ? this.name() : `${this.name()}: ${t("step")} ${this.steps[this.at]}`;
   }
 
   /** The parts of each row of the table that all kinds have. */
-  head() {
+  leadingColumns() {
     return { run: this.run?.name ?? "", tag: this.tag.name, step: this.steps[this.at] };
   }
 
   /** Go some steps on. @param {number} by */
-  go(by) {
+  goToStep(by) {
     const to = Math.max(0, Math.min(this.steps.length - 1, this.at + by));
     this.linked.moved(this, to === this.steps.length - 1 ? null : this.steps[to]);
   }
 }
 
-class StepPage extends TagPage {
+export class StepPage extends TagPage {
   /** @param {Logs} logs @param {string} kind @param {new (page: StepPage, entry: CardEntry) => StepCard} Card */
   constructor(logs, kind, Card) {
     super(logs, kind);
@@ -134,8 +140,8 @@ class StepPage extends TagPage {
     return /** @type {StepCard[]} */ ([...this.cards.values()]);
   }
 
-  filtered() {
-    super.filtered();
+  onFilter() {
+    super.onFilter();
     this.box.checked = this.logs.linked;
     this.follow();
   }
@@ -151,23 +157,23 @@ class StepPage extends TagPage {
   moved(card, step) {
     if (this.logs.linked) return this.logs.setStep(step);
     card.own = step;
-    card.follow();
+    card.followStep();
   }
 
   /** Show the step that all cards follow. */
   follow() {
-    for (const card of this.every()) card.follow();
+    for (const card of this.every()) card.followStep();
   }
 
   /** @param {TagCard | undefined} card @returns {Record<string, () => void>} */
-  keys(card) {
+  pageKeys(card) {
     const one = /** @type {StepCard | undefined} */ (card ?? this.every().find((each) => each.near));
-    return { ",": () => one?.go(-1), ".": () => one?.go(1), "<": () => one?.go(-10), ">": () => one?.go(10) };
+    return { ",": () => one?.goToStep(-1), ".": () => one?.goToStep(1), "<": () => one?.goToStep(-10), ">": () => one?.goToStep(10) };
   }
 }
 
 /** Numbers, each once, rising. @param {number[]} values */
-const risen = (values) => [...new Set(values)].sort((a, b) => a - b);
+const uniqueAscending = (values) => [...new Set(values)].sort((a, b) => a - b);
 
 /** How many bytes, in words. @param {number} bytes */
-const bytesWord = (bytes) => (bytes < 1000 ? `${bytes} B` : bytes < 1e6 ? `${shortNumber(bytes / 1000, 3)} kB` : `${shortNumber(bytes / 1e6, 3)} MB`);
+export const bytesWord = (bytes) => (bytes < 1000 ? `${bytes} B` : bytes < 1e6 ? `${shortNumber(bytes / 1000, 3)} kB` : `${shortNumber(bytes / 1e6, 3)} MB`);

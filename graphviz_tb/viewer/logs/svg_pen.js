@@ -1,6 +1,9 @@
 // A pen with the words of a canvas that writes SVG: one way to draw a chart, for the screen and for a file.
 
-class SvgPen {
+import { svgEl, visibleText } from "../dom.js";
+import { numberText } from "../shapes.js";
+
+export class SvgPen {
   /** @param {Element} root */
   constructor(root) {
     this.root = root;
@@ -24,19 +27,19 @@ class SvgPen {
   }
   /** @param {number} x @param {number} y */
   moveTo(x, y) {
-    this.path += `M${num(x)} ${num(y)}`;
+    this.path += `M${numberText(x)} ${numberText(y)}`;
   }
   /** @param {number} x @param {number} y */
   lineTo(x, y) {
-    this.path += `L${num(x)} ${num(y)}`;
+    this.path += `L${numberText(x)} ${numberText(y)}`;
   }
   /** @param {number} x @param {number} y @param {number} width @param {number} height */
   rect(x, y, width, height) {
-    this.path += `M${num(x)} ${num(y)}h${num(width)}v${num(height)}h${num(-width)}z`;
+    this.path += `M${numberText(x)} ${numberText(y)}h${numberText(width)}v${numberText(height)}h${numberText(-width)}z`;
   }
   /** A whole circle. @param {number} x @param {number} y @param {number} radius */
   arc(x, y, radius) {
-    this.path += `M${num(x - radius)} ${num(y)}a${radius} ${radius} 0 1 0 ${2 * radius} 0a${radius} ${radius} 0 1 0 ${-2 * radius} 0`;
+    this.path += `M${numberText(x - radius)} ${numberText(y)}a${radius} ${radius} 0 1 0 ${2 * radius} 0a${radius} ${radius} 0 1 0 ${-2 * radius} 0`;
   }
   /** @param {number[]} dashes */
   setLineDash(dashes) {
@@ -63,7 +66,7 @@ class SvgPen {
   fillText(text, x, y) {
     const anchor = { left: null, right: "end", center: "middle" }[this.textAlign];
     const drop = { alphabetic: 0, middle: 3.5, top: 8 }[this.textBaseline] ?? 0;
-    svgEl("text", { x: num(x), y: num(y + drop), fill: this.fillStyle, "text-anchor": anchor }, this.root).textContent = safe(text);
+    svgEl("text", { x: numberText(x), y: numberText(y + drop), fill: this.fillStyle, "text-anchor": anchor }, this.root).textContent = visibleText(text);
   }
   /** @param {Record<string, any>} look */
   put(look) {

@@ -1,8 +1,14 @@
 // A page of a log: a card for each tag, or for each tag and run, in groups.
 
-const TIP_ROWS = 12;
+import { escapeValue } from "../address.js";
+import { el, shortText } from "../dom.js";
+import { iconElement } from "../icons.js";
+import { isTyping } from "../page_keys.js";
+import { countWord, language, t } from "../strings.js";
 
-class TagPage {
+export const TIP_ROWS = 12;
+
+export class TagPage {
   /** @param {Logs} logs @param {string} kind of the tags that it shows */
   constructor(logs, kind) {
     this.logs = logs;
@@ -19,7 +25,7 @@ class TagPage {
     /** @type {Set<string>} groups of which all cards are shown */
     this.whole = new Set();
     this.most = 60; // cards of a group, until the reader asks for all
-    this.good = /(?:)/;
+    this.tagTest = /(?:)/;
     this.filter = el("input", { type: "search", role: "searchbox", class: "filter", "aria-label": t("log.filterTags"), placeholder: t("log.filterTags"), spellcheck: "false", autocomplete: "off", oninput: () => logs.setPattern(this.filter.value) });
     this.said = el("span", { class: "said", role: "status" });
     this.bar = el("div", { class: "log-bar", role: "toolbar", "aria-label": t("log.charts") }, this.filter, this.said);
@@ -31,13 +37,13 @@ class TagPage {
 
   /** Look at which cards are in sight. @param {HTMLElement} root what they scroll in */
   watch(root) {
-    this.sight = new IntersectionObserver((entries) => this.sighted(entries), { root, rootMargin: "200px 0px" });
+    this.sight = new IntersectionObserver((entries) => this.onSight(entries), { root, rootMargin: "200px 0px" });
   }
 
   /** Where a card leads to beside its page: a word and the way; null for nowhere. @param {TagCard} card @returns {[string, () => void] | null} */
-  leads(card) {
+  linkOf(card) {
     const { joined } = this.logs;
-    return joined.rows.has(card.tag.id) ? ["log.inGraph", () => joined.show([card.tag])] : null;
+    return joined.rows.has(card.tag.id) ? ["log.inGraph", () => joined.showTags([card.tag])] : null;
   }
 
   /** The card of an entry. @param {CardEntry} entry @returns {TagCard} */
@@ -48,7 +54,7 @@ class TagPage {
   /** The cards of a tag: one for each chosen run. @param {LogTag} tag @param {LogRun[]} runs those that are chosen, in their order @returns {CardEntry[]} */
   entries(tag, runs) {
     const have = new Set(tag.runs.map(([id]) => id));
-    return runs.filter((run) => have.has(run.id)).map((run) => ({ key: `${escaped(tag.name)}\n${escaped(run.name)}`, tag, run }));
+    return runs.filter((run) => have.has(run.id)).map((run) => ({ key: `${escapeValue(tag.name)}\n${escapeValue(run.name)}`, tag, run }));
   }
 
   /** Ask for the tags, where there may be others. */
@@ -78,9 +84,9 @@ class TagPage {
     const pinned = [];
     /** @type {Map<string, [number, CardEntry[]]>} */
     const found = new Map();
-    const runs = this.logs.runs.shown().filter((run) => this.logs.runs.chosen.has(run.name));
+    const runs = this.logs.runs.listedRuns().filter((run) => this.logs.runs.chosen.has(run.name));
     for (const tag of this.tags) {
-      if (!this.good.test(tag.name)) continue;
+      if (!this.tagTest.test(tag.name)) continue;
       const [count, inner] = found.get(tag.group) ?? [0, []];
       const entries = this.entries(tag, runs);
       for (const entry of entries) (this.logs.pins.has(entry.key) ? pinned : inner).push(entry);
@@ -93,9 +99,9 @@ class TagPage {
   draw() {
     const groups = this.grouped();
     // Where the same cards stand in the same places nothing is moved: what plays goes on, and what was scrolled stays.
-    const joins = groups.map(([, , entries]) => this.logs.joined.place([...new Set(entries.map((entry) => entry.tag))]));
-    const places = JSON.stringify([groups.map(([name, count, entries], at) => [name, count, joins[at]?.row, this.closed.has(name), this.whole.has(name), entries.map((entry) => entry.key)]), this.tags.length, this.pattern(), this.logs.state.left]);
-    if (places === this.places) return groups.forEach(([, , entries]) => entries.forEach((entry) => this.renew(entry)));
+    const joins = groups.map(([, , entries]) => this.logs.joined.jointPlace([...new Set(entries.map((entry) => entry.tag))]));
+    const places = JSON.stringify([groups.map(([name, count, entries], at) => [name, count, joins[at]?.row, this.closed.has(name), this.whole.has(name), entries.map((entry) => entry.key)]), this.tags.length, this.patternKey(), this.logs.state.left]);
+    if (places === this.places) return groups.forEach(([, , entries]) => entries.forEach((entry) => this.renewCard(entry)));
     this.places = places;
     const focused = /** @type {any} */ (document.activeElement)?.dataset?.tag;
     /** @type {Set<string>} */
@@ -105,40 +111,40 @@ class TagPage {
       const some = closed ? [] : this.whole.has(name) ? entries : entries.slice(0, this.most);
       const held = el("div", { class: "cards" }, ...some.map((entry) => (kept.add(entry.key), this.card(entry).root)));
       const more = !closed && entries.length > some.length && el("button", { onclick: () => (this.whole.add(name), this.draw()) }, t("log.showAll", { n: entries.length }));
-      const head = el("button", { class: "group-head", "aria-expanded": String(!closed), onclick: () => this.fold(name) }, el("b", {}, brief(name, 120)), el("span", { class: "quiet" }, counted(count)));
-      return el("section", { class: count > 1 || entries.length > 1 ? "log-group" : "log-group single" }, el("h2", {}, head, joins[at] && entries.length > 1 && this.wayToScope(entries)), held, more);
+      const head = el("button", { class: "group-head", "aria-expanded": String(!closed), onclick: () => this.toggleGroup(name) }, el("b", {}, shortText(name, 120)), el("span", { class: "quiet" }, countWord(count)));
+      return el("section", { class: count > 1 || entries.length > 1 ? "log-group" : "log-group single" }, el("h2", {}, head, joins[at] && entries.length > 1 && this.scopeLink(entries)), held, more);
     });
     this.groups.replaceChildren(...parts);
-    const words = !this.tags.length ? t("log.noneYet") : this.tags.some((tag) => this.good.test(tag.name)) ? t("log.nothing") : t("log.noTags");
+    const words = !this.tags.length ? t("log.noneYet") : this.tags.some((tag) => this.tagTest.test(tag.name)) ? t("log.nothing") : t("log.noTags");
     if (!groups.length) this.groups.append(el("p", { class: "quiet" }, words));
     const { left } = this.logs.state;
     if (left) this.groups.append(el("p", { class: "quiet log-group" }, t("log.leftOut", { n: left })));
-    this.forget(kept);
+    this.dropUnlisted(kept);
     for (const [key, card] of this.cards) card.pin.setAttribute("aria-pressed", String(this.logs.pins.has(key)));
     if (focused) this.cards.get(focused)?.root.focus({ preventScroll: true });
   }
 
   /** The way from a group to the scope that holds the nodes of all its tags. @param {CardEntry[]} entries */
-  wayToScope(entries) {
+  scopeLink(entries) {
     const tags = [...new Set(entries.map((entry) => entry.tag))];
-    return el("button", { class: "icon", title: t("log.inGraph"), "aria-label": t("log.inGraph"), onclick: () => this.logs.joined.show(tags) }, sign("log.inGraph"));
+    return el("button", { class: "icon", title: t("log.inGraph"), "aria-label": t("log.inGraph"), onclick: () => this.logs.joined.showTags(tags) }, iconElement("log.inGraph"));
   }
 
   /** Drop cards of runs that are no longer shown. @param {Set<string>} kept */
-  forget(kept) {
+  dropUnlisted(kept) {
     for (const [key, card] of this.cards) {
-      if (card.run && !kept.has(key)) this.drop(key, card);
+      if (card.run && !kept.has(key)) this.dropCard(key, card);
     }
   }
 
   /** Drop all cards. */
-  forgetAll() {
-    for (const [key, card] of this.cards) this.drop(key, card);
+  dropAll() {
+    for (const [key, card] of this.cards) this.dropCard(key, card);
   }
 
   /** @param {string} key @param {TagCard} card */
-  drop(key, card) {
-    card.seen(false);
+  dropCard(key, card) {
+    card.setNear(false);
     this.sight.unobserve(card.root);
     this.cards.delete(key);
   }
@@ -151,40 +157,40 @@ class TagPage {
       this.cards.set(entry.key, card);
       this.sight.observe(card.root);
     }
-    this.renew(entry);
+    this.renewCard(entry);
     return card;
   }
 
   /** What is known of the run of a card is another. @param {CardEntry} entry */
-  renew(entry) {
+  renewCard(entry) {
     const card = this.cards.get(entry.key);
     if (card && entry.run) card.run = entry.run;
-    card?.lead();
+    card?.updateLink();
   }
 
   /** What the filter is, and in which words that is said. */
-  pattern() {
+  patternKey() {
     return `${language} ${this.logs.pattern}`;
   }
 
   /** @param {IntersectionObserverEntry[]} entries */
-  sighted(entries) {
+  onSight(entries) {
     for (const entry of entries) {
       const key = /** @type {HTMLElement} */ (entry.target).dataset.tag ?? "";
-      this.cards.get(key)?.seen(entry.isIntersecting);
+      this.cards.get(key)?.setNear(entry.isIntersecting);
     }
   }
 
   /** @param {string} name */
-  fold(name) {
+  toggleGroup(name) {
     this.closed.has(name) ? this.closed.delete(name) : this.closed.add(name);
     this.draw();
   }
 
   /** The filter of tags is another. */
-  filtered() {
+  onFilter() {
     const { pattern, good, bad } = this.logs;
-    this.good = good;
+    this.tagTest = good;
     this.said.textContent = bad ? t("log.badPattern") : "";
     if (bad) this.filter.setAttribute("aria-invalid", "true");
     else this.filter.removeAttribute("aria-invalid");
@@ -193,8 +199,8 @@ class TagPage {
   }
 
   /** How charts look is another, by the address. */
-  restored() {
-    this.filtered();
+  onRestore() {
+    this.onFilter();
   }
 
   /** @param {string} key */
@@ -212,25 +218,25 @@ class TagPage {
   }
 
   /** The theme is another one. */
-  dressed() {
+  onTheme() {
     for (const card of this.cards.values()) if (card.near) card.show();
   }
 
   /** A server began anew, or forgot what was missed: what is here is asked for again, when its tags are known again. */
-  again() {
+  askAgain() {
     for (const card of this.cards.values()) Object.assign(card, { stale: true, stepsStale: true });
   }
 
   /** New points came for some series. @param {Set<number>} series */
-  came(series) {
-    for (const card of this.cards.values()) if (card.series().some((one) => series.has(one[1]))) card.changed();
+  onPoints(series) {
+    for (const card of this.cards.values()) if (card.series().some((one) => series.has(one[1]))) card.noteChange();
   }
 
-  /** A table beside a card, at the pointer; without rows it is hidden. @param {TagCard} card @param {string[]} heads @param {Node[]} rows @param {number} x */
-  tell(card, heads, rows, x) {
+  /** A table beside a card, at the pointer; without rows it is hidden. @param {TagCard} card @param {string[]} heads @param {Node[]} rows @param {number} x @param {number} [all] how many rows there are */
+  showTip(card, heads, rows, x, all = rows.length) {
     this.tip.hidden = !rows.length;
     if (!rows.length) return;
-    const more = rows.length > TIP_ROWS ? el("p", { class: "quiet" }, t("and", { n: rows.length - TIP_ROWS })) : null;
+    const more = all > TIP_ROWS ? el("p", { class: "quiet" }, t("and", { n: all - TIP_ROWS })) : null;
     this.tip.replaceChildren(el("table", {}, el("thead", {}, el("tr", {}, ...heads.map((head) => el("th", {}, head)))), el("tbody", {}, ...rows.slice(0, TIP_ROWS))), ...(more ? [more] : []));
     const box = this.tip.getBoundingClientRect();
     const plot = card.plot.getBoundingClientRect();
@@ -239,13 +245,13 @@ class TagPage {
   }
 
   /** What keys do on this page. @param {TagCard | undefined} card that has the focus @returns {Record<string, () => void>} */
-  keys(card) {
+  pageKeys(card) {
     return {};
   }
 
   /** @param {KeyboardEvent} event */
-  key(event) {
-    if (typing(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
+  onKey(event) {
+    if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey) return;
     const cards = [...this.groups.querySelectorAll(".chart-card")];
     const here = /** @type {any} */ (document.activeElement)?.closest?.(".chart-card");
     const card = here ? this.cards.get(here.dataset.tag) : undefined;
@@ -253,8 +259,8 @@ class TagPage {
     const go = (/** @type {number} */ to) => /** @type {HTMLElement | undefined} */ (cards[Math.max(0, Math.min(cards.length - 1, to))])?.focus();
     /** @type {Record<string, () => void>} */
     const keys = {
-      "/": () => this.filter.focus(), j: () => go(at + 1), k: () => go(at - 1), Enter: () => card?.widen(),
-      r: () => this.logs.runs.filter.focus(), p: () => card && this.togglePin(card.key), ...this.keys(card),
+      "/": () => this.filter.focus(), j: () => go(at + 1), k: () => go(at - 1), Enter: () => card?.toggleWide(),
+      r: () => this.logs.runs.filter.focus(), p: () => card && this.togglePin(card.key), ...this.pageKeys(card),
     };
     if (["Enter", " "].includes(event.key) && document.activeElement !== here) return;
     if (!Object.hasOwn(keys, event.key)) return;

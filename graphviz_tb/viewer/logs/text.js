@@ -1,8 +1,13 @@
 // The page of texts: Markdown that was logged.
 
+import { el, shortText } from "../dom.js";
+import { t } from "../strings.js";
+import { markdown } from "./markdown.js";
+import { StepCard } from "./steps.js";
+
 const LONGEST_DRAWN = 50_000; // letters of a cell until the reader asks for all
 
-class TextCard extends StepCard {
+export class TextCard extends StepCard {
   /** @returns {[string, () => void][]} */
   actions() {
     return [["log.plain", () => this.togglePlain()], ...super.actions()];
@@ -31,16 +36,16 @@ class TextCard extends StepCard {
     return out;
   }
 
-  remark() {
+  remarkWords() {
     return this.answer?.cut ? t("log.cut") : "";
   }
 
   rows() {
-    return (this.answer?.cells ?? []).map((/** @type {string} */ text, /** @type {number} */ cell) => ({ ...this.head(), cell, text }));
+    return (this.answer?.cells ?? []).map((/** @type {string} */ text, /** @type {number} */ cell) => ({ ...this.leadingColumns(), cell, text }));
   }
 
   /** @returns {[string, (row: CardRow) => string][]} */
   columns() {
-    return [["", (row) => String(row.cell)], [t("log.page.text"), (row) => brief(String(row.text), 2000)]];
+    return [["", (row) => String(row.cell)], [t("log.page.text"), (row) => shortText(String(row.text), 2000)]];
   }
 }

@@ -1,13 +1,19 @@
 // The timeline of a step: a lane for each thread and stream, drawn on a canvas; what is in view is all that is asked for.
 
-const LANE = { row: 18, head: 20, gap: 6, axis: 24, left: 168, narrow: 84 };
-const TALLEST = 460; // px of the canvas; more lanes scroll
-const RECTANGLES = 5000; // that are asked for, for all rows in view
-const ZOOM = 1.25; // of one notch or key
-const CLOSEST = 20; // nanoseconds across the whole canvas
-const ASK_AFTER = 80; // milliseconds that a view stands still before its slices are asked for
+import { el, shortText } from "../dom.js";
+import { t } from "../strings.js";
+import { nanosWord } from "./profile_words.js";
+import { SLICE_KINDS, firstAfter, rowStarts } from "./slices.js";
+import { paintTimeline } from "./timeline_paint.js";
 
-class Timeline {
+export const LANE_PX = { row: 18, head: 20, gap: 6, axis: 24, left: 168, narrow: 84 };
+const GREATEST_LANE_PX = 460; // px of the canvas; more lanes scroll
+const RECTANGLES = 5000; // that are asked for, for all rows in view
+export const ZOOM_A_NOTCH = 1.25; // of one notch or key
+const LEAST_SPAN_NS = 20; // nanoseconds across the whole canvas
+const ASK_AFTER_MS = 80; // milliseconds that a view stands still before its slices are asked for
+
+export class Timeline {
   /**
    * @param {{slices: (wanted: SliceWanted, signal: AbortSignal) => Promise<SliceColumns>, chosen: (slice: ChosenSlice | null) => void, looked: () => void, hues: () => string[]}} hooks
    */
@@ -41,12 +47,12 @@ class Timeline {
 
   listen() {
     const { root } = this;
-    root.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
-    root.addEventListener("keydown", (event) => this.key(event));
-    root.addEventListener("pointermove", (event) => this.move(event));
+    root.addEventListener("wheel", (event) => this.onWheel(event), { passive: false });
+    root.addEventListener("keydown", (event) => this.onKey(event));
+    root.addEventListener("pointermove", (event) => this.onMove(event));
     root.addEventListener("pointerleave", () => (this.tip.hidden = true));
     root.addEventListener("dblclick", () => this.selected && this.zoomTo(this.selected.start, this.selected.duration));
-    root.addEventListener("pointerdown", (event) => this.press(event));
+    root.addEventListener("pointerdown", (event) => this.onPress(event));
   }
 
   /** Take another step. @param {any} told its table @param {{from: number, to: number} | null} view */
@@ -61,7 +67,7 @@ class Timeline {
   }
 
   get left() {
-    return this.width < 600 ? LANE.narrow : LANE.left;
+    return this.width < 600 ? LANE_PX.narrow : LANE_PX.left;
   }
 
   get inner() {
@@ -69,19 +75,19 @@ class Timeline {
   }
 
   get full() {
-    return this.lanes.reduce((sum, lane, at) => sum + this.head(at) + lane[3] * LANE.row + LANE.gap, LANE.axis);
+    return this.lanes.reduce((sum, lane, at) => sum + this.head(at) + lane[3] * LANE_PX.row + LANE_PX.gap, LANE_PX.axis);
   }
 
   /** How high the name of a device is over a lane: it is there once for all its lanes. @param {number} at */
   head(at) {
-    return at && shortDevice(this.lanes[at][0]) === shortDevice(this.lanes[at - 1][0]) ? 0 : LANE.head;
+    return at && shortDevice(this.lanes[at][0]) === shortDevice(this.lanes[at - 1][0]) ? 0 : LANE_PX.head;
   }
 
   resize() {
     const width = this.root.clientWidth;
     if (!width) return;
     this.width = width;
-    this.height = Math.min(TALLEST, Math.max(90, this.full));
+    this.height = Math.min(GREATEST_LANE_PX, Math.max(90, this.full));
     this.draw();
     if (!this.asked.px) this.ask();
   }
@@ -99,18 +105,18 @@ class Timeline {
   /** The rows that are in view, each with its lane and its place. @returns {{row: number, lane: number, level: number, y: number}[]} */
   rows() {
     const out = [];
-    let [y, row] = [LANE.axis - this.top, 0];
+    let [y, row] = [LANE_PX.axis - this.top, 0];
     this.lanes.forEach(([, , , levels], lane) => {
       y += this.head(lane);
-      for (let level = 0; level < levels; level++, row++, y += LANE.row) if (y > LANE.axis - LANE.row && y < this.height) out.push({ row, lane, level, y });
-      y += LANE.gap;
+      for (let level = 0; level < levels; level++, row++, y += LANE_PX.row) if (y > LANE_PX.axis - LANE_PX.row && y < this.height) out.push({ row, lane, level, y });
+      y += LANE_PX.gap;
     });
     return out;
   }
 
   /** Show a stretch of time. @param {number} from @param {number} to */
-  look(from, to) {
-    const wide = Math.min(this.end * 1.2, Math.max(CLOSEST, to - from));
+  lookAt(from, to) {
+    const wide = Math.min(this.end * 1.2, Math.max(LEAST_SPAN_NS, to - from));
     const middle = Math.min(this.end, Math.max(0, (from + to) / 2)); // never far from the step
     this.view = { from: middle - wide / 2, to: middle + wide / 2 };
     this.draw();
@@ -121,28 +127,28 @@ class Timeline {
   /** @param {number} factor @param {number} [at] a time that stays where it is */
   zoom(factor, at = (this.view.from + this.view.to) / 2) {
     const { from, to } = this.view;
-    this.look(at - (at - from) * factor, at + (to - at) * factor);
+    this.lookAt(at - (at - from) * factor, at + (to - at) * factor);
   }
 
   /** @param {number} share of the view */
   pan(share) {
     const { from, to } = this.view;
-    this.look(from + share * (to - from), to + share * (to - from));
+    this.lookAt(from + share * (to - from), to + share * (to - from));
   }
 
   /** @param {number} start @param {number} duration */
   zoomTo(start, duration) {
-    const room = Math.max(duration, CLOSEST) * 0.6;
-    this.look(start - room, start + duration + room);
+    const room = Math.max(duration, LEAST_SPAN_NS) * 0.6;
+    this.lookAt(start - room, start + duration + room);
   }
 
   fit() {
-    this.look(0, this.end);
+    this.lookAt(0, this.end);
   }
 
   askSoon() {
     clearTimeout(this.waiting);
-    this.waiting = setTimeout(() => this.ask(), ASK_AFTER);
+    this.waiting = setTimeout(() => this.ask(), ASK_AFTER_MS);
   }
 
   /** Ask for the slices around the view, unless those that are here show as much. */
@@ -190,29 +196,29 @@ class Timeline {
     const { from, to } = this.view;
     if (start < from || start + duration > to || duration < (to - from) / 200) {
       const half = Math.max((to - from) / 2, duration * 0.75);
-      const wide = duration < half / 50 ? Math.max(duration * 10, CLOSEST) : half;
-      this.look(start + duration / 2 - wide, start + duration / 2 + wide);
+      const wide = duration < half / 50 ? Math.max(duration * 10, LEAST_SPAN_NS) : half;
+      this.lookAt(start + duration / 2 - wide, start + duration / 2 + wide);
     }
-    const place = this.place(row);
-    if (place - this.top < LANE.axis || place - this.top > this.height - LANE.row) this.top = Math.max(0, Math.min(this.full - this.height, place - this.height / 2));
+    const place = this.placeOfSlice(row);
+    if (place - this.top < LANE_PX.axis || place - this.top > this.height - LANE_PX.row) this.top = Math.max(0, Math.min(this.full - this.height, place - this.height / 2));
     await this.ask();
-    this.choose(this.at(row, start + duration / 2));
+    this.choose(this.sliceAt(row, start + duration / 2));
   }
 
   /** Where a row lies, unscrolled. @param {number} row */
-  place(row) {
-    let y = LANE.axis;
+  placeOfSlice(row) {
+    let y = LANE_PX.axis;
     for (const [at, [, , , levels]] of this.lanes.entries()) {
       y += this.head(at);
-      if (row < levels) return y + row * LANE.row;
+      if (row < levels) return y + row * LANE_PX.row;
       row -= levels;
-      y += levels * LANE.row + LANE.gap;
+      y += levels * LANE_PX.row + LANE_PX.gap;
     }
     return y;
   }
 
   /** The slice of a row at a time, or near it. @param {number} row @param {number} time @param {number} [near] nanoseconds @returns {ChosenSlice | null} */
-  at(row, time, near = 0) {
+  sliceAt(row, time, near = 0) {
     const { slices, starts } = this;
     if (!slices) return null;
     const found = firstAfter(slices, starts[row], starts[row + 1], time - near);
@@ -240,27 +246,27 @@ class Timeline {
   }
 
   /** @param {{offsetX: number, offsetY: number}} event @returns {ChosenSlice | null} */
-  under({ offsetX, offsetY }) {
-    const row = this.rows().find((one) => offsetY >= one.y && offsetY < one.y + LANE.row);
+  sliceUnder({ offsetX, offsetY }) {
+    const row = this.rows().find((one) => offsetY >= one.y && offsetY < one.y + LANE_PX.row);
     if (!row || offsetX < this.left) return null;
-    return this.at(row.row, this.time(offsetX), (2 * (this.view.to - this.view.from)) / this.inner);
+    return this.sliceAt(row.row, this.time(offsetX), (2 * (this.view.to - this.view.from)) / this.inner);
   }
 
   /** @param {WheelEvent} event */
-  wheel(event) {
+  onWheel(event) {
     // Without a click first the page scrolls: the timeline traps no one on the way down.
     if (!event.ctrlKey && !event.metaKey && document.activeElement !== this.root) return;
     event.preventDefault();
     if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) return this.pan((event.deltaX || event.deltaY) / this.inner);
-    this.zoom(ZOOM ** Math.sign(event.deltaY), this.time(Math.max(this.left, event.offsetX)));
+    this.zoom(ZOOM_A_NOTCH ** Math.sign(event.deltaY), this.time(Math.max(this.left, event.offsetX)));
   }
 
   /** @param {KeyboardEvent} event */
-  key(event) {
+  onKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target !== this.root) return;
     const run = {
-      w: () => this.zoom(1 / ZOOM), s: () => this.zoom(ZOOM), a: () => this.pan(-0.15), d: () => this.pan(0.15), ArrowLeft: () => this.pan(-0.15), ArrowRight: () => this.pan(0.15),
-      ArrowUp: () => this.scroll(-LANE.row * 2), ArrowDown: () => this.scroll(LANE.row * 2), "+": () => this.zoom(1 / ZOOM), "-": () => this.zoom(ZOOM), 0: () => this.fit(), ".": () => this.step(1), ",": () => this.step(-1),
+      w: () => this.zoom(1 / ZOOM_A_NOTCH), s: () => this.zoom(ZOOM_A_NOTCH), a: () => this.pan(-0.15), d: () => this.pan(0.15), ArrowLeft: () => this.pan(-0.15), ArrowRight: () => this.pan(0.15),
+      ArrowUp: () => this.scroll(-LANE_PX.row * 2), ArrowDown: () => this.scroll(LANE_PX.row * 2), "+": () => this.zoom(1 / ZOOM_A_NOTCH), "-": () => this.zoom(ZOOM_A_NOTCH), 0: () => this.fit(), ".": () => this.step(1), ",": () => this.step(-1),
       f: () => this.selected && this.zoomTo(this.selected.start, this.selected.duration), Escape: () => this.choose(null),
     }[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (!run) return;
@@ -277,12 +283,12 @@ class Timeline {
   }
 
   /** Drag the timeline; a press that does not move chooses. @param {PointerEvent} event */
-  press(event) {
+  onPress(event) {
     if (event.button || event.target !== this.canvas) return;
     this.root.focus({ preventScroll: true });
     this.root.setPointerCapture(event.pointerId);
     const from = { x: event.clientX, y: event.clientY, view: this.view, top: this.top, moved: false };
-    const found = this.under(event);
+    const found = this.sliceUnder(event);
     const drag = (/** @type {PointerEvent} */ now) => {
       const [dx, dy] = [now.clientX - from.x, now.clientY - from.y];
       from.moved ||= Math.hypot(dx, dy) > 4;
@@ -290,7 +296,7 @@ class Timeline {
       this.tip.hidden = true;
       const time = (dx / this.inner) * (from.view.to - from.view.from);
       this.top = Math.max(0, Math.min(this.full - this.height, from.top - dy));
-      this.look(from.view.from - time, from.view.to - time);
+      this.lookAt(from.view.from - time, from.view.to - time);
     };
     const end = () => {
       this.root.removeEventListener("pointermove", drag);
@@ -301,12 +307,12 @@ class Timeline {
   }
 
   /** @param {PointerEvent} event */
-  move(event) {
-    const found = event.target === this.canvas && !event.buttons ? this.under(event) : null;
+  onMove(event) {
+    const found = event.target === this.canvas && !event.buttons ? this.sliceUnder(event) : null;
     this.canvas.style.cursor = found ? "pointer" : "";
     this.tip.hidden = !found;
     if (!found) return;
-    const rows = [el("strong", {}, brief(found.name, 160)), el("div", {}, found.count > 1 ? t("profile.merged", { n: found.count, time: nanosWord(found.busy) }) : nanosWord(found.duration)), el("div", { class: "quiet" }, t(`profile.${found.kind === "input" || found.kind === "launch" ? found.kind : "compute"}`))];
+    const rows = [el("strong", {}, shortText(found.name, 160)), el("div", {}, found.count > 1 ? t("profile.merged", { n: found.count, time: nanosWord(found.busy) }) : nanosWord(found.duration)), el("div", { class: "quiet" }, t(`profile.${found.kind === "input" || found.kind === "launch" ? found.kind : "compute"}`))];
     this.tip.replaceChildren(...rows);
     const width = this.tip.offsetWidth;
     this.tip.style.left = `${Math.max(8, Math.min(innerWidth - width - 8, event.clientX + 12))}px`;
@@ -332,4 +338,4 @@ class Timeline {
 /** @typedef {{row: number, start: number, duration: number, count: number, busy: number, waited: number, name: string, node: string | null, kind: string, lane: string}} ChosenSlice */
 
 /** A device without the job that all share. @param {string} device */
-const shortDevice = (device) => device.replace(/^\/job:[^/]*\/replica:\d+\/task:\d+/, "").replace(/\/stream:\w+$/, "");
+export const shortDevice = (device) => device.replace(/^\/job:[^/]*\/replica:\d+\/task:\d+/, "").replace(/\/stream:\w+$/, "");

@@ -1,16 +1,23 @@
 // How a timeline is drawn: the axis, the names of lanes, and of each row what is in view, once a pixel.
 
+import { visibleText } from "../dom.js";
+import { t } from "../strings.js";
+import { ticksOf } from "./curves.js";
+import { nanosWord } from "./profile_words.js";
+import { SLICE_KINDS, firstAfter } from "./slices.js";
+import { LANE_PX, shortDevice } from "./timeline.js";
+
 const WORD_ROOM = 34; // px that a slice is wide before its name is written in it
 
 /** A number for a text, the same each time. @param {string} text */
-function hueOf(text) {
+function sliceHue(text) {
   let sum = 7;
   for (let at = 0; at < text.length; at++) sum = (sum * 31 + text.charCodeAt(at)) >>> 0;
   return sum;
 }
 
 /** @param {CanvasRenderingContext2D} g @param {Timeline} line */
-function paintTimeline(g, line) {
+export function paintTimeline(g, line) {
   const look = getComputedStyle(line.root);
   const of = (/** @type {string} */ name) => look.getPropertyValue(`--${name}`).trim();
   const colours = { text: of("text"), secondary: of("secondary"), ground: of("ground"), soft: of("soft"), line: of("line"), accent: of("accent"), bad: of("bad"), hues: line.hooks.hues() };
@@ -20,7 +27,7 @@ function paintTimeline(g, line) {
   paintLanes(g, line, colours);
   g.save();
   g.beginPath();
-  g.rect(line.left, LANE.axis, line.inner, line.height - LANE.axis);
+  g.rect(line.left, LANE_PX.axis, line.inner, line.height - LANE_PX.axis);
   g.clip();
   line.rectangles = 0;
   if (line.slices) for (const row of line.rows()) paintRow(g, line, row, colours);
@@ -30,27 +37,27 @@ function paintTimeline(g, line) {
 
 /** The name of each device over its lanes, that of each thread and stream beside its rows. @param {CanvasRenderingContext2D} g @param {Timeline} line @param {any} colours */
 function paintLanes(g, line, colours) {
-  let y = LANE.axis - line.top;
+  let y = LANE_PX.axis - line.top;
   g.textAlign = "left";
   line.lanes.forEach(([device, thread, , levels], at) => {
     const head = line.head(at);
     if (head) {
       g.fillStyle = colours.soft;
-      g.fillRect(0, y, line.width, LANE.head - 2);
+      g.fillRect(0, y, line.width, LANE_PX.head - 2);
       g.fillStyle = colours.text;
-      g.fillText(fitted(g, safe(shortDevice(device) || t("profile.timeline")), line.width - 16), 8, y + LANE.head / 2 - 1);
+      g.fillText(fittedWord(g, visibleText(shortDevice(device) || t("profile.timeline")), line.width - 16), 8, y + LANE_PX.head / 2 - 1);
     }
     y += head;
     g.fillStyle = colours.secondary;
-    if (y + LANE.row > LANE.axis && y < line.height) g.fillText(fitted(g, safe(thread), line.left - 16), 8, y + LANE.row / 2);
-    y += levels * LANE.row + LANE.gap;
+    if (y + LANE_PX.row > LANE_PX.axis && y < line.height) g.fillText(fittedWord(g, visibleText(thread), line.left - 16), 8, y + LANE_PX.row / 2);
+    y += levels * LANE_PX.row + LANE_PX.gap;
   });
 }
 
 /** @param {CanvasRenderingContext2D} g @param {Timeline} line @param {any} colours */
 function paintAxis(g, line, colours) {
   g.fillStyle = colours.ground;
-  g.fillRect(0, 0, line.width, LANE.axis - 1);
+  g.fillRect(0, 0, line.width, LANE_PX.axis - 1);
   g.strokeStyle = colours.line;
   g.fillStyle = colours.secondary;
   const range = { low: line.view.from, high: line.view.to, log: false };
@@ -58,17 +65,17 @@ function paintAxis(g, line, colours) {
     const x = Math.round(line.x(tick)) + 0.5;
     if (x < line.left || x > line.width - 2) continue;
     g.beginPath();
-    g.moveTo(x, LANE.axis - 6);
+    g.moveTo(x, LANE_PX.axis - 6);
     g.lineTo(x, line.height);
     g.globalAlpha = 0.5;
     g.stroke();
     g.globalAlpha = 1;
     g.textAlign = x > line.width - 40 ? "right" : "center";
-    g.fillText(nanosWord(tick), x, LANE.axis / 2 - 1);
+    g.fillText(nanosWord(tick), x, LANE_PX.axis / 2 - 1);
   }
   g.beginPath();
-  g.moveTo(0, LANE.axis - 0.5);
-  g.lineTo(line.width, LANE.axis - 0.5);
+  g.moveTo(0, LANE_PX.axis - 0.5);
+  g.lineTo(line.width, LANE_PX.axis - 0.5);
   g.stroke();
 }
 
@@ -93,20 +100,20 @@ function paintRow(g, line, { row, y }, colours) {
     const [fill, text] = fillOf(kind, name, slices.nodes[slices.node[at]], colours);
     g.globalAlpha = marking && !hit ? 0.22 : slices.count[at] > 1 ? 0.45 + 0.55 * Math.min(1, slices.busy[at] / Math.max(1, slices.duration[at])) : 1;
     g.fillStyle = fill;
-    g.fillRect(left, y + 1, width, LANE.row - 3);
+    g.fillRect(left, y + 1, width, LANE_PX.row - 3);
     g.globalAlpha = marking && !hit ? 0.45 : 1;
-    if (kind === "input") hatched(g, left, y + 1, width, LANE.row - 3, text);
+    if (kind === "input") hatchRow(g, left, y + 1, width, LANE_PX.row - 3, text);
     if (width > WORD_ROOM && slices.count[at] === 1) {
       g.fillStyle = text;
       g.textAlign = "left";
-      g.fillText(fitted(g, safe(wordOf(name)), width - 8), left + 4, y + LANE.row / 2);
+      g.fillText(fittedWord(g, visibleText(sliceWord(name)), width - 8), left + 4, y + LANE_PX.row / 2);
     }
     g.globalAlpha = 1;
     const chosen = selected && selected.row === row && slices.start[at] <= selected.start && slices.start[at] + slices.duration[at] >= selected.start + selected.duration;
     if (hit || chosen) {
       g.strokeStyle = chosen ? colours.text : colours.accent;
       g.lineWidth = chosen ? 2 : 1.5;
-      g.strokeRect(left + 0.5, y + 1.5, Math.max(1, width - 1), LANE.row - 4);
+      g.strokeRect(left + 0.5, y + 1.5, Math.max(1, width - 1), LANE_PX.row - 4);
       g.lineWidth = 1;
     }
   }
@@ -117,14 +124,14 @@ function fillOf(kind, name, node, colours) {
   if (kind === "launch" || kind === "call") return [colours.line, colours.text];
   if (kind === "input") return [colours.bad, colours.ground];
   if (node === null) return [colours.secondary, colours.ground];
-  return [colours.hues[hueOf(wordOf(name).replace(/_\d+$/, "")) % colours.hues.length], colours.ground];
+  return [colours.hues[sliceHue(sliceWord(name).replace(/_\d+$/, "")) % colours.hues.length], colours.ground];
 }
 
 /** The last part of a name: what an op does. @param {string} name */
-const wordOf = (name) => name.slice(name.lastIndexOf("/", name.length - 2) + 1);
+const sliceWord = (name) => name.slice(name.lastIndexOf("/", name.length - 2) + 1);
 
 /** Lines across what waits, so that colour is not the only sign. @param {CanvasRenderingContext2D} g @param {number} x @param {number} y @param {number} width @param {number} height @param {string} colour */
-function hatched(g, x, y, width, height, colour) {
+function hatchRow(g, x, y, width, height, colour) {
   if (width < 4) return;
   g.save();
   g.beginPath();
@@ -142,7 +149,7 @@ function hatched(g, x, y, width, height, colour) {
 }
 
 /** A text that fits: cut in the middle of nothing but its end. @param {CanvasRenderingContext2D} g @param {string} text @param {number} room */
-function fitted(g, text, room) {
+function fittedWord(g, text, room) {
   if (g.measureText(text).width <= room) return text;
   let [low, high] = [0, Math.min(text.length, Math.ceil(room / 3))];
   while (low < high) {

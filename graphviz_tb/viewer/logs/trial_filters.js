@@ -1,11 +1,16 @@
 // Which trials are shown: ranges of numbers and chosen values of each column, as TensorBoard filters them.
 
+import { escapeValue, unescapeValue } from "../address.js";
+import { el, shortText } from "../dom.js";
+import { naturalOrder } from "../rows_table.js";
+import { t } from "../strings.js";
+
 const MOST_VALUES = 12; // of a column of numbers, from which on a range is asked for
 
 /** @typedef {{low?: number, high?: number, out?: string[]}} TrialFilter a range, or values that are left out */
 
 /** Whether a value passes. @param {TrialFilter | undefined} filter @param {any} value */
-function passes(filter, value) {
+export function passesFilter(filter, value) {
   if (!filter) return true;
   if (filter.out?.includes(trialWordOf(value))) return false;
   if (filter.low === undefined && filter.high === undefined) return true;
@@ -16,12 +21,12 @@ function passes(filter, value) {
 const trialWordOf = (value) => (value === null || value === undefined ? "" : String(value));
 
 /** Filters as an address holds them. @param {Map<string, TrialFilter>} filters */
-const filtersWord = (filters) => [...filters].map(([name, { low, high, out }]) => [name, low ?? "", high ?? "", ...(out ?? [])].map((one) => escaped(String(one))).join(",")).map(escaped).join(",");
+export const filtersWord = (filters) => [...filters].map(([name, { low, high, out }]) => [name, low ?? "", high ?? "", ...(out ?? [])].map((one) => escapeValue(String(one))).join(",")).map(escapeValue).join(",");
 
 /** @param {string} text @returns {Map<string, TrialFilter>} */
-function filtersOf(text) {
-  const found = text.split(",").filter(Boolean).map(unescaped).map((one) => {
-    const [name, low, high, ...out] = one.split(",").map(unescaped);
+export function filtersOf(text) {
+  const found = text.split(",").filter(Boolean).map(unescapeValue).map((one) => {
+    const [name, low, high, ...out] = one.split(",").map(unescapeValue);
     const number = (/** @type {string} */ word) => (word && Number.isFinite(Number(word)) ? Number(word) : undefined);
     return /** @type {[string, TrialFilter]} */ ([name, { low: number(low), high: number(high), out }]);
   });
@@ -29,8 +34,8 @@ function filtersOf(text) {
 }
 
 /** The controls of one column. @param {TrialColumn} column @param {any[]} values @param {TrialFilter} filter @param {(filter: TrialFilter | null) => void} set */
-function filterOf(column, values, filter, set) {
-  const title = brief(column.title || column.name, 60);
+export function filterOf(column, values, filter, set) {
+  const title = shortText(column.title || column.name, 60);
   const words = [...new Set(values.map(trialWordOf))].sort(naturalOrder);
   let now = filter;
   const change = (/** @type {TrialFilter} */ part) => {
@@ -42,7 +47,7 @@ function filterOf(column, values, filter, set) {
     const boxes = words.slice(0, 100).map((word) => {
       const box = el("input", { type: "checkbox", onchange: () => (box.checked ? out.delete(word) : out.add(word), change({ out: [...out] })) });
       box.checked = !out.has(word);
-      return el("label", { class: "check" }, box, word === "" ? t("log.missing") : brief(word, 40));
+      return el("label", { class: "check" }, box, word === "" ? t("log.missing") : shortText(word, 40));
     });
     return el("fieldset", {}, el("legend", {}, title), ...boxes);
   }

@@ -1,5 +1,11 @@
 // Charts of trials: every column as an axis with a line for each session, and two columns against each other.
 
+import { shortText, svgEl, visibleText } from "../dom.js";
+import { naturalOrder } from "../rows_table.js";
+import { numberText } from "../shapes.js";
+import { t } from "../strings.js";
+import { rangeOf, shareOf, shortNumber, ticksOf } from "./curves.js";
+
 const TRIALS_DRAWN = 1000; // sessions in a chart
 const AXES_DRAWN = 12; // columns beside each other, at most
 const LOG_RATIO = 100; // from here on positive numbers are on a logarithmic axis
@@ -12,8 +18,8 @@ const TRIAL_CHART = { height: 260, top: 34, bottom: 22, side: 56 };
  */
 
 /** The axis of a column: a range for numbers, else a place for each value. @param {TrialColumn} column @param {any[]} values @returns {TrialAxis} */
-function trialAxis(column, values) {
-  const label = brief(column.title || column.name, 40);
+export function trialAxis(column, values) {
+  const label = shortText(column.title || column.name, 40);
   const there = values.filter((value) => value !== null && value !== undefined);
   const numbers = there.filter((value) => typeof value === "number");
   if (numbers.length && column.type === "float64") {
@@ -26,7 +32,7 @@ function trialAxis(column, values) {
   const words = [...new Set(there.map(String))].sort(naturalOrder);
   const share = (/** @type {any} */ value) => (value === null || value === undefined ? null : words.length < 2 ? 0.5 : words.indexOf(String(value)) / (words.length - 1));
   const every = Math.ceil(words.length / 12);
-  return { label, share, log: false, ticks: words.filter((_, at) => at % every === 0).map((word) => [/** @type {number} */ (share(word)), brief(word, 24)]) };
+  return { label, share, log: false, ticks: words.filter((_, at) => at % every === 0).map((word) => [/** @type {number} */ (share(word)), shortText(word, 24)]) };
 }
 
 /** A chart of some width. @param {string} name @param {number} width */
@@ -34,7 +40,7 @@ const trialChart = (name, width) => svgEl("svg", { role: "img", "aria-label": na
 
 /** @param {Element} root @param {number} x @param {number} y @param {string} anchor @param {string} text */
 function trialWord(root, x, y, anchor, text) {
-  svgEl("text", { x: num(x), y: num(y), "text-anchor": anchor }, root).textContent = safe(text);
+  svgEl("text", { x: numberText(x), y: numberText(y), "text-anchor": anchor }, root).textContent = visibleText(text);
 }
 
 /** How far down a share is. @param {number} share */
@@ -44,7 +50,7 @@ const trialTop = (share) => TRIAL_CHART.top + (1 - share) * (TRIAL_CHART.height 
  * A line for each session through all columns; where it has no value it is broken.
  * @param {TrialColumn[]} columns @param {number[]} shown @param {Trial[]} rows @param {(row: Trial) => string} colour @param {number} width
  */
-function parallelChart(columns, shown, rows, colour, width) {
+export function parallelChart(columns, shown, rows, colour, width) {
   const root = trialChart(t("log.parallel"), width);
   const some = shown.slice(0, AXES_DRAWN);
   const x = (/** @type {number} */ at) => TRIAL_CHART.side + (some.length > 1 ? (at * (width - 2 * TRIAL_CHART.side)) / (some.length - 1) : 0);
@@ -55,15 +61,15 @@ function parallelChart(columns, shown, rows, colour, width) {
     let open = false;
     some.forEach((column, at) => {
       const share = axes[at].share(row.values[column]);
-      path += share === null ? "" : `${open ? "L" : "M"}${num(x(at))} ${num(trialTop(share))}`;
+      path += share === null ? "" : `${open ? "L" : "M"}${numberText(x(at))} ${numberText(trialTop(share))}`;
       open = share !== null;
     });
     const line = svgEl("path", { d: path, fill: "none", stroke: colour(row), "data-trial": row.session }, root);
-    svgEl("title", {}, line).textContent = safe(row.session);
+    svgEl("title", {}, line).textContent = visibleText(row.session);
   }
   axes.forEach((axis, at) => {
-    svgEl("path", { d: `M${num(x(at))} ${TRIAL_CHART.top}V${TRIAL_CHART.height - TRIAL_CHART.bottom}`, class: "axis" }, root);
-    trialWord(root, x(at), 14 + (at % 2) * 12, at && at === some.length - 1 ? "end" : at ? "middle" : "start", brief(axis.log ? `${axis.label} (log)` : axis.label, room));
+    svgEl("path", { d: `M${numberText(x(at))} ${TRIAL_CHART.top}V${TRIAL_CHART.height - TRIAL_CHART.bottom}`, class: "axis" }, root);
+    trialWord(root, x(at), 14 + (at % 2) * 12, at && at === some.length - 1 ? "end" : at ? "middle" : "start", shortText(axis.log ? `${axis.label} (log)` : axis.label, room));
     for (const [share, word] of axis.ticks) trialWord(root, x(at) - 5, trialTop(share) + 3, "end", word);
   });
   return root;
@@ -73,7 +79,7 @@ function parallelChart(columns, shown, rows, colour, width) {
  * A dot for each session.
  * @param {TrialColumn[]} columns @param {[number, number]} shown across and up @param {Trial[]} rows @param {(row: Trial) => string} colour @param {number} width
  */
-function scatterChart(columns, shown, rows, colour, width) {
+export function scatterChart(columns, shown, rows, colour, width) {
   const root = trialChart(t("log.scatter"), width);
   const [across, up] = shown.map((at) => trialAxis(columns[at], rows.map((row) => row.values[at])));
   const x = (/** @type {number} */ share) => TRIAL_CHART.side + share * (width - TRIAL_CHART.side - 24);
@@ -86,14 +92,14 @@ function scatterChart(columns, shown, rows, colour, width) {
   for (const row of rows.slice(0, TRIALS_DRAWN)) {
     const [one, other] = [across.share(row.values[shown[0]]), up.share(row.values[shown[1]])];
     if (one === null || other === null) continue;
-    const dot = svgEl("circle", { cx: num(x(one)), cy: num(trialTop(other)), r: 4, fill: colour(row), "data-trial": row.session }, root);
-    svgEl("title", {}, dot).textContent = safe(`${row.session}: ${row.values[shown[0]]}, ${row.values[shown[1]]}`);
+    const dot = svgEl("circle", { cx: numberText(x(one)), cy: numberText(trialTop(other)), r: 4, fill: colour(row), "data-trial": row.session }, root);
+    svgEl("title", {}, dot).textContent = visibleText(`${row.session}: ${row.values[shown[0]]}, ${row.values[shown[1]]}`);
   }
   return root;
 }
 
 /** Values in their order: numbers, texts, and what is missing last, whichever way. @param {any} one @param {any} other @param {boolean} [down] */
-function trialOrder(one, other, down = false) {
+export function trialOrder(one, other, down = false) {
   const rank = (/** @type {any} */ value) => (value === null || value === undefined ? 2 : typeof value === "number" ? 0 : 1);
   if (rank(one) !== rank(other)) return rank(one) - rank(other);
   const by = rank(one) === 0 ? one - other : rank(one) === 1 ? naturalOrder(String(one), String(other)) : 0;

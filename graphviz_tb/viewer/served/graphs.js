@@ -1,12 +1,20 @@
 // Which graph of the server is shown: the run, the tag, and the one that it is compared with; how far reading is.
 
-const PAUSE = 300; // milliseconds until a server that did not answer is asked again, and until a wait is worth a word
-const LONG_PAUSE = 3000; // milliseconds between two looks at a graph that is being read, where the server says nothing
+import { stateOf } from "../address.js";
+import { Blocks, ServerLost } from "../data.js";
+import { byId, el, shortText } from "../dom.js";
+import { fillChooser } from "../page_frame.js";
+import { initialState, loadGraph, makeApp, reportFailure } from "../startup.js";
+import { STRINGS, language, t } from "../strings.js";
+import { ServerRefusal } from "./server.js";
+
+export const RETRY_PAUSE_MS = 300; // milliseconds until a server that did not answer is asked again, and until a wait is worth a word
+const POLL_PAUSE_MS = 3000; // milliseconds between two looks at a graph that is being read, where the server says nothing
 const OWN_GRAPH = "__run_graph__"; // the tag that TensorBoard gives to the graph of a run
 
 /** @typedef {{id: string, run: string | null, tag: string | null, tagSet: string | null, kind: string, nodes: number | null, version: number, state: string, stage: string, done: number, total: number | null, error: string, hint: string}} GraphTold */
 
-class GraphChooser {
+export class GraphChooser {
   /** @param {Server} server @param {string} title */
   constructor(server, title) {
     this.server = server;
@@ -28,94 +36,94 @@ class GraphChooser {
     /** @type {(value?: any) => void} */
     this.wake = () => undefined;
     this.panel = byId("reading");
-    addEventListener("hashchange", (event) => this.went(new URL(event.newURL).hash));
-    byId("run").addEventListener("change", () => this.choose(this.ofRun(byId("run").value)[0]?.id));
+    addEventListener("hashchange", (event) => this.onAddress(new URL(event.newURL).hash));
+    byId("run").addEventListener("change", () => this.choose(this.graphsOfRun(byId("run").value)[0]?.id));
     byId("tag").addEventListener("change", () => this.choose(byId("tag").value));
-    byId("against").addEventListener("change", () => this.choose(byId("against").value ? `${byId("against").value}-${this.own()}` : this.own()));
+    byId("against").addEventListener("change", () => this.choose(byId("against").value ? `${byId("against").value}-${this.shownId()}` : this.shownId()));
   }
 
   /** What there is to choose from. @param {GraphTold[]} graphs */
-  set(graphs) {
+  setGraphs(graphs) {
     this.graphs = graphs;
     this.draw();
   }
 
   /** The graph that is shown, without the one that it is compared with. */
-  own() {
+  shownId() {
     return this.id.split("-").pop();
   }
 
   /** @param {string} id */
-  get(id) {
+  graphOfId(id) {
     return this.graphs.find((one) => one.id === id);
   }
 
   /** The graphs of a run, op graphs first. @param {string} run @returns {GraphTold[]} */
-  ofRun(run) {
+  graphsOfRun(run) {
     const found = this.graphs.filter((one) => (one.run ?? "") === run);
     return found.sort((a, b) => Number(a.kind !== "op") - Number(b.kind !== "op") || Number(a.id) - Number(b.id));
   }
 
   /** Fill the lists. */
   draw() {
-    const shown = this.get(this.own());
+    const shown = this.graphOfId(this.shownId());
     const runs = [...new Set(this.graphs.map((one) => one.run ?? ""))];
-    const tags = shown ? this.ofRun(shown.run ?? "") : [];
+    const tags = shown ? this.graphsOfRun(shown.run ?? "") : [];
     const others = shown ? this.graphs.filter((one) => one.id !== shown.id && one.kind === shown.kind) : [];
-    this.options("run", runs.map((run) => [run, runWord(run)]), shown?.run ?? "", runs.length > 1);
-    this.options("tag", tags.map((one) => [one.id, tagWord(one)]), shown?.id ?? "", tags.length > 1);
+    this.fillOptions("run", runs.map((run) => [run, runWord(run)]), shown?.run ?? "", runs.length > 1);
+    this.fillOptions("tag", tags.map((one) => [one.id, tagWord(one)]), shown?.id ?? "", tags.length > 1);
     const against = this.id.includes("-") ? this.id.split("-")[0] : "";
-    this.options("against", [["", t("alone")], ...others.map((one) => /** @type {[string, string]} */ ([one.id, this.word(one)]))], against, others.length > 0);
+    this.fillOptions("against", [["", t("alone")], ...others.map((one) => /** @type {[string, string]} */ ([one.id, this.graphWord(one)]))], against, others.length > 0);
   }
 
   /** @param {string} id @param {[string, string][]} pairs @param {string} value @param {boolean} needed */
-  options(id, pairs, value, needed) {
-    chooser(id, pairs.map(([key, word]) => [key, brief(word, 80)]), value);
+  fillOptions(id, pairs, value, needed) {
+    fillChooser(id, pairs.map(([key, word]) => [key, shortText(word, 80)]), value);
     byId(id).hidden = !needed;
   }
 
   /** A graph in words. @param {GraphTold | undefined} one */
-  word(one) {
+  graphWord(one) {
     if (!one) return this.title;
-    const tags = this.ofRun(one.run ?? "");
+    const tags = this.graphsOfRun(one.run ?? "");
     const run = one.run && one.run !== "." ? one.run : this.title;
     return tags.length > 1 ? `${run} · ${tagWord(one)}` : run;
   }
 
   /** The graph that an address means: of a run, of a tag, compared with another one. @param {Record<string, any>} state */
-  meant(state) {
-    const named = (/** @type {string} */ run, /** @type {string | undefined} */ tag) => this.ofRun(run).find((one) => tag === undefined || tagKey(one) === tag);
+  meantId(state) {
+    const named = (/** @type {string} */ run, /** @type {string | undefined} */ tag) => this.graphsOfRun(run).find((one) => tag === undefined || tagKey(one) === tag);
     const run = state.run ?? this.graphs.find((one) => one.kind === "op")?.run ?? this.graphs[0]?.run ?? "";
-    const own = named(run, state.tag) ?? this.ofRun(run)[0] ?? this.graphs[0];
+    const own = named(run, state.tag) ?? this.graphsOfRun(run)[0] ?? this.graphs[0];
     const [otherRun, otherTag] = (state.against ?? "").split("#");
     const other = state.against !== undefined && named(otherRun, otherTag);
     return own && other && other !== own ? `${other.id}-${own.id}` : own?.id;
   }
 
   /** How an address names what is shown. */
-  named() {
-    const own = this.get(this.own());
+  addressNames() {
+    const own = this.graphOfId(this.shownId());
     if (!own) return {};
-    const other = this.id.includes("-") ? this.get(this.id.split("-")[0]) : undefined;
+    const other = this.id.includes("-") ? this.graphOfId(this.id.split("-")[0]) : undefined;
     // Runs may come that would be shown first: what is the only one now is named, too, unless it is the whole source.
     /** @type {Record<string, any>} */
-    const out = { run: own.run ?? undefined, tag: this.ofRun(own.run ?? "")[0] === own ? undefined : tagKey(own) };
+    const out = { run: own.run ?? undefined, tag: this.graphsOfRun(own.run ?? "")[0] === own ? undefined : tagKey(own) };
     out.against = other ? `${other.run ?? ""}#${tagKey(other)}` : undefined;
     return out;
   }
 
   /** The address changed, by hand or by the browser's Back: it may mean another graph. @param {string} hash */
-  went(hash) {
+  onAddress(hash) {
     const state = stateOf(hash);
-    const id = this.meant(state);
-    if (this.app && id !== undefined && id !== this.id && hash.slice(1) !== this.app.written) this.show(id, state).catch(fault);
+    const id = this.meantId(state);
+    if (this.app && id !== undefined && id !== this.id && hash.slice(1) !== this.app.history.written) this.show(id, state).catch(reportFailure);
   }
 
   /** Show a graph that the reader chose. @param {string | undefined} id */
   choose(id) {
     if (id === undefined || id === this.id) return Promise.resolve();
-    const { themeChoice, tongue } = this.app ?? {};
-    return this.show(id, { ...this.app?.extra, ...(themeChoice !== "system" && { theme: themeChoice }), ...(tongue && { language: tongue }) });
+    const { themeChoice = "system", chosenLanguage: tongue = "" } = this.app?.state ?? {};
+    return this.show(id, { ...this.app?.state.otherValues, ...(themeChoice !== "system" && { theme: themeChoice }), ...(tongue && { language: tongue }) });
   }
 
   /** Show a graph, when it is read. @param {string} id @param {Record<string, any>} state */
@@ -123,92 +131,92 @@ class GraphChooser {
     const turn = ++this.turn;
     this.id = id;
     this.draw();
-    const version = this.get(this.own())?.version ?? 0;
-    const made = await this.read(id, turn);
+    const version = this.graphOfId(this.shownId())?.version ?? 0;
+    const made = await this.readGraph(id, turn);
     if (!made || turn !== this.turn) return;
     const { head, graph } = made;
     this.version = version;
     this.panel.hidden = true;
     const { run, tag, against, ...rest } = state;
-    const whole = { ...asked(head), ...rest, ...this.named() };
+    const whole = { ...initialState(head), ...rest, ...this.addressNames() };
     if (!this.app) Object.assign(whole, stateOf(location.hash)); // what the reader did meanwhile
-    this.means = this.named();
-    if (this.app) await this.app.queue(() => /** @type {App} */ (this.app).adopt(graph, head, whole));
+    this.means = this.addressNames();
+    if (this.app) await this.app.actions.queue(() => /** @type {App} */ (this.app).adoptGraph(graph, head, whole));
     else {
-      this.app = appOf(graph, head);
-      await this.app.queue(() => /** @type {App} */ (this.app).restore(whole));
-      this.app.past = [];
+      this.app = makeApp(graph, head);
+      await this.app.actions.queue(() => /** @type {App} */ (this.app).restore(whole));
+      this.app.history.past = [];
     }
     this.after();
   }
 
   /** Read a graph, and show how far it is. @param {string} id @param {number} turn */
-  async read(id, turn) {
+  async readGraph(id, turn) {
     const begun = performance.now();
     this.reading = { id, begun };
     while (turn === this.turn) {
       try {
         // A graph that was not read is read from now on; where it was, it is there at once.
         const { state } = await (await this.server.post(`api/load/${id}`)).json();
-        if (state !== "ready") await this.change();
+        if (state !== "ready") await this.nextChange();
         const { head, blocks } = await this.server.json(`api/graphs/${id}`);
-        return { head, graph: await graphOf(head, this.blocks(id, blocks)) };
+        return { head, graph: await loadGraph(head, this.blocksOf(id, blocks)) };
       } catch (error) {
-        if (error instanceof Lost) this.tell(t("lost"));
-        else if (!(error instanceof Refusal)) throw error;
-        else if (error.status !== 409) return void this.failed(id, error);
-        await new Promise((done) => setTimeout(done, PAUSE));
+        if (error instanceof ServerLost) this.showPanel(t("lost"));
+        else if (!(error instanceof ServerRefusal)) throw error;
+        else if (error.status !== 409) return void this.showFailure(id, error);
+        await new Promise((done) => setTimeout(done, RETRY_PAUSE_MS));
       }
     }
   }
 
   /** Wait until the server says that something became of the graph that is read; not for ever, for a word may be lost. */
-  change() {
+  nextChange() {
     return new Promise((done) => {
       this.wake = done;
-      setTimeout(done, LONG_PAUSE);
+      setTimeout(done, POLL_PAUSE_MS);
     });
   }
 
   /** The blocks of a graph, each fetched when it is asked for. @param {string} id @param {any[][]} told @returns {Blocks} */
-  blocks(id, told) {
+  blocksOf(id, told) {
     const read = (/** @type {string} */ name, /** @type {string} */ digest) => async () => {
       for (;;) {
         try {
           const answer = await this.server.ask(`api/graphs/${id}/blocks/${name.split("/").map(encodeURIComponent).join("/")}?digest=${digest}`);
           return answer.arrayBuffer();
         } catch (error) {
-          if (!(error instanceof Refusal)) throw error;
-          if (error.status !== 409) throw new Lost(error.message); // the server has forgotten the graph, and reads it again
+          if (!(error instanceof ServerRefusal)) throw error;
+          if (error.status !== 409) throw new ServerLost(error.message); // the server has forgotten the graph, and reads it again
         }
-        await new Promise((done) => setTimeout(done, PAUSE));
+        await new Promise((done) => setTimeout(done, RETRY_PAUSE_MS));
       }
     };
     return new Blocks(told.map(([name, kind, digest]) => ({ name, kind, digest, read: read(name, digest) })));
   }
 
   /** @param {any} told */
-  progress(told) {
-    if (performance.now() - this.reading.begun < PAUSE) return; // no flash of what is over at once
+  showProgress(told) {
+    if (performance.now() - this.reading.begun < RETRY_PAUSE_MS) return; // no flash of what is over at once
     const share = told.total ? { max: told.total, value: told.done } : {};
     const stage = STRINGS[language][`stage.${told.stage}`] ?? STRINGS.en[`stage.${told.stage}`] ?? t("loading");
-    this.tell(t("reading", { name: this.word(this.get(this.own())) }), el("progress", { ...share, "aria-label": t("loading") }), el("small", {}, stage), el("button", { onclick: () => this.cancel() }, t("cancel")));
+    this.showPanel(t("reading", { name: this.graphWord(this.graphOfId(this.shownId())) }), el("progress", { ...share, "aria-label": t("loading") }), el("small", {}, stage), el("button", { onclick: () => this.cancel() }, t("cancel")));
   }
 
   cancel() {
     this.server.post(`api/cancel/${this.id}`).then(() => this.wake(), () => undefined);
   }
 
-  /** @param {string} id @param {Refusal} error */
-  failed(id, error) {
-    const name = this.word(this.get(this.own()));
-    const again = el("button", { onclick: () => this.server.post(`api/load/${id}`).then(() => this.show(id, this.app?.extra ?? stateOf(location.hash)), fault) }, t("again"));
-    if (error.told.cancelled) this.tell(t("cancelled", { name }), again);
-    else this.tell(t("unread", { name, error: brief(error.message) }), el("small", {}, brief(error.told.hint ?? "")), again);
+  /** @param {string} id @param {ServerRefusal} error */
+  showFailure(id, error) {
+    const name = this.graphWord(this.graphOfId(this.shownId()));
+    const again = el("button", { onclick: () => this.server.post(`api/load/${id}`).then(() => this.show(id, this.app?.state.otherValues ?? stateOf(location.hash)), reportFailure) }, t("again"));
+    if (error.told.cancelled) this.showPanel(t("cancelled", { name }), again);
+    else this.showPanel(t("unread", { name, error: shortText(error.message) }), el("small", {}, shortText(error.told.hint ?? "")), again);
   }
 
   /** @param {string} text @param {...Node} more */
-  tell(text, ...more) {
+  showPanel(text, ...more) {
     const focused = this.panel.contains(document.activeElement);
     this.panel.replaceChildren(el("p", {}, text), ...more);
     this.panel.hidden = false;
@@ -216,38 +224,38 @@ class GraphChooser {
   }
 
   /** What the server says. @param {string} name @param {any} data */
-  heard(name, data) {
+  onEvent(name, data) {
     if (name === "progress" && data.graph === this.reading.id) {
-      if (data.state === "reading") this.progress(data);
+      if (data.state === "reading") this.showProgress(data);
       else this.wake();
     }
     if (name !== "graph") return;
-    if (this.anew) return void this.again(data.graphs);
-    this.set(data.graphs);
-    const own = this.get(this.own());
-    if (!this.id && this.graphs.length) this.first();
+    if (this.anew) return void this.showAgain(data.graphs);
+    this.setGraphs(data.graphs);
+    const own = this.graphOfId(this.shownId());
+    if (!this.id && this.graphs.length) this.showFirst();
     else if (own && this.app && this.version >= 0 && own.version > this.version) {
-      this.app.toast(t("newGraph"));
-      this.show(this.id, this.app.state()).catch(fault);
+      this.app.frame.toast(t("newGraph"));
+      this.show(this.id, this.app.addressValues()).catch(reportFailure);
     }
   }
 
   /** The server began anew: its numbers mean other graphs. What was shown is shown again, now that it has them listed.
    * @param {GraphTold[]} graphs */
-  again(graphs) {
+  showAgain(graphs) {
     this.anew = false;
     this.graphs = graphs;
-    const id = this.meant(this.means);
-    if (this.app && id !== undefined) return this.show(id, this.app.state()).catch(fault);
+    const id = this.meantId(this.means);
+    if (this.app && id !== undefined) return this.show(id, this.app.addressValues()).catch(reportFailure);
     this.draw();
-    return this.app ? Promise.resolve() : this.first();
+    return this.app ? Promise.resolve() : this.showFirst();
   }
 
   /** Show the graph that the address means, or the first one. */
-  first() {
+  showFirst() {
     const state = stateOf(location.hash);
-    const id = this.meant(state);
-    return id === undefined ? Promise.resolve() : this.show(id, state).catch(fault);
+    const id = this.meantId(state);
+    return id === undefined ? Promise.resolve() : this.show(id, state).catch(reportFailure);
   }
 }
 

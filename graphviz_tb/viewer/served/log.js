@@ -1,10 +1,14 @@
 // The log of the server that the page comes from.
 
+import { columnsOf, histogramsOf, pointsOf } from "../logs/feed.js";
+import { slicesOf } from "../logs/slices.js";
+import { Server, ServerRefusal } from "./server.js";
+
 const MOST_SERIES = 200; // that one request may ask for
 const MOST_STEPS = { ridges: 51, bands: 501 }; // of a chart of histograms, as TensorBoard shows them
 const POINTS = { image: "media", audio: "media", text: "text", pr_curve: "pr", tensor: "tensors" };
 
-class ServerLog extends Server {
+export class ServerLog extends Server {
   /** @returns {Promise<LogState>} */
   state() {
     return this.json("api/state");
@@ -129,7 +133,7 @@ class ServerLog extends Server {
       try {
         return await this.json(`api/profile/${id}/table`);
       } catch (error) {
-        if (!(error instanceof Refusal) || error.status !== 409) throw error;
+        if (!(error instanceof ServerRefusal) || error.status !== 409) throw error;
       }
     }
   }

@@ -1,10 +1,13 @@
 // The server that the page comes from: what it is asked for, and what it tells.
 
+import { ServerLost } from "../data.js";
+import { t } from "../strings.js";
+
 const EVENTS = ["hello", "run", "graph", "points", "gone", "notice", "progress"];
-const RETRIES = [1, 2, 4, 8, 16, 30]; // seconds after which a lost server is looked for again
+const RETRY_SECONDS = [1, 2, 4, 8, 16, 30]; // seconds after which a lost server is looked for again
 
 /** What the server did not give, and why. */
-class Refusal extends Error {
+export class ServerRefusal extends Error {
   /** @param {number} status @param {any} told */
   constructor(status, told) {
     super(told.error ?? String(status));
@@ -13,7 +16,7 @@ class Refusal extends Error {
   }
 }
 
-class Server {
+export class Server {
   constructor() {
     /** whether it answered last */
     this.live = true;
@@ -29,10 +32,10 @@ class Server {
   async ask(address, how) {
     const answer = await fetch(address, how).catch((error) => {
       if (error.name === "AbortError") throw error;
-      throw new Lost(t("lost"));
+      throw new ServerLost(t("lost"));
     });
     if (answer.ok) return answer;
-    throw new Refusal(answer.status, await answer.json().catch(() => ({})));
+    throw new ServerRefusal(answer.status, await answer.json().catch(() => ({})));
   }
 
   /** @param {string} address */
@@ -56,33 +59,33 @@ class Server {
   connect() {
     const since = this.generation ? `?since=${encodeURIComponent(this.generation)}` : "";
     const source = new EventSource(`api/events${since}`);
-    source.onopen = () => this.stands(true);
+    source.onopen = () => this.setLive(true);
     source.onerror = () => {
       source.close();
-      this.stands(false);
-      setTimeout(() => this.connect(), 1000 * RETRIES[Math.min(this.tries++, RETRIES.length - 1)]);
+      this.setLive(false);
+      setTimeout(() => this.connect(), 1000 * RETRY_SECONDS[Math.min(this.tries++, RETRY_SECONDS.length - 1)]);
     };
-    for (const name of EVENTS) source.addEventListener(name, (event) => this.heard(name, JSON.parse(/** @type {MessageEvent} */ (event).data)));
+    for (const name of EVENTS) source.addEventListener(name, (event) => this.onEvent(name, JSON.parse(/** @type {MessageEvent} */ (event).data)));
   }
 
   /** @param {string} name @param {any} data */
-  heard(name, data) {
+  onEvent(name, data) {
     const [before, now] = [this.generation, data.generation];
     this.generation = now;
     // A server that began anew, or one that forgot what was missed: everything is asked for again.
     const anew = before.split("-")[0] !== now.split("-")[0];
-    if (name === "hello" && before && before !== now) this.say("again", { ...data, anew });
-    else if (name !== "hello") this.say(name, data);
+    if (name === "hello" && before && before !== now) this.tellListeners("again", { ...data, anew });
+    else if (name !== "hello") this.tellListeners(name, data);
   }
 
   /** @param {string} name @param {any} data */
-  say(name, data) {
+  tellListeners(name, data) {
     for (const heard of this.listeners) heard(name, data);
     document.dispatchEvent(new CustomEvent("tbgraph:live", { detail: { name, data } }));
   }
 
   /** @param {boolean} live */
-  stands(live) {
+  setLive(live) {
     this.live = live;
     if (live) this.tries = 0;
     for (const standing of this.watchers) standing(live);

@@ -1,6 +1,6 @@
 // A page of a log that is asked for as a whole: it has no card for each tag.
 
-class WholePage {
+export class SheetWithoutCards {
   /** @param {Logs} logs */
   constructor(logs) {
     this.logs = logs;
@@ -12,14 +12,14 @@ class WholePage {
   }
 
   /** Other tags are looked for, or joined to the graph. */
-  filtered() {}
+  onFilter() {}
 
   /** The state of the address is back. */
-  restored() {}
+  onRestore() {}
 
   /** Other runs are chosen. */
   runsChanged() {}
 
   /** New points: what is asked for as a whole is asked for again with the runs. */
-  came() {}
+  onPoints() {}
 }

@@ -2,7 +2,7 @@
 
 /** The box that an arrow key leads to: along a line where one leads that way, else the nearest sibling that way.
  * @param {any} scene @param {number} at @param {string} way */
-function nextBox(scene, at, way) {
+export function nextBox(scene, at, way) {
   const { boxes, routes } = scene;
   const middle = (/** @type {any} */ box) => [box.x + box.width / 2, box.y + box.height / 2];
   const [x, y] = middle(boxes[at]);
@@ -25,11 +25,11 @@ function nextBox(scene, at, way) {
 }
 
 /** The camera after a zoom about the middle. @param {App} app @param {number} factor */
-function zoomed(app, factor) {
-  const { camera } = app;
+export function zoomed(app, factor) {
+  const { camera } = app.viewport;
   const [wide, tall] = camera.size;
-  const [x, y, from] = camera.bound; // a key pressed twice counts twice
-  const k = camera.within(from * factor);
+  const [x, y, from] = camera.destination; // a key pressed twice counts twice
+  const k = camera.boundedScale(from * factor);
   const share = k / from;
   return [wide / 2 - (wide / 2 - x) * share, tall / 2 - (tall / 2 - y) * share, k];
 }

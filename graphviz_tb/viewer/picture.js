@@ -1,10 +1,13 @@
 // The picture: primitives become elements, those in view only, coarser ones where it is seen from afar.
 
-const LAYERS = ["frames", "rules", "edges", "chosen", "stubs", "nodes", "titles", "ports", "free"];
-const MARGIN = 300; // pixels around the window that are drawn ahead of a pan
-const NEAR = 0.5; // below this scale a label of 12 would be under 6 pixels: names are written large instead
-const FAR = 0.2; // below this one boxes are specks: whole groups are named
-const BUNDLE = 64; // lines that are one element when they are seen from afar
+import { removeChildren, setAttributes, shortText, svgEl, visibleText } from "./dom.js";
+import { bundlePath, groupElement, outlinePath, pointDistance, rectAround } from "./shapes.js";
+
+export const LAYERS = ["frames", "rules", "edges", "chosen", "stubs", "nodes", "titles", "ports", "free"];
+export const DRAWN_MARGIN_PX = 300; // pixels around the window that are drawn ahead of a pan
+export const READABLE_SCALE = 0.5; // below this scale a label of 12 would be under 6 pixels: names are written large instead
+const DISTANT_SCALE = 0.2; // below this one boxes are specks: whole groups are named
+const LINES_A_BUNDLE = 64; // lines that are one element when they are seen from afar
 
 /**
  * One thing of a scene that is drawn by itself.
@@ -13,17 +16,17 @@ const BUNDLE = 64; // lines that are one element when they are seen from afar
  */
 
 /** @type {WeakMap<any, string>} */
-const LETTERS = new WeakMap();
+const FILL_KEYS = new WeakMap();
 
 /** A fill in letters: many boxes have the same one. @param {any} fill */
-function lettersOf(fill) {
+function fillKey(fill) {
   if (!fill) return "";
-  let found = LETTERS.get(fill);
-  if (found === undefined) LETTERS.set(fill, (found = JSON.stringify(fill)));
+  let found = FILL_KEYS.get(fill);
+  if (found === undefined) FILL_KEYS.set(fill, (found = JSON.stringify(fill)));
   return found;
 }
 
-class Picture {
+export class Picture {
   /** @param {HTMLElement} stage @param {any} svg */
   constructor(stage, svg) {
     this.stage = stage;
@@ -54,11 +57,11 @@ class Picture {
     /** @type {(route: any) => boolean} whether a line may be brought to the front */
     this.bright = () => true;
     /** whether each line is to be seen by itself however far away it is */
-    this.apart = false;
+    this.isTraced = false;
     /** @type {Set<number> | null} */
     this.lit = null;
     /** @type {(item: Item, element: any) => void} */
-    this.dress = () => {};
+    this.onElement = () => {};
   }
 
   /** Show a scene in its colours. @param {any} scene @param {any} paint @param {Map<string, Path>} places */
@@ -81,10 +84,10 @@ class Picture {
     scene.boxes.forEach((/** @type {any} */ box, /** @type {number} */ at) => {
       const rect = [box.x - 6, box.y - 6, box.x + box.width + 6, box.y + box.height + 6];
       if (box.open) {
-        this.add("frames", `b:${box.address}`, rect, (far) => outlined(layout.node(scene, at, this.paint, [], none), far), box.title, { box: at });
-        this.add("titles", `t:${box.address}`, rect, (far) => (far ? this.title(box, at) : layout.titles(box, inside.get(at) ?? [], theme)), box.title, { box: at });
+        this.add("frames", `b:${box.address}`, rect, (far) => outlinePath(layout.node(scene, at, this.paint, [], none), far), box.title, { box: at });
+        this.add("titles", `t:${box.address}`, rect, (far) => (far ? this.addTitle(box, at) : layout.titles(box, inside.get(at) ?? [], theme)), box.title, { box: at });
       } else {
-        this.add("nodes", `b:${box.address}`, rect, (far) => (far ? this.distant(box, at, far) : layout.node(scene, at, this.paint, inside.get(at) ?? [], none)), "", { box: at });
+        this.add("nodes", `b:${box.address}`, rect, (far) => (far ? this.addDistant(box, at, far) : layout.node(scene, at, this.paint, inside.get(at) ?? [], none)), "", { box: at });
       }
     });
     for (const rule of scene.rules) this.add("rules", "", [rule.x1, rule.y1, rule.x2, rule.y2], () => layout.rule(rule, theme), "", {});
@@ -92,14 +95,14 @@ class Picture {
       for (const group of layout.web(one, scene, theme)) this.add("edges", "", [0, 0, scene.width, scene.height], () => group, "", {});
     for (const at of layout.in_front_last(scene, paint)) {
       const one = scene.routes[at];
-      this.add("edges", this.lineKey(one, at), around(one.points, 8), () => layout.route(one, theme, false, paint.tints.routes[at]), one.title, { route: one });
+      this.add("edges", this.lineKey(one, at), rectAround(one.points, 8), () => layout.route(one, theme, false, paint.tints.routes[at]), one.title, { route: one });
     }
-    for (let at = 0; at < scene.routes.length; at += BUNDLE) {
-      const some = scene.routes.slice(at, at + BUNDLE);
-      this.add("edges", "", around(some.flatMap((/** @type {any} */ one) => one.points), 8), () => bundled(some, at, paint), "", { bundle: true });
+    for (let at = 0; at < scene.routes.length; at += LINES_A_BUNDLE) {
+      const some = scene.routes.slice(at, at + LINES_A_BUNDLE);
+      this.add("edges", "", rectAround(some.flatMap((/** @type {any} */ one) => one.points), 8), () => bundlePath(some, at, paint), "", { bundle: true });
     }
     scene.stubs.forEach((/** @type {any} */ one, /** @type {number} */ at) => {
-      const rect = around([...one.points, [one.x, one.y], [one.x + one.width, one.y + one.height]], 8);
+      const rect = rectAround([...one.points, [one.x, one.y], [one.x + one.width, one.y + one.height]], 8);
       const key = `s:${nameOf(one.box)}:${one.side}:${one.other}:${one.kind}`;
       this.add("stubs", key, rect, () => layout.stub(theme, one, this.paint.stubs[at], paint.tints.stubs[at]), one.title, { stub: one, at });
     });
@@ -113,7 +116,7 @@ class Picture {
     }
     this.byKey = new Map(this.items.map((item) => [item.key, item]));
     this.boxOf = new Map(scene.boxes.map((/** @type {any} */ box, /** @type {number} */ at) => [box.address, at]));
-    for (const layer of Object.values(this.layers)) empty(layer);
+    for (const layer of Object.values(this.layers)) removeChildren(layer);
     this.refresh(true);
   }
 
@@ -123,17 +126,17 @@ class Picture {
     this.paint = paint;
     for (const item of this.items) {
       if (!item.element || (item.box < 0 && !item.stub)) continue;
-      const look = this.looks(item);
+      const look = this.paintKey(item);
       if (look === item.look) continue;
-      if (item.layer === "nodes" && item.far === this.far && item.element.parentNode && this.tinted(item, boxes[item.box])) item.look = look;
-      else if (item.element.parentNode) this.build(item);
+      if (item.layer === "nodes" && item.far === this.far && item.element.parentNode && this.retint(item, boxes[item.box])) item.look = look;
+      else if (item.element.parentNode) this.buildElement(item);
       else item.far = -1; // made anew when it comes into view
     }
   }
 
   /** Give the element of a closed box other colours and another second line, without making it anew; whether that was
    * enough. @param {Item} item @param {any} old its fill before */
-  tinted(item, old) {
+  retint(item, old) {
     const now = this.paint.boxes[item.box];
     if (!old.hued || !now.hued || old.badge !== now.badge || old.hatch || now.hatch || old.bands.length || now.bands.length) return false;
     const words = this.far ? [] : (this.inside.get(item.box) ?? []);
@@ -153,19 +156,19 @@ class Picture {
       one.setAttribute("fill", word?.role === "second" ? now.second : now.text);
       if (word?.role !== "second") return;
       one.setAttribute("textLength", word.width);
-      one.textContent = safe(word.content);
+      one.textContent = visibleText(word.content);
     });
     const box = this.scene.boxes[item.box];
     item.tip = [box.title, this.paint.accounts[item.box]].filter(Boolean).join(" · ");
-    item.element.setAttribute("aria-label", brief(item.tip));
+    item.element.setAttribute("aria-label", shortText(item.tip));
     return true;
   }
 
   /** All that the colouring says of an item, in letters. @param {Item} item */
-  looks(item) {
-    if (item.stub) return lettersOf(this.paint.stubs[item.at]);
+  paintKey(item) {
+    if (item.stub) return fillKey(this.paint.stubs[item.at]);
     const texts = this.inside.get(item.box) ?? [];
-    return `${lettersOf(this.paint.boxes[item.box])}${this.paint.accounts[item.box]}\n${texts.map((/** @type {any} */ one) => one.content).join("\n")}`;
+    return `${fillKey(this.paint.boxes[item.box])}${this.paint.accounts[item.box]}\n${texts.map((/** @type {any} */ one) => one.content).join("\n")}`;
   }
 
   /** @param {any} one @param {number} at */
@@ -180,13 +183,13 @@ class Picture {
   }
 
   /** A closed box as it is seen from afar: its outline and its name as large as it fits. @param {any} box @param {number} at @param {number} far */
-  distant(box, at, far) {
+  addDistant(box, at, far) {
     const fill = this.paint.boxes[at];
     const [x, y, width, height] = layout.front(box);
     const radius = layout.is_pill(box) ? Math.min(12, height / 2) : 6;
     const shapes = [new layout.Rectangle(x + 0.5, y + 0.5, width - 1, height - 1, radius, fill.fill, { colour: fill.stroke, width: 1, dashes: [], cap: "butt", join: "miter" })];
     if (far === 1) {
-      const text = this.label(at);
+      const text = this.addLabel(at);
       const size = Math.min(height * 0.62, (12 * (width - 8)) / Math.max(1, layout.width(text, 12)));
       if (size >= 12) shapes.push(new layout.Label(text, x + width / 2, y + height / 2 + size * 0.34, Math.round(size * 10) / 10, Math.round((layout.width(text, 12) * size) / 12), fill.text, "middle"));
     }
@@ -194,8 +197,8 @@ class Picture {
   }
 
   /** The name of an open group as it is seen from afar. @param {any} box @param {number} at */
-  title(box, at) {
-    const text = this.label(at);
+  addTitle(box, at) {
+    const text = this.addLabel(at);
     const { scale } = this;
     const wide = layout.width(text, 12, true);
     const size = Math.round(Math.min(11 / scale, (12 * (box.width - 12)) / Math.max(1, wide), box.height * 0.5, 240));
@@ -206,14 +209,14 @@ class Picture {
   }
 
   /** The word that a box bears, the same from near and from afar. @param {number} at */
-  label(at) {
+  addLabel(at) {
     return this.inside.get(at)?.find((one) => one.role === "label" || one.role === "title")?.content ?? "";
   }
 
   /** The part of the world that is drawn, and how far away it is; whether all of it is there.
    * @param {number[]} view @param {number} scale @param {number} patience milliseconds that it may take */
-  look(view, scale, patience = Infinity) {
-    const far = scale >= NEAR ? 0 : scale >= FAR ? 1 : 2;
+  drawView(view, scale, patience = Infinity) {
+    const far = scale >= READABLE_SCALE ? 0 : scale >= DISTANT_SCALE ? 1 : 2;
     const other = far !== this.far || (far > 0 && Math.abs(Math.log2(scale / this.scale)) > 0.25);
     this.view = view;
     if (other || far === 0) this.scale = scale;
@@ -225,13 +228,13 @@ class Picture {
   }
 
   /** Whether an item is drawn at this distance. @param {Item} item */
-  wanted(item) {
+  isDrawn(item) {
     const [left, top, right, bottom] = this.view;
     const { rect } = item;
     if (rect[0] > right || rect[2] < left || rect[1] > bottom || rect[3] < top) return false;
     if (this.far && (item.layer === "free" || item.layer === "ports")) return false;
     if (this.far === 2 && item.layer === "stubs") return false;
-    if (item.bundle || item.route) return item.bundle === (this.far === 2 && !this.apart);
+    if (item.bundle || item.route) return item.bundle === (this.far === 2 && !this.isTraced);
     if (this.far === 2 && item.box >= 0 && (item.layer === "nodes" || item.layer === "frames")) {
       const box = this.scene.boxes[item.box];
       return Math.max(box.width, box.height) * this.scale > 2.5;
@@ -247,7 +250,7 @@ class Picture {
     const next = {};
     for (const name of LAYERS) next[name] = this.layers[name].firstChild;
     this.stamp++;
-    let seen = this.items.filter((item) => this.wanted(item));
+    let seen = this.items.filter((item) => this.isDrawn(item));
     let left = 0;
     for (const item of seen) {
       if (item.blank && item.far === this.far) continue;
@@ -256,7 +259,7 @@ class Picture {
           left++;
           continue;
         }
-        this.build(item);
+        this.buildElement(item);
         if (item.blank) continue;
       }
       item.element.stamp = this.stamp;
@@ -288,18 +291,18 @@ class Picture {
   }
 
   /** Make the element of an item. @param {Item} item */
-  build(item) {
+  buildElement(item) {
     const before = item.element;
     const group = item.make(this.far);
     item.far = this.far;
-    if (item.box >= 0 || item.stub) item.look = this.looks(item);
+    if (item.box >= 0 || item.stub) item.look = this.paintKey(item);
     item.blank = !group.shapes.length;
     if (item.blank) return;
-    item.element = grouped(group);
+    item.element = groupElement(group);
     item.element.item = item;
     item.element.stamp = before?.stamp;
     if (item.box >= 0 && item.layer === "nodes") item.tip = group.tooltip;
-    this.dress(item, item.element);
+    this.onElement(item, item.element);
     if (before?.parentNode) before.replaceWith(item.element);
   }
 
@@ -307,7 +310,7 @@ class Picture {
   highlight(addresses, shown = this.bright) {
     this.chosen = addresses;
     this.bright = shown;
-    empty(this.layers.chosen);
+    removeChildren(this.layers.chosen);
     if (!this.scene) return;
     const numbers = new Set([...addresses].map((name) => this.boxOf.get(name)).filter((at) => at !== undefined));
     this.scene.routes.forEach((/** @type {any} */ one, /** @type {number} */ at) => {
@@ -315,8 +318,8 @@ class Picture {
       if (!mine || !shown(one)) return;
       const tint = this.paint.tints.routes[at];
       const told = tint?.sign ? tint : null; // what became of a line is to be seen before and after
-      const line = grouped(layout.route(one, this.paint.theme, true, told), this.layers.chosen);
-      fill(line, { class: told && "told", "data-from": safe(one.identity.source), "data-to": safe(one.identity.target) });
+      const line = groupElement(layout.route(one, this.paint.theme, true, told), this.layers.chosen);
+      setAttributes(line, { class: told && "told", "data-from": visibleText(one.identity.source), "data-to": visibleText(one.identity.target) });
     });
   }
 
@@ -330,7 +333,7 @@ class Picture {
       if (x < rect[0] || x > rect[2] || y < rect[1] || y > rect[3]) continue;
       const { points } = item.route;
       for (let at = 1; at < points.length; at++) {
-        const away = distance(x, y, points[at - 1], points[at]);
+        const away = pointDistance(x, y, points[at - 1], points[at]);
         if (away < least) [best, least] = [item, away];
       }
     }

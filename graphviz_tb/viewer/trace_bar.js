@@ -1,17 +1,21 @@
 // What a trace says of itself: of which node, how far, and how to end it.
 
+import { byId, el, removeChildren, shortText } from "./dom.js";
+import { OP } from "./levels.js";
+import { opsWord, t } from "./strings.js";
+
 const REACHES = [1, 2, 3, 5, 10, Infinity]; // hops that the list offers
 
 /** How far a trace goes, as the address says it. @param {number} hops */
-const reachWord = (hops) => (hops === Infinity ? "-all" : hops === 1 ? "" : `-${hops}`);
+export const reachWord = (hops) => (hops === Infinity ? "-all" : hops === 1 ? "" : `-${hops}`);
 
 /** What the address says of a trace. @param {string} text @returns {{way: string, hops: number, name: string} | null} */
-function traceOf(text) {
+export function traceOf(text) {
   const found = /^(in|out)(?:-(all|[1-9]\d{0,3}))?:(.*)$/s.exec(text);
   return found && { way: found[1], hops: found[2] === "all" ? Infinity : Number(found[2] ?? 1), name: found[3] };
 }
 
-class Tracing {
+export class TraceBar {
   /** @param {App} app */
   constructor(app) {
     this.app = app;
@@ -20,24 +24,24 @@ class Tracing {
 
   draw() {
     const { app, panel } = this;
-    const { traced } = app;
+    const { traced } = app.state;
     panel.hidden = !traced;
-    if (!traced) return empty(panel);
+    if (!traced) return removeChildren(panel);
     const { path, way, hops, rows } = traced;
     const [row] = path.slice(-1);
-    const reached = [...rows].filter((one) => (one < row || one >= app.graph.end[row]) && app.graph.kind[one] === OP).length; // not what it holds itself
-    const word = t(way === "in" ? "inputsOf" : "outputsOf", { name: brief(app.leaf(path), 40) });
+    const reached = [...rows].filter((one) => (one < row || one >= app.state.graph.end[row]) && app.state.graph.kind[one] === OP).length; // not what it holds itself
+    const word = t(way === "in" ? "inputsOf" : "outputsOf", { name: shortText(app.state.leafName(path), 40) });
     const reaches = REACHES.includes(hops) ? REACHES : [...REACHES, hops].sort((a, b) => a - b);
     const said = (/** @type {number} */ one) => (one === Infinity ? t("allTheWay") : one === 1 ? t("oneHop") : t("hops", { n: one }));
     const choice = el(
       "select",
-      { "aria-label": t("reach"), onchange: (/** @type {any} */ event) => app.trace(path, way, Number(event.target.value)) },
+      { "aria-label": t("reach"), onchange: (/** @type {any} */ event) => app.actions.trace(path, way, Number(event.target.value)) },
       ...reaches.map((one) => el("option", { value: String(one), selected: one === hops }, said(one))),
     );
     panel.replaceChildren(
       el("span", { role: "status" }, `${word} · ${opsWord(reached)}`),
       choice,
-      el("button", { onclick: () => app.endTrace() }, t("traceOff")),
+      el("button", { onclick: () => app.actions.endTrace() }, t("traceOff")),
     );
   }
 }

@@ -1,19 +1,25 @@
 // Two boxes side by side: what the page knows of both, the differences first.
 
-const BESIDE = 60; // differences that are listed
+import { withBreaks } from "./card.js";
+import { ROW_KINDS } from "./colours.js";
+import { byId, el, shortText } from "./dom.js";
+import { OP } from "./levels.js";
+import { opsWord, t } from "./strings.js";
+
+const MOST_DIFFERENCES = 60; // differences that are listed
 
 /** @typedef {{what: string, one: string, other: string}} BesideRow */
 
 /** Show two boxes beside each other. @param {App} app @param {Path} one @param {Path} other */
-async function sideBySide(app, one, other) {
-  const { graph } = app;
-  const rows = [...(await besideFacts(app, one, other)), ...(await besideInside(app, one, other))];
+export async function sideBySide(app, one, other) {
+  const { graph } = app.state;
+  const rows = [...(await comparedFacts(app, one, other)), ...(await comparedContents(app, one, other))];
   const unlike = rows.filter((row) => row.one !== row.other);
   const same = rows.filter((row) => row.one === row.other);
   const dialog = byId("beside");
-  const names = [one, other].map((path) => brief(graph.address(path), 160));
-  const line = (/** @type {BesideRow} */ { what, one, other }) => el("tr", {}, el("th", { scope: "row" }, ...broken(brief(what, 160))), ...[one, other].map((told) => el("td", {}, brief(told || t("beside.none"), 300))));
-  const table = (/** @type {BesideRow[]} */ listed) => el("table", {}, el("thead", {}, el("tr", {}, el("td"), ...names.map((name) => el("th", { scope: "col" }, ...broken(name))))), el("tbody", {}, ...listed.slice(0, BESIDE).map(line), listed.length > BESIDE && el("tr", {}, el("td", { colspan: 3, class: "more" }, t("and", { n: listed.length - BESIDE })))));
+  const names = [one, other].map((path) => shortText(graph.address(path), 160));
+  const line = (/** @type {BesideRow} */ { what, one, other }) => el("tr", {}, el("th", { scope: "row" }, ...withBreaks(shortText(what, 160))), ...[one, other].map((told) => el("td", {}, shortText(told || t("beside.none"), 300))));
+  const table = (/** @type {BesideRow[]} */ listed) => el("table", {}, el("thead", {}, el("tr", {}, el("td"), ...names.map((name) => el("th", { scope: "col" }, ...withBreaks(name))))), el("tbody", {}, ...listed.slice(0, MOST_DIFFERENCES).map(line), listed.length > MOST_DIFFERENCES && el("tr", {}, el("td", { colspan: 3, class: "more" }, t("and", { n: listed.length - MOST_DIFFERENCES })))));
   dialog.replaceChildren(
     el("div", { class: "panel-head" }, el("h2", { id: "beside-title" }, t("compare")), el("button", { class: "icon", "aria-label": t("close"), onclick: () => dialog.close(), autofocus: true }, "×")),
     unlike.length ? table(unlike) : el("p", {}, t("beside.alike")),
@@ -23,9 +29,9 @@ async function sideBySide(app, one, other) {
 }
 
 /** What is known of two boxes themselves. @param {App} app @param {Path} one @param {Path} other @returns {Promise<BesideRow[]>} */
-async function besideFacts(app, one, other) {
+async function comparedFacts(app, one, other) {
   const both = [one, other];
-  const { graph, facts } = app;
+  const { graph, facts } = app.state;
   const rowOf = (/** @type {Path} */ path) => path[path.length - 1];
   const kind = (/** @type {Path} */ path) => t(graph.mark[rowOf(path)] ? `mark.${graph.mark[rowOf(path)]}` : graph.calls.has(rowOf(path)) ? "kind.call" : ROW_KINDS[graph.kind[rowOf(path)]]);
   /** @type {BesideRow[]} */
@@ -34,15 +40,15 @@ async function besideFacts(app, one, other) {
   say(t("kind"), both.map(kind));
   for (const [key, column] of /** @type {[string, Int32Array][]} */ ([["op", graph.op], ["device", graph.device]])) say(t(key), both.map((path) => graph.words[column[rowOf(path)]] ?? ""));
   say(t("count"), both.map((path) => (graph.opens(rowOf(path)) ? opsWord(graph.ops[rowOf(path)]) : "")));
-  for (const scheme of app.head.measured ?? []) {
-    const measure = await app.colouringOf(scheme).catch(() => null);
-    if (measure) say(t(`scheme.${scheme}`), both.map((path) => measure.figure(path) ?? ""));
+  for (const scheme of app.state.head.measured ?? []) {
+    const measure = await app.view.loadColouring(scheme).catch(() => null);
+    if (measure) say(t(`scheme.${scheme}`), both.map((path) => measure.figureWord(path) ?? ""));
   }
   const layers = await Promise.all(both.map((path) => facts.layer(rowOf(path)).catch(() => null)));
-  besidePairs(layers.map((layer) => layer?.[1] ?? []), "").forEach((row) => rows.push(row));
+  comparedPairs(layers.map((layer) => layer?.[1] ?? []), "").forEach((row) => rows.push(row));
   const edges = await facts.edges().catch(() => null);
   if (edges) for (const [key, inward] of /** @type {[string, boolean][]} */ ([["inputs", true], ["outputs", false]])) {
-    const shapes = (/** @type {Path} */ path) => [...new Set([...facts.crossing(edges, rowOf(path), inward).values()].map((found) => found.told).filter(Boolean))].sort().join(", ");
+    const shapes = (/** @type {Path} */ path) => [...new Set([...facts.crossingEdges(edges, rowOf(path), inward).values()].map((found) => found.told).filter(Boolean))].sort().join(", ");
     say(t(key), both.map(shapes));
   }
   return rows;
@@ -50,8 +56,8 @@ async function besideFacts(app, one, other) {
 
 /** Attributes of the ops in two boxes: place by place where they have one structure, or else by their names inside.
  * @param {App} app @param {Path} one @param {Path} other @returns {Promise<BesideRow[]>} */
-async function besideInside(app, one, other) {
-  const { graph, facts } = app;
+async function comparedContents(app, one, other) {
+  const { graph, facts } = app.state;
   const [first, second] = [one, other].map((path) => path[path.length - 1]);
   const inner = (/** @type {number} */ top) => Array.from({ length: graph.end[top] - top }, (_, at) => top + at).filter((row) => graph.kind[row] === OP);
   const [here, there] = [inner(first), inner(second)];
@@ -72,17 +78,17 @@ async function besideInside(app, one, other) {
   for (const [left, right] of matched) {
     const name = called(left, first);
     if (left !== first && graph.op[left] !== graph.op[right]) rows.push({ what: name, one: graph.words[graph.op[left]], other: graph.words[graph.op[right]] });
-    const told = await Promise.all([[left, first], [right, second]].map(async ([row, top]) => besideNames(await facts.attributes(row).catch(() => []), graph.name(top))));
-    for (const row of besidePairs(told, name && `${name} `)) if (left === first || row.one !== row.other) rows.push(row);
+    const told = await Promise.all([[left, first], [right, second]].map(async ([row, top]) => maskedNames(await facts.attributes(row).catch(() => []), graph.name(top))));
+    for (const row of comparedPairs(told, name && `${name} `)) if (left === first || row.one !== row.other) rows.push(row);
   }
   return rows;
 }
 
 /** Attributes in which the name of what they belong to stands as "…": it is no difference. @param {any[][]} pairs @param {string} name */
-const besideNames = (pairs, name) => (name ? pairs.map(([key, value]) => [key, String(value).replaceAll(`${name}/`, "…/")]) : pairs);
+const maskedNames = (pairs, name) => (name ? pairs.map(([key, value]) => [key, String(value).replaceAll(`${name}/`, "…/")]) : pairs);
 
 /** Names and values of two beside each other. @param {any[][][]} both @param {string} before each name @returns {BesideRow[]} */
-function besidePairs([first, second], before) {
+function comparedPairs([first, second], before) {
   const [one, other] = [first, second].map((list) => new Map(list.map(([name, value]) => [name, String(value)])));
   return [...new Set([...one.keys(), ...other.keys()])].map((name) => ({ what: before + name, one: one.get(name) ?? "", other: other.get(name) ?? "" }));
 }

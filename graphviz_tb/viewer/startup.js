@@ -1,7 +1,15 @@
 // From the data to a graph, and what programs may call.
 
+import { stateOf } from "./address.js";
+import { App } from "./app.js";
+import { DamagedBlock } from "./data.js";
+import { byId, el, shortText } from "./dom.js";
+import { InputHandler } from "./input.js";
+import { Graph } from "./levels.js";
+import { t } from "./strings.js";
+
 /** The graph of a head and its blocks. @param {Head} head @param {Blocks} blocks */
-async function graphOf(head, blocks) {
+export async function loadGraph(head, blocks) {
   layout.setAdvances(head.advances);
   const first = ["words", "rows", "levels", "copies"];
   const [words, columns, levels, copies] = await Promise.all(first.map((name) => blocks.get(name)));
@@ -10,15 +18,15 @@ async function graphOf(head, blocks) {
 }
 
 /** The page of a graph. @param {Graph} graph @param {Head} head */
-function appOf(graph, head) {
+export function makeApp(graph, head) {
   const app = new App(graph, head);
-  new Hands(app);
-  interface_(app);
+  new InputHandler(app);
+  exposeApi(app);
   return app;
 }
 
 /** What the file asks to begin with, where its address says nothing. @param {any} head */
-function asked(head) {
+export function initialState(head) {
   /** @type {Record<string, any>} */
   const out = {};
   if (head.options.theme === "dark") out.theme = "dark"; // light is the default: the reader's system decides
@@ -27,31 +35,31 @@ function asked(head) {
 }
 
 /** What `window.tbgraph` offers. @param {App} app */
-function interface_(app) {
+function exposeApi(app) {
   const found = (/** @type {string} */ name) => {
-    const path = app.graph.find(name);
+    const path = app.state.graph.find(name);
     if (!path) throw new Error(`no node ${JSON.stringify(name)}`);
     return path;
   };
-  Object.assign(api, {
-    open: (/** @type {string} */ name) => app.queue(async () => app.openNow(found(name), false)),
-    close: (/** @type {string} */ name) => app.queue(async () => app.closeNow(found(name), false)),
-    select: async (/** @type {string | null} */ name) => (name === null ? app.select(null) : app.reveal(found(name), false, false)),
+  Object.assign(scriptApi, {
+    open: (/** @type {string} */ name) => app.actions.queue(async () => app.actions.openNow(found(name), false)),
+    close: (/** @type {string} */ name) => app.actions.queue(async () => app.actions.closeNow(found(name), false)),
+    select: async (/** @type {string | null} */ name) => (name === null ? app.actions.select(null) : app.actions.reveal(found(name), false, false)),
     find: async (/** @type {string} */ text) => {
       app.find.box.value = text;
       const hits = await app.find.run(text);
-      return hits.map((row) => app.graph.address(app.facts.path(row)));
+      return hits.map((row) => app.state.graph.address(app.state.facts.path(row)));
     },
     state: async (/** @type {any} */ value) => {
-      if (value !== undefined) await app.queue(() => app.restore(typeof value === "string" ? stateOf(value) : value));
-      return app.state();
+      if (value !== undefined) await app.actions.queue(() => app.restore(typeof value === "string" ? stateOf(value) : value));
+      return app.addressValues();
     },
-    scene: async () => app.queue(async () => sceneTold(app.scene)),
+    scene: async () => app.actions.queue(async () => sceneValues(app.view.scene)),
   });
 }
 
 /** A scene as plain values. @param {any} scene */
-function sceneTold(scene) {
+function sceneValues(scene) {
   const name = (/** @type {number} */ at) => (at >= 0 ? scene.boxes[at].address : null);
   return {
     width: scene.width,
@@ -62,16 +70,16 @@ function sceneTold(scene) {
 }
 
 /** Say what went wrong, until it is closed: the file is damaged, or this program failed. @param {any} error */
-function fault(error) {
+export function reportFailure(error) {
   const toast = byId("toast");
-  const text = error instanceof Damaged ? t("unreadable") : t("failed", { error: brief(error?.message ?? String(error)) });
+  const text = error instanceof DamagedBlock ? t("unreadable") : t("failed", { error: shortText(error?.message ?? String(error)) });
   const close = () => toast.classList.remove("shown", "bad");
   toast.replaceChildren(el("span", {}, text), el("button", { class: "icon", "aria-label": t("close"), onclick: close }, "×"));
   toast.classList.add("shown", "bad");
 }
 
 /** Begin with a view that was saved. @param {string} view */
-function take(view) {
+export function beginWithView(view) {
   try {
     history.replaceState(null, "", `#${view}`);
   } catch {
@@ -80,17 +88,17 @@ function take(view) {
 }
 
 /** @type {any} */
-const api = {};
-addEventListener("unhandledrejection", (event) => fault(event.reason));
-/** @type {any} */ (window).tbgraph = api;
+export const scriptApi = {};
+addEventListener("unhandledrejection", (event) => reportFailure(event.reason));
+/** @type {any} */ (window).tbgraph = scriptApi;
 
 /** Begin, and say so. @param {() => Promise<any>} start */
-function begin(start) {
-  api.ready = start().then(
+export function startPage(start) {
+  scriptApi.ready = start().then(
     () => undefined,
     (error) => {
       console.error(error);
-      fault(error);
+      reportFailure(error);
     },
   );
 }

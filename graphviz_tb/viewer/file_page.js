@@ -1,9 +1,31 @@
-// The page of a file as it was before anything was drawn into it: what is saved again with another view.
+// The page of a file: its data, and the page as it was before anything was drawn into it, to be saved with another view.
+
+import { stateOf } from "./address.js";
+import { Blocks } from "./data.js";
+import { byId } from "./dom.js";
+import { Share, scriptJson } from "./share.js";
+import { beginWithView, initialState, loadGraph, makeApp } from "./startup.js";
 
 const PRISTINE = document.documentElement.cloneNode(true);
 const EMPTY_ELEMENTS = new Set(["meta", "link", "input", "hr"]);
 const RAW_ELEMENTS = new Set(["script", "style", "noscript"]);
 const ENTITIES = /** @type {Record<string, string>} */ ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" });
+
+/** The data that lies in the page. @returns {{head: Head, blocks: Blocks}} */
+export function dataInPage() {
+  const head = JSON.parse(byId("head").textContent);
+  if (head.view && location.hash.length < 2) beginWithView(head.view);
+  const scripts = /** @type {any[]} */ ([...document.querySelectorAll("script[data-block]")]);
+  return { head, blocks: new Blocks(scripts.map((one) => ({ name: one.dataset.block, kind: one.dataset.kind, digest: one.dataset.digest, read: () => one.textContent }))) };
+}
+
+/** Show the graph in the page. @param {Head} head @param {Blocks} blocks */
+export async function showGraphInPage(head, blocks) {
+  const app = makeApp(await loadGraph(head, blocks), head);
+  await app.actions.queue(() => app.restore({ ...initialState(head), ...stateOf(location.hash) }));
+  app.history.past = [];
+  return app;
+}
 
 /** The page, opening with a view. @param {string} view the part of an address behind `#` */
 async function pageOf(view) {

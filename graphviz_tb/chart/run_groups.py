@@ -1,0 +1,121 @@
+"""Groups of runs that differ in one part of their names, or share a hyperparameter, and the spread of their scalars."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.logs import HParamSetting, Series
+
+DIFFERS = "differs"  # the word for: by what differs in names
+_NAME_PART = re.compile(r"[^/_\-. ,;]+(?:\.\d+)*|[/_\-. ,;]+")
+_NUMBER_AT_END = re.compile(r"[\d.]+$")
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSpread:
+    """The values of the runs of a group at common steps: `count` says how many runs have each step."""
+
+    steps: NDArray[np.int64]
+    count: NDArray[np.int64]
+    mean: NDArray[np.float64]
+    deviation: NDArray[np.float64]
+    least: NDArray[np.float64]
+    lower_quartile: NDArray[np.float64]
+    median: NDArray[np.float64]
+    upper_quartile: NDArray[np.float64]
+    greatest: NDArray[np.float64]
+
+
+def group_runs(
+    names: Sequence[str], by: str, hparams: Mapping[str, Mapping[str, HParamSetting]] | None = None
+) -> dict[str, str]:
+    """Return the group of each run.
+
+    `by` is `differs`, a part of names with `*` for what is repeated, or the name of a hyperparameter.
+
+    >>> group_runs(["a/seed=1", "a/seed=2", "b/seed=1"], "seed=*")
+    {'a/seed=1': 'a/seed=*', 'a/seed=2': 'a/seed=*', 'b/seed=1': 'b/seed=*'}
+    """
+    if by == DIFFERS:
+        return _groups_by_difference(names)
+    if "*" in by:
+        part = re.compile(".+?".join(map(re.escape, by.split("*"))) + r"(?=$|[/_\-. ,;])")
+        return {name: part.sub(lambda _: by, name) for name in names}
+    values = {name: (hparams or {}).get(name, {}).get(by) for name in names}
+    return {name: name if value is None else f"{by}={_value_text(value)}" for name, value in values.items()}
+
+
+def _groups_by_difference(names: Sequence[str]) -> dict[str, str]:
+    """Return names without the part that has the most values: of two such parts the last.
+
+    >>> _groups_by_difference(["m_A/seed0", "m_A/seed1", "m_B/seed0", "m_B/seed1", "m_B/seed2"])["m_A/seed1"]
+    'm_A/seed*'
+    """
+    parts = {name: _NAME_PART.findall(name) for name in names}
+    values: dict[tuple[int, int], set[str]] = {}
+    for some in parts.values():
+        for place, part in enumerate(some):
+            values.setdefault((len(some), place), set()).add(part)
+    repeated: dict[int, tuple[int, int]] = {}  # by the number of parts: how many values, and the place
+    for (length, place), found in sorted(values.items()):
+        if len(found) > 1 and len(found) >= repeated.get(length, (0, 0))[0]:
+            repeated[length] = len(found), place
+    return {name: _without_part(some, repeated.get(len(some))) or name for name, some in parts.items()}
+
+
+def _without_part(parts: Sequence[str], repeated: tuple[int, int] | None) -> str:
+    """Return the text of parts with `*` for what is repeated, or nothing where all is the same."""
+    if repeated is None:
+        return ""
+    _, place = repeated
+    head = _NUMBER_AT_END.sub("", parts[place])
+    star = f"{head}*" if head != parts[place] else "*"
+    return "".join(star if at == place else part for at, part in enumerate(parts))
+
+
+def _value_text(value: HParamSetting) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def members_by_group(series: Sequence[Series], groups: Mapping[str, str]) -> dict[tuple[str, str], list[Series]]:
+    """Return the series of each group and tag, in the order in which they come."""
+    found: dict[tuple[str, str], list[Series]] = {}
+    for one in series:
+        found.setdefault((groups[one.run], one.tag), []).append(one)
+    return found
+
+
+def spread_of_group(members: Sequence[Series]) -> GroupSpread:
+    """Return the spread of the values that the members have at each step; what is not finite does not count."""
+    points = [(one, one.point_order()) for one in members]
+    step = np.concatenate([one.step[order] for one, order in points])
+    value = np.concatenate([one.value[order].astype(np.float64) for one, order in points])
+    finite = np.isfinite(value)
+    step, value = step[finite], value[finite]
+    order = np.lexsort((value, step))
+    step, value = step[order], value[order]
+    steps, first, count = np.unique(step, return_index=True, return_counts=True)
+    last = first + count - 1
+    mean = np.add.reduceat(value, first) / count if len(steps) else value
+    squares = np.add.reduceat((value - np.repeat(mean, count)) ** 2, first) if len(steps) else value
+    quarter, half, three = (_quantiles(value, first, count, share) for share in (0.25, 0.5, 0.75))
+    deviation = np.sqrt(squares / np.maximum(count - 1, 1))
+    return GroupSpread(steps, count, mean, deviation, value[first], quarter, half, three, value[last])
+
+
+def _quantiles(
+    value: NDArray[np.float64], first: NDArray[np.int64], count: NDArray[np.int64], share: float
+) -> NDArray[np.float64]:
+    """Return a quantile of each run of ascending values, between two of them where it falls there."""
+    if not len(first):
+        return value
+    at = share * (count - 1)
+    low = np.floor(at).astype(np.int64)
+    high = np.minimum(low + 1, count - 1)
+    found: NDArray[np.float64] = value[first + low] + (value[first + high] - value[first + low]) * (at - low)
+    return found

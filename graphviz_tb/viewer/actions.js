@@ -1,0 +1,342 @@
+// What a reader does with the graph: select, trace, open, close, group, move, colour. One action is done after another.
+
+import { TimeSlices, byId, shortText } from "./dom.js";
+import { t } from "./strings.js";
+
+const MOST_BOXES = 400; // on the screen, after one click that opens everything
+
+export class Actions {
+  /** @param {App} app */
+  constructor(app) {
+    this.app = app;
+    this.pending = Promise.resolve();
+    this.reset();
+  }
+
+  /** Forget another graph. */
+  reset() {
+    this.cardReady = Promise.resolve(); // when the card shows all it has to show
+  }
+
+  /** Show the whole graph, or one function of the library. @param {number} row */
+  async showFunction(row) {
+    if (!row) {
+      await this.select(null);
+      return this.app.viewport.fit();
+    }
+    await this.queue(() => this.openNow([row]));
+    await this.select([row]);
+    const box = this.app.view.boxAt([row]);
+    return box && this.app.viewport.camera.glideTo(this.app.viewport.placeShowing(box, 1.5, 40));
+  }
+
+  /** @param {Path} path */
+  toggle(path) {
+    return this.queue(() => (this.app.state.open.has(this.app.state.graph.key(path)) ? this.closeNow(path) : this.openNow(path)));
+  }
+
+  /** Put the members of the series of a level onto the level itself, or make them series again. @param {Path} path one of the series */
+  regroup(path) {
+    return this.queue(async () => {
+      const { graph } = this.app.state;
+      const level = graph.comesApart(path);
+      if (!level) return;
+      this.app.history.beginEntry();
+      const key = graph.key(level);
+      const [whole, first] = [path, [path[0] + 1]];
+      const together = graph.ungroupedLevels.delete(key);
+      if (!together) {
+        graph.ungroupedLevels.set(key, level);
+        for (const one of [...graph.ancestors(level), level]) if (one[0] !== 0) this.app.state.open.set(graph.key(one), one);
+        for (const one of graph.seriesOf(level)) this.app.state.open.delete(graph.key(one));
+      }
+      this.app.state.isOpenChosen = true;
+      await this.app.view.redraw(together ? whole : first, true, together ? first : whole);
+      if (this.app.state.selected) await this.selectNow(this.app.state.selected);
+      const [row] = path.slice(-1);
+      /** @type {number[]} */
+      const members = [];
+      if (!together) graph.parent.forEach((/** @type {number} */ one, /** @type {number} */ at) => one === row && members.push(at));
+      this.mark(members);
+      this.app.history.remember();
+    });
+  }
+
+  /** Open a group and all around it. @param {Path} path @param {boolean} [moving] */
+  async openNow(path, moving = true) {
+    const { graph } = this.app.state;
+    if (!graph.opens(path[path.length - 1])) return;
+    if (!graph.isInData(path)) return this.app.frame.toast(t("notHeld", { name: shortText(graph.address(path), 80) }));
+    this.app.history.beginEntry("opening");
+    const around = graph.ancestors(path);
+    const closed = around.find((one) => !(one.length === 1 && one[0] === 0) && !this.app.state.open.has(graph.key(one)));
+    const opening = [...around, path, ...graph.opensWith(path, this.app.state.open)].filter((one) => one.length > 1 || one[0] !== 0);
+    graph.showAlone(opening, this.app.state.open);
+    for (const one of opening) this.app.state.open.set(graph.key(one), one);
+    this.app.state.isOpenChosen = true;
+    await this.app.view.redraw(graph.frame(closed ?? path), moving);
+    this.app.history.remember();
+    this.app.emit("open", { name: graph.address(path), open: true });
+  }
+
+  /** Let a stack show another member. @param {Path} path what is chosen @param {Path} member */
+  showMember(path, member) {
+    return this.queue(async () => {
+      const { graph } = this.app.state;
+      await this.openNow(member);
+      await this.selectNow(graph.stackOf(path) ? member : path);
+    });
+  }
+
+  /** List the members of the stack that a path is, or that it is shown in. @param {Path} path */
+  listMembers(path) {
+    const { graph } = this.app.state;
+    const stack = /** @type {Path} */ (graph.stackIn(path) ?? graph.stackOf(path));
+    return this.queue(() => this.closeNow(/** @type {Path} */ (graph.memberOf(stack, this.app.state.open))));
+  }
+
+  /** List the members of every open stack, as long as there is room. */
+  listAllMembers() {
+    const { graph } = this.app.state;
+    let room = MOST_BOXES - this.app.view.scene.boxes.length;
+    for (const one of [...this.app.state.open.values()]) {
+      const stack = graph.stackOf(one);
+      room -= stack ? graph.members(stack).length : 0;
+      if (!stack || room < 0) continue;
+      for (const [key, inner] of [...this.app.state.open]) if (graph.within(inner, one)) this.app.state.open.delete(key);
+    }
+  }
+
+  /** @param {Path} path @param {boolean} [moving] */
+  async closeNow(path, moving = true) {
+    const { graph } = this.app.state;
+    this.app.history.beginEntry();
+    for (const [key, one] of [...this.app.state.open]) if (graph.within(one, path)) this.app.state.open.delete(key);
+    this.app.state.isOpenChosen = true;
+    if (this.app.state.selected && graph.within(this.app.state.selected, path) && graph.key(this.app.state.selected) !== graph.key(path)) await this.selectNow(path);
+    await this.app.view.redraw(graph.frame(path), moving);
+    this.app.history.remember();
+    this.app.emit("open", { name: graph.address(path), open: false });
+  }
+
+  /** Open everything inside a group, nearest levels first, while there is room. @param {Path} path */
+  openAll(path) {
+    return this.queue(async () => {
+      const { graph } = this.app.state;
+      this.app.history.beginEntry();
+      let room = MOST_BOXES - this.app.view.scene.boxes.length;
+      const todo = [path];
+      for (const one of todo) {
+        if (!graph.isInData(one)) continue;
+        await graph.prepare([one]);
+        const level = graph.level(one);
+        if (!level || room < 0) {
+          if (level) this.app.frame.toast(t("notAll"));
+          break;
+        }
+        room -= level.metagraph.children.length;
+        if (one.length > 1 || one[0] !== 0) this.app.state.open.set(graph.key(one), one);
+        const alone = graph.stacks.has(one[one.length - 1]) && (graph.memberOf(one, this.app.state.open) ?? graph.opensWith(one, this.app.state.open).pop());
+        const inside = alone ? [alone] : level.metagraph.children.map((/** @type {number} */ row) => graph.child(one, row));
+        for (const child of inside) if (graph.opens(child[child.length - 1]) && !this.app.state.isRecursive(child)) todo.push(child);
+      }
+      this.app.state.isOpenChosen = true;
+      await this.app.view.redraw(path);
+      const box = this.app.view.boxAt(path);
+      if (box) await this.app.viewport.bringIntoView(box);
+      this.app.history.remember();
+    });
+  }
+
+  /** @param {Path} path */
+  closeAll(path) {
+    return this.queue(async () => {
+      this.app.history.beginEntry();
+      const { graph } = this.app.state;
+      const stack = graph.stackIn(path);
+      const member = stack && graph.memberOf(stack, this.app.state.open);
+      for (const [key, one] of [...this.app.state.open]) if (graph.within(one, path) && key !== graph.key(path)) this.app.state.open.delete(key);
+      if (member) for (const one of [...graph.ancestors(member), member]) if (graph.within(one, path)) this.app.state.open.set(graph.key(one), one);
+      this.app.state.isOpenChosen = true;
+      await this.app.view.redraw(path);
+      this.app.history.remember();
+    });
+  }
+
+  /** To the auxiliary area, or back. @param {Path} path */
+  move(path) {
+    return this.queue(async () => {
+      if (!this.app.view.canMove(path)) return;
+      this.app.history.beginEntry();
+      const key = this.app.state.graph.key(path);
+      const { aux, main } = this.app.state.moves;
+      if (this.app.view.isAuxiliary(path)) {
+        if (!aux.delete(key)) main.set(key, path);
+      } else if (!main.delete(key)) aux.set(key, path);
+      await this.app.view.redraw(null);
+      if (this.app.state.selected) await this.selectNow(this.app.state.selected);
+      await this.app.viewport.uncoverPath(path);
+      this.app.history.remember();
+    });
+  }
+
+  /** Choose a node, open what is around it and bring it into view. @param {Path} path @param {boolean} [focus] @param {boolean} [moving] */
+  reveal(path, focus = true, moving = true) {
+    return this.queue(async () => {
+      const { graph } = this.app.state;
+      this.app.history.beginEntry("choice");
+      const stack = graph.stackOf(path);
+      const shown = stack ? path : await this.hostOf(path);
+      const closed = graph.ancestors(shown).filter((one) => !(one.length === 1 && one[0] === 0) && !this.app.state.open.has(graph.key(one)));
+      // A member that its stack does not show is opened: then it does.
+      if (stack && !this.app.state.open.has(graph.key(path)) && (closed.length || graph.memberOf(stack, this.app.state.open))) await this.openNow(path, moving);
+      else if (closed.length) await this.openNow(closed[closed.length - 1], moving);
+      await this.selectNow(path);
+      await this.cardReady; // the card may come to lie over it
+      const box = this.app.view.boxAt(shown) ?? this.app.view.boxAt(graph.frame(shown));
+      if (box) await this.app.viewport.bringIntoView(box);
+      if (focus) this.app.frame.focusPicture();
+    });
+  }
+
+  /** @param {string} scheme */
+  setScheme(scheme) {
+    return this.queue(async () => {
+      this.app.history.beginEntry();
+      if (scheme === "logged" && this.app.state.scheme !== scheme) this.listAllMembers(); // layers are compared with one another
+      this.app.state.scheme = scheme;
+      this.app.state.awaitedScheme = "";
+      byId("scheme").value = scheme;
+      await this.app.view.redraw(this.app.state.selected, false);
+      this.app.history.remember();
+    });
+  }
+
+  /** Show what one step measured, all together at -1. @param {number} at */
+  setStep(at) {
+    return this.queue(async () => {
+      this.app.history.beginEntry();
+      this.app.state.stepIndex = at;
+      const { scheme } = this.app.state;
+      if (!(await this.app.view.loadPainter()).measured) this.app.state.scheme = this.app.state.head.schemes.find((/** @type {string} */ one) => this.app.state.graph.blocks.has(`colour/${one}@0`));
+      if (this.app.state.scheme === scheme) byId("step").value = String(at);
+      else this.app.frame.update();
+      await this.app.view.recolour();
+      if (this.app.state.selected) this.cardReady = this.app.card.show(this.app.state.selected); // its figures are those of the step
+      this.app.history.remember();
+    });
+  }
+
+  /** Show the step before or after; what is shown at first is behind the last. @param {number} way */
+  goStep(way) {
+    const last = this.app.state.head.steps.length - 1;
+    const from = this.app.state.stepIndex < 0 ? last + (way < 0 ? 1 : 0) : this.app.state.stepIndex;
+    return this.setStep(Math.max(0, Math.min(last, from + way)));
+  }
+
+  /** @param {string} choice */
+  setTheme(choice) {
+    return this.queue(async () => {
+      this.app.history.beginEntry();
+      this.app.state.themeChoice = choice;
+      this.app.frame.update();
+      await this.app.view.redraw(null, false);
+      this.app.history.remember();
+    });
+  }
+
+  /** @param {Path | null} path */
+  select(path) {
+    return this.queue(() => {
+      this.app.history.beginEntry("choice");
+      return this.selectNow(path);
+    });
+  }
+
+  /** @param {Path | null} path */
+  async selectNow(path) {
+    this.app.state.selected = path;
+    this.app.state.hostPath = path && (await this.hostOf(path));
+    if (path) this.cardReady = this.app.card.show(path);
+    else this.app.card.hide();
+    this.app.view.updateEmphasis();
+    this.app.outline.draw();
+    this.app.history.remember();
+    this.app.emit("select", { name: path ? this.app.state.graph.address(path) : null });
+  }
+
+  /** Choose what is under the pointer, and keep it in view: the card may come to lie over it. @param {Path} path */
+  pick(path) {
+    return this.queue(async () => {
+      this.app.history.beginEntry("choice");
+      await this.selectNow(path);
+      await this.app.viewport.uncoverPath(path);
+    });
+  }
+
+  /** The box that shows a path: its own, or that of the op beside which a constant or a weight stands. @param {Path} path @returns {Promise<Path>} */
+  async hostOf(path) {
+    if (this.app.state.graph.isApart(path)) return [path[0] + 1];
+    const row = path[path.length - 1];
+    if (!this.app.state.graph.mark[row]) return this.app.view.boxAt(path) ? path : this.app.state.graph.frame(path);
+    const stub = this.app.view.scene.stubs.find((/** @type {any} */ one) => one.other === row);
+    const seen = stub && this.app.view.places.get(this.app.view.scene.boxes[stub.box].address);
+    if (seen) return seen;
+    const host = await this.app.state.facts.host(row);
+    return host < 0 ? (this.app.state.graph.around(path) ?? path) : [...path.slice(0, -1), host];
+  }
+
+  /** @param {Path} path @param {string} way @param {number} hops */
+  trace(path, way, hops) {
+    return this.queue(async () => {
+      this.app.history.beginEntry();
+      await this.traceNow(path, way, hops);
+      await this.app.viewport.uncoverTrace();
+    });
+  }
+
+  /** Trace a hop, or a hop further than before. @param {Path} path @param {string} way */
+  traceFurther(path, way) {
+    const { traced, graph } = this.app.state;
+    const same = traced?.way === way && graph.key(traced.path) === graph.key(path);
+    return this.trace(path, way, same ? traced.hops + 1 : 1);
+  }
+
+  /** @param {Path} path @param {string} way @param {number} hops */
+  async traceNow(path, way, hops) {
+    this.app.state.traced = { path, way, hops, ...(await this.app.state.facts.reach(path[path.length - 1], way === "in", hops)) };
+    this.app.view.updateEmphasis();
+    this.app.tracing.draw();
+    this.app.history.remember();
+  }
+
+  endTrace() {
+    this.app.history.beginEntry();
+    this.app.state.traced = null;
+    this.app.view.updateEmphasis();
+    this.app.tracing.draw();
+    this.app.history.remember();
+  }
+
+  /** Ring what was found: a constant or a weight, and the op beside which it stands. @param {number[]} rows */
+  async mark(rows) {
+    const marked = new Set(rows);
+    const turns = new TimeSlices();
+    this.app.state.marked = marked;
+    for (const row of rows) {
+      if (this.app.state.graph.mark[row]) marked.add(await this.app.state.facts.host(row));
+      if (turns.isOver) await turns.nextSlice();
+      if (this.app.state.marked !== marked) return; // something else was looked for meanwhile
+    }
+    marked.delete(-1);
+    if (this.app.state.marked === marked) this.app.view.updateEmphasis();
+  }
+
+  /** Do one thing after another. What fails does not hold up the next; who asked is told, the reader where nobody did.
+   * @param {() => Promise<any>} run @returns {Promise<any>} */
+  async queue(run) {
+    const next = this.pending.then(run).finally(() => (this.app.history.nextKind = ""));
+    this.pending = next.catch(() => undefined);
+    return next;
+  }
+}

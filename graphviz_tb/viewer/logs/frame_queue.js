@@ -1,0 +1,34 @@
+// Work that is done a little in each frame: what is asked for again meanwhile is done once.
+
+const FRAME_MS = 8; // of each frame that work may take
+
+export class FrameQueue {
+  constructor() {
+    /** @type {Map<any, () => void>} by what it is for */
+    this.waiting = new Map();
+    this.asked = false;
+  }
+
+  /** @param {any} what it is for @param {() => void} run */
+  add(what, run) {
+    this.waiting.delete(what);
+    this.waiting.set(what, run);
+    if (!this.asked) this.askFrame();
+  }
+
+  askFrame() {
+    this.asked = true;
+    requestAnimationFrame(() => this.work());
+  }
+
+  work() {
+    this.asked = false;
+    const end = performance.now() + FRAME_MS;
+    for (const [what, run] of this.waiting) {
+      this.waiting.delete(what);
+      run();
+      if (performance.now() > end) break;
+    }
+    if (this.waiting.size) this.askFrame();
+  }
+}

@@ -1,0 +1,74 @@
+// A filter of runs by a value: of a hyperparameter, or the last, least or greatest one of a tag, as `lr<0.1` or `min(loss)<=0.5`.
+
+import { el } from "../dom.js";
+import { t } from "../strings.js";
+import { tagMeasures } from "./run_measures.js";
+
+const VALUE_TEST = /^\s*(?:(last|min|max)\((.+)\)|(.+?))\s*(<=|>=|!=|==|=|<|>)\s*(.+?)\s*$/;
+const MEASURE_OF = /** @type {Record<string, "last" | "least" | "greatest">} */ ({ last: "last", min: "least", max: "greatest" });
+/** @type {Record<string, (one: any, other: any) => boolean>} */
+const VALUE_SIGNS = { "<": (a, b) => a < b, "<=": (a, b) => a <= b, ">": (a, b) => a > b, ">=": (a, b) => a >= b, "=": (a, b) => a === b, "==": (a, b) => a === b, "!=": (a, b) => a !== b };
+
+export class RunValueFilter {
+  /** @param {Logs} logs @param {() => void} changed */
+  constructor(logs, changed) {
+    this.logs = logs;
+    this.changed = changed;
+    this.text = "";
+    this.turn = 0;
+    /** @type {((run: number) => boolean) | null} whether a run passes */
+    this.test = null;
+    this.field = el("input", { type: "search", class: "filter", "aria-label": t("log.filterValue"), placeholder: t("log.filterValue"), spellcheck: "false", autocomplete: "off", oninput: () => this.set(this.field.value) });
+    this.said = el("div", { class: "said", role: "status" });
+    this.root = el("div", { class: "run-values" }, this.field, this.said);
+  }
+
+  /** Hyperparameters are known now, or are others. @param {{columns: TrialColumn[], rows: Trial[]}} trials */
+  fill(trials) {
+    if (this.text && trials.columns.length) this.set(this.text);
+  }
+
+  /** @param {string} text of the address */
+  restore(text) {
+    this.field.value = text;
+    this.set(text);
+  }
+
+  /** @param {string} text */
+  async set(text) {
+    const turn = ++this.turn;
+    this.text = text.trim();
+    const test = this.text ? await this.testOf(this.text).catch(() => null) : null;
+    if (turn !== this.turn) return;
+    const bad = !!this.text && !test;
+    this.said.textContent = bad ? t("log.badFilter") : "";
+    this.field.toggleAttribute("aria-invalid", bad);
+    if (bad) return; // the last one that could be read stays
+    this.test = test;
+    this.changed();
+  }
+
+  /** @param {string} text @returns {Promise<((run: number) => boolean) | null>} */
+  async testOf(text) {
+    const [, measure, measured, plain, sign, word] = VALUE_TEST.exec(text) ?? [];
+    if (!sign) return null;
+    const values = await this.valuesOf(measured ?? plain, measure);
+    if (!values) return null;
+    const wanted = word === "" || Number.isNaN(Number(word)) ? word : Number(word);
+    const holds = VALUE_SIGNS[sign];
+    return (run) => {
+      const value = values.get(run);
+      return value !== undefined && value !== null && holds(typeof wanted === "number" && typeof value === "number" ? value : String(value), typeof wanted === "number" && typeof value === "number" ? wanted : String(word));
+    };
+  }
+
+  /** The values of a name by the id of the run: a column of trials, else a tag. @param {string} name @param {string | undefined} measure */
+  async valuesOf(name, measure) {
+    const { columns, rows } = this.logs.runs.trials;
+    const column = columns.findIndex((one) => one.name === name || one.title === name);
+    if (column >= 0 && !measure) return new Map(rows.map((row) => [row.run, row.values[column]]));
+    const tag = (await this.logs.feed.tags("scalar")).find((one) => one.name === name);
+    if (!tag) return null;
+    return new Map([...(await tagMeasures(this.logs.feed, tag))].map(([run, one]) => [run, one[MEASURE_OF[measure ?? "last"]]]));
+  }
+}

@@ -1,0 +1,163 @@
+// Groups of runs: which runs are one group, and the one line of a group with its spread.
+
+import { runOrder } from "./run_names.js";
+
+export const GROUP_LINES = ["mean", "median"];
+export const GROUP_SPREADS = ["deviation", "range", "quartiles"];
+export const BY_HPARAM = "hp:"; // before the name of the hyperparameter that the runs of a group share
+const MOST_PLACES = 2000; // along the axis across of one merged line
+const NAME_PARTS = /[^/_\-. ,;]+(?:\.\d+)*|[/_\-. ,;]+/g;
+
+/**
+ * @typedef {{by: string, pattern: string, line: string, spread: string, members: boolean}} Grouping `by`: "", "differs", "pattern" or `hp:NAME`
+ * @typedef {{x: Float64Array, value: Float64Array, low: Float64Array, high: Float64Array, count: Int32Array}} MergedLine
+ */
+
+/** @returns {Grouping} */
+export const noGrouping = () => ({ by: "", pattern: "", line: "mean", spread: "deviation", members: false });
+
+/** A grouping as the address holds it. @param {Grouping} grouping */
+export function groupingWord({ by, line, spread, members }) {
+  return by ? [line, spread, ...(members ? ["members"] : []), by].join(",") : "";
+}
+
+/** @param {string} word @param {string} pattern @returns {Grouping} */
+export function groupingOf(word, pattern) {
+  const [line, spread, ...rest] = word.split(",");
+  const members = rest[0] === "members" && rest.length > 1;
+  const by = rest.slice(Number(members)).join(",");
+  if (!by || !GROUP_LINES.includes(line) || !GROUP_SPREADS.includes(spread)) return { ...noGrouping(), pattern };
+  return { by, pattern, line, spread, members };
+}
+
+/** The group of each run by the run's id: a name that its members share.
+ * @param {LogRun[]} runs @param {Grouping} grouping @param {{columns: TrialColumn[], rows: Trial[]}} trials @returns {Map<number, string>} */
+export function runGroups(runs, grouping, trials) {
+  if (grouping.by === "differs") return new Map([...groupsByNames(runs.map((run) => run.name))].map(([name, group], at) => [runs[at].id, group]));
+  if (grouping.by.startsWith(BY_HPARAM)) {
+    const name = grouping.by.slice(BY_HPARAM.length);
+    const column = trials.columns.findIndex((one) => one.name === name);
+    const values = new Map(trials.rows.map((row) => [row.run, row.values[column]]));
+    return new Map(runs.map((run) => [run.id, values.get(run.id) == null ? run.name : `${name}=${values.get(run.id)}`]));
+  }
+  const test = patternOf(grouping.pattern);
+  return new Map(runs.map((run) => [run.id, (test && groupByPattern(run.name, test)) || run.name]));
+}
+
+/** @param {string} text @returns {RegExp | null} */
+function patternOf(text) {
+  try {
+    return text ? new RegExp(text) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** What a pattern finds in a name: its groups, or all of it. @param {string} name @param {RegExp} test */
+function groupByPattern(name, test) {
+  const found = test.exec(name);
+  if (!found) return "";
+  return found.length > 1 ? found.slice(1).filter(Boolean).join(" ") : found[0];
+}
+
+/**
+ * Group names by their part that has the most values, as `model_A/seed*` for seeds of two models: that part is what was
+ * repeated. Of two such parts the last. Names of another number of parts are looked at by themselves.
+ * @param {string[]} names @returns {Map<string, string>} in the order of the names
+ */
+function groupsByNames(names) {
+  const parts = names.map((name) => name.match(NAME_PARTS) ?? [name]);
+  /** @type {Map<number, Map<number, Set<string>>>} values by the number of parts and the part */
+  const values = new Map();
+  for (const some of parts) {
+    const inner = values.get(some.length) ?? new Map();
+    values.set(some.length, inner);
+    some.forEach((part, at) => inner.set(at, (inner.get(at) ?? new Set()).add(part)));
+  }
+  const repeated = new Map([...values].map(([length, inner]) => [length, [...inner].reduce((best, one) => (one[1].size > 1 && one[1].size >= (best?.[1].size ?? 0) ? one : best), /** @type {any} */ (null))?.[0]]));
+  return new Map(parts.map((some, at) => {
+    const place = repeated.get(some.length);
+    const group = place === undefined ? names[at] : some.map((part, nth) => (nth === place ? `${part.replace(/[\d.]+$/, "") === part ? "" : part.replace(/[\d.]+$/, "")}*` : part)).join("");
+    return [names[at], group];
+  }));
+}
+
+/** Groups in the order of people. @param {Iterable<string>} names */
+const sortedGroups = (names) => [...names].sort(runOrder);
+
+/**
+ * One line of several: at each place the mean or the median of those that reach it, each joined by straight lines between
+ * its own points; values that are not finite do not count.
+ * @param {{x: ArrayLike<number>, y: ArrayLike<number>}[]} lines each ascending @param {string} kind @param {string} spread @returns {MergedLine}
+ */
+export function mergeLines(lines, kind, spread) {
+  const x = commonPlaces(lines);
+  const each = lines.map((line) => valuesAt(line, x));
+  const [value, low, high] = [new Float64Array(x.length), new Float64Array(x.length), new Float64Array(x.length)];
+  const count = new Int32Array(x.length);
+  const here = new Float64Array(lines.length);
+  for (let at = 0; at < x.length; at++) {
+    let size = 0;
+    for (const one of each) if (Number.isFinite(one[at])) here[size++] = one[at];
+    count[at] = size;
+    const some = here.subarray(0, size);
+    let sum = 0;
+    for (let nth = 0; nth < size; nth++) sum += here[nth];
+    const mean = sum / size;
+    if (kind === "median" || spread !== "deviation") some.sort();
+    value[at] = kind === "median" ? quantile(some, 0.5) : mean;
+    if (spread === "deviation") {
+      let squares = 0;
+      for (let nth = 0; nth < size; nth++) squares += (here[nth] - mean) ** 2;
+      const around = Math.sqrt(squares / Math.max(1, size - 1));
+      [low[at], high[at]] = [value[at] - around, value[at] + around];
+    } else [low[at], high[at]] = spread === "range" ? [some[0], some[size - 1]] : [quantile(some, 0.25), quantile(some, 0.75)];
+  }
+  return { x, value, low, high, count };
+}
+
+/** All places of some lines, ascending; of very many some. @param {{x: ArrayLike<number>}[]} lines */
+function commonPlaces(lines) {
+  const [first] = lines;
+  if (lines.every(({ x }) => isSameAscending(x, first.x))) return Float64Array.from(first.x);
+  const all = new Set();
+  for (const { x } of lines) for (let at = 0; at < x.length; at++) if (Number.isFinite(x[at])) all.add(x[at]);
+  const places = Float64Array.from(all).sort();
+  if (places.length <= MOST_PLACES) return places;
+  return Float64Array.from({ length: MOST_PLACES }, (_, at) => places[Math.round((at * (places.length - 1)) / (MOST_PLACES - 1))]);
+}
+
+/** Whether places are those of another line, ascending. @param {ArrayLike<number>} x @param {ArrayLike<number>} other */
+function isSameAscending(x, other) {
+  if (x.length !== other.length || x.length > MOST_PLACES) return false;
+  for (let at = 0; at < x.length; at++) if (x[at] !== other[at] || (at && !(x[at] > x[at - 1]))) return false;
+  return true;
+}
+
+/** The values of a line at some places; NaN where it does not reach. @param {{x: ArrayLike<number>, y: ArrayLike<number>}} line @param {Float64Array} places */
+function valuesAt({ x, y }, places) {
+  if (x.length === places.length && isSameAscending(x, places)) return Float64Array.from(y);
+  const out = new Float64Array(places.length).fill(NaN);
+  let [before, after] = [-1, 0];
+  const next = (/** @type {number} */ from) => {
+    let at = from;
+    while (at < x.length && !(Number.isFinite(y[at]) && Number.isFinite(x[at]))) at++;
+    return at;
+  };
+  after = next(0);
+  for (let at = 0; at < places.length; at++) {
+    while (after < x.length && x[after] <= places[at]) [before, after] = [after, next(after + 1)];
+    if (before < 0) continue;
+    if (x[before] === places[at]) out[at] = y[before];
+    else if (after < x.length) out[at] = y[before] + ((y[after] - y[before]) * (places[at] - x[before])) / (x[after] - x[before]);
+  }
+  return out;
+}
+
+/** @param {Float64Array} sorted @param {number} share */
+function quantile(sorted, share) {
+  if (!sorted.length) return NaN;
+  const at = share * (sorted.length - 1);
+  const low = Math.floor(at);
+  return sorted[low] + (sorted[Math.min(low + 1, sorted.length - 1)] - sorted[low]) * (at - low);
+}

@@ -1,0 +1,13 @@
+// What is known of the values of a tag in each run: the last, the least and the greatest.
+
+/** @typedef {{last: number, least: number, greatest: number}} TagMeasure */
+
+/** The measures of a tag by the id of the run. @param {LogFeed} feed @param {LogTag} tag @returns {Promise<Map<number, TagMeasure>>} */
+export async function tagMeasures(feed, tag) {
+  const points = await feed.series(tag.runs.map(([, series]) => series), { axis: "step", px: 1 }); // one pixel shows just these
+  return new Map(tag.runs.flatMap(([run, series]) => {
+    const one = points.get(series);
+    const values = one ? Array.from(one.value).filter((value, at) => Number.isFinite(value) && !one.superseded?.[at]) : [];
+    return values.length ? [[run, { last: values[values.length - 1], least: Math.min(...values), greatest: Math.max(...values) }]] : [];
+  }));
+}

@@ -1,0 +1,14 @@
+// Start the page of a file that has a log, beside a graph or without one.
+
+import { dataInPage, showGraphInPage } from "../file_page.js";
+import { PageWithoutGraph } from "../page_without_graph.js";
+import { startPage } from "../startup.js";
+import { FileLog } from "./file.js";
+import { beginLogs } from "./start_logs.js";
+
+startPage(async () => {
+  const { head, blocks } = dataInPage();
+  if (head.bare) new PageWithoutGraph(head.title);
+  const app = head.bare ? null : await showGraphInPage(head, blocks);
+  await beginLogs(new FileLog(await blocks.get("log"), blocks), () => app, () => !!app);
+});

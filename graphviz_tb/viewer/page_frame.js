@@ -1,0 +1,90 @@
+// The bar around the picture: words, choosers and messages.
+
+import { ServerLost } from "./data.js";
+import { byId, el, shortText, visibleText } from "./dom.js";
+import { hatchPattern } from "./save.js";
+import { BROWSER_LANGUAGE, STRINGS, language, t, useLanguage } from "./strings.js";
+
+const MOST_GRAPHS = 500; // functions that the chooser lists
+
+export class PageFrame {
+  /** @param {App} app */
+  constructor(app) {
+    this.app = app;
+    /** @type {any} */
+    this.toastTimer = 0;
+  }
+
+  /** Words and colours of the page. */
+  update() {
+    document.documentElement.lang = language;
+    const root = document.documentElement;
+    if (root.dataset.theme !== this.app.state.theme) root.dataset.theme = this.app.state.theme; // all charts are drawn anew with it
+    document.title = `${visibleText(this.app.state.title)} · tbgraph`;
+    byId("title").textContent = visibleText(this.app.state.title);
+    byId("title").title = visibleText(this.app.state.title);
+    translateElements();
+    fillChooser("scheme", this.app.state.schemes.map((/** @type {string} */ one) => [one, t(`scheme.${one}`)]), this.app.state.scheme);
+    byId("graph").hidden = !this.app.state.head.functions.length;
+    fillChooser("graph", /** @type {any} */ (this.graphChoices()), byId("graph").value || "0");
+    byId("step").hidden = this.app.state.head.steps.length < 2;
+    fillChooser("step", [["-1", this.app.state.scheme === "logged" ? "" : t("allSteps")], ...this.app.state.head.steps.map((/** @type {string} */ one, /** @type {number} */ at) => /** @type {[string, string]} */ ([String(at), shortText(one.split("/").pop(), 60)]))], String(this.app.state.stepIndex));
+    fillChooser("theme", ["system", "light", "dark"].map((one) => [one, t(one)]), this.app.state.themeChoice);
+    fillChooser("language", Object.keys(STRINGS).map((one) => [one, STRINGS[one].languageName]), language);
+    this.app.tracing.draw();
+    this.app.view.svg.setAttribute("aria-label", t("picture", { name: visibleText(this.app.state.title) }));
+    if (!this.app.view.pattern) this.app.view.pattern = hatchPattern(this.app.view.svg, layout.THEMES.get(this.app.state.theme));
+    this.app.view.pattern.querySelector("path").setAttribute("stroke", layout.THEMES.get(this.app.state.theme).stroke);
+  }
+
+  /** Speak a language, or that of the reader's browser. @param {string} word */
+  setLanguage(word) {
+    this.app.state.chosenLanguage = word;
+    if (language === (word || BROWSER_LANGUAGE)) return;
+    useLanguage(word || BROWSER_LANGUAGE);
+    this.app.changes?.draw();
+  }
+
+  /** Functions of the file by themselves, each to be gone to. */
+  graphChoices() {
+    const { graph, head } = this.app.state;
+    const shown = head.functions.slice(0, MOST_GRAPHS);
+    return [["0", this.app.state.title], ...shown.map((/** @type {number} */ row) => [String(row), shortText(graph.name(row), 60)])];
+  }
+
+  /** @param {string} text @param {number} [milliseconds] that it stays */
+  toast(text, milliseconds = 3500) {
+    byId("toast").textContent = text;
+    byId("toast").classList.remove("bad");
+    byId("toast").classList.add("shown");
+    clearTimeout(this.toastTimer);
+    this.toastTimer = setTimeout(() => byId("toast").classList.remove("shown"), milliseconds);
+  }
+
+  /** @param {any} error */
+  reportDamage(error) {
+    if (error instanceof ServerLost) this.toast(error.message);
+    else this.toast(t("damaged", { names: this.app.state.graph.blocks.damaged.join(", ") }));
+  }
+
+  focusPicture() {
+    this.app.view.svg.focus({ preventScroll: true });
+  }
+}
+
+/** The words that stand in the page from the beginning, in the reader's language. */
+export function translateElements() {
+  for (const one of document.querySelectorAll("[data-t]")) one.textContent = t(/** @type {any} */ (one).dataset.t);
+  for (const one of document.querySelectorAll("[data-t-label]")) {
+    const word = t(/** @type {any} */ (one).dataset.tLabel);
+    one.setAttribute("aria-label", word);
+    if (one.matches(".icon, summary")) one.setAttribute("title", word);
+  }
+  for (const one of document.querySelectorAll("[data-t-hint]")) one.setAttribute("placeholder", t(/** @type {any} */ (one).dataset.tHint));
+}
+
+/** Fill a list. @param {string} id @param {[string, string][]} pairs @param {string} value */
+export function fillChooser(id, pairs, value) {
+  byId(id).replaceChildren(...pairs.map(([key, word]) => el("option", { value: key }, word)));
+  byId(id).value = value;
+}

@@ -1,0 +1,129 @@
+// The state of the page of a graph: what is open, selected, moved and coloured. It knows no element of the page.
+
+import { shortText, visibleText } from "./dom.js";
+import { Facts } from "./facts.js";
+import { Moves } from "./moves.js";
+
+export class ViewState {
+  /** Colourings that a page may get later: an address may ask for one before it is there. @type {Set<string>} */
+  static laterSchemes = new Set();
+
+  constructor() {
+    this.themeChoice = "system";
+    /** the language that the reader chose, or "" */
+    this.chosenLanguage = "";
+    /** @type {Record<string, any>} entries of the address that belong to other parts of the page */
+    this.otherValues = {};
+    /** @type {Map<string, () => Promise<Colouring>>} colourings that are not in the data of a graph */
+    this.extraColourings = new Map();
+    this.awaitedScheme = ""; // a colouring that the address asks for and that may come later
+  }
+
+  /** Begin with another graph: nothing of it is open or selected. @param {Graph} graph @param {Head} head */
+  showGraph(graph, head) {
+    this.graph = graph;
+    this.head = head;
+    this.title = head.title || "graph";
+    this.facts = new Facts(graph);
+    /** @type {Map<string, Path>} the open groups, without the root */
+    this.open = new Map();
+    /** @type {Path | null} */
+    this.selected = null;
+    /** @type {Path | null} whose box shows what is selected: its own, or that of the op beside which a constant or weight stands */
+    this.hostPath = null;
+    this.scheme = head.options.color_by;
+    /** the step whose measurements are shown, all together at -1 */
+    this.stepIndex = -1;
+    /** @type {{path: Path, way: string, hops: number, rows: Set<number>, edges: TracedEdges} | null} */
+    this.traced = null;
+    /** @type {Set<number>} rows that the search found */
+    this.marked = new Set();
+    this.moves = new Moves();
+    this.isOpenChosen = false; // whether the reader, or the address, opened or closed anything
+    this.isCameraMoved = false;
+  }
+
+  /** The series that a path is or stands in for, where it can be grouped or ungrouped. @param {Path} path @returns {Path | null} */
+  groupableSeries(path) {
+    const { graph } = this;
+    const up = [graph.parent[path[0]]];
+    const found = path.length === 1 && up[0] >= 0 && graph.isApart(up) ? up : path;
+    return graph.comesApart(found) ? found : null;
+  }
+
+  /** The members of the stack that a path is, or that it is shown in, with the place of the one shown.
+   * @param {Path} path @returns {{members: Path[], at: number} | null} */
+  stackMembers(path) {
+    const { graph } = this;
+    const stack = graph.stackIn(path) ?? graph.stackOf(path);
+    const member = stack && graph.memberOf(stack, this.open);
+    if (!stack || !member) return null;
+    const members = graph.members(stack);
+    return { members, at: members.findIndex((one) => graph.key(one) === graph.key(member)) };
+  }
+
+  /** Whether a call lies in itself. @param {Path} path */
+  isRecursive(path) {
+    return new Set(path).size < path.length;
+  }
+
+  /** Open what is around a node that a link names alone. @param {Path} path @param {Map<string, Path>} wanted */
+  openAround(path, wanted) {
+    const inner = this.graph.stackOf(path) ? [path] : []; // its stack shows it
+    const around = [...this.graph.ancestors(path), ...inner].filter((one) => one.length > 1 || one[0] !== 0);
+    this.graph.showAlone(around, wanted);
+    for (const one of around) wanted.set(this.graph.key(one), one);
+  }
+
+  /** The group of a name, or the nearest one around it that is here. @param {string} name @returns {Path | null} */
+  nearestGroup(name) {
+    for (let at = name; at; at = at.slice(0, Math.max(0, at.lastIndexOf("/")))) {
+      const path = this.graph.find(at);
+      if (path && this.graph.opens(path[path.length - 1])) return path;
+    }
+    return null;
+  }
+
+  /** How many of some rows there are up to each row. @param {Set<number>} rows */
+  rowSums(rows) {
+    const sums = new Int32Array(this.graph.count + 1);
+    for (const row of rows) sums[row + 1] = 1;
+    for (let at = 1; at < sums.length; at++) sums[at] += sums[at - 1];
+    return sums;
+  }
+
+
+  /** The words of all colourings. @returns {string[]} */
+  get schemes() {
+    return [...new Set([...this.head.schemes, ...this.extraColourings.keys()])];
+  }
+
+
+  get theme() {
+    if (this.themeChoice !== "system") return this.themeChoice;
+    return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  }
+
+  /** The open groups that hold no open group. @returns {Path[]} */
+  innermostOpen() {
+    const { graph, open } = this;
+    const around = new Set();
+    for (const path of open.values()) {
+      for (let at = graph.around(path); at && !around.has(graph.key(at)); at = graph.around(at)) around.add(graph.key(at));
+    }
+    return [...open].filter(([key]) => !around.has(key)).map(([, path]) => path);
+  }
+
+  /** The series whose members are on their level. @returns {Path[]} */
+  ungroupedSeries() {
+    return [...this.graph.ungroupedLevels.values()].flatMap((level) => this.graph.seriesOf(level));
+  }
+
+  /** The last word of a path's name. @param {Path} path */
+  leafName(path) {
+    const around = this.graph.around(path);
+    const held = around && this.graph.level(around);
+    const at = held ? held.metagraph.children.indexOf(path[path.length - 1]) : -1;
+    return at >= 0 ? visibleText(held.node_labels[at].label) : shortText(this.graph.name(path[path.length - 1]), 80);
+  }
+}

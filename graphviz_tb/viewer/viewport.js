@@ -1,0 +1,211 @@
+// Where the camera goes: the whole is fitted, a box is brought into view and out from under the panels.
+
+import { Camera } from "./camera.js";
+import { byId } from "./dom.js";
+import { narrowScreen } from "./input.js";
+import { READABLE_SCALE } from "./picture.js";
+
+export class Viewport {
+  /** @param {App} app */
+  constructor(app) {
+    this.app = app;
+    const stage = byId("stage");
+    this.camera = new Camera(stage, app.view.picture, () => this.noteMove(), () => this.fit(false).then(() => app.legend.draw()));
+    new ResizeObserver(() => this.resize()).observe(stage);
+    this.reset();
+  }
+
+  /** Forget where another graph was looked at. */
+  reset() {
+    /** @type {number[] | null} where the camera was when the whole was fitted last, and how large the scene was */
+    this.fittedPlace = null;
+  }
+
+  /** Bring what a link has chosen into view, where another window does not show it at all. @param {Path} path */
+  async bringSelected(path) {
+    const box = this.app.view.boxAt(await this.app.actions.hostOf(path));
+    const [across, along] = this.camera.freeRoom();
+    if (box && !overlaps(this.stageRect(box), [across[0], along[0], across[1], along[1]])) await this.bringIntoView(box);
+  }
+
+  /** @param {Path} path */
+  async uncoverPath(path) {
+    await this.app.actions.cardReady;
+    const box = this.app.view.boxAt(await this.app.actions.hostOf(path));
+    if (box) await this.uncoverBox(box);
+  }
+
+  /** Fit a box into the window; the whole where it is not shown. @param {Path} path */
+  async fitBox(path) {
+    const box = this.app.view.boxAt(await this.app.actions.hostOf(path));
+    return box ? this.camera.glideTo(this.placeShowing(box, 2, 60)) : this.fit();
+  }
+
+  /** Bring what the trace reached out from under its bar and the card, as far as it was in view. */
+  async uncoverTrace() {
+    await this.app.actions.cardReady;
+    const { camera } = this;
+    const { traced, graph } = this.app.state;
+    if (!traced) return; // it was ended meanwhile
+    const sums = this.app.state.rowSums(traced.rows);
+    const [wide, tall] = camera.size;
+    const lit = this.app.view.scene.boxes.filter((/** @type {any} */ box) => !box.open && sums[graph.end[box.row]] > sums[box.row]);
+    const seen = lit.map((/** @type {any} */ box) => this.stageRect(box)).filter((/** @type {number[]} */ rect) => overlaps(rect, [0, 0, wide, tall]));
+    if (!seen.length) return;
+    const rect = [Math.min, Math.min, Math.max, Math.max].map((most, side) => most(...seen.map((/** @type {number[]} */ one) => one[side])));
+    const [across, along] = camera.freeRoom();
+    const [top, bottom] = [camera.y, camera.y + this.app.view.scene.height * camera.k];
+    if (top >= 0 && bottom <= tall) [rect[1], rect[3]] = [Math.min(rect[1], top), Math.max(rect[3], bottom)]; // all of it was seen, and is
+    if (rect[2] - rect[0] < across[1] - across[0] - 24 && rect[3] - rect[1] < along[1] - along[0] - 24) return this.uncoverRect(rect);
+    const world = rect.map((value, side) => (value - (side % 2 ? camera.y : camera.x)) / camera.k);
+    const whole = camera.fitting(world, camera.k, 16);
+    if (whole[2] > 0.6 * camera.k) return camera.glideTo(whole);
+    return this.uncoverPath(traced.path);
+  }
+
+  /** Whether a panel at the lower left would lie on a box. @param {number} wide @param {number} tall */
+  isCovered(wide, tall) {
+    const { camera } = this;
+    const [left, top] = [camera.freeRoom()[0][0], camera.size[1] - tall];
+    return this.app.view.scene.boxes.some((/** @type {any} */ box) => {
+      if (box.open && box.parent < 0 && box.width * camera.k > wide) return false;
+      const [x, y] = [box.x * camera.k + camera.x, box.y * camera.k + camera.y];
+      return !box.open && x < left + wide && y + box.height * camera.k > top && x + box.width * camera.k > left;
+    });
+  }
+
+  /** The stage has another size: what was fitted is fitted again. */
+  resize() {
+    const fitted = this.isFitted();
+    this.camera.measure();
+    if (!this.app.view.scene) return;
+    this.camera.settle();
+    if (fitted) this.fit(false);
+  }
+
+  noteMove() {
+    this.app.minimap.onMove();
+    this.app.state.isCameraMoved = true;
+    this.app.history.rememberSoon();
+  }
+
+  /** A box as it lies on the stage: left, top, right, bottom. @param {any} box @param {number[]} [place] of the camera */
+  stageRect(box, [x, y, k] = [this.camera.x, this.camera.y, this.camera.k]) {
+    return [box.x * k + x, box.y * k + y, (box.x + box.width) * k + x, (box.y + box.height) * k + y];
+  }
+
+  /** What lies on the picture at its lower corners. @returns {number[][]} */
+  panelRects() {
+    const home = byId("stage").getBoundingClientRect();
+    const found = [byId("corner"), byId("legend")].map((one) => one.getBoundingClientRect()).filter((one) => one.width > 0);
+    return found.map((one) => [one.left - home.left, one.top - home.top, one.right - home.left, one.bottom - home.top]);
+  }
+
+  /** Bring a box into view where it is not, and out from under what lies on the picture. @param {any} box */
+  bringIntoView(box) {
+    const { camera } = this;
+    const [[left, right], [top, bottom]] = camera.freeRoom();
+    const rect = this.stageRect(box);
+    const inside = rect[0] >= left + 8 && rect[2] <= right - 8 && rect[1] >= top + 8 && rect[3] <= bottom - 8;
+    if (inside && camera.k >= READABLE_SCALE) return box.open ? Promise.resolve() : this.uncoverBox(box);
+    return camera.glideTo(this.placeShowing(box, Math.max(Math.min(camera.k, 1.5), 0.8), 40));
+  }
+
+  /** The camera that shows a box as large as it fits, above the minimap where it would lie under it otherwise.
+   * @param {any} box @param {number} most @param {number} room */
+  placeShowing(box, most, room) {
+    const { camera } = this;
+    const rect = [box.x, box.y, box.x + box.width, box.y + box.height];
+    const to = camera.fitting(rect, most, room);
+    if (!this.panelRects().some((panel) => overlaps(panel, this.stageRect(box, to)))) return to;
+    const higher = camera.fitting(rect, most, room, byId("corner").offsetHeight);
+    return higher[2] > 0.7 * to[2] ? higher : to;
+  }
+
+  /** Move a closed box out from under the card, the minimap and the legend, no further than it takes. @param {any} box */
+  uncoverBox(box) {
+    return box.open ? Promise.resolve() : this.uncoverRect(this.stageRect(box));
+  }
+
+  /** Move the picture so that nothing lies over a rectangle of the stage, as far as it has room. @param {number[]} rect */
+  uncoverRect(rect) {
+    const { camera } = this;
+    const [across, along] = camera.freeRoom();
+    const by = [shiftInto(rect[0], rect[2], across), shiftInto(rect[1], rect[3], along)];
+    for (const panel of this.panelRects()) {
+      const here = rect.map((value, at) => value + by[at % 2]);
+      if (!overlaps(panel, here)) continue;
+      const ways = [[0, panel[1] - here[3] - 12], [panel[0] - here[2] - 12, 0], [panel[2] - here[0] + 12, 0]];
+      const stays = (/** @type {number[]} */ [dx, dy]) => here[0] + dx >= across[0] && here[2] + dx <= across[1] && here[1] + dy >= along[0];
+      const [dx, dy] = ways.filter(stays).sort((one, other) => Math.abs(one[0] + one[1]) - Math.abs(other[0] + other[1]))[0] ?? [0, 0];
+      by[0] += dx;
+      by[1] += dy;
+    }
+    return by[0] || by[1] ? camera.glideTo([camera.x + by[0], camera.y + by[1], camera.k]) : Promise.resolve();
+  }
+
+  fit(moving = true) {
+    const { scene } = this.app.view;
+    const { camera } = this;
+    if (!scene) return Promise.resolve(); // it could not be drawn
+    const room = this.stageRoom();
+    const whole = [0, 0, scene.width, scene.height];
+    const [wide, tall] = camera.size;
+    const most = Math.max(1.25, Math.min(wide / 1200, tall / 700)); // a large screen is looked at from further away
+    let to = camera.fitting(whole, most, room);
+    if (narrowScreen.matches) to = this.placeAboveButtons(to, (foot) => camera.fitting(whole, most, room, foot));
+    else if (this.isUnderCorner(to)) {
+      const corner = byId("corner").getBoundingClientRect();
+      const aside = [Math.max(camera.freeRoom()[0][0] + room, corner.left - room - scene.width * to[2]), to[1], to[2]];
+      const higher = camera.fitting(whole, most, room, corner.height);
+      if (!this.isUnderCorner(aside)) to = aside;
+      else if (higher[2] > 0.7 * to[2]) to = higher;
+    }
+    this.fittedPlace = [...to, scene.width, scene.height];
+    if (moving) return camera.glideTo(to);
+    camera.set(to[0], to[1], to[2]);
+    camera.settle();
+    return Promise.resolve();
+  }
+
+  /** The camera of a phone, with the picture above the buttons at the foot that would lie on a box otherwise.
+   * @param {number[]} to @param {(foot: number) => number[]} fitting */
+  placeAboveButtons(to, fitting) {
+    for (let turn = 0; turn < 2; turn++) {
+      const places = this.app.view.scene.boxes.map((/** @type {any} */ box) => this.stageRect(box, to));
+      const met = this.panelRects().filter((panel) => places.some((/** @type {number[]} */ place) => overlaps(panel, place)));
+      const foot = this.camera.size[1] - Math.min(Infinity, ...met.map((panel) => panel[1]));
+      if (foot > 0 && foot < this.camera.size[1] / 3) to = fitting(foot);
+    }
+    return to;
+  }
+
+  /** Whether the minimap would lie on a box. @param {number[]} place of the camera */
+  isUnderCorner([x, y, k]) {
+    const home = byId("corner").getBoundingClientRect();
+    const stage = byId("stage").getBoundingClientRect();
+    const [left, top] = [home.left - stage.left, home.top - stage.top];
+    return this.app.view.scene.boxes.some((/** @type {any} */ box) => (box.x + box.width) * k + x > left && (box.y + box.height) * k + y > top);
+  }
+
+  stageRoom() {
+    return narrowScreen.matches ? 12 : 32;
+  }
+
+  /** Whether the whole picture is fitted, and was not moved since. */
+  isFitted() {
+    const { camera, fittedPlace: fitTo } = this;
+    return !!fitTo && !!this.app.view.scene && this.app.view.scene.width === fitTo[3] && this.app.view.scene.height === fitTo[4] && Math.abs(camera.k / fitTo[2] - 1) < 1e-3 && Math.abs(camera.x - fitTo[0]) < 1 && Math.abs(camera.y - fitTo[1]) < 1;
+  }
+}
+
+/** Whether two rectangles overlap. @param {number[]} one @param {number[]} other */
+export const overlaps = (one, other) => one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3];
+
+/** How far a run must move to lie within a room, 12 pixels from its ends; never out at the other end.
+ * @param {number} from @param {number} to @param {number[]} room */
+function shiftInto(from, to, [start, end]) {
+  const [before, after] = [from - start - 12, end - 12 - to];
+  if (after < 0) return -Math.max(0, Math.min(-after, before));
+  return before < 0 ? Math.min(-before, after) : 0;
+}

@@ -1,0 +1,153 @@
+// Runs compared: groups of seeds, several tags in one chart, values at a step, colours that stay.
+
+const figure = (tab, name) => tab.locator(`[data-tag="${name.replaceAll("\\", "\\\\")}"]`);
+const hash = (tab) => tab.evaluate(() => decodeURIComponent(location.hash));
+const lines = (tab, tag) => tab.evaluate(async (name) => (await window.tbgraph.series(name)).map(({ run, steps, values }) => [run, steps.length, values[0]]), tag);
+const menu = (tab, name) => tab.locator("summary").getByText(name, { exact: true });
+
+test("seeds become one line a model with their mean, and the address keeps it", async ({ page }) => {
+  const tab = await page("seeds.html", "page=scalar&smooth=0");
+  await becomes(async () => (await lines(tab, "loss/train")).length, 6);
+  await menu(tab, "Group runs").click();
+  await tab.getByRole("combobox", { name: "Group runs" }).selectOption("differs");
+  await becomes(() => lines(tab, "loss/train"), [["model_A/seed* · 3 runs", 100, 1], ["model_B/seed* · 3 runs", 100, 11]]);
+  await tab.getByRole("combobox", { name: "Spread" }).selectOption("range");
+  await tab.getByRole("checkbox", { name: "Members" }).check();
+  await becomes(async () => (await lines(tab, "loss/train")).length, 8, "groups and members");
+  await tab.getByRole("checkbox", { name: "Members" }).uncheck();
+  await tab.getByRole("combobox", { name: "Group runs" }).selectOption("pattern");
+  await tab.getByRole("textbox", { name: /share/ }).fill("seed\\d");
+  await becomes(() => lines(tab, "loss/train"), [["seed0 · 2 runs", 200, 0], ["seed1 · 2 runs", 200, 1], ["seed2 · 2 runs", 200, 2]]);
+  const kept = await hash(tab);
+  ok(/group=mean,range,pattern/.test(kept) && /groupby=seed/.test(kept), kept);
+  await tab.reload();
+  await tab.evaluate(() => window.tbgraph.ready);
+  await becomes(async () => (await lines(tab, "loss/train")).length, 3);
+  const card = figure(tab, "loss/train");
+  await card.getByLabel("More").click();
+  const file = await saved(tab, () => card.getByRole("button", { name: "Download CSV" }).click());
+  const rows = file.data.toString().trim().split("\r\n");
+  equal(rows[0], "run,tag,step,value,low,high,runs");
+  equal(rows[1], "seed0 · 2 runs,loss/train,0,0,0,0,1");
+});
+
+test("two tags are one chart by a pattern, and come apart", async ({ page }) => {
+  const tab = await page("seeds.html", "page=scalar&smooth=0");
+  await menu(tab, "Together").click();
+  const field = tab.getByRole("textbox", { name: /Tags in one chart/ });
+  await field.fill("loss/.*");
+  await field.press("Enter");
+  await becomes(async () => (await lines(tab, "loss/.*")).length, 12);
+  await until(async () => (await hash(tab)).includes("together=loss/.*"));
+  await tab.reload();
+  await tab.evaluate(() => window.tbgraph.ready);
+  const card = figure(tab, "loss/.*");
+  await seen(card.getByRole("heading", { name: "loss/train + loss/validation" }));
+  await card.getByLabel("More").click();
+  await card.getByRole("button", { name: "Take apart" }).click();
+  await gone(card);
+});
+
+test("a card dragged onto another shows both", async ({ page }) => {
+  const tab = await page("seeds.html", "page=scalar&smooth=0");
+  await figure(tab, "loss/train").getByRole("heading").dragTo(figure(tab, "loss/validation"));
+  await seen(tab.getByRole("heading", { name: "loss/train + loss/validation" }));
+});
+
+test("a typed step lists the values of all runs there", async ({ page }) => {
+  const tab = await page("seeds.html", "page=scalar&smooth=0");
+  await tab.getByRole("spinbutton", { name: "Values at step" }).fill("50");
+  await tab.getByRole("spinbutton", { name: "Values at step" }).press("Enter");
+  const table = tab.getByRole("table", { name: "Values at step 50" });
+  await becomes(() => table.getByRole("row", { name: /model_A\/seed2/ }).getByRole("cell").allTextContents(), ["2", "3"]);
+  await becomes(() => table.getByRole("row", { name: /model_B\/seed0/ }).getByRole("cell").allTextContents(), ["", ""], "it begins later");
+  await until(async () => (await hash(tab)).includes("values=50"));
+  await table.getByRole("button", { name: "loss/train" }).click();
+  await table.getByRole("button", { name: "loss/train" }).click();
+  await becomes(() => table.getByRole("rowheader").first().textContent(), " model_A/seed2");
+});
+
+test("an axis begins each run at its first step, and a wide file has a column a run", async ({ page }) => {
+  const tab = await page("seeds.html", "page=scalar&smooth=0&axis=start");
+  const card = figure(tab, "loss/train");
+  await card.locator("canvas").hover({ position: { x: 60, y: 80 } });
+  await seen(tab.getByRole("tooltip").getByRole("cell", { name: "model_B/seed0" }));
+  await card.getByLabel("More").click();
+  const file = await saved(tab, () => card.getByRole("button", { name: /wide CSV/ }).click());
+  const rows = file.data.toString().trim().split("\r\n");
+  equal(rows[0], "step,model_A/seed0,model_A/seed1,model_A/seed2,model_B/seed0,model_B/seed1,model_B/seed2");
+  equal([rows[1], rows.at(-1), rows.length], ["0,0,1,2,,,", "1099,,,,10,11,12", 201]);
+});
+
+test("runs are filtered and sorted by a value of a tag", async ({ page }) => {
+  const tab = await page("seeds.html", "page=scalar&smooth=0");
+  const names = () => tab.locator(".run-name").allTextContents();
+  await tab.getByRole("searchbox", { name: /Filter by a value/ }).fill("min(loss/train)>=10");
+  await becomes(names, ["model_B/seed0", "model_B/seed1", "model_B/seed2"]);
+  await becomes(async () => (await lines(tab, "loss/train")).length, 3);
+  await tab.getByRole("searchbox", { name: /Filter by a value/ }).fill("");
+  await figure(tab, "loss/train").getByLabel("More").click();
+  await figure(tab, "loss/train").getByRole("button", { name: /Sort runs by its greatest/ }).click();
+  await becomes(async () => (await names())[0], "model_B/seed2");
+});
+
+test("a colour that is picked stays, in the address too", async ({ page }) => {
+  const tab = await page("seeds.html", "page=scalar&looks=model_A%2Fseed0:ff0000");
+  const swatch = tab.getByRole("button", { name: "Colour of model_A/seed0" }).locator(".swatch");
+  await becomes(() => swatch.evaluate((one) => getComputedStyle(one).backgroundColor), "rgb(255, 0, 0)");
+  await until(async () => (await hash(tab)).includes("looks=model_A/seed0:ff0000"));
+});
+
+test("trials count all sessions, and what differs is listed", async ({ page }) => {
+  const tab = await page("tabs.html", "page=hparams");
+  await seen(tab.getByText("4 of 4 sessions"));
+  await tab.getByRole("checkbox", { name: /trials\/run1\s*\d*$/ }).uncheck();
+  await seen(tab.getByText("3 of 4 sessions · only those of chosen runs"));
+  await tab.getByRole("button", { name: "What differs" }).click();
+  const dialog = tab.getByRole("dialog", { name: "What differs" });
+  await seen(dialog.getByRole("rowheader", { name: "optimizer" }));
+  await dialog.getByRole("button", { name: "Close" }).click();
+  await gone(dialog);
+});
+
+test("keys act on the page that is shown, wherever the focus is", async ({ page }) => {
+  const tab = await page("log.html", "page=scalar");
+  await tab.getByRole("checkbox", { name: "Outliers" }).focus();
+  await tab.keyboard.press("r");
+  await until(() => tab.getByRole("searchbox", { name: /Filter runs/ }).evaluate((one) => one === document.activeElement), "the filter of runs");
+  equal(await hash(tab).then((text) => text.includes("table=")), false, "the table of the hidden graph");
+  await tab.getByRole("tab", { name: "Scalars" }).focus();
+  await tab.keyboard.press("y");
+  await seen(tab.getByRole("checkbox", { name: "log y", checked: true }));
+  await tab.keyboard.press("?");
+  await seen(tab.getByRole("dialog").getByText("Filter tags"));
+  await tab.keyboard.press("Escape");
+  await tab.keyboard.press("t");
+  await becomes(() => tab.evaluate(() => document.documentElement.dataset.theme), "dark");
+});
+
+test("keys, menus and saving work without a graph", async ({ page }) => {
+  const tab = await page("seeds.html", "page=scalar");
+  await tab.keyboard.press("?");
+  await seen(tab.getByRole("dialog").getByText("Filter tags"));
+  await tab.keyboard.press("Escape");
+  await tab.keyboard.press("t");
+  await becomes(() => tab.evaluate(() => document.documentElement.dataset.theme), "dark");
+  await menu(tab, "Group runs").click();
+  await tab.keyboard.press("Escape");
+  await gone(tab.getByRole("combobox", { name: "Spread" }));
+  await menu(tab, "Group runs").click();
+  await tab.mouse.click(700, 880);
+  await gone(tab.getByRole("combobox", { name: "Spread" }));
+  await tab.locator("summary").and(tab.getByLabel("Share")).click();
+  const file = await saved(tab, () => tab.getByRole("button", { name: /HTML/ }).click());
+  ok(file.data.toString().includes('"view":"'), "the view is in it");
+  await gone(tab.getByRole("button", { name: "Save SVG" }));
+});
+
+test("long names of runs are cut where no two look the same", async ({ page }) => {
+  const tab = await page("tabs.html", "page=scalar");
+  const names = () => tab.locator(".run-name").allTextContents();
+  await becomes(async () => new Set(await names()).size, 13);
+  await until(async () => (await names()).some((name) => name.includes("…")), "some are cut");
+});
