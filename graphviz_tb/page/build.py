@@ -40,7 +40,8 @@ from graphviz_tb.page.walk import (
     levels_without_aside,
     walk_levels,
 )
-from graphviz_tb.render.html import page_bytes, viewer_source
+from graphviz_tb.render.html import page_bytes
+from graphviz_tb.render.viewer_modules import viewer_source
 
 if TYPE_CHECKING:
     from graphviz_tb.api.base_model import BaseModel

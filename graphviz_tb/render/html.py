@@ -105,11 +105,6 @@ def style_sheet(logs: bool = False) -> str:
     return viewer_source("style.css") + (viewer_source("logs/style.css") if logs else "")
 
 
-def viewer_source(name: str) -> str:
-    """A file of the viewer."""
-    return viewer_source(name)
-
-
 def _content_policy(code: str, look: str) -> str:
     """Return the policy: nothing is loaded; this script, this style and pictures made by the page are allowed."""
     return (
