@@ -36,7 +36,7 @@ export class Legend {
     const groups = [...layout.drawn(found, this.app.view.paint.theme)];
     const drawn = groups.map((group) => groupElement(group, svg));
     const named = rows.filter((/** @type {any} */ one) => one.shape !== "rest");
-    if (rows.length) named.forEach((/** @type {any} */ one, /** @type {number} */ at) => this.addKeyRow(drawn[at + 1], one.label, [...groups[at + 1].at, found.blocks[0].block.column])); // behind the heading
+    if (rows.length) named.forEach((/** @type {any} */ one, /** @type {number} */ at) => this.addKeyRow(drawn[at + 1], one.label, [...groups[at + 1].at, found.blocks[0].block.column_width])); // behind the heading
     details.append(svg);
     const left = every ? every.length - rows.length : 0;
     if (every) details.append(el("button", { class: "link", onclick: () => this.setWhole(!this.isWhole) }, left ? t("and", { n: left }) : t("fewer")));

@@ -33,7 +33,7 @@ export class Moves {
 function roundedNeighbours(metagraph, at) {
   const found = new Set();
   const { mask, edges, bridges, children } = metagraph;
-  const away = mask.extracted;
+  const away = mask.extracted_children;
   edges.forEach((/** @type {any} */ edge, /** @type {number} */ index) => {
     if (mask.stubbed.has(index) || away.has(edge.source) || away.has(edge.target)) return;
     if (edge.target === at) found.add(`${children[edge.source]} true`);

@@ -7,7 +7,7 @@ import { t } from "../strings.js";
 import { BandedChart } from "./banded_chart.js";
 import { TagCard } from "./card.js";
 import { POINTS_A_PIXEL, isoTime, shortNumber, smoothSeries } from "./curves.js";
-import { line, mergeLines, runGroups } from "./run_groups.js";
+import { mergeLines, runGroups } from "./run_groups.js";
 import { RUN_MEASURES } from "./runs.js";
 import { TOGETHER_ID } from "./together.js";
 
