@@ -50,6 +50,9 @@ test("a run is taken away and shown alone", async ({ page }) => {
   await until(async () => /: 1 runs, last values first/.test(await figure(tab, "acc/train").getAttribute("aria-label")));
 });
 
+/** The fewest digits that mean the same 32-bit float. */
+const shortest = (value) => [...Array(9).keys()].map((digits) => String(Number(value.toPrecision(digits + 1)))).find((word) => Math.fround(Number(word)) === value) ?? String(value);
+
 test("the tooltip has exact values, nearest first", async ({ page }) => {
   const tab = await shown(await page("log.html", "page=scalar&smooth=0"));
   const [line] = await tab.evaluate(() => window.tbgraph.series("acc/train"));
@@ -58,7 +61,7 @@ test("the tooltip has exact values, nearest first", async ({ page }) => {
   await seen(tip);
   await until(async () => {
     const text = await tip.textContent();
-    return line.values.slice(0, 5).some((value) => text.includes(String(value)));
+    return line.values.slice(0, 5).some((value) => text.includes(shortest(value)));
   }, "the exact value");
 });
 

@@ -46,6 +46,7 @@ class HistogramCard extends TagCard {
   when() {
     const { axis } = this.page.logs.look;
     const { step, wall } = this.data;
+    if (axis === "start") return Float64Array.from(step, (one) => one - (step[0] ?? 0));
     const start = this.series()[0]?.[5] ?? wall[0] ?? 0;
     return axis === "step" ? step : axis === "wall" ? wall : Float64Array.from(wall, (one) => one - start);
   }

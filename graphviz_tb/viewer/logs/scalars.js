@@ -10,7 +10,7 @@ import { StepValues } from "./step_values.js";
 import { TIP_ROWS, TagPage } from "./tag_page.js";
 import { TOGETHER_ID, patternOfNames, testOfPattern, togetherTags } from "./together.js";
 
-export const AXES = ["step", "start", "relative", "wall"];
+export const AXES = ["step", "relative", "wall", "start"];
 
 const DRAGGED = "application/x-tbgraph-tag"; // the kind of what is dragged from a card
 
