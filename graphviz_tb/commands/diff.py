@@ -323,6 +323,7 @@ diff_picture_options = combine_options(
     help="A picture (.svg .png .pdf .dot), a page (.html), or the report (.json .md .txt).",
 )
 @click.option("-f", "--format", "format_", metavar="FORMAT", help="text, json or markdown [text].")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: as --format json.")
 @click.option("--all", "everything", is_flag=True, help=f"Tell all changes, not the first {MAX_REPORTED_CHANGES}.")
 @click.option(
     "--include", metavar="WHAT", multiple=True, help="Count shapes, devices, colocation, versions, constants, or all."
@@ -357,7 +358,9 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
     from graphviz_tb.output.files import check_inputs_kept
 
     parse_conditions(values["fail_on"])
-    style = _report_style(values["format_"])
+    if values["as_json"] and values["format_"] not in (None, "json"):
+        raise click.UsageError(f"--json is --format json, and --format {values['format_']} was given; choose one")
+    style = _report_style("json" if values["as_json"] else values["format_"])
     options = DiffOptions.including(values["include"])
     check_inputs_kept(sources, (*values["outputs"], "-"))
     if values["git"] or _is_called_by_git(sources):

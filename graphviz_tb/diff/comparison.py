@@ -22,6 +22,7 @@ from graphviz_tb.model.change import (
 from graphviz_tb.model.notice import Notice
 
 if TYPE_CHECKING:
+    from graphviz_tb.diff.ledger import Balance
     from graphviz_tb.diff.source import MatchedGraphs
 
 
@@ -103,6 +104,16 @@ class Comparison:
         """The layers that a change is about, with their classes: `{"old": [{"name", "class"}], "new": [...]}`."""
         require_type("change", change, Change)
         return self.source.layers_of(change) if self.source is not None else {"old": [], "new": []}
+
+    @property
+    def ledger(self) -> tuple[list[dict[str, Any]], Balance | None]:
+        """Every atomic difference as plain values, and which change owns it."""
+        if self.source is None:
+            return [], None
+        from graphviz_tb.diff.ledger import balance, entries_by_place, turned
+
+        entries = turned(self.source)
+        return entries_by_place(self.source, entries), balance(entries, self.items)
 
     @property
     def summary(self) -> dict[str, Any]:

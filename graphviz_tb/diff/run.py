@@ -18,6 +18,7 @@ from graphviz_tb.diff.changes.totals import other_totals
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.labels import Known
 from graphviz_tb.diff.columns.side import GraphColumns
+from graphviz_tb.diff.ledger import balanced
 from graphviz_tb.diff.match.steps import match
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.diff.result import Changes
@@ -87,12 +88,12 @@ def straight(before: DiffInput, after: DiffInput, a: GraphColumns, b: GraphColum
     m = match(a, b)
     advance("compare nodes", 3, 4)
     layers = Layers(a), Layers(b)
-    changes = compare(m, options, layers)
+    changes = balanced(m, compare(m, options, layers), options)
     promised = signatures(m, before.signatures, after.signatures)
     # Files that declare signatures say themselves what they give; where nothing differs there is no shape to infer.
     if changes and not (before.signatures and after.signatures):
         promised += other_outputs(m, layers)
-    source = MatchedGraphs(m, layers)
+    source = MatchedGraphs(m, layers, options)
     # Graphs of equal nodes with different totals differ, even if the comparison of nodes does not show where.
     told = with_signatures(source.in_order(changes), promised)
     items = source.in_order(told) or other_totals(m, source.numbers)

@@ -16,6 +16,7 @@ from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.found import Reason
 from graphviz_tb.diff.match.matching import WORDS, Matching
+from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.graph import Graph
@@ -31,6 +32,7 @@ class MatchedGraphs:
 
     matching: Matching
     layers: tuple[Layers, Layers]
+    options: DiffOptions
     turned: bool = False
 
     @property

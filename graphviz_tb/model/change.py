@@ -146,14 +146,16 @@ def concat_node_edits(edits: Iterable[NodeEdits]) -> NodeEdits:
 
 
 def _swap_old_and_new(value: Any) -> Any:
-    """Exchange "old" and "new" in plain values, at any depth.
+    """Plain values with "old" and "new" exchanged, at any depth but in what these are: that is data of the program.
 
     >>> _swap_old_and_new({"key": "T", "old": 1, "new": 2})
     {'key': 'T', 'old': 2, 'new': 1}
+    >>> _swap_old_and_new({"key": "gate", "old": {"old": 1, "new": 5}, "new": None})
+    {'key': 'gate', 'old': None, 'new': {'old': 1, 'new': 5}}
     """
     if isinstance(value, Mapping):
         turn = {"old": "new", "new": "old"}
-        return {key: _swap_old_and_new(value.get(turn.get(key, key))) for key in value}
+        return {key: value.get(turn[key]) if key in turn else _swap_old_and_new(part) for key, part in value.items()}
     if isinstance(value, (list, tuple)):
         return [_swap_old_and_new(part) for part in value]
     return value

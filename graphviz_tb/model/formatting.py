@@ -107,7 +107,7 @@ def format_counted_noun(count: int, noun: str, nouns: str = "") -> str:
 # JSON output: numbers that JSON lacks, and the version of each kind of document.
 
 DOCUMENT_VERSIONS = {
-    "tbgraph": 1, "tbgraph-check": 1, "tbgraph-diff": 1, "tbgraph-embeddings": 1, "tbgraph-find": 1, "tbgraph-info": 1,
+    "tbgraph": 1, "tbgraph-check": 1, "tbgraph-diff": 2, "tbgraph-embeddings": 1, "tbgraph-find": 1, "tbgraph-info": 1,
     "tbgraph-joins": 1, "tbgraph-profile": 1, "tbgraph-review": 1, "tbgraph-tree": 1,
 }  # fmt: skip
 MAX_SAFE_INTEGER = 2**53  # integers up to here are exact as a double

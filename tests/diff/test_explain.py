@@ -15,9 +15,10 @@ from tests.diff.pairs import FIXTURES, REAL, chain, graph_def
 
 def test_json_has_the_schema() -> None:
     told = json.loads(diff(stack(SAME, SAME), stack(SAME, ODD, SAME)).explain("json"))
-    assert (told["format"], told["version"], told["same"]) == ("tbgraph-diff", 1, False)
+    assert (told["format"], told["version"], told["same"]) == ("tbgraph-diff", 2, False)
     (change,) = told["changes"]
-    assert set(change) == {"kind", "severity", "old", "new", "ops", "detail", "also", "layers", "numbers"}
+    fields = {"kind", "severity", "old", "new", "ops", "detail", "also", "layers", "numbers", "claims", "follows"}
+    assert set(change) == fields
     assert change["detail"]["op_types"]["Tanh"] == 1
     assert told["summary"]["kinds"] == {"added": 1}
 

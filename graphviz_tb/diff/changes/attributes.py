@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from math import isclose
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.diff.columns.ids import exists
@@ -27,10 +28,12 @@ from graphviz_tb.model.tensors import dtype_label, shape_proto_text
 
 if TYPE_CHECKING:
     from graphviz_tb.model.graph import Graph
-    from graphviz_tb.proto import AttrValue
+    from graphviz_tb.proto import AttrValue, TensorProto
 
 
 Called = dict[str, dict[str, int]]  # the functions that a node calls, by attribute and place in it
+DIGITS = {1: 1e-6, 2: 1e-6, 14: 2**-8, 19: 2**-10}  # how exact a number is, by the type as TensorFlow numbers it
+TINY = 6e-8  # what half precision has no smaller number than
 SHAPE = "_output_shapes"  # the attribute that says the shape of a weight where it is read
 
 
@@ -43,6 +46,14 @@ class Difference:
     attribute: str
     old: Any
     new: Any
+
+
+def differences_once(m: Matching, old: int, new: int, options: DiffOptions) -> list[Difference]:
+    """The differences of two matched nodes, computed once and kept: those who fold them and the ledger ask for them."""
+    found: list[Difference] | None = m.values.get((old, new))
+    if found is None:
+        found = m.values[old, new] = list(differences(m, old, new, options))
+    return found
 
 
 def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterator[Difference]:
@@ -178,12 +189,31 @@ def _of_tensors(key: str, mine: AttrValue, other: AttrValue, counted: bool, sett
     if old.dtype != new.dtype:
         yield Difference("dtype", key, dtype_label(old.dtype), dtype_label(new.dtype))
     # A setting's shape follows from its numbers (an axis for a list of axes): one difference, not two.
-    if setting and old.dtype == new.dtype and numbers(old) != numbers(new):
+    if setting and numbers(old) != (numbers(new) if old.dtype == new.dtype else as_written(new, old)):
         yield Difference("value", key, numbers(old), numbers(new))
     elif not setting and tensor_kind(old).partition(b":")[2] != tensor_kind(new).partition(b":")[2]:
         yield Difference("value shape", key, shape_proto_text(old.tensor_shape), shape_proto_text(new.tensor_shape))
     elif old.dtype == new.dtype and counted and payload(old) != payload(new):
         yield Difference("value", key, tensor_word(old), tensor_word(new))
+
+
+def as_written(tensor: TensorProto, other: TensorProto) -> Any:
+    """The numbers of a tensor; those of the `other` one where they are its numbers in the type of this one.
+
+    >>> from graphviz_tb.proto import TensorProto
+    >>> as_written(TensorProto(dtype=19, half_val=[0x2E66]), TensorProto(dtype=1, float_val=[0.1]))
+    0.1
+    >>> as_written(TensorProto(dtype=19, half_val=[0x3266]), TensorProto(dtype=1, float_val=[0.1]))
+    0.1999512
+    """
+    mine, before = numbers(tensor), numbers(other)
+    sides = [value if isinstance(value, list) else [value] for value in (mine, before)]
+    real = all(isinstance(number, int | float) for side in sides for number in side)
+    if not real or isinstance(mine, list) != isinstance(before, list) or len(sides[0]) != len(sides[1]):
+        return mine
+    least = max(DIGITS.get(one.dtype, 0.0) for one in (tensor, other))
+    equal = all(isclose(one, two, rel_tol=least, abs_tol=TINY) for one, two in zip(*sides, strict=True))
+    return before if equal else mine
 
 
 def _same_colocation(m: Matching, block: tuple[int, int], mine: AttrValue, other: AttrValue) -> bool:
@@ -212,4 +242,4 @@ def argument_type(graph: Graph, node: int) -> str:
     return dtype_label(argument.type) if argument.type else argument.type_attr
 
 
-__all__ = ["Difference", "argument_type", "base_name", "differences"]
+__all__ = ["Difference", "argument_type", "base_name", "differences", "differences_once"]

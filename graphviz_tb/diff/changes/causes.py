@@ -11,82 +11,82 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
 from graphviz_tb.diff.changes.called import with_calls
-from graphviz_tb.diff.changes.compose import composed
-from graphviz_tb.diff.changes.edits import by_layer, edits, is_loss
+from graphviz_tb.diff.changes.classes import LayerClasses
+from graphviz_tb.diff.changes.compose import composed, dilated
+from graphviz_tb.diff.changes.edits import at_one_op, by_layer, chains, edits, handed_over, is_loss, replacements
 from graphviz_tb.diff.changes.follows import (
     all_follow,
     inner_name,
     is_exchange,
     is_frozen,
-    is_independent,
     no_more_trained,
 )
-from graphviz_tb.diff.changes.items import Item, LayerKey, item_of, measures
+from graphviz_tb.diff.changes.items import Item, LayerKey, callers, is_function, is_hushed, item_of, measures
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.diff.changes.one_number import one_number
 from graphviz_tb.diff.changes.parts import QUIET
 from graphviz_tb.diff.changes.places import at_once, at_places, by_wording
+from graphviz_tb.diff.changes.precision import casting, inner_type, is_precision, only_types, other_types, type_pair
 from graphviz_tb.diff.changes.replaced import Renames, replaced
-from graphviz_tb.diff.changes.schedules import is_loud, schedules
-from graphviz_tb.diff.changes.several import without, wording
+from graphviz_tb.diff.changes.several import without
 from graphviz_tb.diff.changes.shared import unshared
-from graphviz_tb.diff.changes.sizes import is_entailed
+from graphviz_tb.diff.changes.sizes import FOLLOWING, is_entailed
+from graphviz_tb.diff.changes.witnesses import Witnesses
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.match.doubt import UNRELATED
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.graphs.traversal import weak_components
 from graphviz_tb.limits import MAX_CHAIN_PARTS, MAX_COMPARED_LETTERS, MAX_SEPARATE_CHANGES
 from graphviz_tb.model.change import Change, sort_by_severity
 
+GROUP_OF_TWO = 2  # one thing that went and one that came
 FOLDED = ("added", "removed", "changed", "rewired", "function-changed")
 
 
 def folded(
-    m: Matching,
-    layers: tuple[Layers, Layers],
-    changes: Sequence[tuple[Change, bool]],
-    training: Callable[[], Sequence[Change]],
+    m: Matching, layers: tuple[Layers, Layers], changes: Sequence[tuple[Change, bool]], witnesses: Witnesses
 ) -> list[Change]:
     """The changes of one graph with their consequences; of graphs with little in common all that was found, as one
-    change what is alike, where there is very much. `training` says how the whole file is trained now."""
+    change what is alike, where there is very much."""
     if any(notice.code == UNRELATED for notice in m.notices):
         found = [change for change, _ in changes]
         return found if len(found) <= MAX_SEPARATE_CHANGES else merge_alike(m, found)
     # Names and signatures are put in at the end; everything else is an item with its layers.
     others = [change for change, _ in changes if change.kind not in FOLDED]
     items = [item_of(m, layers, change, follows) for change, follows in changes if change.kind in FOLDED]
+    types, items = types_apart(m, items)
     # The layers in which the model itself changed: what is derived from these follows.
     near = frozenset(layer for item in items if item.forward for layer in item.layers) | owners(layers, items)
-    groups, derived = edits_apart(m, layers, items, near)
+    groups, following = edits_apart(m, items, witnesses)
+    groups, attached = apart_from_model(m, layers, groups, items, following, witnesses)
+    items = [replace(item, forward=True) if id(item) in attached else item for item in items]
+    derived = [item.change for item in following if id(item) not in attached]
     apart = [composed(m, layers, [item.change for item in group]) for group in groups]
-    trained = training() if derived else ()
+    trained = witnesses.trained() if derived or groups else ()
     own, behind, frozen = edits_of_model(m, layers, items, no_more_trained(trained))
     causes, others = with_names(m, layers, own, others)
     derived += frozen
-    # Another optimizer has other updates and other rates: these are no edits of their own.
-    if any(change.detail["key"] == "optimizer" for change in trained):
-        derived, apart = [*derived, *apart], []
     outputs = [change for change in others if change.kind == "signature-changed" and "ports" in change.detail]
     others = without(others, outputs)
     causes, outputs = with_ends(m, causes, outputs)
-    causes += [*outputs, *trained, *apart]
+    causes += [*types, *outputs, *trained, *apart]
     # A difference is never lost: where all would follow, one of them is the cause after all.
     if not causes and behind:
         whole = unshared(m, layers, behind)
         # The same difference elsewhere is the same edit.
         first = by_wording(behind)[0]
         causes, behind = ([whole], []) if whole else ([at_once(first)], without(behind, first))
-    # What updates take without a gradient explains no ops that come from gradients.
-    if derived and (not causes or (len(causes) == len(apart) and any(map(is_loud, derived)))):
+    if derived and not causes:
         main = main_part(derived)
-        causes, derived = [*causes, composed(m, layers, main)], without(derived, main)
+        causes, derived = [composed(m, layers, main)], without(derived, main)
     exchanged = frozenset(layer for item in items if item.forward and is_exchange(item) for layer in item.layers)
     names = [change for change in others if inner_name(m, layers, change, near, exchanged, bool(trained))]
     # Names that TensorFlow gave inside changed layers follow; without a cause they are what changed.
@@ -94,6 +94,30 @@ def folded(
         behind += names
         others = without(others, names)
     return [*others, *with_consequences(one_number(at_places(m, with_calls(layers, causes))), [*behind, *derived])]
+
+
+def types_apart(m: Matching, items: Sequence[Item]) -> tuple[list[Change], list[Item]]:
+    """Other types of numbers, one change for each old and new type, with the casts between these two; and what is left:
+    another type explains nothing else."""
+    typed: dict[tuple[str, str], list[Change]] = defaultdict(list)
+    for item in items:
+        if is_precision(item.change):
+            typed[type_pair(item.change)].append(item.change)
+        elif only_types(item.change) and (pair := inner_type(item.change)):
+            typed[pair].append(item.change)
+    if not typed:
+        return [], list(items)
+    taken = {id(change) for members in typed.values() for change in members}
+    for item in items:
+        if id(item.change) not in taken:
+            pair = casting(m, item.change)
+            for which in (pair, pair[::-1]):
+                if which in typed and id(item.change) not in taken:
+                    typed[which].append(item.change)
+                    taken.add(id(item.change))
+    return [other_types(members) for members in typed.values()], [
+        item for item in items if id(item.change) not in taken
+    ]
 
 
 def with_ends(m: Matching, causes: Sequence[Change], outputs: Sequence[Change]) -> tuple[list[Change], list[Change]]:
@@ -118,16 +142,114 @@ def with_ends(m: Matching, causes: Sequence[Change], outputs: Sequence[Change]) 
     return made, left
 
 
-def edits_apart(
-    m: Matching, layers: tuple[Layers, Layers], items: list[Item], near: frozenset[LayerKey]
-) -> tuple[list[list[Item]], list[Change]]:
-    """The edits outside of the model that no edit of it explains; and the other differences there, which follow."""
-    said = {wording(item.change) for item in items if item.forward}
-    alone = [item for item in items if not item.forward and is_independent(item, near, said)]
-    groups = [[alone[number] for number in group] for group in weak_components(len(alone), by_layer(alone))]
-    groups += schedules(m, layers, without(items, alone))
-    alone = [item for group in groups for item in group]
-    return groups, [item.change for item in without(items, alone) if not item.forward]
+def edits_apart(m: Matching, items: list[Item], witnesses: Witnesses) -> tuple[list[list[Item]], list[Item]]:
+    """The edits outside of the model: whatever nothing proves to follow; and the other differences there, which do."""
+    roots: list[Item] = []
+    following: list[Item] = []
+    for item in items:
+        if not item.forward:
+            follows = item.follows or follows_outside(m, item.change, witnesses)
+            (following if follows else roots).append(item)
+    groups = together(m, roots, witnesses)
+    quiet = [group for group in groups if all(is_hushed(item.change) for item in group)]
+    return without(groups, quiet), [*following, *(item for group in quiet for item in group)]
+
+
+def follows_outside(m: Matching, change: Change, witnesses: Witnesses) -> bool:
+    """Whether what came, went or was rewired outside of the model follows."""
+    if is_function(change):
+        return witnesses.function_follows(*callers(m, change))
+    edits = change.edits
+    if change.kind in ("added", "removed"):
+        return witnesses.follows(change.kind == "added", edits.added or edits.removed)
+    return change.kind == "rewired" and witnesses.wires_follow(edits.inputs)
+
+
+def together(m: Matching, roots: Sequence[Item], witnesses: Witnesses) -> list[list[Item]]:
+    """Edits outside of the model: what feeds one another, is in one layer, or is done in the same words elsewhere."""
+    numbers = [number for number, item in enumerate(roots) if item.change.kind == "changed"]
+    of_layers = [(numbers[one], numbers[two]) for one, two in by_layer([roots[number] for number in numbers])]
+    pairs = [
+        *of_layers,
+        *chains(m, roots, exchanged=False),
+        *replacements(m, roots),
+        *at_one_op(roots),
+        *handed_over(m, roots),
+    ]
+    first: dict[tuple[bool, int], int] = {}
+    for number, item in enumerate(roots):
+        for new, nodes in ((False, item.change.edits.removed), (True, item.change.edits.added)):
+            bodies = witnesses.bodies[new]
+            loud = (node for node in nodes if not bodies.is_plumbing(node))
+            pairs += [(first.setdefault((new, int(bodies.of[node])), number), number) for node in loud]
+    return [[roots[number] for number in group] for group in weak_components(len(roots), pairs)]
+
+
+def apart_from_model(
+    m: Matching,
+    layers: tuple[Layers, Layers],
+    groups: Sequence[list[Item]],
+    items: Sequence[Item],
+    following: Sequence[Item],
+    witnesses: Witnesses,
+) -> tuple[list[list[Item]], set[int]]:
+    """The edits outside of the model, and the items (ids) of those that work with what came, or went, in the model
+    itself: they came, or went, with it."""
+    apart: list[list[Item]] = []
+    attached: set[int] = set()
+    wired = (
+        {pair for item in items if item.forward and item.change.kind == kind for pair in item.change.edits.inputs}
+        for kind in ("added", "removed")
+    )
+    pairs = dict(zip(("added", "removed"), wired, strict=True))
+    for group in groups:
+        kinds = {item.change.kind for item in group}
+        # Wires of an op that takes something else that came, or went, in the model.
+        beside = {
+            kind
+            for kind in pairs
+            for item in group
+            if item.change.kind == "rewired" and not pairs[kind].isdisjoint(item.change.edits.inputs)
+        }
+        if len(beside) == 1 and kinds <= {*beside, "rewired"}:
+            attached.update(map(id, group))
+            continue
+        if kinds not in ({"added"}, {"removed"}):
+            apart.append(group)
+            continue
+        new = kinds == {"added"}
+        whole = {node for item in group for node in (*item.change.edits.added, *item.change.edits.removed)}
+        before, with_model = before_outside(m, layers, whole, new, witnesses)
+        if with_model:
+            attached.update(map(id, group))
+            attached.update(
+                id(item)
+                for item in following
+                if not before.isdisjoint(item.change.edits.added if new else item.change.edits.removed)
+            )
+        else:
+            apart.append(group)
+    return apart, attached
+
+
+def before_outside(
+    m: Matching, layers: tuple[Layers, Layers], nodes: AbstractSet[int], new: bool, witnesses: Witnesses
+) -> tuple[set[int], bool]:
+    """What came, or went, outside of the model and of gradients before some such nodes, and whether it takes something
+    that came, or went, in the model."""
+    side, partner = (m.b, m.to_a) if new else (m.a, m.to_b)
+    gradient, forward = witnesses.bodies[new].gradient, layers[new].forward
+    seen, todo, with_model = set(nodes), sorted(nodes), False
+    while todo:
+        edges = side.in_edges(todo.pop())
+        for source in side.graph.source[edges[~side.graph.control[edges]]].tolist():
+            if exists(partner[source]) or gradient[source] or source in seen:
+                continue
+            with_model |= bool(forward[source])
+            if not forward[source]:
+                seen.add(source)
+                todo.append(source)
+    return seen, with_model
 
 
 def edits_of_model(
@@ -145,8 +267,49 @@ def edits_of_model(
         elif all_follow(group):
             following += members
         else:
-            own.append(group)
+            own += seen_apart(m, group)
     return own, following, frozen
+
+
+def seen_apart(m: Matching, group: list[Item]) -> list[list[Item]]:
+    """Split settings from what only came, or only went, around them: one change would not say both."""
+    kinds = {item.change.kind for item in group}
+    units = [item for item in group if item.change.kind in ("added", "removed", "rewired")]
+    settings = [item for item in group if item.change.kind == "changed" and not item.follows]
+    if kinds == {"added", "removed"} and len(group) == GROUP_OF_TWO and not are_neighbours(m, group):
+        return [[item] for item in group]
+    one_way = ("added" in kinds) != ("removed" in kinds)
+    if not one_way or not settings or dilated(m, [item.change for item in group]):
+        return [group]
+    # An op that became another one, with what came or went beside it, is one thing in the place of another.
+    settings = [item for item in settings if item.change.detail["key"] != "op" or item.change.edits.ops]
+    settings = [item for item in settings if not is_beside(m, item, units)]
+    loud = [item for item in units if not item.follows]
+    return [without(group, settings), settings] if loud and settings else [group]
+
+
+def are_neighbours(m: Matching, group: Sequence[Item]) -> bool:
+    """Whether what came in a layer is wired to what the one that went was wired to: else these are two edits."""
+    around: list[set[int]] = [set(), set()]
+    for item in group:
+        for side, nodes, new in ((m.a, item.change.edits.removed, False), (m.b, item.change.edits.added, True)):
+            graph = side.graph
+            for node in nodes:
+                ends = {*graph.source[side.in_edges(node)].tolist(), *graph.target[side.out_edges(node)].tolist()}
+                around[new] |= ends if new else {int(m.to_b[end]) for end in ends if exists(m.to_b[end])}
+    return not around[0].isdisjoint(around[1])
+
+
+def is_beside(m: Matching, item: Item, units: Sequence[Item]) -> bool:
+    """Whether an op became another one, and feeds, or is fed by, what came or went with it."""
+    for old, new in item.change.edits.ops:
+        for side, node, gone in ((m.a, old, False), (m.b, new, True)):
+            graph = side.graph
+            around = {*graph.source[side.in_edges(node)].tolist(), *graph.target[side.out_edges(node)].tolist()}
+            for unit in units:
+                if not around.isdisjoint(unit.change.edits.added if gone else unit.change.edits.removed):
+                    return True
+    return False
 
 
 def merge_alike(m: Matching, found: Sequence[Change]) -> list[Change]:
@@ -191,9 +354,19 @@ def with_names(
         if behind:
             change = replace(change, consequences=sort_by_severity([*change.consequences, *behind]))
         name = renames.replaced(group) or renames.named(change)
-        causes.append(replaced(name, change) if name else change)
+        causes.append(replaced(name, change, told_by_class(layers, change)) if name else change)
         named.update([name] if name else [])
-    return causes, [change for change in others if change not in named]
+    return causes, [change for change in others if change not in named or not renames.all_said(change)]
+
+
+def told_by_class(layers: tuple[Layers, Layers], change: Change) -> tuple[str, str] | None:
+    """The classes of a layer and of the one in its place, where a change says them."""
+    kinds = [
+        {LayerClasses(side).of(row) for row in side.rows.get(name or "", ())}
+        for side, name in zip(layers, (change.old, change.new), strict=True)
+    ]
+    old, new = change.detail.get("old"), change.detail.get("new")
+    return (str(old), str(new)) if old in kinds[0] and new in kinds[1] else None
 
 
 def leading(m: Matching, group: Sequence[Item]) -> tuple[list[Item], list[Change]]:
@@ -204,7 +377,7 @@ def leading(m: Matching, group: Sequence[Item]) -> tuple[list[Item], list[Change
     behind = [
         item
         for item in group
-        if item.follows and own and ((came and "weights" in item.change.detail) or lists_types(item.change))
+        if item.follows and own and ((came and is_counted(item.change)) or lists_types(item.change))
     ]
     if any(is_loss(m, item.change) for item in own):
         reported = [item for item in group if item.change.severity != "signature" and is_reported(m, item)]
@@ -215,6 +388,11 @@ def leading(m: Matching, group: Sequence[Item]) -> tuple[list[Item], list[Change
 def is_reported(m: Matching, item: Item) -> bool:
     """Whether an item only hands on, or sums up, what a loss is."""
     return item.follows or measures(m, item.change)
+
+
+def is_counted(change: Change) -> bool:
+    """Whether a weight is of another size, or an op takes another number of inputs."""
+    return "weights" in change.detail or (change.kind == "changed" and change.detail["key"] in FOLLOWING)
 
 
 def lists_types(change: Change) -> bool:

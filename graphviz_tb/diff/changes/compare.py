@@ -20,21 +20,23 @@ from typing import Any
 
 import numpy as np
 
-from graphviz_tb.diff.changes.attributes import Difference, differences
+from graphviz_tb.diff.changes.attributes import Difference, differences_once
 from graphviz_tb.diff.changes.causes import folded
+from graphviz_tb.diff.changes.divided import DIVISIONS, division, listed
 from graphviz_tb.diff.changes.interface import function_signatures, other_outputs, versions
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.models import model_settings
 from graphviz_tb.diff.changes.names import COUNTED, name_changes
 from graphviz_tb.diff.changes.settings import setting_changes
 from graphviz_tb.diff.changes.shared import is_tying
-from graphviz_tb.diff.changes.sizes import is_entailed, of_input
+from graphviz_tb.diff.changes.sizes import FOLLOWING, is_entailed, of_input
 from graphviz_tb.diff.changes.traced_widths import other_widths
 from graphviz_tb.diff.changes.training import training_changes
 from graphviz_tb.diff.changes.units import Unit, compared_blocks, left_behind, mirrors, op_types, shown_ops, units_of
 from graphviz_tb.diff.changes.weights import Atom, is_weight, weight_changes
 from graphviz_tb.diff.changes.wires import sorted_wires as wires_in_order
 from graphviz_tb.diff.changes.wires import unit_links, wire_changes
+from graphviz_tb.diff.changes.witnesses import Witnesses
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.labels import CLASSES_OF_NODES
 from graphviz_tb.diff.columns.side import GraphColumns
@@ -52,6 +54,7 @@ from graphviz_tb.model.change import (
     concat_node_edits,
     sort_by_severity,
 )
+from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.graph import COLOCATION_ATTR
 from graphviz_tb.model.tensors import RESOURCE_DTYPE_NUMBER, VARIANT_DTYPE_NUMBER, shape_text
 from graphviz_tb.ops.layers import LayerRole, classes_with_role
@@ -61,9 +64,6 @@ PLACEHOLDERS = INPUT_OPS | classes_with_role(LayerRole.INPUT)
 INPUT_KEYS = frozenset({"batch_shape", "batch_input_shape"})  # settings of a Keras input layer
 HANDLES = (RESOURCE_DTYPE_NUMBER, VARIANT_DTYPE_NUMBER)
 BATCH = "batch size"  # what another first number of a shape is called, where one of both is not known
-FOLLOWING = frozenset(
-    {"output_shapes", "element_shape", "num_elements", "_num_original_outputs", "N"}
-)  # of loops and lists: what is in them has another size, and how many inputs an op takes
 COSMETIC = frozenset({"_output_shapes", "_input_shapes", COLOCATION_ATTR, "device"})
 
 ByBlock = dict[int, list[Change]]  # by block of the new graph: 0 for the main one, f + 1 for function f
@@ -72,29 +72,33 @@ Finding = tuple[Change, bool]  # a change, and whether it may only follow from a
 
 def compare(m: Matching, options: DiffOptions, layers: tuple[Layers, Layers]) -> tuple[Change, ...]:
     """Return all changes, the most severe first."""
-    by_block = differences_of(m, layers, options)
     training = cache(partial(training_changes, m, layers))  # of both whole files, asked for by each function
+    witnesses = Witnesses(m, layers, training)
+    by_block = differences_of(m, layers, options, witnesses)
     # Functions first: what changed in their bodies is one change each among those of the main graph.
     main = by_block.pop(0, [])
     blocks: ByBlock = defaultdict(list)
     for block, inside in by_block.items():
-        blocks[block] = folded(m, layers, inside, training)
+        blocks[block] = folded(m, layers, inside, witnesses)
     collect(blocks, function_signatures(m))
     main += [(change, False) for change in (*function_changes(m, blocks), *whole_functions(m))]
-    main += [(change, not change.detail.get("key", "").startswith("optimizer")) for change in model_settings(m)]
-    return sort_by_severity([*folded(m, layers, main, training), *versions(m, options)])
+    main += [(change, False) for change in model_settings(m)]
+    return sort_by_severity([*folded(m, layers, main, witnesses), *versions(m, options)])
 
 
-def differences_of(m: Matching, layers: tuple[Layers, Layers], options: DiffOptions) -> dict[int, list[Finding]]:
+def differences_of(
+    m: Matching, layers: tuple[Layers, Layers], options: DiffOptions, witnesses: Witnesses
+) -> dict[int, list[Finding]]:
     """Everything that is different, by block of the new graph, and whether it may only follow from something else."""
-    old_units, old_of = units_of(m.a, m.to_b, m.scope_to_b, compared_blocks(m)[0])
-    new_units, new_of = units_of(m.b, m.to_a, m.scope_to_a, compared_blocks(m)[1])
+    blocks_of, apart = compared_blocks(m), witnesses.unproven
+    old_units, old_of = units_of(m.a, m.to_b, m.scope_to_b, blocks_of[0], apart[0], layers[0].forward)
+    new_units, new_of = units_of(m.b, m.to_a, m.scope_to_a, blocks_of[1], apart[1], layers[1].forward)
     wires = unit_links(m, old_units, old_of, new_units, new_of)
     by_block: dict[int, list[Finding]] = defaultdict(list)
-    for blocks in (name_changes(m), wire_changes(m, wires), unit_changes(m, layers, old_units, new_units)):
+    for blocks in (name_changes(m), wire_changes(m, wires), unit_changes(m, layers, old_units, new_units, apart)):
         for block, changes in blocks.items():
             by_block[block] += [(change, False) for change in changes]
-    for block, change, follows in node_changes(m, layers, options):
+    for block, change, follows in node_changes(m, layers, options, witnesses):
         by_block[block].append((change, follows))
     by_block[0] += [(change, False) for change in other_widths(m)]
     return by_block
@@ -107,19 +111,24 @@ def collect(blocks: ByBlock, more: ByBlock) -> None:
 
 
 def node_changes(
-    m: Matching, layers: tuple[Layers, Layers], options: DiffOptions
+    m: Matching, layers: tuple[Layers, Layers], options: DiffOptions, witnesses: Witnesses
 ) -> Iterator[tuple[int, Change, bool]]:
     """Yield the changes of matched nodes; one difference at many nodes is one change."""
     old, new = m.together()
     differ = (m.a.node_label[old] != m.b.node_label[new]) & ~(left_behind(m.a)[old] & left_behind(m.b)[new])
-    groups: dict[tuple[int, str, int | None], list[Atom]] = defaultdict(list)
+    groups: dict[tuple[int, str, int | None, bool], list[Atom]] = defaultdict(list)
     weights: list[Atom] = []
     settings: list[Atom] = []
     for mine, other in zip(old[differ].tolist(), new[differ].tolist(), strict=True):
-        own = list(differences(m, mine, other, options))
-        # Attributes of one op type mean nothing for another.
+        own = list(differences_once(m, mine, other, options))
+        # What only one of two op types has means nothing for the other one.
         if any(difference.key == "op" for difference in own):
-            own = [difference for difference in own if difference.key == "op"]
+            own = [
+                difference
+                for difference in own
+                if difference.key == "op" or None not in (difference.old, difference.new)
+            ]
+        own = [as_division(layers[1], other, difference) for difference in own]
         for difference in (of_batch(m, other, difference) for difference in own):
             if is_weight(m, other, difference):
                 weights.append((mine, other, difference))
@@ -128,15 +137,29 @@ def node_changes(
             else:
                 # Values may be lists and objects, which no dictionary takes as keys.
                 wording = fingerprint([difference.key, difference.old, difference.new])
-                layer = layers[1].of(other) if layers[1].forward[other] else None  # places are put together in the end
-                groups[int(m.b.block[other]), wording, layer].append((mine, other, difference))
-    for (block, *_), members in groups.items():
+                forward = layers[1].forward[other]
+                layer = layers[1].of(other) if forward else None  # places are put together in the end
+                proven = not forward and witnesses.value_follows(mine, other, difference)
+                groups[int(m.b.block[other]), wording, layer, proven].append((mine, other, difference))
+    for (block, _, layer, proven), members in groups.items():
         key, places = members[0][2].key, [new for _, new, _ in members]
-        follows = key in FOLLOWING or is_entailed(key, members[0][2].old) or (key in INPUT_KEYS and is_inner(m, places))
+        if layer is None:
+            yield block, _changed(m, layers, members), proven
+            continue
+        asked = listed(members[0][2].old) is not None
+        follows = witnesses.asked_follow(members) if asked else is_entailed(key, members[0][2].old)
+        follows = follows or key in FOLLOWING or (key in INPUT_KEYS and is_inner(m, places))
         follows = follows or all(of_input(m, *member) for member in members)
         yield block, _changed(m, layers, members), follows
-    yield from weight_changes(m, layers, weights)
-    yield from setting_changes(m, layers, settings)
+    yield from weight_changes(m, layers, weights, witnesses)
+    yield from setting_changes(m, layers, settings, witnesses)
+
+
+def as_division(layers: Layers, node: int, difference: Difference) -> Difference:
+    """The heads of an attention in a trace of PyTorch, which has the shape that something is reshaped to as text."""
+    before, after = listed(difference.old), listed(difference.new)
+    divided = division(layers, node, before, after) if layers.side.of_pytorch and before and after else None
+    return replace(difference, key=divided[0], old=divided[1], new=divided[2]) if divided else difference
 
 
 def is_shape(value: Any) -> bool:
@@ -168,7 +191,10 @@ def is_inner(m: Matching, nodes: Sequence[int]) -> bool:
 
 def _changed(m: Matching, layers: tuple[Layers, Layers], members: list[Atom]) -> Change:
     first = members[0][2]
-    places = sorted({(place_name(layers[0], old), place_name(layers[1], new)) for old, new, _ in members})
+    divided = first.key in DIVISIONS
+    places = sorted(
+        {(place_name(layers[0], old, divided), place_name(layers[1], new, divided)) for old, new, _ in members}
+    )
     attributes = sorted({difference.attribute for *_, difference in members if difference.attribute})
     detail = {"key": "weights" if is_tying(first) else first.key, "old": first.old, "new": first.new}
     if attributes and attributes != [first.key]:
@@ -183,9 +209,11 @@ def _changed(m: Matching, layers: tuple[Layers, Layers], members: list[Atom]) ->
     return Change("changed", severity, *places[0], len(pairs), detail, tuple(places[1:]), edits=edits)
 
 
-def place_name(layers: Layers, node: int) -> str:
-    """Where an attribute is set: at the op, in a trace of PyTorch at the module that the op is part of."""
-    layer = layers.of(node)
+def place_name(layers: Layers, node: int, around: bool = False) -> str:
+    """Where an attribute is set: at the op, or in the scope `around` it; in a trace of PyTorch at its module."""
+    layer, scope = layers.of(node), layers.side.graph.name[node].rpartition("/")[0]
+    if around and scope and not exists(layer):
+        return scope
     return layers.name(layer) if exists(layer) and layers.side.of_pytorch else layers.side.graph.name[node]
 
 
@@ -201,13 +229,15 @@ def severity_of(m: Matching, difference: Difference, nodes: list[int]) -> Severi
     return "op" if difference.key == "op" or is_tying(difference) else "attribute"
 
 
-def unit_changes(m: Matching, layers: tuple[Layers, Layers], old_units: list[Unit], new_units: list[Unit]) -> ByBlock:
+def unit_changes(
+    m: Matching, layers: tuple[Layers, Layers], old_units: list[Unit], new_units: list[Unit], apart: tuple[Bools, Bools]
+) -> ByBlock:
     """Return the changes for added and removed units, by block."""
     back = {other + 1: mine + 1 for mine, other in m.functions.items()}
     forth = {mine: other for other, mine in back.items()}
     blocks: ByBlock = defaultdict(list)
     for new, units in ((False, old_units), (True, new_units)):
-        for group in mirrors(units, layers[new].forward):
+        for group in mirrors(units, layers[new].forward, apart[new]):
             block = group[0].block
             # Changes are filed by block of the new graph: `forth` translates that of an old function.
             blocks[block if new or not block else forth[block]].append(_unit(m, layers, group, new))

@@ -13,7 +13,6 @@ from graphviz_tb.diff.changes.grouped import group_counts
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.orders import reordered
 from graphviz_tb.diff.changes.parts import QUIET, in_flow, is_quiet
-from graphviz_tb.diff.changes.precision import is_precision, other_types
 from graphviz_tb.diff.changes.several import edits_of, places_of, wording
 from graphviz_tb.diff.changes.shared import unshared
 from graphviz_tb.diff.changes.units import op_types, shown_ops
@@ -23,14 +22,28 @@ from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import base_name, numbers
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.interpret.layer_classes import COMPOSED_ACTIVATIONS
-from graphviz_tb.interpret.pytorch import enclosing_module_class
+from graphviz_tb.interpret.pytorch import enclosing_module_class, is_pytorch_module
 from graphviz_tb.model.change import SEVERITIES, Change, ChangeKind, NodeEdits, Severity, sort_by_severity
+from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import CONSTANT_OPS, VARIABLE_OPS, VARIABLE_READ_OPS
 
+TRACED_OP = "aten::"  # how types of ops begin in PyTorch
 NORMALIZATION = "Normalization"  # the end of class names that only the computation distinguishes
 TRACED = re.compile(r"^__(?:inference|forward|backward)_")  # what TensorFlow puts before a traced function's name
 # Keys that name an edit, the most telling first.
-TELLING = ("dilation", "kernel", "filters", "units", "output_dim", "input_dim", "rate", "momentum", "beta")
+TELLING = (
+    "dilation",
+    "kernel",
+    "num_heads",
+    "groups",
+    "filters",
+    "units",
+    "output_dim",
+    "input_dim",
+    "rate",
+    "momentum",
+    "beta",
+)
 
 
 def composed(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[Change]) -> Change:
@@ -55,15 +68,16 @@ def composed(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[Chang
         return came_or_went(m, layers, ordered, "added", severity)
     if kinds <= {"removed", "rewired"} and "removed" in kinds:
         return came_or_went(m, layers, ordered, "removed", severity)
-    # Before what came and went: casts that another type needs are no exchange of ops.
-    if any(is_precision(change) for change in ordered):
-        return other_types(ordered, severity)
     # Functions that came and went, whole, are no ops in place of others.
     nodes = any(change.edits.added for change in ordered) and any(change.edits.removed for change in ordered)
     if {"added", "removed"} <= kinds and nodes:
         return exchanged(m, layers, ordered, severity)
     if dilation := dilated(m, ordered):
         return most_telling([dilation, *ordered], severity)
+    # One op became another one, and more came, or went, with it.
+    units = any(change.edits.added or change.edits.removed for change in ordered)
+    if units and any(change.edits.ops for change in ordered):
+        return exchanged(m, layers, ordered, severity)
     if kinds == {"rewired"}:
         return reordered(m, layers, ordered)
     return most_telling(ordered, severity)
@@ -81,6 +95,12 @@ def came_or_went(
     shown = shown_ops(side, nodes)
     inside = {name for change in parts for name in names_of(m, change, kind)}
     links = [wire for change in parts for wire in change.detail.get("links", ())]
+    rewired = [change for change in changes if change.kind == "rewired"]
+    links += [
+        {"node": {"old": change.old, "new": change.new}, **wire}
+        for change in rewired
+        for wire in change.detail["inputs"]
+    ]
     detail: dict[str, Any] = {
         "scope": first.detail["scope"],
         "op_types": op_types(side, shown),
@@ -121,14 +141,14 @@ def names_of(m: Matching, change: Change, kind: ChangeKind) -> list[str]:
 
 def exchanged(m: Matching, layers: tuple[Layers, Layers], changes: list[Change], severity: Severity) -> Change:
     """One thing in place of another."""
-    went = [node for change in changes for node in change.edits.removed]
-    came = [node for change in changes for node in change.edits.added]
+    went = [node for change in changes for node in (*change.edits.removed, *(old for old, _ in change.edits.ops))]
+    came = [node for change in changes for node in (*change.edits.added, *(new for _, new in change.edits.ops))]
     words = what(layers[0], went), what(layers[1], came)
     # One word for both says nothing, e.g. Gelu written in other ops: then the op types do.
     if words[0] == words[1]:
         words = in_types(layers[0], went), in_types(layers[1], came)
     detail: dict[str, Any] = {"key": "op", "old": words[0], "new": words[1]}
-    more = [item for item in changes if item.kind == "changed"]
+    more = [item for item in changes if item.kind == "changed" and not item.edits.ops]
     if more:
         detail["with"] = [difference(item) for item in more]
     if counts := group_counts(layers, changes):
@@ -143,11 +163,24 @@ def exchanged(m: Matching, layers: tuple[Layers, Layers], changes: list[Change],
         new = int(m.scope_to_b[old])
     if exists(new) and not exists(old) and exists(m.scope_to_a[new]):
         old = int(m.scope_to_a[new])
-    kinds = [LayerClasses(side).of(layer) for side, layer in zip(layers, (old, new), strict=True)]
-    if detail["key"] == "op" and kinds[0] != kinds[1] and all(NORMALIZATION in kind for kind in kinds):
+    kinds = classes_exchanged(layers, old, new, (went, came))
+    if detail["key"] == "op" and kinds:
         detail |= {"old": kinds[0], "new": kinds[1]}
     return Change("changed", severity, layers[0].name(old), layers[1].name(new), len(went) + len(came), detail,
                   edits=edits_of(changes))  # fmt: skip
+
+
+def classes_exchanged(
+    layers: tuple[Layers, Layers], old: int, new: int, nodes: tuple[Sequence[int], Sequence[int]]
+) -> tuple[str, str] | None:
+    """The classes of a layer and of the one in its place, where both are known, and of at least one most ops came or
+    went; None where these say nothing."""
+    kinds = tuple(LayerClasses(side).of(layer) for side, layer in zip(layers, (old, new), strict=True))
+    if not exists(old) or not exists(new) or kinds[0] == kinds[1] or not all(kinds):
+        return None
+    sizes = [side.side.scopes.size(layer) for side, layer in zip(layers, (old, new), strict=True)]
+    mostly = any(2 * len(some) >= size for some, size in zip(nodes, sizes, strict=True))
+    return (kinds[0], kinds[1]) if mostly or all(NORMALIZATION in kind for kind in kinds) else None
 
 
 def where(layers: Layers, nodes: Sequence[int]) -> int:
@@ -164,12 +197,8 @@ def what(layers: Layers, nodes: Sequence[int]) -> str:
     # Each filter only where it leaves something to name.
     model = [node for node in model if not layers.for_gradients[node]] or model
     loud = [node for node in model if graph.op_types[graph.op[node]] not in QUIET] or model
-    if (
-        graph.is_pytorch
-        and len(classes := {enclosing_module_class(graph.name[node]) for node in loud}) == 1
-        and "" not in classes
-    ):
-        return classes.pop()
+    if graph.is_pytorch and (kind := whole_module(side, loud)):
+        return kind
     types = frozenset(word_of(side, node) for node in loud)
     if len(types) == 1:
         return str(next(iter(types)))
@@ -182,13 +211,27 @@ def what(layers: Layers, nodes: Sequence[int]) -> str:
         and not graph.layers
         and (row := rows.pop()) != int(layers.of_row[row])
         and exists(side.scopes.parent[row])
+        and (not graph.is_pytorch or set(side.scopes.nodes(row).tolist()) <= set(nodes))
     ):
         return str(side.scopes.leaf[row])
     return in_types(layers, loud)
 
 
+def whole_module(side: GraphColumns, nodes: Sequence[int]) -> str:
+    """The class of the module of PyTorch that some nodes are all of; "" for none."""
+    rows = {int(side.scopes.of_node[node]) for node in nodes}
+    classes = {enclosing_module_class(side.graph.name[node]) for node in nodes}
+    if len(classes) != 1:
+        return ""
+    # A module that is one op bears its name; of one of several ops all have to be there.
+    single = all(is_pytorch_module(last_segment(side.graph.name[node])) for node in nodes)
+    whole = all(set(side.scopes.nodes(row).tolist()) <= set(nodes) for row in rows)
+    return classes.pop() if single or whole else ""
+
+
 def in_types(layers: Layers, nodes: Sequence[int]) -> str:
     """The types of ops, those of which there are most first."""
+    nodes = [node for node in nodes if layers.forward[node]] or nodes
     counts = Counter(word_of(layers.side, node) for node in nodes)
     loud = {word: count for word, count in counts.items() if word not in QUIET} or counts
     first = sorted(loud, key=lambda word: (-loud[word], word))[:3]
@@ -200,7 +243,7 @@ def word_of(side: GraphColumns, node: int) -> str:
     called = side.called.get(node, [])
     if len(called) == 1:
         return TRACED.sub("", base_name(side.graph.functions[called[0][1]].name)).strip("_")
-    return str(side.graph.op_types[side.graph.op[node]])
+    return str(side.graph.op_types[side.graph.op[node]]).removeprefix(TRACED_OP)
 
 
 def dilated(m: Matching, changes: Sequence[Change]) -> Change | None:

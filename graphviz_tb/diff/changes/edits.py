@@ -7,30 +7,47 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 
 from graphviz_tb.diff.changes.items import Item, LayerKey, measures
 from graphviz_tb.diff.changes.names import without_counters
-from graphviz_tb.diff.changes.precision import is_precision
 from graphviz_tb.diff.changes.wiring import rewires
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.graphs.traversal import weak_components
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.interpretation import Part
-from graphviz_tb.ops.roles import CAST_OPS, CONSTANT_OPS, IDENTITY_OPS, VARIABLE_READ_OPS
 
 GATED = 2  # what a product multiplies
 LAYERS_IN_ORDER = 2  # that are wired anew, and not to what came or went: they have another order
-CASTING = CAST_OPS | CONSTANT_OPS | IDENTITY_OPS | VARIABLE_READ_OPS  # what comes with a cast
 
 
 def edits(m: Matching, items: Sequence[Item]) -> list[list[Item]]:
     """Items put together to edits."""
     pairs = [*by_layer(items), *chains(m, items), *replacements(m, items), *at_one_op(items)]
-    pairs += [*casts(m, items), *handed_over(m, items), *gates(m, items), *losses(m, items)]
-    groups = weak_components(len(items), [*pairs, *new_orders(items)])
+    pairs += [*handed_over(m, items), *gates(m, items), *losses(m, items)]
+    beside = {number for pair in at_one_op(items) for number in pair}
+    # Of a series nothing may say which member came or went: the other ones have its inputs then.
+    series = {without_counters(item.change.name) for item in items if item.change.detail.get("equal")}
+    beside |= {number for number, item in enumerate(items) if series and takes_member(item.change, series)}
+    loose = {number for number, item in enumerate(items) if number not in beside and is_loose(m, item)}
+    pairs = [pair for pair in pairs if (pair[0] in loose) == (pair[1] in loose)]
+    orders = [pair for pair in new_orders(items) if (pair[0] in loose) == (pair[1] in loose)]
+    groups = weak_components(len(items), [*pairs, *orders])
     linked: dict[int, list[int]] = defaultdict(list)
     for one, other in pairs:
         linked[one].append(other)
         linked[other].append(one)
     return [[items[number] for number in part] for group in groups for part in without_orders(items, group, linked)]
+
+
+def is_loose(m: Matching, item: Item) -> bool:
+    """Whether only inputs are others, and one of them comes from one node that stayed in place of another one: that is
+    no part of what came, went or changed around it."""
+    return any(
+        exists(wire.before)
+        and exists(wire.after)
+        and exists(m.to_b[m.a.graph.source[wire.before]])
+        and exists(m.to_a[m.b.graph.source[wire.after]])
+        for pair in rewired_at(item)
+        for wire in rewires(m, *pair)
+    )
 
 
 def without_orders(
@@ -61,11 +78,24 @@ def without_orders(
 def is_shifted(change: Change, series: Set[str]) -> bool:
     """Whether only members of series take the inputs of other ones, or something takes another member, because one of
     some `series` came or went."""
-    name = without_counters(change.name)
-    if any(name == member or name.startswith(f"{member}/") for member in series):
+    if is_member(change, series):
         return True
     ends = [[without_counters(wire[side] or "") for side in ("old", "new")] for wire in change.detail["inputs"]]
     return all(old == new for old, new in ends)
+
+
+def is_member(change: Change, series: Set[str]) -> bool:
+    """Whether a change is at a member of some series, or in one."""
+    name = without_counters(change.name)
+    return any(name == member or name.startswith(f"{member}/") for member in series)
+
+
+def takes_member(change: Change, series: Set[str]) -> bool:
+    """Whether a change is at a member of some series, or at what takes one and took one."""
+    if change.kind != "rewired" or is_member(change, series):
+        return change.kind == "rewired"
+    ends = [without_counters(str(wire[side] or "")) for wire in change.detail["inputs"] for side in ("old", "new")]
+    return any(end.startswith(f"{member}/") or end == member for end in ends for member in series)
 
 
 def by_layer(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
@@ -76,8 +106,9 @@ def by_layer(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
             yield first.setdefault(item.layers, number), number
 
 
-def chains(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
-    """New ops that feed new ops, removed ones that fed removed ones."""
+def chains(m: Matching, items: Sequence[Item], exchanged: bool = True) -> Iterable[tuple[int, int]]:
+    """New ops that feed new ops, removed ones that fed removed ones; where layers may be `exchanged`, not from a layer
+    in which something replaced something to another one."""
     for side, kind in ((m.b, "added"), (m.a, "removed")):
         # Number of the item by the node that came, or went, with it.
         at_node = {
@@ -88,7 +119,7 @@ def chains(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
         }
         # Rewired ops, by their node on that side: what is new behind one of them is part of the same edit.
         around = {pair[kind == "added"]: number for number, item in enumerate(items) for pair in rewired_at(item)}
-        within = exchanged_within(items)
+        within = exchanged_within(items) if exchanged else frozenset()
         for node, number in at_node.items():
             for source in side.graph.source[side.in_edges(node)].tolist():
                 if source in at_node and at_node[source] != number:
@@ -215,38 +246,3 @@ def new_orders(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
         if item.change.kind == "rewired":
             for layer in sorted(item.layers | item.near):
                 yield first.setdefault(layer, number), number
-
-
-def casts(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
-    """Another type of numbers, and the casts that came or went for it."""
-    types = [number for number, item in enumerate(items) if is_precision(item.change)]
-    # All with the first: one type is set for a whole model, wherever its casts are.
-    if types:
-        for number, item in enumerate(items):
-            if (
-                is_precision(item.change)
-                or only_types(item.change)
-                or (item.change.kind in ("added", "removed") and item.change.detail["op_types"].keys() <= CASTING)
-                or through_casts(m, item.change)
-            ):
-                yield types[0], number
-
-
-def through_casts(m: Matching, change: Change) -> bool:
-    """Whether inputs only come through a cast now, or no more."""
-    if change.kind != "rewired":
-        return False
-    ends = [
-        {side.graph.op_types[side.graph.op[side.graph.source[edge]]] if exists(edge) else "" for side, edge in pair}
-        for old, new in change.edits.inputs
-        for wire in rewires(m, old, new)
-        for pair in [((m.a, wire.before), (m.b, wire.after))]
-    ]
-    return all(not CAST_OPS.isdisjoint(end) for end in ends)
-
-
-def only_types(change: Change) -> bool:
-    """Whether only types of numbers are others in a function."""
-    return bool(change.inside) and all(
-        inner.detail.get("key") == "dtype" or inner.kind == "signature-changed" for inner in change.inside
-    )

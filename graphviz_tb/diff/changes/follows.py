@@ -6,37 +6,12 @@ from collections.abc import Sequence, Set
 
 from graphviz_tb.diff.changes.items import Item, LayerKey, layer_of
 from graphviz_tb.diff.changes.layers import Layers
-from graphviz_tb.diff.changes.several import wording
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.interpret.training import gradient_scope
 from graphviz_tb.model.change import Change
 from graphviz_tb.ops.roles import CAST_OPS, CONSTANT_OPS, IDENTITY_OPS, VARIABLE_READ_OPS
 
 PLUMBING = CAST_OPS | CONSTANT_OPS | IDENTITY_OPS | VARIABLE_READ_OPS
-# What another type or size before an op entails in its attributes.
-ENTAILED = frozenset(
-    {"op", "dtype", "T", "Tin", "Tout", "N", "shape", "value", "num", "num_split", "num_elements", "element_shape",
-     "output_types", "output_shapes", "dtypes"}
-)  # fmt: skip
-
-
-def is_independent(item: Item, near: frozenset[LayerKey], said: set[str]) -> bool:
-    """Whether a change of something derived is no consequence: a rate or an attribute that somebody set.
-
-    Types, sizes and numbers of inputs follow from the model, and so does what an initialiser holds for a layer that
-    changed, and what is `said` of the model in the same words; ops and wires follow it too.
-    """
-    detail = item.change.detail
-    if item.change.kind != "changed" or item.follows or "weights" in detail or item.layers & near:
-        return False
-    if wording(item.change) in said:
-        return False
-    # Nobody sets the numbers that gradients are computed with.
-    if detail.get("constant") and all(gradient_scope(name) for name in (item.change.old, item.change.new) if name):
-        return False
-    # Whole numbers are sizes and axes, which follow; a float is a rate that somebody set.
-    whole = detail.get("constant") and isinstance(detail["old"], int | list) and isinstance(detail["new"], int | list)
-    return not whole and detail["key"] not in ENTAILED
 
 
 def is_exchange(item: Item) -> bool:

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.parts import QUIET
-from graphviz_tb.diff.changes.sizes import only_sizes
+from graphviz_tb.diff.changes.sizes import FOLLOWING, only_sizes
 from graphviz_tb.diff.changes.wiring import rewires
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.interpretation import Part, VariableUse
+from graphviz_tb.ops.roles import CAST_OPS, INPUT_OPS, UNIT_AXES_OPS
 
+BETWEEN = CAST_OPS | UNIT_AXES_OPS | INPUT_OPS  # ops that hand on something else than what they take
 LayerKey = tuple[str, int]  # "new" or "old", and the layer
 
 
@@ -38,16 +40,30 @@ def item_of(m: Matching, layers: tuple[Layers, Layers], change: Change, follows:
         follows = all(may_follow(inner) for inner in change.inside) and bool(change.inside)
     if change.kind == "rewired":
         follows = other_outputs(m, change)
-    follows = follows or only_sizes(m, change) or is_for_gradients(layers, change)
-    if change.kind in ("added", "removed"):
-        follows = follows or change.detail.get("op_types", {}).keys() <= QUIET
+    # What asks for sizes comes and goes as sizes are known; another op type or another input there is an edit.
+    follows = (
+        follows or (change.kind in ("added", "removed") and only_sizes(m, change)) or is_for_gradients(layers, change)
+    )
     # One node of the model is enough: what is derived hangs on it.
     forward = bool(layers[1].forward[list(new)].any() or layers[0].forward[list(old)].any())
+    if forward and change.kind in ("added", "removed"):
+        follows = follows or (is_hushed(change) and not is_between(layers, change))
     mine = frozenset(
         [*(layer_of(m, layers, node, True) for node in new), *(layer_of(m, layers, node, False) for node in old)]
     )
     near = frozenset(rewired_layers(m, layers, change)) if change.kind == "rewired" else frozenset()
     return Item(change, follows, forward, mine, near)
+
+
+def is_hushed(change: Change) -> bool:
+    """Whether all that came, or went, only brings values or hands them on."""
+    return change.kind in ("added", "removed") and change.detail.get("op_types", {}).keys() <= QUIET
+
+
+def is_between(layers: tuple[Layers, Layers], change: Change) -> bool:
+    """Whether something of the model takes what came, or took what went, and that is another type, shape or input."""
+    loud = any(layers[1].forward[new] for _, new in change.edits.inputs)
+    return loud and not BETWEEN.isdisjoint(change.detail.get("op_types", {}))
 
 
 def measures(m: Matching, change: Change) -> bool:
@@ -71,8 +87,8 @@ def is_function(change: Change) -> bool:
 
 
 def is_for_gradients(layers: tuple[Layers, Layers], change: Change) -> bool:
-    """Whether only ops came, went or are wired anew that gradients alone use."""
-    if change.kind not in ("added", "removed", "rewired"):
+    """Whether only ops came or went that gradients alone use, and nothing of the model takes them, or took them."""
+    if change.kind not in ("added", "removed") or any(layers[1].forward[new] for _, new in change.edits.inputs):
         return False
     old, new = touched(change)
     helps = layers[0].for_gradients[list(old)].all() and layers[1].for_gradients[list(new)].all()
@@ -84,7 +100,7 @@ def may_follow(inner: Change) -> bool:
     detail = inner.detail
     if inner.kind == "changed":
         whole = isinstance(detail["old"], int) and isinstance(detail["new"], int)
-        return detail["key"] == "dtype" or bool(detail.get("constant") and whole)
+        return detail["key"] == "dtype" or detail["key"] in FOLLOWING or bool(detail.get("constant") and whole)
     return inner.kind == "signature-changed" and "returned" not in detail
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from itertools import pairwise, takewhile
+from collections.abc import Iterable
+from itertools import pairwise, product, takewhile
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,11 @@ def all_names(m: Matching) -> list[NameChange]:
     partner = m.scope_to_b[rows]
     # Moved: the scope around it became another one than that around its partner.
     moved = m.scope_to_b[a.parent[rows]] != b.parent[partner]
+    stays = [
+        now_called(m, int(a.parent[old])) == b.name[b.parent[new]]
+        for old, new in zip(rows[moved], partner[moved], strict=True)
+    ]
+    moved[np.flatnonzero(moved)[np.array(stays, bool)]] = False
     # Where only a scope further out has another name, that scope is reported, and nothing in it.
     other = (a.leaf_hash[rows] != b.leaf_hash[partner]) | moved
     renamed = [
@@ -63,6 +69,11 @@ def all_names(m: Matching) -> list[NameChange]:
     ]
     old_nodes, new_nodes = m.together()
     moved = ~m.parents_match(old_nodes, new_nodes)
+    around = zip(a.of_node[old_nodes[moved]].tolist(), b.of_node[new_nodes[moved]].tolist(), strict=True)
+    stays = [
+        now_called(m, old) == b.name[new] and m.a.scopes.block[old] == 0 == m.b.scopes.block[new] for old, new in around
+    ]
+    moved[np.flatnonzero(moved)[np.array(stays, bool)]] = False
     other = ((a.node_leaf_hash[old_nodes] != b.node_leaf_hash[new_nodes]) | moved) & ~left_behind(m.a)[old_nodes]
     renamed += [
         NameChange(old, new, False, gone, int(m.b.block[new]))
@@ -71,6 +82,12 @@ def all_names(m: Matching) -> list[NameChange]:
         )
     ]
     return renamed
+
+
+def now_called(m: Matching, row: int) -> str:
+    """The name that an old scope has now; its own where it has no partner."""
+    partner = int(m.scope_to_b[row])
+    return str(m.b.scopes.name[partner] if exists(partner) else m.a.scopes.name[row])
 
 
 def shifted(m: Matching, renamed: NameChange) -> bool:
@@ -104,9 +121,10 @@ def name_changes(m: Matching) -> dict[int, list[Change]]:
     recounted = counted_anew(m, names)
     m.recounted = len(recounted)
     groups: NamesByEdit = defaultdict(list)
+    counted = moved_and_counted(m, names)
     for renamed in names:
         if renamed not in recounted:
-            groups[_key(m, renamed)].append(renamed)
+            groups[_key(m, renamed, renamed in counted)].append(renamed)
     by_block: dict[int, list[Change]] = defaultdict(list)
     for key, members in one_substitution(m, groups).items():
         by_block[members[0].block].append(_moved(m, members) if key[0] == "moved" else _renamed(m, members, key))
@@ -174,10 +192,13 @@ def counted_anew(m: Matching, names: list[NameChange]) -> set[NameChange]:
     """
     groups: dict[tuple[bool, int, str], list[NameChange]] = defaultdict(list)
     anew: set[NameChange] = set()
+    outside = ~m.a.graph.meaning.model()
     for renamed in names:
         base = counter(leaf(m, renamed, True))
         counted = not renamed.moved and base[0] == counter(leaf(m, renamed, False))[0]
-        if is_made_up(m, renamed) or is_argument(m, renamed) or (counted and is_constant(m, renamed)):
+        # Updates and savers are known by their variables.
+        derived = counted and not renamed.scope and outside[renamed.old]
+        if derived or is_made_up(m, renamed) or is_argument(m, renamed) or (counted and is_constant(m, renamed)):
             anew.add(renamed)
         elif counted:
             groups[renamed.scope, scope_around(m, renamed, True), base[0]].append(renamed)
@@ -185,11 +206,49 @@ def counted_anew(m: Matching, names: list[NameChange]) -> set[NameChange]:
     for (scope, row, word), members in groups.items():
         if (scope, row) not in known:
             known[scope, row] = _numbers(m, scope, row)
-        numbers = sorted(known[scope, row][word])
-        # Sorted by old number: the new ones must ascend too.
-        if all(before[1] < after[1] for before, after in pairwise(numbers)):
+        if keep_order(known[scope, row][word]):
             anew |= set(members)
     return anew
+
+
+def keep_order(numbers: Iterable[tuple[tuple[int, ...], tuple[int, ...]]]) -> bool:
+    """Whether new numbers ascend as the old ones do. A number alone is that of a layer or that of its call:
+    `dense, dense_1_1` and `dense_2, dense_1_1` are a layer, called once or again, and the next layer.
+
+    >>> keep_order([((), (3,)), ((1,), (4,))]), keep_order([((1,), (2,)), ((2,), (1,))])
+    (True, False)
+    >>> keep_order([((2,), (10, 1)), ((1, 1), (11, 1)), ((2, 2), (12, 1))])
+    True
+    """
+    pairs = list(numbers)
+    for calls in product((False, True), repeat=2):
+        ordered = sorted(
+            tuple(
+                (0, *number) if call and len(number) < 2 else number for call, number in zip(calls, pair, strict=True)
+            )
+            for pair in pairs
+        )
+        if all(before[1] < after[1] for before, after in pairwise(ordered)):
+            return True
+    return False
+
+
+def moved_and_counted(m: Matching, names: list[NameChange]) -> set[NameChange]:
+    """What went to another scope with all of its name but for counted numbers, in whose order all of one name went."""
+    groups: dict[tuple[bool, int, int, str], list[NameChange]] = defaultdict(list)
+    for renamed in names:
+        base = counter(leaf(m, renamed, True))[0]
+        if renamed.moved and base == counter(leaf(m, renamed, False))[0]:
+            scopes = scope_around(m, renamed, True), scope_around(m, renamed, False)
+            groups[renamed.scope, *scopes, base].append(renamed)
+    found: set[NameChange] = set()
+    outside = ~m.a.graph.meaning.model()
+    for (scope, *_), members in groups.items():
+        if keep_order((counter(leaf(m, each, True))[1], counter(leaf(m, each, False))[1]) for each in members):
+            found.update(members)
+        elif not scope:
+            found.update(each for each in members if outside[each.old])
+    return found
 
 
 def unnumbered(name: str) -> str:
@@ -245,10 +304,10 @@ def counter(leaf: str) -> tuple[str, tuple[int, ...]]:
     return COUNTED.sub("", leaf), tuple(int(number) for number in COUNTED.findall(leaf))
 
 
-def _key(m: Matching, renamed: NameChange) -> tuple[object, ...]:
+def _key(m: Matching, renamed: NameChange, counted: bool) -> tuple[object, ...]:
     before, after = leaf(m, renamed, True), leaf(m, renamed, False)
     if renamed.moved:
-        same = before == after
+        same = before == after or counted
         return (
             "moved",
             renamed.block,

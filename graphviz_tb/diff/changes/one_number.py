@@ -6,6 +6,7 @@ attention/mul y 0.354 → 0.25        is the same number: a head of 16 in place 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import isclose, sqrt
@@ -13,9 +14,13 @@ from typing import Any
 
 from graphviz_tb.diff.changes.settings import WORDS
 from graphviz_tb.diff.changes.several import edits_of, places_of
+from graphviz_tb.interpret.pytorch import is_pytorch_module
 from graphviz_tb.model.change import Change, sort_by_severity
+from graphviz_tb.model.paths import last_segment
 
 WIDTH_KEYS = frozenset({"units", "filters", "output_dim", "num_heads", "key_dim"})
+TENSOR = re.compile(r"^tensor\(([-+.e0-9]+)(?:, .*)?\)$")
+MANY = 3  # widths that are more or less by one factor: these are one number of the whole model
 NEAR = 1e-3  # relative: constants are rounded to float32
 
 
@@ -28,12 +33,26 @@ def one_number(causes: Sequence[Change]) -> list[Change]:
     leaders: list[tuple[int, frozenset[str], float]] = []
     widths: dict[tuple[str, str], int] = {}  # the first change of each old and new width
     numbers = [(number, change, factor) for number, change in enumerate(causes) if (factor := factor_of(change))]
+    # In a trace, which has no weights, a factor of many widths is that of one number, wherever it stands.
+    widths_of = [(change, factor) for _, change, factor in numbers if change.detail["key"] in WIDTH_KEYS]
+    factors = [
+        factor
+        for change, factor in widths_of
+        if is_pytorch_module(last_segment(change.name))
+        for _ in range(change.place_count)
+    ]
+    common = next(
+        (factor for factor in factors if sum(isclose(factor, each, rel_tol=NEAR) for each in factors) >= MANY), 0.0
+    )
+    whole: int | None = None
     # Widths first: they say most, and constants are computed from them.
     for number, change, factor in sorted(numbers, key=lambda each: each[1].detail.get("constant", False)):
-        own = blocks(change)
+        own = frozenset(names(change)) if change.detail["key"] == "num_heads" else blocks(change)
         leader = next(
             (first for first, around, ratio in leaders if is_related(factor, ratio) and stands_in(change, around)), None
         )
+        if leader is None and common and is_related(factor, common):
+            leader = whole
         ends = str(change.detail["old"]), str(change.detail["new"])
         if leader is None and change.detail["key"] in WIDTH_KEYS:
             # The same width, wherever it is set: `output_dim` of an embedding is `units` of what is added to it.
@@ -42,6 +61,8 @@ def one_number(causes: Sequence[Change]) -> list[Change]:
             groups[leader].append(change)
             continue
         groups[number] = [change]
+        if common and is_related(factor, common) and whole is None:
+            whole = number
         if change.detail["key"] in WIDTH_KEYS:
             widths[ends] = number
         if own:
@@ -56,7 +77,8 @@ def factor_of(change: Change) -> float:
     detail = change.detail
     if change.kind != "changed" or change.severity != "attribute":
         return 0.0
-    if not detail.get("constant") and detail["key"] not in WIDTH_KEYS:
+    tensor = isinstance(detail["old"], str) and bool(TENSOR.match(detail["old"]))
+    if not detail.get("constant") and not tensor and detail["key"] not in WIDTH_KEYS:
         return 0.0
     # Rates and epsilons are set one by one.
     if any(each["key"] in WORDS - WIDTH_KEYS for each in (detail, *detail.get("with", ()))):
@@ -78,6 +100,8 @@ def ratios(old: Any, new: Any) -> Iterator[float]:
             if before != after:
                 yield from ratios(before, after)
         return
+    # PyTorch writes a number of a trace as a tensor.
+    old, new = (TENSOR.sub(r"\1", value) if isinstance(value, str) else value for value in (old, new))
     try:
         before, after = float(old), float(new)
     except (TypeError, ValueError, OverflowError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -32,6 +33,8 @@ class Renames:
                     self.by_old[old].append((place, old, new))
                     self.by_new[new].append((place, old, new))
                     self.by_names.setdefault((m.a.scopes.name[old], m.b.scopes.name[new]), name)
+        # The scopes, old and new, of which a change says that one is in the place of the other.
+        self.said: set[tuple[int, int]] = set()
         # How many nodes are in both of two scopes.
         self.stayed: dict[tuple[int, int], int] = {}
 
@@ -40,11 +43,26 @@ class Renames:
         name = self.by_names.get((change.old, change.new))
         if not name or change.severity != "op" or change.kind != "changed" or is_plain(change):
             return None
+        self.said.update(self._around(name, [(change.old, change.new)]))
         return name
+
+    def _around(self, name: Change, pairs: Sequence[tuple[str | None, str | None]]) -> set[tuple[int, int]]:
+        """Of the scopes with another name those that are, or are in, some pairs of scopes."""
+        a, b = self.m.a.scopes, self.m.b.scopes
+        return {
+            (old, new)
+            for old, new in name.edits.scopes
+            if any(is_in(a.name[old], mine) and is_in(b.name[new], other) for mine, other in pairs)
+        }
+
+    def all_said(self, name: Change) -> bool:
+        """Whether everything that has another name is in the place of something else."""
+        return not name.edits.nodes and self.said.issuperset(name.edits.scopes)
 
     def replaced(self, group: Sequence[Item]) -> Change | None:
         """The first rename of a scope that an edit is mostly in, and of which it leaves at most two thirds."""
-        if not self.by_names:
+        came_or_went = any(item.change.kind in ("added", "removed") or item.change.edits.ops for item in group)
+        if not self.by_names or not came_or_went:
             return None
         gone, fresh = (
             np.array(sorted(set().union(*part)), np.int32)
@@ -55,6 +73,7 @@ class Renames:
         around |= {rename for row in b.around(b.of_node[fresh]).tolist() for rename in self.by_new.get(row, ())}
         for place, old, new in sorted(around):
             if self._is_replaced(old, new, gone, fresh):
+                self.said.update(self._around(self.changes[place], [(a.name[old], b.name[new])]))
                 return self.changes[place]
         return None
 
@@ -77,16 +96,24 @@ class Renames:
         return int(self.m.b.scopes.is_under(new, partners[exists(partners)]).sum())
 
 
+def is_in(name: str, scope: str | None) -> bool:
+    """Whether a scope is another one, or in it."""
+    return scope is not None and f"{name}/".startswith(f"{scope}/")
+
+
 def is_plain(change: Change) -> bool:
     """Whether one op is in the place of another one."""
     return change.detail["key"] == "op" and " + " not in f"{change.detail['old']}{change.detail['new']}"
 
 
-def replaced(name: Change, change: Change) -> Change:
-    """A scope in the place of another one: a loss, a kind of layer."""
+def replaced(name: Change, change: Change, classes: tuple[str, str] | None) -> Change:
+    """A scope in the place of another one: a loss, a kind of layer; by their classes where these are known, else by
+    what is another in their names."""
     own = change.old and change.new and change.old != change.new
     old, new = (change.old, change.new) if own else (name.old, name.new)
-    part = substitution(*(last_segment(word or "") for word in (old, new)))
-    detail = {"key": "op", "old": part[0], "new": part[1]}
+    part = classes or substitution(*(last_segment(word or "") for word in (old, new)))
+    detail: dict[str, Any] = {"key": "op", "old": part[0], "new": part[1]}
+    if change.detail.get("with"):
+        detail["with"] = change.detail["with"]
     edits = name.edits + change.edits
     return Change("changed", "op", old, new, change.ops, detail, consequences=change.consequences, edits=edits)

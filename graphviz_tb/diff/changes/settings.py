@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+from graphviz_tb.diff.changes.divided import DIVISIONS, division
 from graphviz_tb.diff.changes.layers import INNER, Layers
 from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.diff.changes.weights import Atom
+from graphviz_tb.diff.changes.witnesses import Witnesses
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change, NodeEdits
@@ -39,7 +42,7 @@ def is_whole(value: Any) -> bool:
 
 
 def setting_changes(
-    m: Matching, layers: tuple[Layers, Layers], atoms: Sequence[Atom]
+    m: Matching, layers: tuple[Layers, Layers], atoms: Sequence[Atom], witnesses: Witnesses
 ) -> list[tuple[int, Change, bool]]:
     """One change for each (input, old, new) in each layer, and in all that is derived: its block, the change, and
     whether it may only follow from another one."""
@@ -47,6 +50,9 @@ def setting_changes(
     for atom in atoms:
         user, slot = used(layers[1], atom[1])
         word = term(m, atom[1], user, slot)
+        if layers[1].forward[user] and (divided := division(layers[1], user, atom[2].old, atom[2].new)):
+            word, before, after = divided
+            atom = atom[0], atom[1], replace(atom[2], old=before, new=after)
         op = m.b.graph.op_types[m.b.graph.op[user]]
         whole = is_whole(atom[2].old) and is_whole(atom[2].new)
         # What is cut out of a list of whole numbers is a size: TensorFlow wrote a constant for a shape that it knows.
@@ -54,7 +60,13 @@ def setting_changes(
         size = word != UNITS and (is_size_input(op, slot) or (whole and (op in SIZE_ARITHMETIC_OPS or shape)))
         values = repr((atom[2].old, atom[2].new))
         layer = layers[1].of(user) if layers[1].forward[user] else None
-        key = (int(m.b.block[atom[1]]), COUNTED.sub("", word), values, layer)
+        if layer is None:
+            size = witnesses.value_follows(*atom)
+        elif word in DIVISIONS:
+            size = False
+        elif size:
+            size = witnesses.size_follows(*atom, (used(layers[0], atom[0])[0], user))
+        key = (int(m.b.block[atom[1]]), COUNTED.sub("", word), values, layer, size)
         groups[key].append((atom, user, slot, size))
     return [
         (int(m.b.block[members[0][0][1]]), _change(layers, str(key[1]), members), all(size for *_, size in members))
@@ -64,7 +76,7 @@ def setting_changes(
 
 def _change(layers: tuple[Layers, Layers], word: str, members: list[tuple[Atom, int, int, bool]]) -> Change:
     first = members[0][0][2]
-    name = place_name if word in WORDS else op_name
+    name = place_name if word in WORDS | DIVISIONS else op_name
     places = sorted(
         {(name(layers[0], used(layers[0], old)[0]), name(layers[1], user)) for (old, _, _), user, *_ in members}
     )

@@ -42,7 +42,11 @@ def wording(change: Change) -> str:
     """
     detail = change.detail
     if change.kind == "changed":
-        return json.dumps(["changed", change.severity, detail["key"], detail["old"], detail["new"]], default=str)
+        own = [[part["key"], part["old"], part["new"]] for part in detail.get("with", ()) if part["name"] == change.new]
+        beside = own if "weights" in detail else []
+        return json.dumps(
+            ["changed", change.severity, detail["key"], detail["old"], detail["new"], *beside], default=str
+        )
     if change.kind in ("added", "removed") and "op_types" in detail and not detail.get("reads"):
         parts = [without_counters(last_segment(name)) for name in detail.get("parts", (change.name,))]
         return json.dumps([change.kind, change.severity, detail["scope"], detail["op_types"], parts])

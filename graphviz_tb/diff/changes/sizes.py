@@ -13,6 +13,9 @@ TYPES = ("T", "Tparams", "Tidx", "SrcT")  # the attribute that says what an op c
 WHOLE = (3, 9)  # int32, int64 as TensorFlow numbers types
 MEANT = frozenset({"T", "Tin", "Tout", "output_types"})  # lists of types: what a loop or a call is handed
 
+FOLLOWING = frozenset(
+    {"output_shapes", "element_shape", "num_elements", "_num_original_outputs", "N"}
+)  # of loops and lists: what is in them has another size, and how many inputs an op takes
 ASKED = frozenset({"size", "shape"})  # arguments of PyTorch's ops, lists in words
 
 

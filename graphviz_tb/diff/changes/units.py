@@ -12,7 +12,7 @@ import numpy as np
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.model.columns import Bools, Ints
+from graphviz_tb.model.columns import Bools, Ints, Longs
 
 LEFT_BEHIND = "unused_control_flow_input"
 
@@ -37,11 +37,14 @@ class Unit:
     links: list[UnitWire] = field(default_factory=list)
 
 
-def units_of(side: GraphColumns, partner: Ints, scope_partner: Ints, compared: set[int]) -> tuple[list[Unit], Ints]:
+def units_of(
+    side: GraphColumns, partner: Ints, scope_partner: Ints, compared: set[int], apart: Bools, forward: Bools
+) -> tuple[list[Unit], Ints]:
     """The units of one side, and for each node its unit (-1 for matched ones).
 
     A scope is a unit when none of its nodes and no scope in it has a partner, and the scope around it is none. A node
-    that has the name of such a scope belongs to it. Only blocks in `compared` are looked at.
+    that has the name of such a scope belongs to it. Only blocks in `compared` are looked at. Outside of the model
+    (`forward`) nodes in `apart` and others are no unit.
     """
     scopes = side.scopes
     free = ~exists(partner) & ~left_behind(side)
@@ -50,8 +53,13 @@ def units_of(side: GraphColumns, partner: Ints, scope_partner: Ints, compared: s
     left = start[scopes.node_start[scopes.end]] - start[scopes.node_start[:-1]]
     taken = np.concatenate(([0], np.cumsum(exists(scope_partner))))
     whole = (left == scopes.sizes()) & (taken[scopes.end] == taken[:-1]) & exists(scopes.parent)
-    # The outermost only: what is in them belongs to them.
-    tops = np.flatnonzero(whole & ~whole[scopes.parent])
+    own, edits = (under(side, which) for which in (forward, apart & ~forward))
+    whole &= (own > 0) | (edits == 0) | (edits == scopes.sizes())
+    # The outermost only: what is in them belongs to them. What is in a scope is a run of rows behind it.
+    inside = np.zeros(len(scopes) + 1, np.int64)
+    np.add.at(inside, np.flatnonzero(whole) + 1, 1)
+    np.add.at(inside, scopes.end[whole], -1)
+    tops = np.flatnonzero(whole & (np.cumsum(inside)[: len(scopes)] == 0))
     held = np.isin(scopes.block, list(compared))
     unit_of = np.full(len(side), -1, np.int32)
     units: list[Unit] = []
@@ -67,12 +75,20 @@ def units_of(side: GraphColumns, partner: Ints, scope_partner: Ints, compared: s
             continue
         # TensorFlow 1 names the variable `w` like the scope of its initialiser, `w/…`.
         unit = by_name.get((block, side.graph.name[node]), -1)
-        if not exists(unit):
+        if not exists(unit) or (not forward[node] and apart[node] != apart[units[unit].nodes[0]]):
             unit = len(units)
             units.append(Unit(side.graph.name[node], -1, [], block))
         units[unit].nodes.append(node)
         unit_of[node] = unit
     return units, unit_of
+
+
+def under(side: GraphColumns, which: Bools) -> Longs:
+    """How many of some nodes are under each scope."""
+    scopes = side.scopes
+    start = np.concatenate(([0], np.cumsum(which[scopes.node_order])))
+    counts: Longs = start[scopes.node_start[scopes.end]] - start[scopes.node_start[:-1]]
+    return counts
 
 
 def left_behind(side: GraphColumns) -> Bools:
@@ -98,19 +114,19 @@ def op_types(side: GraphColumns, nodes: list[int]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
-def mirrors(units: list[Unit], forward: Bools) -> list[list[Unit]]:
+def mirrors(units: list[Unit], forward: Bools, apart: Bools) -> list[list[Unit]]:
     """Units, each with those that mirror it: `gradients/encoder/layer_3` goes with `encoder/layer_3`, unless one is of
-    the model (`forward`) and the other derived.
+    the model (`forward`) and the other derived, or one is an edit and the other follows (`apart`).
 
     Before: any order. After: the first of each list has the shortest name; the others are scopes whose name ends in
     its whole name (as `Adam/update_encoder/layer_3` and `gradients/encoder/layer_3/add_grad` do).
     """
-    by_end: dict[tuple[int, bool, str], list[Unit]] = {}
+    by_end: dict[tuple[int, bool, bool, str], list[Unit]] = {}
     lengths = {len(unit.name) for unit in units}
     groups = []
     # The shortest name first: what mirrors it ends in it, and comes later.
     for unit in sorted(units, key=lambda unit: (unit.name.count("/"), len(unit.name), unit.name)):
-        kind = unit.block, bool(forward[unit.nodes].any())
+        kind = unit.block, bool(forward[unit.nodes].any()), bool(apart[unit.nodes].any())
         main = next((by_end[*kind, end] for end in endings(unit.name, lengths) if (*kind, end) in by_end), None)
         if main is not None and exists(unit.row):
             main.append(unit)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from graphviz_tb.diff.changes.attributes import Difference
 from graphviz_tb.diff.changes.layers import SHAPING, Layers
+from graphviz_tb.diff.changes.witnesses import Witnesses
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.interpret.layer_classes import CLASS_BY_GATE_COUNT
 from graphviz_tb.model.change import Change, NodeEdits, Severity
@@ -26,12 +28,19 @@ def is_weight(m: Matching, new: int, difference: Difference) -> bool:
     return difference.key == "shape" and m.b.graph.op_types[m.b.graph.op[new]] in VARIABLE_READ_OPS | VARIABLE_OPS
 
 
-def weight_changes(m: Matching, layers: tuple[Layers, Layers], atoms: Sequence[Atom]) -> list[tuple[int, Change, bool]]:
+def weight_changes(
+    m: Matching, layers: tuple[Layers, Layers], atoms: Sequence[Atom], witnesses: Witnesses
+) -> list[tuple[int, Change, bool]]:
     """One change for each layer: its block, the change, and whether it may only follow from another one."""
-    groups: dict[tuple[int, int], list[Atom]] = defaultdict(list)
+    groups: dict[tuple[int, int, bool], list[Atom]] = defaultdict(list)
     for atom in atoms:
-        groups[int(m.b.block[atom[1]]), layers[1].of(atom[1])].append(atom)
-    return [(block, *_change(m, layers, layer, members)) for (block, layer), members in groups.items()]
+        follows = not layers[1].forward[atom[1]] and witnesses.value_follows(*atom)
+        groups[int(m.b.block[atom[1]]), layers[1].of(atom[1]), follows].append(atom)
+    found = []
+    for (block, layer, proven), members in groups.items():
+        change, follows = _change(m, layers, layer, members)
+        found.append((block, change, proven or follows))
+    return found
 
 
 def _change(m: Matching, layers: tuple[Layers, Layers], layer: int, members: list[Atom]) -> tuple[Change, bool]:
@@ -44,18 +53,39 @@ def _change(m: Matching, layers: tuple[Layers, Layers], layer: int, members: lis
     # The most telling phrase of all weights of the layer; ties go by the word.
     score, key, old, new = max([words(ops, *pair) for pair in shapes] + heads(shapes) + recurrent(shapes))
     names = layers[0].name(layers[0].of(members[0][0])), layers[1].name(layer)
-    detail = {
+    detail: dict[str, Any] = {
         "key": key,
         "old": old,
         "new": new,
         "weights": [{"old": before, "new": after} for before, after in shapes],
     }
+    if beside := beside_first(ops, shapes, key):
+        detail["with"] = [{"name": names[1], "key": word, "old": mine, "new": other} for word, mine, other in beside]
     edits = NodeEdits(
         attributes=tuple((mine, other, difference.attribute or difference.key) for mine, other, difference in members)
     )
     nodes = len({other for _, other, _ in members})
     severity: Severity = "op" if key == "op" else "attribute"
     return Change("changed", severity, *names, nodes, detail, edits=edits), score == FOLLOWS
+
+
+def beside_first(ops: Sequence[str], shapes: Sequence[tuple[str, str]], first: str) -> list[tuple[str, str, str]]:
+    """The other settings that the shapes of a layer's weights show: each dimension that a program sets is one.
+
+    >>> beside_first(["Conv2D"], [("3×3×8×8", "5×5×8×12"), ("8", "12")], "kernel")
+    [('filters', '8', '12')]
+    >>> beside_first(["Conv2D"], [("3×3×8×8", "5×5×8×8")], "kernel")
+    []
+    """
+    found = [(key, old, new) for _, key, old, new in heads(shapes)]
+    for old, new in shapes:
+        before, after = old.split("×"), new.split("×")
+        _, key, *_ = words(ops, old, new)
+        if key == "kernel" and before[-1] != after[-1]:
+            found.append(("filters", before[-1], after[-1]))
+        if key == "output_dim" and before[0] != after[0]:
+            found.append(("input_dim", before[0], after[0]))
+    return [each for each in dict.fromkeys(found) if each[0] != first]
 
 
 def heads(shapes: Sequence[tuple[str, str]]) -> list[ValueChange]:

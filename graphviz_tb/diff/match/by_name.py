@@ -192,6 +192,28 @@ def same_names(m: Matching) -> Findings:
         yield nodes(same, Reason.SAME_NAME_OTHER_OP)
 
 
+def same_places(m: Matching) -> Findings:
+    """Match free nodes of one name and other op types that take from, or give to, the same nodes: these were edited,
+    whatever came or went elsewhere."""
+    for mine, others in free_by_scope(m):
+        there = {m.b.scopes.node_leaf[new]: new for new in reversed(others)}
+        for old in mine:
+            new = there.get(m.a.scopes.node_leaf[old], -1)
+            if exists(new) and m.a.labels.op[old] != m.b.labels.op[new] and in_one_place(m, old, new):
+                yield nodes([(old, new)], Reason.SAME_NAME_OTHER_OP)
+
+
+def in_one_place(m: Matching, old: int, new: int) -> bool:
+    """Whether two nodes take from the same nodes in the same order, or give to the same nodes."""
+    mine, other = m.a.graph, m.b.graph
+    before = [m.to_b[mine.source[edge]] for edge in m.a.in_edges(old).tolist() if not mine.control[edge]]
+    after = [other.source[edge] for edge in m.b.in_edges(new).tolist() if not other.control[edge]]
+    if before and before == after:
+        return True
+    given = sorted(int(m.to_b[mine.target[edge]]) for edge in m.a.out_edges(old).tolist())
+    return bool(given) and given[0] >= 0 and given == sorted(other.target[m.b.out_edges(new)].tolist())
+
+
 def free_by_scope(m: Matching) -> list[tuple[list[int], list[int]]]:
     """The free nodes of each pair of matched scopes, where both sides have some."""
     free_a, free_b = m.left()

@@ -9,6 +9,7 @@ import numpy as np
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.by_name import by_leaf, descend, match_whole
+from graphviz_tb.diff.match.by_variable import NUMBER
 from graphviz_tb.diff.match.found import Findings, Reason, nodes, scopes
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.limits import MAX_FOLLOWED_PLACES
@@ -28,6 +29,40 @@ def wrapped(m: Matching) -> Findings:
             yield from match_whole(m, root, inner[0], Reason.SUBTREE)
         elif exists(inner[1]):
             yield from match_whole(m, inner[1], other, Reason.SUBTREE)
+        # With edits in it, it is the scope that holds nearly all, under nearly the same names.
+        elif exists(around := scope_around_all(a, root, b, other)):
+            yield from descend(m, [(root, around)])
+        elif exists(around := scope_around_all(b, other, a, root)):
+            yield from descend(m, [(around, other)])
+
+
+def scope_around_all(side: GraphColumns, root: int, partner: GraphColumns, other: int) -> int:
+    """Return the scope below `other` that holds nearly all of it, where most names in it are those below `root`, which
+    has no such scope; -1 for none."""
+    if exists(holding_all(side, root)):
+        return -1
+    found, below = -1, other
+    while exists(below := holding_all(partner, below)):
+        found = below
+        names, there = uncounted_children(side, root), uncounted_children(partner, found)
+        if names and 2 * len(names & there) >= len(names | there):
+            return found
+    return -1
+
+
+def holding_all(side: GraphColumns, row: int) -> int:
+    """The scope directly in a scope that holds nine in ten of its nodes, -1 for none."""
+    scopes = side.scopes
+    least = 0.9 * scopes.size(row)
+    return next((child for child in scopes.children(row) if scopes.size(child) >= max(least, 1)), -1)
+
+
+def uncounted_children(side: GraphColumns, row: int) -> set[str]:
+    """The last segments, without counted numbers, of what is directly in a scope."""
+    scopes = side.scopes
+    leaves = [scopes.leaf[child] for child in scopes.children(row)]
+    leaves += [scopes.node_leaf[node] for node in scopes.own_nodes(row).tolist()]
+    return {NUMBER.sub("", leaf) for leaf in leaves}
 
 
 def same_inside(side: GraphColumns, root: int, partner: GraphColumns, other: int) -> int:

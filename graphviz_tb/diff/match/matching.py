@@ -41,7 +41,7 @@ class Matching:
     distinguished from. `shifts` maps old to new numbers by the words of a series (`tops` has the last of the old ones),
     `caused` says whether members of such a series came or went, `decided` has the words of series in which it is
     certain which members these are; `recounted` is how many names differ only in a number that was counted anew;
-    `wires` are what `rewires` has found,
+    `wires` are what `rewires` has found, `values` what `differences_once` has,
     `cells` how many cells the tables of common subsequences had.
     """
 
@@ -65,6 +65,7 @@ class Matching:
     notices: list[Notice] = field(default_factory=list)
     recounted: int = 0
     wires: dict[tuple[int, int], list[Any]] = field(default_factory=dict)
+    values: dict[tuple[int, int], list[Any]] = field(default_factory=dict)
     cells: int = 0
 
     def __post_init__(self) -> None:

@@ -4,11 +4,14 @@ functions          by body, whatever number comes after the name
 layers             of Keras models in the order of the file
 names              numbered series by structure, then same name and op, from the root down
 wrapped            content that went into a scope as a whole, or out of one
+places             same name and another op type, between the same nodes
 anchors            neighbourhoods like no other, largest radius first; what has the same name where its siblings
                    went; what lies beside them
 what is left       same name and another op type
 containers         scopes by the share of matched descendants, from the bottom up
 wires              equal members of a series distinguished by what they are wired to
+variables          updates, savers and initialisers by the variable that they are of
+alike              of several ops that are alike, that which is wired as it was
 constants          with the op that uses them
 """
 
@@ -17,7 +20,8 @@ from __future__ import annotations
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.anchors import anchors
-from graphviz_tb.diff.match.by_name import descend, same_names
+from graphviz_tb.diff.match.by_name import descend, same_names, same_places
+from graphviz_tb.diff.match.by_variable import by_variable
 from graphviz_tb.diff.match.containers import containers
 from graphviz_tb.diff.match.doubt import doubt
 from graphviz_tb.diff.match.follow import wrapped
@@ -25,6 +29,7 @@ from graphviz_tb.diff.match.found import Findings, Reason, nodes, scopes
 from graphviz_tb.diff.match.functions import pair_functions, share_classes
 from graphviz_tb.diff.match.listed import listed
 from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.diff.match.of_alike import of_alike
 from graphviz_tb.diff.match.spread import constants
 from graphviz_tb.diff.match.wired import by_wires
 from graphviz_tb.limits import MAX_CALL_ROUNDS
@@ -52,6 +57,8 @@ def steps(m: Matching) -> Findings:
         if not pair_called(m):
             break
     yield from by_wires(m)
+    yield from by_variable(m)
+    yield from of_alike(m)
     yield from constants(m)
     yield from doubt(m)
 
@@ -64,9 +71,11 @@ def match_blocks(m: Matching, blocks: list[tuple[int, int]]) -> Findings:
     yield from wrapped(m)
     yield from descend(m, roots)
     yield from arguments(m, blocks)
+    yield from same_places(m)
     yield from anchors(m)
     yield from same_names(m)
     yield from containers(m)
+    yield from same_names(m)  # in scopes that only their contents matched
 
 
 def arguments(m: Matching, blocks: list[tuple[int, int]]) -> Findings:

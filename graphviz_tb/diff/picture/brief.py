@@ -18,8 +18,7 @@ def brief(change: Change) -> str:
     """Describe a change at a node, so short that the old and the new value fit into its box."""
     detail = change.detail
     if change.kind == "changed":
-        ends = f"{value(detail['old'])} → {value(detail['new'])}"
-        return fitting(f"{detail['key']} {ends}", ends, f"{detail['key']} → {value(detail['new'])}")
+        return brief_setting(detail)
     if detail.get("reordered"):
         return "inputs reordered"
     if order := detail.get("order"):
@@ -28,6 +27,12 @@ def brief(change: Change) -> str:
     if len(inputs) > 1:
         return f"{len(inputs)} inputs rewired"
     return brief_wire(inputs[0])
+
+
+def brief_setting(detail: Mapping[str, Any]) -> str:
+    """Describe a setting that is another."""
+    ends = f"{value(detail['old'])} → {value(detail['new'])}"
+    return fitting(f"{detail['key']} {ends}", ends, f"{detail['key']} → {value(detail['new'])}")
 
 
 def brief_wire(wire: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.diff.picture.brief import brief, brief_wire, was
+from graphviz_tb.diff.picture.brief import brief, brief_setting, brief_wire, was
 from graphviz_tb.diff.source import MatchedGraphs
 from graphviz_tb.flatten.edges import split_input
 from graphviz_tb.limits import MAX_OPENED_PLACES
@@ -149,14 +149,19 @@ def mark(merged: Merged, source: MatchedGraphs, change: Change, names: dict[int,
         exchanged = bool(edits.added or edits.removed)
         for _, node in edits.inputs if exchanged else ():
             merged.beside.setdefault(where_new(source, node), "reconnected")
-        for _, node in (
-            *edits.ops,
-            *((old, new) for old, new, _ in edits.attributes),
-            *(() if exchanged else edits.inputs),
-        ):
+        told = [(node, words) for _, node in (*edits.ops, *(() if exchanged else edits.inputs))]
+        told += [(node, words_of(change, key, words)) for _, node, key in edits.attributes]
+        for node, line in told:
             where = where_new(source, node)
             merged.signs[where] = "~"
-            merged.lines.setdefault(where, []).append(words)
+            lines = merged.lines.setdefault(where, [])
+            lines += [line] if line not in lines else []
+
+
+def words_of(change: Change, key: str, words: str) -> str:
+    """What a change says of one attribute: of several settings of a layer the one that it is, else all `words`."""
+    parts = [part for part in change.detail.get("with", ()) if part["key"] == key]
+    return brief_setting(parts[0]) if parts and change.detail["key"] != key else words
 
 
 def mark_layers(merged: Merged, change: Change, nodes: list[Where]) -> list[tuple[Where, ...]]:

@@ -21,7 +21,7 @@ from graphviz_tb.diff.picture.rows import HOLDS, edge_states, function_at, group
 from graphviz_tb.diff.picture.tints import CAME, KEPT, FlatEdgeIndex
 from graphviz_tb.diff.picture.wrap import wrapped
 from graphviz_tb.diff.report.explain import verdict
-from graphviz_tb.diff.report.words import SIGNS, between, facts, head, listed_behind
+from graphviz_tb.diff.report.words import SIGNS, between, facts, head, listed_behind, value
 from graphviz_tb.graphs.drawing_math import mix_colours
 from graphviz_tb.limits import MAX_BOXES_TO_CHANGES, MAX_LEGEND_CHANGES
 from graphviz_tb.model.change import Change
@@ -166,6 +166,8 @@ def line(change: Change) -> str:
     'x: op Relu → Tanh'
     """
     text = head(change, 2).replace("  ", ": ", 1) + between(change)
+    own = [part for part in change.detail.get("with", ()) if part["name"] == change.name]
+    text += "".join(f"; {part['key']} {value(part['old'])} → {value(part['new'])}" for part in own[:2])
     if change.kind in ("rewired", "signature-changed"):
         text = "; ".join([text, *list(facts(replace(change, also=())))[:2]])
     if listed_behind(change):

@@ -54,6 +54,7 @@ def with_room(document: dict[str, Any]) -> dict[str, Any]:
 
 def document(changes: Comparison) -> dict[str, Any]:
     """The changes as plain values (docs/diff.md)."""
+    entries, owned = changes.ledger
     return {
         **document_header("tbgraph-diff"),
         "same": changes.same,
@@ -65,9 +66,11 @@ def document(changes: Comparison) -> dict[str, Any]:
                 **change.to_json(),
                 "layers": changes.layers_of(change),
                 "numbers": value_pairs_to_json(changes.numbers_of(change)),
+                **({"claims": list(owned.claimed[number]), "follows": list(owned.explained[number])} if owned else {}),
             }
-            for change in changes
+            for number, change in enumerate(changes)
         ],
+        "ledger": entries,
         "notices": [
             {"code": notice.code, "message": notice.message, "count": notice.count} for notice in changes.notices
         ],

@@ -1,0 +1,415 @@
+"""What proves that a difference outside of the model follows from one that somebody made.
+
+gradient    works out gradients of a model that is another one
+parameter   leads to nothing but a variable that came or went with the model, or hangs on such variables alone
+body        is done in the same words for variables that stayed: it came, or went, with a variable or its gradient
+size        another number in a shape is one that a weight has in its shape
+initial     a limit or a deviation that is worked out from the size of its variable
+saver       the order in which a saver lists variables
+training    belongs to another optimizer, or to a variable that is trained no more
+
+What none of these proves is an edit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from math import isclose, prod
+from typing import Any
+
+import numpy as np
+
+from graphviz_tb.annotate.tensors import TensorDecoder
+from graphviz_tb.diff.changes.attributes import Difference
+from graphviz_tb.diff.changes.bodies import Bodies, equal_bodies
+from graphviz_tb.diff.changes.divided import listed
+from graphviz_tb.diff.changes.layers import Layers
+from graphviz_tb.diff.changes.training import training
+from graphviz_tb.diff.changes.wiring import Rewire, rewired, rewires
+from graphviz_tb.diff.columns.ids import exists
+from graphviz_tb.diff.columns.side import GraphColumns
+from graphviz_tb.diff.match.by_variable import takes_any_number
+from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.graphs.traversal import reachable_mask
+from graphviz_tb.interpret.training import gradient_scope
+from graphviz_tb.model.change import Change
+from graphviz_tb.model.columns import Bools, Ints
+from graphviz_tb.model.tensors import Shape
+from graphviz_tb.ops.roles import CONSTANT_OPS, INPUT_OPS, Role, has_role
+
+EFFECTS = (Role.ASSIGN, Role.UPDATE, Role.SCATTER, Role.SAVE, Role.RESTORE, Role.SUMMARY, Role.GROUP, Role.VARIABLE)
+NEAR = 1e-3  # relative: constants are rounded to float32, or to half of it
+Sizes = frozenset[tuple[int, int]]
+
+
+class Witnesses:
+    """The proofs for one pair of graphs. `trained` says how the whole file is trained now."""
+
+    def __init__(self, m: Matching, layers: tuple[Layers, Layers], trained: Callable[[], Sequence[Change]]) -> None:
+        self.m = m
+        self.layers = layers
+        self.trained = trained
+        self.free = ~exists(m.to_b), ~exists(m.to_a)
+
+    @cached_property
+    def bodies(self) -> tuple[Bodies, Bodies]:
+        """The bodies of either side."""
+        return Bodies(self.layers[0]), Bodies(self.layers[1])
+
+    @cached_property
+    def kept_bodies(self) -> frozenset[int]:
+        """The bodies of nodes that are what they were."""
+        return equal_bodies(*self.bodies, *self.m.together())
+
+    @cached_property
+    def is_other_model(self) -> bool:
+        """Whether anything in the model itself is another."""
+        m = self.m
+        old, new = m.together()
+        forward = self.layers[1].forward[new] | self.layers[0].forward[old]
+        if (m.a.node_label[old] != m.b.node_label[new])[forward].any():
+            return True
+        if any(
+            (free & side.forward & ~side.for_gradients).any() for free, side in zip(self.free, self.layers, strict=True)
+        ):
+            return True
+        mine, other = rewired(m)
+        return bool((self.layers[0].forward[mine] | self.layers[1].forward[other]).any())
+
+    @cached_property
+    def proven(self) -> tuple[Bools, Bools]:
+        """Which nodes without a partner outside of the model follow, on either side."""
+        return self._proven(False), self._proven(True)
+
+    @cached_property
+    def unproven(self) -> tuple[Bools, Bools]:
+        """Which nodes without a partner outside of the model do not follow, on either side."""
+        old, new = (
+            free & ~side.forward & ~proven
+            for free, side, proven in zip(self.free, self.layers, self.proven, strict=True)
+        )
+        return old, new
+
+    def _proven(self, new: bool) -> Bools:
+        layers, bodies, free = self.layers[new], self.bodies[new], self.free[new]
+        graph = layers.side.graph
+        proven: Bools = np.zeros(len(graph), bool)
+        if not (free & ~layers.forward).any():
+            return proven
+        keys = {change.detail["key"] for change in self.trained()}
+        if self.is_other_model or "trainable" in keys:
+            proven |= free & bodies.gradient
+        outside = free & bodies.outside
+        if "optimizer" in keys:
+            return proven | outside
+        proven |= self._of_variables(new, outside)
+        return proven | self._unused(layers, outside) if self.is_other_model else proven
+
+    def _unused(self, layers: Layers, among: Bools) -> Bools:
+        """Which of some nodes lead to nothing that has an effect: nobody uses them, and they change nothing."""
+        graph = layers.side.graph
+        ends = among & ~graph.nodes_of_types(lambda op: has_role(op, *EFFECTS))
+        ends[graph.source] = False
+        return ends | self._only_before(layers, among, ends)
+
+    @cached_property
+    def other_training(self) -> tuple[list[int], list[int]]:
+        """The variables that one side trains and the other one has and trains not, on either side."""
+        if not any(change.detail["key"] == "trainable" for change in self.trained()):
+            return [], []
+        sides = [training(layers).trained for layers in self.layers]
+        pairs = {(node, int(self.m.to_b[node])) for node in sides[0]} | {
+            (int(self.m.to_a[node]), node) for node in sides[1]
+        }
+        other = [
+            (old, new)
+            for old, new in sorted(pairs)
+            if exists(old) and exists(new) and (old in sides[0]) != (new in sides[1])
+        ]
+        return [old for old, _ in other], [new for _, new in other]
+
+    def _of_variables(self, new: bool, outside: Bools) -> Bools:
+        """Which of some nodes follow from variables that came, or went, with the model."""
+        layers, bodies, free = self.layers[new], self.bodies[new], self.free[new]
+        graph = layers.side.graph
+        fresh = np.zeros(len(graph), bool)
+        fresh[[node for node in bodies.parameters() if free[node]]] = True
+        fresh |= free & layers.forward
+        fresh[self.other_training[new]] = True
+        # Pieces of what came that touch something that came with the model, or its gradients.
+        start = fresh | (free & bodies.gradient)
+        ends = np.concatenate((graph.source, graph.target)), np.concatenate((graph.target, graph.source))
+        inside = (outside | start)[ends[0]] & outside[ends[1]]
+        touching = reachable_mask(start, ends[0][inside], ends[1][inside]) & outside
+        kept = self.kept_bodies
+        found: Bools = touching & np.fromiter((int(body) in kept for body in bodies.of), bool, len(graph))
+        known = fresh | (found & graph.nodes_of_types(lambda op: has_role(op, Role.VARIABLE, Role.HANDLE)))
+        # What writes such a variable, and what leads to such writes alone.
+        writes = graph.meaning.writes & outside
+        first = self._written(layers)
+        found |= writes & known[first] & exists(first)
+        found |= self._only_before(layers, outside, found | known)
+        found |= self._only_behind(new, outside, found | known)
+        return found
+
+    @staticmethod
+    def _written(layers: Layers) -> Ints:
+        """For each node that writes a variable the node that makes the variable, -1 for any other node."""
+        graph = layers.side.graph
+        first = np.full(len(graph), -1, np.int32)
+        edges = np.flatnonzero((graph.slot == 0) & ~graph.control & graph.meaning.writes[graph.target])
+        origin = graph.meaning.origin[graph.source[edges]]
+        first[graph.target[edges]] = np.where(origin >= 0, origin, graph.source[edges])
+        return first
+
+    @staticmethod
+    def _only_before(layers: Layers, among: Bools, known: Bools) -> Bools:
+        """Which nodes lead to nothing but what is known."""
+        side = layers.side
+        graph = side.graph
+        left = np.bincount(graph.source[~graph.control], minlength=len(graph)).tolist()
+        found = np.zeros(len(graph), bool)
+        todo = np.flatnonzero(known).tolist()
+        while todo:
+            node = todo.pop()
+            edges = side.in_edges(node)
+            for before in graph.source[edges[~graph.control[edges]]].tolist():
+                left[before] -= 1
+                if not left[before] and among[before] and not known[before] and not found[before]:
+                    found[before] = True
+                    todo.append(before)
+        return found
+
+    def _only_behind(self, new: bool, among: Bools, known: Bools) -> Bools:
+        """Which nodes take nothing but what is known, constants aside, and lead to no update of a kept variable."""
+        layers, bodies, free = self.layers[new], self.bodies[new], self.free[new]
+        side = layers.side
+        graph = side.graph
+        data = ~graph.control
+        source, target = graph.source[data], graph.target[data]
+        kept_writes = graph.meaning.writes & ~free
+        inside = among[source] & (among | kept_writes)[target]
+        to_kept = reachable_mask(kept_writes, target[inside], source[inside])
+        loud = data & ~graph.nodes_of_types(CONSTANT_OPS.__contains__)[graph.source]
+        good = known | (free & bodies.gradient)
+        able = among & ~known & ~to_kept
+        # How many of its inputs are not known to have come, or gone, with the model.
+        left = np.bincount(graph.target[loud & ~good[graph.source]], minlength=len(graph))
+        takes = np.bincount(graph.target[loud], minlength=len(graph)) > 0
+        found: Bools = able & takes & (left == 0)
+        todo, missing = np.flatnonzero(found).tolist(), left.tolist()
+        while todo:
+            node = todo.pop()
+            edges = side.out_edges(node)
+            for user in graph.target[edges[~graph.control[edges]]].tolist():
+                missing[user] -= 1
+                if not missing[user] and able[user] and not found[user]:
+                    found[user] = True
+                    todo.append(user)
+        return found
+
+    def function_follows(self, old: Iterable[int], new: Iterable[int]) -> bool:
+        """Whether another function, or another body, follows: gradients alone call it, or what came or went, or nothing
+        in the graph does."""
+        old, new = list(old), list(new)
+        if (old or new) and all(
+            free[node] for free, nodes in zip(self.free, (old, new), strict=True) for node in nodes
+        ):
+            return True
+        called = zip(self.bodies, (old, new), strict=True)
+        return self.is_other_model and all(bodies.gradient[node] for bodies, nodes in called for node in nodes)
+
+    def follows(self, new: bool, nodes: Sequence[int]) -> bool:
+        """Whether nodes outside of the model that came, or went, all follow."""
+        return bool(self.proven[new][list(nodes)].all())
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        """Each old and new number in the shapes of weights that are others now, and their products."""
+        pairs: set[tuple[int, int]] = set()
+        m = self.m
+        for old, (_, before) in m.a.labels.weights.items():
+            after = m.b.labels.weights.get(int(m.to_b[old]))
+            if after is not None and after[1] != before:
+                dims = [
+                    [int(size) if size.isdecimal() else -1 for size in str(shape).split("×")]
+                    for shape in (before, after[1])
+                ]
+                if len(dims[0]) == len(dims[1]):
+                    pairs |= products(*dims)
+        mine_of, other_of = m.together()
+        given = m.a.graph.nodes_of_types(INPUT_OPS.__contains__)[mine_of] & (
+            m.a.node_label[mine_of] != m.b.node_label[other_of]
+        )
+        for mine, other in zip(mine_of[given].tolist(), other_of[given].tolist(), strict=True):
+            shapes = [
+                decoder.tensors_of_node(node)("0").shape
+                for decoder, node in zip(self.decoders, (mine, other), strict=True)
+            ]
+            if None not in shapes and len(shapes[0] or ()) == len(shapes[1] or ()):
+                pairs |= products(*([size or -1 for size in shape or ()] for shape in shapes))
+        return frozenset(pairs)
+
+    def is_size(self, old: Any, new: Any, sizes: Sizes | None = None) -> bool:
+        """Whether only numbers are others that weights and inputs have in their shapes, or other `sizes`."""
+        if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+            return all(one == other or self.is_size(one, other, sizes) for one, other in zip(old, new, strict=True))
+        whole = isinstance(old, int) and isinstance(new, int) and not isinstance(old, bool)
+        return whole and (old, new) in (self.sizes if sizes is None else sizes)
+
+    @cached_property
+    def decoders(self) -> tuple[TensorDecoder, TensorDecoder]:
+        """The tensors of either side."""
+        return TensorDecoder(self.m.a.graph), TensorDecoder(self.m.b.graph)
+
+    def size_follows(self, old: int, new: int, difference: Difference, users: tuple[int, int]) -> bool:
+        """Whether whole numbers that an op is given are others only as what it takes has another shape there."""
+        return self.is_size(difference.old, difference.new, self.sizes | self._taken_sizes(users, (old, new)))
+
+    def asked_follow(self, members: Sequence[tuple[int, int, Difference]]) -> bool:
+        """Whether PyTorch is asked to reshape to other sizes only as what it takes has these."""
+        for old, new, difference in members:
+            before, after = listed(difference.old), listed(difference.new)
+            sizes = self._taken_sizes((old, new), (-1, -1))
+            if before is None or after is None or not self.is_size(before, after, sizes):
+                return False
+        return True
+
+    def _taken_sizes(self, users: tuple[int, int], given: tuple[int, int]) -> Sizes:
+        """The old and new numbers in the shapes of what two ops that go together take, and their products."""
+        shapes: list[dict[int, Shape]] = []
+        for side, decoder, user, constant in zip((self.m.a, self.m.b), self.decoders, users, given, strict=True):
+            graph = side.graph
+            edges = [
+                edge
+                for edge in side.in_edges(user).tolist()
+                if not graph.control[edge] and graph.source[edge] != constant
+            ]
+            shapes.append(
+                {
+                    int(graph.slot[edge]): decoder.tensors_of_node(int(graph.source[edge]))(
+                        graph.keys[graph.key[edge]]
+                    ).shape
+                    for edge in edges
+                }
+            )
+        pairs: set[tuple[int, int]] = set()
+        for slot, before in shapes[0].items():
+            after = shapes[1].get(slot)
+            if before is not None and after is not None and len(before) == len(after):
+                pairs |= products([size or -1 for size in before], [size or -1 for size in after])
+        return frozenset(pairs)
+
+    def value_follows(self, old: int, new: int, difference: Difference) -> bool:
+        """Whether a difference of two matched nodes outside of the model follows."""
+        m, side = self.m, self.layers[1].side
+        if any(change.detail["key"] == "optimizer" for change in self.trained()):
+            return True
+        if self.bodies[1].gradient[new] or gradient_scope(side.graph.name[new]):
+            return self.is_other_model
+        if difference.key in ("weight", "value shape", "shape"):
+            return self.is_other_model
+        if difference.key in ("N", "dtypes", "num", "num_split", "Tin", "Tout", "_num_original_outputs", "T"):
+            # As many as there are inputs: what came and went is told where it did.
+            counts = [len(side.in_edges(node)) for side, node in ((m.a, old), (m.b, new))]
+            return counts[0] != counts[1] or self._lists(new)
+        if self.is_size(difference.old, difference.new):
+            return True
+        return self._is_initial(new, difference)
+
+    def _is_initial(self, new: int, difference: Difference) -> bool:
+        """Whether a number is worked out from the shape of the variable that it initialises."""
+        before, after = difference.old, difference.new
+        if not isinstance(before, float) or not isinstance(after, float) or not before or not after:
+            return False
+        for old_shape, new_shape in self._initialised(new):
+            for fan in (_rows, _columns, _both):
+                old_fan, new_fan = fan(old_shape), fan(new_shape)
+                # A limit of a uniform distribution is written as itself and as the width of its range.
+                squares = before * before * old_fan, after * after * new_fan
+                if old_fan and new_fan and old_fan != new_fan and isclose(*squares, rel_tol=2 * NEAR):
+                    return True
+        return False
+
+    def _initialised(self, new: int) -> Iterable[tuple[list[int], list[int]]]:
+        """The old and new shapes of variables that a node leads to through ops outside of the model."""
+        m, graph, seen, todo = self.m, self.layers[1].side.graph, {new}, [new]
+        written = self._written(self.layers[1])
+        while todo and len(seen) < 64:
+            node = todo.pop()
+            if exists(written[node]):
+                variable = int(written[node])
+                shapes = m.a.labels.weights.get(int(m.to_a[variable])), m.b.labels.weights.get(variable)
+                if None not in shapes:
+                    dims = [
+                        [int(size) for size in str(shape[1]).split("×") if size.isdecimal()]
+                        for shape in shapes
+                        if shape
+                    ]
+                    yield dims[0], dims[1]
+                continue
+            for edge in self.layers[1].side.out_edges(node).tolist():
+                user = int(graph.target[edge])
+                if user not in seen and not graph.control[edge]:
+                    seen.add(user)
+                    todo.append(user)
+
+    def wires_follow(self, pairs: Iterable[tuple[int, int]]) -> bool:
+        """Whether the inputs of matched nodes outside of the model that both ends stayed of follow."""
+        return all(self._wire_follows(wire) for old, new in pairs for wire in rewires(self.m, old, new))
+
+    def _wire_follows(self, wire: Rewire) -> bool:
+        m = self.m
+        ends = [
+            (side, int(side.graph.source[edge]), free)
+            for side, edge, free in ((m.a, wire.before, self.free[0]), (m.b, wire.after, self.free[1]))
+            if exists(edge)
+        ]
+        # What came or went at an end of the wire says all of it.
+        if any(free[node] for _, node, free in ends):
+            return True
+        if any(change.detail["key"] == "optimizer" for change in self.trained()):
+            return True
+        bodies = self.bodies
+        if bodies[1].gradient[wire.new] and self.is_other_model:
+            return True
+        gradients = [(bodies[0] if side is m.a else bodies[1]).gradient[node] for side, node, _ in ends]
+        if all(gradients) and (len(ends) == 2 or takes_any_number(m.b, wire.new)) and self.is_other_model:
+            return True
+        return self._lists(wire.new) or any(self._lists_of(side, node) for side, node, _ in ends)
+
+    def _lists(self, new: int) -> bool:
+        """Whether an op lists variables, or gives what a saver listed: in the order of their names."""
+        return self._lists_of(self.layers[1].side, new)
+
+    @staticmethod
+    def _lists_of(side: GraphColumns, node: int) -> bool:
+        return has_role(side.graph.op_types[side.graph.op[node]], Role.SAVE, Role.RESTORE)
+
+
+def products(old: Sequence[int], new: Sequence[int]) -> set[tuple[int, int]]:
+    """The sizes that are others in two shapes of one rank, and the products of neighbours.
+
+    >>> sorted(products([8, 2], [8, 4]))
+    [(2, 4), (16, 32)]
+    """
+    runs = ((start, stop) for start in range(len(old)) for stop in range(start + 1, len(old) + 1))
+    pairs = {
+        (prod(old[start:stop]), prod(new[start:stop]))
+        for start, stop in runs
+        if min(*old[start:stop], *new[start:stop]) > 0
+    }
+    return {(before, after) for before, after in pairs if before != after}
+
+
+def _rows(shape: list[int]) -> int:
+    return prod(shape[:-1]) if len(shape) > 1 else 0
+
+
+def _columns(shape: list[int]) -> int:
+    return prod(shape[:-2]) * shape[-1] if len(shape) > 1 else 0
+
+
+def _both(shape: list[int]) -> int:
+    return _rows(shape) + _columns(shape)
