@@ -18,7 +18,8 @@ function used(file) {
   const found = new Set();
   const source = program.getSourceFile(file);
   const visit = (node) => {
-    if (ts.isIdentifier(node) && !(ts.isPropertyAccessExpression(node.parent) && node.parent.name === node)) {
+    const isKey = node.parent && ((ts.isPropertyAccessExpression(node.parent) && node.parent.name === node) || (ts.isBindingElement(node.parent) && node.parent.propertyName === node));
+    if (ts.isIdentifier(node) && !isKey) {
       const symbol = ts.isShorthandPropertyAssignment(node.parent) ? checker.getShorthandAssignmentValueSymbol(node.parent) : checker.getSymbolAtLocation(node);
       const declared = symbol?.valueDeclaration;
       const from = declared?.getSourceFile();
