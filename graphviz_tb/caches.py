@@ -1,4 +1,4 @@
-"""Lazy values, bounded caches, and functions that are imported on their first call."""
+"""Lazy values, bounded caches, functions imported on their first call, and a budget for scope names."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from threading import Lock
 from typing import Any, Generic, TypeVar
+
+# Lazy values, bounded caches, and functions that are imported on their first call.
 
 LazyResult = TypeVar("LazyResult")
 CachedValue = TypeVar("CachedValue")

@@ -1,4 +1,4 @@
-"""Positions of outputs, from the output names used in function bodies."""
+"""Shapes and dtypes of a node's outputs as the file declares them."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from graphviz_tb.model.tensors import Shape, ShapeOrigin, Tensor, dtype_name, sh
 from graphviz_tb.ops.roles import UNKNOWN_AS_SCALAR_OPS, VARIABLE_OPS, VARIABLE_READ_OPS
 from graphviz_tb.ops.signatures import OutputDef, lists_shapes, op_def, shape_attribute
 from graphviz_tb.proto import NodeDef
+
+# Positions of outputs, from the output names used in function bodies.
 
 
 def output_index(definition: NodeDef, key: str) -> int:
@@ -129,8 +131,6 @@ def keras_layer_nodes(graph: Graph) -> dict[int, Layer]:
     named = ((graph.index[0].get(name, -1), layer) for name, layer in graph.layers.items())
     return {node: layer for node, layer in named if node >= 0 and graph.op_types[graph.op[node]] == layer.class_name}
 
-
-# Shapes and dtypes of a node's outputs as the file declares them.
 
 TensorLookup = Callable[[str], Tensor]
 LAST_VERSION_WITHOUT_UNKNOWN = 21  # the last version of graphs without a way to declare an unknown shape

@@ -1,4 +1,11 @@
-"""Sums of many steps over groups, in time proportional to the measurements, not to steps times rows."""
+"""Run statistics: traces of steps (RunMetadata) joined with the rows of a hierarchy.
+
+read      entries of a trace become executions by device
+count     each execution counts once: streams, copies and enqueue are distinguished (devices.py)
+place     names become paths, through inlined functions and lowered loops (trace_names.py)
+gather    executions of one path in one step become a sample
+sum up    samples become columns over rows, groups by prefix sums, steps by median, mean, least and most
+"""
 
 from __future__ import annotations
 
@@ -29,6 +36,9 @@ from graphviz_tb.model.tensors import Shape, shape_from_proto
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import RunMetadata
+
+
+# Sums of many steps over groups, in time proportional to the measurements, not to steps times rows.
 
 
 class MeasuredChains:
@@ -278,15 +288,6 @@ def _sums_below_rows(hierarchy: Hierarchy, own: Longs) -> Longs:
     total = np.concatenate(([0], np.cumsum(own)))
     sums: Longs = freeze_array(total[hierarchy.end] - total[np.arange(len(own))])
     return sums
-
-
-# Run statistics: traces of steps (RunMetadata) joined with the rows of a hierarchy.
-#
-# read      entries of a trace become executions by device
-# count     each execution counts once: streams, copies and enqueue are distinguished (devices.py)
-# place     names become paths, through inlined functions and lowered loops (trace_names.py)
-# gather    executions of one path in one step become a sample
-# sum up    samples become columns over rows, groups by prefix sums, steps by median, mean, least and most
 
 
 @dataclass(frozen=True, slots=True)

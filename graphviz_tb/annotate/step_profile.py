@@ -1,7 +1,10 @@
-"""Levels of the slices of one lane: slices of one level never overlap.
+"""The profile of one traced step, joined with a graph: as `join_statistics`, but execution by execution.
 
-nested    on a thread or stream executions nest: a slice is one level below the slice around it
-packed    on a device without recorded threads: a slice is on the first free level
+read      entries of the trace, as for run statistics (run_metadata.py): each counts once and has a path
+tables    self time and total time by op, by type, by group
+timeline  a slice for each execution, on the lane of its thread or stream
+shares    parts of the step with computation, with only the input pipeline, or idle
+memory    bytes in use over the step, if the trace has allocations
 """
 
 from __future__ import annotations
@@ -48,6 +51,11 @@ from graphviz_tb.ops.roles import INPUT_PIPELINE_OPS
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import RunMetadata
+
+# Levels of the slices of one lane: slices of one level never overlap.
+#
+# nested    on a thread or stream executions nest: a slice is one level below the slice around it
+# packed    on a device without recorded threads: a slice is on the first free level
 
 SliceTimes = Iterable[tuple[int, int]]  # start and end, sorted by start, then the longest first
 NO_LEVEL = -1  # too many slices at once
@@ -431,15 +439,6 @@ def _join_lanes(
         origin=origin,
         left_out=int(np.count_nonzero(~shown)),
     )
-
-
-# The profile of one traced step, joined with a graph: as `join_statistics`, but execution by execution.
-#
-# read      entries of the trace, as for run statistics (run_metadata.py): each counts once and has a path
-# tables    self time and total time by op, by type, by group (tables.py)
-# timeline  a slice for each execution, on the lane of its thread or stream (timeline.py, lanes.py)
-# shares    parts of the step with computation, with only the input pipeline, or idle (shares.py)
-# memory    bytes in use over the step, if the trace has allocations (memory.py)
 
 
 def build_profile(

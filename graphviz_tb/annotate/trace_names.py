@@ -1,4 +1,13 @@
-"""The scope of a traced name as nested calls: every way to read it, and the body where each ends."""
+"""Paths from names in a trace: TensorFlow inlines functions and lowers loops, and renames their ops.
+
+call/inner                       a node of an inlined function
+while/body/_5/add                a node of a loop's body (also cond/_4, then/_29, else/_30, branch1/_61)
+while/merge/_12, Func/call/…     machinery of the call itself
+x/_0__cf__0                      a constant that optimization folded out of x
+inner                            a node of a function that runs outside of any call
+conv/Conv2D:Conv2D               a kernel of conv/Conv2D
+model_1/conv_1/Conv2D            an op of the layer model/conv, where the graph has layers for nodes
+"""
 
 from __future__ import annotations
 
@@ -22,6 +31,8 @@ from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paths import RowPath, function_row_of
+
+# The scope of a traced name as nested calls: every way to read it, and the body where each ends.
 
 LOWERED_SCOPE = re.compile(r"(then|else|cond|body|branch(\d+))/_\d+/")
 
@@ -152,16 +163,6 @@ class BodyCalls:
             known[""] = [body for _, body in dict.fromkeys(bodies)]
         return known
 
-
-# Paths from names in a trace: TensorFlow inlines functions and lowers loops, and renames their ops.
-#
-# call/inner                       a node of an inlined function
-# while/body/_5/add                a node of a loop's body (also cond/_4, then/_29, else/_30, branch1/_61)
-# while/merge/_12, Func/call/…     machinery of the call itself
-# x/_0__cf__0                      a constant that optimization folded out of x
-# inner                            a node of a function that runs outside of any call
-# conv/Conv2D:Conv2D               a kernel of conv/Conv2D
-# model_1/conv_1/Conv2D            an op of the layer model/conv, where the graph has layers for nodes
 
 FOLDED_CONSTANT_SUFFIX = re.compile(r"/_\d+__cf__\d+$")
 MACHINERY_PREFIX = "Func/"

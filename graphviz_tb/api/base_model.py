@@ -1,4 +1,4 @@
-"""Explore a model in Python: nodes by name, sequences of layers and functions, search, tables."""
+"""A folded graph whose levels are expanded on demand: each level, order and number is computed on first use."""
 
 from __future__ import annotations
 
@@ -203,9 +203,6 @@ class ModelQueries(Drawable, FoldedGraph):
     def to_dot(self, **choices: Any) -> str:
         """Return the picture in Graphviz' language."""
         return self.render("dot", **choices).decode()
-
-
-# A folded graph whose levels are expanded on demand: each level, order and number is computed on first use.
 
 
 class BaseModel(ModelQueries):

@@ -1,4 +1,8 @@
-"""Results of assertions, and their text."""
+"""Check assertions about a model, and find the nodes that explain a failure.
+
+A value with an unknown part is a range from the counted part to infinity. An assertion passes only if it holds for
+the whole range.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +29,8 @@ from graphviz_tb.search.rows import known_values, match_row_bounds
 if TYPE_CHECKING:
     from graphviz_tb.api.nodes import Node, NodeList
     from graphviz_tb.search.language import Assertion
+
+# Results of assertions, and their text.
 
 LISTED_NODES = 5  # nodes that are listed
 ASSERTION_PASSED, ASSERTION_FAILED, ASSERTION_UNKNOWN = "passed", "failed", "unknown"
@@ -142,12 +148,6 @@ def assertions_verdict(checked: CheckedModel) -> str:
     said += [f"{states.count(word):,} {word}" for word in (ASSERTION_FAILED, ASSERTION_UNKNOWN) if word in states]
     return "; ".join(said)
 
-
-# Check assertions about a model, and find the nodes that explain a failure.
-#
-# A value with an unknown part is a range from the counted part to infinity. An assertion passes only if it holds for
-# the
-# whole range.
 
 # Name of a count in `Cost` → words for what is missing, singular and plural.
 MISSING_WORDS: Mapping[str, tuple[str, str]] = {

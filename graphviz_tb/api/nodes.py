@@ -1,4 +1,4 @@
-"""One node or group of a model, and sequences of them."""
+"""Nodes and groups of a model, sequences of them, and the table of its layers."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from graphviz_tb.proto import AttrValue
+
 
 REPR_NODES = 20  # nodes shown in a repr
 NODE_COLUMNS = ("name", "kind", "op", "device", "shape", "parameters", "flops")

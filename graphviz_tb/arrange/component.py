@@ -1,4 +1,4 @@
-"""Options of the drawing order."""
+"""The input and result of a layout engine, one connected piece of a level, and options of the drawing order."""
 
 from __future__ import annotations
 

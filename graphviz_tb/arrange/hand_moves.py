@@ -1,4 +1,4 @@
-"""A skeleton taken apart, so that something can be inserted or left out without moving the rest."""
+"""Move nodes between the main and the auxiliary area by hand, with the order of everything else frozen."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from graphviz_tb.arrange.plain_rows import TooManyBends
 from graphviz_tb.limits import MAX_DRAFT_WORK, MAX_LEVEL_ITEMS, MAX_PORTS_PER_SIDE, Meter
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.skeleton import PortSlot, Skeleton, Wire
+
+# A skeleton taken apart, so that something can be inserted or left out without moving the rest.
 
 LineKey = tuple[int, int]  # metaedge, bridge (one of them -1)
 RankPosition = tuple[int, int]  # part, rank

@@ -1,4 +1,11 @@
-"""Split a level into unconnected pieces, the input of an engine."""
+"""arrange: turn a metagraph into a skeleton, its drawing order.
+
+    too large? plain rows
+    lines ─ turn cycles ─ pieces ─ engine (ranks and order of each piece) ─ wrap ─ join ─ columns ─
+    shelves
+
+An engine is one entry in `ENGINES`. Equal metagraphs share one result.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +37,8 @@ from graphviz_tb.graphs.traversal import union_root, unite_sets
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.skeleton import PortSlot, Skeleton, Wire
+
+# Split a level into unconnected pieces, the input of an engine.
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +88,6 @@ def _number_piece(
     top = frozenset(local[item] for item in items if item in first)
     bottom = frozenset(local[item] for item in items if item in last)
     return LevelComponent(tuple(items), tuple(lines), Component(len(items), edges, top, bottom))
-
-
-# arrange: turn a metagraph into a skeleton, its drawing order.
-#
-#     too large? plain rows
-#     lines ─ turn cycles ─ pieces ─ engine (ranks and order of each piece) ─ wrap ─ join ─ columns ─
-#     shelves
-#
-# An engine is one entry in `ENGINES`. Equal metagraphs share one result.
 
 
 def _lazy_dot_ranks(parts: Sequence[Component], options: ArrangeOptions) -> list[Ranks]:

@@ -1,7 +1,4 @@
-"""Port constraints that a level puts on an open child: which bridges run against the flow, and their order.
-
-They come from the order of that level alone, not from what else is open.
-"""
+"""The lines of one level, and the constraints that its order puts on the ports of its open children."""
 
 from __future__ import annotations
 
@@ -11,6 +8,10 @@ from graphviz_tb.limits import MAX_PORTS_PER_SIDE
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.metagraph import Bridge, DrawingMask, Metaedge, Metagraph, main_path_weight
 from graphviz_tb.model.skeleton import PortSlot, Skeleton, Wire
+
+# Port constraints that a level puts on an open child: which bridges run against the flow, and their order.
+#
+# They come from the order of that level alone, not from what else is open.
 
 Neighbour = tuple[int, bool]  # its row, inbound
 ChildSide = tuple[int, bool]  # position of a child, whether it is the side where the flow begins

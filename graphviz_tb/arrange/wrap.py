@@ -1,4 +1,4 @@
-"""Join long parallel lines to one box into a bus."""
+"""Give a level a good shape: join parallel lines, wrap wide ranks, break long chains into columns."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from graphviz_tb.arrange.shelves import MAX_LEVEL_WIDTH, PART_GAP, RANK_HEIGHT, 
 from graphviz_tb.limits import MAX_WRAPPED_BENDS, MAX_WRAPPED_PLACES
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.skeleton import Skeleton
+
+# Join long parallel lines to one box into a bus.
 
 NO_BUS = -1
 

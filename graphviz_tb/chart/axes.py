@@ -1,4 +1,4 @@
-"""The order of runs and tags, their groups, and the colour of each run."""
+"""Axes of charts, and the order, groups and colours of runs and tags."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import numpy as np
 from graphviz_tb.model.columns import Floats
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.paths import natural_name_key
+
+# The order of runs and tags, their groups, and the colour of each run.
 
 # Twelve hues with a contrast of at least 3:1 to their background; neighbours differ in lightness too.
 RUN_HUES = {

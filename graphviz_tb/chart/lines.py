@@ -1,4 +1,4 @@
-"""A sheet of charts: one card for each tag, in columns, below a title and the legend of the runs."""
+"""Line charts: one card for each tag, and the sheet of all cards with its title and legend."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ from graphviz_tb.model.formatting import format_number
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import OP_FONT_PX, elide_text, replace_unsafe_characters, text_width
 from graphviz_tb.model.theme import Theme
+
+# A sheet of charts: one card for each tag, in columns, below a title and the legend of the runs.
 
 # Line charts: series of several runs on shared axes, as the shapes of one card of a drawing.
 

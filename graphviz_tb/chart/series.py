@@ -1,9 +1,4 @@
-"""Smooth a series by an exponential moving average without bias, as TensorBoard does.
-
-For a weight w: `last = last * w + (1 - w) * x`, and the smoothed value is `last / (1 - w ** k)` after k finite values.
-The recurrence runs over blocks in columns, so a million points take tens of milliseconds; operations and their order
-are fixed, so every machine gets equal numbers.
-"""
+"""Series for display: smoothed, thinned to pixels, and as histograms on common bins."""
 
 from __future__ import annotations
 
@@ -13,6 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphviz_tb.model.columns import Floats
+
+# Smooth a series by an exponential moving average without bias, as TensorBoard does.
+#
+# For a weight w: `last = last * w + (1 - w) * x`, and the smoothed value is `last / (1 - w ** k)` after k finite
+# values. The recurrence runs over blocks in columns, so a million points take tens of milliseconds; operations and
+# their order are fixed, so every machine gets equal numbers.
 
 SMOOTHING_BLOCK = 128  # points
 MAX_SMOOTHING_WEIGHT = 0.999  # 1 would never leave the first value

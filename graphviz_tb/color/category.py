@@ -1,4 +1,4 @@
-"""Colourings by a category of each op: an op has its colour, a group shows its ops in proportion."""
+"""Colourings by a category of each op: device, op type, XLA cluster, or none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Colourings by a measured number: light is little, dark is much, hatched is not measured."""
+"""Colourings by run statistics: compute time, memory, or the difference of two measurements."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ from graphviz_tb.model.scene import Route, Scene
 from graphviz_tb.model.stats import RunFigures, Stats
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.model.view import View
+
+# Colourings by a measured number: light is little, dark is much, hatched is not measured.
 
 LEGEND_TICKS = 5  # rows of the legend: nothing, the largest, and three between them
 FADED_PERCENT = 55  # share of the background in lines to a box that was not measured

@@ -1,4 +1,4 @@
-"""Colour by facts that a user gives: numbers light to dark like logged values, texts as categories."""
+"""Colour by what a user supplies: facts about nodes, or the patterns of a view file."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ from graphviz_tb.model.paint import LegendRow, RowFill
 from graphviz_tb.model.paths import RowPath
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.options import COLOR_BY_FACTS, COLOR_BY_PATTERNS
+
+# Colour by facts that a user gives: numbers light to dark like logged values, texts as categories.
 
 LOG_SCALE_RATIO = 1e3  # largest by least value: beyond it the scale is logarithmic
 

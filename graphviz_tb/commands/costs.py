@@ -1,4 +1,4 @@
-"""The costs of a graph as plain values: the model summary of `tbgraph info`."""
+"""The model summary of `tbgraph info`: costs as plain values, and as lines."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.model.costs import COST_ROLES, GAPS_OF_QUANTITY, Cost, Costs
 from graphviz_tb.model.formatting import format_bytes, format_count, format_counted_noun
 from graphviz_tb.model.hierarchy import Hierarchy
+
+# The costs of a graph as plain values: the model summary of `tbgraph info`.
 
 DOMINANT_SHARE = 0.9  # a scope with more of the cost than this is opened: its parts say more
 

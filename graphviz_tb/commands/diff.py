@@ -1,4 +1,4 @@
-"""The exit codes of `tbgraph diff`, and the number of changes in a short report."""
+"""`tbgraph diff`."""
 
 from __future__ import annotations
 
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from graphviz_tb.model.change import Change
 
     Condition = tuple[tuple[str, str], ...]  # field and pattern of each part
+
+# The exit codes of `tbgraph diff`, and the number of changes in a short report.
 
 EXIT_SAME, EXIT_DIFFERENT = 0, 1  # as in `diff` and `git diff --exit-code`
 MAX_REPORTED_CHANGES = 40  # changes in a short report: about a screenful
@@ -288,8 +290,6 @@ def _git_header(sources: tuple[str, ...]) -> str:
         + "\n"
     )
 
-
-# `tbgraph diff`.
 
 PICTURE_OPTION_NAMES = ("open", "theme", "direction", "title", "scale", "width")  # options
 PICTURE_FORMATS = tuple(word for word, row in RENDERERS.items() if row.uses)  # JSON is the report

@@ -1,4 +1,4 @@
-"""Where time and memory go, as plain values: the statistics part of `tbgraph info`."""
+"""The statistics part of `tbgraph info`: where time and memory go, as plain values and as text."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ from graphviz_tb.limits import MAX_HOTSPOTS
 from graphviz_tb.model.formatting import format_bytes, format_micros
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.stats import RunFigures, Stats, round_for_json
+
+# Where time and memory go, as plain values: the statistics part of `tbgraph info`.
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Options whose help lists the words of a table. The table is loaded when the help is shown, not before."""
+"""Types of options: words of a table, loaded when the help is shown, and completed file names."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from graphviz_tb.commands.completion import COMPLETED_BY_METAVAR, NODE_OPTIONS, 
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
+
+
+# Options whose help lists the words of a table. The table is loaded when the help is shown, not before.
 
 
 class WordOption(click.Option):

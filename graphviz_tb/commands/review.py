@@ -1,5 +1,4 @@
-"""The results of `tbgraph review` for each model, and their report: lines for a terminal, a comment for a pull
-request."""
+"""`tbgraph review`."""
 
 from __future__ import annotations
 
@@ -38,6 +37,9 @@ if TYPE_CHECKING:
     from graphviz_tb.diff.options import DiffOptions
     from graphviz_tb.diff.result import Changes
     from graphviz_tb.errors import TbGraphError
+
+# The results of `tbgraph review` for each model, and their report: lines for a terminal, a comment for a pull
+# request.
 
 STATE_WORDS = {
     "new": "new", "removed": "removed", "unread": "not compared", "broken": "cannot be read", "same": "no change",
@@ -149,8 +151,6 @@ def _assertion_item(line: str) -> str:
     """Return a line of assertion results as a list item."""
     return f"  - {escaped(line.strip())}" if line.startswith(" ") else f"- {escaped(line)}"
 
-
-# `tbgraph review`.
 
 COMMENT_FILE = "comment.md"
 DRAWN_FORMATS = tuple(word for word, row in RENDERERS.items() if row.uses)

@@ -1,4 +1,4 @@
-"""Scalars as text: a table with a small curve for each series."""
+"""Scalars as text: tables, curves in the terminal, and lines that follow a running training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contents of a source: every graph and every traced step in it, before one is chosen."""
+"""The contents of a source for `tbgraph info`: graphs, traced steps, checkpoints and runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tree of groups as a flat list of lines, in preorder. Nothing recurses: scopes may be 10,000 levels deep."""
+"""The tree of `tbgraph tree`: its branches, and one line of text for each."""
 
 from __future__ import annotations
 
@@ -36,6 +36,8 @@ from graphviz_tb.model.hierarchy import (
 )
 from graphviz_tb.model.paths import content_rows, path_address, repetition_count
 from graphviz_tb.open.repeats import quiet_rows
+
+# The tree of groups as a flat list of lines, in preorder. Nothing recurses: scopes may be 10,000 levels deep.
 
 ROW_KIND_WORDS = {SCOPE_ROW: "scope", OP_ROW: "op", SERIES_ROW: "series", FOLD_ROW: "fold", FUNCTION_ROW: "function"}
 

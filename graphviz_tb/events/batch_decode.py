@@ -1,4 +1,9 @@
-"""A block of records in memory, and numbering of repeated things."""
+"""Decode all events of one structure together.
+
+Records of equal length form lines of bytes. The first is parsed by hand; all records whose bytes are equal outside
+the spans of time, step, tags and values share its structure, and those spans become columns. The rest is tried again
+in the next round, or decoded one by one if a structure has few events.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +28,8 @@ from graphviz_tb.events.structure import (
 from graphviz_tb.limits import MAX_STRUCTURES_PER_LENGTH
 from graphviz_tb.model.columns import Bytes, Ints, Longs, run_bounds
 from graphviz_tb.model.logs import Doubles, TagMetadata
+
+# A block of records in memory, and numbering of repeated things.
 
 ThingT = TypeVar("ThingT", bound=Hashable)
 BLOCK_PADDING_BYTES = 8  # bytes after the records, as lines are compared in words of eight bytes
@@ -232,14 +239,6 @@ def _mask_outside_spans(spans: Iterable[ByteSpan], width: int) -> NDArray[np.boo
         outside[first:last] = False
     return outside
 
-
-# Decode all events of one structure together.
-#
-# Records of equal length form lines of bytes. The first is parsed by hand; all records whose bytes are equal outside
-# the
-# spans of time, step, tags and values share its structure, and those spans become columns. The rest is tried again in
-# the
-# next round, or decoded one by one if a structure has few events.
 
 MIN_BATCH_EVENTS = 48  # up to so many events, decoding one by one is as fast
 WIDE_EVENT_BYTES = 4096  # bytes of an event above which only the needed spans are copied

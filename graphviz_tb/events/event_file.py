@@ -1,9 +1,4 @@
-"""Read an event file incrementally: new data is read in blocks, from where reading stopped.
-
-A file that was replaced or truncated is read from its start. Of records over `LARGE_RECORD_BYTES` bytes, only the
-needed parts are
-read.
-"""
+"""One event file of a run: read incrementally, its contents as rows by kind, large values left on disk."""
 
 from __future__ import annotations
 
@@ -55,6 +50,11 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import Event, TensorProto
 from graphviz_tb.sources.streams import GZIP_MAGIC, open_path, unreadable_error
+
+# Read an event file incrementally: new data is read in blocks, from where reading stopped.
+#
+# A file that was replaced or truncated is read from its start. Of records over `LARGE_RECORD_BYTES` bytes, only the
+# needed parts are read.
 
 LARGE_RECORD_BYTES = 1 << 16  # bytes of a record that is read only in parts
 PAGE_BYTES = 1 << 12  # bytes of a large record that are read at once

@@ -1,6 +1,6 @@
-"""Scan an event file for records with a graph, a Keras model or a profile; skip the rest.
+"""Graphs in a log directory: every run below it.
 
-Anything that can be read again from the file is not kept: memory depends on the chosen graph only.
+A run is a folder with event files, whose records form one sequence.
 """
 
 from __future__ import annotations
@@ -44,6 +44,10 @@ from graphviz_tb.sources.streams import (
     unreadable_error,
 )
 from graphviz_tb.sources.walk import FolderListing, file_identity, list_files_below
+
+# Scan an event file for records with a graph, a Keras model or a profile; skip the rest.
+#
+# Anything that can be read again from the file is not kept: memory depends on the chosen graph only.
 
 EventKind = Literal["graph", "meta_graph", "keras", "traced", "traced_graph", "profile"]
 PLUGIN_VERSION = b"1"  # content of the versioned plugins' metadata

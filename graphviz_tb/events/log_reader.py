@@ -1,4 +1,14 @@
-"""One run: its event files, and the series in them."""
+"""Everything that the event files of a source hold, as columns.
+
+walk      the folders, each once; a run is a folder with event files
+tail      each file in blocks of whole records, from where reading stopped
+alike     decode events of equal structure together
+single    decode the remaining events one by one
+kinds     the kind of a value, and its columns
+restarts  points that a later restart of the run supersedes
+series    the columns of each tag
+room      which columns stay in memory
+"""
 
 from __future__ import annotations
 
@@ -33,6 +43,8 @@ from graphviz_tb.model.sources import absolute_sources
 from graphviz_tb.progress import advance
 from graphviz_tb.sources.streams import existing_path
 from graphviz_tb.sources.walk import list_files_below
+
+# One run: its event files, and the series in them.
 
 NumberedTag = tuple[int, SeriesKind]  # number of a tag, and a kind
 
@@ -289,17 +301,6 @@ class ColumnMemory:
         ]
         return [(name, key) for _, name, key in sorted(ages)]
 
-
-# Everything that the event files of a source hold, as columns.
-#
-# walk      the folders, each once; a run is a folder with event files
-# tail      each file in blocks of whole records, from where reading stopped
-# alike     decode events of equal structure together
-# single    decode the remaining events one by one
-# kinds     the kind of a value, and its columns
-# restarts  points that a later restart of the run supersedes
-# series    the columns of each tag
-# room      which columns stay in memory
 
 __all__ = ["LogReader"]
 

@@ -1,9 +1,4 @@
-"""Hyperparameters: the messages of the plugin `hparams` → trials.
-
-decoded    the messages in the metadata of tags
-declared   hyperparameters and metrics that an experiment declares
-from_runs  those of the sessions, if no experiment declares them
-"""
+"""Messages of TensorBoard's plugins: `hparams` as trials, `custom_scalars` as a layout of charts."""
 
 from __future__ import annotations
 
@@ -32,6 +27,12 @@ from graphviz_tb.model.logs import (
     TrialSession,
 )
 from graphviz_tb.proto import CustomLayout, HParamInfo, HParamsPluginData, HParamValue, MetricInfo
+
+# Hyperparameters: the messages of the plugin `hparams` → trials.
+#
+# decoded    the messages in the metadata of tags
+# declared   hyperparameters and metrics that an experiment declares
+# from_runs  those of the sessions, if no experiment declares them
 
 HPARAM_TYPES: tuple[HParamWord, ...] = ("", "string", "bool", "float64")
 TRIAL_STATUSES: tuple[StatusWord, ...] = ("unknown", "success", "failure", "running")

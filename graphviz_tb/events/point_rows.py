@@ -1,4 +1,4 @@
-"""Points of many series as columns: in decoding order, then sorted by series."""
+"""Points of many series as columns, and the columns of each kind of value."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from graphviz_tb.limits import MAX_FILLED_NUMBERS
 from graphviz_tb.model.columns import Ints, Longs, run_bounds
 from graphviz_tb.model.logs import Doubles, SeriesKind, TensorForm
 from graphviz_tb.model.tensors import DTYPE_TABLE, dtype_name
+
+# Points of many series as columns: in decoding order, then sorted by series.
 
 RowColumn = NDArray[Any]
 

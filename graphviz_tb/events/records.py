@@ -1,4 +1,8 @@
-"""CRC-32C of event file records: in C if google-crc32c is installed, else table-driven Python."""
+"""Read TFRecord frames forward: length, its checksum, payload, its checksum.
+
+A file that is still written ends within a record, which is no error. A wrong length checksum is: the records after it
+cannot be found.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,8 @@ from graphviz_tb.errors import MalformedRecord
 from graphviz_tb.limits import MAX_CACHED_HEADERS
 from graphviz_tb.model.columns import Bytes, Longs, run_bounds
 from graphviz_tb.sources.streams import ByteStream
+
+# CRC-32C of event file records: in C if google-crc32c is installed, else table-driven Python.
 
 CASTAGNOLI_POLYNOMIAL = 0x82F63B78  # the Castagnoli polynomial, bits reversed (RFC 3720)
 CRC_MASK_DELTA = 0xA282EAD8  # added by TFRecord: the CRC of data that contains CRCs would be weak
@@ -60,11 +66,6 @@ def masked_crc(data: bytes) -> int:
     # Rotate right by 15 bits and add the constant: TFRecord's "masked" checksum.
     return ((value >> 15 | value << 17) + CRC_MASK_DELTA) & 0xFFFFFFFF
 
-
-# Read TFRecord frames forward: length, its checksum, payload, its checksum.
-#
-# A file that is still written ends within a record, which is no error. A wrong length checksum is: the records after it
-# cannot be found.
 
 RECORD_HEADER_BYTES, RECORD_FOOTER_BYTES = 12, 4  # bytes: length and its checksum; checksum of the payload
 STREAM_BLOCK_BYTES = 1 << 20  # bytes of a stream that are read at once

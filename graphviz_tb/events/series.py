@@ -1,9 +1,4 @@
-"""Mark points that a later restart of the run supersedes. No point is deleted.
-
-A run that crashed and continued from a checkpoint writes some steps again, into a new file. TensorFlow 1 marks this
-with a SessionLog; otherwise two files whose times do not overlap show it. Files with overlapping times are two writers
-of one run.
-"""
+"""The columns of a series: the rows of a run's files one after the other, superseded points marked."""
 
 from __future__ import annotations
 
@@ -33,6 +28,12 @@ from graphviz_tb.model.logs import (
     TagMetadata,
     TensorPoints,
 )
+
+# Mark points that a later restart of the run supersedes. No point is deleted.
+#
+# A run that crashed and continued from a checkpoint writes some steps again, into a new file. TensorFlow 1 marks this
+# with a SessionLog; otherwise two files whose times do not overlap show it. Files with overlapping times are two
+# writers of one run.
 
 # Kinds written once per run, or again at every restart: their steps mean nothing.
 STEPLESS_KINDS: frozenset[SeriesKind] = frozenset(("hparams", "graph", "layout", "text"))

@@ -96,7 +96,7 @@ class Expander:
 
     def level_form(self, row: int) -> tuple[LevelForm, list[int]] | None:
         """Return what the level of a group shares with levels equal but for their rows, and its own rows: children,
-        then marks and neighbours. None if it is unique, or before `expect_all`."""
+        then marks and neighbours. None if it is unique, or before `bundle_all_levels`."""
         with self._lock:
             if self._forms is None:
                 changed = self.hidden is not None or self.options.tensorboard or self._main or self._aux

@@ -1,4 +1,4 @@
-"""Close loops: the results of a While body are its arguments in the next round."""
+"""Follow the edges of a call into its functions: inputs lead to arguments, results to outputs of the call."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metaedge, SingleBundle
 from graphviz_tb.model.tensors import CarriedTensors
 from graphviz_tb.ops.roles import LOOP_OPS
+
+# Close loops: the results of a While body are its arguments in the next round.
 
 
 def loop_bodies(hierarchy: Hierarchy) -> dict[int, int]:
@@ -52,9 +54,6 @@ def loop_back_edges(hierarchy: Hierarchy, facts: Facts, function: int, rows: lis
             pairs.setdefault(ends, []).append((node, graph.keys.index(key)))
     given = [(ends, SingleBundle(CarriedTensors(made, facts.tensor), int32_column([]))) for ends, made in pairs.items()]
     return [Metaedge(*ends, 0, 0, 0, carried, back=True) for ends, carried in given]
-
-
-# Follow the edges of a call into its functions: inputs lead to arguments, results to outputs of the call.
 
 
 def follow_into_call(

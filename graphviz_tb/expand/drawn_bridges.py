@@ -1,4 +1,4 @@
-"""Order the children of a level along its data edges."""
+"""Decide which bridges are drawn as lines to a port and which become stubs, and order the children along data edges."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from graphviz_tb.options import ExpandOptions
 
 if TYPE_CHECKING:
     from graphviz_tb.expand import Expander
+
+
+# Order the children of a level along its data edges.
 
 
 def _tensorboard_order(edges: Sequence[Metaedge]) -> dict[int, int]:

@@ -1,4 +1,10 @@
-"""Drop the children of a level that the reader hid."""
+"""The auxiliary area: take sinks, hubs and isolated children out of the main drawing; stubs represent their edges.
+
+Rules and constants are TensorBoard's (`render.ts`: extraction of predefined types, of high degrees by quartiles, of
+control edges past `maxControlDegree`, of isolated nodes). Unless its preset is chosen, these are corrected: a level
+is never emptied, a level of a few boxes keeps its control edges, a sink that feeds data is none, constants do not
+count as neighbours, and moving a node by hand moves no other.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +17,8 @@ from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.metagraph import DrawingMask, Metaedge, Metagraph
 from graphviz_tb.options import ExpandOptions
+
+# Drop the children of a level that the reader hid.
 
 
 def drop_hidden_children(level: Metagraph, hidden: Bools) -> Metagraph:
@@ -55,15 +63,6 @@ def drop_hidden_children(level: Metagraph, hidden: Bools) -> Metagraph:
         loops=tuple((place[at], count) for at, count in level.loops if at in place),
     )
 
-
-# The auxiliary area: take sinks, hubs and isolated children out of the main drawing; stubs represent their edges.
-#
-# Rules and constants are TensorBoard's (`render.ts`: extraction of predefined types, of high degrees by quartiles, of
-# control edges past `maxControlDegree`, of isolated nodes). Unless its preset is chosen, these are corrected: a level
-# is
-# never emptied, a level of a few boxes keeps its control edges, a sink that feeds data is none, constants do not count
-# as
-# neighbours, and moving a node by hand moves no other.
 
 MAX_READABLE_CHILDREN = 40  # children of a level that is drawn whole: hubs are part of the flow there
 MIN_QUARTILE_VALUES = 3  # fewer numbers have no outliers

@@ -1,8 +1,4 @@
-"""Row correspondence between groups of one structure.
-
-Groups are matched child by child, so that children keep their type or structure and the edges between them. The mapping
-is computed and checked, never guessed from names or positions.
-"""
+"""Open the members of stacks: correspondence between groups of one structure, and the lines of a lone member."""
 
 from __future__ import annotations
 
@@ -37,6 +33,11 @@ from graphviz_tb.model.hierarchy import FUNCTION_ROW, SERIES_ROW, Hierarchy
 from graphviz_tb.model.metagraph import Bridge, Metagraph
 from graphviz_tb.model.paths import RowPath, is_stack, stack_around, stack_boxes, usual_member
 from graphviz_tb.options import ExpandOptions
+
+# Row correspondence between groups of one structure.
+#
+# Groups are matched child by child, so that children keep their type or structure and the edges between them. The
+# mapping is computed and checked, never guessed from names or positions.
 
 ChildMap = dict[int, int]  # children of one group to those of another
 CONTROL_EDGE_FLAG = 2  # the flag of an edge; 1 is data
@@ -113,7 +114,7 @@ class RowCorrespondence:
         return {children[0][first]: children[1][second] for first, second in pairs}
 
     def _level_signature(self, row: int) -> tuple[Longs, Longs]:
-        """Return the colours of a group's children, and its edges as numbers (see `_codes`)."""
+        """Return the colours of a group's children, and its edges as numbers (see `_edge_codes`)."""
         if row not in self._forms:
             children, edges = self.hierarchy.children(row), self.hierarchy.owned_edges(row)
             self._forms[row] = (
@@ -152,8 +153,7 @@ def _canonical_level(colors: Longs, codes: Longs) -> tuple[list[int], tuple[list
 # Open the members of stacks that show one member alone.
 #
 # Such a member has the lines of the whole stack: every line that enters or leaves any member does so at the shown
-# member,
-# at the child that corresponds (`alike`).
+# member, at the child that corresponds (`alike`).
 
 Crossing = tuple[int, int, int, bool, int]  # one row of `Crossings`
 CrossingEnds = tuple[int, bool, int]  # the row outside, whether inbound, and the row inside
@@ -196,7 +196,7 @@ class MemberExpander(Expander):
         self._shown: dict[RowPath, SortedCrossings] = {}
         self._few: dict[tuple[RowPath, RowPath], list[PartialLine]] = {}
         self._member_lines: dict[int, MemberLines] = {}  # by outermost stack
-        self._ways: dict[tuple[RowPath, bool], list[int]] = {}  # cache of `_chained`
+        self._ways: dict[tuple[RowPath, bool], list[int]] = {}  # cache of `_chain_ends`
 
     @cached_property
     def rows_in_stacks(self) -> Bools:
@@ -377,7 +377,7 @@ class MemberExpander(Expander):
         between = self._edges_skipping_members(stack, row, lines.place)
         if around is None:
             return _crossings_from_rows(sorted([*held.values(), *between]))
-        top, foot = around[-1], int(self.hierarchy.end[around[-1]])  # as in `_confined`
+        top, foot = around[-1], int(self.hierarchy.end[around[-1]])  # as in `_crossings_in_member`
         return _crossings_from_rows(
             sorted([*held.values(), *between], key=lambda line: (not top <= line[2] < foot, line))
         )

@@ -1,4 +1,4 @@
-"""List the nodes of the main graph and of all functions as columns."""
+"""Build the columns of a flat graph: list the nodes of the main graph and of all functions, then freeze them."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ from graphviz_tb.model.notice import Notice
 
 if TYPE_CHECKING:
     from graphviz_tb.model.sources import GraphSource
+
+
+# List the nodes of the main graph and of all functions as columns.
 
 
 def list_nodes(graph: GraphSource) -> NodeColumns:

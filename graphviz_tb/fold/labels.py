@@ -1,15 +1,4 @@
-"""Names that a program gives its layers, where the scopes of a file add counters to them.
-
-Keras 3 opens the scope of a layer twice, to build it and to call it (`Layer.__call__` in keras/src/layers/layer.py),
-and TensorFlow makes names unique: layer `dense` is scope `dense_1`, called again `dense_3`; layer `dense_1` next to it
-is `dense_1_2`. So the scope of a layer always has a counter, and nothing in the file has the name without it.
-
-keras_layer_names       layers of a model that is known with the graph
-scopes_with_counter     otherwise, scopes with a counter whose name without it is free
-types_of_numbered_nodes ops of data pipelines, named by type and number
-is_made_by_keras_3      Keras 3 is recognised by variable names without counters, or, in a file without variable
-                        names (frozen graphs, functions), by the ops that read weights
-"""
+"""Labels: names that a program gives its layers, and short labels where a level repeats the same words."""
 
 from __future__ import annotations
 
@@ -32,6 +21,18 @@ from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import FUNCTION_ROW, SCOPE_ROW, Hierarchy
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import CONSTANT_OPS
+
+# Names that a program gives its layers, where the scopes of a file add counters to them.
+#
+# Keras 3 opens the scope of a layer twice, to build it and to call it (`Layer.__call__` in keras/src/layers/layer.py),
+# and TensorFlow makes names unique: layer `dense` is scope `dense_1`, called again `dense_3`; layer `dense_1` next to
+# it is `dense_1_2`. So the scope of a layer always has a counter, and nothing in the file has the name without it.
+#
+# _keras_layer_names       layers of a model that is known with the graph
+# _scopes_with_counter     otherwise, scopes with a counter whose name without it is free
+# _types_of_numbered_nodes ops of data pipelines, named by type and number
+# _is_made_by_keras_3      Keras 3 is recognised by variable names without counters, or, in a file without variable
+#                          names (frozen graphs, functions), by the ops that read weights
 
 COUNTER_SUFFIX = re.compile(r"(?<=[^/])_[1-9][0-9]{0,8}\Z")  # e.g. the "_12" of "dense_12"; TensorFlow counts from 1
 MAX_COUNTER_LETTERS = 10  # letters: "_" and nine digits; not to search in more only saves time
@@ -192,8 +193,7 @@ def _gradient_only_rows(hierarchy: Hierarchy) -> Bools:
 # Short labels for long names: in a flat graph every name repeats what the groups around it say.
 #
 # `model_block_2_conv_1_Conv2D` in the group `block_2` is labelled `conv_1_Conv2D`. Names and addresses stay those of
-# the
-# file.
+# the file.
 
 # A counting letter after a number is a word: "block2", "a". So is a number on its own: folding joins it to the word
 # before, but labels may be cut between them.

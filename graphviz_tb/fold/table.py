@@ -1,4 +1,4 @@
-"""Hierarchy under construction: parents by id, unordered."""
+"""Assemble a `Hierarchy` from a numbered tree and the graph's edges."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy, RowKind
 from graphviz_tb.model.notice import Notice
+
+# Hierarchy under construction: parents by id, unordered.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,9 +78,6 @@ def _file_edges_by_owner(owner: Ints, rows: int) -> tuple[Ints, Longs]:
     held = np.flatnonzero(owner >= 0)
     order, start = group_by_key(owner[held], rows)
     return int32_column(held[order]), start
-
-
-# Assemble a `Hierarchy` from a numbered tree and the graph's edges.
 
 
 def build_hierarchy(

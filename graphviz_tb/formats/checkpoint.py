@@ -1,10 +1,7 @@
-"""A table of sorted keys on disk (the SSTable of LevelDB): its blocks, and the entries of these.
+"""Checkpoints: find the indexes that a path means, and list the tensors of one.
 
-    block    entries, offsets of whole keys, their number · 1 byte: compression · 4 bytes: checksum
-    entry    lengths: of the prefix shared with the key before, of the rest of the key, of the value · rest · value
-    footer   40 bytes: places of two blocks, padded · 8 bytes: magic; the second block lists all data blocks
-
-No number in it is trusted: blocks must be in order, keys must rise, and their total length is bounded.
+A path means an index itself, the prefix of one (PREFIX.index), or a folder of indexes. An index lists the name, type
+and shape of each tensor; slices of a partitioned variable are part of its tensor.
 """
 
 from __future__ import annotations
@@ -30,6 +27,14 @@ from graphviz_tb.model.sources import Checkpoint, StoredTensor
 from graphviz_tb.model.tensors import DTYPE_TABLE, ELEMENT_SIZES, MAX_DIMENSIONS, dtype_name
 from graphviz_tb.proto import BundleEntryProto, BundleHeaderProto
 from graphviz_tb.sources.streams import unreadable_error
+
+# A table of sorted keys on disk (the SSTable of LevelDB): its blocks, and the entries of these.
+#
+#     block    entries, offsets of whole keys, their number · 1 byte: compression · 4 bytes: checksum
+#     entry    lengths: of the prefix shared with the key before, of the rest of the key, of the value · rest · value
+#     footer   40 bytes: places of two blocks, padded · 8 bytes: magic; the second block lists all data blocks
+#
+# No number in it is trusted: blocks must be in order, keys must rise, and their total length is bounded.
 
 FOOTER_BYTES, TABLE_MAGIC = 48, b"\x57\xfb\x80\x8b\x24\x75\x47\xdb"
 BLOCK_TRAILER_BYTES = 5  # bytes after a block: compression and checksum
@@ -257,11 +262,6 @@ def _message_spans(message: bytes, first: int, last: int, number: int) -> Iterat
         if piece.number == number and piece.wire == BYTES_TYPE:
             yield piece.first, piece.last
 
-
-# Checkpoints: find the indexes that a path means, and list the tensors of one.
-#
-# A path means an index itself, the prefix of one (PREFIX.index), or a folder of indexes. An index lists the name, type
-# and shape of each tensor; slices of a partitioned variable are part of its tensor.
 
 INDEX_SUFFIX = ".index"
 STATE_FILE_BYTES = 1 << 16  # bytes of the file `checkpoint` that are read

@@ -1,8 +1,4 @@
-"""Find the graph of a live TensorFlow object, or say what to call.
-
-A function is traced if its input signature is known, a Keras model by the shapes of its inputs. A loaded SavedModel has
-signatures, a `tf.Module` functions. Anything else raises `RequestError` with a hint.
-"""
+"""Live TensorFlow objects: graphs, traced functions, Keras models. TensorFlow itself is not imported."""
 
 from __future__ import annotations
 
@@ -14,6 +10,11 @@ from typing import Any
 from graphviz_tb.errors import Ambiguous, RequestError, UnknownChoice, WrongType
 from graphviz_tb.ops.roles import GROUP_OPS, TRACED_RESULT_OPS
 from graphviz_tb.unwrap.calls import VARIABLE_NAME_ATTR
+
+# Find the graph of a live TensorFlow object, or say what to call.
+#
+# A function is traced if its input signature is known, a Keras model by the shapes of its inputs. A loaded SavedModel
+# has signatures, a `tf.Module` functions. Anything else raises `RequestError` with a hint.
 
 SERVING_DEFAULT = "serving_default"  # the signature that TensorFlow Serving calls
 EXAMPLE_TENSOR_SPEC = "tf.TensorSpec([None, 8])"  # an example input
@@ -187,9 +188,6 @@ def _identifier_or_f(function: Any) -> str:
 def _quote_keys(words: Mapping[str, Any]) -> str:
     """Return the keys, quoted."""
     return ", ".join(map(repr, words))
-
-
-# Live TensorFlow objects: graphs, traced functions, Keras models. TensorFlow itself is not imported.
 
 
 def message_of_object(source: Any, signature: str | None = None) -> Any:

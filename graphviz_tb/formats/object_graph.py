@@ -1,4 +1,8 @@
-"""Names of dtypes in signatures."""
+"""The object graph of a SavedModel: the variables that its functions capture, by the names of the program.
+
+Of a large message only a few fields are read: names of variables, captured objects of each function, and, if several
+variables share a name, the attributes that lead from object to object.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +26,6 @@ def signature_dtype_name(number: int) -> str:
     except ValueError:
         return f"type {number}"
 
-
-# The object graph of a SavedModel: the variables that its functions capture, by the names of the program.
-#
-# Of a large message only a few fields are read: names of variables, captured objects of each function, and, if several
-# variables share a name, the attributes that lead from object to object.
 
 # Field numbers of TensorFlow's saved_object_graph.proto.
 OBJECT_NODES_FIELD, CONCRETE_FUNCTIONS_FIELD = 1, 2  # SavedObjectGraph

@@ -1,8 +1,9 @@
-"""Map the instructions of compiled code to ops: a profile contains every program that XLA compiled.
+"""Convert traces of TensorFlow 2's profiler (XSpace) to run statistics, one RunMetadata per step.
 
-    plane "/host:metadata" ─▶ program ─▶ "Hlo Proto", an HloProto of XLA (xla/service/hlo.proto) ─▶ its instructions
-
-An instruction names its op in `metadata.op_name`; a fused one has the name of the last op.
+host plane         events of ops (`name:type`), of allocations (their op, bytes, dtype, shape), of steps (`step_num`)
+device planes      kernels on numbered streams, each of an op (`tf_op`); lines derived from them are skipped
+compiled code      events with the instruction (`hlo_op`) that ran, mapped to the op in its program
+steps              an event belongs to the last step that began before it on its host, or to the step of its group
 """
 
 from __future__ import annotations
@@ -28,6 +29,12 @@ from graphviz_tb.proto import GraphDef, RunMetadata, XSpace
 from graphviz_tb.sources.bounds import MemoryBudget
 from graphviz_tb.sources.streams import open_path
 from graphviz_tb.sources.walk import FolderListing
+
+# Map the instructions of compiled code to ops: a profile contains every program that XLA compiled.
+#
+#     plane "/host:metadata" ─▶ program ─▶ "Hlo Proto", an HloProto of XLA (xla/service/hlo.proto) ─▶ its instructions
+#
+# An instruction names its op in `metadata.op_name`; a fused one has the name of the last op.
 
 METADATA_PLANE, PROGRAM_STATISTIC = "/host:metadata", "Hlo Proto"
 INSTRUCTION_ENTRY_BYTES = 200  # bytes of memory per entry besides its texts
@@ -91,13 +98,6 @@ def _text_field(data: bytes, around: WireField, number: int) -> str:
     found: Any = next(_fields_numbered(data, number, around), None)
     return "" if found is None else data[found.first : found.last].decode("utf-8", "replace")
 
-
-# Convert traces of TensorFlow 2's profiler (XSpace) to run statistics, one RunMetadata per step.
-#
-# host plane         events of ops (`name:type`), of allocations (their op, bytes, dtype, shape), of steps (`step_num`)
-# device planes      kernels on numbered streams, each of an op (`tf_op`); lines derived from them are skipped
-# compiled code      events with the instruction (`hlo_op`) that ran, mapped to the op in its program (compiled.py)
-# steps              an event belongs to the last step that began before it on its host, or to the step of its group
 
 # `dense/MatMul:MatMul`, as the executor names ops
 OP_EVENT_NAME = re.compile(r"(?P<name>.+):(?P<type>[A-Za-z_]\w*)\Z", re.DOTALL)

@@ -1,4 +1,4 @@
-"""projector_config.pbtxt, as TensorFlow, torch and tensorboardX write it."""
+"""Find the embeddings of a source. A path that a log names is followed only to files inside the source."""
 
 from __future__ import annotations
 
@@ -253,8 +253,6 @@ def _is_numeric_column(texts: Sequence[str]) -> bool:
     except ValueError:
         return False
 
-
-# Find the embeddings of a source. A path that a log names is followed only to files inside the source.
 
 TENSORS_FILE, METADATA_FILE = "tensors.tsv", "metadata.tsv"  # as torch calls them
 # Names of optimizer state, which has the shape of a variable: of tf.train.Checkpoint, and of Keras 3.

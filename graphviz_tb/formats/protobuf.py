@@ -1,4 +1,4 @@
-"""The protobuf wire format: list the fields of a message without decoding it, and judge which type fits."""
+"""The protobuf wire format: list fields without decoding, judge which type fits, decode, and locate damage."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from graphviz_tb.errors import MalformedProto, TooLarge
 from graphviz_tb.limits import MAX_MESSAGE_DEPTH, MESSAGE_SAMPLE_BYTES
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.sources.bounds import check_empty_messages
+
+# The protobuf wire format: list the fields of a message without decoding it, and judge which type fits.
 
 VARINT_TYPE, FIXED64_TYPE, BYTES_TYPE, GROUP_TYPE, GROUP_END_TYPE, FIXED32_TYPE = range(6)
 LONGEST_VARINT_BYTES = 10  # 7 bits per byte, 64 bits

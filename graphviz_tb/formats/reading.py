@@ -1,4 +1,11 @@
-"""Single messages: GraphDef, MetaGraphDef, SavedModel, RunMetadata and XSpace, binary or text."""
+"""Stage `read_source`: turn whatever TensorFlow wrote into one GraphDef.
+
+open      a path, stdin, bytes or a message object of TensorFlow; undo gzip, limit sizes
+detect    recognise the format by content
+list      every graph in the source, none decoded before it is chosen
+choose    the one that was asked for, or the only one
+load      its GraphDef
+"""
 
 from __future__ import annotations
 
@@ -41,6 +48,8 @@ from graphviz_tb.sources.walk import cannot_list_error
 from graphviz_tb.unwrap.artifacts import LOWERED_INPUT_NAME, drop_tracing_artifacts, possible_artifacts
 from graphviz_tb.unwrap.node_order import is_frozen_order, sort_graph
 from graphviz_tb.unwrap.traced_graphs import drop_function_barriers, merge_traced_graphs, unwrap_calls
+
+# Single messages: GraphDef, MetaGraphDef, SavedModel, RunMetadata and XSpace, binary or text.
 
 AnyMessage = TypeVar("AnyMessage", bound=Message)
 DecodedMessage = tuple[AnyMessage, int, tuple[Notice, ...]]  # message, size in the file, notices
@@ -141,14 +150,6 @@ MESSAGE_READERS: dict[str, Reader] = {
     for suffix, how in (("", _decode_binary_message), ("_text", _decode_text_message))
 }
 
-
-# Stage `read_source`: turn whatever TensorFlow wrote into one GraphDef.
-#
-# open      a path, stdin, bytes or a message object of TensorFlow; undo gzip, limit sizes
-# detect    recognise the format by content
-# list      every graph in the source, none decoded before it is chosen
-# choose    the one that was asked for, or the only one
-# load      its GraphDef
 
 __all__ = ["READERS", "LoadedGraph", "SourceEntry", "list_contents", "list_profiles", "read_source"]
 

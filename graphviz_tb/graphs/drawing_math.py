@@ -1,10 +1,12 @@
-"""Colours as `#RRGGBB`."""
+"""Arithmetic of drawings: colours as `#RRGGBB`, and simplified polylines."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import TypeVar
+
+# Colours as `#RRGGBB`.
 
 
 def rgb_channels(colour: str) -> tuple[int, int, int]:

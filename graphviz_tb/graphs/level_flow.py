@@ -1,4 +1,4 @@
-"""Children of a group in the order of its data flow."""
+"""The flow of one level: its children in the order of their data, and scopes that cycles lead back to."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from graphviz_tb.model.columns import distinct_values
 from graphviz_tb.model.hierarchy import SCOPE_ROW, STACK_KINDS, Hierarchy
 from graphviz_tb.model.paths import RowPath, content_rows, owner_row
 from graphviz_tb.ops.roles import FRAME_NEXT_OPS
+
+# Children of a group in the order of its data flow.
 
 
 def children_in_ranks(hierarchy: Hierarchy, path: RowPath) -> list[list[int]]:
@@ -71,8 +73,7 @@ def _rank_rows(rows: Sequence[int], pairs: Sequence[tuple[int, int]]) -> list[li
 # Scopes that cycles of a level lead back to, as module calls of a PyTorch trace do.
 #
 # A module called several times is one scope, so the level around it has cycles although the trace has none. Take out
-# the
-# scope entered most often from its own strongly connected component, and repeat until no cycle is left.
+# the scope entered most often from its own strongly connected component, and repeat until no cycle is left.
 
 MIN_REPEATED_CALLS, MAX_REPEATED_SCOPES = 2, 8  # entries into such a scope; such scopes per level
 

@@ -1,4 +1,4 @@
-"""Detect names that are little more than numbers."""
+"""Facts about names: nearly numeric ones, and scopes of an op graph matched to layers of a Keras model."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from graphviz_tb.limits import MAX_LAYER_DEPTH
+
+# Detect names that are little more than numbers.
 
 NUMBER_IN_NAME = re.compile(r"[0-9]+")
 MIN_JUDGED_NAMES = 20  # with fewer names there is no verdict

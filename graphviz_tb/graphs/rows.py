@@ -1,4 +1,4 @@
-"""Preorder numbering of a tree: parents before children, the descendants of a row are the rows up to its end."""
+"""Rows in preorder: number a tree, count ops below rows, and find the rows that are layers."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from graphviz_tb.model.columns import Bools, Ints, Longs, freeze_array, int32_co
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import SCOPE_ROW, Hierarchy
 from graphviz_tb.model.interpretation import COMPUTING_PARTS, Variable, VariableUse
+
+# Preorder numbering of a tree: parents before children, the descendants of a row are the rows up to its end.
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,8 +1,4 @@
-"""Elements of a `TensorProto`, stored as bytes, one by one, or with the last one repeated.
-
-A damaged file may end within an element, list numbers that its type cannot hold, or claim more elements than it has.
-Nothing is read or allocated beyond the limit that a caller gives.
-"""
+"""Elements of a `TensorProto`, and output dtypes of ops from their attributes."""
 
 from __future__ import annotations
 
@@ -17,6 +13,11 @@ from graphviz_tb.ops.signatures import OpDef, op_def
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef, TensorProto
+
+# Elements of a `TensorProto`, stored as bytes, one by one, or with the last one repeated.
+#
+# A damaged file may end within an element, list numbers that its type cannot hold, or claim more elements than it has.
+# Nothing is read or allocated beyond the limit that a caller gives.
 
 BFLOAT16, FLOAT16, FLOAT8_E5M2, FLOAT8_E4M3FN, INT4, UINT4 = 14, 19, 24, 25, 29, 30
 

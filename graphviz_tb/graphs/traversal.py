@@ -1,4 +1,4 @@
-"""Topological orders and longest paths."""
+"""Traversal of graphs: topological orders, longest paths, reachability, connected components."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Values from outside a program: lookup tables, and values captured by a traced function.
-
-Neither is a step of the program: they are drawn as marks next to their users, as constants are.
-"""
+"""Marks and labels for what enters a program or loop: tables, captured values, carried values."""
 
 from __future__ import annotations
 
@@ -15,6 +12,10 @@ from graphviz_tb.model.columns import Bools, sorted_value_range
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import LOOKUP_TABLE_OPS, LOOP_OPS, Role, has_role
+
+# Values from outside a program: lookup tables, and values captured by a traced function.
+#
+# Neither is a step of the program: they are drawn as marks next to their users, as constants are.
 
 UNNAMED_ARGUMENT = re.compile(r"(.*/)?unknown(_\d+)?", re.DOTALL)  # TensorFlow's default name
 NON_ARGUMENT_LETTER = re.compile(r"[^a-z0-9]")  # not used in argument names

@@ -1,9 +1,12 @@
-"""Ops of custom gradients: program code that computes gradients outside any gradient scope.
+"""Parts of a program: model, loss, gradients, updates, input, or bookkeeping.
 
-`tf.custom_gradient` recomputes parts of the model, waiting for the incoming gradient by a control edge:
-
-x ─▶ swish ─▶ …                  gradient ─▶ ×, by data
-└──▶ Sigmoid ─▶ … ─▶ ×           gradient ┄▶ Sigmoid, by control
+flow          gradients, ops that feed them, ops computed from them (see `find_training_flow`)
+model         ops that lead to a result, or feed a gradient or a summary
+copies        a separate forward pass with the model's weights that no gradient reaches
+loss          behind the last weights that gradients reach
+updates       ops computed from gradients or from the slots they write, with ops that only these use
+input         datasets, iterators, queues and readers, with ops that only these use
+bookkeeping   the rest: savers, initialisers, counters, tracing artifacts
 """
 
 from __future__ import annotations
@@ -30,6 +33,13 @@ from graphviz_tb.ops.roles import (
     Role,
     has_role,
 )
+
+# Ops of custom gradients: program code that computes gradients outside any gradient scope.
+#
+# `tf.custom_gradient` recomputes parts of the model, waiting for the incoming gradient by a control edge:
+#
+# x ─▶ swish ─▶ …                  gradient ─▶ ×, by data
+# └──▶ Sigmoid ─▶ … ─▶ ×           gradient ┄▶ Sigmoid, by control
 
 # Ops whose control edges only order side effects and say nothing about gradients.
 ORDER_DEPENDENT_OP = re.compile(
@@ -159,16 +169,6 @@ def _differentiated_ops(graph: Graph, scopes: dict[str, str]) -> Iterator[int]:
                 yield found
             cut = inner.find(GRADIENT_SUFFIX, cut + 1)
 
-
-# Parts of a program: model, loss, gradients, updates, input, or bookkeeping.
-#
-# flow          gradients, ops that feed them, ops computed from them (see `find_training_flow`)
-# model         ops that lead to a result, or feed a gradient or a summary
-# copies        a separate forward pass with the model's weights that no gradient reaches
-# loss          behind the last weights that gradients reach
-# updates       ops computed from gradients or from the slots they write, with ops that only these use
-# input         datasets, iterators, queues and readers, with ops that only these use
-# bookkeeping   the rest: savers, initialisers, counters, tracing artifacts
 
 RESULT_NAME = re.compile(r"Identity(_\d+)?")  # name of the results of a traced function
 # Ops that change, save or check a variable, or only wait: they lead to no result.

@@ -1,4 +1,9 @@
-"""A mapping that computes its values on first access."""
+"""Classify the variables of a program and list the ops that use each.
+
+parameter   what the model computes with, each once, however many nodes name it
+copy        an average of other parameters, what is assigned from them, a replica on another device
+state       optimizer slots and rates, counters, integers: only used for training and measuring
+"""
 
 from __future__ import annotations
 
@@ -27,6 +32,8 @@ from graphviz_tb.ops.signatures import weight_input_names
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
+
+# A mapping that computes its values on first access.
 
 LazyValue = TypeVar("LazyValue")
 
@@ -280,12 +287,6 @@ def _numpy_dtype_name(number: int) -> str:
         return WEIGHT_DTYPES.get(number, "")
     return DataType.Name(number).removeprefix("DT_").lower() if number in DataType.values() else ""
 
-
-# Classify the variables of a program and list the ops that use each.
-#
-# parameter   what the model computes with, each once, however many nodes name it
-# copy        an average of other parameters, what is assigned from them, a replica on another device
-# state       optimizer slots and rates, counters, integers: only used for training and measuring
 
 INTEGER_DTYPE = re.compile(r"u?int(16|32|64)|bool|string|resource|variant")  # integers of 8 bits are quantised weights
 REPLICA_SCOPE = re.compile(r"(?:(?<=/)|^)replica_\d+/|/replica_\d+(?=/|$)")

@@ -1,9 +1,8 @@
-"""Weights of frozen graphs that no input slot names: an added bias, a multiplied scale or slope.
+"""Weights: variables and frozen constants that become marks next to the ops that use them.
 
-    x ─▶ Conv2D [5, 5, 1, 56] ─▶ Add [56] ─▶ … ─▶ Mul [56]
-
-Each holds one number per channel of the preceding convolution or product. Follow the channel count from there through
-ops that keep it.
+find        makers of weights: a variable, its handle, an argument bound to one, a constant in a weight slot
+propagate   reads, identities and casts pass the value on
+name        the variable as the program calls it, through nested calls
 """
 
 from __future__ import annotations
@@ -42,6 +41,13 @@ from graphviz_tb.ops.roles import (
     VARIABLE_READ_OPS,
 )
 from graphviz_tb.ops.signatures import weight_input_names
+
+# Weights of frozen graphs that no input slot names: an added bias, a multiplied scale or slope.
+#
+#     x ─▶ Conv2D [5, 5, 1, 56] ─▶ Add [56] ─▶ … ─▶ Mul [56]
+#
+# Each holds one number per channel of the preceding convolution or product. Follow the channel count from there through
+# ops that keep it.
 
 CHANNEL_JOINING_OPS = ADD_OPS | {"Sub", "Mul", "RealDiv", "BiasAdd"}  # combine an operand with one number per channel
 CHANNEL_KEEPING_OPS = CHANNEL_JOINING_OPS | {
@@ -194,12 +200,6 @@ def _find_normalization_constants(graph: Graph, constant: Ints) -> dict[int, str
             words |= {mean: "mean", variance: "variance"}
     return words
 
-
-# Weights: variables and frozen constants that become marks next to the ops that use them.
-#
-# find        makers of weights: a variable, its handle, an argument bound to one, a constant in a weight slot
-# propagate   reads, identities and casts pass the value on
-# name        the variable as the program calls it, through nested calls
 
 HANDLE_READS = VARIABLE_READ_OPS | ROW_READ_OPS  # give the value, or rows of it, behind a handle
 ARGUMENT_OPS = frozenset({"Placeholder", "_Arg", INPUT_ARG_OP})  # may bring a variable from outside

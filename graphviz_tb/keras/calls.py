@@ -1,4 +1,4 @@
-"""The inputs of each layer, as outputs of layers that are not models: nested models are resolved in both directions."""
+"""How the layers of a model call each other: inputs, shapes and arguments of each call."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ from graphviz_tb.limits import MAX_CLAIMED_OUTPUTS, MAX_SHOWN_NUMBERS
 from graphviz_tb.model.layers import TENSOR_ARGUMENTS
 from graphviz_tb.model.tensors import MAX_OUTPUTS, Shape
 from graphviz_tb.ops.layers import LayerRole, has_layer_role
+
+# The inputs of each layer, as outputs of layers that are not models: nested models are resolved in both directions.
 
 
 def input_layers(layer: LayerNode) -> list[LayerNode]:

@@ -1,9 +1,4 @@
-"""HDF5 files with a whole Keras model, as `model.save("model.h5")` writes them.
-
-The model's JSON is an attribute of the root. Weights are filed under their layer in the outermost model, by the name of
-the variable: `model_weights/inner/gamma/alpha:0` belongs to the layer "gamma" in the model "inner". The scopes around
-the layer may precede it: `model_weights/dense/sequential/dense/kernel`.
-"""
+"""Files with a whole Keras model: HDF5, and `keras_metadata.pb` next to a SavedModel."""
 
 from __future__ import annotations
 
@@ -33,6 +28,12 @@ from graphviz_tb.model.sources import SourceEntry
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.sources.bounds import check_json_memory, is_nested_too_deep
 from graphviz_tb.sources.streams import OpenedSource, open_path, too_large_error
+
+# HDF5 files with a whole Keras model, as `model.save("model.h5")` writes them.
+#
+# The model's JSON is an attribute of the root. Weights are filed under their layer in the outermost model, by the name
+# of the variable: `model_weights/inner/gamma/alpha:0` belongs to the layer "gamma" in the model "inner". The scopes
+# around the layer may precede it: `model_weights/dense/sequential/dense/kernel`.
 
 OTHER_FORMATS_HINT = "save the model in the .keras format, as a SavedModel, or write model.to_json() to a file"
 WEIGHTS_GROUP = "model_weights/"
@@ -121,9 +122,8 @@ def _file_by_layer(items: Iterable[StoredItem], root: str = "") -> StoredWeights
 # `keras_metadata.pb`, which Keras 2 writes next to a SavedModel, with a record for each layer.
 #
 # A record has the path of an object ("root.block.dense"), its sort, and JSON with class and configuration. A model
-# whose
-# configuration lists its layers is read like its JSON; other models show their layers nested by the objects that hold
-# them, unconnected, as nothing says which layer calls which.
+# whose configuration lists its layers is read like its JSON; other models show their layers nested by the objects that
+# hold them, unconnected, as nothing says which layer calls which.
 
 KERAS_METADATA_FILE = "keras_metadata.pb"
 SAVED_NODES_FIELD = 1  # field of SavedMetadata in TensorFlow's keras/protobuf/saved_metadata.proto

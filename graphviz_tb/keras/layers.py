@@ -1,4 +1,4 @@
-"""A layer's configuration in a few words: the options that differ from the defaults of its class."""
+"""Facts about each layer of a model: class, configuration, shapes, parameters. A model sums those of its layers."""
 
 from __future__ import annotations
 
@@ -177,8 +177,6 @@ def _scalar_words(value: Any) -> str:
         return str(value)[:24]
     return f"{value:g}" if isinstance(value, float) else ""
 
-
-# Facts about each layer of a model: class, configuration, shapes, parameters. A model sums those of its layers.
 
 NO_STORED_SHAPES: Mapping[Box, Sequence[tuple[int, ...]]] = MappingProxyType({})
 GRAPH_KEYS = frozenset({"layers", "layer", "input_layers", "output_layers"})  # keys of a model that describe its graph

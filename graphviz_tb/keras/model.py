@@ -1,7 +1,7 @@
-"""`model.json` of TensorFlow.js: its topology is the JSON of a Keras model, or a GraphDef as JSON.
+"""Convert a Keras model's JSON to a conceptual graph: one node for each layer, one edge for each tensor between them.
 
-{"format": "layers-model", "modelTopology": {"model_config": …}, "weightsManifest": …}
-{"format": "graph-model", "modelTopology": {"node": […], "library": …}, "weightsManifest": …}
+The rules are TensorBoard's, with its bugs fixed: Keras 2's inbound nodes count, the inputs of a nested model feed the
+layers inside it, and a name means the layer of that name in the same model.
 """
 
 from __future__ import annotations
@@ -47,6 +47,11 @@ from graphviz_tb.sources.bounds import (
 )
 from graphviz_tb.sources.streams import OpenedSource
 
+# `model.json` of TensorFlow.js: its topology is the JSON of a Keras model, or a GraphDef as JSON.
+#
+# {"format": "layers-model", "modelTopology": {"model_config": …}, "weightsManifest": …}
+# {"format": "graph-model", "modelTopology": {"node": […], "library": …}, "weightsManifest": …}
+
 TOPOLOGY_KEY = "modelTopology"
 
 
@@ -78,11 +83,6 @@ def _json_graph_content(parsed: dict[str, Any], name: str) -> GraphContent:
         said = json.dumps(str(error)[:200])
         raise MalformedText(f"no GraphDef as JSON: {said}", line=1, column=1, name=name) from None
 
-
-# Convert a Keras model's JSON to a conceptual graph: one node for each layer, one edge for each tensor between them.
-#
-# The rules are TensorBoard's, with its bugs fixed: Keras 2's inbound nodes count, the inputs of a nested model feed the
-# layers inside it, and a name means the layer of that name in the same model.
 
 LONE_SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")  # the escape of a surrogate, perhaps without its partner
 COMPILE_KEYS = ("compile_config", "training_config")  # how a model is compiled: Keras 3, Keras 2

@@ -1,4 +1,8 @@
-"""Nest the layers of a model by the objects that hold them, if the file does not say how layers call each other."""
+"""The layers of a subclassed model, whose JSON has no list of them.
+
+They are collected from the configuration (a model that wraps models carries their layers) and from the weights in the
+archive, and nested by the objects that hold them. Nothing says how they call each other.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,8 @@ from graphviz_tb.keras.layers import ATTRIBUTE_KEY, WEIGHT_SHAPES_KEY
 from graphviz_tb.keras.tree import LayerNode, snake_case
 from graphviz_tb.keras.weights import StoredObject, StoredWeights
 from graphviz_tb.ops.layers import LAYER_CLASSES
+
+# Nest the layers of a model by the objects that hold them, if the file does not say how layers call each other.
 
 LayerJson = dict[str, Any]
 
@@ -65,11 +71,6 @@ def _has_keras_class(layer: LayerJson) -> bool:
     kind = layer["class_name"]
     return isinstance(kind, str) and kind in LAYER_CLASSES
 
-
-# The layers of a subclassed model, whose JSON has no list of them.
-#
-# They are collected from the configuration (a model that wraps models carries their layers) and from the weights in the
-# archive, and nested by the objects that hold them. Nothing says how they call each other.
 
 SUBCLASSED_ROOT = "root"
 ANY_LAYER_CLASS = "Layer"  # the class of an object known only by its weights

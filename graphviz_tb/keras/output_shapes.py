@@ -1,6 +1,7 @@
-"""Output shapes of layers of images and sequences: convolutions, pools, padding, cropping, resizing.
+"""Output shapes of a layer, by the rule of its class.
 
-A rule takes the configuration and the input shapes and returns the output shapes.
+A rule takes the configuration and the input shapes, the batch first, and returns the output shapes; None is an
+unknown dimension or an unknown shape. Rules are those of Keras's own `compute_output_shape`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from graphviz_tb.keras.validation import RULE_ERRORS, is_plausible_config, plaus
 from graphviz_tb.model.layers import LayerConfig
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.ops.layers import LayerRole, has_layer_role, layer_row
+
+# images and sequences: convolutions, pools, padding, cropping, resizing
 
 KerasDims = tuple[int | None, ...]
 
@@ -183,12 +186,6 @@ def _resizing_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]
         config, inputs[0][0], (config["height"], config["width"]), split_image_shape(config, inputs[0])[1]
     )
 
-
-# Output shapes of a layer, by the rule of its class.
-#
-# A rule takes the configuration and the input shapes, the batch first, and returns the output shapes; None is an
-# unknown
-# dimension or an unknown shape. Rules are those of Keras's own `compute_output_shape`.
 
 LayerShapeRule = Callable[[LayerConfig, list[KerasDims]], list[Shape]]
 

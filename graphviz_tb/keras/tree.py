@@ -1,8 +1,4 @@
-"""References in the JSON of a Keras model: a layer, which call of it, and which output of that call.
-
-Keras 2 writes lists `[layer, call, output]`, followed by the keyword arguments; Keras 3 writes the arguments of each
-call, in which each tensor has such a list as its `keras_history`.
-"""
+"""The layers of a model as a tree, and references to a layer in the JSON of a model."""
 
 from __future__ import annotations
 
@@ -16,6 +12,11 @@ from typing import Any, NamedTuple
 
 from graphviz_tb.keras.output_shapes import shape_from_json
 from graphviz_tb.model.tensors import Shape
+
+# References in the JSON of a Keras model: a layer, which call of it, and which output of that call.
+#
+# Keras 2 writes lists `[layer, call, output]`, followed by the keyword arguments; Keras 3 writes the arguments of each
+# call, in which each tensor has such a list as its `keras_history`.
 
 KERAS_3_CALL_KEYS = frozenset(("args", "kwargs"))  # of a call, as Keras 3 writes it
 CallArgument = int | str  # of a call: its position, or its name

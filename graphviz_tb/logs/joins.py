@@ -1,7 +1,6 @@
-"""Forms of a tag for the look-up: prefixes and suffixes that loggers add to a name are cut off.
+"""Join the tags of a log to the rows of a hierarchy.
 
-histogram, image, gradient, :0 at the end    always cut
-grad, params, train, … in front              cut only if the name with them is not found
+RULES are tried in order; the first that finds rows counts. A tag that none finds belongs to the run.
 """
 
 from __future__ import annotations
@@ -22,6 +21,11 @@ from graphviz_tb.model.interpretation import COMPUTING_PARTS, Part
 from graphviz_tb.model.joins import JoinRule, MeasuredAspect, RuleMatch, TagJoin, box_rows_of_nodes, nearest_box_row
 from graphviz_tb.ops.roles import CONSTANT_OPS, Role, has_role
 from graphviz_tb.ops.signatures import summary_input_slots, weight_input_names
+
+# Forms of a tag for the look-up: prefixes and suffixes that loggers add to a name are cut off.
+#
+# histogram, image, gradient, :0 at the end    always cut
+# grad, params, train, … in front              cut only if the name with them is not found
 
 TAG_SUFFIX = re.compile(r"(?:/histogram|/(?:image|audio)(?:/\d+)?|[/._](?:grad|gradient)s?|:0)$")
 TAG_PREFIXES = frozenset(
@@ -348,8 +352,7 @@ def _rows_with_model_ops(hierarchy: Hierarchy) -> Bools:
 # Rule 1: the graph has the summary op that writes the tag, so the measured op is known.
 #
 # The tag is the constant at the input of that name. The value is followed back through ops that only pass it on, and
-# out
-# of the scope that a tf.summary call opened. If it is a variable, the ops that use the variable count.
+# out of the scope that a tf.summary call opened. If it is a variable, the ops that use the variable count.
 
 VALUE_PRESERVING_ROLES = (
     Role.PASS,
@@ -499,10 +502,6 @@ class InputTracer:
             waiting += fresh[: MAX_FOLLOWED_CARRIERS - len(waiting)]
         return -1
 
-
-# Join the tags of a log to the rows of a hierarchy.
-#
-# RULES are tried in order; the first that finds rows counts. A tag that none finds belongs to the run.
 
 JOIN_RULES: tuple[tuple[JoinRule, Callable[[Hierarchy, Sequence[LookedUpTag]], dict[str, RuleMatch]]], ...] = (
     (JoinRule.SUMMARY_OP, _join_by_summary_op),

@@ -1,4 +1,4 @@
-"""Facts that a user supplies about nodes: numbers and texts by name."""
+"""Facts about nodes and tensors, facts and views of a user, and the folded graph that has them."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ from graphviz_tb.model.tensors import Tensor
 if TYPE_CHECKING:
     from graphviz_tb.model.joins import LoggedValues
     from graphviz_tb.options import Options
+
+# Facts that a user supplies about nodes: numbers and texts by name.
 
 FactValue = float | str
 

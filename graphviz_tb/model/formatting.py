@@ -1,9 +1,11 @@
-"""Numbers for readers: three digits and a fitting unit."""
+"""Numbers as text for readers, and values as JSON."""
 
 from __future__ import annotations
 
 from math import isfinite, isnan
 from typing import Any
+
+# Numbers for readers: three digits and a fitting unit.
 
 # Powers of 1024 under the short names that TensorBoard gives them.
 BYTE_UNITS = (("B", 1), ("KB", 1024), ("MB", 1024**2), ("GB", 1024**3), ("TB", 1024**4), ("PB", 1024**5))

@@ -1,4 +1,4 @@
-"""The flat graph: one row per node, one row per edge; the main graph and all function bodies in one table."""
+"""The flat graph: one row per node, one row per edge, function bodies included; and the wiring of calls."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ from graphviz_tb.ops.signatures import first_captured_input
 if TYPE_CHECKING:
     from graphviz_tb.model.sources import GraphSource
     from graphviz_tb.proto import NodeDef
+
+
+# The flat graph: one row per node, one row per edge; the main graph and all function bodies in one table.
 
 
 class Mark(IntEnum):

@@ -99,8 +99,8 @@ class Hierarchy:
 
     `calls[row]` are `(attribute, function row)` pairs of an op that opens; `function_rows[f]` is the row of function f
     of the graph. `ops_of_function`, `stack_inside` and `called_again` are caches by row, filled by
-    `OpsThroughCalls`, `stack_in` and the function `called_again`. `grouping`, of a small graph, repeats the grouping
-    with some series ungrouped.
+    `OpCounter`, `sole_stack` and the function `called_again`. `grouping`, of a small graph, repeats the grouping with
+    some series ungrouped.
     """
 
     graph: Graph

@@ -1,4 +1,4 @@
-"""Weights: the trained numbers that an op uses, drawn as marks next to it."""
+"""The meaning of the nodes of a graph: computed once, by `interpret`, and read by all later stages."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from graphviz_tb.caches import Lazy, lazy_constant
 from graphviz_tb.model.columns import Bools, Bytes, Ints
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.tensors import Shape, shape_text
+
+# Weights: the trained numbers that an op uses, drawn as marks next to it.
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +72,6 @@ class Variable:
     def with_use(self, use: VariableUse) -> Variable:
         """Return a copy with another use."""
         return Variable(self.node, self.name, self.dtype, self.shape, use, self.users, self.trainable)
-
-
-# The meaning of the nodes of a graph: computed once, by `interpret`, and read by all later stages.
 
 
 class Part(IntEnum):

@@ -1,4 +1,4 @@
-"""Joins: the rows of a hierarchy to which a logged tag belongs, the rule that found them, and the measured property."""
+"""Joins of logged tags to rows of a hierarchy, and the measured values of rows at a step."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.logs import Doubles
+
+# Joins: the rows of a hierarchy to which a logged tag belongs, the rule that found them, and the measured property.
 
 
 class JoinRule(StrEnum):

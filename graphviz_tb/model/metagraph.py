@@ -1,4 +1,4 @@
-"""Flat edges grouped in bundles, one per drawn line; stored as columns, since a level can have a million lines."""
+"""The contents of one open group. They depend on the graph, not on which other groups are open."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import numpy as np
 from graphviz_tb.model.columns import Ints, Longs
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.tensors import CarriedTensors, Tensor, carry_tensors
+
+# Flat edges grouped in bundles, one per drawn line; stored as columns, since a level can have a million lines.
 
 OutputPairs = tuple[tuple[int, int], ...]
 
@@ -104,8 +106,6 @@ def bundle_of_tensors(*tensors: Tensor) -> SingleBundle:
     """Make the bundle of a line that carries these tensors."""
     return SingleBundle(carry_tensors(*tensors))
 
-
-# The contents of one open group. They depend on the graph, not on which other groups are open.
 
 Side = Literal["in", "out"]
 StubKind = Literal["shortcut", "constant", "summary", "weight"]

@@ -1,4 +1,6 @@
-"""Paths and addresses of shown nodes. A path is a tuple of rows: the calls around a node, then its own row.
+"""Paths and addresses of shown nodes, and stacks.
+
+A path is a tuple of rows: the calls around a node, then its own row.
 
 (7,)       row 7 of the main graph
 (7, 90)    row 90, inside the function that call 7 opens to

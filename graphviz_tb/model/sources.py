@@ -1,4 +1,4 @@
-"""Sources of a graph: their files, and paths that stay valid when the current folder changes."""
+"""A source and its contents: the graph that was read, its origin, files and checkpoints."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from graphviz_tb.proto import GraphDef, NodeDef, RunMetadata
+
 
 URL_SEPARATOR = "://"  # in the name of a remote source
 

@@ -1,4 +1,9 @@
-"""Samples of steps inside functions, sorted by path, so that the samples of each group are contiguous."""
+"""Run statistics: measurements of one or more traced steps, as columns over the rows of a hierarchy.
+
+op       measurements of the op             group    sum of all measurements below it
+call     sum of the measurements inside it, else its own time
+row of a function's body                    all calls together; `Stats.at(path)` separates calls
+"""
 
 from __future__ import annotations
 
@@ -14,6 +19,8 @@ from graphviz_tb.model.columns import Floats, Ints, Longs, int32_column
 from graphviz_tb.model.formatting import format_bytes, format_micros
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.tensors import Shape
+
+# Samples of steps inside functions, sorted by path, so that the samples of each group are contiguous.
 
 MAX_EXACT_SUM = 2**62  # sums below this, and their differences, fit into 64 bits
 
@@ -105,12 +112,6 @@ def _sample_value_columns(values: Sequence[tuple[int, ...]], count: int) -> NDAr
     small = sum(abs(value) for each in values for value in each) < MAX_EXACT_SUM
     return np.array(values, np.int64 if small else object).reshape(-1, count).T
 
-
-# Run statistics: measurements of one or more traced steps, as columns over the rows of a hierarchy.
-#
-# op       measurements of the op             group    sum of all measurements below it
-# call     sum of the measurements inside it, else its own time
-# row of a function's body                    all calls together; `Stats.at(path)` separates calls
 
 COMPILED_LABEL = "compiled"  # label of executions of compiled code without an op name
 

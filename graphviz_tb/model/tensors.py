@@ -1,4 +1,4 @@
-"""Types of tensors: number, name, memory layout of an element, and the proto field that lists elements one by one."""
+"""Tensors, their dtypes, and the tensors of a line: decoded on request, since a picture needs few of a million."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Alike groups of one level: opening one of them opens all."""
+"""Choose the groups that the first picture opens: the path to the model, until its repeats show."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ from graphviz_tb.model.paths import (
 from graphviz_tb.open.repeats import ModelRepeats, quiet_rows
 from graphviz_tb.open.weights import WeightRows
 from graphviz_tb.ops.roles import IDENTITY_OPS, INPUT_OPS, NEXT_ELEMENT_OPS, RESULT_OPS
+
+# Alike groups of one level: opening one of them opens all.
 
 MIN_COMMON_SHARE = 0.5  # share of common children in groups that are alike
 
@@ -68,8 +70,6 @@ def _child_names(hierarchy: Hierarchy, row: int) -> Counter[str]:
     """Count the children of a group by name without digits."""
     return Counter(without_digits(last_segment(hierarchy.name[child])) for child in hierarchy.children(row).tolist())
 
-
-# Choose the groups that the first picture opens: the path to the model, until its repeats show.
 
 ExpandPath = Callable[[RowPath], Metagraph]
 

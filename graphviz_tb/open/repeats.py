@@ -1,4 +1,4 @@
-"""Layers that are repeated for each step of a sequence: a cell or a layer written out many times."""
+"""The repeats of a model, and the rows outside of the model: gradients, updates, initialisers, savers."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from graphviz_tb.model.columns import Bools, Longs, sorted_value_range
 from graphviz_tb.model.graph import WEIGHT_MARK, Graph
 from graphviz_tb.model.hierarchy import SCOPE_ROW, SERIES_ROW, STACK_KINDS, TRAINING_ORIGIN, Hierarchy
 from graphviz_tb.ops.roles import Role, has_role
+
+# Layers that are repeated for each step of a sequence: a cell or a layer written out many times.
 
 MAX_STEP_USES = 2  # a variable used more often belongs to all steps
 
@@ -107,8 +109,6 @@ def _loop_calls_by_group(hierarchy: Hierarchy) -> dict[int, list[int]]:
             filed.setdefault(_group_around_stack(hierarchy, call), []).append(call)
     return filed
 
-
-# The repeats of a model, and the rows outside of the model: gradients, updates, initialisers, savers.
 
 MIN_REPEAT_OPS = 3  # of one repetition
 FEW_REPETITIONS = 3  # repetitions: if they contain a longer repeat, that one counts instead

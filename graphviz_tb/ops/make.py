@@ -1,6 +1,5 @@
 """Write the columns `_format_outputs` and `_format_defaults` of `ops.tsv` from TensorFlow's registry, and keep the
-other
-columns.
+other columns.
 
 Needs TensorFlow: ``python -m graphviz_tb.ops.make``. Names, dtypes and defaults of released ops never change, so the
 table of a newer TensorFlow also fits graphs of older ones.

@@ -1,4 +1,4 @@
-"""Named inputs of ops: weights, sizes, seeds, settings."""
+"""Named inputs and outputs of ops, and defaults of their attributes."""
 
 from __future__ import annotations
 

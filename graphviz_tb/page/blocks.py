@@ -1,4 +1,4 @@
-"""Blocks of data in a page: numbers and JSON, compressed, each with a digest."""
+"""Blocks of data in a page, and answers of a server: numbers and JSON, as browsers take them without parsing."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+# Blocks of data in a page: numbers and JSON, compressed, each with a digest.
 
 INT_DTYPE = "<i4"  # whole numbers in a page
 # the byte of the operating system in a gzip header; some Pythons write "unknown"

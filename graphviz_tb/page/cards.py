@@ -1,4 +1,4 @@
-"""Data of node cards, besides name and place: the edges of the file, attributes, layers, meanings."""
+"""Data of node cards: edges of the file, attributes, layers, meanings, contents of constants."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from graphviz_tb.words.line_labels import describe_shape
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import TensorProto
+
 
 # Contents of constants for their cards: range, mean, zeros and a histogram, mostly of frozen weights.
 

@@ -1,4 +1,4 @@
-"""The list of changes of a page: each with its rows, and with the names in the picture."""
+"""The page of a diff: both graphs as one, and the list of changes to walk through."""
 
 from __future__ import annotations
 
@@ -38,6 +38,8 @@ from graphviz_tb.render.html import page_bytes
 if TYPE_CHECKING:
     from graphviz_tb.api.base_model import BaseModel
     from graphviz_tb.diff.comparison import Comparison
+
+# The list of changes of a page: each with its rows, and with the names in the picture.
 
 NAME_WORDS = re.compile(r"[^\s:,;→()]+")  # possible names in the text of a change
 
@@ -145,8 +147,6 @@ class ChangeListing:
 def _text_of_value(value: Any) -> str:
     return value if isinstance(value, str) else "" if value is None else str(value)
 
-
-# The page of a diff: both graphs as one, and the list of changes to walk through.
 
 EDGES_KEPT, EDGES_ADDED, EDGES_REMOVED = 1, 2, 4  # states of the edges behind a line, as bits
 

@@ -1,4 +1,4 @@
-"""Embeddings for a page or a server: the list and the metadata in JSON, points in columns."""
+"""Embeddings in a page or from a server: their list and metadata in JSON, points in columns."""
 
 from __future__ import annotations
 

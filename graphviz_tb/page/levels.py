@@ -1,7 +1,4 @@
-"""Encode levels, the contents of open groups with their drawing order, as runs of whole numbers.
-
-A list is its length and its items. Texts are numbers of the table. `viewer/reader.js` reads the same in the same order.
-"""
+"""The levels of a page: blocks of numbers, and the place of each group in them."""
 
 from __future__ import annotations
 
@@ -24,6 +21,11 @@ from graphviz_tb.model.view import NodeLabel
 from graphviz_tb.page.blocks import INT_DTYPE, DataBlock, TextTable
 from graphviz_tb.words.line_labels import describe_contents, drawn_label
 from graphviz_tb.words.view import NodeLabels
+
+# Encode levels, the contents of open groups with their drawing order, as runs of whole numbers.
+#
+# A list is its length and its items. Texts are numbers of the table. `viewer/reader.js` reads the same in the same
+# order.
 
 BOX_KINDS = ("scope", "op", "series", "fold", "call", "function")
 ROWS_TRANSPOSED_AT_ONCE = 1 << 12  # rows transposed in one go
@@ -192,8 +194,6 @@ def _append_skeleton(out: IntArray, order: Skeleton) -> None:
         out.extend(_length_prefixed(broken))
     out.append(int(order.plain))
 
-
-# The levels of a page: blocks of numbers, and the place of each group in them.
 
 LEVEL_BLOCK_LENGTH = 1 << 14  # whole numbers in a block of levels, about
 INT_BYTES = np.dtype(INT_DTYPE).itemsize

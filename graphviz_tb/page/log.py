@@ -1,4 +1,7 @@
-"""Custom chart layouts for a page or a server."""
+"""A log in a page: its runs and tags in JSON, and the points of each tag in columns.
+
+A server describes runs and tags by the same functions, so that one viewer reads both.
+"""
 
 from __future__ import annotations
 
@@ -41,6 +44,8 @@ from graphviz_tb.page.embeddings import embedding_blocks, embedding_list_block, 
 from graphviz_tb.page.points import DEFAULT_HISTOGRAM_STEPS, describe_point, histogram_columns, shown_samples
 from graphviz_tb.page.trial_metrics import judged_metrics
 from graphviz_tb.render.html import page_bytes
+
+# Custom chart layouts for a page or a server.
 
 
 def custom_charts_values(categories: Iterable[CustomCategory]) -> dict[str, Any]:
@@ -153,10 +158,6 @@ def embedding_joins(variables: Mapping[int, str], joins: Mapping[str, TagJoin]) 
         for row in join.rows
     ]
 
-
-# A log in a page: its runs and tags in JSON, and the points of each tag in columns.
-#
-# A server describes runs and tags by the same functions, so that one viewer reads both.
 
 THINNED_WIDTH_PX = 1000  # columns of pixels to which the points of a page are thinned
 MAX_LAST_POINTS = 10  # of images, sounds, texts, curves and tensors

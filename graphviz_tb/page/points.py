@@ -1,4 +1,4 @@
-"""Recognise the format of an image or a sound by its first bytes, whatever format the log names."""
+"""Points of a log for a page or a server: images, sounds, texts, curves and tensors in JSON, histograms in columns."""
 
 from __future__ import annotations
 
@@ -93,8 +93,6 @@ def _read_integer(data: bytes, at: int, size: int, order: str = "little") -> int
     part = data[at : at + size]
     return int.from_bytes(part, "big" if order == "big" else "little") if len(part) == size else 0
 
-
-# Points of a log for a page or a server: images, sounds, texts, curves and tensors in JSON, histograms in columns.
 
 DEFAULT_HISTOGRAM_STEPS = 51  # histograms of a series, as TensorBoard shows them
 MAX_SAMPLES = 200  # of one point

@@ -1,7 +1,4 @@
-"""Stack members whose levels a page does not write.
-
-A copy has the level of the usual member with other row numbers; only copies with differently worded boxes are written.
-"""
+"""Walk through every group that a reader may open, from the outside in, with its drawing order."""
 
 from __future__ import annotations
 
@@ -20,6 +17,11 @@ from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import RowPath, child_path, sole_stack
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.page.levels import LevelStore, level_key
+
+# Stack members whose levels a page does not write.
+#
+# A copy has the level of the usual member with other row numbers; only copies with differently worded boxes are
+# written.
 
 WalkedLevel = tuple[Metagraph, Skeleton]
 WalkedLevels = dict[RowPath, WalkedLevel]
@@ -128,8 +130,6 @@ def renumber_level(level: WalkedLevel, name: Callable[[int], int]) -> WalkedLeve
     )
     return named, rename_ports(skeleton, name)
 
-
-# Walk through every group that a reader may open, from the outside in, with its drawing order.
 
 ArrangeLevel = Callable[[Metagraph, PortConstraints], Skeleton]
 AsideLevel = tuple[RowPath, Metagraph, PortConstraints]  # a level that has an auxiliary area

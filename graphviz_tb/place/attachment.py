@@ -1,4 +1,4 @@
-"""Where lines touch the boxes of one level."""
+"""Where lines touch the children of a level: at the ports of open ones, else spread over the box."""
 
 from __future__ import annotations
 
@@ -96,8 +96,6 @@ def _side_places(width: int, count: int, step: int, middle: int = -1) -> list[in
     start = width // 2 - (count - 1) * step // 2
     return [start + place * step for place in range(count)]
 
-
-# Where lines touch the children of a level: at the ports of open ones, else spread over the box.
 
 Gate = tuple[int, bool, bool]  # row of the neighbour outside, inbound, on the first side
 Gates = Mapping[int, Mapping[Gate, int]]  # by the position of an open child: the number of its port

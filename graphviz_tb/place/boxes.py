@@ -1,4 +1,4 @@
-"""The names in closed boxes, as long as there is room: cut where the names of a level agree, not where they differ."""
+"""A child of a level: its box, the names in it, the stubs next to it, or the title bar of an open group."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from graphviz_tb.model.measure import (
 from graphviz_tb.model.metagraph import Side
 from graphviz_tb.model.scene import BoxKind, LineIdentity, Point, Stub, Text, TextRole
 from graphviz_tb.model.view import LevelWords, NodeLabel, StubWords
+
+# The names in closed boxes, as long as there is room: cut where the names of a level agree, not where they differ.
 
 MAX_OP_WIDTH, MAX_SCOPE_WIDTH = 180, 200  # px
 LABEL_PADDING = 12  # px between a label and the border
@@ -226,8 +228,7 @@ def move_text(text: Text, x: int, y: int, box: int | None = None) -> Text:
 # The stubs next to a box: constants, summaries, extracted neighbours, the "+N" rest, and self loops.
 #
 # With a vertical flow, inputs are on the left and outputs on the right, each in a column; with a horizontal flow,
-# inputs
-# are above and outputs below, in rows on a rail. The two flow sides of the box stay free for its edges.
+# inputs are above and outputs below, in rows on a rail. The two flow sides of the box stay free for its edges.
 
 STUB_ROW = 14  # from one stub to the next
 STUB_LABEL_GAP = 4  # px between a stub and its label

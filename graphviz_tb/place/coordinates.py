@@ -1,7 +1,9 @@
-"""Place a long part in columns next to each other, and the lines that lead from one column to the next.
+"""Coordinates of one level: x within ranks, y of ranks, parts on their shelves, and the routes of the lines.
 
-With the flow running down, a line leaves a column at its foot, runs up next to it, and enters the next at its head. The
-rightmost line turns first, and so on outwards: this adds no crossing.
+    attach ─ columns ─ bands ─ breaks ─ shelves ─ routes ─ labels
+
+Plain integer steps with one rule for ties, because the viewer repeats them in JavaScript and must get equal numbers:
+`a // b` rounds down everywhere.
 """
 
 from __future__ import annotations
@@ -22,6 +24,11 @@ from graphviz_tb.place.tracks import (
     is_label_shut_in,
     is_wire_crossed,
 )
+
+# Place a long part in columns next to each other, and the lines that lead from one column to the next.
+#
+# With the flow running down, a line leaves a column at its foot, runs up next to it, and enters the next at its head.
+# The rightmost line turns first, and so on outwards: this adds no crossing.
 
 COLUMN_LINE_STEP = 12  # px between neighbouring lines of a gap between columns; lines are up to 6 px thick
 COLUMN_LINE_MARGIN = 20  # px from a column to the nearest line
@@ -239,14 +246,6 @@ def _item_ranks(skeleton: Skeleton) -> dict[int, tuple[int, int]]:
     """Return the part and the rank of each item."""
     return {item: (p, r) for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
 
-
-# Coordinates of one level: x within ranks, y of ranks, parts on their shelves, and the routes of the lines.
-#
-#     attach ─ columns ─ bands ─ breaks ─ shelves ─ routes ─ labels
-#
-# Plain integer steps with one rule for ties, because the viewer repeats them in JavaScript and must get equal numbers:
-# `a
-# // b` rounds down everywhere.
 
 PLAIN_STROKE = WireStroke()
 # weight of the main path, against 1 for a link between boxes, and 2 and 8 for long lines; 16 would

@@ -1,4 +1,7 @@
-"""List the open groups of a picture, parents before children, each with the labels it has on the level outside."""
+"""Lay out one open group: its level between a title bar and a border, its ports on the border, its auxiliary area.
+
+level on the screen ─ auxiliary area ─ title ─ border
+"""
 
 from __future__ import annotations
 
@@ -34,6 +37,8 @@ from graphviz_tb.place.level import (
     loose_boxes,
 )
 from graphviz_tb.place.orientation import is_vertical, upper_flow_side
+
+# List the open groups of a picture, parents before children, each with the labels it has on the level outside.
 
 Heading = tuple[NodeLabel, str]  # label of an open group, and second line of its title bar
 
@@ -330,11 +335,6 @@ def _break_column(column: Sequence[AxisExtent], limit: int) -> list[list[AxisExt
         along += thing[1] + AREA_GAP
     return parts
 
-
-# Lay out one open group: its level between a title bar and a border, its ports on the border, its auxiliary area in a
-# free corner.
-#
-# level on the screen ─ auxiliary area ─ title ─ border
 
 FRAME_PADDING = 12  # px between a frame and its content
 NOTE_LINE_HEIGHT = 14  # px from one note to the next

@@ -1,4 +1,7 @@
-"""Boxes without lines: if they are few, they go into a free corner of their level."""
+"""The level of one open group on the screen: its children in their slots, its lines, its labels.
+
+pieces ─ lines ─ level with its flow running down ─ turned to the screen ─ labels
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,8 @@ from graphviz_tb.place.boxes import TITLE_BAR_HEIGHT, Piece, box_names, closed_p
 from graphviz_tb.place.coordinates import SLANTED_LABEL_ROOM, place_level
 from graphviz_tb.place.labels import LineLabel, label_overhang, place_labels, unshared_parts
 from graphviz_tb.place.orientation import FlowTurn, flow_size, is_vertical, upper_flow_side
+
+# Boxes without lines: if they are few, they go into a free corner of their level.
 
 MAX_LOOSE_BOXES = 6  # more stay on the shelves
 
@@ -177,10 +182,6 @@ def level_webs(view: View, frame: int, boxes: Mapping[int, int], ports: Mapping[
             ends.append(boxes[item] if item < count else -1 - ports[item - count])
     return [Web(kind, frame, tuple(ends[0]), tuple(ends[1])) for kind, ends in ends_of.items()]
 
-
-# The level of one open group on the screen: its children in their slots, its lines, its labels.
-#
-# pieces ─ lines ─ level with its flow running down ─ turned to the screen ─ labels
 
 LEVEL_GAPS = LevelGaps()
 LINE_LABEL_HEIGHT = 12  # px: a line in the small font

@@ -1,6 +1,7 @@
-"""Turn sharp corners of a line into two blunt ones, so that it reads as one stroke.
+"""Bands of ranks, and the polylines through them.
 
-All in whole numbers: lengths in sixteenths of a pixel, angles by cross and scalar products.
+A line passes each rank where its waypoint keeps it clear of all boxes, along the shortest path in the room it has
+there; its last run, with the arrow, comes straight to the box. So no line can touch a foreign box.
 """
 
 from __future__ import annotations
@@ -15,6 +16,10 @@ from graphviz_tb.graphs.drawing_math import straighten_polyline
 from graphviz_tb.model.scene import Point
 from graphviz_tb.model.skeleton import LevelGaps, Skeleton, WireStroke
 from graphviz_tb.place.tracks import FLAT_LINE_PX, RankHop, gap_height
+
+# Turn sharp corners of a line into two blunt ones, so that it reads as one stroke.
+#
+# All in whole numbers: lengths in sixteenths of a pixel, angles by cross and scalar products.
 
 CORNER_CUT = 12  # px cut off on both sides of a corner, if the runs are long enough; the radius at a right angle
 MIN_CUT_DISTANCE = 10  # px: nearer cuts are merged into one point
@@ -89,8 +94,7 @@ def _point_towards(start: Point, goal: Point, distance: int) -> Point:
 #
 # A line passes a window at the top and at the bottom of each band, as wide as its neighbours leave it room; between
 # windows it runs straight. Neighbours keep their order at every window, so no new crossing arises, and both windows of
-# a
-# band keep it clear of the boxes of that rank.
+# a band keep it clear of the boxes of that rank.
 
 Portal = tuple[int, int, int]  # y, least x, greatest x
 OPEN_SIDE = 1 << 40  # beyond any coordinate
@@ -226,11 +230,6 @@ def _funnel_bends(windows: Sequence[Portal]) -> list[Point]:
     bends.append((windows[-1][1], windows[-1][0]))
     return bends
 
-
-# Bands of ranks, and the polylines through them.
-#
-# A line passes each rank where its waypoint keeps it clear of all boxes, along the shortest path in the room it has
-# there; its last run, with the arrow, comes straight to the box. So no line can touch a foreign box.
 
 MAX_SLANT = 14  # tenths of a pixel aside for each pixel down of a line that leaves a box: 54°
 MIN_HEAD_LENGTH, MAX_HEAD_LENGTH = 80, 128  # tenths of a pixel: arrow head on a thin line, and on the thickest

@@ -1,13 +1,4 @@
-"""Tracks between two ranks: lines that run far aside turn at different heights, so that none covers another.
-
-Of two lines that run to the right and overlap, the left one turns first to its end and last from its start: it passes
-below the other. Each gets a track at both ends, the further down or up the more lines it makes way for.
-
-    a      b
-    │      ╰───────╮
-    ╰──────────╮   │
-               a   b
-"""
+"""Tracks of lines between two ranks, so that none covers another line."""
 
 from __future__ import annotations
 
@@ -15,6 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graphviz_tb.model.skeleton import LevelGaps
+
+# Tracks between two ranks: lines that run far aside turn at different heights, so that none covers another.
+#
+# Of two lines that run to the right and overlap, the left one turns first to its end and last from its start: it passes
+# below the other. Each gets a track at both ends, the further down or up the more lines it makes way for.
+#
+#     a      b
+#     │      ╰───────╮
+#     ╰──────────╮   │
+#                a   b
 
 FLAT_LINE_PX = 48  # a line that runs further aside is so flat that it needs its own track
 MAX_TRACK_ROOM = 96  # px of tracks at one end: ten thick lines; more would leave too much white between ranks

@@ -1,9 +1,4 @@
-"""Principal component analysis.
-
-Components are eigenvectors of the smaller of two products of the centred points: of dimensions, or of points. The
-largest weight of each component is made positive, so that pictures are not mirrored by chance. All points are projected
-block by block.
-"""
+"""Projections of the points of an embedding: principal components, t-SNE, UMAP; and nearest neighbours."""
 
 from __future__ import annotations
 
@@ -28,6 +23,12 @@ from graphviz_tb.limits import (
 )
 from graphviz_tb.model.logs import DistanceMetric, Points, Projection
 from graphviz_tb.model.notice import Notice
+
+# Principal component analysis.
+#
+# Components are eigenvectors of the smaller of two products of the centred points: of dimensions, or of points. The
+# largest weight of each component is made positive, so that pictures are not mirrored by chance. All points are
+# projected block by block.
 
 PCA_BLOCK_NUMBERS = 1 << 22  # numbers in memory at once
 Matrix = NDArray[np.float64]

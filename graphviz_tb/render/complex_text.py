@@ -1,8 +1,4 @@
-"""Shape Arabic letters for a writer that places one glyph after the other.
-
-The forms are Unicode's Arabic Presentation Forms (U+FB50 to U+FEFC), the rules those of chapter 9.2 of its standard. Of
-the ligatures only lam with alef, which every word needs.
-"""
+"""Complex scripts for a writer that places one glyph after the other: Arabic forms, and right-to-left order."""
 
 from __future__ import annotations
 
@@ -10,6 +6,11 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import groupby
+
+# Shape Arabic letters for a writer that places one glyph after the other.
+#
+# The forms are Unicode's Arabic Presentation Forms (U+FB50 to U+FEFC), the rules those of chapter 9.2 of its standard.
+# Of the ligatures only lam with alef, which every word needs.
 
 FORM_RANGE = (0xFB50, 0xFEFC)
 LAM, ALEFS = "\u0644", "\u0622\u0623\u0625\u0627"

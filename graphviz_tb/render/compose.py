@@ -1,4 +1,4 @@
-"""The position of everything on the sheet, and the title row at its top."""
+"""Compose the picture as a `Drawing`: a scene in its colours, below its title and next to its legend."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from graphviz_tb.model.theme import Theme
 from graphviz_tb.render import boxes
 from graphviz_tb.render.legend import LegendBlock, LegendShape, draw_legend, legend_blocks, legend_shapes, text_labels
 from graphviz_tb.render.lines import draw_route, draw_web, edge_colour, straight_line
+
+# The position of everything on the sheet, and the title row at its top.
 
 PAGE_MARGIN = 24  # px around the sheet
 TITLE_SIZE, FACTS_SIZE, TITLE_ROW = 16, 11, 48  # px: two lines of text, and the strip they are in
@@ -124,8 +126,6 @@ def _title_row(caption: Caption, theme: Theme, page_width: int) -> tuple[Group, 
     )
     return (Group((*first, *second)),)
 
-
-# Compose the picture as a `Drawing`: a scene in its colours, below its title and next to its legend.
 
 PORT_RADIUS = 2.5  # radius
 BADGE_SIZE = 9  # px: the smallest text of a drawing, one letter that is also in the legend

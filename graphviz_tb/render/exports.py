@@ -1,4 +1,4 @@
-"""The ops and edges of the main graph one by one, for the formats of other tools."""
+"""Formats of other tools: Cytoscape.js, GraphML, Model Explorer; the ops and edges of the main graph one by one."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measure import replace_unsafe_characters
 from graphviz_tb.model.tensors import shape_text
 from graphviz_tb.render.svg import escape_text
+
+# The ops and edges of the main graph one by one, for the formats of other tools.
 
 # Fields of nodes in the formats. `value` repeats the id, and `key` an edge's number: networkx reads them.
 RESERVED_FIELDS = frozenset(("id", "value", "name", "label", "op", "device", "scope", "parent"))

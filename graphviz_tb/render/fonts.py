@@ -1,4 +1,4 @@
-"""One font file for a PDF: the glyph of a character, its advance, and a font of only the used glyphs."""
+"""The fonts of pictures: the one used for measuring, one from the extra `cjk`, and files given by the user."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from graphviz_tb.model.notice import Notice
 
 if TYPE_CHECKING:
     from fontTools.ttLib import TTFont
+
+# One font file for a PDF: the glyph of a character, its advance, and a font of only the used glyphs.
 
 # Tables of the OpenType specification (ISO/IEC 14496-22) that a font in a PDF needs, and hints if there are any.
 KEPT_TABLES = ("cvt ", "fpgm", "glyf", "head", "hhea", "hmtx", "loca", "maxp", "prep")
@@ -111,9 +113,6 @@ def font_errors(name: str) -> Iterator[None]:
     except Exception as error:
         raise RequestError(f"{name!r} is no font, or a damaged one", hint="give a .ttf or .otf file") from error
 
-
-# The fonts of pictures: the one used for measuring, one for Chinese, Japanese and Korean from the extra `cjk`, and
-# files given by the user.
 
 # First words of Unicode's names of letters, and the script's name; all others are "other" letters.
 SCRIPT_NAMES = {

@@ -28,8 +28,7 @@ FormedLevel = tuple[LevelForm, list[int]]
 ExpandRow = Callable[[int], Metagraph]
 JSON_KINDS = ("scope", "op", "series", "fold", "function")  # by `RowKind`
 # Bytes of a document for each row, in addition to `MAX_JSON_BYTES`; longer ones are refused. Types and devices of ops
-# are
-# repeated for each group around them, shapes for each line with them: this may add up to gigabytes.
+# are repeated for each group around them, shapes for each line with them: this may add up to gigabytes.
 MAX_BYTES_PER_ROW = 2_000
 NOT_EMBEDDED: JsonObject = {"embedded_in": []}
 NOT_EMBEDDED_TEXT = b'"embedded_in":[]'

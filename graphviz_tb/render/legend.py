@@ -1,4 +1,4 @@
-"""Texts as primitives."""
+"""The legend: the colours and the signs that occur in this picture."""
 
 from __future__ import annotations
 
@@ -33,8 +33,6 @@ def text_labels(
     """
     return [Label(content, x, y, size, width, colour, anchor, semibold, halo)] if content and width else []
 
-
-# The legend: the colours and the signs that occur in this picture.
 
 MAX_COLUMN_WIDTH = 260  # px: slightly more than the widest box; longer labels are shortened
 MAX_SENTENCE_WIDTH = 480  # px, if the rows are sentences

@@ -1,8 +1,4 @@
-"""The signs of a diff: a disc at the upper left and an outline that show without colour how a box changed.
-
-+  added     solid 2.5        −  removed           dashed 6 3
-~  changed   double           →  renamed or moved  dotted 1 3
-"""
+"""Draw edges: rounded polylines, arrow heads, chevrons of back edges."""
 
 from __future__ import annotations
 
@@ -15,6 +11,11 @@ from graphviz_tb.model.drawing import Curve, Disc, DrawingPoint, Group, PathStep
 from graphviz_tb.model.paint import LineTint, RowFill
 from graphviz_tb.model.scene import Port, Route, Scene, Web
 from graphviz_tb.model.theme import Theme
+
+# The signs of a diff: a disc at the upper left and an outline that show without colour how a box changed.
+#
+# +  added     solid 2.5        −  removed           dashed 6 3
+# ~  changed   double           →  renamed or moved  dotted 1 3
 
 # px: long dashes for removed boxes, dots for renamed ones.
 SIGN_DASHES: dict[str, tuple[float, ...]] = {"−": (6, 3), "→": (1, 3)}
@@ -63,8 +64,6 @@ def _draw_sign(x: float, y: float, radius: float, colour: str, sign: str, theme:
     ground = Disc(x, y, radius, colour, Pen(theme.background))
     return [ground, Curve(SIGN_STROKES[sign], pen=pen, at=(x, y), scale=radius / SIGN_DISC_RADIUS)]
 
-
-# Draw edges: rounded polylines, arrow heads, chevrons of back edges.
 
 BEND_RADIUS = 10  # px of a bend; less on a shorter run
 MAX_CUT_LENGTH = 20  # px of a cut corner

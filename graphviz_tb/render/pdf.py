@@ -1,4 +1,9 @@
-"""The file around a page of PDF: objects, fonts and their used letters."""
+"""PDF: a drawing on one page of its size, with the letters it uses embedded.
+
+    drawing ─ shapes and texts ─ content stream ─ fonts ─ objects ─ file
+
+Letters come from Arimo, then from the files of `--font-file`, then from the font of the extra `cjk`.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +35,8 @@ from graphviz_tb.options import PictureOptions
 from graphviz_tb.render.complex_text import base_letters, shape_arabic, visual_order
 from graphviz_tb.render.fonts import Typeface, font_files, missing_font_notices, read_typeface, undrawable_texts
 from graphviz_tb.render.svg import HALO_WIDTH, hatch_lines
+
+# The file around a page of PDF: objects, fonts and their used letters.
 
 
 @dataclass(slots=True)
@@ -154,12 +161,6 @@ def _pdf_number(number: float) -> str:
     digits = f"{number:.4f}".rstrip("0").rstrip(".")
     return "0" if digits in ("-0", "") else digits
 
-
-# PDF: a drawing on one page of its size, with the letters it uses embedded.
-#
-#     drawing ─ shapes and texts ─ content stream ─ fonts ─ objects ─ file
-#
-# Letters come from Arimo, then from the files of `--font-file`, then from the font of the extra `cjk`.
 
 POINTS_PER_PIXEL = 0.75  # per pixel
 CIRCLE_CONTROL = 0.5523  # control points of a quarter circle

@@ -1,4 +1,4 @@
-"""Stack PNG files of equal width into one (PNG specification, third edition, 2025)."""
+"""PNG: the SVG, drawn by a rasteriser and fonts from wheels, so that a bare machine can do it."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ from graphviz_tb.options import PictureOptions
 from graphviz_tb.render.fonts import font_files, missing_font_notices, undrawable_texts
 from graphviz_tb.render.raster_work import SHEET_PIXELS, RasterWork, covered_area, raster_work, step_ends
 from graphviz_tb.render.svg import Viewport, replace_hatch, svg_bytes
+
+# Stack PNG files of equal width into one (PNG specification, third edition, 2025).
 
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 BYTES_PER_PIXEL = 4  # bytes of a pixel: red, green, blue, alpha
@@ -165,8 +167,6 @@ def _stroke_reach(pen: Pen | None) -> float:
     """Return how far a stroke may reach beyond its outline."""
     return MITER_FACTOR * pen.width if pen else 0
 
-
-# PNG: the SVG, drawn by a rasteriser and fonts from wheels, so that a bare machine can do it.
 
 FONT_FAMILY = "Arimo"
 DEFAULT_SCALE = 2.0  # pixels per unit, for high-density screens

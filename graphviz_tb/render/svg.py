@@ -1,4 +1,4 @@
-"""Small pieces of SVG text: escaped strings, short numbers."""
+"""SVG: a document without scripts, styles and network access; equal drawings give equal bytes."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ from graphviz_tb.model.drawing import (
     Section,
 )
 from graphviz_tb.model.measure import DANGEROUS_CHARACTERS
+
+# Small pieces of SVG text: escaped strings, short numbers.
 
 # Characters that XML 1.0 forbids, and those that would reverse text in a tooltip.
 UNSAFE_CHARACTERS = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f{DANGEROUS_CHARACTERS}]")
@@ -140,8 +142,6 @@ def _clip_at_corner(
     return (middle - half if is_outside(low) else low), (middle + half if is_outside(high) else high)
 
 
-# SVG: a document without scripts, styles and network access; equal drawings give equal bytes.
-
 FONT_STACK = (
     "Arimo, Arial, Helvetica, 'Liberation Sans', 'Noto Sans KR', 'Malgun Gothic', 'Apple SD Gothic Neo', sans-serif"
 )
@@ -182,7 +182,7 @@ def _svg_definitions(drawing: Drawing) -> str:
     colour = next((shape.colour for shape in drawing.shapes() if isinstance(shape, Hatch)), None)
     if colour is None:
         return ""
-    # Vertical lines 6 px apart, rotated by 45°: they rise to the right, like those of `hatches.py`.
+    # Vertical lines 6 px apart, rotated by 45°: they rise to the right, like those of `hatch_lines`.
     lines = f'<path d="M0 0V6" stroke="{colour}" stroke-width="1" stroke-opacity="{HATCH_OPACITY}"/>'
     pattern = '<pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
     return f"<defs>{pattern}{lines}</pattern></defs>"

@@ -1,5 +1,4 @@
-"""Patterns for names: `**` matches any text, through calls too, `*` any text within one segment, `?` one character;
-brackets are literal."""
+"""Find the rows that a name or pattern selects."""
 
 from __future__ import annotations
 
@@ -18,6 +17,9 @@ from graphviz_tb.limits import MAX_MATCHED_NAMES, MAX_MATCHED_PLACES, MAX_PATTER
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.hierarchy import FUNCTION_ROW, OP_ROW, SCOPE_ROW, Hierarchy
 from graphviz_tb.model.paths import LIBRARY_PREFIX, RowPath, join_address, last_segment, path_address, split_address
+
+# Patterns for names: `**` matches any text, through calls too, `*` any text within one segment, `?` one character;
+# brackets are literal.
 
 WILDCARD = re.compile(r"\*\*+|\*|\?")
 CALL_SEPARATOR = re.compile(r"(?<!:)::(?!:)")  # of a call: a segment ends there, and at a slash
@@ -124,9 +126,6 @@ def _bit_mask(places: Bools) -> int:
 def has_wildcards(pattern: str) -> bool:
     """Return whether a pattern can match more than one name."""
     return bool(WILDCARD.search(pattern))
-
-
-# Find the rows that a name or pattern selects.
 
 
 def _is_library_address(text: str) -> bool:

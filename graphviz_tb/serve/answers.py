@@ -1,4 +1,4 @@
-"""A cache of answers shared by all pages."""
+"""Responses of the server, and a cache of answers shared by all pages."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from starlette.types import Receive, Scope, Send
 from graphviz_tb.caches import BoundedCache
 from graphviz_tb.page.blocks import strict_json
 from graphviz_tb.serve.jobs import run_in_thread
+
+# A cache of answers shared by all pages.
 
 
 class AnswerCache:

@@ -1,4 +1,4 @@
-"""Run slow work in daemon threads: Control-C waits for none of them."""
+"""Slow work outside of the event loop: daemon threads, and processes that load graphs."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from typing import Any, TypeVar
 
 from graphviz_tb.errors import TbGraphError
 from graphviz_tb.model.joins import TagJoin
+
+# Run slow work in daemon threads: Control-C waits for none of them.
 
 ThreadResult = TypeVar("ThreadResult")
 

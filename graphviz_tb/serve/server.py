@@ -1,4 +1,4 @@
-"""HTTP of uvicorn with limits on slow request heads, silent connections and their number."""
+"""Run the server: the port, the printed address, and the shutdown."""
 
 from __future__ import annotations
 
@@ -32,6 +32,8 @@ from graphviz_tb.serve.routes.projector import PROJECTOR_ROUTES
 from graphviz_tb.serve.routes.scalars import EXPORT_ROUTES, SCALAR_ROUTES
 from graphviz_tb.serve.session import ServedSource, watch_source
 from graphviz_tb.serve.settings import Settings
+
+# HTTP of uvicorn with limits on slow request heads, silent connections and their number.
 
 HEAD_SECONDS = 10.0  # limit for the head of a request from its first byte, or for the first byte of a new connection
 MAX_CONNECTIONS = 512
@@ -132,8 +134,6 @@ EXCEPTION_HANDLERS: Mapping[Any, Callable[[Request, Exception], Awaitable[Respon
     (RefusedRequest, TbGraphError, HTTPException, Exception), error_response
 )
 
-
-# Run the server: the port, the printed address, and the shutdown.
 
 MAX_PORTS_TRIED = 100  # ports to try from the requested one on
 HEADER_BYTES = 16_000  # bytes of a request's head besides its address

@@ -1,4 +1,8 @@
-"""Input strings of nodes, in main graphs and function bodies, and unused names."""
+"""Inline calls: replace them by the bodies of their functions, one inside the next, and copy nodes only at the end.
+
+Inlining follows a graph whose whole content is one call into the function, from there into what that calls, and so
+on. Each graph on the way is a frame, with the final names of its nodes and the tensors that replace its arguments.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,8 @@ from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import parse_output_number
 from graphviz_tb.ops.roles import CALL_OPS, FUNCTION_ARGUMENT_OPS
 from graphviz_tb.proto import AttrValue, FunctionDef, NodeDef
+
+# Input strings of nodes, in main graphs and function bodies, and unused names.
 
 VARIABLE_NAME_ATTR = "_variable"  # on a handle or placeholder: the name of its variable in the program
 HANDLE_ATTRS = ("_handle_dtypes", "_handle_shapes")  # attributes of a resource argument
@@ -192,13 +198,6 @@ def append_block_nodes(block: InlinedBlock, nodes: Any) -> None:
         made.input[:] = placed.inputs
         for key, value in placed.told.items():
             made.attr[key].CopyFrom(value)
-
-
-# Inline calls: replace them by the bodies of their functions, one inside the next, and copy nodes only at the end.
-#
-# Inlining follows a graph whose whole content is one call into the function, from there into what that calls, and so
-# on.
-# Each graph on the way is a frame, with the final names of its nodes and the tensors that replace its arguments.
 
 
 @dataclass(slots=True, eq=False)

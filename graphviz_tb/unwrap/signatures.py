@@ -1,6 +1,10 @@
-"""A SavedModel without signatures: make one for each function that its objects expose.
+"""The body of a signature: the model in a SavedModel, without the ops that save, restore and initialise it.
 
-This adds what TensorFlow writes for a signature: placeholders, the variables that the function captures, a call.
+needed      keep what the outputs need
+open        inline calls that only forward, down to the function with content
+tidy        remove barriers, and identities that only end a function
+name        name arguments and results as the signature does
+prune       keep the functions that are still called
 """
 
 from __future__ import annotations
@@ -38,6 +42,10 @@ from graphviz_tb.unwrap.calls import (
     unused_names,
     without_control_inputs,
 )
+
+# A SavedModel without signatures: make one for each function that its objects expose.
+#
+# This adds what TensorFlow writes for a signature: placeholders, the variables that the function captures, a call.
 
 CALL_OP = "StatefulPartitionedCall"
 VARIABLE = "_variable"  # attribute of a handle: the name that the program gave the variable
@@ -180,14 +188,6 @@ def _argument_shape(node: NodeDef) -> tuple[int, ...] | None:
         return None
     return tuple(int(dim.size) for dim in node.attr["shape"].shape.dim)
 
-
-# The body of a signature: the model in a SavedModel, without the ops that save, restore and initialise it.
-#
-# needed      keep what the outputs need
-# open        inline calls that only forward, down to the function with content
-# tidy        remove barriers, and identities that only end a function
-# name        name arguments and results as the signature does
-# prune       keep the functions that are still called
 
 VARIABLE_NODE_OPS = frozenset(
     {"VarHandleOp", "VariableV2", "Variable", "ReadVariableOp", "HashTableV2", "MutableHashTableV2"}

@@ -1,7 +1,10 @@
-"""Merge several GraphDefs, each under its own prefix, as TensorBoard's server does, without its mistakes.
+"""Reduce a trace to its subject: the traced function, without the ops that only run it.
 
-TensorBoard turns `^x` into `graph_1/^x`, which is no control input any more, and renames a function only where a
-PartitionedCall names it. Here every reference follows its target.
+small      `tf.summary.trace_on` records every eager op as a separate graph: creating variables, counters, datasets,
+           writers; these are tiny compared with the model
+steps      for Keras's `fit` with several steps per call, the step: the loop around it fetches data and counts
+wrappers   a graph whose whole content is one call, between an iterator and results, becomes the body of that call
+barriers   NoOps at the end of functions are removed, as in bodies of signatures
 """
 
 from __future__ import annotations
@@ -43,6 +46,11 @@ from graphviz_tb.unwrap.signatures import (
     reachable_functions,
     without_function_barriers,
 )
+
+# Merge several GraphDefs, each under its own prefix, as TensorBoard's server does, without its mistakes.
+#
+# TensorBoard turns `^x` into `graph_1/^x`, which is no control input any more, and renames a function only where a
+# PartitionedCall names it. Here every reference follows its target.
 
 
 def merge_graph_defs(graphs: Sequence[GraphDef], numbers: Sequence[int] = ()) -> tuple[GraphDef, tuple[Notice, ...]]:
@@ -137,14 +145,6 @@ def _prefix_colocation(node: NodeDef, prefix: str) -> None:
         ]
 
 
-# Reduce a trace to its subject: the traced function, without the ops that only run it.
-#
-# small      `tf.summary.trace_on` records every eager op as a separate graph: creating variables, counters, datasets,
-#            writers; these are tiny compared with the model
-# steps      for Keras's `fit` with several steps per call, the step: the loop around it fetches data and counts
-# wrappers   a graph whose whole content is one call, between an iterator and results, becomes the body of that call
-# barriers   NoOps at the end of functions are removed, as in bodies of signatures
-
 MIN_CONTENT_SHARE = 0.05  # of the largest graph's ops: helper graphs have a few ops, models hundreds
 # Ops that forward values, or fetch them from an iterator.
 FORWARDING_OPS = CONTENTLESS_OPS.union(
@@ -197,7 +197,7 @@ def unwrap_calls(graph: GraphDef, room: InliningBudget | None = None) -> GraphDe
     opening = CallInliner(body_of_nodes(start), FORWARDING_OPS, pruned=False)
     opened: set[str] = set()
     recursive: set[str] | None = None  # computed only if there is a wrapper
-    # Inline as for signatures (body.py), but never a recursive function.
+    # Inline as for signatures (signatures.py), but never a recursive function.
     while len(opened) < MAX_NESTED_CALLS and (call := opening.next_call) is not None:
         function = library.get(call.attr["f"].func.name)
         recursive = _recursive_functions(library) if recursive is None else recursive

@@ -1,4 +1,4 @@
-"""Texts of the stubs next to a box: constants, weights, summaries, extracted neighbours, the "+N" rest."""
+"""Every text of the boxes and lines of one open group, and the line below the title of a picture."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from graphviz_tb.model.metagraph import Annotation, Bridge, MetagraphLine, Side,
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.view import LevelNote, LevelWords, LineWords, NodeLabel, StubWords, View
 from graphviz_tb.words.line_labels import TOOLTIP_NAMES, count_of, describe_line, drawn_label, tooltip_name
+
+# Texts of the stubs next to a box: constants, weights, summaries, extracted neighbours, the "+N" rest.
 
 STUB_LABEL_PX = 100  # two of them and a box are narrower than the widest box
 STUB_KIND_WORDS: dict[StubKind, str] = {
@@ -111,8 +113,6 @@ def _build_note(view: View, side: Side, other: int, indices: list[int], count: i
     )
     return LevelNote(f"{who} {arrow} {name}", account, tuple(indices))
 
-
-# Every text of the boxes and lines of one open group, and the line below the title of a picture.
 
 NO_NAME = "…"
 

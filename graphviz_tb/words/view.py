@@ -1,4 +1,4 @@
-"""The label of each closed box: its name, second line and badge."""
+"""Build the tree of open groups, with the drawing order of each level and the label of each child."""
 
 from __future__ import annotations
 
@@ -31,6 +31,8 @@ from graphviz_tb.model.scene import BoxKind
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.view import NodeLabel, View
 from graphviz_tb.words.level import level_words, stack_label
+
+# The label of each closed box: its name, second line and badge.
 
 LABEL_KINDS: tuple[BoxKind, ...] = ("scope", "op", "series", "fold", "function")  # by `Kind`
 HASHED_NAME = re.compile(r"(\w+)_[0-9a-f]{8}(?:_\d+)?", re.ASCII)  # TensorFlow 1 adds a hash: "swish_f2c5eb10"
@@ -207,9 +209,6 @@ def _repeat_badge(kind: BoxKind, members: int) -> str:
     ('×12', '3 parts')
     """
     return f"×{members}" if kind == "series" else f"{members} {plural_noun(members, 'part')}"
-
-
-# Build the tree of open groups, with the drawing order of each level and the label of each child.
 
 
 def build_view(

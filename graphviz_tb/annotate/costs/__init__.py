@@ -1,8 +1,9 @@
 """Costs of ops, from their shapes.
 
 formulas.py     operations of each op type, by the table of ops
-weights.py      parameters, and the op at which each counts
-sums.py         every op of a graph; calls by the cost of their functions
+layers.py       operations of each Keras class, as the ops that a layer runs
+loops.py        ops that run, and the number of rounds of their loops
+totals.py       every op and weight of a graph; calls by the cost of their functions
 """
 
 from __future__ import annotations

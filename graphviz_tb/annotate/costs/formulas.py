@@ -1,4 +1,20 @@
-"""An op as cost rules see it: shapes with a number for every size."""
+"""Formulas of the table of ops (`graphviz_tb/ops/ops.tsv`): how many floating point operations an op takes.
+
+    out  out1  in0  in2        elements of output 0, of output 1, of input 0, of input 2
+    in1[:-1]  out[:2]          the product of some sizes of a shape
+    inner                      the summed dimension of a matrix product
+    inputs                     how many inputs there are
+    most                       elements of the largest input after the first
+    attr(ksize)                an attribute: a number, or the product of a list; 1 if there is none
+    macs(…)                    multiply-adds, which count as two operations each
+
+A formula adds, subtracts and multiplies these and integers; a negative result counts as zero.
+
+A multiply-add is two operations. The formulas are those of TensorFlow's profiler
+(tensorflow/python/profiler/internal/flops_registry.py), except for two that it gets wrong: gradients of strided
+convolutions, where it divides the input's size by the stride, and `BatchMatMul` with `adj_x`, where it ignores the
+transposition. Ops that only move elements cost nothing. Transcendental functions count as one operation per element.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +27,8 @@ from typing import NamedTuple
 from graphviz_tb.annotate.infer.op import Op
 from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT, Dims, Out, Symbols
 from graphviz_tb.ops.table import OP_LINES, op_row
+
+# An op as cost rules see it: shapes with a number for every size.
 
 KnownSizes = tuple[int, ...]
 MAX_ELEMENTS = 2**63 - 1  # the range of TensorFlow's element counts
@@ -102,24 +120,6 @@ def _einsum_cost(op: CountedOp) -> OpCost:
     macs = size_product(tuple(letters.values())) * dotted if "," in left else 0
     return OpCost(macs, 2 * macs)
 
-
-# Formulas of the table of ops (`graphviz_tb/ops/ops.tsv`): how many floating point operations an op takes.
-#
-#     out  out1  in0  in2        elements of output 0, of output 1, of input 0, of input 2
-#     in1[:-1]  out[:2]          the product of some sizes of a shape
-#     inner                      the summed dimension of a matrix product
-#     inputs                     how many inputs there are
-#     most                       elements of the largest input after the first
-#     attr(ksize)                an attribute: a number, or the product of a list; 1 if there is none
-#     macs(…)                    multiply-adds, which count as two operations each
-#
-# A formula adds, subtracts and multiplies these and integers; a negative result counts as zero.
-#
-# A multiply-add is two operations. The formulas are those of TensorFlow's profiler
-# (tensorflow/python/profiler/internal/
-# flops_registry.py), except for two that it gets wrong: gradients of strided convolutions, where it divides the input's
-# size by the stride, and `BatchMatMul` with `adj_x`, where it ignores the transposition. Ops that only move elements
-# cost nothing. Transcendental functions count as one operation per element.
 
 CostRule = Callable[[CountedOp], OpCost]
 SizeExpression = Callable[[CountedOp], int]

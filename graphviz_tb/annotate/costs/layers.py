@@ -1,4 +1,8 @@
-"""One op that a Keras layer runs, counted by the formula of that op, and steps shared by many layers."""
+"""Costs of Keras layers, as the ops that they run: each op counts by its formula (formulas.py).
+
+The steps are those of Keras's `call` at inference: dropout and noise cost nothing, batch normalisation only scales.
+Recurrent layers count all time steps.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +21,8 @@ from graphviz_tb.annotate.costs.formulas import (
 from graphviz_tb.model.layers import Layer, LayerCall, LayerConfig, recurrent_cells
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.ops.layers import LayerRole, has_layer_role, layer_row
+
+# One op that a Keras layer runs, counted by the formula of that op, and steps shared by many layers.
 
 
 class CostStep(NamedTuple):
@@ -119,12 +125,6 @@ def _matmul_step(a: KnownSizes, out: KnownSizes) -> CostStep:
     """Return a product with the last dimension of `a`."""
     # `matmul` takes only the summed dimension from its operands: one will do.
     return CostStep("MatMul", [a], out)
-
-
-# Costs of Keras layers, as the ops that they run: each op counts by its formula (formulas.py).
-#
-# The steps are those of Keras's `call` at inference: dropout and noise cost nothing, batch normalisation only scales.
-# Recurrent layers count all time steps.
 
 
 def layer_cost(layer: Layer, batch: int) -> OpCost | None:

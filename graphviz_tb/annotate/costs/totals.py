@@ -1,4 +1,8 @@
-"""Costs of weights: parameters and bytes, and the op of the network at which each counts."""
+"""The cost of every op of a graph.
+
+A call costs as much as its functions with its arguments: the most expensive branch
+of several, all rounds of a loop, or one round if their number is unknown.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +38,8 @@ from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.tensors import element_size
 from graphviz_tb.ops.roles import ALIAS_OPS, BRANCH_OPS, CONSTANT_OPS, HANDLE_OPS, LOOP_OPS
 from graphviz_tb.ops.signatures import op_def
+
+# Costs of weights: parameters and bytes, and the op of the network at which each counts.
 
 FORWARD_ROLE, GRADIENT_ROLE, OPTIMIZER_ROLE = range(len(COST_ROLES))
 COST_ROLE_BY_PART = {Part.GRADIENT: GRADIENT_ROLE, Part.UPDATE: OPTIMIZER_ROLE}  # every other part is forward
@@ -119,10 +125,6 @@ def _shares_scope_with_user(graph: Graph, node: int, users: list[int]) -> bool:
     """Return whether a variable is in the scope of an op that uses it."""
     scope = graph.name[node].rpartition("/")[0]
     return bool(scope) and any(graph.name[user].startswith(f"{scope}/") for user in users)
-
-
-# The cost of every op of a graph. A call costs as much as its functions with its arguments: the most expensive branch
-# of several, all rounds of a loop, or one round if their number is unknown.
 
 
 def hierarchy_costs(hierarchy: Hierarchy, inference: Inference, batch: int = 1) -> Costs:

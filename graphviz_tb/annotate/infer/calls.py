@@ -1,9 +1,4 @@
-"""Inference of calls: a function is inferred once per set of arguments, and its results are those of the call.
-
-PartitionedCall and the like      the results of the function
-If, Case                          the common part of the results of all branches
-While                             a fixed point: the inputs, joined with the results of the body, until nothing changes
-"""
+"""Inference of calls, of While loops and of loops of TensorFlow 1: a function is inferred once per set of arguments."""
 
 from __future__ import annotations
 
@@ -16,6 +11,12 @@ from graphviz_tb.annotate.infer.frame import CallFrame, InferenceTask, OutputEva
 from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT, UNKNOWN_OUTPUT, Dims, Out, Symbols, join_outputs
 from graphviz_tb.limits import MAX_ARGUMENT_SETS, MAX_LOOP_ROUNDS, NODES_AGAIN, RESULTS_GIVEN, Meter
 from graphviz_tb.ops.roles import BRANCH_OPS, FRAME_NEXT_OPS, LOOP_OPS
+
+# Inference of calls: a function is inferred once per set of arguments, and its results are those of the call.
+#
+# PartitionedCall and the like      the results of the function
+# If, Case                          the common part of the results of all branches
+# While                             a fixed point: inputs joined with the results of the body until nothing changes
 
 
 class CallInference:

@@ -1,4 +1,7 @@
-"""The elements of a constant, if they are a few integers."""
+"""Constant folding of small integer tensors, so that a Reshape knows its target.
+
+A fold returns the elements of an op's first output in row-major order: numbers, or symbols for unknown ones.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,8 @@ from graphviz_tb.annotate.infer.symbols import (
 )
 from graphviz_tb.graphs.tensors import claimed_element_count, decode_elements, pad_with_last, stored_elements
 from graphviz_tb.limits import MAX_FOLDED_ELEMENTS
+
+# The elements of a constant, if they are a few integers.
 
 
 def _constant_elements(tensor: Any) -> Elements | None:
@@ -179,13 +184,8 @@ def _fold_logical_not(op: Op) -> Elements | None:
 
 
 def _fold_operation(operation: str) -> ElementFold:
-    """Fold one of the operations of `Symbols.calc`."""
+    """Fold one of the operations of `Symbols.calculate`."""
     return _fold_pairwise(lambda op, a, b: op.symbols.calculate(operation, a, b))
-
-
-# Constant folding of small integer tensors, so that a Reshape knows its target.
-#
-# A fold returns the elements of an op's first output in row-major order: numbers, or symbols for unknown ones.
 
 
 def _fold_constant(op: Op) -> Elements | None:

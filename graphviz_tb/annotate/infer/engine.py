@@ -1,7 +1,7 @@
 """Inference of outputs on demand, each node once per set of arguments.
 
 ask       for an output that is shown
-apply     the signature or rule of the op, its fold (rules/folds.py), or the function that it calls (calls.py)
+apply     the signature or rule of the op, its fold (constant_folding.py), or the function that it calls (calls.py)
 wait      for the inputs that a rule reads, recursively: on an explicit stack, since chains may be a million
           nodes long; outputs that no rule reads are never inferred
 settle    compare the assumed values of loops with the inferred ones (loops.py)

@@ -1,4 +1,4 @@
-"""Sources of the inputs of each node, as positions of outputs."""
+"""Frames of inference: the main graph or a function's body with certain arguments, and the inputs of its nodes."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from graphviz_tb.model.graph import Call, Graph
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.ops.roles import BRANCH_OPS, CALL_OPS, LAUNCH_OPS, LOOP_OPS
 from graphviz_tb.proto import NodeDef
+
+# Sources of the inputs of each node, as positions of outputs.
 
 DIRECT_CALL_ATTRS = ("f", "function")  # attributes by which an op calls a function with its own inputs
 MAX_STORED_POSITION = np.iinfo(np.int32).max  # the largest stored position; only hostile files exceed it
@@ -156,7 +158,7 @@ class OpInputs(Sequence[Out]):
         self._frame = frame
         self.sources = sources
         self.read: dict[int, Out] = {}
-        self.place = -1  # among the outcomes of equal ops (`Outcomes`)
+        self.place = -1  # among the outcomes of equal ops (`RuleCache`)
 
     def __len__(self) -> int:
         return len(self.sources)

@@ -1,4 +1,4 @@
-"""An op as a rule sees it: its attributes, and the shapes and elements of its inputs as far as they are known."""
+"""The input of a shape rule, one op with what is known of its inputs, and helpers that rules share."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from graphviz_tb.ops.signatures import op_def
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
+
 
 RuleResult = Sequence[Dims | Out]
 ShapeRule = Callable[["Op"], RuleResult]

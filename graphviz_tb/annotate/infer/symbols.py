@@ -1,8 +1,7 @@
 """Unknown numbers with an identity: the batch size shared by three tensors is one number.
 
 A dimension, or an element of a small integer tensor, is an `int`. At or below `SYMBOL_LIMIT` it is a symbol for an
-unknown
-number. Equal symbols are equal numbers; different symbols may be equal or not.
+unknown number. Equal symbols are equal numbers; different symbols may be equal or not.
 """
 
 from __future__ import annotations
@@ -88,7 +87,7 @@ class Symbols:
         self._made: list[tuple[str, tuple[int, ...]] | None] = [None]  # the first means any number (engine.py)
         self._index: dict[tuple[str, tuple[int, ...]], int] = {}
         self._claimed = Meter(CLAIMED_NUMBERS)
-        self._values: dict[int, dict[int, int]] = {}  # values of symbols (`with_all`)
+        self._values: dict[int, dict[int, int]] = {}  # values of symbols (`evaluate`)
         self._batch: dict[int, bool] = {}  # symbols that follow from the batch alone (`of_batch`)
 
     def new_symbol(self) -> int:

@@ -1,4 +1,7 @@
-"""Find start orders: sort each rank by the medians of its neighbours, down and up."""
+"""Order the items within ranks, with few crossings.
+
+sweeps of medians from several starts ─ edge paths rerouted ─ combined ─ rerouted ─ a lane for the main path
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ from graphviz_tb.arrange.component import Component, Ranks, Row
 from graphviz_tb.arrange.layered.combine import combine_orders
 from graphviz_tb.arrange.layered.reroute import RankState, Rerouter, edge_paths
 from graphviz_tb.limits import MAX_REROUTED_WORK, MAX_SEARCHED_RANK_ITEMS, MAX_SWEPT_ITEMS, Meter
+
+# Find start orders: sort each rank by the medians of its neighbours, down and up.
 
 
 def _median_sweep(state: RankState, down: bool) -> None:
@@ -146,10 +151,6 @@ def _center_among_ends(state: RankState, item: int) -> None:
                 state.place[row[at]] = at
             return
 
-
-# Order the items within ranks, with few crossings.
-#
-# sweeps of medians from several starts ─ edge paths rerouted ─ combined ─ rerouted ─ a lane for the main path
 
 Sweeps = tuple[bool, ...]
 DOWN_UP: Sweeps = (True, False)

@@ -1,4 +1,4 @@
-"""Rank nodes with small total edge length."""
+"""Rank nodes with small total edge length, and split long edges into one waypoint for each rank."""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""The state of an ordering: the ranks, the place of each item, and its links."""
+"""Move whole long edges at once, each to its best path through the ranks.
+
+An edge path is a maximal path of items with at most one line above and one below: the waypoints of a long edge, and
+plain chains of nodes. With everything else fixed, the position of an edge path with the fewest crossings is a
+shortest path over the slots of its ranks, found by dynamic programming. Swapping neighbours rank by rank never finds
+it: crossings grow before they shrink.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphviz_tb.limits import MAX_SEARCHED_RANK_ITEMS
+
+# The state of an ordering: the ranks, the place of each item, and its links.
 
 
 class RankState:
@@ -45,14 +53,6 @@ class RankState:
         """Return a copy of the current ranks."""
         return [row[:] for row in self.ranks]
 
-
-# Move whole long edges at once, each to its best path through the ranks.
-#
-# An edge path is a maximal path of items with at most one line above and one below: the waypoints of a long edge, and
-# plain chains of nodes. With everything else fixed, the position of an edge path with the fewest crossings is a
-# shortest
-# path over the slots of its ranks, found by dynamic programming. Swapping neighbours rank by rank never finds it:
-# crossings grow before they shrink.
 
 WeightTable = NDArray[np.int64]
 ItemStep = tuple[int, int]  # an item and one below it

@@ -1,4 +1,4 @@
-"""Boxes of a level during folding: a row, or a group of boxes."""
+"""Boxes of one level and the flow between them, without cycles."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from dataclasses import field
 from graphviz_tb.graphs.traversal import strong_components, topological_order, weak_components
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import GroupOrigin
+
+# Boxes of a level during folding: a row, or a group of boxes.
 
 MIN_STACK_OPS = 3  # smaller structures are not worth a stack
 
@@ -128,8 +130,6 @@ def _copy_group(box: FlowBox, other: Mapping[int, FlowBox]) -> FlowBox:
     made.unit, made.sideways = box.unit, box.sideways
     return made
 
-
-# Boxes of one level and the flow between them, without cycles.
 
 WiringKey = tuple[tuple[int, ...], ...]  # see `wiring_key`
 

@@ -1,4 +1,4 @@
-"""State shared by all steps of folding a level."""
+"""Keep the limits of folding: no group too large, no stack of wrong members, no cycle that the level itself lacks."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from graphviz_tb.limits import MAX_VISITED_BOXES, Meter
 from graphviz_tb.model.columns import distinct_values, int32_column
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import GroupOrigin
+
+# State shared by all steps of folding a level.
 
 TARGET_CHILDREN = 16  # boxes that can be taken in at once
 MAX_FLOW_DEPTH = 12  # nested groups made by flow
@@ -64,8 +66,7 @@ class FoldContext:
 # Segments: stretches of plain boxes that are cut off where a group would have too many boxes.
 #
 # Long stretches are cut at boxes chosen by the checksums of their names (content-defined chunking), near equal parts,
-# so
-# that an edit moves few cuts.
+# so that an edit moves few cuts.
 
 MAX_PLAIN_OPS = 200  # larger boxes stay outside segments
 MIN_SEGMENT_BOXES = 3  # boxes that are worth a segment

@@ -1,4 +1,9 @@
-"""State of a level while its boxes are sorted into flow and aside."""
+"""Children of one group as boxes, with the flow between them, and the boxes off the flow.
+
+Control edges are not flow, nor are storage edges: from a variable's handle or a restored tensor, into an assignment
+or a saver. Children without flow move aside; so do, repeatedly, those that only feed storage: initialisers and
+savers. If these hold more than 30 % of a level's ops, the level is about storage, and its storage edges are flow.
+"""
 
 from __future__ import annotations
 
@@ -42,6 +47,8 @@ from graphviz_tb.ops.roles import (
     VARIABLE_READ_OPS,
 )
 from graphviz_tb.ops.signatures import gives_bool
+
+# State of a level while its boxes are sorted into flow and aside.
 
 
 @dataclass(slots=True, eq=False)
@@ -344,14 +351,6 @@ def _selects_integers(hierarchy: Hierarchy, node: int) -> bool:
     return definition is None or INDEX_DTYPES.issuperset(all_output_dtypes(definition))
 
 
-# Children of one group as boxes, with the flow between them, and the boxes off the flow.
-#
-# Control edges are not flow, nor are storage edges: from a variable's handle or a restored tensor, into an assignment
-# or
-# a saver. Children without flow move aside; so do, repeatedly, those that only feed storage: initialisers and savers.
-# If
-# these hold more than 30 % of a level's ops, the level is about storage, and its storage edges are flow.
-
 MAX_STORAGE_SHARE = 0.3  # share of a level's ops that only feeds storage; above, the level is about storage
 
 
@@ -424,8 +423,7 @@ def _make_child_boxes(level: Siblings, symbols: SymbolTable) -> list[FlowBox]:
 # Boxes off the main flow: folded on each side of it if a level is too wide.
 #
 # Boxes that need nothing from the flow become one box before it, boxes that give nothing to it one box after it.
-# Neither
-# can close a cycle.
+# Neither can close a cycle.
 
 MIN_ASIDE_BOXES = 3  # boxes that are worth a group
 

@@ -1,7 +1,6 @@
-"""Parts of a training level: model, gradients, updates, evaluation, and bookkeeping.
+"""All levels of a file as columns: children by name, the edges between them, and which levels are equal.
 
-Whatever gradients reach trains: their sums, clipping, the optimizer. What they are computed from and do not reach is
-the model with its loss. The rest is drawn next to both: metrics, summaries, savers.
+Repeated code writes equal levels, so a file has far fewer kinds of level than levels: one of each kind is folded.
 """
 
 from __future__ import annotations
@@ -25,6 +24,11 @@ from graphviz_tb.model.columns import Bools, Bytes, Longs, distinct_values
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy, RowKind
 from graphviz_tb.ops.roles import Role, has_role
+
+# Parts of a training level: model, gradients, updates, evaluation, and bookkeeping.
+#
+# Whatever gradients reach trains: their sums, clipping, the optimizer. What they are computed from and do not reach is
+# the model with its loss. The rest is drawn next to both: metrics, summaries, savers.
 
 MIN_FORWARD_OPS, MIN_FORWARD_SHARE = 3, 0.02  # of a level; smaller forward parts only help to compute gradients
 
@@ -168,10 +172,6 @@ def _rows_serving_only(children: Sequence[int], after: dict[int, list[int]], use
                 todo.append(child)
     return helpers
 
-
-# All levels of a file as columns: children by name, the edges between them, and which levels are equal.
-#
-# Repeated code writes equal levels, so a file has far fewer kinds of level than levels: one of each kind is folded.
 
 MIN_FOLDED_CHILDREN = 3  # fewer children are never folded
 # Edges from these read storage; edges into those write it.

@@ -1,4 +1,8 @@
-"""Names as words: common beginnings, counters, and the words of a whole level."""
+"""Groups by name: boxes whose names begin with the same words, where the flow allows it.
+
+Start with the first word and take every family of names that is connected and not most of the level. All families
+together must be drawable as boxes without a cycle; where they are not, try the families of one more word.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,8 @@ from graphviz_tb.fold.flow.order import FlowOrder
 from graphviz_tb.graphs.names import NUMBER_IN_NAME, are_names_numbers
 from graphviz_tb.graphs.traversal import weak_components
 from graphviz_tb.model.frozen import dataclass
+
+# Names as words: common beginnings, counters, and the words of a whole level.
 
 NameWords = tuple[str, ...]
 
@@ -229,11 +235,6 @@ def is_generated_name(name: str, type_name: str, vocabulary: Vocabulary) -> bool
         known = vocabulary.generated_names[key] = typed and not (said and said[-1] in INCOMPLETE_TYPE_WORDS)
     return known
 
-
-# Groups by name: boxes whose names begin with the same words, where the flow allows it.
-#
-# Start with the first word and take every family of names that is connected and not most of the level. All families
-# together must be drawable as boxes without a cycle; where they are not, try the families of one more word.
 
 MAX_NAME_DEPTH = 40  # words of a name
 # With adopted boxes a group may be larger, but not the whole level: else folding inside it would not terminate.

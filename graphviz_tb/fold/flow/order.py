@@ -1,13 +1,11 @@
-"""Broadcasts and memories: values that are used all over a level, so that they belong to no stretch of it.
+"""One order of a level along its flow, and the number of edges that cross each place of it.
 
-mask ──┬───────┬───────┐          a broadcast needs only a few boxes itself: masks, shapes, ids
-       ▼       ▼       ▼
-     layer ─▶ layer ─▶ layer
-       ▲       ▲       ▲
-encoder┴───────┴───────┘          a memory is the only result of a part of the level: what an encoder gives
+The order is that of demand: from the deepest end backwards, for each box its inputs first, the deepest of them first.
+So branches are contiguous, small inputs come just before their use, and equal blocks have equal order. The *cut* at a
+place counts the boxes up to it that are used after it; where the cut is 1, the level is narrow:
 
-Both are read at many depths whose paths do not meet at once; otherwise the readers would be branches of one region. A
-*collector* is the opposite: it takes inputs from many depths, as gradients and summaries do.
+a   b   c   d   e        edges a─▶b, b─▶c, b─▶d, c─▶d, d─▶e
+  1   1   2   1          cuts: one box in use after a, b and d, two after c
 """
 
 from __future__ import annotations
@@ -22,6 +20,17 @@ from graphviz_tb.fold.flow.box import Dag, SymbolTable, has_single_entry
 from graphviz_tb.graphs.traversal import longest_path_lengths, topological_order, weak_components
 from graphviz_tb.limits import MAX_SEARCHED_INPUTS
 from graphviz_tb.model.frozen import dataclass
+
+# Broadcasts and memories: values that are used all over a level, so that they belong to no stretch of it.
+#
+# mask ──┬───────┬───────┐          a broadcast needs only a few boxes itself: masks, shapes, ids
+#        ▼       ▼       ▼
+#      layer ─▶ layer ─▶ layer
+#        ▲       ▲       ▲
+# encoder┴───────┴───────┘          a memory is the only result of a part of the level: what an encoder gives
+#
+# Both are read at many depths whose paths do not meet at once; otherwise the readers would be branches of one region. A
+# *collector* is the opposite: it takes inputs from many depths, as gradients and summaries do.
 
 MIN_BROADCAST_READERS = 4  # readers, at as many depths
 MIN_INPUT_READERS = 3  # the same for an input of the level
@@ -180,15 +189,6 @@ def _needs_more_than(dag: Dag, box: int, most: int, many: set[int]) -> bool:
         todo += new
     return False
 
-
-# One order of a level along its flow, and the number of edges that cross each place of it.
-#
-# The order is that of demand: from the deepest end backwards, for each box its inputs first, the deepest of them first.
-# So branches are contiguous, small inputs come just before their use, and equal blocks have equal order. The *cut* at a
-# place counts the boxes up to it that are used after it; where the cut is 1, the level is narrow:
-#
-# a   b   c   d   e        edges a─▶b, b─▶c, b─▶d, c─▶d, d─▶e
-#   1   1   2   1          cuts: one box in use after a, b and d, two after c
 
 MIN_EQUAL_PATHS = 3  # sources with paths of equal length to one box, of which none is the stem
 MIN_PART_SHARE = 0.1  # of the level that depends on a source makes it a separate part

@@ -1,4 +1,15 @@
-"""Reading cost of a level, and removal of groups that hide nothing worth hiding."""
+"""Flow of one level: independent parts, narrow places, the regions between them, and repeats.
+
+A place is narrow where a single box is all that is used after it. Such boxes are dominators of the end that
+post-dominate the beginning. What is between two of them is a region, with branches and an exit:
+
+       ┌─▶ b ─▶ c ─┐
+  a ───┤           ├──▶ e ──▶ f       narrow after a, e and f: the region is {b, c, d, e},
+       └─▶ d ──────┘                  its branches b c and d, its exit e
+
+The regions are a sequence, in which repeats are stacks. A level without narrow places is tried with wider cuts, box
+by box, and without its longest edges; the result with the least reading cost wins.
+"""
 
 from __future__ import annotations
 
@@ -42,6 +53,8 @@ from graphviz_tb.fold.flow.sequence import BoxLine, SequenceElement, Stretch, ha
 from graphviz_tb.fold.flow.stacks import stack_same_neighbours
 from graphviz_tb.graphs.traversal import union_root
 from graphviz_tb.model.hierarchy import GroupOrigin
+
+# Reading cost of a level, and removal of groups that hide nothing worth hiding.
 
 # of a level in one group; boxes of a level in which a group is nearly alone
 LARGE_GROUP_SHARE, NEARLY_ALONE_BOXES = 0.3, 5
@@ -108,19 +121,6 @@ def _is_head_counted(stage: FlowBox) -> bool:
     least = MIN_STAGE_HEAD_SHARE * max(each, default=0)
     return not each or any(box.ops >= least for box in stage.members if not box.is_repetition)
 
-
-# Flow of one level: independent parts, narrow places, the regions between them, and repeats.
-#
-# A place is narrow where a single box is all that is used after it. Such boxes are dominators of the end that
-# post-dominate the beginning. What is between two of them is a region, with branches and an exit:
-#
-#        ┌─▶ b ─▶ c ─┐
-#   a ───┤           ├──▶ e ──▶ f       narrow after a, e and f: the region is {b, c, d, e},
-#        └─▶ d ──────┘                  its branches b c and d, its exit e
-#
-# The regions are a sequence, in which repeats are stacks. A level without narrow places is tried with wider cuts, box
-# by
-# box, and without its longest edges; the result with the least reading cost wins.
 
 SMALL_REGION_BOXES = 7  # boxes; the branches of a smaller region need no groups
 MAX_CROSSING_LINES = 6  # edges that may cross a narrow place if there is no narrower one

@@ -1,9 +1,11 @@
-"""Candidate periods of a sequence, and the stretches where it repeats itself.
+"""A level as a sequence of elements along its flow, and stretches of it that repeat.
 
-a b c a b c a b      period 3: each word equals the one three places later
+line of boxes   a  b  c  d  b  c  d  e      places 0 … 7
+elements        a [b  c  d][b  c  d] e      an element is one box: a row, a region or a stack
+repetition         └─ period 1, count 2 ─┘  of elements, start 1
 
-In long sequences only some periods are tried: the shortest, and the commonest distances between equal words and equal
-short stretches (compared by hash).
+The first and last repetition often have different inputs or users, and thus different symbols. `find_matching_ends`
+looks for them in the line of boxes, right before and after a repetition, by content and inner wiring.
 """
 
 from __future__ import annotations
@@ -17,6 +19,13 @@ import numpy as np
 from graphviz_tb.fold.flow.box import MIN_STACK_OPS, FlowBox, copy_groups_onto
 from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.frozen import dataclass
+
+# Candidate periods of a sequence, and the stretches where it repeats itself.
+#
+# a b c a b c a b      period 3: each word equals the one three places later
+#
+# In long sequences only some periods are tried: the shortest, and the commonest distances between equal words and equal
+# short stretches (compared by hash).
 
 MAX_EXHAUSTIVE_LENGTH = 400  # sequence length below which every period is tried
 SHORTEST_PERIODS, COMMONEST_PERIODS = 8, 48  # number of periods tried in longer sequences
@@ -65,15 +74,6 @@ def periodic_stretches(symbols: Longs, period: int) -> list[tuple[int, int]]:
     ends = np.flatnonzero(equal[1:] != equal[:-1]).tolist()  # begins and ends of runs of True, alternating
     return [(start, stop + period) for start, stop in zip(ends[::2], ends[1::2], strict=True) if stop - start >= period]
 
-
-# A level as a sequence of elements along its flow, and stretches of it that repeat.
-#
-# line of boxes   a  b  c  d  b  c  d  e      places 0 … 7
-# elements        a [b  c  d][b  c  d] e      an element is one box: a row, a region or a stack
-# repetition         └─ period 1, count 2 ─┘  of elements, start 1
-#
-# The first and last repetition often have different inputs or users, and thus different symbols. `find_matching_ends`
-# looks for them in the line of boxes, right before and after a repetition, by content and inner wiring.
 
 MAX_STRAYS = 4  # initial states that may stand among the boxes of a first repetition
 

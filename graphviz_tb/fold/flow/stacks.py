@@ -1,4 +1,4 @@
-"""Equal structures between the same neighbours become one stack: towers, experts, heads."""
+"""Stacks outside of sequences: parallel towers, series on a folded level, scopes in a chain with skip connections."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from graphviz_tb.fold.flow.names import name_form
 from graphviz_tb.fold.series import SeriesRun
 from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy
 from graphviz_tb.model.paths import last_segment
+
+# Equal structures between the same neighbours become one stack: towers, experts, heads.
 
 MIN_ALIKE_BOXES = 3  # equal parallel boxes
 

@@ -1,9 +1,4 @@
-"""Titles of groups: from the names of their members if these are meaningful, otherwise from their content.
-
-In this order: the words that all names of the group share, if no further names of the level do; the words that most
-names given by people share; a list or range of its groups and layers; for a segment its ends; what it ends in, if
-telling; its op types, products first.
-"""
+"""Titles and addresses of groups: from the names of their members if these are meaningful, else from their content."""
 
 from __future__ import annotations
 
@@ -28,6 +23,12 @@ from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy
 from graphviz_tb.ops.layers import LAYER_CLASSES, LayerRole, classes_with_role
 from graphviz_tb.ops.roles import COMMON_OPS
 from graphviz_tb.ops.table import op_line
+
+# Titles of groups: from the names of their members if these are meaningful, otherwise from their content.
+#
+# In this order: the words that all names of the group share, if no further names of the level do; the words that most
+# names given by people share; a list or range of its groups and layers; for a segment its ends; what it ends in, if
+# telling; its op types, products first.
 
 NAME_PARTS = re.compile(r"[0-9]+|[^\W\d_]+|[\W_]+")  # numbers, words, separators: "block_2" is "block", "_", "2"
 NUMBER_RANGE = re.compile(r"\[[0-9]+-[0-9]+\]")
@@ -320,8 +321,7 @@ def _range_ends(words: list[str]) -> tuple[str, str]:
 # Addresses of groups: unique on their level and made from the group's content, so that edits elsewhere change none.
 #
 # A group has its name alone if no other group and no child has it. Several groups of one name add more, until all
-# differ:
-# what they end with, what they begin with, how many children they hold; at last a number.
+# differ: what they end with, what they begin with, how many children they hold; at last a number.
 
 AddressForm = Callable[[FlowBox], str]
 

@@ -1,8 +1,4 @@
-"""The fast reader: text as programs print it, one field, opening or closing brace a line.
-
-A line means the same in every message of one type, so each is parsed once and cached with its message type: except for
-names, a graph of a million nodes has few different lines. Any other line ends the fast reader: OtherError.
-"""
+"""The fast readers of text protos as programs print them: line by line, and whole nodes at once."""
 
 from __future__ import annotations
 
@@ -24,6 +20,11 @@ from graphviz_tb.formats.textproto.schema import (
 )
 from graphviz_tb.limits import MAX_CACHED_LINE_LETTERS, MAX_CACHED_LINES, MAX_TEXT_DEPTH
 from graphviz_tb.sources.text import TextSource
+
+# The fast reader: text as programs print it, one field, opening or closing brace a line.
+#
+# A line means the same in every message of one type, so each is parsed once and cached with its message type: except
+# for names, a graph of a million nodes has few different lines. Any other line ends the fast reader: OtherError.
 
 # `name {`, `name: "text"`, `name: 7`, `name: [1, 2]`, `}`, or nothing; spaces around any of them
 _PRINTED_LINE = re.compile(
@@ -190,10 +191,9 @@ class LineReader:
 # The fastest reader: whole nodes, as TensorFlow prints them.
 #
 # The text is split at lines that open a node, and a node at lines that open an attribute. The text of an attribute
-# means
-# the same in every node, so its bytes are cached: most attributes of a graph repeat. Everything between is read line by
-# line. Each split is checked, so text that only looks printed is never misread: a piece counts only if it begins and
-# ends inside the message that it was split from.
+# means the same in every node, so its bytes are cached: most attributes of a graph repeat. Everything between is read
+# line by line. Each split is checked, so text that only looks printed is never misread: a piece counts only if it
+# begins and ends inside the message that it was split from.
 
 # bytes: a small file at once, a large one without a copy of all of it
 FIRST_WINDOW_BYTES, WINDOW_BYTES = 1 << 14, 1 << 22

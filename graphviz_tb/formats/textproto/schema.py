@@ -1,4 +1,4 @@
-"""Convert literals of the text format to values. Functions raise ValueError for other text."""
+"""Fields of message types and how they are written on the wire, and literals of the text format as values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The viewer: the page without data, its script and its style, addressed by content."""
+"""Routes of the viewer itself and of overviews: runs, kinds, graphs, tags, trials, custom charts, events."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from graphviz_tb.page.log import custom_charts_values, trials_table
 from graphviz_tb.render.html import SERVER_ENTRY, joined_script, served_page, style_sheet
 from graphviz_tb.serve.answers import RefusedRequest, cached_json_response
 from graphviz_tb.serve.parameters import checked_query, served_source
+
+# The viewer: the page without data, its script and its style, addressed by content.
 
 CACHE_FOREVER = "public, max-age=31536000, immutable"
 VIEWER_MEDIA_TYPES = {"js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8"}

@@ -1,4 +1,4 @@
-"""Bytes of images and sounds, which stay on disk until requested."""
+"""Routes of points: histograms, images, sounds, texts, curves, tensors."""
 
 from __future__ import annotations
 
@@ -34,6 +34,8 @@ from graphviz_tb.serve.jobs import run_in_thread
 from graphviz_tb.serve.parameters import checked_query, is_id, parse_ids, point_at_step, query_word, served_source
 from graphviz_tb.serve.parameters import query_integer as whole_number
 from graphviz_tb.serve.session import ServedSource
+
+# Bytes of images and sounds, which stay on disk until requested.
 
 MAX_BLOB_BYTES = 1 << 28  # bytes of a blob in one response
 SANDBOX_POLICY = "default-src 'none'; sandbox"

@@ -1,4 +1,4 @@
-"""Scalars as columns, smoothed and then thinned to the pixels of a chart."""
+"""Routes of scalars: columns thinned to the pixels of a chart, and all points as CSV or JSON."""
 
 from __future__ import annotations
 
@@ -30,6 +30,8 @@ from graphviz_tb.serve.parameters import (
     served_source,
 )
 from graphviz_tb.serve.session import DrawnColumns, ServedSource
+
+# Scalars as columns, smoothed and then thinned to the pixels of a chart.
 
 MAX_CHART_PX = 16_384  # pixels
 SCALAR_PARAMETERS = ("from", "to", "axis", "px", "smooth", "restarts")

@@ -1,7 +1,4 @@
-"""Strided slices: begins, ends and strides for some dimensions, and masks that change their meaning.
-
-Defined by tf.strided_slice; bit i of a mask concerns entry i of the specification.
-"""
+"""Shape rules of ops that rearrange, select or exchange elements."""
 
 from __future__ import annotations
 
@@ -18,6 +15,10 @@ from graphviz_tb.annotate.infer.op import (
 from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT, Dims, Elements, Out, merge_dims
 from graphviz_tb.limits import MAX_FOLDED_ELEMENTS
 from graphviz_tb.model.frozen import dataclass
+
+# Strided slices: begins, ends and strides for some dimensions, and masks that change their meaning.
+#
+# Defined by tf.strided_slice; bit i of a mask concerns entry i of the specification.
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,7 +376,7 @@ def _known_vector_length(op: Op, index: int) -> int | None:
 
 
 def _infer_strided_slice(op: Op) -> RuleResult:
-    """`StridedSlice`: Python's slices, with masks (strided.py)."""
+    """`StridedSlice`: Python's slices, with masks."""
     return [_strided_slice_shape(op, op.shape(0), 1)]
 
 

@@ -1,4 +1,4 @@
-"""Convolutions and pooling: sizes of windows, in every data format."""
+"""Shape rules of convolutions, pooling, images, losses, recurrent cells and gradients."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from graphviz_tb.annotate.infer.op import Op, RuleResult, ShapeRule, channel_axis_of_format
 from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT, Dims, Out, broadcast_dims
+
+# Convolutions and pooling: sizes of windows, in every data format.
 
 
 def _axes_of_format(op: Op, spatial: int) -> tuple[int, list[int]]:

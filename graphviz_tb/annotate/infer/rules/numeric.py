@@ -1,4 +1,4 @@
-"""Elementwise ops: https://www.tensorflow.org/api_docs/python/tf/raw_ops, "supports broadcasting" or of one operand."""
+"""Shape rules of elementwise ops, reductions, matrices, random, quantised and sparse ops."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from graphviz_tb.annotate.infer.op import Op, RuleResult, ShapeRule, merge_all_d
 from graphviz_tb.annotate.infer.rules.arrays import concatenate_shapes
 from graphviz_tb.annotate.infer.symbols import Dims, Out, broadcast_dims
 from graphviz_tb.model.tensors import ELEMENT_SIZES
+
+# Elementwise ops: https://www.tensorflow.org/api_docs/python/tf/raw_ops, "supports broadcasting" or of one operand.
 
 
 def _infer_broadcast_args(op: Op) -> RuleResult:

@@ -1,4 +1,4 @@
-"""Variables, tables, queues and iterators: shapes from their attributes and handles."""
+"""Shape rules of variables, queues, tensor lists, merges of control flow and parsed records."""
 
 from __future__ import annotations
 
