@@ -2,7 +2,7 @@
 
 op       measurements of the op             group    sum of all measurements below it
 call     sum of the measurements inside it, else its own time
-row of a function's body                    all calls together; `Stats.at(path)` separates calls
+row of a function's body                    all calls together; `Stats.figures_at(path)` separates calls
 """
 
 from __future__ import annotations
