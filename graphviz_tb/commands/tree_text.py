@@ -36,6 +36,7 @@ from graphviz_tb.model.hierarchy import (
 )
 from graphviz_tb.model.paths import content_rows, path_address, repetition_count
 from graphviz_tb.open.repeats import quiet_rows
+from graphviz_tb.view.paper_words import PaperWords
 
 # The tree of groups as a flat list of lines, in preorder. Nothing recurses: scopes may be 10,000 levels deep.
 
@@ -250,6 +251,7 @@ class TreeWriter:
         self.through = OpCounter(hierarchy)
         self.seen: dict[int, int] = {}
         self.mistaken = ambiguous_stack_labels(hierarchy)
+        self.paper = PaperWords(hierarchy)
         self.most, self.digits = 1, 1
 
     def set_scale(self, roots: Iterable[int]) -> None:
@@ -340,17 +342,18 @@ class TreeWriter:
             bodies = hierarchy.calls[row]
             return f"→ {one_line(hierarchy.name[bodies[0][1]])}" if len(bodies) == 1 else self.op_type_of(row)
         if kind in ("series", "fold"):
-            return f"×{repetition_count(hierarchy, row):,}" + (" folded" if kind == "fold" else "")
+            many = f"×{repetition_count(hierarchy, row):,}" + (" folded" if kind == "fold" else "")
+            return " · ".join(part for part in (many, self.paper.of(row)) if part)
         if kind == "op":
             return self.op_type_of(row)
         template = int(hierarchy.template[row])
         if template < 0 or hierarchy.op_count(row) < 2:
-            return ""
-        # The lines below the first group show its structure; later equal groups only name it.
+            return self.paper.of(row) or ""
+        # The first group of a structure is described by its lines; the others only name it.
         first = self.seen.setdefault(template, row)
         if first == row:
-            return ""
-        # A sibling needs only its own name, a distant group the whole path.
+            return self.paper.of(row) or ""
+        # A sibling is found by its own name; one elsewhere needs the whole path.
         near = hierarchy.parent[first] == hierarchy.parent[row]
         return f"= {one_line(self.row_label(first) if near else row_display_name(hierarchy, first))}"
 

@@ -98,8 +98,8 @@ class Hierarchy:
     to whose name the file adds a counter. `short` are shortened labels, in levels of long names with a common prefix.
 
     `calls[row]` are `(attribute, function row)` pairs of an op that opens; `function_rows[f]` is the row of function f
-    of the graph. `ops_of_function`, `stack_inside` and `called_again` are caches by row, filled by
-    `OpCounter`, `sole_stack` and the function `called_again`. `grouping`, of a small graph, repeats the grouping with
+    of the graph. `ops_of_function`, `stack_inside`, `paper_words` and `called_again` are caches by row, filled by
+    `OpCounter`, `sole_stack`, `PaperWords` and `repeatedly_called_scopes`. `grouping`, of a small graph, repeats the grouping with
     some series ungrouped.
     """
 
@@ -126,6 +126,7 @@ class Hierarchy:
     grouping: RepeatableGrouping | None = field(default=None, repr=False)
     ops_of_function: dict[int, int | None] = field(default_factory=dict, init=False, repr=False)
     stack_inside: dict[int, int] = field(default_factory=dict, init=False, repr=False)
+    paper_words: dict[int, str | None] = field(default_factory=dict, init=False, repr=False)
     called_again: dict[int, frozenset[int]] = field(default_factory=dict, init=False, repr=False)
 
     def __len__(self) -> int:

@@ -30,6 +30,7 @@ from graphviz_tb.model.paths import (
 from graphviz_tb.model.scene import BoxKind
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.view import NodeLabel, View
+from graphviz_tb.view.paper_words import PaperWords
 from graphviz_tb.words.level import level_words, stack_label
 
 # The label of each closed box: its name, second line and badge.
@@ -60,6 +61,7 @@ class NodeLabels:
         self.alone = alone
         self.ops = OpCounter(hierarchy)
         self.nameless = _has_nameless_ops(hierarchy)
+        self.paper = PaperWords(hierarchy)
         self.numbers: dict[int, dict[int, str]] = {}
 
     def node_label(self, path: RowPath, content: RowPath | None = None) -> NodeLabel:
@@ -80,28 +82,35 @@ class NodeLabels:
         stack = kind in ("series", "fold")
         members = hierarchy.children(like)[:1].tolist() if stack else []
         said = self.second(path)
+        usual = self.usual_second_line(row)
         return NodeLabel(
             row=row,
             address=path_address(hierarchy, path) if self.placed else "",
             kind=kind,
             label=self.short_label(path),
             full=hierarchy.name[row],
-            second=self.usual_second_line(row) if said is None else said,
+            second=usual if said is None else said,
             badge=_repeat_badge(kind, repetition_count(hierarchy, like)) if stack else "",
             openable=hierarchy.can_open(row),
             connected=bool(hierarchy.connected[like]),
             member=self.box_kind(members[0]) if members else "scope",
-            about=layer.tooltip_text if (layer := self.keras_layer(row)) is not None else "",
+            about=layer.tooltip_text
+            if (layer := self.keras_layer(row)) is not None
+            else self.left_out(row, usual, said),
         )
 
+    def left_out(self, row: int, usual: str, said: str | None) -> str:
+        """What a tooltip adds: the words of a paper where a colouring has the second line, else how many ops a group
+        holds where its words say something else."""
+        count = self.op_count_text(row)
+        parts = [usual] if said is not None and usual != count else []
+        return " · ".join([*parts, *([count] if usual != count else [])])
+
     def label_key(self, row: int) -> tuple[object, ...]:
-        """Return the parts of a row's label that depend on its name: rows of equal content with equal keys have equal
-        labels."""
-        return (
-            self.short_label((row,)),
-            self.keras_layer(row),
-            int(self.hierarchy.node[row]) in self.hierarchy.graph.missing,
-        )
+        """What the label of a row has of its name: rows that hold equal things and have these alike are labelled
+        alike."""
+        missing = int(self.hierarchy.node[row]) in self.hierarchy.graph.missing
+        return self.short_label((row,)), self.keras_layer(row), missing, self.paper.of(row)
 
     def keras_layer(self, row: int) -> Layer | None:
         """Return the Keras layer of a row of the main graph, if it is one."""
@@ -109,12 +118,14 @@ class NodeLabels:
         return layers.get(self.hierarchy.name[row]) if layers and row < self.hierarchy.end[0] else None
 
     def usual_second_line(self, row: int) -> str:
-        """Return the default second line: the layer, the number of ops, or, if names are little more than numbers, the
-        type of an op."""
+        """The second line where the picture has no other: what layer it is, what a paper says of it, how many ops it
+        holds, or, where names are little else than numbers, the type of an op."""
         if (layer := self.keras_layer(row)) is not None:
             return layer.one_line
         if int(self.hierarchy.node[row]) in self.hierarchy.graph.missing:
             return MISSING_FUNCTION
+        if (words := self.paper.of(row)) is not None:
+            return words
         if self.nameless and not self.hierarchy.can_open(row):
             graph = self.hierarchy.graph
             return str(graph.op_types[graph.op[self.hierarchy.node[row]]])

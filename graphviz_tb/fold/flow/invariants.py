@@ -15,6 +15,8 @@ from graphviz_tb.fold.flow.names import Vocabulary
 from graphviz_tb.fold.flow.order import FlowOrder, compute_flow_order
 from graphviz_tb.fold.table import lowest_common_owners
 from graphviz_tb.graphs.traversal import strong_components
+from graphviz_tb.group.flow.nearly import OpTypes
+from graphviz_tb.group.flow.widths import ChannelWidths
 from graphviz_tb.limits import MAX_VISITED_BOXES, Meter
 from graphviz_tb.model.columns import distinct_values, int32_column
 from graphviz_tb.model.frozen import dataclass
@@ -38,19 +40,17 @@ def level_budget(boxes: int) -> Meter:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoldContext:
-    """Limits and caches of one level.
-
-    soft, most   boxes of a group: the aim, and the maximum
-    orders       order of each graph
-    known        content of equal regions, by tokens
-    branches     content and symbols of equal branches, by wiring
-    """
+    """`most` boxes may a group open to, `soft` are the aim; `known` remembers the inside of equal regions, `branches`
+    that of equal branches and their symbols, `orders` the order of each graph; `types` counts the ops
+    in boxes, `widths` knows their channels."""
 
     vocabulary: Vocabulary
     symbols: SymbolTable
     budget: Meter
     soft: int = TARGET_CHILDREN
     most: int = 40
+    types: OpTypes = field(default_factory=OpTypes)
+    widths: ChannelWidths = field(default_factory=ChannelWidths)
     orders: dict[Dag, FlowOrder] = field(default_factory=dict)
     known: dict[tuple[int, ...], tuple[list[FlowBox], list[FlowBox]]] = field(default_factory=dict)
     branches: dict[WiringKey, tuple[list[FlowBox], list[FlowBox], int]] = field(default_factory=dict)

@@ -44,6 +44,8 @@ from graphviz_tb.fold.flow.titles import group_addresses, title_groups
 from graphviz_tb.fold.series import SeriesRun, qualified_name
 from graphviz_tb.fold.table import NewGroup
 from graphviz_tb.graphs.level_flow import repeatedly_called_scopes
+from graphviz_tb.group.flow.nearly import OpTypes
+from graphviz_tb.group.flow.widths import ChannelWidths
 from graphviz_tb.limits import Meter
 from graphviz_tb.model.columns import distinct_values
 from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy, RowKind
@@ -58,6 +60,7 @@ def fold_by_flow(
     """Return all new groups of a file, inner ones before those around them; and notices."""
     # Fold one level of each kind; all equal levels apply the same plan.
     levels, symbols = level_columns(hierarchy), SymbolTable()
+    types, widths = OpTypes(hierarchy), ChannelWidths(hierarchy)
     runs: dict[int, list[SeriesRun]] = defaultdict(list)
     for run in series:
         runs[run.parent].append(run)
@@ -74,7 +77,9 @@ def fold_by_flow(
             continue
         level = levels.level(number)
         budget = level_budget(len(level.rows))
-        planned[number] = _plan_level_groups(level, _fold_level(level, symbols, runs[level.parent], options, budget))
+        planned[number] = _plan_level_groups(
+            level, _fold_level(level, symbols, types, widths, runs[level.parent], options, budget)
+        )
         if budget.spent:
             cut.append(level.parent)
         elif not planned[number]:
@@ -98,11 +103,17 @@ def _fold_limit_notices(hierarchy: Hierarchy, rows: list[int]) -> tuple[Notice, 
 
 
 def _fold_level(
-    level: Siblings, symbols: SymbolTable, series: list[SeriesRun], options: GroupOptions, budget: Meter
+    level: Siblings,
+    symbols: SymbolTable,
+    types: OpTypes,
+    widths: ChannelWidths,
+    series: list[SeriesRun],
+    options: GroupOptions,
+    budget: Meter,
 ) -> list[FlowBox]:
     """Return the boxes of one level."""
     soft, most = min(TARGET_CHILDREN, options.max_children), options.max_children
-    setting = FoldContext(Vocabulary(level.labels), symbols, budget, soft, most)
+    setting = FoldContext(Vocabulary(level.labels), symbols, budget, soft, most, types, widths)
     boxes = (
         _fold_training_level(level, series, setting) if level.part.any() else _fold_level_part(level, series, setting)
     )

@@ -21,6 +21,7 @@ from graphviz_tb.fold.flow.sequence import (
     number_words,
     periodic_stretches,
 )
+from graphviz_tb.group.flow.nearly import counted, nearly_before, nearly_behind
 from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.hierarchy import GroupOrigin
 
@@ -160,6 +161,7 @@ def _best_alignment(
             # Prefer fully equal repetitions.
             uneven = unlike[repeat.stop - period - start] - unlike[repeat.start - start]
             more = period > 1 and setting.budget.take(period) and find_matching_ends(sequence, repeat).count
+            more = more or (period > 1 and setting.budget.take(period) and nearly_ends(sequence, repeat, setting))
             return not uneven, template(repeat) == known, more, *_alignment_key(sequence, repeat, setting)
 
         best = max(choices, key=key)
@@ -212,21 +214,66 @@ def _apply_repeats(
     folded: list[SequenceElement] = []
     units: dict[tuple[int, ...], None] = {}
     done, hit = 0, False
-    for repeat in repeats:
-        if repeat.start < done:  # overlaps the previous one
+    for number, repeat in enumerate(repeats):
+        if repeat.start < done:  # overlaps the one before
             continue
         before, turns, stop = sequence[done : repeat.start], sequence[repeat.start : repeat.stop], repeat.stop
         if repeat.period == 1:
             before, turns = _extend_to_first(before, turns)
         else:
             before, turns, stop = extend_with_ends(sequence, done, repeat)
-        made = _fold_repetitions(turns, repeat.period, setting)
+        start, end = done + len(before), stop
+        if before == sequence[done:start]:
+            start = nearly_before(sequence, done, turns[: repeat.period], start, setting)
+        end = nearly_behind(
+            sequence, turns[-repeat.period :], stop, limit_of(sequence, repeats, number, setting), setting
+        )
+        if start < done + len(before):
+            first, before = sequence[start : done + len(before)], sequence[done:start]
+        else:
+            first = []
+        made = _fold_repetitions(turns, repeat.period, setting, first, sequence[stop:end])
+        if made is not None:
+            stop = end
         folded += sequence[done:stop] if made is None else [*before, *made]
         if made and len(made) == 1 and repeat.period > 1 and turns[0].fork:  # in plain chains any two ops would match
             units[tuple(element.symbol for element in turns[: repeat.period])] = None
         hit = hit or made is not None
         done = stop
-    return _fold_single_units(folded + sequence[done:], units, setting), hit
+    return pairs(_fold_single_units(folded + sequence[done:], units, setting), setting), hit
+
+
+def limit_of(
+    sequence: Sequence[SequenceElement], repeats: Sequence[Repetition], number: int, setting: FoldContext
+) -> int:
+    """Where the next repeat begins, with the repetition right before it that is nearly equal to its own."""
+    if number + 1 == len(repeats):
+        return len(sequence)
+    later = repeats[number + 1]
+    once = sequence[later.start : later.start + later.period]
+    return nearly_before(sequence, repeats[number].stop, once, later.start, setting)
+
+
+def pairs(sequence: list[SequenceElement], setting: FoldContext) -> list[SequenceElement]:
+    """Stack what is alone and equals the members of a stack with what is right before it and nearly equals it: a stage
+    of two blocks, where others have more."""
+    units = {element.box.unit for element in sequence if element.box.is_repetition and not element.box.sideways}
+    folded: list[SequenceElement] = []
+    for element in sequence:
+        folded.append(element)
+        if element.box.is_repetition or element.symbol not in units:
+            continue
+        stop = len(folded) - 1
+        start = nearly_before(folded, 0, [element], stop, setting)
+        if start == stop:
+            continue
+        whole = folded[start:]
+        made = make_stack(setting.symbols, [as_one(whole[:-1], setting), element.box], element.symbol)
+        word = ("stack", element.symbol)
+        folded[start:] = [
+            SequenceElement(made, made.symbol, word, element.cut, whole[0].fork, place=covering_stretch(whole))
+        ]
+    return folded
 
 
 def _fold_single_units(
@@ -278,14 +325,30 @@ def _region_elements(element: SequenceElement) -> list[SequenceElement]:
     return [SequenceElement(box, box.symbol, box.symbol, element.cut) for box in element.box.members]
 
 
+def nearly_ends(sequence: Sequence[SequenceElement], repeat: Repetition, setting: FoldContext) -> int:
+    """How many repetitions right before and behind those of a repeat are nearly equal to them."""
+    once = sequence[repeat.start : repeat.start + repeat.period]
+    before = nearly_before(sequence, 0, once, repeat.start, setting) < repeat.start
+    return before + (nearly_behind(sequence, once, repeat.stop, len(sequence), setting) > repeat.stop)
+
+
 def _fold_repetitions(
-    elements: list[SequenceElement], period: int, setting: FoldContext
+    elements: list[SequenceElement],
+    period: int,
+    setting: FoldContext,
+    first: Sequence[SequenceElement] = (),
+    last: Sequence[SequenceElement] = (),
 ) -> list[SequenceElement] | None:
-    """Fold repetitions of `period` elements to a stack or to stages; return None if neither helps."""
+    """A stack of equal repetitions of `period` elements, with one before and one behind that are nearly equal, or
+    stages; None where neither helps."""
     symbols = setting.symbols
+    if period > 1 and counted(elements, setting):
+        period = 1
+        equal = True
+    else:
+        equal = not _count_unlike(elements, period)[-1]
     turns = [elements[start : start + period] for start in range(0, len(elements), period)]
     once = turns[0]
-    equal = not _count_unlike(elements, period)[-1]
     boxes = [turn[0].box if period == 1 else _make_block(setting, turn) for turn in turns]
     # Two groups with counts inside: show both.
     if equal and period == 1 and len(turns) == 2 and _is_stage(boxes[0]):
@@ -294,19 +357,26 @@ def _fold_repetitions(
         period > 1 and len(turns) < MIN_STACKED_STAGES and any(_shows_stack(element.box) for element in once)
     ):
         unit = once[0].symbol if period == 1 else boxes[0].symbol
-        made = make_stack(symbols, boxes, unit)
-        last = turns[-1][-1]
+        ends = [[as_one(end, setting)] if end else [] for end in (first, last)]
+        made = make_stack(symbols, [*ends[0], *boxes, *ends[1]], unit)
+        whole = [*first, *elements, *last]
         return [
             SequenceElement(
-                made, made.symbol, ("stack", unit), last.cut, once[0].fork, place=covering_stretch(elements)
+                made, made.symbol, ("stack", unit), whole[-1].cut, whole[0].fork, place=covering_stretch(whole)
             )
         ]
     word = ("stage", *(element.word for element in once))
     for box in boxes:
         box.how = GroupOrigin.STAGE
-    return [
+    staged = [
         SequenceElement(box, box.symbol, word, turn[-1].cut, stage=True) for box, turn in zip(boxes, turns, strict=True)
     ]
+    return [*first, *staged, *last]
+
+
+def as_one(elements: Sequence[SequenceElement], setting: FoldContext) -> FlowBox:
+    """Some elements as one box."""
+    return elements[0].box if len(elements) == 1 else _make_block(setting, elements)
 
 
 def _is_stage(box: FlowBox) -> bool:

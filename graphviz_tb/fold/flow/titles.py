@@ -79,15 +79,27 @@ def title_groups(boxes: Sequence[FlowBox], setting: FoldContext, hierarchy: Hier
         if box.members and not box.name:
             if box.is_repetition or id(box) in ranges:
                 members = [end for member in box.members for end in _end_repetitions(member, ranges)]
-                box.name = _title_stack(members, setting.vocabulary, hierarchy, human_named)
+                call_alike(members, setting.vocabulary)
+                box.name = _title_stack(members, setting.vocabulary, hierarchy, told)
             else:
                 box.name = _title_group(box, setting, hierarchy, human_named)
         if _is_named_by_people(box, setting.vocabulary, human_named):
             human_named.add(id(box))
 
 
-def _is_named_by_people(box: FlowBox, vocabulary: Vocabulary, human_named: Set[int]) -> bool:
-    """Return whether a box has a name given by people, not one made of op or layer types."""
+def call_alike(members: Sequence[FlowBox], vocabulary: Vocabulary) -> None:
+    """Call members of a stack whose own names begin as the others are called by these words, in place: a first layer,
+    parts of which stand elsewhere, too."""
+    forms = Counter(name_form(member.name) for member in members)
+    usual, count = forms.most_common(1)[0]
+    for member in members if 1 < count < len(members) else ():
+        words = "_".join(common_words(vocabulary, member.members)) if member.members else ""
+        if words and name_form(words) == usual:
+            member.name = words
+
+
+def _is_named_by_people(box: FlowBox, vocabulary: Vocabulary, told: Set[int]) -> bool:
+    """Whether a box is called by what people named, not by types of ops and layers."""
     if box.is_repetition:
         return all(id(member) in human_named for member in box.members)
     if LIST_SEPARATOR in box.name or box.how == GroupOrigin.INDEX:
@@ -105,9 +117,14 @@ def _end_repetitions(box: FlowBox, ranges: Container[int]) -> list[FlowBox]:
     return [first] if first is last else [first, last]
 
 
-def _title_stack(boxes: Sequence[FlowBox], vocabulary: Vocabulary, hierarchy: Hierarchy, human_named: Set[int]) -> str:
-    """Name a stack; if its repetitions' names have several forms, by the layers they end in, if these have one form."""
-    name = _name_range([box.name for box in boxes])
+def _title_stack(boxes: Sequence[FlowBox], vocabulary: Vocabulary, hierarchy: Hierarchy, told: Set[int]) -> str:
+    """Name a stack. Repetitions whose names have several forms are called by the layers they end in, if those have
+    one."""
+    names = [box.name for box in boxes]
+    if any(LIST_SEPARATOR in each for each in names):  # what most of them hold: the first may hold more
+        usual, count = Counter(names).most_common(1)[0]
+        names = [usual] if 2 * count > len(names) else names
+    name = _name_range(names)
     if ENDS_SEPARATOR in name and all(
         box.members and id(box.last_row()) in human_named and _has_telling_end(box.last_row(), vocabulary, hierarchy)
         for box in boxes
@@ -189,7 +206,7 @@ def _title_from_members(box: FlowBox, hierarchy: Hierarchy, human_named: Set[int
     if not members or sum(member.ops for member in members) < MIN_TITLE_OPS_SHARE * box.ops:
         return ""
     if len(members) == 1:
-        return members[0].name if groups == [box.members[-1]] else ""
+        return members[0].name if box.how == GroupOrigin.REPEAT or groups == [box.members[-1]] else ""
     single = [
         end
         for member in members

@@ -1,0 +1,255 @@
+"""Stretches that are nearly a repetition: they hold the ops of one but for a tenth, or, before the others, some more.
+
+conv bn relu (conv bn) +   [conv bn relu +]  [conv bn relu +]        the first of a stage projects its shortcut
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from graphviz_tb.fold.flow.box import FlowBox
+from graphviz_tb.fold.flow.names import name_form
+from graphviz_tb.fold.flow.sequence import SequenceElement
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy
+from graphviz_tb.ops.roles import CONVOLUTION_OPS, MATRIX_PRODUCT_OPS
+
+if TYPE_CHECKING:
+    from graphviz_tb.fold.flow.invariants import FoldContext
+
+UNLIKE = 0.1  # of the ops of a repetition may be missing, or be more
+MORE = 1.5  # times its ops, in a first one: it projects its shortcut, or makes what all are given
+AGAIN = 3  # times that a block of another kind stands among its like
+NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
+SMALLEST = 5  # ops of a repetition: that fewer are alike is no wonder
+
+
+class OpTypes:
+    """How many ops of each type boxes hold; boxes of one symbol are counted once. Without a hierarchy all ops of a
+    scope are of one type."""
+
+    def __init__(self, hierarchy: Hierarchy | None = None) -> None:
+        self.hierarchy = hierarchy
+        self._known: dict[int, Counter[str]] = {}
+
+    def of(self, box: FlowBox) -> Counter[str]:
+        """The ops in a box, its feeders included."""
+        known = self._known.get(box.symbol)
+        if known is None:
+            known = self._known[box.symbol] = self._count(box)
+        return known
+
+    def _count(self, box: FlowBox) -> Counter[str]:
+        if box.members:
+            return sum((self.of(member) for member in box.members), Counter())
+        own = Counter([box.op]) if box.op else self._below(box)
+        return sum((self.of(feeder) for feeder in box.feeders), own)
+
+    def _below(self, box: FlowBox) -> Counter[str]:
+        if self.hierarchy is None:
+            return Counter({f"#{box.symbol}": box.ops})
+        graph, row, end = self.hierarchy.graph, box.row, int(self.hierarchy.end[box.row])
+        nodes = self.hierarchy.node[row:end][self.hierarchy.is_ordinary_op[row:end]]
+        counts = np.bincount(graph.op[nodes], minlength=len(graph.op_types))
+        return Counter({graph.op_types[number]: int(counts[number]) for number in np.flatnonzero(counts).tolist()})
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """The ops of one repetition, `size` in all, and the elements that it begins and ends with."""
+
+    ops: Counter[str]
+    size: int
+    first: SequenceElement
+    last: SequenceElement
+
+    def near(self, ops: Counter[str]) -> int:
+        """How many ops a stretch has too many or lacks; more than a tenth: -1."""
+        unlike = sum(abs(self.ops[kind] - ops[kind]) for kind in {*self.ops, *ops})
+        return unlike if unlike <= UNLIKE * self.size else -1
+
+    def less(self, ops: Counter[str]) -> bool:
+        """Whether a stretch holds nothing that a repetition does not, and most of it."""
+        return ops.total() >= self.size / MORE and all(self.ops[kind] >= count for kind, count in ops.items())
+
+    def more(self, ops: Counter[str], size: int) -> bool:
+        """Whether a stretch holds all of a repetition, and not much beside it."""
+        return size <= MORE * self.size and all(ops[kind] >= count for kind, count in self.ops.items())
+
+
+def likeness(turn: Sequence[SequenceElement], types: OpTypes) -> Likeness | None:
+    """The ops of a repetition; None where it is too small to tell."""
+    ops: Counter[str] = Counter()
+    for element in turn:
+        ops.update(types.of(element.box))
+    size = ops.total()
+    return Likeness(ops, size, turn[0], turn[-1]) if size >= SMALLEST else None
+
+
+def nearly_before(
+    sequence: Sequence[SequenceElement], done: int, turn: Sequence[SequenceElement], stop: int, setting: FoldContext
+) -> int:
+    """Where a stretch up to `stop` begins that is nearly a repetition such as `turn`, or one that makes more; `stop`
+    where there is none. It begins at `done` or behind it."""
+    if stop <= done:
+        return stop
+    head = start = head_before(sequence, turn, stop)
+    if start == stop:
+        like, first = likeness(turn, setting.types), sequence[stop - 1]
+        if like is None or not alike_end(first, like.last):
+            return stop
+        if len(turn) == 1 and named(first.box) and named(turn[0].box):
+            # Its name says as much: it may hold what leads to the stage.
+            ops = setting.types.of(first.box)
+            start = stop - (like.more(ops, 0) or like.near(ops) >= 0)
+            return stop if start < stop and in_turn(sequence, start, stop, turn, setting.types) else start
+        start = longer_before(sequence, done, like, stop, setting.types)
+        # With as many ends as two repetitions it is two smaller ones.
+        ends = [sum(element.word == turn[-1].word for element in part) for part in (sequence[start:stop], turn)]
+        start = start if ends[0] <= ends[1] else stop
+    if head == stop > start and in_turn(sequence, start, stop, turn, setting.types):
+        return stop
+    return start if start < stop and same_stage(boxes_of(sequence[start:stop]), boxes_of(turn), setting) else stop
+
+
+def in_turn(
+    sequence: Sequence[SequenceElement], start: int, stop: int, turn: Sequence[SequenceElement], types: OpTypes
+) -> bool:
+    """Whether a stretch is a block of another kind, which stands after every few others: it occurs again and again, and
+    has the same products and convolutions."""
+    words = [element.word for element in sequence[start:stop]]
+    length = stop - start
+    again = sum(
+        element.word == words[0] and [each.word for each in sequence[place : place + length]] == words
+        for place, element in enumerate(sequence)
+    )
+    if again < AGAIN:
+        return False
+    mine, other = (sum((types.of(each.box) for each in part), Counter[str]()) for part in (sequence[start:stop], turn))
+    return bool(mine - other or other - mine) and all(
+        mine[kind] == other[kind] for kind in {*mine, *other} if kind in CONVOLUTION_OPS or kind in MATRIX_PRODUCT_OPS
+    )
+
+
+def same_stage(stretch: Sequence[FlowBox], turn: Sequence[FlowBox], setting: FoldContext) -> bool:
+    """Whether what stands before repetitions may be of their stage: it gives some of their channels, and takes larger
+    steps where each of them does."""
+    mine, other = setting.widths.of(stretch), setting.widths.of(turn)
+    if mine and other and not mine & other:
+        return False
+    return setting.widths.halves(stretch) or not setting.widths.halves(turn)
+
+
+def head_before(sequence: Sequence[SequenceElement], turn: Sequence[SequenceElement], stop: int) -> int:
+    """Where a block without its shortcut begins that ends at `stop`; `stop` where there is none."""
+    return stop - (len(turn) == 1 and sequence[stop - 1].word == ("head", turn[0].symbol))
+
+
+def longer_before(sequence: Sequence[SequenceElement], done: int, like: Likeness, stop: int, types: OpTypes) -> int:
+    """Where a stretch begins that holds the ops of a repetition, but for a tenth; else one that makes more."""
+    ops: Counter[str] = Counter()
+    best, least, larger = stop, like.size, stop
+    for start in range(stop - 1, done - 1, -1):
+        element = sequence[start]
+        if element.stage or ops.total() + element.box.ops > MORE * like.size:
+            break
+        ops.update(types.of(element.box))
+        unlike = like.near(ops)
+        if 0 <= unlike < least:
+            best, least = start, unlike
+        if larger == stop and like.more(ops, ops.total()):
+            larger = start
+    return best if best < stop else larger
+
+
+def nearly_behind(
+    sequence: Sequence[SequenceElement], turn: Sequence[SequenceElement], start: int, limit: int, setting: FoldContext
+) -> int:
+    """One past a stretch from `start` on that is nearly a repetition such as `turn`, up to `limit`; `start` where there
+    is none. What heads another repetition, or takes other steps or gives other channels, is none."""
+    like = likeness(turn, setting.types)
+    if like is None or start >= limit or not alike_begin(sequence[start], like.first):
+        return start
+    ops: Counter[str] = Counter()
+    best, least, less = start, like.size, start
+    for place in range(start, limit):
+        element = sequence[place]
+        if element.stage or ops.total() + element.box.ops > (1 + UNLIKE) * like.size:
+            break
+        ops.update(setting.types.of(element.box))
+        unlike = like.near(ops)
+        if 0 <= unlike < least:
+            best, least = place + 1, unlike
+        if like.less(ops):
+            less = place + 1
+    stop = best if best > start else less
+    if stop == start or (stop < len(sequence) and sequence[stop].word == turn[0].word):
+        return start
+    stretch, other, widths = boxes_of(sequence[start:stop]), boxes_of(turn), setting.widths
+    given = widths.of(stretch)
+    # One that lacks something is one only where its channels say so.
+    same = given == widths.of(other) and (stop == best or given)
+    return stop if same and not widths.halves(stretch) and not widths.halves(other) else start
+
+
+def boxes_of(elements: Sequence[SequenceElement]) -> list[FlowBox]:
+    """The boxes of some elements."""
+    return [element.box for element in elements]
+
+
+def alike_end(element: SequenceElement, other: SequenceElement) -> bool:
+    """Whether two stretches end alike: in ops of one type, or in scopes of one name."""
+    return alike(element.box.last_row(), other.box.last_row(), element.box, other.box)
+
+
+def alike_begin(element: SequenceElement, other: SequenceElement) -> bool:
+    """Whether two stretches begin alike."""
+    return alike(element.box.first_row(), other.box.first_row(), element.box, other.box)
+
+
+def alike(row: FlowBox, other: FlowBox, box: FlowBox, whole: FlowBox) -> bool:
+    """Whether the rows at the ends of two boxes are alike."""
+    if named(box) and named(whole):
+        return name_form(box.name) == name_form(whole.name)
+    return row.symbol == other.symbol or (
+        row.op == other.op if row.op or other.op else name_form(row.name) == name_form(other.name)
+    )
+
+
+def named(box: FlowBox) -> bool:
+    """Whether a box is a scope, in the file or by name."""
+    return box.scope or box.how == GroupOrigin.NAME
+
+
+def counted(elements: Sequence[SequenceElement], setting: FoldContext) -> bool:
+    """Whether elements are scopes of one class, numbered in the order of the flow, which differ in nothing that has
+    weights: blocks of two kinds in turn."""
+    boxes = boxes_of(elements)
+    if (
+        not all(named(box) and not box.is_repetition for box in boxes)
+        or len({name_form(box.name) for box in boxes}) > 1
+    ):
+        return False
+    numbers = [NUMBER.findall(box.name) for box in boxes]
+    if not all(steps_on(one, other) for one, other in pairwise(numbers)):
+        return False
+    types = [setting.types.of(box) for box in boxes]
+    unlike = {kind for ops in types for kind in (ops - types[0]) + (types[0] - ops)}
+    widths = {setting.widths.of([box]) for box in boxes}
+    return len(widths) == 1 and unlike.isdisjoint(CONVOLUTION_OPS) and unlike.isdisjoint(MATRIX_PRODUCT_OPS)
+
+
+def steps_on(numbers: Sequence[str], later: Sequence[str]) -> bool:
+    """Whether one of some numbers is one more in others, and all else is the same.
+
+    >>> steps_on(["2", "9"], ["2", "10"]), steps_on(["2", "9"], ["3", "10"])
+    (True, False)
+    """
+    differing = [int(other) - int(one) for one, other in zip(numbers, later, strict=False) if one != other]
+    return len(numbers) == len(later) and differing == [1]

@@ -1,0 +1,76 @@
+"""Channels and strides of the convolutions and products in a box: where they change, a stage of a network ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+
+import numpy as np
+
+from graphviz_tb.fold.flow.box import FlowBox, walk_boxes
+from graphviz_tb.model.columns import Bools, Ints
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.ops.roles import CONVOLUTION_OPS, DEPTHWISE_OPS, MATRIX_PRODUCT_OPS
+
+KERNEL = 1  # the slot of a kernel
+
+
+class ChannelWidths:
+    """Which channels boxes give, and whether they halve what they are given; without a hierarchy nothing is known."""
+
+    def __init__(self, hierarchy: Hierarchy | None = None) -> None:
+        self._hierarchy = hierarchy
+
+    @property
+    def hierarchy(self) -> Hierarchy:
+        """The hierarchy of the boxes."""
+        assert self._hierarchy is not None
+        return self._hierarchy
+
+    @cached_property
+    def given(self) -> Ints:
+        """How many channels each node gives by its kernel, 0 where it has none or its shape is unknown."""
+        graph = self.hierarchy.graph
+        works = graph.nodes_of_types(
+            lambda op: (op in CONVOLUTION_OPS or op in MATRIX_PRODUCT_OPS) and op not in DEPTHWISE_OPS
+        )
+        given = np.zeros(len(graph), np.int32)
+        origin = graph.meaning.origin
+        if not len(origin):
+            return given
+        edges = np.flatnonzero(works[graph.target] & ~graph.control & (origin[graph.source] >= 0))
+        shapes = graph.meaning.shapes() if len(edges) else {}
+        for node, weight in zip(graph.target[edges].tolist(), origin[graph.source[edges]].tolist(), strict=True):
+            shape = shapes.get(weight)
+            if shape and len(shape) > 1:
+                given[node] = shape[0 if graph.is_pytorch else -1] or 0
+        return given
+
+    def of(self, boxes: Iterable[FlowBox]) -> frozenset[int]:
+        """The channels that boxes give, each once."""
+        found: set[int] = set()
+        for nodes in self._nodes(boxes):
+            found.update(self.given[nodes].tolist())
+        return frozenset(found - {0})
+
+    def halves(self, boxes: Iterable[FlowBox]) -> bool:
+        """Whether an op in boxes takes steps of more than one."""
+        if self._hierarchy is None:
+            return False
+        graph = self.hierarchy.graph
+        for nodes in self._nodes(boxes):
+            for node in nodes[self._steps[nodes]].tolist():
+                definition = graph.node_def(node)
+                if definition is not None and any(step > 1 for step in definition.attr["strides"].list.i):
+                    return True
+        return False
+
+    @cached_property
+    def _steps(self) -> Bools:
+        return self.hierarchy.graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS or op.endswith("Pool"))
+
+    def _nodes(self, boxes: Iterable[FlowBox]) -> Iterable[Ints]:
+        for box in walk_boxes(list(boxes)) if self._hierarchy is not None else ():
+            if box.row >= 0:
+                nodes = self.hierarchy.node[box.row : self.hierarchy.end[box.row]]
+                yield nodes[nodes >= 0]

@@ -1,0 +1,98 @@
+"""What a paper writes for the parts of a network."""
+
+from __future__ import annotations
+
+from graphviz_tb import load
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.proto import GraphDef
+from graphviz_tb.view.paper_words import PaperWords
+
+
+def weight(name: str, *shape: int) -> dict[str, object]:
+    dims = [{"size": size} for size in shape]
+    return {"name": name, "op": "Const", "attr": {"value": {"tensor": {"dtype": 1, "tensor_shape": {"dim": dims}}}}}
+
+
+def words(*nodes: dict[str, object]) -> dict[str, str | None]:
+    """The words for every row, by name."""
+    hierarchy: Hierarchy = load(GraphDef(node=list(nodes))).hierarchy  # type: ignore[arg-type]
+    paper = PaperWords(hierarchy)
+    return {hierarchy.name[row]: paper.of(row) for row in range(1, len(hierarchy))}
+
+
+def convolution(scope: str, source: str, *kernel: int, stride: int = 1) -> list[dict[str, object]]:
+    strides = {"list": {"i": [1, stride, stride, 1]}}
+    return [
+        weight(f"{scope}/kernel", *kernel),
+        {"name": f"{scope}/Conv2D", "op": "Conv2D", "input": [source, f"{scope}/kernel"], "attr": {"strides": strides}},
+        {"name": f"{scope}/Relu", "op": "Relu", "input": [f"{scope}/Conv2D"]},
+    ]
+
+
+def product(name: str, source: str, *kernel: int) -> list[dict[str, object]]:
+    return [weight(f"{name}_kernel", *kernel), {"name": name, "op": "MatMul", "input": [source, f"{name}_kernel"]}]
+
+
+IMAGE: dict[str, object] = {"name": "image", "op": "Placeholder"}
+
+
+def test_a_convolution_says_kernel_channels_and_stride() -> None:
+    assert words(IMAGE, *convolution("stem", "image", 7, 7, 3, 64, stride=2))["stem"] == "7×7, 64, /2 · ReLU"
+
+
+def test_several_convolutions_are_said_in_the_order_of_the_flow() -> None:
+    # block/a (1×1) ─▶ block/b (3×3); in the file b comes first
+    one, two = convolution("block/a", "image", 1, 1, 64, 16), convolution("block/b", "block/a/Relu", 3, 3, 16, 16)
+    assert words(IMAGE, *two, *one)["block"] == "1×1 16, 3×3 16"
+
+
+def test_a_feed_forward_block_says_its_widths() -> None:
+    nodes = [*product("ffn/up", "image", 768, 3072), {"name": "ffn/act", "op": "Relu", "input": ["ffn/up"]}]
+    said = words(IMAGE, *nodes, *product("ffn/down", "ffn/act", 3072, 768))
+    assert said["ffn"] == "768 → 3072 → 768, ReLU"
+    assert said["ffn/up"] == "→ 3072"
+
+
+def test_an_embedding_says_its_table() -> None:
+    nodes = [weight("embed/table", 30522, 768)]
+    lookup: dict[str, object] = {"name": "embed/rows", "op": "GatherV2", "input": ["embed/table", "image"]}
+    assert words(IMAGE, *nodes, lookup)["embed"] == "30\u2009522 × 768"
+
+
+def test_nothing_is_guessed_where_a_kernel_is_unknown() -> None:
+    handle: dict[str, object] = {"name": "net/w", "op": "VarHandleOp"}
+    read: dict[str, object] = {"name": "net/read", "op": "ReadVariableOp", "input": ["net/w"]}
+    conv: dict[str, object] = {"name": "net/Conv2D", "op": "Conv2D", "input": ["image", "net/read"]}
+    pool: dict[str, object] = {"name": "net/pool", "op": "MaxPool", "input": ["net/Conv2D"]}
+    assert words(IMAGE, handle, read, conv, pool)["net"] is None
+
+
+def test_a_norm_says_nothing_and_a_large_group_its_parameters() -> None:
+    layers = [
+        node
+        for place in range(6)
+        for node in convolution(f"net/c{place}", f"net/c{place - 1}/Relu" if place else "image", 3, 3, 8, 8 + place % 2)
+    ]
+    said = words(IMAGE, *layers)
+    assert said["net"] is not None
+    assert "layers" in said["net"]
+
+
+def test_of_attention_the_heads() -> None:
+    shape: dict[str, object] = {
+        "name": "att/shape",
+        "op": "Const",
+        "attr": {
+            "value": {"tensor": {"dtype": 3, "tensor_shape": {"dim": [{"size": 4}]}, "int_val": [-1, 32, 12, 64]}}
+        },
+    }
+    nodes: list[dict[str, object]] = [shape]
+    for name in ("query", "key", "value"):
+        nodes += product(f"att/{name}", "image", 768, 768)
+        nodes.append({"name": f"att/{name}_heads", "op": "Reshape", "input": [f"att/{name}", "att/shape"]})
+    nodes += [
+        {"name": "att/scores", "op": "BatchMatMulV2", "input": ["att/query_heads", "att/key_heads"]},
+        {"name": "att/weights", "op": "Softmax", "input": ["att/scores"]},
+        {"name": "att/mixed", "op": "BatchMatMulV2", "input": ["att/weights", "att/value_heads"]},
+    ]
+    assert words(IMAGE, *nodes)["att"] == "12 heads × 64"
