@@ -36,7 +36,7 @@ from graphviz_tb.model.hierarchy import (
 )
 from graphviz_tb.model.paths import content_rows, path_address, repetition_count
 from graphviz_tb.open.repeats import quiet_rows
-from graphviz_tb.view.paper_words import PaperWords
+from graphviz_tb.words.paper import PaperWords
 
 # The tree of groups as a flat list of lines, in preorder. Nothing recurses: scopes may be 10,000 levels deep.
 

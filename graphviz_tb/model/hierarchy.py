@@ -99,7 +99,8 @@ class Hierarchy:
 
     `calls[row]` are `(attribute, function row)` pairs of an op that opens; `function_rows[f]` is the row of function f
     of the graph. `ops_of_function`, `stack_inside`, `paper_words` and `called_again` are caches by row, filled by
-    `OpCounter`, `sole_stack`, `PaperWords` and `repeatedly_called_scopes`. `grouping`, of a small graph, repeats the grouping with
+    `OpCounter`, `sole_stack`, `PaperWords` and `repeatedly_called_scopes`. `grouping`, of a small graph, repeats the
+    grouping with
     some series ungrouped.
     """
 

@@ -30,8 +30,8 @@ from graphviz_tb.model.paths import (
 from graphviz_tb.model.scene import BoxKind
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.view import NodeLabel, View
-from graphviz_tb.view.paper_words import PaperWords
 from graphviz_tb.words.level import level_words, stack_label
+from graphviz_tb.words.paper import PaperWords
 
 # The label of each closed box: its name, second line and badge.
 

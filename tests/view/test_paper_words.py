@@ -5,7 +5,7 @@ from __future__ import annotations
 from graphviz_tb import load
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.view.paper_words import PaperWords
+from graphviz_tb.words.paper import PaperWords
 
 
 def weight(name: str, *shape: int) -> dict[str, object]:

@@ -10,6 +10,7 @@ from itertools import accumulate
 from graphviz_tb.fold.flow.box import MIN_STACK_OPS, FlowBox, make_group, make_stack
 from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.names import name_form, shared_prefix_length
+from graphviz_tb.fold.flow.near_repeats import counted, nearly_before, nearly_behind
 from graphviz_tb.fold.flow.sequence import (
     Repetition,
     SequenceElement,
@@ -21,7 +22,6 @@ from graphviz_tb.fold.flow.sequence import (
     number_words,
     periodic_stretches,
 )
-from graphviz_tb.group.flow.nearly import counted, nearly_before, nearly_behind
 from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.hierarchy import GroupOrigin
 

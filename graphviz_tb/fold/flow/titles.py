@@ -80,7 +80,7 @@ def title_groups(boxes: Sequence[FlowBox], setting: FoldContext, hierarchy: Hier
             if box.is_repetition or id(box) in ranges:
                 members = [end for member in box.members for end in _end_repetitions(member, ranges)]
                 call_alike(members, setting.vocabulary)
-                box.name = _title_stack(members, setting.vocabulary, hierarchy, told)
+                box.name = _title_stack(members, setting.vocabulary, hierarchy, human_named)
             else:
                 box.name = _title_group(box, setting, hierarchy, human_named)
         if _is_named_by_people(box, setting.vocabulary, human_named):
@@ -98,7 +98,7 @@ def call_alike(members: Sequence[FlowBox], vocabulary: Vocabulary) -> None:
             member.name = words
 
 
-def _is_named_by_people(box: FlowBox, vocabulary: Vocabulary, told: Set[int]) -> bool:
+def _is_named_by_people(box: FlowBox, vocabulary: Vocabulary, human_named: Set[int]) -> bool:
     """Whether a box is called by what people named, not by types of ops and layers."""
     if box.is_repetition:
         return all(id(member) in human_named for member in box.members)
@@ -117,7 +117,7 @@ def _end_repetitions(box: FlowBox, ranges: Container[int]) -> list[FlowBox]:
     return [first] if first is last else [first, last]
 
 
-def _title_stack(boxes: Sequence[FlowBox], vocabulary: Vocabulary, hierarchy: Hierarchy, told: Set[int]) -> str:
+def _title_stack(boxes: Sequence[FlowBox], vocabulary: Vocabulary, hierarchy: Hierarchy, human_named: Set[int]) -> str:
     """Name a stack. Repetitions whose names have several forms are called by the layers they end in, if those have
     one."""
     names = [box.name for box in boxes]

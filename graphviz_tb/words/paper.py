@@ -202,7 +202,8 @@ class PaperWords:
 
     def _sources(self, node: int) -> list[int]:
         begins = self.hierarchy.first_input_edge
-        return self.graph.source[begins[node] : begins[node + 1]].tolist()
+        sources: list[int] = self.graph.source[begins[node] : begins[node + 1]].tolist()
+        return sources
 
     def _inputs(self, node: int) -> range:
         begins = self.hierarchy.first_input_edge
@@ -212,10 +213,10 @@ class PaperWords:
     def _shapes(self) -> dict[int, Shape]:
         return dict(self.graph.meaning.shapes())
 
-    def _weights(self, node: int) -> list[tuple[int, Shape]]:
-        """The slots at which an op takes weights of known shapes."""
+    def _weights(self, node: int) -> list[tuple[int, tuple[int | None, ...]]]:
+        """Return the slots at which an op takes weights of known rank, with their sizes."""
         graph, origin = self.graph, self.graph.meaning.origin
-        found = []
+        found: list[tuple[int, tuple[int | None, ...]]] = []
         for edge in self._inputs(node):
             source = int(graph.source[edge])
             if not graph.control[edge] and origin[source] >= 0:
