@@ -242,8 +242,8 @@ class PaperWords:
             found = self._weighted(op, node, kernels[0][1]) if kernels else self._unweighted(op, node)
             return UNKNOWN if found is None and (kernels or op not in EMBEDDING_LOOKUP_OPS) else found
         if has_role(op, Role.TRANSPOSED_CONVOLUTION):
-            kernels = [shape for _, shape in self._weights(node) if len(shape) > 3]
-            return self._transposed(node, kernels[0]) if kernels else UNKNOWN
+            filters = [shape for _, shape in self._weights(node) if len(shape) > 3]
+            return self._transposed(node, filters[0]) if filters else UNKNOWN
         if has_role(op, Role.NORMALIZATION) or op in (
             "Rsqrt",
             "FusedBatchNorm",
