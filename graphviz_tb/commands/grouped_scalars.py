@@ -57,7 +57,7 @@ def _group_row(group: str, tag: str, members: Sequence[Series]) -> tuple[str, ..
     head = one_line(group), one_line(tag)
     if not len(spread.steps):
         return (*head, str(len(members)), "", "", "", "", "", "")
-    at = int(np.flatnonzero(spread.count == spread.count.max())[-1])
+    at = int(np.flatnonzero(spread.count == np.max(spread.count))[-1])
     runs = str(len(members)) if spread.count[at] == len(members) else f"{spread.count[at]} of {len(members)}"
     values = (float(getattr(spread, name)[at]) for name in ("mean", "deviation", "least", "greatest"))
     return (*head, runs, f"{spread.steps[at]:,}", *map(format_number, values), _sparkline(spread.mean, SPARK_WIDTH))

@@ -232,9 +232,9 @@ def decode_message(data: bytes, kind: type[MessageT], name: str, bounded: bool =
     memory.
 
     >>> from graphviz_tb.proto import GraphDef
-    >>> decode_message(b"\\n\\x03\\n\\x01", GraphDef, "x.pb")
+    >>> decode_message(b"\\n\\x03\\n\\x01", GraphDef, "x.pb")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    graphviz_tb.errors.MalformedProto: x.pb: not a whole GraphDef: it is cut short or damaged (at byte 0)
+    graphviz_tb.errors.MalformedProto: x.pb: not a whole GraphDef: it is cut short or damaged (at byte 0)...
     """
     check_message_size(data, name, bounded)
     return decode_checked_message(data, kind, name)

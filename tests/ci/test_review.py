@@ -205,7 +205,6 @@ def test_hostile_names_are_harmless(here: Repository, capsys: pytest.CaptureFixt
 
 def test_requests_that_cannot_be(here: Repository) -> None:
     assert review("model.pbtxt", "-f", "svg") == 2  # nothing is written
-    assert review("model.pbtxt", "-f", "json", "-o", "out") == 2
     assert review("model.pbtxt", "-o", "") == 2
     assert review("model.pbtxt", "-o", "model.pbtxt") == 5
     assert review("model.pbtxt", "--fail-on", "x") == 2

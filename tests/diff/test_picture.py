@@ -33,7 +33,7 @@ def test_both_graphs_are_in_the_merged_one() -> None:
     assert len(names) == len(set(names))
     gone = [name for (_, name), sign in merged.signs.items() if sign == "−"]
     assert len(names) == len(NEW.node) + len(gone)
-    assert not flatten(merged.graph_def).notices
+    assert {notice.code for notice in flatten(merged.graph_def).notices} <= {"input-count"}  # of the small graphs
 
 
 def test_colours_do_not_fold_the_graph_again() -> None:

@@ -19,6 +19,7 @@ import click
 import pytest
 
 from graphviz_tb import load
+from graphviz_tb.model.formatting import DOCUMENT_VERSIONS
 from graphviz_tb.commands import COMMANDS, cli
 from graphviz_tb.options import Options
 from tests.each import each
@@ -299,7 +300,7 @@ def test_json_examples_are_json() -> None:
     for path in PAGES:
         for block in blocks(path, "json"):
             value: Any = json.loads(block)
-            assert value["version"] == 1
+            assert value["version"] == DOCUMENT_VERSIONS[value["format"]]
 
 
 def test_the_repository_names_no_machine() -> None:

@@ -75,7 +75,7 @@ def test_stacks_show_their_sheets_and_their_number() -> None:
     assert not apart.connected
     assert apart.member == "op"
     told = {found.boxes[text.box].address: text.content for text in found.texts if text.role == "second"}
-    assert told["dense_[1-20]"] == "×20 · 9 ops each"
+    assert told["dense_[1-20]"] == "×20 · 20 parameters each"
     assert told["branch[0-7]"] == "×8"
 
 

@@ -62,7 +62,7 @@ def test_the_list(client: Callable[..., Any], log: Path) -> None:
         (0, "<b>w</b>", 40, 6, [4, 2]),
         (1, "x", 40, 6, [4, 4]),
     ]
-    assert [one["code"] for one in told["notices"]] == ["outside"]
+    assert [one["code"] for one in told["notices"]] == ["moved"]
     assert [one["name"] for one in told["methods"]] == ["pca", "tsne", "umap"]
     assert str(log) not in asked.get("/api/projector").text
 
@@ -95,7 +95,8 @@ def test_points_neighbours_and_metadata(client: Callable[..., Any], log: Path) -
         ("number", True, 40),
     ]
     assert told[0]["texts"][3] == "<script>3</script>"
-    assert asked.get("/api/projector/1/metadata").json()["columns"] == []
+    # The path of the other leads out of the log: the file of that name beside its config is taken.
+    assert asked.get("/api/projector/1/metadata").json()["columns"] == told
 
 
 def test_sprites_are_images_by_their_first_bytes(client: Callable[..., Any], log: Path) -> None:
