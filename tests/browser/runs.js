@@ -115,7 +115,7 @@ test("keys act on the page that is shown, wherever the focus is", async ({ page 
   await tab.getByRole("checkbox", { name: "Outliers" }).focus();
   await tab.keyboard.press("r");
   await until(() => tab.getByRole("searchbox", { name: /Filter runs/ }).evaluate((one) => one === document.activeElement), "the filter of runs");
-  equal(await hash(tab).then((text) => text.includes("table=")), false, "the table of the hidden graph");
+  await until(async () => !(await hash(tab)).includes("table="), "the table of the hidden graph");
   await tab.getByRole("tab", { name: "Scalars" }).focus();
   await tab.keyboard.press("y");
   await seen(tab.getByRole("checkbox", { name: "log y", checked: true }));

@@ -230,6 +230,7 @@ COMMANDS = {
         "--title": ODD,
         "--fail-on": ["any", "none", "x"],
         "--include": ["shapes", "x"],
+        "--json": None,
         "-q": None,
     },
     "tree": INPUT
@@ -241,6 +242,7 @@ COMMANDS = {
         "--all": None,
         "--include": ["shapes", "all", "x"],
         "--fail-on": ["any", "none", "signature", "x"],
+        "--json": None,
         "-q": None,
         "--open": NAMES,
         "--title": ODD,

@@ -74,7 +74,7 @@ def test_types_and_devices_that_make_gigabytes_are_refused(tmp_path: Path, monke
     model.save(tmp_path / "a.json")
     assert 6_000_000 < (tmp_path / "a.json").stat().st_size < 7_000_000
     monkeypatch.setattr("graphviz_tb.render.json.MAX_JSON_BYTES", 3_000_000)
-    with pytest.raises(RequestError, match=r"^the JSON of this graph would be larger than 3 MB$"):
+    with pytest.raises(RequestError, match=r"(?m)^the JSON of this graph would be larger than 3 MB$"):
         model.save(tmp_path / "b.json")
     assert not (tmp_path / "b.json").exists()
 
@@ -93,7 +93,7 @@ def test_shapes_of_lines_that_make_gigabytes_are_refused(tmp_path: Path, monkeyp
     model.save(tmp_path / "a.json")
     assert 6_000_000 < (tmp_path / "a.json").stat().st_size < 9_000_000
     monkeypatch.setattr("graphviz_tb.render.json.MAX_JSON_BYTES", 3_000_000)
-    with pytest.raises(RequestError, match=r"^the JSON of this graph would be larger than 3 MB$"):
+    with pytest.raises(RequestError, match=r"(?m)^the JSON of this graph would be larger than 3 MB$"):
         model.save(tmp_path / "b.json")
     assert not (tmp_path / "b.json").exists()
 
