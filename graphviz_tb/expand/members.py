@@ -361,19 +361,18 @@ class MemberExpander(Expander):
         held: CrossingsByEnds = {}
         for crossing in _iterate_crossings(lines.across.pick(lines.owner == row)):
             held.setdefault(_crossing_ends(crossing), crossing)
+        unplaced = list(lines.loose)
         for edge, inner, other, inbound, slot in lines.usual:
             found = self.alike.corresponding_row(lines.member, row, inner)
-            if found is not None:
+            if found is None:
+                unplaced.append((edge, inner, other, inbound, slot))
+            else:
                 held.setdefault((other, inbound, found), (edge, found, other, inbound, slot))
         seen = {(other, inbound) for other, inbound, _ in held}
-        loose = [one for one in lines.loose if (one[2], one[3]) not in seen]
-        for edge, _, other, inbound, slot in loose:
-            if (stack, inbound) not in self._ways:
-                self._ways[stack, inbound] = self._chain_ends(stack, lines.member, inbound)
-            for inner in self._ways[stack, inbound]:
-                found = self.alike.corresponding_row(lines.member, row, inner)
-                if found is not None:
-                    held.setdefault((other, inbound, found), (edge, found, other, inbound, slot))
+        ends = {inbound: self._row_ends(stack, row, inbound) for inbound in {line[3] for line in unplaced}}
+        for edge, _, other, inbound, slot in unplaced:
+            for found in ends[inbound] if (other, inbound) not in seen else ():
+                held.setdefault((other, inbound, found), (edge, found, other, inbound, slot))
         between = self._edges_skipping_members(stack, row, lines.place)
         if around is None:
             return _crossings_from_rows(sorted([*held.values(), *between]))
@@ -423,6 +422,22 @@ class MemberExpander(Expander):
                 found[first:stop] = np.array([-1 if row is None else row for row in alike])[same_as]
         return int32_column(found)
 
+    def _row_ends(self, stack: RowPath, member: int, inbound: bool) -> list[int]:
+        """Return the rows of a member where lines of unlike members enter it, or leave it: where a neighbour feeds it,
+        or where it feeds a neighbour."""
+        usual = self._lines[stack].member
+        if (stack, inbound) not in self._ways:
+            self._ways[stack, inbound] = self._chain_ends(stack, usual, inbound)
+        rows = (self.alike.corresponding_row(usual, member, row) for row in self._ways[stack, inbound])
+        # A member unlike the usual one has neighbours of its own.
+        return [row for row in rows if row is not None] or self._rows_joined_to_members(stack, member, inbound)
+
+    def _rows_joined_to_members(self, stack: RowPath, member: int, inbound: bool) -> list[int]:
+        """Return the rows of a member that data of other members enters, or leaves for them."""
+        own = self._edges_to_members(stack, member)
+        data = ~self.hierarchy.graph.control[own.edge] & (own.inbound == inbound)
+        return list(dict.fromkeys(own.inner[data].tolist()))
+
     def _chain_ends(self, stack: RowPath, usual: int, inbound: bool) -> list[int]:
         """Return the rows of the usual member of a stack where its neighbour feeds it, or where it feeds the
         neighbour."""
@@ -430,11 +445,8 @@ class MemberExpander(Expander):
         for member in [usual, *hierarchy.children(stack[-1]).tolist()]:
             if hierarchy.template[member] != hierarchy.template[usual]:
                 continue
-            own = self._edges_to_members(stack, member)
-            data = ~hierarchy.graph.control[own.edge] & (own.inbound == inbound)
-            found = [
-                self.alike.corresponding_row(member, usual, row) for row in dict.fromkeys(own.inner[data].tolist())
-            ]
+            joined = self._rows_joined_to_members(stack, member, inbound)
+            found = [self.alike.corresponding_row(member, usual, row) for row in joined]
             if rows := [row for row in found if row is not None]:
                 return rows
         return []

@@ -54,6 +54,21 @@ def test_whichever_is_shown_it_is_fed_by_what_feeds_the_first_and_feeds_what_the
     }  # fmt: skip
 
 
+def test_a_member_unlike_the_usual_one_has_the_lines_of_the_others_where_it_meets_its_neighbours() -> None:
+    # x ─▶ b_0/c0 ─▶ b_0/c1 ─▶ b_1/c0 ─▶ … ─▶ y, where x stands in one fold with b_0: it is no copy of the others.
+    nodes: list[dict[str, Any]] = [{"name": "x", "op": "Placeholder"}, {"name": "mask", "op": "Placeholder"}]
+    last = "x"
+    for at in range(5):
+        for cell, more in (("c0", []), ("c1", ["mask"])):
+            scope = f"b_{at}/{cell}"
+            nodes.append({"name": f"{scope}/mul", "op": f"Op{cell}", "input": [last, *more]})
+            nodes.append({"name": f"{scope}/end", "op": "Relu", "input": [f"{scope}/mul"]})
+            last = f"{scope}/end"
+    model = load(GraphDef(node=[*nodes, {"name": "y", "op": "AddN", "input": [last]}]))
+    assert lines(model, "b_0 (x → b_0)") == {("b_0", "<-", "mask"), ("b_0", "->", "y")}
+    assert lines(model, "b_1") == {("c1", "<-", "mask"), ("c1", "->", "y")}
+
+
 def test_in_the_list_of_members_each_has_its_own_lines() -> None:
     model = load(chain(6))
     level = model.metagraph((model.hierarchy.name.index("b_3"),))
