@@ -157,7 +157,10 @@ def _owner_marks(mark: Bytes, graph: Graph) -> dict[int, tuple[int, ...]]:
     idle = _unused_weights(mark, graph)
     both = np.flatnonzero(marks[graph.source] & marks[graph.target] & (graph.source != graph.target))
     sources, targets = graph.source[both], graph.target[both]
-    onward = ~anchored[sources] & ~idle[targets]
+    # A weight that nothing but unused reads take belongs to these: one of them hangs on another mark.
+    taken = np.zeros(len(mark), bool)
+    taken[sources[~idle[targets]]] = True
+    onward = ~anchored[sources] & ~(idle[targets] & taken[sources])
     backward = ~anchored[targets] & ((mark[targets] == Mark.SUMMARY) | idle[targets])
     pairs = zip(sources.tolist(), targets.tolist(), onward.tolist(), backward.tolist(), strict=True)
     for source, target, on, back in pairs:

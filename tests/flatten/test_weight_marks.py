@@ -45,6 +45,24 @@ def test_where_nobody_uses_the_variable_at_all_something_is_drawn() -> None:
     assert Mark.NONE in found.values()
 
 
+def test_a_variable_that_only_an_unused_variable_takes_belongs_to_that() -> None:
+    # used ─▶ y, used ─▶ unused ◀─ other
+    graph: Graph = flatten(
+        GraphDef(
+            node=[
+                node("used", "VariableV2", dtype=FLOAT),
+                node("other", "VariableV2", dtype=FLOAT),
+                node("unused", "VariableV2", "used", "other", dtype=FLOAT),
+                node("y", "Relu", "used"),
+            ]
+        )
+    )
+    owners = {graph.name[mark]: [graph.name[at] for at in found] for mark, found in graph.within.items()}
+    assert owners["other"] == ["unused"]
+    assert "used" in owners["unused"]
+    assert "used" not in owners
+
+
 def test_a_variable_that_only_waits_for_an_op_is_drawn() -> None:
     found = marks(node("y", "Relu"), node("lonely", "VariableV2", "^y", dtype=FLOAT))
     assert found == {"y": Mark.NONE, "lonely": Mark.NONE}
