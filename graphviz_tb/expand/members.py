@@ -157,7 +157,7 @@ def _canonical_level(colors: Longs, codes: Longs) -> tuple[list[int], tuple[list
 
 Crossing = tuple[int, int, int, bool, int]  # one row of `Crossings`
 CrossingEnds = tuple[int, bool, int]  # the row outside, whether inbound, and the row inside
-CrossingsByEnds = dict[CrossingEnds, Crossing]
+CrossingsByEnds = dict[tuple[CrossingEnds, bool], Crossing]  # data and control of the same ends apart
 # The row inside, the row outside, whether inbound, (members that have it, all members).
 PartialLine = tuple[int, int, bool, tuple[int, int]]
 MemberShares = dict[CrossingEnds, tuple[int, int]]
@@ -357,22 +357,28 @@ class MemberExpander(Expander):
         stack."""
         if stack not in self._lines:
             self._lines[stack] = self._map_stack_lines(stack, around)
-        lines, row = self._lines[stack], member[-1]
+        lines, row, control = self._lines[stack], member[-1], self.hierarchy.graph.control
         held: CrossingsByEnds = {}
+
+        def hold(crossing: Crossing) -> None:
+            held.setdefault((_crossing_ends(crossing), bool(control[crossing[0]])), crossing)
+
         for crossing in _iterate_crossings(lines.across.pick(lines.owner == row)):
-            held.setdefault(_crossing_ends(crossing), crossing)
+            hold(crossing)
         unplaced = list(lines.loose)
         for edge, inner, other, inbound, slot in lines.usual:
             found = self.alike.corresponding_row(lines.member, row, inner)
             if found is None:
                 unplaced.append((edge, inner, other, inbound, slot))
             else:
-                held.setdefault((other, inbound, found), (edge, found, other, inbound, slot))
-        seen = {(other, inbound) for other, inbound, _ in held}
+                hold((edge, found, other, inbound, slot))
+        seen = {(other, inbound, waits) for (other, inbound, _), waits in held}
         ends = {inbound: self._row_ends(stack, row, inbound) for inbound in {line[3] for line in unplaced}}
         for edge, _, other, inbound, slot in unplaced:
-            for found in ends[inbound] if (other, inbound) not in seen else ():
-                held.setdefault((other, inbound, found), (edge, found, other, inbound, slot))
+            # Where data leads, control need not be seen as well.
+            if seen.isdisjoint({(other, inbound, False), (other, inbound, bool(control[edge]))}):
+                for found in ends[inbound]:
+                    hold((edge, found, other, inbound, slot))
         between = self._edges_skipping_members(stack, row, lines.place)
         if around is None:
             return _crossings_from_rows(sorted([*held.values(), *between]))
@@ -394,11 +400,13 @@ class MemberExpander(Expander):
         lines = replace(across, inner=inner).pick(inner >= 0)
         # Bits: 32-62 the row outside, 1-31 the row inside, 0 whether inbound.
         ends = lines.other.astype(np.int64) << 32 | lines.inner.astype(np.int64) << 1 | lines.inbound
-        _, first, same_as = np.unique(ends, return_index=True, return_inverse=True)
+        same_as = np.unique(ends, return_inverse=True)[1]
         having = distinct_values(same_as * len(self.hierarchy) + owner[inner >= 0]) // len(self.hierarchy)
-        shown = np.argsort(first)
-        held = list(_iterate_crossings(lines.pick(first[shown])))
-        counts = np.bincount(having, minlength=len(first))[shown].tolist()
+        # The first edge of each line, and its first of data if that one is control: it decides how the line is drawn.
+        kinds = same_as * 2 + self.hierarchy.graph.control[lines.edge]
+        shown = np.sort(np.unique(kinds, return_index=True)[1])
+        held = list(_iterate_crossings(lines.pick(shown)))
+        counts = np.bincount(having)[same_as[shown]].tolist()
         few = {
             _crossing_ends(line): (count, len(members))
             for line, count in zip(held, counts, strict=True)

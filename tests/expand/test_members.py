@@ -69,6 +69,21 @@ def test_a_member_unlike_the_usual_one_has_the_lines_of_the_others_where_it_meet
     assert lines(model, "b_1") == {("c1", "<-", "mask"), ("c1", "->", "y")}
 
 
+def test_a_neighbour_that_also_waits_takes_the_data_of_a_member_all_the_same() -> None:
+    # x ─▶ tower_0 ─▶ y, which also waits for tower_0: the control edge comes first in the file.
+    nodes: list[dict[str, Any]] = [{"name": "x", "op": "Placeholder"}]
+    for at in range(3):
+        nodes.append({"name": f"tower_{at}/mul", "op": "Mul", "input": ["x"]})
+        nodes.append({"name": f"tower_{at}/end", "op": "Relu", "input": [f"tower_{at}/mul"]})
+    nodes.append({"name": "y/wait", "op": "Relu", "input": ["x", "^tower_0/end"]})
+    nodes.append({"name": "y/sum", "op": "AddN", "input": ["tower_0/end", "y/wait"]})
+    model = load(GraphDef(node=nodes), group="tower_[0-2]")
+    names = model.hierarchy.name
+    for member in ("tower_0", "tower_2"):
+        level = model.members.metagraph((names.index(member),))
+        assert [(line.tensors, line.control) for line in level.bridges if names[line.other] == "y"] == [(1, 1)]
+
+
 def test_in_the_list_of_members_each_has_its_own_lines() -> None:
     model = load(chain(6))
     level = model.metagraph((model.hierarchy.name.index("b_3"),))
