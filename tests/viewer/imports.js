@@ -26,7 +26,8 @@ function used(file) {
       if (from && from !== source && own.has(from.fileName)) {
         let top = declared;
         while (!ts.isSourceFile(top.parent)) top = top.parent;
-        if (top === declared || ts.isVariableStatement(top)) found.add(`${node.text} from ${path.relative(folder, from.fileName)}`);
+        const named = ts.isBindingElement(declared) ? declared.parent.parent : declared;
+        if (top === declared || named.parent?.parent === top) found.add(`${node.text} from ${path.relative(folder, from.fileName)}`);
       }
     }
     ts.forEachChild(node, visit);
