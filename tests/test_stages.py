@@ -34,7 +34,5 @@ def test_the_architecture_names_them_in_order() -> None:
     """Stages of a file and of a group are arrows to what they make; those of a picture a list."""
     told = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     drawn = told[told.index("```text") :].partition("\n```\n")[0]
-    assert [name for name in re.findall(r"\w+", drawn) if name in STAGE_NAMES] == [
-        *STAGE_NAMES[:5],
-        *("expand", "arrange", "color", "open", "view", "place", "paint", "render"),
-    ]
+    assert re.findall(r"─(\w+)▶", drawn)[:5] == [*STAGE_NAMES[:5]]
+    assert set(STAGE_NAMES) <= set(re.findall(r"\w+", drawn))

@@ -19,8 +19,8 @@ import click
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.model.formatting import DOCUMENT_VERSIONS
 from graphviz_tb.commands import COMMANDS, cli
+from graphviz_tb.model.formatting import DOCUMENT_VERSIONS
 from graphviz_tb.options import Options
 from tests.each import each
 
