@@ -12,7 +12,7 @@ from graphviz_tb.model.tensors import DTYPE_TABLE, MAX_DIMENSIONS, MAX_OUTPUTS, 
 from graphviz_tb.ops.signatures import OpDef, op_def
 
 if TYPE_CHECKING:
-    from graphviz_tb.proto import NodeDef, TensorProto
+    from graphviz_tb.proto import AttrValue, NodeDef, TensorProto
 
 # Elements of a `TensorProto`, stored as bytes, one by one, or with the last one repeated.
 #
@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 # Nothing is read or allocated beyond the limit that a caller gives.
 
 BFLOAT16, FLOAT16, FLOAT8_E5M2, FLOAT8_E4M3FN, INT4, UINT4 = 14, 19, 24, 25, 29, 30
+
+
+def attr_value(definition: NodeDef, key: str) -> AttrValue:
+    """Return an attribute, an empty one if it is absent. Indexing the map of a message would add the key to it."""
+    return definition.attr[key] if key in definition.attr else type(definition)().attr[key]
 
 
 def claimed_element_count(tensor: TensorProto) -> int:

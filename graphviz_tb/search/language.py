@@ -264,9 +264,9 @@ def parse_assertion(text: str) -> Assertion:
     TextTerm(field='op', text='Cast', regex=False)
     >>> parse_assertion("params 5M")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    graphviz_tb.errors.MalformedAssertion: a comparison is missing (< <= > >= == !=):...
+    graphviz_tb.errors.MalformedAssertion: a comparison is missing (< <= > >= == !=):
       params 5M
-             ^
+             ^...
     """
     name = QUANTITY_NAME.match(text)
     if name is None or name[1].lower() not in ASSERTED_QUANTITIES:

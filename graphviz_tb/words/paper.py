@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphviz_tb.graphs.tensors import first_elements
+from graphviz_tb.graphs.tensors import attr_value, first_elements
 from graphviz_tb.graphs.traversal import longest_path_lengths, topological_order_with_cycles
 from graphviz_tb.model.columns import Bools, Ints, Longs
 from graphviz_tb.model.formatting import format_count
@@ -279,7 +279,7 @@ class PaperWords:
                     parts = [int(self.graph.source[each]) for each in self._inputs(source)]
                     return [self._number(part) for part in parts]
                 return (
-                    [int(value) for value in first_elements(definition.attr["value"].tensor, 8)]
+                    [int(value) for value in first_elements(attr_value(definition, "value").tensor, 8)]
                     if definition.op == "Const"
                     else []
                 )
@@ -288,7 +288,7 @@ class PaperWords:
     def _number(self, node: int) -> int:
         definition = self.graph.node_def(node)
         values = (
-            first_elements(definition.attr["value"].tensor, 1)
+            first_elements(attr_value(definition, "value").tensor, 1)
             if definition is not None and definition.op == "Const"
             else []
         )
@@ -313,7 +313,7 @@ class PaperWords:
             takes, gives, heads = einsum_sizes(definition, kernel)
             word = f"{heads[0]} heads × {heads[1]}" if heads else f"→ {size_word(gives)}"
             return LayerStep("heads" if heads else "dense", word, takes, gives)
-        if definition is not None and (definition.attr["transpose_b"].b or definition.attr["adj_y"].b):
+        if definition is not None and (attr_value(definition, "transpose_b").b or attr_value(definition, "adj_y").b):
             takes, gives = gives, takes
         if self.graph.is_pytorch:
             takes, gives = gives, takes
@@ -331,9 +331,9 @@ class PaperWords:
         elif gives:
             parts.append(size_word(gives))
         if definition is not None:
-            layout = definition.attr["data_format"].s.decode("ascii", "replace") or "NHWC"
-            parts += spatial(definition.attr["strides"].list.i, layout, "/")
-            parts += spatial(definition.attr["dilations"].list.i, layout, "d")
+            layout = attr_value(definition, "data_format").s.decode("ascii", "replace") or "NHWC"
+            parts += spatial(attr_value(definition, "strides").list.i, layout, "/")
+            parts += spatial(attr_value(definition, "dilations").list.i, layout, "d")
         return LayerStep(
             "depthwise" if op in DEPTHWISE_OPS else "convolution", ", ".join(parts), takes or 0, gives or 0
         )
@@ -343,17 +343,19 @@ class PaperWords:
         *sizes, gives, takes = kernel
         parts = ["×".join(map(size_word, sizes)), size_word(gives)]
         if definition is not None:
-            layout = definition.attr["data_format"].s.decode("ascii", "replace") or "NHWC"
-            parts += spatial(definition.attr["strides"].list.i, layout, "↑")
+            layout = attr_value(definition, "data_format").s.decode("ascii", "replace") or "NHWC"
+            parts += spatial(attr_value(definition, "strides").list.i, layout, "↑")
         return LayerStep("convolution", ", ".join(parts), takes or 0, gives or 0)
 
     def _pool(self, op: str, node: int) -> str:
         definition = self.graph.node_def(node)
         if definition is None:
             return POOLS[op]
-        layout = definition.attr["data_format"].s.decode("ascii", "replace") or "NHWC"
-        window = [size for size, axis in zip(definition.attr["ksize"].list.i, layout, strict=False) if axis not in "NC"]
-        steps = spatial(definition.attr["strides"].list.i, layout, "/")
+        layout = attr_value(definition, "data_format").s.decode("ascii", "replace") or "NHWC"
+        window = [
+            size for size, axis in zip(attr_value(definition, "ksize").list.i, layout, strict=False) if axis not in "NC"
+        ]
+        steps = spatial(attr_value(definition, "strides").list.i, layout, "/")
         return ", ".join([f"{POOLS[op]} {'×'.join(map(str, window))}".strip(), *steps])
 
     # ---- parameters ----
@@ -476,7 +478,7 @@ def spatial(steps: Sequence[int], layout: str, sign: str) -> list[str]:
 
 def einsum_sizes(definition: NodeDef | None, kernel: tuple[int | None, ...]) -> tuple[int, int, list[int]]:
     """The channels that a product with a kernel of three axes takes and gives, and the heads that it makes."""
-    equation = definition.attr["equation"].s.decode("ascii", "replace") if definition is not None else ""
+    equation = attr_value(definition, "equation").s.decode("ascii", "replace") if definition is not None else ""
     inputs, _, result = equation.partition("->")
     letters = inputs.rpartition(",")[2].strip()
     if len(letters) != len(kernel) or not all(kernel):

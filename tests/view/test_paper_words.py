@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from graphviz_tb import load
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.proto import GraphDef
@@ -96,3 +98,12 @@ def test_of_attention_the_heads() -> None:
         {"name": "att/mixed", "op": "BatchMatMulV2", "input": ["att/weights", "att/value_heads"]},
     ]
     assert words(IMAGE, *nodes)["att"] == "12 heads × 64"
+
+
+def test_words_add_no_attribute_to_the_graph() -> None:
+    """Indexing the attributes of a message adds a key; a picture must leave the message as it was read."""
+    path = Path(__file__).parents[2] / "fixtures" / "real" / "mnist_cnn.pbtxt"
+    model = load(path)
+    before = model.hierarchy.graph.graph_def.SerializeToString(deterministic=True)
+    model.picture(open_all=True).render("svg")
+    assert model.hierarchy.graph.graph_def.SerializeToString(deterministic=True) == before

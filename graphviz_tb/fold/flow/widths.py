@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from graphviz_tb.fold.flow.box import FlowBox, walk_boxes
+from graphviz_tb.graphs.tensors import attr_value
 from graphviz_tb.model.columns import Bools, Ints
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.ops.roles import CONVOLUTION_OPS, DEPTHWISE_OPS, MATRIX_PRODUCT_OPS
@@ -61,7 +62,7 @@ class ChannelWidths:
         for nodes in self._nodes(boxes):
             for node in nodes[self._steps[nodes]].tolist():
                 definition = graph.node_def(node)
-                if definition is not None and any(step > 1 for step in definition.attr["strides"].list.i):
+                if definition is not None and any(step > 1 for step in attr_value(definition, "strides").list.i):
                     return True
         return False
 
