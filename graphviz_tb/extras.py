@@ -30,7 +30,7 @@ def install_line(*packages: str) -> str:
     Each is quoted where the shell takes its brackets for a pattern. Where the system manages the packages of this
     Python (PEP 668) pip refuses, and the line makes an environment.
     """
-    words, tool = " ".join(map(quoted_word, packages)), environment_tool()
+    words, tool = " ".join(map(_quoted_word, packages)), _environment_tool()
     ours = all(package.startswith(DISTRIBUTION) for package in packages)
     if tool == "uv tool":
         return f"uv tool install --force {words}" if ours else f"uv tool install --with {words} {DISTRIBUTION}"
@@ -42,25 +42,25 @@ def install_line(*packages: str) -> str:
     return f"{'uv pip' if tool == 'uv' else 'pip'} install {words}"
 
 
-def quoted_word(word: str) -> str:
+def _quoted_word(word: str) -> str:
     """Return a word as the shell in use takes it unchanged.
 
-    >>> quoted_word("pandas")
+    >>> _quoted_word("pandas")
     'pandas'
     """
     if not any(letter in word for letter in "[]<>=*?;& '\""):
         return word
-    return f'"{word}"' if shell_name() in QUOTES_DOUBLE else f"'{word}'"
+    return f'"{word}"' if _shell_name() in QUOTES_DOUBLE else f"'{word}'"
 
 
-def shell_name() -> str:
+def _shell_name() -> str:
     """Return the name of the shell in use, as far as its environment shows: cmd, powershell, zsh …"""
     if os.name == "nt":
         return "cmd" if "PROMPT" in os.environ else "powershell"
     return Path(os.environ.get("SHELL", "sh")).name
 
 
-def environment_tool() -> str:
+def _environment_tool() -> str:
     """Return what manages this Python: "pipx", "uv tool", "uv", "managed" by the system (PEP 668), or "pip"."""
     prefix = Path(sys.prefix)
     if "pipx" in prefix.parts and "venvs" in prefix.parts:
@@ -68,13 +68,13 @@ def environment_tool() -> str:
     if prefix.parts[-3:-1] == ("uv", "tools"):
         return "uv tool"
     if sys.prefix != sys.base_prefix:
-        return "uv" if made_by_uv(prefix) else "pip"
+        return "uv" if _made_by_uv(prefix) else "pip"
     import sysconfig  # most lines need none of it
 
     return "managed" if (Path(sysconfig.get_path("stdlib")) / "EXTERNALLY-MANAGED").is_file() else "pip"
 
 
-def made_by_uv(prefix: Path) -> bool:
+def _made_by_uv(prefix: Path) -> bool:
     """Return whether uv made an environment, which then has no pip of its own."""
     try:
         made = "\nuv = " in "\n" + (prefix / "pyvenv.cfg").read_text(encoding="utf-8", errors="replace")

@@ -1,4 +1,4 @@
-"""How far a long piece of work is, for whoever listens: the command line draws a bar, the library says nothing.
+"""Progress of long work, for a listener: the command line draws a bar, the library says nothing.
 
 Work that may take seconds calls `advance` at its steps. Without a listener that costs one look-up.
 """

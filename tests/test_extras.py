@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from graphviz_tb import extras
-from graphviz_tb.extras import EXTRAS, environment_tool, how_to_install, install_line
+from graphviz_tb.extras import EXTRAS, _environment_tool, how_to_install, install_line
 from tests.each import each
 
 ROOT = Path(__file__).parents[1]
@@ -47,15 +47,15 @@ LINES = {
 
 @each("tool", LINES)
 def test_the_line_is_that_of_the_environment(tool: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extras, "environment_tool", lambda: tool)
-    monkeypatch.setattr(extras, "shell_name", lambda: "zsh")
+    monkeypatch.setattr(extras, "_environment_tool", lambda: tool)
+    monkeypatch.setattr(extras, "_shell_name", lambda: "zsh")
     assert (how_to_install("serve"), install_line("pandas")) == LINES[tool]
 
 
 @each("shell", {"cmd": '"tbgraph[serve]"', "powershell": "'tbgraph[serve]'", "fish": "'tbgraph[serve]'"}.items())
 def test_brackets_are_quoted_as_the_shell_wants(shell: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extras, "environment_tool", lambda: "pip")
-    monkeypatch.setattr(extras, "shell_name", lambda: shell[0])
+    monkeypatch.setattr(extras, "_environment_tool", lambda: "pip")
+    monkeypatch.setattr(extras, "_shell_name", lambda: shell[0])
     assert how_to_install("serve") == f"pip install {shell[1]}"
 
 
@@ -63,7 +63,7 @@ def test_who_manages_an_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     def tool(prefix: str, base: str = "/usr") -> str:
         monkeypatch.setattr(sys, "prefix", prefix)
         monkeypatch.setattr(sys, "base_prefix", base)
-        return environment_tool()
+        return _environment_tool()
 
     assert tool("/home/a/.local/pipx/venvs/tbgraph") == "pipx"
     assert tool("/home/a/.local/share/uv/tools/tbgraph") == "uv tool"
@@ -79,4 +79,4 @@ def test_who_manages_an_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 @pytest.mark.skipif(os.name == "nt", reason="of other systems")
 def test_the_shell_is_that_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHELL", "/usr/bin/fish")
-    assert extras.shell_name() == "fish"
+    assert extras._shell_name() == "fish"

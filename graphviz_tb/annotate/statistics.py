@@ -487,7 +487,10 @@ def _sample_of_executions(counted: list[CountedExecution]) -> Sample:
 
 
 def device_of(counted: list[CountedExecution]) -> str:
-    """The device that ran an op: that of its kernels, past what only handed them over; "" of a name of another kind."""
+    """The device of an op's execution.
+
+    That of its kernels, past what only handed them over; "" of a name of another kind.
+    """
     device = next((each.device for each in counted if each.how != "enqueue"), counted[0].device)
     part = STREAM_DEVICE.match(device)
     name = part["base"] if part else device

@@ -13,7 +13,7 @@ import numpy as np
 from graphviz_tb.annotate import main_output_shapes
 from graphviz_tb.api.nodes import Node, NodeList, function_nodes, nodes_of_main_graph
 from graphviz_tb.api.rendered import CELL_PAGE_MB, CELL_PAGE_OPS, Drawable
-from graphviz_tb.api.summary import _count_words
+from graphviz_tb.api.summary import count_words
 from graphviz_tb.arrange.level import ArrangeOptions, SkeletonCache, arrange
 from graphviz_tb.color import SCHEMES, Colouring
 from graphviz_tb.errors import MissingFacts, UnknownNode, require_type
@@ -167,15 +167,15 @@ class ModelQueries(Drawable, FoldedGraph):
 
     @property
     def op_types(self) -> dict[str, int]:
-        """How often each op type occurs in the main graph, the most frequent first; without constants and weights."""
+        """Count the op types of the main graph, the most frequent first; without constants and weights."""
         graph = self.hierarchy.graph
-        return _count_words(graph.op[self._main_ops], graph.op_types)
+        return count_words(graph.op[self._main_ops], graph.op_types)
 
     @property
     def devices(self) -> dict[str, int]:
-        """How many ops of the main graph are on each device, the most first; "" where the file names none."""
+        """Count the ops of the main graph by device, the most first; "" where the file names none."""
         graph = self.hierarchy.graph
-        return _count_words(graph.device[self._main_ops], graph.devices)
+        return count_words(graph.device[self._main_ops], graph.devices)
 
     @property
     def root(self) -> Node:

@@ -172,10 +172,10 @@ def summarize(hierarchy: Hierarchy, facts: Facts) -> Summary:
         functions=tuple(_count_functions(hierarchy, through)),
         function_ops=sum(hierarchy.op_count(row) for row in hierarchy.function_rows),
         calls=len(hierarchy.calls),
-        op_types=_count_words(graph.op[ordinary & main], graph.op_types),
-        function_op_types=_count_words(graph.op[ordinary & ~main], graph.op_types),
-        devices=_count_words(graph.device[ordinary & main], graph.devices),
-        function_devices=_count_words(graph.device[ordinary & ~main], graph.devices),
+        op_types=count_words(graph.op[ordinary & main], graph.op_types),
+        function_op_types=count_words(graph.op[ordinary & ~main], graph.op_types),
+        devices=count_words(graph.device[ordinary & main], graph.devices),
+        function_devices=count_words(graph.device[ordinary & ~main], graph.devices),
         shapes=_count_shapes(graph, facts),
     )
 
@@ -210,7 +210,7 @@ def ambiguous_stack_labels(hierarchy: Hierarchy, inside: bool = True) -> dict[in
     return {row: hierarchy.name_segment(row) for row in found}
 
 
-def _count_words(column: Ints, words: tuple[str, ...]) -> dict[str, int]:
+def count_words(column: Ints, words: tuple[str, ...]) -> dict[str, int]:
     """Return the count of each word, most frequent first, then by name."""
     counts = np.bincount(column, minlength=len(words)).tolist()
     pairs = [(word, count) for word, count in zip(words, counts, strict=True) if count]

@@ -13,7 +13,7 @@ from graphviz_tb.model.logs import HParamSetting, Series
 
 DIFFERS = "differs"  # the word for: by what differs in names
 _NAME_PART = re.compile(r"[^/_\-. ,;]+(?:\.\d+)*|[/_\-. ,;]+")
-_NUMBER_AT_END = re.compile(r"[\d.]+$")
+_NUMBER_AT_END = re.compile(r"(?<![\d.])[\d.]+$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,7 @@ def check(
             release_models()
         passed = passed and bool(checked)
         if as_json:
-            entries.append({"label": label, **_check_values(checked, top)})
+            entries.append({"label": label, **check_values(checked, top)})
         elif not quiet:
             print_lines(
                 [
@@ -166,7 +166,7 @@ def _read_assertion_lines(file: str) -> list[tuple[int, str]]:
     return [(number, line) for number, line in lines if line]
 
 
-def _check_values(checked: CheckedModel, top: int) -> dict[str, Any]:
+def check_values(checked: CheckedModel, top: int) -> dict[str, Any]:
     """Return the results of one model as plain values."""
     return {"passed": bool(checked), "assertions": [_assertion_values(checked, each, top) for each in checked]}
 

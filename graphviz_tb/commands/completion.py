@@ -40,8 +40,8 @@ def completed(
     from click.shell_completion import CompletionItem
 
     # Where the last word is an option without its value click leaves the arguments as they stand.
-    source = source_of_line(context.params) or next((word for word in reversed(context.args) if word != "-"), None)
-    if source is None or not is_quick(source):
+    source = _source_of_line(context.params) or next((word for word in reversed(context.args) if word != "-"), None)
+    if source is None or not _is_quick(source):
         return []
     with suppress(Exception):  # whatever is wrong with the source is said by the command itself
         found = dict.fromkeys(name for name in names(source, context.params, incomplete) if name.startswith(incomplete))
@@ -51,18 +51,18 @@ def completed(
 
 def complete_runs(context: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return the runs of a log for an option whose values are patterns."""
-    return completed(context, incomplete, logged_runs)
+    return completed(context, incomplete, _logged_runs)
 
 
 def complete_tags(context: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return the tags of scalars for an option whose values are patterns."""
-    return completed(context, incomplete, logged_tags)
+    return completed(context, incomplete, _logged_tags)
 
 
-def source_of_line(params: Mapping[str, Any]) -> str | None:
+def _source_of_line(params: Mapping[str, Any]) -> str | None:
     """Return the source that the words before name; None where there is none yet.
 
-    >>> source_of_line({"model": "a.pb"}), source_of_line({"sources": ("old.pb", "new.pb")}), source_of_line({})
+    >>> _source_of_line({"model": "a.pb"}), _source_of_line({"sources": ("old.pb", "new.pb")}), _source_of_line({})
     ('a.pb', 'new.pb', None)
     """
     for name in SOURCES:
@@ -73,10 +73,10 @@ def source_of_line(params: Mapping[str, Any]) -> str | None:
     return None
 
 
-def is_quick(source: str) -> bool:
+def _is_quick(source: str) -> bool:
     """Return whether a source is here and small enough to be read while somebody types."""
     total = 0
-    for path in files_of(source):
+    for path in _files_of(source):
         with suppress(OSError):
             total += os.stat(path).st_size  # noqa: PTH116 - pathlib takes longer to import than this to run
         if total > LARGEST_COMPLETED:
@@ -84,7 +84,7 @@ def is_quick(source: str) -> bool:
     return total > 0
 
 
-def files_of(path: str) -> Iterator[str]:
+def _files_of(path: str) -> Iterator[str]:
     """Yield a file, or the files below a folder."""
     if not os.path.isdir(path):  # noqa: PTH112 - as above
         yield path
@@ -93,13 +93,13 @@ def files_of(path: str) -> Iterator[str]:
         yield from (f"{folder}/{name}" for name in names)
 
 
-def run_names(source: str, said: Mapping[str, Any], typed: str) -> Iterator[str]:
+def _run_names(source: str, said: Mapping[str, Any], typed: str) -> Iterator[str]:
     """Yield the runs of a log directory that hold a graph, then the others."""
     from graphviz_tb.formats.reading import list_contents
 
     with suppress(Exception):
         yield from (entry.run for entry in list_contents(source) if entry.run is not None)
-    yield from logged_runs(source, said, typed)
+    yield from _logged_runs(source, said, typed)
 
 
 def tag_names(source: str, said: Mapping[str, Any], typed: str) -> Iterator[str]:
@@ -110,14 +110,14 @@ def tag_names(source: str, said: Mapping[str, Any], typed: str) -> Iterator[str]
     yield from (entry.tag for entry in list_contents(source) if entry.tag is not None and run in (None, (), entry.run))
 
 
-def logged_runs(source: str, said: Mapping[str, Any], typed: str) -> list[str]:
+def _logged_runs(source: str, said: Mapping[str, Any], typed: str) -> list[str]:
     """Return all runs of a log."""
     from graphviz_tb.logs.log import open_log
 
     return open_log(source).runs
 
 
-def logged_tags(source: str, said: Mapping[str, Any], typed: str) -> list[str]:
+def _logged_tags(source: str, said: Mapping[str, Any], typed: str) -> list[str]:
     """Return the tags of scalars."""
     from graphviz_tb.logs.log import open_log
 
@@ -131,13 +131,13 @@ def node_names(source: str, said: Mapping[str, Any], typed: str) -> Iterator[str
     read = {name: said[name] for name in ("run", "tag", "kind", "tag_set", "signature") if said.get(name)}
     hierarchy = graphviz_tb.load(source, **read).hierarchy
     names = hierarchy.name[1 : int(hierarchy.end[0])]
-    yield from segments_after([name for name in names if name.startswith(typed)], typed)
+    yield from _segments_after([name for name in names if name.startswith(typed)], typed)
 
 
-def segments_after(names: Iterable[str], typed: str) -> list[str]:
+def _segments_after(names: Iterable[str], typed: str) -> list[str]:
     """Return names up to the first "/" behind what is typed; where that is one scope alone, the next level too.
 
-    >>> segments_after(["conv1/w", "conv1/x/y", "conv2"], "con"), segments_after(["conv1/w", "conv1/x/y"], "con")
+    >>> _segments_after(["conv1/w", "conv1/x/y", "conv2"], "con"), _segments_after(["conv1/w", "conv1/x/y"], "con")
     (['conv1', 'conv2'], ['conv1', 'conv1/w', 'conv1/x'])
     """
     names = list(names)
@@ -152,4 +152,4 @@ def segments_after(names: Iterable[str], typed: str) -> list[str]:
 
 
 # How a value is called in the help → where its names are found.
-COMPLETED_BY_METAVAR = {"RUN": run_names, "TAG": tag_names}
+COMPLETED_BY_METAVAR = {"RUN": _run_names, "TAG": tag_names}

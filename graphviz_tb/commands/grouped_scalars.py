@@ -1,4 +1,4 @@
-"""What `tbgraph scalars --group-by` and `--wide` print: groups of runs with their spread, a row a step."""
+"""Output of `tbgraph scalars --group-by` and `--wide`: groups of runs with their spread, a row a step."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphviz_tb.chart.run_groups import GroupSpread, group_runs, members_by_group, spread_of_group
-from graphviz_tb.commands.scalars_text import SPARK_WIDTH, _sparkline
+from graphviz_tb.commands.scalars_text import SPARK_WIDTH, sparkline
 from graphviz_tb.commands.table import TextStyle, format_table
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.errors import RequestError
 from graphviz_tb.events.plugins import read_trials
-from graphviz_tb.logs.scalars_export import _exact_number_text, json_number
+from graphviz_tb.logs.scalars_export import exact_number_text, json_number
 from graphviz_tb.model.formatting import format_number, json_integer
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _group_row(group: str, tag: str, members: Sequence[Series]) -> tuple[str, ..
     at = int(np.flatnonzero(spread.count == np.max(spread.count))[-1])
     runs = str(len(members)) if spread.count[at] == len(members) else f"{spread.count[at]} of {len(members)}"
     values = (float(getattr(spread, name)[at]) for name in ("mean", "deviation", "least", "greatest"))
-    return (*head, runs, f"{spread.steps[at]:,}", *map(format_number, values), _sparkline(spread.mean, SPARK_WIDTH))
+    return (*head, runs, f"{spread.steps[at]:,}", *map(format_number, values), sparkline(spread.mean, SPARK_WIDTH))
 
 
 def group_csv(groups: GroupedSeries) -> Iterator[str]:
@@ -68,7 +68,7 @@ def group_csv(groups: GroupedSeries) -> Iterator[str]:
     yield _csv_text([_HEADER])
     for (group, tag), members in groups.items():
         yield _csv_text(
-            [[group, tag, step, count, *map(_exact_number_text, values)] for step, count, values in _rows(members)]
+            [[group, tag, step, count, *map(exact_number_text, values)] for step, count, values in _rows(members)]
         )
 
 
@@ -91,7 +91,7 @@ def wide_csv(chosen: Sequence[Series]) -> Iterator[str]:
     columns = [_values_by_step(one) for one in chosen]
     yield _csv_text([["step", *names]])
     for step in sorted(set().union(*columns)):
-        yield _csv_text([[step, *(_exact_number_text(column[step]) if step in column else "" for column in columns)]])
+        yield _csv_text([[step, *(exact_number_text(column[step]) if step in column else "" for column in columns)]])
 
 
 def _values_by_step(series: Series) -> dict[int, float]:

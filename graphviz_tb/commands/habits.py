@@ -98,9 +98,9 @@ def choose_command(words: Sequence[str], commands: Mapping[str, object]) -> list
     if first in COMMAND_SYNONYMS and not path_exists(first):
         return [COMMAND_SYNONYMS[first], *words[1:]]
     named = [word for word in words if not word.startswith("-") or word == "-"]
-    if not (first.startswith("-") or looks_like_path(first)) or not named:
+    if not (first.startswith("-") or _looks_like_path(first)) or not named:
         return words
-    return [guess_command(words, named), *words]
+    return [_guess_command(words, named), *words]
 
 
 def is_noted(word: str) -> bool:
@@ -108,10 +108,10 @@ def is_noted(word: str) -> bool:
     return word in COMMAND_SYNONYMS and word not in SILENT_SYNONYMS
 
 
-def guess_command(words: Sequence[str], named: Sequence[str]) -> str:
+def _guess_command(words: Sequence[str], named: Sequence[str]) -> str:
     """Return the command that words without one most likely mean.
 
-    >>> guess_command(["m.pb"], ["m.pb"]), guess_command(["m.pb", "--json"], ["m.pb"])
+    >>> _guess_command(["m.pb"], ["m.pb"]), _guess_command(["m.pb", "--json"], ["m.pb"])
     ('open', 'info')
     """
     if any(DRAWING_OPTIONS.fullmatch(word) for word in words) or any(map(names_picture, named[1:])):
@@ -142,10 +142,10 @@ def refuse_second_model(models: Sequence[str]) -> None:
         raise RequestError(f"{len(models)} models are given, and a picture is of one", hint=hint)
 
 
-def looks_like_path(word: str) -> bool:
+def _looks_like_path(word: str) -> bool:
     """Return whether a word is a path that is there, or written like one.
 
-    >>> looks_like_path("no/such.pb"), looks_like_path("rendr"), looks_like_path("gs://bucket/logs")
+    >>> _looks_like_path("no/such.pb"), _looks_like_path("rendr"), _looks_like_path("gs://bucket/logs")
     (True, False, True)
     """
     return word == "-" or path_exists(word) or "/" in word or "\\" in word or bool(re.search(r"\w\.\w{1,12}$", word))

@@ -145,16 +145,16 @@ def _source_runs(source: SourceArgument, options: Options) -> list[tuple[Run, li
 
 def print_embeddings(model: str, as_json: bool, quiet: bool) -> bool:
     """Print the embeddings of a folder that holds nothing else; False where there are none."""
-    from graphviz_tb.commands.project import _open_projector, _print_embeddings
+    from graphviz_tb.commands.project import open_projector, print_embeddings
     from graphviz_tb.commands.terminal import print_notices
 
     try:
-        projector = _open_projector(model)
+        projector = open_projector(model)
     except TbGraphError:
         return False
     if not projector.embeddings.found:
         return False
-    _print_embeddings(projector.embeddings.found, as_json)
+    print_embeddings(projector.embeddings.found, as_json)
     if not quiet:
         print_notices(list(projector.embeddings.notices))
     return True

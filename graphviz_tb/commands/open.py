@@ -48,26 +48,26 @@ def open_page(context: click.Context, /, models: tuple[str, ...], as_file: bool,
     model = models[0]
     wants_server = any(context.get_parameter_source(name) is ParameterSource.COMMANDLINE for name in OF_SERVER)
     chosen = any(values[name] is not None for name in CHOICES)
-    shown = has_display()
-    if not as_file and (wants_server or (shown and not chosen and model != "-")) and can_serve(wants_server):
+    shown = _has_display()
+    if not as_file and (wants_server or (shown and not chosen and model != "-")) and _can_serve(wants_server):
         run_server(model, values, browser=shown, quiet=quiet)
         return
-    path = write_page(model, values, quiet)
+    path = _write_page(model, values, quiet)
     print(path)
     if shown and not as_file:
         click.launch(path)
-    elif not quiet and is_log(model):
+    elif not quiet and _is_log(model):
         print_message("hint", f"tbgraph serve {model} follows it while it is written", "cyan")
 
 
-def has_display() -> bool:
+def _has_display() -> bool:
     """Return whether this machine has a screen with a browser."""
     from graphviz_tb.serve.display import display
 
     return display()
 
 
-def is_log(model: str) -> bool:
+def _is_log(model: str) -> bool:
     """Return whether a model is a folder, and no SavedModel: what a training writes."""
     from pathlib import Path
 
@@ -76,7 +76,7 @@ def is_log(model: str) -> bool:
     return os.path.isdir(model) and saved_model_file(Path(model)) is None  # noqa: PTH112 - never raises, for any name
 
 
-def can_serve(wanted: bool) -> bool:
+def _can_serve(wanted: bool) -> bool:
     """Return whether the packages of the server are installed; say how to get them where a file takes its place."""
     from importlib.util import find_spec
 
@@ -90,7 +90,7 @@ def can_serve(wanted: bool) -> bool:
     return False
 
 
-def write_page(model: str, values: dict[str, Any], quiet: bool) -> str:
+def _write_page(model: str, values: dict[str, Any], quiet: bool) -> str:
     """Write the page of a model or a log; return the path of the file."""
     from graphviz_tb.commands.views import view_of_command
     from graphviz_tb.output.default_names import default_output, keep_foreign_files
@@ -109,7 +109,7 @@ def write_page(model: str, values: dict[str, Any], quiet: bool) -> str:
 
 def page_bytes(model: str, options: Options, values: dict[str, Any], quiet: bool) -> bytes:
     """Return the page of the graph that is meant, of the first of several, or of a log without any."""
-    from graphviz_tb.commands.render import _render_log_pages
+    from graphviz_tb.commands.render import render_log_pages
     from graphviz_tb.commands.session import open_model
     from graphviz_tb.commands.views import view_of_command, without_choices
     from graphviz_tb.errors import Ambiguous, NoGraph
@@ -119,7 +119,7 @@ def page_bytes(model: str, options: Options, values: dict[str, Any], quiet: bool
         with open_model(model, options, quiet=quiet, view=without_choices(view_of_command(model, values))) as session:
             return session.encode_formats(["html"])[0]
     except NoGraph:
-        pages = _render_log_pages(model, ["html"], options)
+        pages = render_log_pages(model, ["html"], options)
         if pages is None:
             raise
         return pages[0]

@@ -57,7 +57,7 @@ def project(logdir: str, outputs: tuple[str, ...], as_json: bool, quiet: bool, *
 
         check_chart_outputs(logdir, outputs)
     with waiting("read runs", quiet):
-        projector = _open_projector(logdir)
+        projector = open_projector(logdir)
     found = [one for one in projector.embeddings.found if values["run"] in (None, one.run)]
     if not found:
         raise NoGraph(
@@ -69,12 +69,12 @@ def project(logdir: str, outputs: tuple[str, ...], as_json: bool, quiet: bool, *
         with waiting("project points", quiet):
             notices += _draw_embedding(projector, found, outputs, values)
     else:
-        _print_embeddings(found, as_json)
+        print_embeddings(found, as_json)
     if not quiet:
         print_notices(notices)
 
 
-def _open_projector(logdir: str) -> Projector:
+def open_projector(logdir: str) -> Projector:
     """Open the embeddings of a source, also those in event files. Raises ReadError if it cannot be read."""
     from pathlib import Path
 
@@ -109,7 +109,7 @@ def _no_embedding_hint(projector: Projector) -> str:
     return "write one with projector_config.pbtxt, with add_embedding of torch, or save a checkpoint"
 
 
-def _print_embeddings(found: Sequence[Embedding], as_json: bool) -> None:
+def print_embeddings(found: Sequence[Embedding], as_json: bool) -> None:
     """Print the list."""
     import json
 

@@ -139,7 +139,7 @@ def render(
 
     refuse_second_model([model, *(each for each in files if not names_picture(each) and path_exists(each))])
     named = outputs
-    outputs = (*outputs, *files) or default_outputs(model, format_)
+    outputs = (*outputs, *files) or _default_outputs(model, format_)
     written = option_spellings(click.get_current_context().command)
     # --against colours by compute time unless --color-by is given.
     if values["against"] and values["color_by"] is None:
@@ -164,15 +164,15 @@ def render(
         with open_model(model, options, timing, quiet, without_choices(view), facts) as session:
             write_outputs(zip(outputs, session.encode_formats(formats), strict=True))
     except NoGraph as error:
-        pages = _render_log_pages(model, formats, options)
+        pages = render_log_pages(model, formats, options)
         if pages is None:
-            raise with_log_hint(error, model) from None
+            raise _with_log_hint(error, model) from None
         write_outputs(zip(outputs, pages, strict=True))
     if not (named or files or quiet):
-        say_written(outputs)
+        _say_written(outputs)
 
 
-def default_outputs(model: str, format_: str | None) -> tuple[str, ...]:
+def _default_outputs(model: str, format_: str | None) -> tuple[str, ...]:
     """Return the output that nobody named; a model from standard input goes to standard output, unless a terminal."""
     from graphviz_tb.output.default_names import default_output
     from graphviz_tb.output.renderers import find_renderer
@@ -182,7 +182,7 @@ def default_outputs(model: str, format_: str | None) -> tuple[str, ...]:
     return (default_output(model, find_renderer(format_ or "svg").suffix),)
 
 
-def say_written(outputs: Iterable[str]) -> None:
+def _say_written(outputs: Iterable[str]) -> None:
     """Say which files were written without being named."""
     from graphviz_tb.commands.terminal import print_message
 
@@ -191,7 +191,7 @@ def say_written(outputs: Iterable[str]) -> None:
             print_message("wrote", target, "green")
 
 
-def with_log_hint(error: NoGraph, source: str) -> NoGraph:
+def _with_log_hint(error: NoGraph, source: str) -> NoGraph:
     """Return the error; of a log that has no graph, with a hint that says what draws it."""
     from graphviz_tb.page.log import open_source_log
 
@@ -201,7 +201,7 @@ def with_log_hint(error: NoGraph, source: str) -> NoGraph:
     return type(error)(error.message, hint=hint)
 
 
-def _render_log_pages(source: str, formats: list[str], options: Options) -> list[bytes] | None:
+def render_log_pages(source: str, formats: list[str], options: Options) -> list[bytes] | None:
     """Return the page of a log without a graph, for each output; None if there is no such log, or for other formats."""
     if set(formats) != {"html"}:
         return None

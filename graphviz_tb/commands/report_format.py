@@ -15,17 +15,17 @@ ASKED_FORMAT = "graphviz_tb.commands.report_format"  # where a context remembers
 
 def json_option(help: str = "Print JSON.") -> Callable[[F], F]:
     """Return a decorator: `as_json` is true for `--json` and for `--format json`."""
-    return combine_options(_format_option("text", "json"), format_switch("json", help))
+    return combine_options(_format_option("text", "json"), _format_switch("json", help))
 
 
 def csv_json_options(csv: str, json: str) -> Callable[[F], F]:
     """Return a decorator: `as_csv` and `as_json`, each by its own switch or by `--format`."""
     return combine_options(
-        _format_option("text", "json", "csv"), format_switch("csv", csv), format_switch("json", json)
+        _format_option("text", "json", "csv"), _format_switch("csv", csv), _format_switch("json", json)
     )
 
 
-def format_switch(word: str, help: str) -> Callable[[Any], Any]:
+def _format_switch(word: str, help: str) -> Callable[[Any], Any]:
     """Return the option `--WORD`, which is set by `--format WORD` too."""
 
     def asked_for(context: click.Context, param: click.Parameter, value: bool) -> bool:

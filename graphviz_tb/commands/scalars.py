@@ -152,7 +152,7 @@ def _show_scalars(way: str, log: Log, choose: Any, values: dict[str, Any]) -> No
     from graphviz_tb.commands.table import output_style, print_lines, terminal_width
 
     if values["group_by"] or values["wide"]:
-        show_grouped(way, log, choose(), values)
+        _show_grouped(way, log, choose(), values)
     elif way == "watch":
         from graphviz_tb.commands.scalars_text import watch_runs
 
@@ -178,7 +178,7 @@ def _show_scalars(way: str, log: Log, choose: Any, values: dict[str, Any]) -> No
         print_lines(scalar_table_lines(choose(), terminal_width(), output_style()))
 
 
-def show_grouped(way: str, log: Log, chosen: list[Series], values: dict[str, Any]) -> None:
+def _show_grouped(way: str, log: Log, chosen: list[Series], values: dict[str, Any]) -> None:
     """Print groups of runs, or a row a step."""
     from graphviz_tb.commands.grouped_scalars import group_csv, group_json, group_table, grouped_series, wide_csv
     from graphviz_tb.commands.table import output_style, print_lines, terminal_width

@@ -65,7 +65,7 @@ def _scalar_row(series: Series) -> tuple[str, ...]:
         format_number(float(values[0])),
         format_number(float(values[-1])),
         _best_value(series.tag, series.step[points], values),
-        _sparkline(values, SPARK_WIDTH),
+        sparkline(values, SPARK_WIDTH),
     )
 
 
@@ -86,10 +86,10 @@ def _best_value(tag: str, steps: NDArray[np.int64], values: NDArray[np.float64])
     return f"{'↓' if small else '↑'} {format_number(float(values[at]))} at {int(steps[at])}"
 
 
-def _sparkline(values: NDArray[np.float64], width: int) -> str:
+def sparkline(values: NDArray[np.float64], width: int) -> str:
     """Return a curve in one line: the means of equal parts of the points, scaled to their range.
 
-    >>> _sparkline(np.array([0.0, 1.0, 2.0, 3.0]), 16), _sparkline(np.array([1.0, np.nan]), 16)
+    >>> sparkline(np.array([0.0, 1.0, 2.0, 3.0]), 16), sparkline(np.array([1.0, np.nan]), 16)
     ('▁▃▆█', '▄ ')
     """
     parts = np.array_split(values, min(width, len(values))) if len(values) else []
@@ -301,5 +301,5 @@ def _series_status(series: Series, live: bool) -> str:
     if not len(points):
         return one_line(series.tag)
     values = series.value[points].astype(float)
-    curve = f" {_sparkline(values, WATCH_SPARK_WIDTH)}" if live else ""
+    curve = f" {sparkline(values, WATCH_SPARK_WIDTH)}" if live else ""
     return f"{one_line(series.tag)} {format_number(float(values[-1]))}{curve}"

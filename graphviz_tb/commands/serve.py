@@ -132,7 +132,7 @@ def run_server(path: str, values: dict[str, Any], browser: bool, quiet: bool) ->
     run(settings, lambda lines: print(*lines[:shown], sep="\n", flush=True), click.launch if browser else None)
 
 
-def preset_of(name: str) -> str:
+def _preset_of(name: str) -> str:
     """Return the name of a preset. Raises `RequestError` where there is none of that name."""
     from graphviz_tb.options import Options
 
@@ -165,7 +165,7 @@ def _server_settings(path: str, values: dict[str, Any]) -> Any:
         memory=values["memory"],
         checksum=values["checksum"],
         view=view_of_command(path, values),
-        preset=preset_of(values["preset"]),
+        preset=_preset_of(values["preset"]),
     )
     if settings.is_local:
         return settings

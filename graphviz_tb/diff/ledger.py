@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from graphviz_tb.diff.changes.attributes import differences_once
+from graphviz_tb.diff.changes.attributes import SHAPE, differences_once
 from graphviz_tb.diff.changes.compare import whole_functions
 from graphviz_tb.diff.changes.names import counted_anew, other_names
 from graphviz_tb.diff.changes.renamed import name
@@ -137,8 +137,11 @@ def balance(entries: Sequence[LedgerEntry], changes: Sequence[Change]) -> Balanc
     own: dict[Claim, int] = {}
     following: dict[Claim, int] = {}
     for number, change in enumerate(changes):
+        exchanged = set(change.edits.ops) if change.kind == "changed" and change.detail.get("key") == "op" else None
         for claim in claims(change.edits):
-            own.setdefault(claim, number)
+            # An exchange of ops says nothing of attributes of nodes that keep their op.
+            if exchanged is None or claim[0] != ATTRIBUTE or (claim[1], claim[2]) in exchanged:
+                own.setdefault(claim, number)
         for behind in change.consequences:
             for claim in claims(behind.all_edits()):
                 following.setdefault(claim, number)
@@ -168,8 +171,10 @@ def balanced(m: Matching, changes: Sequence[Change], options: DiffOptions) -> tu
     entries = ledger_of(m, options)
     left = [entries[place] for place in balance(entries, changes).open_entries]
     groups: dict[str, list[LedgerEntry]] = defaultdict(list)
-    for entry in left:
-        groups[repr((entry.aspect, entry.key, entry.before, entry.after))].append(entry)
+    # A variable's shape and what TensorFlow noted of its reads are one size: the variable comes first.
+    for entry in sorted(left, key=lambda entry: entry.key == SHAPE):
+        key = "shape" if entry.key == SHAPE else entry.key
+        groups[repr((entry.aspect, key, entry.before, entry.after))].append(entry)
     return (
         sort_by_severity([*changes, *(_plain(m, members) for members in groups.values())]) if left else tuple(changes)
     )
@@ -178,8 +183,9 @@ def balanced(m: Matching, changes: Sequence[Change], options: DiffOptions) -> tu
 def _plain(m: Matching, members: Sequence[LedgerEntry]) -> Change:
     """What entries of equal aspect and values are by themselves."""
     first = members[0]
-    places = [(_name_of(m.a, entry.aspect, entry.old), _name_of(m.b, entry.aspect, entry.new)) for entry in members]
-    also, ops = tuple(places[1:]), len(members)
+    names = [(_name_of(m.a, entry.aspect, entry.old), _name_of(m.b, entry.aspect, entry.new)) for entry in members]
+    places = list(dict.fromkeys(names))
+    also, ops = tuple(places[1:]), len(places)
     pairs = tuple((entry.old, entry.new) for entry in members)
     if first.aspect in (EXISTENCE, FUNCTION):
         nodes = tuple(entry.new if exists(entry.new) else entry.old for entry in members)

@@ -77,7 +77,7 @@ class EventFind:
 
 @dataclass(slots=True)
 class EventScan:
-    """What one file held, and what was wrong with it: `damage` is the first of that, `torn_end` whether it is only that
+    """Contents and damage of one file: `damage` is the first of that, `torn_end` whether it is only that
     the last record is not whole."""
 
     name: str

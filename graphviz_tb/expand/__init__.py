@@ -181,7 +181,7 @@ class Expander:
 
     @cached_property
     def _computing(self) -> Bools:
-        """Which rows are layers of the model; none for TensorBoard, which takes any scope aside."""
+        """Return the rows of layers of the model; none for TensorBoard, which takes any scope aside."""
         return np.zeros(len(self.hierarchy), bool) if self.options.tensorboard else computing_rows(self.hierarchy)
 
     def _children_on_cycles(self, rows: list[int], edges: list[Metaedge]) -> frozenset[int]:

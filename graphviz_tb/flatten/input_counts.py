@@ -23,7 +23,7 @@ def wrong_input_counts(nodes: NodeColumns, graph_def: GraphSource, strict: bool)
     takes = np.array([-1 if op in own else known.get(op, -1) for op in nodes.op_types], np.int64)
     if not (takes >= 0).any():
         return ()
-    wanted, has = takes[nodes.op_id], data_inputs(nodes)
+    wanted, has = takes[nodes.op_id], _data_inputs(nodes)
     wrong = np.flatnonzero((wanted >= 0) & (has != wanted) & (has > 0))
     if not len(wrong):
         return ()
@@ -35,8 +35,8 @@ def wrong_input_counts(nodes: NodeColumns, graph_def: GraphSource, strict: bool)
     return (Notice("input-count", message, name, len(wrong)),)
 
 
-def data_inputs(nodes: NodeColumns) -> Longs:
-    """How many inputs each node has, control inputs not counted."""
+def _data_inputs(nodes: NodeColumns) -> Longs:
+    """Input counts by node, without control inputs."""
     fan_in = np.array(nodes.fan_in, np.int64)
     target = np.repeat(np.arange(len(nodes), dtype=np.int64), fan_in)
     source = np.array(nodes.source, np.int64)

@@ -19,15 +19,15 @@ def mark_trained(graph: MetaGraphDef) -> None:
     written where no collection does."""
     if TRAINED not in graph.collection_def:
         return
-    trained = set(listed_names(graph.collection_def[TRAINED]))
-    known = {name for key in KNOWN if key in graph.collection_def for name in listed_names(graph.collection_def[key])}
+    trained = set(_listed_names(graph.collection_def[TRAINED]))
+    known = {name for key in KNOWN if key in graph.collection_def for name in _listed_names(graph.collection_def[key])}
     for node in graph.graph_def.node if trained else ():
         if node.op in VARIABLE_OPS and node.name in known:
             node.attr[TRAINABLE].b = node.name in trained
 
 
-def listed_names(collection: CollectionDef) -> Iterator[str]:
-    """The names of the variables that a collection lists."""
+def _listed_names(collection: CollectionDef) -> Iterator[str]:
+    """Names of the variables of a collection."""
     for value in collection.bytes_list.value:
         try:
             for piece in wire_fields(value):

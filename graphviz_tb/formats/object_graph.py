@@ -72,7 +72,7 @@ def captured_variables(data: bytes) -> dict[str, tuple[CapturedVariable, ...]]:
         saved = [_variable(data, *span) for span in spans]
         own = [name for name, _, _ in saved]
         names = numbered(_disambiguate_variable_names(own, data, spans))
-        trained = trained_objects([flag for _, _, flag in saved], data, spans)
+        trained = _trained_objects([flag for _, _, flag in saved], data, spans)
         functions = [_concrete_function(data, *span) for span in _field_spans(data, CONCRETE_FUNCTIONS_FIELD)]
     except (CutError, UnicodeDecodeError):
         return {}
@@ -83,7 +83,7 @@ def captured_variables(data: bytes) -> dict[str, tuple[CapturedVariable, ...]]:
     }
 
 
-def trained_objects(flags: list[bool], data: bytes, spans: list[tuple[int, int]]) -> list[bool | None]:
+def _trained_objects(flags: list[bool], data: bytes, spans: list[tuple[int, int]]) -> list[bool | None]:
     """Before: the flag of each variable when it was made. After: whether each object is trained, as the lists of the
     root say, which follow a layer that is frozen later; the flag alone proves that a variable of Keras is not trained,
     and no more."""
@@ -187,7 +187,7 @@ def _field_spans(data: bytes, number: int, first: int = 0, last: int | None = No
 
 
 def _variable(data: bytes, first: int, last: int) -> tuple[str, tuple[int, ...], bool]:
-    """The name of the variable that an object is, its shape, and whether it is trained; "" for another object."""
+    """Name, shape and trainable flag of a variable object; "" for another object."""
     for start, end in _field_spans(data, VARIABLE_FIELD, first, last):
         name, trainable = "", False
         shape: tuple[int, ...] = ()

@@ -328,7 +328,7 @@ class EmbeddingFinder:
         one = stored
         if info.tensor_path:
             try:
-                path = self.meant(folder, info.tensor_path, where)
+                path = self._resolve_moved(folder, info.tensor_path, where)
                 one = _embedding_of_file(run, name or path.name, path, tuple(info.tensor_shape))
                 self.used.add(path)
             except FileRefused as refused:
@@ -347,20 +347,20 @@ class EmbeddingFinder:
         """Add the metadata and the sprite that a configuration names to an embedding."""
         metadata, sprite = None, None
         try:
-            metadata = self.meant(folder, info.metadata_path, where) if info.metadata_path else None
+            metadata = self._resolve_moved(folder, info.metadata_path, where) if info.metadata_path else None
         except FileRefused as refused:
             self.notices.append(refused.notice)
         try:
             if info.sprite.image_path:
                 width, height, *_ = [*info.sprite.single_image_dim, 0, 0]
-                path = self.meant(folder, info.sprite.image_path, where)
+                path = self._resolve_moved(folder, info.sprite.image_path, where)
                 sprite = Sprite(path, (width, height or width)) if width else None
         except FileRefused as refused:
             self.notices.append(refused.notice)
         return replace(one, metadata=metadata, sprite=sprite)
 
-    def meant(self, folder: Path, named: bytes, where: str) -> Path:
-        """The file that a configuration names; where there is none, as after a log was moved, the file of that name
+    def _resolve_moved(self, folder: Path, named: bytes, where: str) -> Path:
+        """The file of a configuration; if it is absent, as after a log was moved, the file of that name
         beside the configuration. Raises FileRefused."""
         try:
             return _resolve_inside(self.top, folder, named, where)

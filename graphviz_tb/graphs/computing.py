@@ -1,4 +1,4 @@
-"""Which rows compute with the weights of a model: they are its flow, whatever hangs on them."""
+"""Rows of computation with the weights of a model: they are its flow, whatever hangs on them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SHARE = 0.1  # of the layers that the level's largest part has: with fewer, a pa
 
 
 def computes(graph: Graph) -> Bools:
-    """Which ops multiply with weights, or convolve, and are no gradients nor what becomes of them."""
+    """Ops of the forward pass that multiply with weights or convolve."""
     flow, origin = graph.meaning.flow(), graph.meaning.origin
     multiplies = graph.nodes_of_types(
         lambda op: op in CONVOLUTION_OPS or op in MATRIX_PRODUCT_OPS or op in BATCH_PRODUCT_OPS

@@ -45,7 +45,7 @@ def is_splat(graph: Graph, node: int) -> bool:
 
 
 def numbers_in(graph: Graph, node: int) -> int:
-    """How many numbers a constant holds."""
+    """Count the elements of a constant."""
     definition = graph.node_def(node)
     if definition is None or "value" not in definition.attr:
         return 0

@@ -29,7 +29,7 @@ NO_ARITHMETIC = (
 
 
 class MadeOfConstants:
-    """What a graph works out from constants alone, and the constants behind it."""
+    """Values computed from constants alone, and these constants."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -37,7 +37,7 @@ class MadeOfConstants:
         data = np.flatnonzero(~graph.control)
         source, target = graph.source[data], graph.target[data]
         inputs = np.bincount(target, minlength=len(graph)) > 0
-        open_to = inputs & ~graph.nodes_of_types(is_source)
+        open_to = inputs & ~graph.nodes_of_types(_is_source)
         open_to[[call.node for call in graph.calls]] = False
         for _ in range(MAX_FOLLOWED_CARRIERS):
             fed = np.bincount(target[~self.made[source]], minlength=len(graph)) > 0
@@ -51,7 +51,7 @@ class MadeOfConstants:
             self._before.setdefault(here, []).append(there)
 
     def behind(self, nodes: Iterable[int], seen: set[int] | None = None) -> Iterator[int]:
-        """The constants that the values of some nodes are made of, each once; what is `seen` is not looked at again."""
+        """Constants behind the values of some nodes, each once; what is `seen` is not looked at again."""
         seen = set() if seen is None else seen
         waiting = [node for node in nodes if self.made[node] and node not in seen]
         seen.update(waiting)
@@ -66,7 +66,7 @@ class MadeOfConstants:
                     waiting.append(source)
 
 
-def is_source(op: str) -> bool:
+def _is_source(op: str) -> bool:
     """Whether an op gives what constants alone do not decide: numbers by chance, what loops carry, what is stored."""
     return "Random" in op or "Truncated" in op or has_role(op, *NO_ARITHMETIC)
 
@@ -80,13 +80,13 @@ def kernels_behind(graph: Graph, made: MadeOfConstants) -> list[int]:
 
 
 def biases_of_one(graph: Graph, way: Ints) -> set[int]:
-    """The constants that a `BiasAdd` takes as its bias: it may be one number."""
+    """Constant biases of `BiasAdd` ops: it may be one number."""
     takes = graph.nodes_of_types("BiasAdd".__eq__)[graph.target] & (graph.slot == 1) & ~graph.control
     return {node for node in distinct_values(way[graph.source[takes]]).tolist() if node >= 0}
 
 
 def doubtful_constants(graph: Graph, way: Ints, weights: Bools, literal: bool) -> list[int]:
-    """The constants that may be weights and are not counted, each with numbers that some op computes with.
+    """Possible weights that are not counted, each with numbers that some op computes with.
 
     `way` is for each node the constant whose value it hands on, `weights` are those that are counted. With `literal`
     what an op is given directly was written by the program, but for a kernel that is no state; else every constant may
@@ -119,17 +119,17 @@ def doubtful_constants(graph: Graph, way: Ints, weights: Bools, literal: bool) -
 
 
 def opaque_holders(graph: Graph) -> list[int]:
-    """The ops that hold what nobody can look into: a compiled program, a table that training fills, an op of an unknown
+    """Opaque ops: a compiled program, a table that training fills, an op of an unknown
     type with a long attribute."""
     opaque = {op for op in set(graph.op_types) if op in COMPILED or op in FILLED_TABLES or op_line(op) == ""}
     if not opaque:
         return []
     nodes = np.flatnonzero(graph.nodes_of_types(opaque.__contains__) & (graph.definition >= 0)).tolist()
     called = {function.name for function in graph.functions}
-    return [node for node in nodes if graph.op_types[graph.op[node]] not in called and holds_much(graph, node)]
+    return [node for node in nodes if graph.op_types[graph.op[node]] not in called and _holds_much(graph, node)]
 
 
-def holds_much(graph: Graph, node: int) -> bool:
+def _holds_much(graph: Graph, node: int) -> bool:
     """Whether an op of an opaque type has room for weights: a table of floating numbers, or bytes."""
     definition = graph.node_def(node)
     if definition is None:

@@ -1,4 +1,4 @@
-"""Which constants of a frozen graph were variables, whatever they are called.
+"""Constants of a frozen graph that were variables, whatever they are called.
 
 Freezing leaves the read of a variable in its place, as an identity behind the constant, and hands constants to loops
 and calls as it handed handles; what a program wrote as a number goes straight to the op that uses it.
@@ -57,30 +57,30 @@ def find_frozen_reads(graph: Graph, bindings: Sequence[tuple[int, int]]) -> Froz
     none = np.zeros(0, np.int32)
     if not graph.nodes_of_types(READS_OF_FROZEN.__contains__).any() and not bindings:
         return FrozenReads(none, False)
-    way = follow_ways(graph, bindings)
-    read, used = classify_uses(graph, way, bindings)
+    way = _follow_ways(graph, bindings)
+    read, used = _classify_uses(graph, way, bindings)
     found = [
         node
         for node in np.flatnonzero(read & ~used & graph.nodes_of_types(CONSTANT_OPS.__contains__)).tolist()
         if is_stored(graph, node)
     ]
     reads = np.array(found, np.int32)
-    stored = given_constants(graph, way, bindings)
-    taken = kernels(graph, read_values(graph, way), stored)
+    stored = _given_constants(graph, way, bindings)
+    taken = kernels(graph, _read_values(graph, way), stored)
     direct = kernels(graph, way, stored)
     many = int((read & ~used)[taken].sum())
     few = sum(not is_splat(graph, node) for node in direct.tolist())
     return FrozenReads(reads, many > 0 and many >= few)
 
 
-def follow_ways(graph: Graph, bindings: Sequence[tuple[int, int]]) -> Ints:
+def _follow_ways(graph: Graph, bindings: Sequence[tuple[int, int]]) -> Ints:
     """For each node the constant or argument whose value it hands into loops and branches, before it is read."""
     number = np.arange(len(graph), dtype=np.int32)
     way = np.where(graph.nodes_of_types(CONSTANT_OPS.__contains__), number, np.int32(-1))
     arguments = np.array([argument for _, argument in bindings], np.int64)
     way[arguments] = arguments
     enters = graph.nodes_of_types(ENTERS.__contains__)
-    passing = enters | unchanged_merges(graph)
+    passing = enters | _unchanged_merges(graph)
     # An identity behind what enters is the argument of a body that was written into the graph: no read yet.
     inner = graph.nodes_of_types(READS_OF_FROZEN.__contains__)
     data = np.flatnonzero(~graph.control & (graph.slot == 0))
@@ -95,7 +95,7 @@ def follow_ways(graph: Graph, bindings: Sequence[tuple[int, int]]) -> Ints:
     return way
 
 
-def unchanged_merges(graph: Graph) -> Bools:
+def _unchanged_merges(graph: Graph) -> Bools:
     """The merges at the head of a loop whose value comes back as it was."""
     merges = graph.nodes_of_types(FRAME_MERGE_OPS.__contains__)
     found = np.zeros(len(graph), bool)
@@ -116,7 +116,7 @@ def unchanged_merges(graph: Graph) -> Bools:
     return found
 
 
-def classify_uses(graph: Graph, way: Ints, bindings: Sequence[tuple[int, int]]) -> tuple[Bools, Bools]:
+def _classify_uses(graph: Graph, way: Ints, bindings: Sequence[tuple[int, int]]) -> tuple[Bools, Bools]:
     """Mark the constants and arguments that something reads, as a variable or a table, and those that an op uses as
     they are; what a call is given is used as its functions use it."""
     read, used = np.zeros(len(graph), bool), np.zeros(len(graph), bool)
@@ -143,7 +143,7 @@ def classify_uses(graph: Graph, way: Ints, bindings: Sequence[tuple[int, int]]) 
     return read, used
 
 
-def read_values(graph: Graph, way: Ints) -> Ints:
+def _read_values(graph: Graph, way: Ints) -> Ints:
     """For each node the constant or argument whose value it reads, and what is made of that before any product."""
     reads = graph.nodes_of_types(READS_OF_FROZEN.__contains__)
     into = np.flatnonzero(reads[graph.target] & ~graph.control & (way[graph.source] >= 0) & (way[graph.target] < 0))
@@ -159,7 +159,7 @@ def read_values(graph: Graph, way: Ints) -> Ints:
     return value
 
 
-def given_constants(graph: Graph, way: Ints, bindings: Sequence[tuple[int, int]]) -> Bools:
+def _given_constants(graph: Graph, way: Ints, bindings: Sequence[tuple[int, int]]) -> Bools:
     """Mark the constants, and the arguments that calls give one."""
     stored = graph.nodes_of_types(CONSTANT_OPS.__contains__)
     pairs = [(int(way[source]), argument) for source, argument in bindings if way[source] >= 0]

@@ -238,7 +238,7 @@ def _declared_weight_facts(graph: Graph, maker: int) -> tuple[str, str, Shape]:
     return given.decode("utf-8", "replace") or definition.name, _attribute_dtype_name(attrs, "dtype"), shape
 
 
-def resource_of(graph: Graph, node: int) -> str:
+def _resource_of(graph: Graph, node: int) -> str:
     """The variable behind a handle as TensorFlow finds it when it runs: by the shared name, else that of the node. The
     name that the program gave it is none: several variables of a program may have one."""
     definition = graph.node_def(node)
@@ -246,7 +246,7 @@ def resource_of(graph: Graph, node: int) -> str:
     return graph.name[node] if shared in (b"", ANONYMOUS) else shared.decode("utf-8", "replace")
 
 
-def stated_trainable(graph: Graph, node: int) -> bool | None:
+def _stated_trainable(graph: Graph, node: int) -> bool | None:
     """Whether the file says that a variable is trained; None where it says nothing."""
     definition = graph.node_def(node)
     return definition.attr["_trainable"].b if definition is not None and "_trainable" in definition.attr else None
@@ -332,7 +332,7 @@ def list_variables(graph: Graph, carried: ValueOrigins) -> VariableTable:
         name, dtype, shape = _declared_weight_facts(graph, node)
         if graph.meaning.variable[node]:
             # Several handles of one resource are one variable.
-            if (resource := resource_of(graph, node)) in seen:
+            if (resource := _resource_of(graph, node)) in seen:
                 continue
             seen.add(resource)
         if shape is None or not dtype:
@@ -428,7 +428,7 @@ class VariableClassifier:
     def is_trainable(self, variable: Variable) -> bool | None:
         """Whether training changes a parameter: what the file says, else what its updates change; None in a graph that
         does not train, but for statistics."""
-        if (said := stated_trainable(self.graph, variable.node)) is not None:
+        if (said := _stated_trainable(self.graph, variable.node)) is not None:
             return said
         if MOVING_STATISTIC.search(variable.name) or variable.node in self.roles:
             return False

@@ -359,7 +359,7 @@ def _frozen_weight_origins(
     reads: FrozenReads,
     literal: bool,
 ) -> Ints:
-    """The origins of what constants bring that were variables: they are in a weight's place, here or in a function that
+    """Origins of former variables: they are in a weight's place, here or in a function that
     a call gives them to, are read as one, or have a role. Before: `origin` of all that constants bring, and of what
     `variables` bring; `bindings` are those of `_bind_call_arguments`. With `literal` a constant that nothing reads is
     none, whatever

@@ -1,4 +1,4 @@
-"""How the layers of a model call each other: inputs, shapes and arguments of each call."""
+"""Calls between the layers of a model: inputs, shapes and arguments of each call."""
 
 from __future__ import annotations
 

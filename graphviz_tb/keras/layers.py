@@ -225,7 +225,7 @@ def _single_layer_facts(
     stored: Sequence[tuple[int, ...]] | None = None,
     quantized: bool = False,
 ) -> Layer:
-    """The facts of a layer that is no model; `quantized` is whether its model has layers that are."""
+    """Facts of a single layer; `quantized` is whether its model has layers that are."""
     kind, config = class_name_of(layer.json), layer_config(layer.json)
     given = [between.operand_shapes(layer, call) for call in between.inputs_of_calls(layer)]
     # [3] of four dimensions is the default -1: not worth showing.

@@ -30,7 +30,7 @@ def parameter_count(kind: str, config: LayerConfig, inputs: Sequence[Shape]) -> 
     shapes = [shape for shape in inputs if shape is not None]
     try:
         if (policy := policy_of(config)) is not None and word in QUANTIZED:
-            packed = packed_weights(word, policy, config, shapes)
+            packed = _packed_weights(word, policy, config, shapes)
             return plausible_parameter_count(None if packed is None else packed.numbers)
         return plausible_parameter_count(PARAMETER_RULES[word](config, shapes))
     except RULE_ERRORS:
@@ -51,7 +51,7 @@ def non_trainable_count(kind: str, config: LayerConfig, inputs: Sequence[Shape],
         return 0
     try:
         if (policy := policy_of(config)) is not None and word in QUANTIZED:
-            packed = packed_weights(word, policy, config, [shape for shape in inputs if shape is not None])
+            packed = _packed_weights(word, policy, config, [shape for shape in inputs if shape is not None])
             return plausible_parameter_count(None if packed is None else packed.fixed)
         return plausible_parameter_count(rule(config, [shape for shape in inputs if shape is not None]))
     except RULE_ERRORS:
@@ -68,14 +68,14 @@ def weight_size(kind: str, config: LayerConfig, inputs: Sequence[Shape], paramet
     if parameters is None or policy is None or word not in MATRICES:
         return None if parameters is None else plain_size(config, parameters)
     try:
-        packed = packed_weights(word, policy, config, [shape for shape in inputs if shape is not None])
+        packed = _packed_weights(word, policy, config, [shape for shape in inputs if shape is not None])
     except RULE_ERRORS:
         return None
     return None if packed is None or packed.numbers != parameters else packed.size
 
 
-def packed_weights(word: str, policy: Policy, config: LayerConfig, inputs: list[KerasDims]) -> Packed | None:
-    """What a quantised layer keeps: its kernel as the policy packs it, its bias, and the factors of LoRA."""
+def _packed_weights(word: str, policy: Policy, config: LayerConfig, inputs: list[KerasDims]) -> Packed | None:
+    """Weights of a quantised layer: its kernel as the policy packs it, its bias, and the factors of LoRA."""
     if word not in MATRICES:
         return None  # of the layers inside, whose policies are not said
     count, summed = MATRICES[word](config, inputs)
@@ -295,22 +295,22 @@ def _grouped_heads_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
 
 
 def _einsum_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
-    sizes = sizes_by_letter(config, inputs)
-    weights = kernel_letters(config)
+    sizes = _sizes_by_letter(config, inputs)
+    weights = _kernel_letters(config)
     count = prod(_required_size(sizes.get(letter)) for letter in weights)
     apart, last = config.get("bias_axes"), _required_size(sizes.get(weights[-1:]))
     added = prod(_required_size(sizes.get(letter)) for letter in apart) if apart else 0
     return count + added + _lora_count(config, count // max(last, 1), last)
 
 
-def kernel_letters(config: LayerConfig) -> str:
+def _kernel_letters(config: LayerConfig) -> str:
     """The dimensions of the kernel in the equation of an `EinsumDense`."""
     left, _, _ = config["equation"].replace("...", "").partition("->")
     weights: str = left.partition(",")[2]
     return weights
 
 
-def sizes_by_letter(config: LayerConfig, inputs: list[KerasDims]) -> dict[str, int | None]:
+def _sizes_by_letter(config: LayerConfig, inputs: list[KerasDims]) -> dict[str, int | None]:
     """The size of each dimension in the equation of an `EinsumDense`."""
     left, _, result = config["equation"].replace("...", "").partition("->")
     ins = left.partition(",")[0]
@@ -323,21 +323,21 @@ def sizes_by_letter(config: LayerConfig, inputs: list[KerasDims]) -> dict[str, i
     }
 
 
-def dense_matrix(config: LayerConfig, inputs: list[KerasDims]) -> tuple[int, int]:
+def _dense_matrix(config: LayerConfig, inputs: list[KerasDims]) -> tuple[int, int]:
     """The numbers of a kernel, and over how many of them a result is summed."""
     width = _required_size(inputs[0][-1])
     return width * config["units"], width
 
 
-def einsum_matrix(config: LayerConfig, inputs: list[KerasDims]) -> tuple[int, int]:
-    """As `dense_matrix`: summed is what the equation's result does not name."""
-    sizes, result = sizes_by_letter(config, inputs), config["equation"].partition("->")[2]
-    summed = [_required_size(sizes.get(letter)) for letter in kernel_letters(config) if letter not in result]
-    return prod(_required_size(sizes.get(letter)) for letter in kernel_letters(config)), prod(summed)
+def _einsum_matrix(config: LayerConfig, inputs: list[KerasDims]) -> tuple[int, int]:
+    """As `_dense_matrix`: summed is what the equation's result does not name."""
+    sizes, result = _sizes_by_letter(config, inputs), config["equation"].partition("->")[2]
+    summed = [_required_size(sizes.get(letter)) for letter in _kernel_letters(config) if letter not in result]
+    return prod(_required_size(sizes.get(letter)) for letter in _kernel_letters(config)), prod(summed)
 
 
-def table_matrix(config: LayerConfig, inputs: list[KerasDims]) -> tuple[int, int]:
-    """As `dense_matrix`, of a table: its rows are apart."""
+def _table_matrix(config: LayerConfig, inputs: list[KerasDims]) -> tuple[int, int]:
+    """As `_dense_matrix`, of a table: its rows are apart."""
     return config["input_dim"] * config["output_dim"], config["output_dim"]
 
 
@@ -401,9 +401,9 @@ NON_TRAINABLE_RULES: Mapping[str, ParameterRule] = {
 }
 # The layers that Keras quantises, by the rule that counts what they keep; and those that hold such layers inside.
 MATRICES: Mapping[str, Callable[[LayerConfig, list[KerasDims]], tuple[int, int]]] = {
-    "dense": dense_matrix,
-    "einsum": einsum_matrix,
-    "embedding": table_matrix,
+    "dense": _dense_matrix,
+    "einsum": _einsum_matrix,
+    "embedding": _table_matrix,
 }
 INSIDE = frozenset({"multi_head", "grouped_heads"})
 QUANTIZED = INSIDE | MATRICES.keys()

@@ -1,4 +1,4 @@
-"""What layers keep that Keras 3 has quantised, by the policy in their `dtype`: kernels packed into bytes, and scales.
+"""Weights of layers quantised by Keras 3, by the policy in their `dtype`: kernels packed into bytes, and scales.
 
 int8      a byte for each number, a scale for each column
 int4      two numbers in a byte; with blocks a scale and a zero for each block of a column, and an index of blocks
@@ -18,7 +18,7 @@ FLOAT = 4  # bytes of scales, indices and biases
 
 
 class Policy(NamedTuple):
-    """How a kernel is kept: the `mode`, the rows of a `block` (None: no blocks), the length of a history."""
+    """Storage of a kernel: the `mode`, the rows of a `block` (None: no blocks), the length of a history."""
 
     mode: str
     block: int | None = None
@@ -26,7 +26,7 @@ class Policy(NamedTuple):
 
 
 class Packed(NamedTuple):
-    """What is kept of a kernel: numbers, those of them that are not trained, and bytes."""
+    """Stored sizes of a kernel: numbers, those of them that are not trained, and bytes."""
 
     numbers: int
     fixed: int
@@ -40,7 +40,7 @@ def policy_of(config: LayerConfig) -> Policy | None:
     Policy(mode='int4', block=64, history=1024)
     >>> policy_of({"dtype": {"class_name": "DTypePolicy", "config": {"name": "float32"}}})
     """
-    settings = policy_settings(config)
+    settings = _policy_settings(config)
     mode = settings.get("mode")
     if not isinstance(mode, str):
         return None
@@ -50,28 +50,28 @@ def policy_of(config: LayerConfig) -> Policy | None:
     return Policy(word, rows or None, history if type(history) is int and 0 <= history < 2**31 else HISTORY)
 
 
-def policy_settings(config: LayerConfig) -> LayerConfig:
-    """The configuration of the policy that a layer names as its `dtype`."""
+def _policy_settings(config: LayerConfig) -> LayerConfig:
+    """Configuration of the policy in a layer's `dtype`."""
     dtype = config.get("dtype")
     settings = dtype.get("config") if isinstance(dtype, dict) else None
     return settings if isinstance(settings, dict) else {}
 
 
-def variable_dtype(config: LayerConfig) -> str:
+def _variable_dtype(config: LayerConfig) -> str:
     """The type in which a layer keeps its numbers; "" where it does not say.
 
-    >>> variable_dtype({"dtype": {"config": {"name": "mixed_bfloat16"}}}), variable_dtype({"dtype": "float16"})
+    >>> _variable_dtype({"dtype": {"config": {"name": "mixed_bfloat16"}}}), _variable_dtype({"dtype": "float16"})
     ('float32', 'float16')
     """
     dtype: Any = config.get("dtype")
-    name = policy_settings(config).get("name") if isinstance(dtype, dict) else dtype
+    name = _policy_settings(config).get("name") if isinstance(dtype, dict) else dtype
     if not isinstance(name, str):
         return ""
     return "float32" if name.startswith("mixed_") else name
 
 
 def pack_kernel(policy: Policy, summed: int, apart: int, by_row: bool = False) -> Packed | None:
-    """What is kept of a kernel that sums over `summed` numbers for each of `apart` results; with `by_row` of a table,
+    """Stored sizes of a kernel that sums over `summed` numbers for each of `apart` results; with `by_row` of a table,
     whose rows are apart. None of a mode that is not known here.
 
     >>> pack_kernel(Policy("int8"), 8, 16), pack_kernel(Policy("int4", 128), 8, 16)
@@ -94,4 +94,4 @@ def pack_kernel(policy: Policy, summed: int, apart: int, by_row: bool = False) -
 
 def plain_size(config: LayerConfig, count: int) -> int:
     """The bytes of so many numbers of a layer that is not quantised."""
-    return count * element_size(variable_dtype(config))
+    return count * element_size(_variable_dtype(config))

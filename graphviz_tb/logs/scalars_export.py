@@ -37,14 +37,14 @@ def scalars_as_csv(chosen: Iterable[Series]) -> Iterator[str]:
 def _chunk_columns(series: Series, start: int) -> list[list[Any]]:
     """Return steps, wall times, values and superseded marks of one chunk of points."""
     part = slice(start, start + POINTS_PER_CHUNK)
-    walls, values = (list(map(_exact_number_text, column[part].tolist())) for column in (series.wall, series.value))
+    walls, values = (list(map(exact_number_text, column[part].tolist())) for column in (series.wall, series.value))
     return [series.step[part].tolist(), walls, values, list(map(int, series.superseded[part].tolist()))]
 
 
-def _exact_number_text(number: float) -> str:
+def exact_number_text(number: float) -> str:
     """Return a number as the shortest text that reads back as the same number.
 
-    >>> _exact_number_text(0.1), _exact_number_text(float("-inf"))
+    >>> exact_number_text(0.1), exact_number_text(float("-inf"))
     ('0.1', '-Infinity')
     """
     text = repr(float(number))
@@ -73,4 +73,4 @@ def scalars_as_json(chosen: Iterable[Series]) -> Iterator[str]:
 
 def json_number(number: float) -> float | str:
     """Return a number as a JSON value: text if it is not finite."""
-    return number if number - number == 0 else _exact_number_text(number)
+    return number if number - number == 0 else exact_number_text(number)

@@ -246,6 +246,8 @@ class Stats:
         sums, row = self.sums_at_path(path), path[-1]
         return replace(sums, ops=int(self.ops[row]), shapes=self.shapes.get(row, ())) if len(path) > 1 else sums
 
+    at = figures_at  # of the Python API, as `model.facts.stats.at`
+
     def sums_at_path(self, path: tuple[int, ...]) -> RunFigures:
         """Return the sums of `at(path)`; inside a call without the number of ops and the shapes."""
         row, place = path[-1], len(path) - 1

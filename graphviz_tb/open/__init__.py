@@ -1,1 +1,1 @@
-"""Which groups a picture opens."""
+"""Choice of the groups that a picture opens."""

@@ -1,4 +1,4 @@
-"""How many inputs an op takes, of the types that always take as many."""
+"""Input counts of op types, that always take as many."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def default_output(source: str, suffix: str) -> str:
     return f"{bare or 'graph'}{suffix}"
 
 
-def is_own_output(path: Path) -> bool:
+def _is_own_output(path: Path) -> bool:
     """Return whether this program wrote the file at `path`, as far as its content shows; an empty one is nobody's."""
     with path.open("rb") as stream:
         size = os.fstat(stream.fileno()).st_size
@@ -63,7 +63,7 @@ def keep_foreign_files(targets: Iterable[str]) -> None:
     for target in targets:
         path = Path(target)
         with suppress(OSError, ValueError):  # a name that no file can have: it is refused where it is written
-            if path.is_file() and not is_own_output(path):
+            if path.is_file() and not _is_own_output(path):
                 raise CannotWrite(
                     f"{target!r} is there already, and tbgraph did not write it",
                     hint=f"-o {target} writes over it; -o NAME writes elsewhere",

@@ -21,7 +21,7 @@ UNPACK = (
 )
 
 
-def packed_page(page: bytes) -> str:
+def _packed_page(page: bytes) -> str:
     """Return a page that unpacks `page` and puts it in its own place."""
     return UNPACK.format(packed=b64encode(compress(page, 9, mtime=0)).decode("ascii"))
 
@@ -44,6 +44,6 @@ class NotebookFrame:
             raise RequestError(f"height is {short_repr(self.height)}; it takes 1 to {MAX_NOTEBOOK_HEIGHT_PX:,} pixels")
 
     def _repr_html_(self) -> str:
-        held = escape(packed_page(self.page) if self.packed else self.page.decode(), quote=True)
+        held = escape(_packed_page(self.page) if self.packed else self.page.decode(), quote=True)
         size = f'width="100%" height="{self.height}" style="border:0"'
         return f'<iframe sandbox="{FRAME_PERMISSIONS}" srcdoc="{held}" {size}></iframe>'

@@ -20,16 +20,16 @@ def page_of_source(source: Any, page_max: float = 25.0) -> tuple[bytes, str]:
     try:
         return load(source).render("html", page_max=page_max), ""
     except NoGraph:
-        page = page_of_log(source, page_max)
+        page = _page_of_log(source, page_max)
         if page is None:
             raise
         return page, ""
     except Ambiguous:
-        chosen, said = first_graph(source)
+        chosen, said = _first_graph(source)
         return load(source, **chosen).render("html", page_max=page_max), said
 
 
-def page_of_log(source: Any, page_max: float, title: str | None = None) -> bytes | None:
+def _page_of_log(source: Any, page_max: float, title: str | None = None) -> bytes | None:
     """Return the page of a log that has no graph; None where there is no such log."""
     from graphviz_tb.page.log import log_page_html, name_of_source, open_source_log
 
@@ -41,7 +41,7 @@ def page_of_log(source: Any, page_max: float, title: str | None = None) -> bytes
     )
 
 
-def first_graph(source: Any, options: ReadOptions | None = None) -> tuple[dict[str, Any], str]:
+def _first_graph(source: Any, options: ReadOptions | None = None) -> tuple[dict[str, Any], str]:
     """Return the choices that take the first of several graphs, ops before layers, and a sentence that says so."""
     from graphviz_tb.formats.reading import list_contents
     from graphviz_tb.options import ReadOptions
@@ -55,5 +55,5 @@ def first_graph(source: Any, options: ReadOptions | None = None) -> tuple[dict[s
 
 def with_first_graph(source: Any, options: Options) -> tuple[Options, str]:
     """Return options that choose the first of several graphs, and a sentence that says which one it is."""
-    chosen, said = first_graph(source, options.read)
+    chosen, said = _first_graph(source, options.read)
     return replace(options, read=replace(options.read, **chosen)), said

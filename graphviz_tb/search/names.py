@@ -223,6 +223,8 @@ class RowFinder:
                         return other._find_matches(pattern)
             raise
 
+    find = find_paths  # of the Python API, as `model.names.find`
+
     def find_main_row(self, name: str) -> int:
         """Return the row of the main graph with a name (address, literal name, then the program's name of a layer), or
         -1."""

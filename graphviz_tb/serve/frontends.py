@@ -26,7 +26,7 @@ COLAB_FRAMES = ("https://*.googleusercontent.com", "https://colab.research.googl
 
 @dataclass(frozen=True, slots=True)
 class NotebookFrontend:
-    """How a notebook reaches a server: its kind, the pages that may show it, and words of the server's command line.
+    """A notebook's way to a server: its kind, the pages that may show it, and words of the server's command line.
 
     `address` is what the frame shows in place of the server's own address; `port` is chosen before where a proxy has it
     in its path (0: any).
@@ -45,35 +45,35 @@ def notebook_frontend(environment: Mapping[str, str] = os.environ) -> NotebookFr
         return NotebookFrontend("colab", COLAB_FRAMES, ("--allow-host", "*"))
     proxy = next((environment[name] for name in PROXY_URLS if environment.get(name)), None)
     if proxy is not None:
-        return proxied_by(proxy)
+        return _proxied_by(proxy)
     hub = next((environment[name] for name in HUB_PREFIXES if environment.get(name)), None)
-    if hub is not None and has_server_proxy():
+    if hub is not None and _has_server_proxy():
         # "absolute": the proxy hands on the whole path, so that the page knows where it begins.
-        return proxied_by(f"{hub.rstrip('/')}/proxy/absolute/%PORT%/", keeps_path=True)
+        return _proxied_by(f"{hub.rstrip('/')}/proxy/absolute/%PORT%/", keeps_path=True)
     remote = any(environment.get(name) for name in REMOTE_EDITORS)
     over_ssh = "SSH_CONNECTION" in environment and "VSCODE_PID" not in environment
     return NotebookFrontend("unreached") if hub is not None or remote or over_ssh else NotebookFrontend("local")
 
 
-def proxied_by(address: str, keeps_path: bool = False) -> NotebookFrontend:
+def _proxied_by(address: str, keeps_path: bool = False) -> NotebookFrontend:
     """Return the front end behind a proxy at `address`, in which %PORT% becomes that of the server.
 
-    >>> made = proxied_by("/user/me/proxy/%PORT%/")
+    >>> made = _proxied_by("/user/me/proxy/%PORT%/")
     >>> made.kind, made.address == f"/user/me/proxy/{made.port}/", made.words
     ('proxied', True, ('--allow-host', '*'))
     """
-    port = free_port()
+    port = _free_port()
     address = address.replace("%PORT%", str(port)).rstrip("/") + "/"
     prefix = ("--path-prefix", address.rstrip("/")) if keeps_path else ()
     return NotebookFrontend("proxied", LOCAL_FRAMES, ("--allow-host", "*", *prefix), address, port)
 
 
-def has_server_proxy() -> bool:
+def _has_server_proxy() -> bool:
     """Return whether jupyter-server-proxy is installed, which makes a path of the notebook's server lead here."""
     return find_spec("jupyter_server_proxy") is not None
 
 
-def free_port() -> int:
+def _free_port() -> int:
     """Return a port of this machine that nobody has now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

@@ -77,28 +77,28 @@ def _show_server(line: str) -> ServedFrame | StaticFrame:
 
     Raises `RequestError` if the line has no path, `ToolFailed` if the server does not start.
     """
-    words, height = without_height(shlex.split(line))
+    words, height = _without_height(shlex.split(line))
     if not words:
         raise RequestError("%tbgraph needs a log directory", hint="%tbgraph --logdir ./logs")
-    return serve_words(words, height)
+    return _serve_words(words, height)
 
 
-def serve_words(words: tuple[str, ...], height: int = FRAME_HEIGHT_PX) -> ServedFrame | StaticFrame:
+def _serve_words(words: tuple[str, ...], height: int = FRAME_HEIGHT_PX) -> ServedFrame | StaticFrame:
     """Start a server with the words of a command line, or take the one that runs with them, and return its frame."""
     running = RUNNING_SERVERS.get(words)
     if running is not None and running.poll() is None:
         return ServedFrame(SERVER_ADDRESSES[words], height, FRONTENDS[words], words)
     frontend = notebook_frontend()
-    why = unserved(frontend)
+    why = _reason_for_static_page(frontend)
     if why:
-        return static_frame(words, why, height)
+        return _static_frame(words, why, height)
     running = _start_server(words, frontend)
     address = _read_server_address(running)
     RUNNING_SERVERS[words], SERVER_ADDRESSES[words], FRONTENDS[words] = running, address, frontend
     return ServedFrame(address, height, frontend, words)
 
 
-def unserved(frontend: NotebookFrontend) -> str:
+def _reason_for_static_page(frontend: NotebookFrontend) -> str:
     """Return why no server is shown; "" where one is."""
     if any(find_spec(name) is None for name in NEEDED):
         return f"A static page; to follow a log while it is written: {how_to_install('serve')}, and restart the kernel."
@@ -110,18 +110,18 @@ def unserved(frontend: NotebookFrontend) -> str:
     return ""
 
 
-def static_frame(words: tuple[str, ...], why: str, height: int) -> StaticFrame:
+def _static_frame(words: tuple[str, ...], why: str, height: int) -> StaticFrame:
     """Return the static page of what a command line serves."""
     from graphviz_tb.page.source_page import page_of_source
 
-    page, said = page_of_source(path_in(words), STATIC_PAGE_MB)
+    page, said = page_of_source(_path_in(words), STATIC_PAGE_MB)
     return StaticFrame(page, f"{why} {said[:1].upper()}{said[1:]}{'.' if said else ''}".strip(), height)
 
 
-def path_in(words: tuple[str, ...]) -> str:
+def _path_in(words: tuple[str, ...]) -> str:
     """Return the path that a command line of the server names. Raises `RequestError` where there is none.
 
-    >>> path_in(("--port", "0", "--logdir=logs")), path_in(("logs",)), path_in(("--logdir", "a b"))
+    >>> _path_in(("--port", "0", "--logdir=logs")), _path_in(("logs",)), _path_in(("--logdir", "a b"))
     ('logs', 'logs', 'a b')
     """
     found, rest = "", iter(words)
@@ -138,10 +138,10 @@ def path_in(words: tuple[str, ...]) -> str:
     return found
 
 
-def without_height(words: list[str]) -> tuple[tuple[str, ...], int]:
+def _without_height(words: list[str]) -> tuple[tuple[str, ...], int]:
     """Return the words without `--height N`, and that height.
 
-    >>> without_height(["logs", "--height", "500"]), without_height(["--height=500", "logs"])
+    >>> _without_height(["logs", "--height", "500"]), _without_height(["--height=500", "logs"])
     ((('logs',), 500), (('logs',), 500))
     """
     kept, height, rest = [], FRAME_HEIGHT_PX, iter(words)
@@ -182,13 +182,15 @@ def _read_server_address(running: subprocess.Popen[str]) -> str:
 
 def serve_source(source: Any, height: int, options: dict[str, Any]) -> ServedFrame | StaticFrame:
     """Serve a path with options of `tbgraph serve` by their Python names (`port=0`, `path_prefix="/x"`)."""
-    return serve_words((str(Path(source)) if "://" not in str(source) else str(source), *option_words(options)), height)
+    return _serve_words(
+        (str(Path(source)) if "://" not in str(source) else str(source), *_option_words(options)), height
+    )
 
 
-def option_words(options: dict[str, Any]) -> list[str]:
+def _option_words(options: dict[str, Any]) -> list[str]:
     """Return options as words of a command line.
 
-    >>> option_words({"port": 0, "bind_all": True, "title": None, "allow_host": ["a", "b"]})
+    >>> _option_words({"port": 0, "bind_all": True, "title": None, "allow_host": ["a", "b"]})
     ['--port', '0', '--bind-all', '--allow-host', 'a', '--allow-host', 'b']
     """
     words: list[str] = []

@@ -71,7 +71,7 @@ def add_function_calls(
     made = GraphDef()
     made.CopyFrom(whole)
     captures = [variable for each in functions for variable in captured[each.signature.name]]
-    handles = handles_of(whole, captures)
+    handles = _handles_of(whole, captures)
     free = UnusedNames({node.name for node in whole.node})
     several = Counter(_untraced_name(each.signature.name) for each in functions)
     signatures = []
@@ -85,7 +85,7 @@ def add_function_calls(
 
 
 def _call_letters(function: FunctionDef, variables: tuple[CapturedVariable, ...]) -> int:
-    """How many letters a call of it takes, about: its name for each result, a variable's for each that it captures."""
+    """Estimate the letters of a call: its name for each result, a variable's for each that it captures."""
     return len(function.signature.name) * len(function.signature.output_arg) + sum(len(each.name) for each in variables)
 
 
@@ -103,8 +103,8 @@ def variable_name(handle: NodeDef) -> str:
     return handle.attr["shared_name"].s.decode("utf-8", "replace") or handle.name
 
 
-def handles_of(whole: GraphDef, captures: Iterable[CapturedVariable]) -> dict[str, str]:
-    """The handle of each captured variable that the graph has one for, by its name. Variables that the program calls
+def _handles_of(whole: GraphDef, captures: Iterable[CapturedVariable]) -> dict[str, str]:
+    """Handles of captured variables, by its name. Variables that the program calls
     the same have handles with numbers, in an order that the file does not say: each takes the first that is left of its
     shape."""
     left: dict[tuple[str, tuple[int, ...]], list[str]] = {}

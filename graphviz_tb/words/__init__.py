@@ -1,1 +1,1 @@
-"""What boxes, lines and stubs of a picture say."""
+"""Texts of boxes, lines and stubs of a picture."""

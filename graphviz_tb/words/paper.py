@@ -1,4 +1,4 @@
-"""The words that a paper writes for a part of a network: `3×3, 64, /2`, `768 → 3072 → 768, GELU`, `12 heads × 64`.
+"""Words of papers for a part of a network: `3×3, 64, /2`, `768 → 3072 → 768, GELU`, `12 heads × 64`.
 
 All come from the graph: shapes of weights, attributes, constants. What is not known is left out. One place makes these
 words for pictures, pages, outlines and `tree`.
@@ -77,7 +77,7 @@ UNKNOWN = LayerStep("unknown", "")  # a layer whose weights have no known shape
 
 
 class PaperWords:
-    """What a paper writes for the groups and layers of a hierarchy."""
+    """Words of papers for the groups and layers of a hierarchy."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         self.hierarchy = hierarchy
@@ -106,10 +106,10 @@ class PaperWords:
             return None
         steps = self._steps(nodes)
         said = self._heads(nodes) if attends(steps) and not any(step.kind == "heads" for step in steps) else None
-        return of_steps(steps) if said is None else said
+        return _of_steps(steps) if said is None else said
 
     def _of_stack(self, stack: int) -> str | None:
-        """What its members share, or, where few differ, what each says; the first may have more."""
+        """Words shared by all members, or, if few differ, the words of each; the first may have more."""
         members = repeated_rows(self.hierarchy, stack)
         # Equal members of equal sizes say the same: some are asked for all.
         sizes = [self._parameters(member)[0] for member in members]
@@ -121,7 +121,7 @@ class PaperWords:
         if None not in rest and len(set(rest)) == 1 and (equal or len(asked) <= MOST_ASKED):
             return rest[0]
         words = [each.replace(", ", " ", 1).partition(" · ")[0] for each in said if each]
-        if len(words) == len(members) and not unlike and (line := fitted(words)):
+        if len(words) == len(members) and not unlike and (line := _join_words_that_fit(words)):
             return line
         return None
 
@@ -133,7 +133,7 @@ class PaperWords:
         return step.word or None if step is not None and step.kind not in ("activation", "norm") else None
 
     def _size(self, row: int) -> str | None:
-        """How many layers a group has, and how many parameters; of a stack each member where all are alike."""
+        """Count the layers and the parameters of a group; of a stack each member where all are alike."""
         if not len(self.graph.meaning.origin) or (row > 0 and self.hierarchy.how[row] == TRAINING_ORIGIN):
             return None
         stack = sole_stack(self.hierarchy, row)
@@ -176,7 +176,7 @@ class PaperWords:
 
     @cached_property
     def _of_model(self) -> Bools:
-        """Which nodes compute, and are no gradient, update, input or bookkeeping."""
+        """Nodes of computation: no gradient, update, input or bookkeeping."""
         mask = np.zeros(1 + max(Part), bool)
         mask[list(COMPUTING_PARTS)] = True
         of_model: Bools = mask[self.graph.meaning.part()]
@@ -268,7 +268,7 @@ class PaperWords:
         return f"{shapes[0][0]} heads × {shapes[0][1]}" if len(shapes) == 1 else None
 
     def _constant(self, node: int) -> list[int]:
-        """The shape that an op is given as a constant, or as four numbers put together; -1 for what is not known."""
+        """The constant shape input of an op, or as four numbers put together; -1 for what is not known."""
         for edge in self._inputs(node):
             if self.graph.slot[edge] == KERNEL and not self.graph.control[edge]:
                 source = int(self.graph.source[edge])
@@ -303,33 +303,35 @@ class PaperWords:
     def _weighted(self, op: str, node: int, kernel: tuple[int | None, ...]) -> LayerStep | None:
         if op in EMBEDDING_LOOKUP_OPS:
             return (
-                LayerStep("embedding", " × ".join(size_word(size) for size in kernel[:2])) if len(kernel) == 2 else None
+                LayerStep("embedding", " × ".join(_size_word(size) for size in kernel[:2]))
+                if len(kernel) == 2
+                else None
             )
         definition = self.graph.node_def(node)
         if op in DEPTHWISE_OPS or op in CONVOLUTION_OPS:
             return self._convolution(op, definition, kernel)
         takes, gives = kernel[-2] or 0, kernel[-1] or 0
         if op == "Einsum" and len(kernel) == 3:
-            takes, gives, heads = einsum_sizes(definition, kernel)
-            word = f"{heads[0]} heads × {heads[1]}" if heads else f"→ {size_word(gives)}"
+            takes, gives, heads = _einsum_sizes(definition, kernel)
+            word = f"{heads[0]} heads × {heads[1]}" if heads else f"→ {_size_word(gives)}"
             return LayerStep("heads" if heads else "dense", word, takes, gives)
         if definition is not None and (attr_value(definition, "transpose_b").b or attr_value(definition, "adj_y").b):
             takes, gives = gives, takes
         if self.graph.is_pytorch:
             takes, gives = gives, takes
-        return LayerStep("dense", f"→ {size_word(gives)}", takes, gives) if gives else None
+        return LayerStep("dense", f"→ {_size_word(gives)}", takes, gives) if gives else None
 
     def _convolution(self, op: str, definition: NodeDef | None, kernel: tuple[int | None, ...]) -> LayerStep | None:
         if self.graph.is_pytorch or len(kernel) < 3:
             return None
         *sizes, takes, gives = kernel
         # A kernel over one axis may be written as 1×k in two.
-        parts = ["×".join(size_word(size) for size in sizes)]
+        parts = ["×".join(_size_word(size) for size in sizes)]
         if op in DEPTHWISE_OPS:
             parts[0] = f"dw {parts[0]}"
             gives = takes
         elif gives:
-            parts.append(size_word(gives))
+            parts.append(_size_word(gives))
         if definition is not None:
             layout = attr_value(definition, "data_format").s.decode("ascii", "replace") or "NHWC"
             parts += spatial(attr_value(definition, "strides").list.i, layout, "/")
@@ -341,7 +343,7 @@ class PaperWords:
     def _transposed(self, node: int, kernel: tuple[int | None, ...]) -> LayerStep:
         definition = self.graph.node_def(node)
         *sizes, gives, takes = kernel
-        parts = ["×".join(map(size_word, sizes)), size_word(gives)]
+        parts = ["×".join(map(_size_word, sizes)), _size_word(gives)]
         if definition is not None:
             layout = attr_value(definition, "data_format").s.decode("ascii", "replace") or "NHWC"
             parts += spatial(attr_value(definition, "strides").list.i, layout, "↑")
@@ -362,7 +364,7 @@ class PaperWords:
 
     @cached_property
     def _uses(self) -> tuple[Longs, Longs]:
-        """The rows that use weights, in order, and the node that makes each."""
+        """Rows with weights, in order, and the node that makes each."""
         graph, origin = self.graph, self.graph.meaning.origin
         edges = np.flatnonzero((origin[graph.source] >= 0) & (origin[graph.target] < 0) & ~graph.control)
         edges = edges[self._of_model[graph.target[edges]]]
@@ -371,7 +373,7 @@ class PaperWords:
         return rows[order], origin[graph.source[edges]].astype(np.int64)[order]
 
     def _parameters(self, row: int) -> tuple[int, int]:
-        """How many numbers the weights below a row have, each weight once, and how many of them are kernels."""
+        """Count the elements of the weights below a row, each weight once, and how many of them are kernels."""
         rows, made = self._uses
         start, stop = np.searchsorted(rows, [row, int(self.hierarchy.end[row])])
         sizes = [self._shapes.get(node) for node in np.unique(made[start:stop]).tolist()]
@@ -382,14 +384,14 @@ class PaperWords:
         return sum(prod(size or 0 for size in shape) for shape in trained), sum(len(shape) > 1 for shape in trained)
 
 
-def of_steps(steps: Sequence[LayerStep]) -> str | None:
-    """The words of a group that holds some steps; "" for a norm, None where a paper says nothing of its parts.
+def _of_steps(steps: Sequence[LayerStep]) -> str | None:
+    """Words for a group of steps; "" for a norm, None where a paper says nothing of its parts.
 
     >>> conv, norm, relu = LayerStep("convolution", "3×3, 64"), LayerStep("norm", "BN"), LayerStep("activation", "ReLU")
-    >>> of_steps([conv, norm, relu]), of_steps([norm]), of_steps([relu])
+    >>> _of_steps([conv, norm, relu]), _of_steps([norm]), _of_steps([relu])
     ('3×3, 64 · BN, ReLU', '', 'ReLU')
     >>> up, down = LayerStep("dense", "→ 3072", 768, 3072), LayerStep("dense", "→ 768", 3072, 768)
-    >>> of_steps([up, LayerStep("activation", "GELU"), down]), of_steps([up])
+    >>> _of_steps([up, LayerStep("activation", "GELU"), down]), _of_steps([up])
     ('768 → 3072 → 768, GELU', '768 → 3072')
     """
     layers = [step for step in steps if step.kind in LAYERS]
@@ -399,21 +401,23 @@ def of_steps(steps: Sequence[LayerStep]) -> str | None:
     if UNKNOWN in steps:
         return None
     if not layers:
-        return of_plain(steps, others)
+        return _of_plain(steps, others)
     if len(layers) == 1:
-        return of_one(layers[0], steps)
+        return _of_one(layers[0], steps)
     dense = all(step.kind == "dense" for step in layers)
     if dense and len(layers) == 2 and layers[0].gives == layers[1].takes:
         one, two = layers
-        return ", ".join([f"{size_word(one.takes)} → {size_word(one.gives)} → {size_word(two.gives)}", *acts(steps)])
-    if dense and len(layers) == 3 and layers[0].gives == layers[1].gives == layers[2].takes and acts(steps):
-        return f"gated {size_word(layers[0].gives)}, {gate(acts(steps))}"
+        return ", ".join(
+            [f"{_size_word(one.takes)} → {_size_word(one.gives)} → {_size_word(two.gives)}", *_acts(steps)]
+        )
+    if dense and len(layers) == 3 and layers[0].gives == layers[1].gives == layers[2].takes and _acts(steps):
+        return f"gated {_size_word(layers[0].gives)}, {gate(_acts(steps))}"
     if len(layers) <= MOST_LAYERS and not dense:
-        return fitted(list(runs(step.word.replace(", ", " ", 1) for step in layers)))
+        return _join_words_that_fit(list(runs(step.word.replace(", ", " ", 1) for step in layers)))
     return None
 
 
-def of_plain(steps: Sequence[LayerStep], others: Sequence[str]) -> str | None:
+def _of_plain(steps: Sequence[LayerStep], others: Sequence[str]) -> str | None:
     """The words of a group without weights in products."""
     pools = [step.word for step in steps if step.kind == "pool"]
     if pools:
@@ -423,12 +427,12 @@ def of_plain(steps: Sequence[LayerStep], others: Sequence[str]) -> str | None:
     return others[0] if len(others) == 1 and not any(step.kind == "product" for step in steps) else None
 
 
-def of_one(layer: LayerStep, steps: Sequence[LayerStep]) -> str:
+def _of_one(layer: LayerStep, steps: Sequence[LayerStep]) -> str:
     """The words of a group with one layer: its own, then its norm and activation."""
     behind = steps[list(steps).index(layer) + 1 :]
     after = list(dict.fromkeys(step.word for step in behind if step.kind in ("norm", "activation")))
     if layer.kind == "dense":
-        word = f"{size_word(layer.takes)} {layer.word}" if layer.takes else layer.word
+        word = f"{_size_word(layer.takes)} {layer.word}" if layer.takes else layer.word
         return ", ".join([word, *(each for each in after if each != "norm")])
     return f"{layer.word} · {', '.join(after)}" if after and layer.kind != "embedding" else layer.word
 
@@ -441,13 +445,13 @@ def attends(steps: Sequence[LayerStep]) -> bool:
     return sum(step.kind == "product" for step in steps) > 1 and any(step.word == "softmax" for step in steps)
 
 
-def acts(steps: Sequence[LayerStep]) -> list[str]:
+def _acts(steps: Sequence[LayerStep]) -> list[str]:
     """The activations of a group."""
     return list(dict.fromkeys(step.word for step in steps if step.kind == "activation"))[:1]
 
 
 def gate(words: Sequence[str]) -> str:
-    """What gates a product: of a sigmoid with what it is given it is SiLU."""
+    """The gate of a product: of a sigmoid with what it is given it is SiLU."""
     return "SiLU" if words[0] == "sigmoid" else words[0]
 
 
@@ -458,7 +462,7 @@ def runs(words: Iterator[str]) -> Iterator[str]:
         yield f"{count} × ({word})" if count > 2 else ", ".join([word] * count)
 
 
-def fitted(words: list[str]) -> str | None:
+def _join_words_that_fit(words: list[str]) -> str | None:
     """Words that have room on a line; None where they have none."""
     line = ", ".join(words)
     return line if len(line) <= ROOM else None
@@ -476,8 +480,8 @@ def spatial(steps: Sequence[int], layout: str, sign: str) -> list[str]:
     return [f"{sign}{along[0]}" if len(set(along)) == 1 else f"{sign}{'×'.join(map(str, along))}"]
 
 
-def einsum_sizes(definition: NodeDef | None, kernel: tuple[int | None, ...]) -> tuple[int, int, list[int]]:
-    """The channels that a product with a kernel of three axes takes and gives, and the heads that it makes."""
+def _einsum_sizes(definition: NodeDef | None, kernel: tuple[int | None, ...]) -> tuple[int, int, list[int]]:
+    """Input and output channels of a product with a kernel of three axes, and the heads that it makes."""
     equation = attr_value(definition, "equation").s.decode("ascii", "replace") if definition is not None else ""
     inputs, _, result = equation.partition("->")
     letters = inputs.rpartition(",")[2].strip()
@@ -489,10 +493,10 @@ def einsum_sizes(definition: NodeDef | None, kernel: tuple[int | None, ...]) -> 
     return prod(gone), prod(kept), kept if len(kept) == 2 else []
 
 
-def size_word(size: int | None) -> str:
+def _size_word(size: int | None) -> str:
     """A size as a paper writes it: from five digits on with thin spaces.
 
-    >>> size_word(3072), size_word(None)
+    >>> _size_word(3072), _size_word(None)
     ('3072', '?')
     """
     return "?" if size is None else str(size) if size < 10_000 else group_thousands(size)

@@ -100,14 +100,15 @@ class NodeLabels:
         )
 
     def left_out(self, row: int, usual: str, said: str | None) -> str:
-        """What a tooltip adds: the words of a paper where a colouring has the second line, else how many ops a group
+        """Further lines of a tooltip: the words of a paper where a colouring has the second line, else how many ops a
+        group
         holds where its words say something else."""
         count = self.op_count_text(row)
         parts = [usual] if said is not None and usual != count else []
         return " · ".join([*parts, *([count] if usual != count else [])])
 
     def label_key(self, row: int) -> tuple[object, ...]:
-        """What the label of a row has of its name: rows that hold equal things and have these alike are labelled
+        """Key of a row's label within its name: rows that hold equal things and have these alike are labelled
         alike."""
         missing = int(self.hierarchy.node[row]) in self.hierarchy.graph.missing
         return self.short_label((row,)), self.keras_layer(row), missing, self.paper.of(row)

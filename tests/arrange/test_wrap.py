@@ -41,7 +41,7 @@ def test_lines_that_cross_get_no_more_waypoints_than_can_be_placed() -> None:
     for boxes in (1000, 4000):
         found = wrapped(crossing(boxes))
         added = {item for row in found.ranks for item in row if item >= 2 * boxes}
-        assert wrapping.WRAPPED_BENDS / 2 < len(added) <= wrapping.WRAPPED_BENDS * 1.2  # a whole number of rows
+        assert wrapping.MAX_WRAPPED_BENDS / 2 < len(added) <= wrapping.MAX_WRAPPED_BENDS * 1.2  # a whole number of rows
         assert [notice.code for notice in found.notices] == ["large-level"]
         assert {item for chain in found.chains for item in chain} >= added
 

@@ -164,3 +164,24 @@ def test_a_linear_layer_of_a_vector_has_units() -> None:
 
     (change,) = diff(made(32), made(64))
     assert change.detail == {"key": "units", "old": 32, "new": 64}
+
+
+def test_an_exchange_claims_no_attribute_of_a_node_that_keeps_its_op() -> None:
+    # Another activation and a wider kernel in one layer, beside another dtype of everything.
+    def graph(dtype: int, op: str, size: int) -> GraphDef:
+        kind = {"type": dtype}
+        dims = {"shape": {"dim": [{"size": size}, {"size": size}, {"size": 3}, {"size": 4}]}}
+        return GraphDef(
+            node=[
+                {"name": "x", "op": "Placeholder", "attr": {"dtype": kind}},
+                {"name": "a/kernel", "op": "VariableV2", "attr": {"dtype": kind, "shape": dims}},
+                {"name": "a/conv", "op": "Conv2D", "input": ["x", "a/kernel"], "attr": {"T": kind}},
+                {"name": "a/act", "op": op, "input": ["a/conv"], "attr": {"T": kind}},
+                {"name": "b/act", "op": op, "input": ["a/act"], "attr": {"T": kind}},
+            ]
+        )
+
+    changes = diff(graph(1, "Relu", 3), graph(19, "Elu", 5))
+    told = {(change.detail.get("key"), str(change.detail.get("new"))) for change in changes}
+    assert {("op", "Elu"), ("dtype", "float16")} <= told
+    assert any("5×5" in new for _, new in told)

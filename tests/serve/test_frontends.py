@@ -47,7 +47,7 @@ ENVIRONMENTS: dict[str, tuple[dict[str, str], bool, str, str]] = {
 @each("name", ENVIRONMENTS)
 def test_where_a_notebook_is(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     environment, proxy, kind, address = ENVIRONMENTS[name]
-    monkeypatch.setattr(frontends, "has_server_proxy", lambda: proxy)
+    monkeypatch.setattr(frontends, "_has_server_proxy", lambda: proxy)
     found = notebook_frontend(environment)
     assert (found.kind, found.address.startswith(address)) == (kind, True)
     assert bool(found.port) == (kind == "proxied")
@@ -80,7 +80,7 @@ def test_a_proxy_may_call_the_server_anything(
     keeps: bool, logs: Path, ended: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if keeps:
-        monkeypatch.setattr(frontends, "has_server_proxy", lambda: True)
+        monkeypatch.setattr(frontends, "_has_server_proxy", lambda: True)
         monkeypatch.setenv("JUPYTERHUB_SERVICE_PREFIX", "/user/me/")
     else:
         monkeypatch.setenv("TENSORBOARD_PROXY_URL", "/user/me/proxy/%PORT%/")

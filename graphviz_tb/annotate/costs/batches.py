@@ -1,4 +1,4 @@
-"""The batch that a graph states where its inputs leave it open: sums are of one batch.
+"""The batch of a graph, where its inputs leave it open: sums are of one batch.
 
 images [?, 32, 32, 3] ─▶ … [?, 16, 16, 8] ─▶ transposed convolution, sizes [8, 32, 32, 3]        the batch is 8
 """
@@ -25,12 +25,12 @@ def stated_batch(inference: Inference) -> int | None:
             # The data of a transposed convolution is its last input, that of a reshape its first.
             takes = inference.infer_inputs(inference.main, node)
             data = takes[0 if inference.op_type(node) == "Reshape" else -1] if takes else None
-            if data is not None and outs and (batch := batch_between(inference, data, outs[0])):
+            if data is not None and outs and (batch := _batch_between(inference, data, outs[0])):
                 found.add(batch)
     return found.pop() if len(found) == 1 else None
 
 
-def batch_between(inference: Inference, data: Out, out: Out) -> int | None:
+def _batch_between(inference: Inference, data: Out, out: Out) -> int | None:
     """The batch at which what an op takes fits what it gives; None where the first leaves no batch open."""
     taken, given = data.shape, out.shape
     if (

@@ -53,7 +53,7 @@ def _cost_roles_of_nodes(graph: Graph) -> list[int]:
 
 
 def _iter_weight_costs(inference: Inference) -> Iterator[tuple[int, Cost]]:
-    """The nodes that bring weights of the network, and what these cost; a weight whose size nobody knows costs one
+    """Nodes of weights, and their costs; a weight whose size nobody knows costs one
     `unsized`. A Keras layer that is a node brings what its class keeps."""
     graph = inference.graph
     for node in graph.meaning.doubtful:

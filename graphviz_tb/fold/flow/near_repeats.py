@@ -31,7 +31,7 @@ SMALLEST = 5  # ops of a repetition: that fewer are alike is no wonder
 
 
 class OpTypes:
-    """How many ops of each type boxes hold; boxes of one symbol are counted once. Without a hierarchy all ops of a
+    """Count the ops of boxes by type; boxes of one symbol are counted once. Without a hierarchy all ops of a
     scope are of one type."""
 
     def __init__(self, hierarchy: Hierarchy | None = None) -> None:
@@ -70,7 +70,7 @@ class Likeness:
     last: SequenceElement
 
     def near(self, ops: Counter[str]) -> int:
-        """How many ops a stretch has too many or lacks; more than a tenth: -1."""
+        """Count the surplus and missing ops of a stretch; -1 above a tenth."""
         unlike = sum(abs(self.ops[kind] - ops[kind]) for kind in {*self.ops, *ops})
         return unlike if unlike <= UNLIKE * self.size else -1
 
@@ -83,7 +83,7 @@ class Likeness:
         return size <= MORE * self.size and all(ops[kind] >= count for kind, count in self.ops.items())
 
 
-def likeness(turn: Sequence[SequenceElement], types: OpTypes) -> Likeness | None:
+def _likeness(turn: Sequence[SequenceElement], types: OpTypes) -> Likeness | None:
     """The ops of a repetition; None where it is too small to tell."""
     ops: Counter[str] = Counter()
     for element in turn:
@@ -99,26 +99,26 @@ def nearly_before(
     where there is none. It begins at `done` or behind it."""
     if stop <= done:
         return stop
-    head = start = head_before(sequence, turn, stop)
+    head = start = _head_before(sequence, turn, stop)
     if start == stop:
-        like, first = likeness(turn, setting.types), sequence[stop - 1]
-        if like is None or not alike_end(first, like.last):
+        like, first = _likeness(turn, setting.types), sequence[stop - 1]
+        if like is None or not _alike_end(first, like.last):
             return stop
-        if len(turn) == 1 and named(first.box) and named(turn[0].box):
+        if len(turn) == 1 and _is_named_scope(first.box) and _is_named_scope(turn[0].box):
             # Its name says as much: it may hold what leads to the stage.
             ops = setting.types.of(first.box)
             start = stop - (like.more(ops, 0) or like.near(ops) >= 0)
-            return stop if start < stop and in_turn(sequence, start, stop, turn, setting.types) else start
-        start = longer_before(sequence, done, like, stop, setting.types)
+            return stop if start < stop and _in_turn(sequence, start, stop, turn, setting.types) else start
+        start = _longer_before(sequence, done, like, stop, setting.types)
         # With as many ends as two repetitions it is two smaller ones.
         ends = [sum(element.word == turn[-1].word for element in part) for part in (sequence[start:stop], turn)]
         start = start if ends[0] <= ends[1] else stop
-    if head == stop > start and in_turn(sequence, start, stop, turn, setting.types):
+    if head == stop > start and _in_turn(sequence, start, stop, turn, setting.types):
         return stop
-    return start if start < stop and same_stage(boxes_of(sequence[start:stop]), boxes_of(turn), setting) else stop
+    return start if start < stop and _same_stage(_boxes_of(sequence[start:stop]), _boxes_of(turn), setting) else stop
 
 
-def in_turn(
+def _in_turn(
     sequence: Sequence[SequenceElement], start: int, stop: int, turn: Sequence[SequenceElement], types: OpTypes
 ) -> bool:
     """Whether a stretch is a block of another kind, which stands after every few others: it occurs again and again, and
@@ -137,7 +137,7 @@ def in_turn(
     )
 
 
-def same_stage(stretch: Sequence[FlowBox], turn: Sequence[FlowBox], setting: FoldContext) -> bool:
+def _same_stage(stretch: Sequence[FlowBox], turn: Sequence[FlowBox], setting: FoldContext) -> bool:
     """Whether what stands before repetitions may be of their stage: it gives some of their channels, and takes larger
     steps where each of them does."""
     mine, other = setting.widths.of(stretch), setting.widths.of(turn)
@@ -146,12 +146,12 @@ def same_stage(stretch: Sequence[FlowBox], turn: Sequence[FlowBox], setting: Fol
     return setting.widths.halves(stretch) or not setting.widths.halves(turn)
 
 
-def head_before(sequence: Sequence[SequenceElement], turn: Sequence[SequenceElement], stop: int) -> int:
+def _head_before(sequence: Sequence[SequenceElement], turn: Sequence[SequenceElement], stop: int) -> int:
     """Where a block without its shortcut begins that ends at `stop`; `stop` where there is none."""
     return stop - (len(turn) == 1 and sequence[stop - 1].word == ("head", turn[0].symbol))
 
 
-def longer_before(sequence: Sequence[SequenceElement], done: int, like: Likeness, stop: int, types: OpTypes) -> int:
+def _longer_before(sequence: Sequence[SequenceElement], done: int, like: Likeness, stop: int, types: OpTypes) -> int:
     """Where a stretch begins that holds the ops of a repetition, but for a tenth; else one that makes more."""
     ops: Counter[str] = Counter()
     best, least, larger = stop, like.size, stop
@@ -173,8 +173,8 @@ def nearly_behind(
 ) -> int:
     """One past a stretch from `start` on that is nearly a repetition such as `turn`, up to `limit`; `start` where there
     is none. What heads another repetition, or takes other steps or gives other channels, is none."""
-    like = likeness(turn, setting.types)
-    if like is None or start >= limit or not alike_begin(sequence[start], like.first):
+    like = _likeness(turn, setting.types)
+    if like is None or start >= limit or not _alike_begin(sequence[start], like.first):
         return start
     ops: Counter[str] = Counter()
     best, least, less = start, like.size, start
@@ -191,53 +191,53 @@ def nearly_behind(
     stop = best if best > start else less
     if stop == start or (stop < len(sequence) and sequence[stop].word == turn[0].word):
         return start
-    stretch, other, widths = boxes_of(sequence[start:stop]), boxes_of(turn), setting.widths
+    stretch, other, widths = _boxes_of(sequence[start:stop]), _boxes_of(turn), setting.widths
     given = widths.of(stretch)
     # One that lacks something is one only where its channels say so.
     same = given == widths.of(other) and (stop == best or given)
     return stop if same and not widths.halves(stretch) and not widths.halves(other) else start
 
 
-def boxes_of(elements: Sequence[SequenceElement]) -> list[FlowBox]:
+def _boxes_of(elements: Sequence[SequenceElement]) -> list[FlowBox]:
     """The boxes of some elements."""
     return [element.box for element in elements]
 
 
-def alike_end(element: SequenceElement, other: SequenceElement) -> bool:
+def _alike_end(element: SequenceElement, other: SequenceElement) -> bool:
     """Whether two stretches end alike: in ops of one type, or in scopes of one name."""
-    return alike(element.box.last_row(), other.box.last_row(), element.box, other.box)
+    return _ends_match(element.box.last_row(), other.box.last_row(), element.box, other.box)
 
 
-def alike_begin(element: SequenceElement, other: SequenceElement) -> bool:
+def _alike_begin(element: SequenceElement, other: SequenceElement) -> bool:
     """Whether two stretches begin alike."""
-    return alike(element.box.first_row(), other.box.first_row(), element.box, other.box)
+    return _ends_match(element.box.first_row(), other.box.first_row(), element.box, other.box)
 
 
-def alike(row: FlowBox, other: FlowBox, box: FlowBox, whole: FlowBox) -> bool:
+def _ends_match(row: FlowBox, other: FlowBox, box: FlowBox, whole: FlowBox) -> bool:
     """Whether the rows at the ends of two boxes are alike."""
-    if named(box) and named(whole):
+    if _is_named_scope(box) and _is_named_scope(whole):
         return name_form(box.name) == name_form(whole.name)
     return row.symbol == other.symbol or (
         row.op == other.op if row.op or other.op else name_form(row.name) == name_form(other.name)
     )
 
 
-def named(box: FlowBox) -> bool:
+def _is_named_scope(box: FlowBox) -> bool:
     """Whether a box is a scope, in the file or by name."""
     return box.scope or box.how == GroupOrigin.NAME
 
 
-def counted(elements: Sequence[SequenceElement], setting: FoldContext) -> bool:
+def are_numbered_in_order(elements: Sequence[SequenceElement], setting: FoldContext) -> bool:
     """Whether elements are scopes of one class, numbered in the order of the flow, which differ in nothing that has
     weights: blocks of two kinds in turn."""
-    boxes = boxes_of(elements)
+    boxes = _boxes_of(elements)
     if (
-        not all(named(box) and not box.is_repetition for box in boxes)
+        not all(_is_named_scope(box) and not box.is_repetition for box in boxes)
         or len({name_form(box.name) for box in boxes}) > 1
     ):
         return False
     numbers = [NUMBER.findall(box.name) for box in boxes]
-    if not all(steps_on(one, other) for one, other in pairwise(numbers)):
+    if not all(_steps_on(one, other) for one, other in pairwise(numbers)):
         return False
     types = [setting.types.of(box) for box in boxes]
     unlike = {kind for ops in types for kind in (ops - types[0]) + (types[0] - ops)}
@@ -245,10 +245,10 @@ def counted(elements: Sequence[SequenceElement], setting: FoldContext) -> bool:
     return len(widths) == 1 and unlike.isdisjoint(CONVOLUTION_OPS) and unlike.isdisjoint(MATRIX_PRODUCT_OPS)
 
 
-def steps_on(numbers: Sequence[str], later: Sequence[str]) -> bool:
+def _steps_on(numbers: Sequence[str], later: Sequence[str]) -> bool:
     """Whether one of some numbers is one more in others, and all else is the same.
 
-    >>> steps_on(["2", "9"], ["2", "10"]), steps_on(["2", "9"], ["3", "10"])
+    >>> _steps_on(["2", "9"], ["2", "10"]), _steps_on(["2", "9"], ["3", "10"])
     (True, False)
     """
     differing = [int(other) - int(one) for one, other in zip(numbers, later, strict=False) if one != other]

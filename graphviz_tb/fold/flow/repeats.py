@@ -10,7 +10,7 @@ from itertools import accumulate
 from graphviz_tb.fold.flow.box import MIN_STACK_OPS, FlowBox, make_group, make_stack
 from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.names import name_form, shared_prefix_length
-from graphviz_tb.fold.flow.near_repeats import counted, nearly_before, nearly_behind
+from graphviz_tb.fold.flow.near_repeats import are_numbered_in_order, nearly_before, nearly_behind
 from graphviz_tb.fold.flow.sequence import (
     Repetition,
     SequenceElement,
@@ -161,7 +161,7 @@ def _best_alignment(
             # Prefer fully equal repetitions.
             uneven = unlike[repeat.stop - period - start] - unlike[repeat.start - start]
             more = period > 1 and setting.budget.take(period) and find_matching_ends(sequence, repeat).count
-            more = more or (period > 1 and setting.budget.take(period) and nearly_ends(sequence, repeat, setting))
+            more = more or (period > 1 and setting.budget.take(period) and _nearly_ends(sequence, repeat, setting))
             return not uneven, template(repeat) == known, more, *_alignment_key(sequence, repeat, setting)
 
         best = max(choices, key=key)
@@ -226,7 +226,7 @@ def _apply_repeats(
         if before == sequence[done:start]:
             start = nearly_before(sequence, done, turns[: repeat.period], start, setting)
         end = nearly_behind(
-            sequence, turns[-repeat.period :], stop, limit_of(sequence, repeats, number, setting), setting
+            sequence, turns[-repeat.period :], stop, _limit_of(sequence, repeats, number, setting), setting
         )
         if start < done + len(before):
             first, before = sequence[start : done + len(before)], sequence[done:start]
@@ -243,7 +243,7 @@ def _apply_repeats(
     return pairs(_fold_single_units(folded + sequence[done:], units, setting), setting), hit
 
 
-def limit_of(
+def _limit_of(
     sequence: Sequence[SequenceElement], repeats: Sequence[Repetition], number: int, setting: FoldContext
 ) -> int:
     """Where the next repeat begins, with the repetition right before it that is nearly equal to its own."""
@@ -268,7 +268,7 @@ def pairs(sequence: list[SequenceElement], setting: FoldContext) -> list[Sequenc
         if start == stop:
             continue
         whole = folded[start:]
-        made = make_stack(setting.symbols, [as_one(whole[:-1], setting), element.box], element.symbol)
+        made = make_stack(setting.symbols, [_as_one(whole[:-1], setting), element.box], element.symbol)
         word = ("stack", element.symbol)
         folded[start:] = [
             SequenceElement(made, made.symbol, word, element.cut, whole[0].fork, place=covering_stretch(whole))
@@ -325,8 +325,8 @@ def _region_elements(element: SequenceElement) -> list[SequenceElement]:
     return [SequenceElement(box, box.symbol, box.symbol, element.cut) for box in element.box.members]
 
 
-def nearly_ends(sequence: Sequence[SequenceElement], repeat: Repetition, setting: FoldContext) -> int:
-    """How many repetitions right before and behind those of a repeat are nearly equal to them."""
+def _nearly_ends(sequence: Sequence[SequenceElement], repeat: Repetition, setting: FoldContext) -> int:
+    """Count the near repetitions right before and after those of a repeat."""
     once = sequence[repeat.start : repeat.start + repeat.period]
     before = nearly_before(sequence, 0, once, repeat.start, setting) < repeat.start
     return before + (nearly_behind(sequence, once, repeat.stop, len(sequence), setting) > repeat.stop)
@@ -342,7 +342,7 @@ def _fold_repetitions(
     """A stack of equal repetitions of `period` elements, with one before and one behind that are nearly equal, or
     stages; None where neither helps."""
     symbols = setting.symbols
-    if period > 1 and counted(elements, setting):
+    if period > 1 and are_numbered_in_order(elements, setting):
         period = 1
         equal = True
     else:
@@ -357,7 +357,7 @@ def _fold_repetitions(
         period > 1 and len(turns) < MIN_STACKED_STAGES and any(_shows_stack(element.box) for element in once)
     ):
         unit = once[0].symbol if period == 1 else boxes[0].symbol
-        ends = [[as_one(end, setting)] if end else [] for end in (first, last)]
+        ends = [[_as_one(end, setting)] if end else [] for end in (first, last)]
         made = make_stack(symbols, [*ends[0], *boxes, *ends[1]], unit)
         whole = [*first, *elements, *last]
         return [
@@ -374,7 +374,7 @@ def _fold_repetitions(
     return [*first, *staged, *last]
 
 
-def as_one(elements: Sequence[SequenceElement], setting: FoldContext) -> FlowBox:
+def _as_one(elements: Sequence[SequenceElement], setting: FoldContext) -> FlowBox:
     """Some elements as one box."""
     return elements[0].box if len(elements) == 1 else _make_block(setting, elements)
 

@@ -79,7 +79,7 @@ def title_groups(boxes: Sequence[FlowBox], setting: FoldContext, hierarchy: Hier
         if box.members and not box.name:
             if box.is_repetition or id(box) in ranges:
                 members = [end for member in box.members for end in _end_repetitions(member, ranges)]
-                call_alike(members, setting.vocabulary)
+                _call_alike(members, setting.vocabulary)
                 box.name = _title_stack(members, setting.vocabulary, hierarchy, human_named)
             else:
                 box.name = _title_group(box, setting, hierarchy, human_named)
@@ -87,7 +87,7 @@ def title_groups(boxes: Sequence[FlowBox], setting: FoldContext, hierarchy: Hier
             human_named.add(id(box))
 
 
-def call_alike(members: Sequence[FlowBox], vocabulary: Vocabulary) -> None:
+def _call_alike(members: Sequence[FlowBox], vocabulary: Vocabulary) -> None:
     """Call members of a stack whose own names begin as the others are called by these words, in place: a first layer,
     parts of which stand elsewhere, too."""
     forms = Counter(name_form(member.name) for member in members)

@@ -17,7 +17,7 @@ KERNEL = 1  # the slot of a kernel
 
 
 class ChannelWidths:
-    """Which channels boxes give, and whether they halve what they are given; without a hierarchy nothing is known."""
+    """Output channels of boxes, and whether they halve their input; without a hierarchy nothing is known."""
 
     def __init__(self, hierarchy: Hierarchy | None = None) -> None:
         self._hierarchy = hierarchy
@@ -30,7 +30,7 @@ class ChannelWidths:
 
     @cached_property
     def given(self) -> Ints:
-        """How many channels each node gives by its kernel, 0 where it has none or its shape is unknown."""
+        """Output channels by node, from its kernel; 0 where it has none or its shape is unknown."""
         graph = self.hierarchy.graph
         works = graph.nodes_of_types(
             lambda op: (op in CONVOLUTION_OPS or op in MATRIX_PRODUCT_OPS) and op not in DEPTHWISE_OPS
@@ -48,7 +48,7 @@ class ChannelWidths:
         return given
 
     def of(self, boxes: Iterable[FlowBox]) -> frozenset[int]:
-        """The channels that boxes give, each once."""
+        """Output channels of boxes, each once."""
         found: set[int] = set()
         for nodes in self._nodes(boxes):
             found.update(self.given[nodes].tolist())
