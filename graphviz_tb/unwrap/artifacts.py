@@ -31,7 +31,7 @@ FROZEN_ARGUMENT_NAME = re.compile(rf"{LOWERED_INPUT_NAME}(_\d+)?", re.ASCII)
 # Names from TensorFlow's core/common_runtime/inline_function_utils.cc.
 INLINED_BORDER_NAME = re.compile(r"Func/.*/(input|output)(_control_node)?/_\d+", re.ASCII | re.DOTALL)
 REWRITTEN_SUFFIX = "_rewritten"  # python/ops/while_v2.py, cond_v2.py
-ARTIFACT_PREFIXES = ("NoOp", LOWERED_INPUT_NAME, "Func/")
+ARTIFACT_PREFIXES = (*sorted(GROUP_OPS), LOWERED_INPUT_NAME, "Func/")
 ARTIFACT_OPS = GROUP_OPS | INPUT_OPS | TRACED_RESULT_OPS | RESULT_OPS
 
 
