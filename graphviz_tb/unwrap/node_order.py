@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
+from graphviz_tb.model.paths import DIGIT_RUN, without_digits
 from graphviz_tb.ops.roles import CONSTANT_OPS
 from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef
 from graphviz_tb.unwrap.calls import input_node
 
-DIGIT_RUNS = re.compile(r"\d+")
 FROZEN_VARIABLE_NAME = re.compile(r".*/resource", re.DOTALL)  # the frozen input of a ReadVariableOp
 
 
@@ -42,7 +42,7 @@ def _name_counter_key(name: str) -> tuple[str, list[int]]:
     ['e_11', 'f_9', 'f_10']
     """
     # 18 digits: more than any counter has, fewer than `int` refuses.
-    return DIGIT_RUNS.sub("", name), [int(each[:18]) for each in DIGIT_RUNS.findall(name)]
+    return without_digits(name), [int(each[:18]) for each in DIGIT_RUN.findall(name)]
 
 
 def _functions_in_call_order(nodes: Sequence[NodeDef], library: Mapping[str, FunctionDef]) -> Iterator[str]:

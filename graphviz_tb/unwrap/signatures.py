@@ -20,6 +20,7 @@ from graphviz_tb.formats.collections import TRAINABLE
 from graphviz_tb.formats.object_graph import NO_VARIABLE, CapturedVariable, signature_dtype_name
 from graphviz_tb.limits import FREE_WALKED_NODES, MAX_INLINED_LETTERS, MAX_NESTED_CALLS
 from graphviz_tb.model.graph import parse_output_number
+from graphviz_tb.model.paths import without_counter
 from graphviz_tb.model.sources import Signature, TensorSpec
 from graphviz_tb.model.tensors import RESOURCE_DTYPE_NUMBER
 from graphviz_tb.ops.roles import VARIABLE_OPS
@@ -49,7 +50,6 @@ from graphviz_tb.unwrap.calls import (
 
 CALL_OP = "StatefulPartitionedCall"
 VARIABLE = "_variable"  # attribute of a handle: the name that the program gave the variable
-COUNTED = re.compile(r"_\d+$", re.ASCII)
 TRACED_PREFIX = "__inference_"
 # TensorFlow's names of traced functions
 TRACED_FUNCTION_NAME = re.compile(rf"{TRACED_PREFIX}(.+)_\d+", re.DOTALL | re.ASCII)
@@ -113,7 +113,7 @@ def _handles_of(whole: GraphDef, captures: Iterable[CapturedVariable]) -> dict[s
             shape = tuple(dim.size for dim in node.attr["shape"].shape.dim) if "shape" in node.attr else ()
             called = variable_name(node)
             # "w_1" may be the second "w", or a variable of that name.
-            for name in dict.fromkeys((called, COUNTED.sub("", called))):
+            for name in dict.fromkeys((called, without_counter(called))):
                 left.setdefault((name, shape), []).append(node.name)
     handles: dict[str, str] = {}
     taken: set[str] = set()

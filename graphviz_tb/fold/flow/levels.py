@@ -17,12 +17,12 @@ import numpy as np
 from graphviz_tb.fold.series import SeriesRun
 from graphviz_tb.fold.templates import ColumnRuns, group_equal_runs
 from graphviz_tb.graphs.index_arithmetic import index_arithmetic_ops
-from graphviz_tb.graphs.names import NUMBER_IN_NAME
 from graphviz_tb.graphs.rows import count_ops_below, flag_op_rows, training_rows
 from graphviz_tb.graphs.traversal import reachable_from, union_root, unite_sets
 from graphviz_tb.model.columns import Bools, Bytes, Longs, distinct_values
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy, RowKind
+from graphviz_tb.model.paths import DIGIT_RUN
 from graphviz_tb.ops.roles import Role, has_role
 
 # Parts of a training level: model, gradients, updates, evaluation, and bookkeeping.
@@ -312,7 +312,7 @@ def _natural_sort_key(name: str) -> tuple[str, int, str]:
     >>> sorted(["x10", "x2", "w"], key=_natural_sort_key)
     ['w', 'x2', 'x10']
     """
-    return NUMBER_IN_NAME.sub("#", name), len(name), name
+    return DIGIT_RUN.sub("#", name), len(name), name
 
 
 def _label_ids(hierarchy: Hierarchy, rows: Longs, name: Longs, words: dict[str, int]) -> Longs:
@@ -404,10 +404,10 @@ def _number_by_place(labels: Sequence[str]) -> list[str]:
     >>> _number_by_place(["avg_7", "sub_1"]) == _number_by_place(["avg_1", "sub_7"])
     False
     """
-    numbers = sorted(set(NUMBER_IN_NAME.findall("\n".join(labels))))
+    numbers = sorted(set(DIGIT_RUN.findall("\n".join(labels))))
     by_size = {number: size for size, number in enumerate(sorted(numbers, key=lambda number: (len(number), number)))}
     place = {number: f"<{text}.{by_size[number]}>" for text, number in enumerate(numbers)}
-    return [NUMBER_IN_NAME.sub(lambda found: place[found[0]], label) for label in labels] if numbers else [*labels]
+    return [DIGIT_RUN.sub(lambda found: place[found[0]], label) for label in labels] if numbers else [*labels]
 
 
 def _child_symbols(columns: LevelColumns) -> Longs:
