@@ -21,8 +21,7 @@ from graphviz_tb.graphs.node_columns import NodeColumns
 from graphviz_tb.limits import MAX_INLINED_LETTERS
 from graphviz_tb.ops.roles import GROUP_OPS, INPUT_OPS, RESULT_OPS, TRACED_RESULT_OPS
 from graphviz_tb.proto import GraphDef, NodeDef
-from graphviz_tb.unwrap.calls import input_node, tensor_inputs
-from graphviz_tb.unwrap.signatures import reachable_functions
+from graphviz_tb.unwrap.calls import input_node, reachable_functions, tensor_inputs
 
 BARRIER_NAME = re.compile(r"NoOp(_\d+)?", re.ASCII)  # names from tracing have no scope
 RESULT_IDENTITY_NAME = re.compile(r"Identity(_\d+)?", re.ASCII)

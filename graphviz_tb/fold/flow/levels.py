@@ -18,7 +18,7 @@ from graphviz_tb.fold.series import SeriesRun
 from graphviz_tb.fold.templates import ColumnRuns, group_equal_runs
 from graphviz_tb.graphs.index_arithmetic import index_arithmetic_ops
 from graphviz_tb.graphs.rows import count_ops_below, flag_op_rows, training_rows
-from graphviz_tb.graphs.traversal import reachable_from, union_root, unite_sets
+from graphviz_tb.graphs.traversal import needed_only_by, reachable_from, union_root, unite_sets
 from graphviz_tb.model.columns import Bools, Bytes, Longs, distinct_values
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy, RowKind
@@ -84,7 +84,7 @@ class TrainingLevels:
             if after.get(candidate) and behind.issuperset(after[candidate])
         }
         model = set(rows[self.forward[rows] > 0].tolist()) - behind - shapes
-        updates = reachable_from(behind.intersection(rows[self._writes[rows]].tolist()), after) & behind
+        updates = reachable_from(behind.intersection(rows[self._writes[rows]].tolist()), after.get) & behind
         known = behind | model | shapes
         others = [child for child in children if child not in known]
         model |= self._model_inputs(row, others, model)
@@ -118,7 +118,7 @@ class TrainingLevels:
         for child in others:
             for user in after.get(child, ()):
                 before.setdefault(user, []).append(child)
-        return reachable_from(model, before) - model
+        return reachable_from(model, before.get) - model
 
     def _bookkeeping_rows(self, row: int, beside: set[int], model: set[int], after: dict[int, list[int]]) -> set[int]:
         """Return connected rows next to a model that write variables, are fed by variables alone, or fill new ones."""
@@ -157,20 +157,12 @@ class TrainingLevels:
 
 def _rows_serving_only(children: Sequence[int], after: dict[int, list[int]], users: set[int]) -> set[int]:
     """Return the children that only `users` need: rates, counters of steps."""
-    helpers: set[int] = set()
-    left = {child: len(after[child]) for child in children if after.get(child)}  # users not accounted for yet
+    left = {child: len(after[child]) for child in children if after.get(child)}
     before: dict[int, list[int]] = {}
     for child in left:
         for user in after[child]:
             before.setdefault(user, []).append(child)
-    todo = sorted(users)
-    while todo:
-        for child in before.get(todo.pop(), ()):
-            left[child] -= 1
-            if not left[child]:
-                helpers.add(child)
-                todo.append(child)
-    return helpers
+    return set(needed_only_by(sorted(users), before.get, left))
 
 
 MIN_FOLDED_CHILDREN = 3  # fewer children are never folded
