@@ -390,27 +390,27 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
 
 def _report_style(word: str | None) -> ReportStyle:
     """Return the style of the report."""
-    from graphviz_tb.diff.options import STYLES
+    from graphviz_tb.diff.options import REPORT_STYLES
     from graphviz_tb.errors import UnknownChoice
 
     # The member of the table, not the word, has the type of a style.
-    for style in STYLES:
+    for style in REPORT_STYLES:
         if style == ("text" if word is None else word):
             return style
-    raise UnknownChoice.among("format", word or "", STYLES)
+    raise UnknownChoice.among("format", word or "", REPORT_STYLES)
 
 
 def _check_diff_outputs(targets: tuple[str, ...]) -> None:
     """Refuse outputs of an unknown format or in an unwritable place, before anything is read."""
-    from graphviz_tb.diff.options import REPORTS
+    from graphviz_tb.diff.options import REPORT_SUFFIXES
     from graphviz_tb.errors import UnknownChoice
     from graphviz_tb.output.files import check_outputs_writable
     from graphviz_tb.output.suffixes import nearest_output
 
     drawn = [RENDERERS[word].suffix for word in PICTURE_FORMATS]
-    legal = ", ".join([*drawn, *REPORTS])
+    legal = ", ".join([*drawn, *REPORT_SUFFIXES])
     for target in targets:
-        if Path(target).suffix.lower() not in (*REPORTS, *drawn):
+        if Path(target).suffix.lower() not in (*REPORT_SUFFIXES, *drawn):
             what = f"output {target!r} has no suffix that says its format; use one of {legal}"
             raise UnknownChoice(what, hint=nearest_output(target))
     check_outputs_writable(targets)
@@ -498,19 +498,19 @@ def _is_static_picture(target: str) -> bool:
 
 def _is_report_file(target: str) -> bool:
     """Return whether an output is the report in words."""
-    from graphviz_tb.diff.options import REPORTS
+    from graphviz_tb.diff.options import REPORT_SUFFIXES
 
-    return Path(target).suffix.lower() in REPORTS
+    return Path(target).suffix.lower() in REPORT_SUFFIXES
 
 
 def encode_diff_output(both: Both, target: str, options: PictureOptions) -> bytes:
     """Return a picture, or the report, in the format of the target's suffix."""
-    from graphviz_tb.diff.options import REPORTS
+    from graphviz_tb.diff.options import REPORT_SUFFIXES
     from graphviz_tb.diff.report.explain import explain
 
     suffix = Path(target).suffix.lower()
-    if suffix in REPORTS:
-        return explain(both.changes, REPORTS[suffix], None, colour=False).encode("utf-8", "replace")
+    if suffix in REPORT_SUFFIXES:
+        return explain(both.changes, REPORT_SUFFIXES[suffix], None, colour=False).encode("utf-8", "replace")
     if suffix == ".html":
         from graphviz_tb.page.changes import changes_html
 

@@ -6,8 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
+from graphviz_tb.diff.ledger import Balance, balance
+from graphviz_tb.diff.source import MatchedGraphs, entries_by_place, entries_old_to_new
 from graphviz_tb.errors import require_type
 from graphviz_tb.model.change import (
     CHANGE_KINDS,
@@ -20,10 +22,6 @@ from graphviz_tb.model.change import (
     value_pairs_to_json,
 )
 from graphviz_tb.model.notice import Notice
-
-if TYPE_CHECKING:
-    from graphviz_tb.diff.ledger import Balance
-    from graphviz_tb.diff.source import MatchedGraphs
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,9 +108,7 @@ class Comparison:
         """Every atomic difference as plain values, and which change owns it."""
         if self.source is None:
             return [], None
-        from graphviz_tb.diff.ledger import balance, entries_by_place, turned
-
-        entries = turned(self.source)
+        entries = entries_old_to_new(self.source)
         return entries_by_place(self.source, entries), balance(entries, self.items)
 
     @property

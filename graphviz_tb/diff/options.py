@@ -9,8 +9,8 @@ from typing import Literal, get_args
 from graphviz_tb.errors import UnknownChoice, WrongType, require_type, short_repr
 
 ReportStyle = Literal["text", "json", "markdown"]
-STYLES: tuple[ReportStyle, ...] = get_args(ReportStyle)
-REPORTS: dict[str, ReportStyle] = {".json": "json", ".md": "markdown", ".txt": "text"}
+REPORT_STYLES: tuple[ReportStyle, ...] = get_args(ReportStyle)
+REPORT_SUFFIXES: dict[str, ReportStyle] = {".json": "json", ".md": "markdown", ".txt": "text"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,9 @@ class DiffOptions:
             parts = [part.strip() for part in word.split(",")]
             chosen += [part for part in parts if part] or [word]  # an empty word is no class either
         for word in chosen:
-            if word not in (*CLASSES, "all"):
-                raise UnknownChoice.among("class of differences", word, (*CLASSES, "all"))
-        return cls(**{word: word in chosen or "all" in chosen for word in CLASSES})
+            if word not in (*DIFFERENCE_CLASSES, "all"):
+                raise UnknownChoice.among("class of differences", word, (*DIFFERENCE_CLASSES, "all"))
+        return cls(**{word: word in chosen or "all" in chosen for word in DIFFERENCE_CLASSES})
 
 
-CLASSES = tuple(field.name for field in fields(DiffOptions))
+DIFFERENCE_CLASSES = tuple(field.name for field in fields(DiffOptions))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.api.rendered import CELL_PAGE_MB, CELL_PAGE_OPS, Drawable
 from graphviz_tb.diff.comparison import Comparison
-from graphviz_tb.diff.options import REPORTS, ReportStyle
+from graphviz_tb.diff.options import REPORT_SUFFIXES, ReportStyle
 from graphviz_tb.errors import require_type
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class Changes(Drawable, Comparison):
 
         check_inputs_kept(self.inputs, [target])
         # Suffixes of reports come first: `.json` of a diff is its changes, not a picture of both graphs.
-        style = REPORTS.get(PurePath(target).suffix.lower())
+        style = REPORT_SUFFIXES.get(PurePath(target).suffix.lower())
         if style is None:
             self.picture(**choices).save(target)
         else:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from graphviz_tb.diff.changes.classes import LayerClasses
 from graphviz_tb.diff.changes.layers import Layers
@@ -14,11 +15,13 @@ from graphviz_tb.diff.changes.positions import by_flow
 from graphviz_tb.diff.changes.wiring import Rewire, rewires
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
+from graphviz_tb.diff.ledger import FUNCTION, SCOPE, LedgerEntry, ledger_of, name_of_entry
 from graphviz_tb.diff.match.found import Reason
 from graphviz_tb.diff.match.matching import WORDS, Matching
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.columns import Ints
+from graphviz_tb.model.formatting import replace_non_finite
 from graphviz_tb.model.graph import Graph
 
 
@@ -147,3 +150,24 @@ def partners(layers: Collection[int], nodes: Ints, scopes: Ints) -> set[int]:
     """The layers on the other side of those that have a partner there."""
     found = {int(scopes[layer]) for layer in layers if exists(layer) and exists(scopes[layer])}
     return found | {-1 - int(nodes[-1 - layer]) for layer in layers if not exists(layer) and exists(nodes[-1 - layer])}
+
+
+def entries_old_to_new(source: MatchedGraphs) -> tuple[LedgerEntry, ...]:
+    """The ledger of two matched graphs, from old to new whichever way they were matched."""
+    entries = ledger_of(source.matching, source.options)
+    return tuple(entry.inverted() for entry in entries) if source.turned else entries
+
+
+def entries_by_place(source: MatchedGraphs, entries: Sequence[LedgerEntry]) -> list[dict[str, Any]]:
+    """Entries as plain values, those of one node, scope or function together: its name may be long."""
+    sides = source.old_side, source.new_side
+    places: dict[tuple[str, int, int], list[dict[str, Any]]] = {}
+    for number, entry in enumerate(entries):
+        what = entry.aspect if entry.aspect in (SCOPE, FUNCTION) else "node"
+        said = {"before": replace_non_finite(entry.before), "after": replace_non_finite(entry.after)}
+        told = {"id": number, "aspect": entry.aspect, "key": entry.key, **said}
+        places.setdefault((what, entry.old, entry.new), []).append(told)
+    return [
+        {"at": what, "old": name_of_entry(sides[0], what, old), "new": name_of_entry(sides[1], what, new), "entries": members}
+        for (what, old, new), members in places.items()
+    ]

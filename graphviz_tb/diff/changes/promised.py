@@ -25,7 +25,7 @@ def with_signatures(changes: Sequence[Change], promised: Sequence[Change]) -> tu
     if ports is None:
         return sort_by_severity(others)
     # The op that ends a result came or went with it: the signature already says so.
-    said = [item for item in others if is_result(item, ports)]
+    said = [item for item in others if gives_result(item, ports)]
     inputs = [item for item in changes if item.severity == "signature" and item.detail.get("key") in ("shape", BATCH)]
     # Somebody changed the inputs or the set of outputs: that is the cause, and its changes of the graph follow.
     if not only_outputs(ports):
@@ -38,7 +38,7 @@ def with_signatures(changes: Sequence[Change], promised: Sequence[Change]) -> tu
     return sort_by_severity([grave if item is cause else item for item in others])
 
 
-def is_result(change: Change, ports: Change) -> bool:
+def gives_result(change: Change, ports: Change) -> bool:
     """Whether only the op came, or went, that ends a result which the signature has, or had, too."""
     keys = {port["key"] for port in ports.detail["ports"] if not (port["old"] and port["new"])}
     ends = change.severity == "signature" or change.name in keys

@@ -12,6 +12,7 @@ import numpy as np
 from graphviz_tb.diff.changes.wiring import rewired
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.diff.traced import SHAPE
 from graphviz_tb.graphs.traversal import reachable_mask
 from graphviz_tb.interpret.pytorch import PORT_OP, is_pytorch_module
 from graphviz_tb.model.change import Change, NodeEdits
@@ -21,7 +22,6 @@ from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.tensors import shape_text
 
 TRACED = "aten::"  # how types of ops begin in PyTorch
-SHAPE = "_output_shapes"
 BOTH_WAYS = "bidirectional"
 # The setting, and which dimension of the result it is.
 WIDTHS = {

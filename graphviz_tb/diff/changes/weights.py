@@ -38,12 +38,12 @@ def weight_changes(
         groups[int(m.b.block[atom[1]]), layers[1].of(atom[1]), follows].append(atom)
     found = []
     for (block, layer, proven), members in groups.items():
-        change, follows = _change(m, layers, layer, members)
+        change, follows = _weight_change(m, layers, layer, members)
         found.append((block, change, proven or follows))
     return found
 
 
-def _change(m: Matching, layers: tuple[Layers, Layers], layer: int, members: list[Atom]) -> tuple[Change, bool]:
+def _weight_change(m: Matching, layers: tuple[Layers, Layers], layer: int, members: list[Atom]) -> tuple[Change, bool]:
     graph = layers[1].side.graph
     ops = telling(graph.op_types[graph.op[layers[1].user(new, SHAPING)]] for _, new, _ in members)
     shapes = sorted(

@@ -37,7 +37,8 @@ from graphviz_tb.options import PictureOptions
 from graphviz_tb.render.legend import MAX_SENTENCE_WIDTH, SAMPLE_GAP, SAMPLE_WIDTH
 
 if TYPE_CHECKING:
-    from graphviz_tb.api.pipeline import Model, Picture
+    from graphviz_tb.api.picture import Picture
+    from graphviz_tb.api.pipeline import Model
     from graphviz_tb.diff.comparison import Comparison
 
 LIGHT = {"+": "#00875F", "−": "#C2410C", "~": "#9A6700", "→": "#0969DA"}
