@@ -13,16 +13,14 @@ from typing import Any
 
 from graphviz_tb.diff.changes.attributes import SHAPE, differences_once
 from graphviz_tb.diff.changes.compare import whole_functions
-from graphviz_tb.diff.changes.names import counted_anew, other_names
-from graphviz_tb.diff.changes.renamed import name
-from graphviz_tb.diff.changes.units import compared_blocks, left_behind
-from graphviz_tb.diff.changes.wires import source_name
+from graphviz_tb.diff.changes.names import counted_anew, name, other_names
+from graphviz_tb.diff.changes.units import compared_blocks, left_behind, source_name
 from graphviz_tb.diff.changes.wiring import rewired, rewires
-from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.model.change import Change, NodeEdits, sort_by_severity
+from graphviz_tb.model.columns import exists
+from graphviz_tb.options import DiffOptions
 
 EXISTENCE, OP, ATTRIBUTE, INPUT, CONTROL, NAME, SCOPE, FUNCTION = (
     "existence", "op", "attribute", "input", "control", "name", "scope", "function",
@@ -179,7 +177,9 @@ def balanced(m: Matching, changes: Sequence[Change], options: DiffOptions) -> tu
 def _plain(m: Matching, members: Sequence[LedgerEntry]) -> Change:
     """What entries of equal aspect and values are by themselves."""
     first = members[0]
-    names = [(name_of_entry(m.a, entry.aspect, entry.old), name_of_entry(m.b, entry.aspect, entry.new)) for entry in members]
+    names = [
+        (name_of_entry(m.a, entry.aspect, entry.old), name_of_entry(m.b, entry.aspect, entry.new)) for entry in members
+    ]
     places = list(dict.fromkeys(names))
     also, ops = tuple(places[1:]), len(places)
     pairs = tuple((entry.old, entry.new) for entry in members)

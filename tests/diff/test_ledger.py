@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 
 from graphviz_tb.diff import diff
+from graphviz_tb.diff.comparison import entries_old_to_new
 from graphviz_tb.diff.ledger import LedgerEntry, balance, balanced
-from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.diff.result import Changes
-from graphviz_tb.diff.source import entries_old_to_new
+from graphviz_tb.options import DiffOptions
 from graphviz_tb.proto import GraphDef
 from tests.diff.pairs import FIXTURES, copied, graph_def, renamed
 from tests.diff.test_causes import graph

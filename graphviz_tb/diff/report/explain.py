@@ -6,13 +6,13 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from graphviz_tb.diff.columns.wording import letters
-from graphviz_tb.diff.options import REPORT_STYLES, ReportStyle
+from graphviz_tb.diff.columns.values import letters
 from graphviz_tb.diff.report.words import SIGNS, behind, differing, facts, following, head
 from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.limits import MAX_COMMENT_LETTERS, MAX_REPORT_LETTERS, MAX_UNFOLDED_CHANGES
 from graphviz_tb.model.change import CHANGE_KINDS, SEVERITIES, Change, value_pairs_to_json
 from graphviz_tb.model.formatting import document_header, format_counted_noun
+from graphviz_tb.options import REPORT_STYLES, ReportStyle
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.comparison import Comparison
