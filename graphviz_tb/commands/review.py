@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from graphviz_tb.api.checking import CheckedModel
     from graphviz_tb.api.pipeline import Model
     from graphviz_tb.commands.revision import Revision
-    from graphviz_tb.diff.options import DiffOptions
     from graphviz_tb.diff.result import Changes
     from graphviz_tb.errors import TbGraphError
+    from graphviz_tb.options import DiffOptions
 
 # The results of `tbgraph review` for each model, and their report: lines for a terminal, a comment for a pull
 # request.
@@ -305,9 +305,9 @@ def _compare_with_base(
     one: ReviewedModel, before: Path, place: str, read: dict[str, Any], values: dict[str, Any]
 ) -> ReviewedModel:
     """Compare a model with its base version: failures are recorded, not raised."""
-    from graphviz_tb.diff.options import DiffOptions
     from graphviz_tb.diff.run import run
     from graphviz_tb.errors import TbGraphError
+    from graphviz_tb.options import DiffOptions
 
     options: DiffOptions = DiffOptions.including(values["include"])
     try:
@@ -321,7 +321,7 @@ def _compare_with_base(
 def _draw_review(one: ReviewedModel, stem: Path, formats: tuple[str, ...]) -> Iterator[str]:
     """Write the pictures of a model, and of its changes; yield their names."""
     from graphviz_tb.commands.diff import encode_diff_output
-    from graphviz_tb.diff.picture.both import Both, picture_options
+    from graphviz_tb.diff.picture.overlay import Both, picture_options
     from graphviz_tb.output.files import write_outputs
 
     if one.model is None:
