@@ -72,7 +72,7 @@ def test_an_embedding_is_joined_to_the_op_that_looks_it_up(client: Callable[...,
     write_looked_up(tmp_path)
     asked = client(tmp_path)
     loaded(asked)
-    hit = graphviz_tb.load(tmp_path)["lookup"].row
+    hit = graphviz_tb.load(tmp_path)["model/lookup"].row
     assert asked.get("/api/graphs/0/joins").json()["clouds"] == [[0, hit, "variable"]]
 
 
