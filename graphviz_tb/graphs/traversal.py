@@ -17,7 +17,7 @@ import numpy as np
 from graphviz_tb.model.columns import Bools, Ints, group_by_key
 from graphviz_tb.model.graph import Graph
 
-Place = TypeVar("Place")
+AnyNode = TypeVar("AnyNode")
 
 
 def topological_order(after: Sequence[Sequence[int]]) -> list[int]:
@@ -102,8 +102,8 @@ MAX_SWEEPS = 3  # sequential sweeps; more would find little
 
 
 def reachable_from(
-    start: Iterable[Place], after: Callable[[Place], Iterable[Place] | None], known: Container[Place] = ()
-) -> set[Place]:
+    start: Iterable[AnyNode], after: Callable[[AnyNode], Iterable[AnyNode] | None], known: Container[AnyNode] = ()
+) -> set[AnyNode]:
     """Return all nodes reachable from `start`, itself included; `after(v)` are the successors of v.
 
     Nodes in `known` are not visited.
