@@ -32,7 +32,7 @@ from graphviz_tb.model.drawing import (
 from graphviz_tb.model.measure import has_all_glyphs
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.render.complex_text import base_letters, shape_arabic, visual_order
+from graphviz_tb.render.complex_text import visual_order
 from graphviz_tb.render.fonts import Typeface, font_files, missing_font_notices, read_typeface, undrawable_texts
 from graphviz_tb.render.svg import HALO_WIDTH, hatch_lines
 
@@ -56,10 +56,6 @@ class PdfFonts:
         drawn = [place for place in map(self.known.__getitem__, text) if place[0] >= 0]
         for font, run in groupby(drawn, key=itemgetter(0)):
             yield font, [glyph for _, glyph in run]
-
-    def has_glyph(self, char: str) -> bool:
-        """Return whether a font has a glyph for a character."""
-        return any(ord(char) in face.glyphs for face in self.faces)
 
     def glyph_of(self, char: str) -> tuple[int, int]:
         """Return the font and the glyph of a character; font -1 if it is not drawn."""
@@ -135,8 +131,8 @@ def _font_objects(face: Typeface, used: dict[int, str], number: int) -> list[byt
 
 def _unicode_map(used: dict[int, str]) -> str:
     """Return the characters of glyphs, so that texts can be searched and copied."""
-    known = sorted((glyph, base_letters(char)) for glyph, char in used.items() if glyph)
-    pairs = [f"<{glyph:04X}> <{letters.encode('utf-16-be').hex()}>" for glyph, letters in known]
+    known = sorted((glyph, char) for glyph, char in used.items() if glyph)
+    pairs = [f"<{glyph:04X}> <{char.encode('utf-16-be').hex()}>" for glyph, char in known]
     blocks = [pairs[start : start + 100] for start in range(0, len(pairs), 100)]  # at most 100 in a block
     body = "\n".join("\n".join((f"{len(block)} beginbfchar", *block, "endbfchar")) for block in blocks)
     return (
@@ -323,7 +319,7 @@ def _step_end(command: str, numbers: tuple[float, ...], before: DrawingPoint) ->
 
 def _text_operators(label: Label, fonts: PdfFonts) -> Iterator[str]:
     """Yield one line of text in its measured width; texts measured without their own font may be narrower."""
-    runs = list(fonts.glyph_runs(visual_order(shape_arabic(label.content, fonts.has_glyph))))
+    runs = list(fonts.glyph_runs(visual_order(label.content)))
     natural = sum(fonts.run_width(font, glyphs) for font, glyphs in runs) * label.size
     width = label.width if has_all_glyphs(label.content) else min(label.width, natural)
     left = label.x - width * {"start": 0.0, "middle": 0.5, "end": 1.0}[label.anchor]
