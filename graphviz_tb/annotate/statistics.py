@@ -27,7 +27,8 @@ from graphviz_tb.annotate.devices import (
 )
 from graphviz_tb.annotate.trace_names import ExecutionPath, TraceNames
 from graphviz_tb.graphs.calls import paths_with_children
-from graphviz_tb.model.columns import Floats, Longs, freeze_array
+from graphviz_tb.graphs.rows import sums_below
+from graphviz_tb.model.columns import Floats, Longs, freeze_array, prefix_sums
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paths import RowPath, function_row_of
@@ -99,7 +100,7 @@ class MeasuredChains:
 
     def sums_by_place(self, values: Longs) -> Longs:
         """Return the sum over the entries of each place."""
-        total = np.concatenate(([0], np.cumsum(values)))
+        total = prefix_sums(values)
         sums: Longs = total[self.stop] - total[self.first]
         return sums
 
@@ -216,8 +217,8 @@ def _build_stats_columns(
         cpu=measure("cpu").median,
         accelerator=measure("accelerator").median,
         enqueue=measure("enqueue").median,
-        measured=_sums_below_rows(hierarchy, (seen & ordinary).astype(np.int64)),
-        ops=_sums_below_rows(hierarchy, ordinary.astype(np.int64)),
+        measured=freeze_array(sums_below(hierarchy, seen & ordinary)),
+        ops=freeze_array(sums_below(hierarchy, ordinary)),
         known=freeze_array(counts > 0),
         end=hierarchy.end,
         shapes={row: step_shapes for row, step_shapes in shapes.items() if step_shapes},
@@ -280,14 +281,6 @@ def _sum_samples_by_row(
             if sample.start >= 0:
                 values[-2:] = min(values[-2], sample.start), max(values[-1], sample.end)
     return by_row
-
-
-def _sums_below_rows(hierarchy: Hierarchy, own: Longs) -> Longs:
-    """Return, for each row, the sum of `own` over the row and everything below it."""
-    # Rows are in preorder: a row and everything below it is the slice row … end[row].
-    total = np.concatenate(([0], np.cumsum(own)))
-    sums: Longs = freeze_array(total[hierarchy.end] - total[np.arange(len(own))])
-    return sums
 
 
 @dataclass(frozen=True, slots=True)

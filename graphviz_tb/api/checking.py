@@ -18,6 +18,7 @@ from graphviz_tb.api.nodes import NodeList
 from graphviz_tb.api.summary import row_display_name
 from graphviz_tb.diff.report.explain import printable
 from graphviz_tb.errors import RequestError, require_type
+from graphviz_tb.graphs.rows import rows_within
 from graphviz_tb.model.columns import Bools, Floats, Longs
 from graphviz_tb.model.costs import COST_QUANTITIES, NO_COST
 from graphviz_tb.model.facts import FoldedGraph
@@ -237,10 +238,10 @@ def _sum_quantity(rows: ModelRows, assertion: Assertion) -> ValueRange:
     """Sum a quantity over the outermost rows that a query finds, each part once."""
     certain, possible = _rows_asked_about(rows, assertion)
     tops, quantity = _outermost_rows(rows, certain), assertion.compared.quantity
-    inside = _mark_subtrees(rows, tops)
+    inside = rows_within(rows.hierarchy, tops)
     reasons = list(_describe_unknown_parts(rows, quantity, tops))
     lacking = inside & rows.undercounted_rows(quantity)
-    in_bodies, undecided = np.asarray(certain), possible & ~_mark_subtrees(rows, tops)
+    in_bodies, undecided = np.asarray(certain), possible & ~rows_within(rows.hierarchy, tops)
     in_bodies = in_bodies & (np.arange(len(rows)) >= int(rows.hierarchy.end[0]))
     for mark, word in ((in_bodies, "in functions, which run once for each call"), (undecided, "that may belong to it")):
         if count := int(np.count_nonzero(mark)):
@@ -262,14 +263,6 @@ def _outermost_rows(rows: ModelRows, marked: Bools) -> list[int]:
             tops.append(row)
             stop = int(end[row])
     return tops
-
-
-def _mark_subtrees(rows: ModelRows, tops: Sequence[int]) -> Bools:
-    """Mark the rows at and below `tops`, which do not contain each other."""
-    steps = np.zeros(len(rows) + 1, np.int64)
-    np.add.at(steps, np.asarray(tops, np.int64), 1)
-    np.add.at(steps, rows.hierarchy.end[np.asarray(tops, np.int64)].astype(np.int64), -1)
-    return np.asarray(np.cumsum(steps)[:-1] > 0)
 
 
 def _quantity_by_row(rows: ModelRows, quantity: str) -> Floats:

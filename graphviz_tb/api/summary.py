@@ -19,7 +19,7 @@ import numpy as np
 
 from graphviz_tb.graphs.calls import OpCounter
 from graphviz_tb.limits import MAX_NAMED_GROUPS, MAX_NAMED_MEMBERS, MAX_TRIED_STRUCTURES
-from graphviz_tb.model.columns import Ints
+from graphviz_tb.model.columns import Ints, prefix_sums
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.model.hierarchy import STACK_KINDS, Hierarchy, RowKind
@@ -247,7 +247,7 @@ def _count_structures(hierarchy: Hierarchy) -> StructureCounts:
     rows = np.flatnonzero(hierarchy.template >= 0)
     order = rows[np.argsort(hierarchy.template[rows], kind="stable")]
     counts = np.bincount(hierarchy.template[rows]) if len(rows) else np.zeros(0, np.int64)
-    starts = np.concatenate(([0], np.cumsum(counts)))
+    starts = prefix_sums(counts)
     firsts = order[starts[:-1]] if len(counts) else order
     # All members of a template have the same number of ops, so the first one's will do.
     sizes = hierarchy.op_prefix_sum[hierarchy.end[firsts]] - hierarchy.op_prefix_sum[firsts]

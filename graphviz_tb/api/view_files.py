@@ -36,6 +36,7 @@ from graphviz_tb.errors import (
     require_type,
     short_repr,
 )
+from graphviz_tb.graphs.rows import rows_within
 from graphviz_tb.limits import MAX_VIEW_FILE_BYTES, MAX_VIEW_OPENED_GROUPS
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.facts import ByPattern, Facts, PatternColours, SavedView
@@ -306,11 +307,7 @@ class AppliedView:
 
 def _mark_hidden_rows(hierarchy: Hierarchy, rows: Sequence[int]) -> Bools:
     """Mark rows, everything below them, and groups left empty; never a whole graph or function."""
-    steps = np.zeros(len(hierarchy) + 1, np.int64)
-    chosen = np.unique(np.array(rows, np.int64))
-    np.add.at(steps, chosen, 1)
-    np.add.at(steps, hierarchy.end[chosen].astype(np.int64), -1)
-    marked: Bools = np.cumsum(steps)[:-1] > 0
+    marked = rows_within(hierarchy, rows)
     if not marked.any():
         return marked
     left = np.zeros(len(hierarchy), np.int64)  # number of visible children

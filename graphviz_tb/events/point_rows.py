@@ -15,7 +15,7 @@ from graphviz_tb.events.batch_decode import WAV_HEADER_BYTES, Numbering, ValueGr
 from graphviz_tb.events.structure import ValueForm
 from graphviz_tb.graphs.tensors import decode_elements
 from graphviz_tb.limits import MAX_FILLED_NUMBERS
-from graphviz_tb.model.columns import Ints, Longs, run_bounds
+from graphviz_tb.model.columns import Ints, Longs, places_of_runs, prefix_sums, run_bounds
 from graphviz_tb.model.logs import Doubles, SeriesKind, TensorForm
 from graphviz_tb.model.tensors import DTYPE_TABLE, dtype_name
 
@@ -55,10 +55,7 @@ class PointRows:
         if not self.ragged:
             return made
         size = self.size[points]
-        start = np.cumsum(self.size) - self.size
-        # Indexes of all ragged values: for each point its start plus 0, 1, 2 …
-        inner = np.arange(int(size.sum())) - np.repeat(np.cumsum(size) - size, size)
-        values = np.repeat(start[points], size) + inner
+        values = places_of_runs(prefix_sums(self.size)[:-1][points], size)
         return replace(made, size=size, ragged={name: column[values] for name, column in self.ragged.items()})
 
     def slice_points(self, part: slice, inner: slice) -> PointRows:
@@ -114,7 +111,7 @@ class SortedRows:
         parts = map(slice, starts[:-1].tolist(), starts[1:].tolist())
         inner: Iterable[slice] = repeat(slice(0, 0))
         if self.rows.ragged:
-            ends = np.concatenate(([0], np.cumsum(self.rows.size)))[starts].tolist()
+            ends = prefix_sums(self.rows.size)[starts].tolist()
             inner = map(slice, ends[:-1], ends[1:])
         self._bounds = dict(zip(tags, zip(parts, inner, strict=False), strict=True))
 

@@ -16,7 +16,7 @@ from graphviz_tb.events.point_rows import (
     concatenate_rows,
 )
 from graphviz_tb.events.records import RECORD_HEADER_BYTES
-from graphviz_tb.model.columns import Bools, Ints, Longs, freeze_array
+from graphviz_tb.model.columns import Bools, Ints, Longs, freeze_array, prefix_sums
 from graphviz_tb.model.logs import (
     BlobPoints,
     CurvePoints,
@@ -208,7 +208,7 @@ MakeData = Callable[[PointRows, Ints, PointTables], SeriesData]
 
 def _ragged_starts(rows: PointRows) -> RowColumn:
     """Return where the ragged values of each point begin, and the end."""
-    return freeze_array(np.concatenate(([0], np.cumsum(rows.size))).astype(np.int64))
+    return freeze_array(prefix_sums(rows.size))
 
 
 def _histogram_data(rows: PointRows, file: Ints, tables: PointTables) -> SeriesData:

@@ -25,7 +25,7 @@ from graphviz_tb.expand.extract import (
 from graphviz_tb.expand.stubs import ChildMark, MarksByHost, call_constants, list_annotations
 from graphviz_tb.graphs.computing import computing_rows
 from graphviz_tb.graphs.level_flow import repeatedly_called_scopes
-from graphviz_tb.model.columns import Bools, Bytes, distinct_values
+from graphviz_tb.model.columns import Bools, Bytes, distinct_values, prefix_sums
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import SUMMARY_MARK
 from graphviz_tb.model.hierarchy import SCOPE_ROW, STACK_KINDS, TRAINING_ORIGIN, Hierarchy
@@ -327,7 +327,7 @@ def _summary_only_rows(hierarchy: Hierarchy) -> Bools:
     # Ops with edges to other ops than summaries; `busy` counts them before each row.
     plain = (hierarchy.node >= 0) & (hierarchy.mark == 0)
     plain[plain] = ~alone[hierarchy.node[plain]]
-    busy = np.concatenate(([0], np.cumsum(plain)))
+    busy = prefix_sums(plain)
     single = hierarchy.op_prefix_sum[hierarchy.end] - hierarchy.op_prefix_sum[:-1] == 1
     kept: Bools = single & (busy[hierarchy.end] == busy[:-1])
     return kept

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.model.columns import Ints, Longs, positions_of_rows
+from graphviz_tb.model.columns import Ints, Longs, places_of_runs, positions_of_rows, prefix_sums
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Graph
@@ -119,10 +119,8 @@ def _group_by_ends(ends: tuple[Ints | Longs, ...]) -> tuple[Longs, Longs]:
     # Each bundle by its first edge: `order[cuts]` is where that is in the columns.
     by_first = np.argsort(order[cuts], kind="stable")
     cuts, sizes = cuts[by_first], sizes[by_first]
-    start = np.concatenate(([0], np.cumsum(sizes)))
-    # All runs `order[cut : cut + size]`, one behind the other, without a loop.
-    members: Longs = order[np.repeat(cuts - start[:-1], sizes) + np.arange(len(order))]
-    return members, start
+    members: Longs = order[places_of_runs(cuts, sizes)]
+    return members, prefix_sums(sizes)
 
 
 def _distinct_outputs(graph: Graph, edge: Ints, number: Longs, count: int) -> tuple[Ints, Ints, Longs]:

@@ -27,6 +27,7 @@ from graphviz_tb.expand.bridges import (
 )
 from graphviz_tb.expand.drawn_bridges import decide_drawable
 from graphviz_tb.graphs.canonical import FlaggedEdge, canonical_order
+from graphviz_tb.graphs.rows import rows_within
 from graphviz_tb.model.columns import Bools, Ints, Longs, distinct_values, int32_column
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import FUNCTION_ROW, SERIES_ROW, Hierarchy
@@ -202,13 +203,8 @@ class MemberExpander(Expander):
     def rows_in_stacks(self) -> Bools:
         """Mark the rows inside a stack."""
         hierarchy = self.hierarchy
-        change = np.zeros(len(hierarchy) + 1, np.int64)
-        for row in np.flatnonzero(hierarchy.kind == SERIES_ROW).tolist():
-            if is_stack(hierarchy, row):
-                change[row + 1] += 1
-                change[hierarchy.end[row]] -= 1
-        within: Bools = np.cumsum(change[:-1]) > 0
-        return within
+        series = np.flatnonzero(hierarchy.kind == SERIES_ROW).tolist()
+        return rows_within(hierarchy, [row for row in series if is_stack(hierarchy, row)], inner=True)
 
     def metagraph(self, path: RowPath) -> Metagraph:
         """Return the metagraph of the group at `path`."""

@@ -16,7 +16,7 @@ import numpy as np
 from graphviz_tb.flatten.edges import EdgeColumns
 from graphviz_tb.graphs.node_columns import NodeColumns
 from graphviz_tb.limits import FREE_BYPASS_EDGES
-from graphviz_tb.model.columns import Bools, Bytes, Ints
+from graphviz_tb.model.columns import Bools, Bytes, Ints, places_of_runs
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Mark, MarkPairs, count_mark_pairs
 from graphviz_tb.model.notice import Notice
@@ -132,9 +132,7 @@ def _bypass_marks(mark: Bytes, edges: EdgeColumns) -> EdgeColumns:
     user, start, stop = user[fits], start[fits], stop[fits]
     repeat = stop - start
     outer = np.repeat(user, repeat)
-    # 0, 1, … within each run
-    offset = np.arange(int(repeat.sum())) - np.repeat(np.cumsum(repeat) - repeat, repeat)
-    inner = np.repeat(start, repeat) + offset
+    inner = places_of_runs(start, repeat)
     plain = np.flatnonzero((mark[edges.source] == 0) & (mark[edges.target] == 0))
     constant = mark[edges.source[outer]] == Mark.CONSTANT
     # `plain` and `outer` are positions in the file; several inputs of one mark keep their order.

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphviz_tb.graphs.rows import Preorder, number_tree
-from graphviz_tb.model.columns import Bytes, Ints, Longs, freeze_array, group_by_key, int32_column
+from graphviz_tb.model.columns import Bytes, Ints, Longs, freeze_array, group_by_key, int32_column, prefix_sums
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy, RowKind
@@ -221,7 +221,7 @@ def insert_groups(hierarchy: Hierarchy, groups: list[NewGroup], last: bool = Fal
 def _mark_connected_groups(hierarchy: Hierarchy) -> Hierarchy:
     """Mark the series and folds with data edges inside."""
     data = ~hierarchy.graph.control[hierarchy.edge_order]
-    before = np.concatenate(([0], np.cumsum(data)))  # data edges before each place of `edge_order`
+    before = prefix_sums(data)  # data edges before each place of `edge_order`
     inside = before[hierarchy.owner_start[1:]] > before[hierarchy.owner_start[:-1]]
     stacks = (hierarchy.kind == RowKind.SERIES) | (hierarchy.kind == RowKind.FOLD)
     connected: Bytes = (inside & stacks).astype(np.uint8)

@@ -15,7 +15,17 @@ from numpy.typing import NDArray
 
 from graphviz_tb.graphs.canonical import RefinementBudget, canonical_certificate
 from graphviz_tb.limits import MAX_REFINEMENTS
-from graphviz_tb.model.columns import Bools, Ints, Longs, int32_column, key_starts, mix_bits, run_bounds
+from graphviz_tb.model.columns import (
+    Bools,
+    Ints,
+    Longs,
+    int32_column,
+    key_starts,
+    mix_bits,
+    places_of_runs,
+    prefix_sums,
+    run_bounds,
+)
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy, RowKind
 from graphviz_tb.model.notice import Notice
@@ -88,13 +98,11 @@ class ColumnRuns:
     def concatenate_runs(self, groups: Longs) -> tuple[Longs, Longs]:
         """Return the concatenated runs of some groups, and where each begins, with the end."""
         length = self.stop[groups] - self.start[groups]
-        cuts = np.concatenate(([0], np.cumsum(length)))
-        positions = np.arange(cuts[-1]) + np.repeat(self.start[groups] - cuts[:-1], length)
-        return self.values[positions], cuts
+        return self.values[places_of_runs(self.start[groups], length)], prefix_sums(length)
 
     def sum_by_group(self, groups: Longs, numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """Sum `numbers`, one for each value of `concatenate_runs(groups)`, by group."""
-        cuts = np.concatenate(([0], np.cumsum(self.stop[groups] - self.start[groups])))
+        cuts = prefix_sums(self.stop[groups] - self.start[groups])
         before = np.concatenate((np.zeros(1, np.uint64), np.cumsum(numbers, dtype=np.uint64)))
         # Modulo 2^64: correct although prefix sums overflow.
         sums: NDArray[np.uint64] = before[cuts[1:]] - before[cuts[:-1]]
@@ -145,7 +153,7 @@ def _equals_head(runs: ColumnRuns, head: Longs) -> Bools:
     ours, cuts = runs.concatenate_runs(groups)
     theirs, _ = runs.concatenate_runs(head[groups])
     # Prefix counts of differences: equal runs have none inside.
-    wrong = np.concatenate(([0], np.cumsum(ours != theirs)))
+    wrong = prefix_sums(ours != theirs)
     equal[groups] = wrong[cuts[1:]] == wrong[cuts[:-1]]
     return equal
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from graphviz_tb.graphs.traversal import reachable_from, topological_order
 from graphviz_tb.limits import MAX_UNCALLED_FUNCTIONS
-from graphviz_tb.model.columns import Bools
+from graphviz_tb.model.columns import Bools, prefix_sums
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paths import RowPath, function_row_of
 from graphviz_tb.model.stats import Stats
@@ -55,11 +55,7 @@ class OpCounter:
         self.hierarchy = hierarchy
         # Sorted, so that a subtree is a slice.
         self.call_rows = sorted(call for call in hierarchy.calls if without is None or not without[call])
-        self.total = (
-            hierarchy.op_prefix_sum
-            if without is None
-            else np.concatenate(([0], np.cumsum(hierarchy.is_ordinary_op & ~without)))
-        )
+        self.total = hierarchy.op_prefix_sum if without is None else prefix_sums(hierarchy.is_ordinary_op & ~without)
         # The count of all ops is shared through the hierarchy.
         self.memo: dict[int, int | None] = hierarchy.ops_of_function if without is None else {}
         self.called: dict[int, int | None] = {}

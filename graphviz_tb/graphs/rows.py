@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from graphviz_tb.model.columns import Bools, Ints, Longs, freeze_array, int32_column, run_bounds
+from graphviz_tb.model.columns import (
+    Bools,
+    Ints,
+    Longs,
+    freeze_array,
+    int32_column,
+    places_of_runs,
+    prefix_sums,
+    run_bounds,
+)
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import SCOPE_ROW, Hierarchy
 from graphviz_tb.model.interpretation import COMPUTING_PARTS, Variable, VariableUse
@@ -76,7 +88,7 @@ def _tree_levels(parent: Longs, key: Longs) -> list[TreeLevel]:
     while len(parents := parents[count[parents] > 0]):
         fan = count[parents]
         start = np.cumsum(fan) - fan
-        ids = order[np.arange(fan.sum()) + np.repeat(first[parents] - start, fan)]
+        ids = order[places_of_runs(first[parents], fan)]
         levels.append(TreeLevel(ids, parents, fan, start))
         parents = ids
     return levels
@@ -93,16 +105,28 @@ def flag_op_rows(hierarchy: Hierarchy, column: Bools) -> Bools:
     return flags
 
 
-def prefix_counts(flags: Bools) -> Longs:
-    """Return prefix counts: `total[end[r]] - total[r]` of the rows in row r are flagged."""
-    return np.concatenate((np.zeros(1, np.int64), np.cumsum(flags)))
+def sums_below(hierarchy: Hierarchy, own: NDArray[Any]) -> Longs:
+    """Return, for each row, the sum of `own` over the row and everything in it."""
+    # Rows are in preorder: a row and everything in it is the slice row … end[row].
+    total = prefix_sums(own)
+    sums: Longs = total[hierarchy.end] - total[:-1]
+    return sums
 
 
 def count_ops_below(hierarchy: Hierarchy, column: Bools) -> Longs:
     """Count, for each row, the ops in it (or itself) for which a node column holds."""
-    total = prefix_counts(flag_op_rows(hierarchy, column))
-    counts: Longs = total[hierarchy.end] - total[:-1]
-    return counts
+    return sums_below(hierarchy, flag_op_rows(hierarchy, column))
+
+
+def rows_within(hierarchy: Hierarchy, heads: Sequence[int] | NDArray[Any], inner: bool = False) -> Bools:
+    """Mark the rows that are one of `heads` or in one; with `inner` only those in one."""
+    # +1 where a head begins, -1 behind its end: the running sum counts the heads around each row.
+    change = np.zeros(len(hierarchy) + 1, np.int64)
+    some = np.asarray(heads, np.int64)
+    np.add.at(change, some + inner, 1)
+    np.add.at(change, hierarchy.end[some].astype(np.int64), -1)
+    within: Bools = np.cumsum(change[:-1]) > 0
+    return within
 
 
 def training_rows(hierarchy: Hierarchy) -> tuple[Bools, Longs]:

@@ -12,6 +12,7 @@ from dataclasses import field
 
 import numpy as np
 
+from graphviz_tb.graphs.rows import sums_below
 from graphviz_tb.limits import MAX_FOLLOWED_CARRIERS, MAX_JOIN_PATHS
 from graphviz_tb.model.columns import Bools, group_by_key
 from graphviz_tb.model.frozen import dataclass
@@ -345,9 +346,7 @@ def _rows_with_model_ops(hierarchy: Hierarchy) -> Bools:
     ours = np.zeros(len(hierarchy), bool)
     ops = hierarchy.node >= 0
     ours[ops] = np.isin(part[hierarchy.node[ops]], COMPUTING_PARTS) & (hierarchy.mark[ops] == 0)
-    total = np.concatenate(([0], np.cumsum(ours)))
-    held: Bools = total[hierarchy.end] > total[: len(hierarchy)]
-    return held
+    return sums_below(hierarchy, ours) > 0
 
 
 # Rule 1: the graph has the summary op that writes the tag, so the measured op is known.

@@ -77,6 +77,25 @@ def key_starts(keys: NDArray[Any], count: int) -> Longs:
     return np.cumsum(np.bincount(keys + 1, minlength=count + 1)[: count + 1])
 
 
+def prefix_sums(values: NDArray[Any]) -> Longs:
+    """Return the sum of all values before each place, and of all: the sum of `values[a:b]` is `sums[b] - sums[a]`.
+
+    >>> prefix_sums(np.array([2, 3])).tolist(), prefix_sums(np.array([True, False])).tolist()
+    ([0, 2, 5], [0, 1, 1])
+    """
+    return np.concatenate((np.zeros(1, np.int64), np.cumsum(values, dtype=np.int64)))
+
+
+def places_of_runs(start: NDArray[Any], size: NDArray[Any]) -> Longs:
+    """Return the places of runs, one run behind the other: each begins at a `start` and has a `size`.
+
+    >>> places_of_runs(np.array([7, 0]), np.array([2, 3])).tolist()
+    [7, 8, 0, 1, 2]
+    """
+    before = prefix_sums(size)
+    return np.arange(before[-1]) + np.repeat(start - before[:-1], size)
+
+
 def distinct_values(values: NDArray[Any]) -> NDArray[Any]:
     """Return the values that occur, in ascending order.
 

@@ -17,7 +17,7 @@ from typing import Protocol
 
 import numpy as np
 
-from graphviz_tb.model.columns import Bools, Bytes, Ints, Longs, group_by_key, key_starts
+from graphviz_tb.model.columns import Bools, Bytes, Ints, Longs, group_by_key, key_starts, prefix_sums
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.notice import Notice
 
@@ -157,7 +157,7 @@ class Hierarchy:
     @cached_property
     def op_prefix_sum(self) -> Longs:
         """Prefix sum of ordinary ops: row r contains (or is) `op_total[end[r]] - op_total[r]` of them."""
-        return np.concatenate(([0], np.cumsum(self.is_ordinary_op))).astype(np.int64)
+        return prefix_sums(self.is_ordinary_op)
 
     @cached_property
     def first_input_edge(self) -> Longs:

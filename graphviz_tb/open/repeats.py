@@ -10,10 +10,10 @@ import numpy as np
 
 from graphviz_tb.graphs.calls import OpCounter
 from graphviz_tb.graphs.computing import computing_rows
-from graphviz_tb.graphs.rows import count_ops_below, training_rows
+from graphviz_tb.graphs.rows import count_ops_below, rows_within, training_rows
 from graphviz_tb.graphs.traversal import reachable_mask
 from graphviz_tb.limits import MAX_VISITED_WEIGHTS
-from graphviz_tb.model.columns import Bools, Longs, sorted_value_range
+from graphviz_tb.model.columns import Bools, sorted_value_range
 from graphviz_tb.model.graph import WEIGHT_MARK, Graph
 from graphviz_tb.model.hierarchy import SCOPE_ROW, SERIES_ROW, STACK_KINDS, TRAINING_ORIGIN, Hierarchy
 from graphviz_tb.ops.roles import Role, has_role
@@ -127,7 +127,7 @@ def quiet_rows(hierarchy: Hierarchy) -> Bools:
     chosen = training | (hierarchy.how == TRAINING_ORIGIN) | stored
     chosen[0] = False
     chosen[[loop["cond"] for loop in loop_functions(hierarchy)]] = True
-    quiet = _rows_within(hierarchy, np.flatnonzero(chosen))
+    quiet = rows_within(hierarchy, np.flatnonzero(chosen))
     # By function, the remaining calls in the model: at 0 the function, and its callees, are outside too.
     callers = Counter(body for bodies in hierarchy.calls.values() for body in {body for _, body in bodies})
     calls = sorted(hierarchy.calls)
@@ -140,16 +140,6 @@ def quiet_rows(hierarchy: Hierarchy) -> Bools:
                 todo += [call for call in held if not quiet[call]]
                 quiet[body : hierarchy.end[body]] = True
     return quiet
-
-
-def _rows_within(hierarchy: Hierarchy, heads: Longs) -> Bools:
-    """Mark the rows that are one of `heads` or inside one."""
-    # +1 where a head begins, -1 behind its end: the running sum counts the heads around each row.
-    change = np.zeros(len(hierarchy) + 1, np.int64)
-    np.add.at(change, heads, 1)
-    np.add.at(change, hierarchy.end[heads], -1)
-    inner: Bools = np.cumsum(change[:-1]) > 0
-    return inner
 
 
 def _storing_rows(hierarchy: Hierarchy) -> Bools:

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from graphviz_tb.graphs.rows import prefix_counts
 from graphviz_tb.graphs.traversal import reachable_from
-from graphviz_tb.model.columns import Bools, Ints, distinct_values
+from graphviz_tb.model.columns import Bools, Ints, distinct_values, prefix_sums
 from graphviz_tb.model.graph import WEIGHT_MARK
 from graphviz_tb.model.hierarchy import STACK_KINDS, Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
@@ -34,7 +33,7 @@ class WeightRows:
         self.hierarchy = hierarchy
         holding = np.zeros(len(hierarchy), bool)
         holding[[*inside, *calls]] = True
-        self._sums = prefix_counts(holding)
+        self._sums = prefix_sums(holding)
         self.layers = frozenset(_groups_of_ops(hierarchy, [*inside, *calls]))
         self._layers = np.array(sorted(self.layers), np.int64)
         self._around = np.array(_innermost_around(hierarchy, self._layers.tolist()), np.int64)

@@ -18,7 +18,7 @@ from graphviz_tb.color.colouring import ColourValues, NumberColouring
 from graphviz_tb.color.measured import FADED_PERCENT, stats_colouring
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.graphs.drawing_math import mix_colours
-from graphviz_tb.model.columns import Longs
+from graphviz_tb.model.columns import Longs, places_of_runs, prefix_sums
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paint import LegendRow, RowFill
@@ -159,9 +159,7 @@ def _concatenate_lists(lists: Sequence[Sequence[int]], which: Longs) -> tuple[Lo
     """
     held = np.fromiter(chain.from_iterable(lists), np.int64)
     sizes = np.array([len(one) for one in lists], np.int64)
-    begin, size = (np.cumsum(sizes) - sizes)[which], sizes[which]
-    start = np.concatenate(([0], np.cumsum(size)))
-    return start, held[np.repeat(begin - start[:-1], size) + np.arange(start[-1])]
+    return prefix_sums(sizes[which]), held[places_of_runs(prefix_sums(sizes)[which], sizes[which])]
 
 
 def _row_legend(painter: Colouring, row: int) -> list[LegendRow]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from graphviz_tb.chart.series import histogram_percentiles, rebin_all
 from graphviz_tb.logs.log import Log
+from graphviz_tb.model.columns import prefix_sums
 from graphviz_tb.model.formatting import json_integer, replace_non_finite
 from graphviz_tb.model.logs import BlobPoints, CurvePoints, FileRange, HistogramPoints, Series, TensorPoints
 from graphviz_tb.page.blocks import NamedColumns
@@ -139,7 +140,7 @@ def histogram_columns(key: int, series: Series, data: HistogramPoints, views: It
             made += [("bands", np.array([histogram_percentiles(*pair) for pair in pairs]).reshape(-1))]
         else:
             sizes = [part.stop - part.start for part in each]
-            made += [("start", np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))]
+            made += [("start", prefix_sums(np.array(sizes)))]
             columns = {"left": data.left, "right": data.right, "count": data.count}
             for name, column in columns.items():
                 made.append((name, np.concatenate([np.zeros(0), *(column[part] for part in each)])))

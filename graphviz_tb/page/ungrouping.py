@@ -28,7 +28,7 @@ from graphviz_tb.limits import (
     MAX_UNGROUPED_LEVELS_OF_LARGE,
     MAX_UNGROUPED_MEMBERS,
 )
-from graphviz_tb.model.columns import Ints
+from graphviz_tb.model.columns import Ints, prefix_sums
 from graphviz_tb.model.hierarchy import SERIES_ROW, Hierarchy
 from graphviz_tb.model.metagraph import Metagraph, MetagraphLine
 from graphviz_tb.model.paths import RowPath, child_path, is_stack, parent_path, stack_around
@@ -116,7 +116,7 @@ def _ungroupable_series(hierarchy: Hierarchy, series: list[int], names: Collecti
         if hierarchy.name[row] in names:
             by_level.setdefault(int(hierarchy.parent[row]), []).append(row)
     found: dict[int, list[int]] = {}
-    groups, inside = np.concatenate(([0], np.cumsum(hierarchy.node < 0))), 0
+    groups, inside = prefix_sums(hierarchy.node < 0), 0
     for level, rows in sorted(by_level.items()):
         stacks = [row for row in rows if is_stack(hierarchy, row)]
         held = sum(int(groups[hierarchy.end[row]] - groups[row]) for row in stacks)

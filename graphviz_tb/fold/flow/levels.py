@@ -17,7 +17,7 @@ import numpy as np
 from graphviz_tb.fold.series import SeriesRun
 from graphviz_tb.fold.templates import ColumnRuns, group_equal_runs
 from graphviz_tb.graphs.index_arithmetic import index_arithmetic_ops
-from graphviz_tb.graphs.rows import count_ops_below, flag_op_rows, training_rows
+from graphviz_tb.graphs.rows import count_ops_below, flag_op_rows, rows_within, training_rows
 from graphviz_tb.graphs.traversal import needed_only_by, reachable_from, union_root, unite_sets
 from graphviz_tb.model.columns import Bools, Bytes, Longs, distinct_values
 from graphviz_tb.model.frozen import dataclass
@@ -271,9 +271,7 @@ def _index_arithmetic_rows(hierarchy: Hierarchy, rows: Longs) -> Bools:
         return held
 
     def nodes_asked_for(possible: Bools) -> Bools:
-        some = rows[all_in(possible)]
-        ends = np.bincount(hierarchy.end[some], minlength=len(hierarchy) + 1)
-        inside = np.cumsum(np.bincount(some, minlength=len(hierarchy) + 1) - ends)[:-1] > 0
+        inside = rows_within(hierarchy, rows[all_in(possible)])
         nodes = np.zeros(len(graph), bool)
         nodes[hierarchy.node[inside & hierarchy.is_ordinary_op]] = True
         return nodes
