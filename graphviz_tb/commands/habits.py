@@ -17,20 +17,24 @@ from graphviz_tb.errors import RequestError
 # Other names of commands; those of `SILENT_SYNONYMS` are as good as ours, the others are pointed out.
 COMMAND_SYNONYMS: dict[str, str] = {
     **dict.fromkeys(("show", "view", "browse", "explore", "visualize", "visualise", "launch", "start"), "open"),
+    **dict.fromkeys(("ui", "gui", "web", "preview", "netron", "model-explorer"), "open"),
     **dict.fromkeys(("summary", "inspect", "describe", "stat", "stats", "ls", "list", "contents"), "info"),
-    **dict.fromkeys(("draw", "plot", "plot_model", "export", "convert", "save", "dot", "image", "picture"), "render"),
+    **dict.fromkeys(("params", "parameters", "flops", "cost", "count", "runs", "tags", "print", "dump"), "info"),
+    **dict.fromkeys(("draw", "plot", "plot_model", "export", "convert", "save", "dot", "picture"), "render"),
     **dict.fromkeys(("compare", "cmp", "delta"), "diff"),
     **dict.fromkeys(("search", "grep", "query"), "find"),
     **dict.fromkeys(("assert", "test", "validate", "verify", "lint"), "check"),
     **dict.fromkeys(("tensorboard", "dashboard", "board", "server", "live"), "serve"),
     **dict.fromkeys(("scalar", "curves", "metrics", "history", "leet"), "scalars"),
     **dict.fromkeys(("embedding", "embeddings", "projector", "umap", "tsne", "pca"), "project"),
-    **dict.fromkeys(("scopes", "outline", "structure"), "tree"),
+    **dict.fromkeys(("scopes", "outline", "structure", "layers", "groups"), "tree"),
 }
+# A format as the command: `tbgraph svg MODEL`, `to-png`.
+FORMAT_COMMAND = re.compile(r"(?:to[-_])?(svg|png|pdf|html|dot|mermaid)")
 SILENT_SYNONYMS = ("show", "view", "summary")
 # Words with an answer of their own: the arguments that give it.
 ANSWERED_WORDS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("version", "-version", "--v", "-v"), ("--version",)),
+    **dict.fromkeys(("version", "-version", "--v", "-v", "about"), ("--version",)),
     **dict.fromkeys(("help", "-help", "-?", "/?", "--usage"), ("--help",)),
 }
 REFUSED_WORDS: dict[str, str] = {
@@ -39,6 +43,12 @@ REFUSED_WORDS: dict[str, str] = {
     **dict.fromkeys(("completion", "completions"), 'in bash: eval "$(_TBGRAPH_COMPLETE=bash_source tbgraph)"'),
     **dict.fromkeys(("update", "upgrade", "self-update"), "pip install --upgrade tbgraph brings a newer one"),
     **dict.fromkeys(("install", "extras"), "pip install 'tbgraph[serve]' brings what serve needs"),
+    **dict.fromkeys(("watch", "tail", "follow"), "tbgraph scalars LOGDIR --watch follows runs that are being written"),
+    **dict.fromkeys(("profile", "timeline"), "tbgraph info MODEL --profile says where the time of a step goes"),
+    **dict.fromkeys(("hparams", "images", "image", "histograms", "audio", "text"), "tbgraph serve LOGDIR shows them"),
+    **dict.fromkeys(("ops", "nodes"), "tbgraph find MODEL 'op:*' lists ops, tbgraph tree MODEL --ops where they are"),
+    **dict.fromkeys(("download", "pull", "fetch"), "tbgraph scalars LOGDIR -o scalars.csv writes all points of a log"),
+    "install-completion": 'in bash: eval "$(_TBGRAPH_COMPLETE=bash_source tbgraph)"',
 }  # fmt: skip
 # Options that show that a picture is wanted, where no command is named.
 DRAWING_OPTIONS = re.compile(r"-o|-o.+|--output(=.*)?|-f|--format(=.*)?|-T.*|-O|--to[-_]file(=.*)?|--out(=.*)?")
@@ -48,25 +58,36 @@ OPTION_RENAMES: dict[str, dict[str, str]] = {
     "render": {
         "--to-file": "--output", "--out": "--output", "--outfile": "--output", "--output-file": "--output",
         "--output-format": "--format", "--type": "--format", "--rankdir": "--direction", "--layout": "--engine",
-        "--name": "--title", "--expand": "--open",
+        "--name": "--title", "--expand": "--open", "--save": "--output", "--orientation": "--direction",
+        "--max-depth": "--depth", "--level": "--depth", "--levels": "--depth", "--zoom": "--scale",
     },
+    "tree": {"-L": "--depth", "-d": "--depth", "--max-depth": "--depth", "--level": "--depth"},
+    "find": {"--name": "", "--pattern": "", "-e": "", "--query": ""},
     "serve": {"--bind": "--host", "--address": "--host", "-p": "--port"},
     "scalars": {"--tags": "--tag", "--runs": "--run", "--smoothing": "--smooth"},
     "diff": {"--out": "--output", "--outfile": "--output"},
 }  # fmt: skip
 OPTION_RENAMES["open"] = OPTION_RENAMES["serve"]
+# The model as an option, of every command that takes one.
+MODEL_OPTIONS = ("--model", "--input", "-i", "--graph", "--model-path", "--graph-path", "--input-file")
+VERBOSE_OPTIONS = ("-v", "--verbose")  # everything is said already
 SWITCH_RENAMES: dict[str, dict[str, tuple[str, ...]]] = {
     "render": {
         "-O": (), "--show-shapes": (), "--show-dtype": (), "--show-layer-names": (),
         "--expand-nested": ("--open-all",), "--dark": ("--theme", "dark"), "--light": ("--theme", "light"),
         "--svg": ("--format", "svg"), "--png": ("--format", "png"), "--pdf": ("--format", "pdf"),
         "--html": ("--format", "html"), "--horizontal": ("--direction", "LR"), "--show-trainable": (),
+        "--expand-all": ("--open-all",), "--collapse": ("--depth", "0"), "--collapse-all": ("--depth", "0"),
+        "--vertical": ("--direction", "BT"), "--show-layer-activations": (),
     },
+    "tree": {"-a": ("--ops",), "--all": ("--ops",)},
+    "info": {"--all": ("--top", "100000"), "--summary": ()},
+    "scalars": {"--plot": ("--curves",), "--follow": ("--watch",)},
     "serve": {
         "-b": ("--browser",), "--browse": ("--browser",), "--open": ("--browser",), "--no-open-in-browser": (),
         "--no-browser": (), "--reuse-server": (),
     },
-    "diff": {"--html": ("--output", "diff.html"), "--brief": ("--quiet",)},
+    "diff": {"--html": ("--output", "diff.html"), "--brief": ("--quiet",), "-u": (), "--unified": (), "--stat": ()},
 }  # fmt: skip
 SWITCH_RENAMES["open"] = {**SWITCH_RENAMES["serve"], **dict.fromkeys(("-b", "--browse", "--open", "--browser"), ())}
 GRAPHVIZ_LETTERS = {"T": "--format", "K": "--engine"}  # letters of its options, whose values stand behind them
@@ -97,6 +118,8 @@ def choose_command(words: Sequence[str], commands: Mapping[str, object]) -> list
         return ["serve", *words]
     if first in COMMAND_SYNONYMS and not path_exists(first):
         return [COMMAND_SYNONYMS[first], *words[1:]]
+    if (written := FORMAT_COMMAND.fullmatch(first)) and not path_exists(first):
+        return ["render", "--format", written[1], *words[1:]]
     named = [word for word in words if not word.startswith("-") or word == "-"]
     if not (first.startswith("-") or _looks_like_path(first)) or not named:
         return words
@@ -176,8 +199,12 @@ def _translate_option(word: str, name: str, options: Mapping[str, click.Paramete
     plain = head.replace("_", "-") if head.startswith("--") else head
     if spelled is None and plain in switches and value.lower() not in FALSE_WORDS:
         yield from switches[plain]
-    elif spelled is None and plain in renamed:
+    elif spelled is None and plain in renamed and renamed[plain]:
         yield renamed[plain] + equals + value
+    elif spelled is None and plain in (*renamed, *(() if name == "diff" else MODEL_OPTIONS)):
+        yield from [value] * bool(equals)  # the option goes, its value is the argument
+    elif spelled is None and plain in VERBOSE_OPTIONS:
+        return
     elif spelled is not None:
         yield from _switch_words(spelled, equals, value, options[spelled])
     elif name == "render" and (found := RANKDIR.fullmatch(word)):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable
+from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -63,7 +65,14 @@ class RegexType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 @click.option("--wide", is_flag=True, help="With --csv: a row a step, a column a run.")
 @click.option("--curves", is_flag=True, help="Draw curves in the terminal.")
 @click.option("--watch", is_flag=True, help="Follow runs that are being written: a line a run, until Ctrl-C.")
-@click.option("-o", "--output", "outputs", metavar="FILE", multiple=True, help="Draw a chart: SVG, PNG or PDF.")
+@click.option(
+    "-o",
+    "--output",
+    "outputs",
+    metavar="FILE",
+    multiple=True,
+    help="Draw a chart (.svg .png .pdf), or write all points (.csv .json).",
+)
 @click.option(
     "--smooth", type=FiniteRange(0, 1), default=0.0, metavar="W", help="Weight of the smoothing of curves [0]."
 )
@@ -110,7 +119,7 @@ def scalars(logdir: str, runs: tuple[re.Pattern[str], ...], tags: tuple[re.Patte
         words = {"as_csv": "--csv", "as_json": "--json", "outputs": "-o"}
         raise RequestError(f"{' and '.join(words.get(way, f'--{way}') for way in ways)} cannot be had together")
     if values["outputs"]:
-        check_chart_outputs(logdir, values["outputs"])
+        check_chart_outputs(logdir, values["outputs"], tables=True)
     if values["wide"] and not values["as_csv"]:
         raise RequestError("--wide is a form of --csv: say both")
     if values["group_by"] and (values["wide"] or (ways and ways[0] not in ("as_csv", "as_json"))):
@@ -122,15 +131,29 @@ def scalars(logdir: str, runs: tuple[re.Pattern[str], ...], tags: tuple[re.Patte
         print_notices(_scalar_notices(log, _matching_series(log, runs, tags), runs))
 
 
-def check_chart_outputs(logdir: str, outputs: tuple[str, ...]) -> None:
-    """Refuse outputs that cannot be written before anything is read."""
+def check_chart_outputs(logdir: str, outputs: tuple[str, ...], tables: bool = False) -> None:
+    """Refuse outputs that cannot be written before anything is read; with `tables`, CSV and JSON are no charts."""
     from graphviz_tb.commands.charts import chart_suffix
     from graphviz_tb.output.files import check_inputs_kept, check_outputs_writable
 
     for output in outputs:
-        chart_suffix(output)
+        if not tables or table_suffix(output) is None:
+            chart_suffix(output)
     check_outputs_writable(outputs)
     check_inputs_kept((logdir,), outputs)
+
+
+def table_suffix(output: str) -> str | None:
+    """Return the suffix of an output that lists points; None for any other."""
+    suffix = Path(output).suffix.lower()
+    return suffix if suffix in (".csv", ".json") else None
+
+
+def _all_points(suffix: str | None, chosen: list[Series]) -> Iterable[str]:
+    """Return every point as the text of a CSV file or a JSON document."""
+    from graphviz_tb.logs import scalars_export
+
+    return (scalars_export.scalars_as_csv if suffix == ".csv" else scalars_export.scalars_as_json)(chosen)
 
 
 def _matching_series(log: Log, runs: tuple[re.Pattern[str], ...], tags: tuple[re.Pattern[str], ...]) -> list[Series]:
@@ -161,13 +184,15 @@ def _show_scalars(way: str, log: Log, choose: Any, values: dict[str, Any]) -> No
         from graphviz_tb.commands.charts import draw_scalars
         from graphviz_tb.output.files import write_outputs
 
-        write_outputs(draw_scalars(log, choose(), values))
+        tables = {
+            output: _all_points(suffix, choose()) for output in values["outputs"] if (suffix := table_suffix(output))
+        }
+        charts = {**values, "outputs": [output for output in values["outputs"] if output not in tables]}
+        drawn = draw_scalars(log, choose(), charts) if charts["outputs"] else ()
+        listed = ((output, "".join(points).encode("utf-8", "replace")) for output, points in tables.items())
+        write_outputs(chain(drawn, listed))
     elif way in ("as_csv", "as_json"):
-        from graphviz_tb.logs import scalars_export
-
-        _print_unchanged(
-            (scalars_export.scalars_as_csv if way == "as_csv" else scalars_export.scalars_as_json)(choose())
-        )
+        _print_unchanged(_all_points(way.replace("as_", "."), choose()))
     elif way == "curves":
         from graphviz_tb.commands.scalars_text import curve_lines
 

@@ -11,13 +11,15 @@ SPELLED_SUFFIXES: dict[str, str] = {
 _PIXELS = "pixels are written as PNG: -o {stem}.png"
 _VECTORS = "vectors are written as PDF or SVG: -o {stem}.pdf"
 _GRAPHS = "graphs for other programs are .graphml, .cyjs, .dot and .json: -o {stem}.graphml"
+_TABLES = "points of a log are written by `tbgraph scalars LOGDIR -o {stem}.csv`"
 _MODELS = "tbgraph reads models and writes pictures of them: -o {stem}.svg"
 _WORDS = "`tbgraph tree MODEL` and `tbgraph info MODEL` say it in words"
 NEAR_SUFFIXES: dict[str, str] = {
     **dict.fromkeys((".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".ico", ".heic"), _PIXELS),
     **dict.fromkeys((".eps", ".ps", ".emf", ".wmf", ".svgz", ".tex", ".tikz", ".ai", ".drawio"), _VECTORS),
-    **dict.fromkeys((".gml", ".gexf", ".graphson", ".yaml", ".yml", ".xml", ".csv", ".tsv", ".gpickle"), _GRAPHS),
+    **dict.fromkeys((".gml", ".gexf", ".graphson", ".yaml", ".yml", ".xml", ".gpickle"), _GRAPHS),
     **dict.fromkeys((".pb", ".pbtxt", ".keras", ".h5", ".onnx", ".tflite", ".pt", ".pth", ".pt2", ".ckpt"), _MODELS),
+    **dict.fromkeys((".csv", ".tsv", ".xlsx", ".parquet"), _TABLES),
     **dict.fromkeys((".txt", ".log", ".rst", ".docx", ".pptx"), _WORDS),
     ".md": "a flowchart for Markdown is Mermaid: -o {stem}.mmd",
 }
