@@ -13,7 +13,6 @@ from graphviz_tb.errors import TooLarge
 from graphviz_tb.formats.object_graph import _disambiguate_variable_names
 from graphviz_tb.formats.reading import list_profiles, read_source
 from graphviz_tb.proto import FunctionDef, GraphDef, RunMetadata, SavedModel, XSpace
-from graphviz_tb.unwrap.traced_graphs import _data_loop_step
 from tests.read.test_bounded import layer, model
 from tests.timing import seconds
 
@@ -129,25 +128,6 @@ def test_executions_that_overlap_share_allocations_of_long_shapes() -> None:
         list_profiles(space.SerializeToString())
 
 
-@pytest.mark.slow
-def test_a_loop_that_names_thousands_of_functions_in_a_chain() -> None:
-    graph = GraphDef()
-    loop = graph.node.add(name="w", op="While")
-    graph.node.add(name="o", op="OptionalGetValue")
-    for number in range(3000):
-        loop.attr["l"].list.func.add(name=f"f{number}")
-        function = graph.library.function.add()
-        function.signature.name = f"f{number}"
-        call(function, "c", f"f{number + 1}")
-        function.node_def.add(name="x", op="Relu")
-    library = {function.signature.name: function for function in graph.library.function}
-    with seconds(5):
-        found = _data_loop_step(graph.node, library)
-    assert found is not None
-    assert found[-1].attr["f"].func.name == "f0"  # the one that leads to most
-
-
-@pytest.mark.slow
 def test_names_that_thousands_of_bodies_may_explain() -> None:
     # 100 functions, each with calls of itself named a, a/a, a/a/a …
     graph = GraphDef(node=[{"name": "z", "op": "Relu"}])

@@ -10,10 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from graphviz_tb.fold.flow.box import FlowBox, is_acyclic, make_dag, walk_boxes, walk_groups
-from graphviz_tb.fold.flow.invariants import FoldContext
-from graphviz_tb.fold.flow.levels import ChildEdges
-from graphviz_tb.fold.flow.regions import fold_dag
+from graphviz_tb.fold.flow.box import FlowBox, walk_boxes, walk_groups
 from graphviz_tb.graphs.traversal import strong_components, topological_order, weak_components
 from graphviz_tb.limits import MAX_COUNTED_MODULES
 from graphviz_tb.model.columns import sorted_value_range
@@ -24,7 +21,6 @@ from graphviz_tb.ops.roles import (
     FRAME_ENTER_OPS,
     FRAME_EXIT_OPS,
     FRAME_MERGE_OPS,
-    FRAME_NEXT_OPS,
     FRAME_SWITCH_OPS,
 )
 
@@ -120,33 +116,6 @@ def _loop_invariant_edges(
         else:
             todo += [(source, number) for source in before[box]]
     return pairs
-
-
-def fold_loop_bodies(
-    loops: Iterable[FlowBox], boxes: Sequence[FlowBox], edges: ChildEdges, setting: FoldContext
-) -> None:
-    """Fold the inside of each wide loop along its flow in one turn, in place.
-
-    `boxes` are the children of the level, `edges` all data edges between them. Edges from NextIteration back to Merge
-    are left out; a loop with other cycles stays unfolded.
-    """
-    wide = [loop for loop in loops if len(loop.members) > setting.soft]
-    if not wide:
-        return
-    place = {id(member): (number, spot) for number, loop in enumerate(wide) for spot, member in enumerate(loop.members)}
-    where = [place.get(id(box)) for box in boxes]
-    before: list[list[dict[int, None]]] = [[{} for _ in loop.members] for loop in wide]
-    step, merge = ({setting.symbols.symbol_of("op", op) for op in ops} for ops in (FRAME_NEXT_OPS, FRAME_MERGE_OPS))
-    for source, target in zip(edges.source.tolist(), edges.target.tolist(), strict=True):
-        start, stop = where[source], where[target]
-        if not start or not stop or start[0] != stop[0]:  # not in the same loop
-            continue
-        if not (boxes[source].symbol in step and boxes[target].symbol in merge):
-            before[stop[0]][stop[1]][start[1]] = None
-    for loop, sources in zip(wide, before, strict=True):
-        turn = make_dag(loop.members, [list(held) for held in sources])
-        if is_acyclic(turn.after):
-            loop.members = fold_dag(turn, setting, setting.soft)
 
 
 # Names for cycles among PyTorch modules that are no loops: a module that is called again is one scope.

@@ -3,7 +3,7 @@
 levels       children of all levels by name, the edges between them; equal levels are folded once
 items        children with flow between them; a cycle is one box, children without flow move aside;
              small inputs go next to their only user, index arithmetic is one box
-loops        loops of control flow v1 and the flow of one turn inside them
+loops        loops of control flow v1, and modules that are called again
 stacks       equal boxes with the same neighbours, numbered runs, chains of equal scopes
 names        groups of names with one beginning, if they close no cycle
 order        one line along the flow, and how many edges cross each place
@@ -36,7 +36,7 @@ from graphviz_tb.fold.flow.invariants import (
 )
 from graphviz_tb.fold.flow.items import find_flow_items, fold_boxes_aside, fold_index_arithmetic, join_feeders
 from graphviz_tb.fold.flow.levels import LevelPart, Siblings, first_equal_levels, level_columns, replace_label_numbers
-from graphviz_tb.fold.flow.loops import fold_loop_bodies, name_reused_modules
+from graphviz_tb.fold.flow.loops import name_reused_modules
 from graphviz_tb.fold.flow.names import Vocabulary
 from graphviz_tb.fold.flow.regions import fold_dag
 from graphviz_tb.fold.flow.stacks import fold_series, prepend_unlike_first, stack_chains, stack_parallel_runs
@@ -155,8 +155,6 @@ def _fold_level_part(level: Siblings, series: list[SeriesRun], setting: FoldCont
     """Return the boxes of a level, or of a part of it."""
     symbols = setting.symbols
     items = find_flow_items(level, symbols)
-    # In place.
-    fold_loop_bodies([box for box in items.dag.boxes if box.how == GroupOrigin.LOOP], items.boxes, items.edges, setting)
     # Numbered inputs of one box are a series, not eight feeders.
     indexes = {row for row, is_index in zip(level.rows, level.indexes.tolist(), strict=True) if is_index}
     dag = stack_parallel_runs(fold_index_arithmetic(items.dag, indexes, level.hierarchy, symbols), series, symbols)
