@@ -15,7 +15,7 @@ from graphviz_tb.commands.info_text import _architecture_lines
 from graphviz_tb.graphs.level_flow import _rank_rows
 from graphviz_tb.proto import GraphDef
 from tests.conftest import FIXTURES
-from tests.view.test_training_steps import LAYERS, step
+from tests.open.test_training_steps import LAYERS, step
 
 KERAS = str(FIXTURES / "logdirs/keras2_callback")
 

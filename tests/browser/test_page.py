@@ -26,7 +26,7 @@ from graphviz_tb.commands import _run_command_line as run_command
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.proto import AttrValue, Event, GraphDef, RunMetadata
 from tests.event_files import event, strings, write
-from tests.join.bad_training import write_training
+from tests.logs.bad_training import write_training
 from tests.serve.writing import Writer, record
 
 HERE = Path(__file__).parent

@@ -21,7 +21,7 @@ from graphviz_tb.options import PictureOptions
 from graphviz_tb.page.build import page_data
 from tests.each import each
 from tests.event_files import event, field, scalar, write
-from tests.join.bad_training import STEPS, graph, write_log
+from tests.logs.bad_training import STEPS, graph, write_log
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 

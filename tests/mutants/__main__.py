@@ -1,6 +1,6 @@
 """Would the tests notice? Small faults, drawn by a seed, are put into a stage, and its own tests run on each.
 
-    python -m tests.mutants --stage color view --count 40 --seed 1
+    python -m tests.mutants --stage color words --count 40 --seed 1
 
 The faults are drawn from all stages together, so a long stage has more of them. One that makes a test of its own stage,
 a doctest of its module, or a law fail is killed; each is tried on those tests that execute its lines, the quickest
@@ -31,9 +31,9 @@ KEPT = "tests/golden/test_stage_goldens.py::test_"  # what a stage makes of smal
 # Stage → its own tests; the laws run after them.
 STAGES = {
     "expand": (f"{KEPT}expand", "tests/expand", "tests/functions"),
-    "view": (
+    "words": (
         f"{KEPT}view",
-        "tests/view",
+        "tests/words",
         "tests/place/test_shared.py",
         "tests/place/test_titles.py",
         "tests/functions/test_functions_open.py",
@@ -53,7 +53,8 @@ STAGES = {
         f"{KEPT}diff",
         "tests/diff",
     ),
-    "group": (f"{KEPT}group", "tests/group"),
+    "open": ("tests/open", "tests/search", *GOLDENS),
+    "fold": (f"{KEPT}group", "tests/fold"),
     "arrange": (f"{KEPT}arrange", "tests/arrange", *GOLDENS),
     "place": (f"{KEPT}place", "tests/place", *GOLDENS),
 }

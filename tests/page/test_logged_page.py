@@ -17,8 +17,8 @@ from graphviz_tb.commands import _run_command_line
 from graphviz_tb.logs.embeddings import Projector
 from graphviz_tb.page.log import PAGE_TAG_KINDS, SourceLog, log_page_html, open_source_log, pack_log
 from graphviz_tb.project import project_by_pca
+from tests.formats.test_embeddings import stored
 from tests.project.digits import write_digits
-from tests.read.test_embeddings import stored
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 LOGS = FIXTURES / "logged"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.join.bad_training import write_log, write_training
+from tests.logs.bad_training import write_log, write_training
 from tests.serve.slow_step import write_slow_step
 from tests.serve.writing import Writer, chain
 

@@ -11,7 +11,7 @@ import numpy as np
 from graphviz_tb import load
 from graphviz_tb.options import PictureOptions
 from tests.each import each
-from tests.join.bad_training import write_log
+from tests.logs.bad_training import write_log
 from tests.serve.serving import columns, until
 from tests.serve.writing import Writer, chain
 

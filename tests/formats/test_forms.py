@@ -19,7 +19,7 @@ from graphviz_tb.proto import Event, GraphDef, MetaGraphDef, SavedModel
 from tests.conftest import FIXTURES
 from tests.each import each
 from tests.effort import part
-from tests.read.test_read_events import events
+from tests.events.test_read_events import events
 
 GRAPHS = sorted(FIXTURES.glob("real/*.pb*"))
 LOGS = sorted(FIXTURES.glob("logdirs/*"))

@@ -7,8 +7,8 @@ import random
 import pytest
 
 from graphviz_tb import load
-from tests.group.networks import FORMS, KINDS, NAMED, network
-from tests.group.stage_reader import score
+from tests.fold.networks import FORMS, KINDS, NAMED, network
+from tests.fold.stage_reader import score
 
 NETWORKS = 6  # of each seed of the run, in each form
 LEAST, LEAST_NAMELESS = 0.8, 0.75  # of the counts of so few; of hundreds 93 and 90 in a hundred are read

@@ -11,7 +11,7 @@ import pytest
 from graphviz_tb.formats.reading import list_contents, read_source
 from graphviz_tb.proto import Event, RunMetadata
 from tests.conftest import cpu_seconds
-from tests.read.test_read_events import events, graph, graph_event, plugin, write
+from tests.events.test_read_events import events, graph, graph_event, plugin, write
 
 
 @pytest.mark.slow

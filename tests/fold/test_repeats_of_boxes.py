@@ -23,7 +23,7 @@ from graphviz_tb.fold.flow.repeats import (
 from graphviz_tb.fold.flow.sequence import SequenceElement
 from graphviz_tb.model.hierarchy import GroupOrigin
 from tests.each import each
-from tests.group.boxes import rows, setting
+from tests.fold.boxes import rows, setting
 
 
 def element(name: str, symbol: int, ops: int = 1, **more: bool | int) -> SequenceElement:

@@ -13,7 +13,7 @@ from pathlib import Path
 from graphviz_tb.events.records import masked_crc
 from tests.conftest import FIXTURES
 from tests.each import each
-from tests.read.test_read_events import record
+from tests.events.test_read_events import record
 
 MEMORY = 3 << 30  # bytes of address space
 SECONDS = 60  # of CPU; a busy machine takes longer

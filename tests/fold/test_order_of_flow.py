@@ -17,7 +17,7 @@ from graphviz_tb.fold.flow.order import (
     ignore_far_lines,
 )
 from tests.each import each
-from tests.group.boxes import rows, wired
+from tests.fold.boxes import rows, wired
 
 
 def chain(first: int, stop: int) -> list[tuple[int, int]]:

@@ -16,7 +16,7 @@ from graphviz_tb.logs.log import open_log
 from graphviz_tb.model.logs import Embedding, EmbeddingForm
 from graphviz_tb.proto import BundleEntryProto, BundleHeaderProto
 from tests.event_files import event, field, record, tensor, varint
-from tests.read.test_checkpoints import block, index
+from tests.formats.test_checkpoints import block, index
 
 VALUES = np.arange(12, dtype=np.float32).reshape(4, 3) / 8
 

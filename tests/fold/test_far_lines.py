@@ -4,7 +4,7 @@ drawn beside what they pass: they hide no repetition."""
 from __future__ import annotations
 
 from graphviz_tb.model.hierarchy import Hierarchy, RowKind
-from tests.group.nameless import Network
+from tests.fold.nameless import Network
 
 BLOCK = ("Conv2D", "Rsqrt", "Relu", "Conv2D", "Rsqrt")
 BOTTLENECK = ("Conv2D", "Rsqrt", "Relu", "DepthwiseConv2dNative", "Rsqrt", "Relu", "Conv2D", "Rsqrt")

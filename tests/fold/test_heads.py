@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy, RowKind
-from tests.group.nameless import CHAIN, Network
+from tests.fold.nameless import CHAIN, Network
 
 
 def network(*stages: int, head: tuple[str, ...] = CHAIN) -> Hierarchy:

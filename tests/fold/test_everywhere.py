@@ -20,7 +20,7 @@ from graphviz_tb.fold.flow.order import (
     with_ancestors,
 )
 from tests.each import each
-from tests.group.boxes import wired
+from tests.fold.boxes import wired
 
 
 def chain(count: int, first: int = 0) -> list[tuple[int, int]]:

@@ -20,7 +20,7 @@ from graphviz_tb.fold.flow.box import (
 )
 from graphviz_tb.graphs.traversal import weak_components
 from graphviz_tb.model.hierarchy import GroupOrigin
-from tests.group.boxes import wired
+from tests.fold.boxes import wired
 
 Pairs = set[tuple[int, int]]
 PAIRS = st.sets(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=14)

@@ -16,7 +16,7 @@ from graphviz_tb.fold.series import SeriesRun
 from graphviz_tb.model.hierarchy import GroupOrigin
 from graphviz_tb.proto import GraphDef
 from tests.each import each
-from tests.group.boxes import rows, wired
+from tests.fold.boxes import rows, wired
 
 RUN = SeriesRun(0, "scope/n_[1-3]", (1, 2, 3))
 

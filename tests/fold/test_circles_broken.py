@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from graphviz_tb.fold.flow.items import FlowSorting, _break_flow_cycles, _start_sorting
-from tests.group.boxes import rows
+from tests.fold.boxes import rows
 
 Pairs = list[tuple[int, int]]
 

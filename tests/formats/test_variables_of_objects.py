@@ -6,7 +6,7 @@ from graphviz_tb.formats.collections import mark_trained
 from graphviz_tb.formats.object_graph import captured_variables, numbered
 from graphviz_tb.proto import MetaGraphDef
 from tests.annotate.test_costs import model, node, placeholder
-from tests.read.test_call_chains_read import field
+from tests.unwrap.test_call_chains_read import field
 
 
 def variable(name: bytes, trainable: bool) -> bytes:

@@ -22,7 +22,7 @@ from graphviz_tb.fold.flow.regions import (
 )
 from graphviz_tb.model.hierarchy import GroupOrigin
 from tests.each import each
-from tests.group.boxes import rows, setting, wired
+from tests.fold.boxes import rows, setting, wired
 
 
 def chain(first: int, stop: int) -> list[tuple[int, int]]:

@@ -12,7 +12,7 @@ from graphviz_tb.formats.profiler_traces import _used_statistics, run_metadata_b
 from graphviz_tb.formats.reading import read_source
 from graphviz_tb.proto import GraphDef, RunMetadata, SavedModel, XSpace
 from graphviz_tb.unwrap.artifacts import drop_tracing_artifacts, possible_artifacts
-from tests.read.test_call_chains_read import captured, field, letters
+from tests.unwrap.test_call_chains_read import captured, field, letters
 
 
 def test_arguments_that_all_have_one_name() -> None:

@@ -12,7 +12,7 @@ from graphviz_tb.errors import TooLarge
 from graphviz_tb.formats.reading import list_contents, list_profiles, read_source
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import Event, RunMetadata, XSpace
-from tests.read.test_read_events import events, plugin
+from tests.events.test_read_events import events, plugin
 
 EMPTY = b"\n\0" * 250_000
 LAYERLESS = b'{"class_name":"Sequential","config":{"layers":[' + b'{"a":{}},' * 60_000 + b"{}]}}"
