@@ -137,13 +137,13 @@ def check_chart_outputs(logdir: str, outputs: tuple[str, ...], tables: bool = Fa
     from graphviz_tb.output.files import check_inputs_kept, check_outputs_writable
 
     for output in outputs:
-        if not tables or table_suffix(output) is None:
+        if not tables or _table_suffix(output) is None:
             chart_suffix(output)
     check_outputs_writable(outputs)
     check_inputs_kept((logdir,), outputs)
 
 
-def table_suffix(output: str) -> str | None:
+def _table_suffix(output: str) -> str | None:
     """Return the suffix of an output that lists points; None for any other."""
     suffix = Path(output).suffix.lower()
     return suffix if suffix in (".csv", ".json") else None
@@ -185,7 +185,7 @@ def _show_scalars(way: str, log: Log, choose: Any, values: dict[str, Any]) -> No
         from graphviz_tb.output.files import write_outputs
 
         tables = {
-            output: _all_points(suffix, choose()) for output in values["outputs"] if (suffix := table_suffix(output))
+            output: _all_points(suffix, choose()) for output in values["outputs"] if (suffix := _table_suffix(output))
         }
         charts = {**values, "outputs": [output for output in values["outputs"] if output not in tables]}
         drawn = draw_scalars(log, choose(), charts) if charts["outputs"] else ()

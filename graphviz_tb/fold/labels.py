@@ -256,7 +256,7 @@ class ShortLabels(Mapping[int, str]):
         ops = self._rows_inside(self._scope_of(group), self._is_named_row)
         first, stop = np.searchsorted(ops, (group, self._hierarchy.end[group]))
         some = ops[first : stop : 1 + (stop - first) // MAX_COMPARED_NAMES].tolist()
-        return common_beginning([self._hierarchy.name_segment(op) for op in some])
+        return _common_beginning([self._hierarchy.name_segment(op) for op in some])
 
     def _scope_of(self, group: int) -> int:
         return int(self._enclosing_scopes[group]) if self._hierarchy.is_stack_row[group] else group
@@ -275,7 +275,7 @@ class ShortLabels(Mapping[int, str]):
 
     @cached_property
     def _enclosing_scopes(self) -> Ints:
-        return enclosing_scopes(self._hierarchy)
+        return _enclosing_scopes(self._hierarchy)
 
     @cached_property
     def _rows_by_scope(self) -> tuple[Longs, Longs]:
@@ -292,7 +292,7 @@ class ShortLabels(Mapping[int, str]):
         )
 
 
-def enclosing_scopes(hierarchy: Hierarchy) -> Ints:
+def _enclosing_scopes(hierarchy: Hierarchy) -> Ints:
     """Return the nearest enclosing row that is neither series nor fold; a root's is itself."""
     stack, around = hierarchy.is_stack_row, np.maximum(hierarchy.parent, 0)
     while stack[around].any():
@@ -300,10 +300,10 @@ def enclosing_scopes(hierarchy: Hierarchy) -> Ints:
     return around
 
 
-def common_beginning(names: list[str]) -> NameWords:
+def _common_beginning(names: list[str]) -> NameWords:
     """Return the words that most of some names begin with.
 
-    >>> common_beginning(["net_1_conv_2_Conv2D", "net_1_conv_2_BiasAdd", "net_1_conv_10_Relu"])
+    >>> _common_beginning(["net_1_conv_2_Conv2D", "net_1_conv_2_BiasAdd", "net_1_conv_10_Relu"])
     ('net', '1', 'conv')
     """
     names.sort()  # names with one beginning are adjacent, and the middle one belongs to any majority

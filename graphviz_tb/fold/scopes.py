@@ -142,7 +142,7 @@ def _add_node_scopes(growing: GrowingTree, scopes: dict[str, int], root: int, no
         if name is None:
             return root
         found = scopes.get(name)
-        return add_scope(growing, scopes, root, name, 2 * node) if found is None else found
+        return _add_scope(growing, scopes, root, name, 2 * node) if found is None else found
 
     number = growing.scope[nodes]
     _, first, same_as = np.unique(number, return_index=True, return_inverse=True)
@@ -177,7 +177,7 @@ def find_numbered_nodes(graph: Graph) -> list[int]:
     return [node for node in nodes if _is_type_and_number(graph.name[node], graph.op_types[graph.op[node]])]
 
 
-def add_scope(growing: GrowingTree, scopes: dict[str, int], root: int, name: str, key: int) -> int:
+def _add_scope(growing: GrowingTree, scopes: dict[str, int], root: int, name: str, key: int) -> int:
     """Add scope `name` and missing scopes around it, outermost first."""
     name = growing.room.truncate(name)
     if name in scopes or not name:

@@ -66,7 +66,7 @@ def _is_in_code_range(name: str, code: int) -> bool:
 
 
 @lru_cache(maxsize=65536)
-def _advance(char: str, semibold: bool) -> int:
+def advance_of(char: str, semibold: bool) -> int:
     code = ord(char)
     if _is_in_code_range("NARROW", code):
         return 0
@@ -86,8 +86,10 @@ def text_width(text: str, size: int, semibold: bool = False) -> int:
     (33, 34, 36)
     """
     if len(text) > LONG_TEXT_LETTERS:  # each letter is looked up once: names may have a million
-        return -(-sum(times * _advance(char, semibold) for char, times in Counter(text).items()) * size // UNITS_PER_EM)
-    return -(-sum(_advance(char, semibold) for char in text) * size // UNITS_PER_EM)
+        return -(
+            -sum(times * advance_of(char, semibold) for char, times in Counter(text).items()) * size // UNITS_PER_EM
+        )
+    return -(-sum(advance_of(char, semibold) for char in text) * size // UNITS_PER_EM)
 
 
 def has_all_glyphs(text: str) -> bool:
@@ -140,15 +142,15 @@ def elide_text(text: str, limit: int, size: int, semibold: bool = False) -> str:
     """
     if text_width(text, size, semibold) <= limit:
         return text
-    room = limit * UNITS_PER_EM // size - _advance(ELLIPSIS, semibold)
+    room = limit * UNITS_PER_EM // size - advance_of(ELLIPSIS, semibold)
     number = TRAILING_NUMBER.search(text)
     last = number.group() if number else ""
-    kept = sum(_advance(char, semibold) for char in last)
+    kept = sum(advance_of(char, semibold) for char in last)
     if kept * 2 > room:  # a number that takes more than half leaves no name
         last, kept = "", 0
     middle = text[: len(text) - len(last)]
     tail = _tail(middle, (room - kept) // 4, semibold)
-    used = kept + sum(_advance(char, semibold) for char in tail)
+    used = kept + sum(advance_of(char, semibold) for char in tail)
     head = _head(middle[: len(middle) - len(tail)], room - used, semibold)
     return f"{head}{ELLIPSIS}{tail}{last}"
 
@@ -160,12 +162,12 @@ def elide_ends(text: str, head: int, tail: int, limit: int, size: int) -> str:
     'whil…2_while_cond_2…r'
     """
     kept = text[head : len(text) - tail]
-    room = limit * UNITS_PER_EM // size - sum(_advance(char, False) for char in kept)
-    room -= _advance(ELLIPSIS, False) * ((head > 0) + (tail > 0))
+    room = limit * UNITS_PER_EM // size - sum(advance_of(char, False) for char in kept)
+    room -= advance_of(ELLIPSIS, False) * ((head > 0) + (tail > 0))
     if room < 0:
         return elide_text(f"{ELLIPSIS}{kept}" if head else kept, limit, size)
     end = _tail(text[len(text) - tail :], room // 4, False)
-    begin = _head(text[:head], room - sum(_advance(char, False) for char in end), False)
+    begin = _head(text[:head], room - sum(advance_of(char, False) for char in end), False)
     return begin + (ELLIPSIS if head > len(begin) else "") + kept + (ELLIPSIS if tail > len(end) else "") + end
 
 
@@ -173,7 +175,7 @@ def _head(text: str, room: int, semibold: bool) -> str:
     """Return the longest prefix that fits, not cut before a combining character."""
     stop = 0
     for char in text:
-        room -= _advance(char, semibold)
+        room -= advance_of(char, semibold)
         if room < 0:
             break
         stop += 1
@@ -185,7 +187,7 @@ def _head(text: str, room: int, semibold: bool) -> str:
 def _tail(text: str, room: int, semibold: bool) -> str:
     """Return the longest suffix that fits, not cut before a combining character."""
     start = len(text)
-    while start and (room := room - _advance(text[start - 1], semibold)) >= 0:
+    while start and (room := room - advance_of(text[start - 1], semibold)) >= 0:
         start -= 1
     while start < len(text) and joins_previous_character(text, start):
         start += 1

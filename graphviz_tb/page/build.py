@@ -20,7 +20,7 @@ from graphviz_tb.graphs.rows import layer_rows
 from graphviz_tb.limits import MAX_STEP_ROWS
 from graphviz_tb.logs.run_statistics import profiles_by_step, statistics_by_step
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.measure import _advance, joins_previous_character
+from graphviz_tb.model.measure import advance_of, joins_previous_character
 from graphviz_tb.model.paths import RowPath, child_path, path_address, sole_stack, usual_member
 from graphviz_tb.model.stats import Stats
 from graphviz_tb.model.theme import THEMES
@@ -329,7 +329,7 @@ def _character_advances(texts: Iterable[str]) -> dict[str, Any]:
     )
     return {
         "chars": chars,
-        "regular": [_advance(char, False) for char in chars],
-        "semibold": [_advance(char, True) for char in chars],
+        "regular": [advance_of(char, False) for char in chars],
+        "semibold": [advance_of(char, True) for char in chars],
         "joining": [char for char in chars if joins_previous_character("a" + char, 1)],
     }

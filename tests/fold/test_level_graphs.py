@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from graphviz_tb.fold.flow.box import (
     FlowBox,
+    _is_acyclic,
     contract_groups,
     dag_components,
     find_cycles,
     has_single_entry,
-    is_acyclic,
     make_group,
     strong_components,
     sub_dag,
@@ -36,7 +36,7 @@ def test_components_and_circles_are_those_of_another_library(pairs: Pairs) -> No
     parts = sorted([node for node in range(8) if number[node] == each] for each in set(number))
     assert parts == sorted(sorted(members) for members in nx.strongly_connected_components(graph))
     assert sorted(set(number)) == list(range(len(parts)))
-    assert is_acyclic(after) == nx.is_directed_acyclic_graph(graph)
+    assert _is_acyclic(after) == nx.is_directed_acyclic_graph(graph)
     assert find_cycles(after) == [members for members in parts if len(members) > 1]
     assert weak_components(8, pairs) == sorted(sorted(members) for members in nx.weakly_connected_components(graph))
 

@@ -230,14 +230,14 @@ def contract_groups(dag: Dag, groups: Iterable[tuple[Sequence[int], FlowBox]]) -
     return make_dag([boxes[box_id] for box_id in place], [list(sources) for sources in before], outside)
 
 
-def is_acyclic(after: Sequence[Sequence[int]]) -> bool:
+def _is_acyclic(after: Sequence[Sequence[int]]) -> bool:
     """Return whether there are no cycles."""
     return len(topological_order(after)) == len(after)
 
 
 def find_cycles(after: Sequence[Sequence[int]]) -> list[list[int]]:
     """Return the strongly connected components of more than one node."""
-    if is_acyclic(after):
+    if _is_acyclic(after):
         return []
     filed: dict[int, list[int]] = {}
     for node, component in enumerate(strong_components(after)):
