@@ -249,22 +249,6 @@ def test_a_scope_that_is_a_loop_needs_no_box_for_it() -> None:
     )
 
 
-def test_a_wide_loop_reads_as_one_turn_inside() -> None:
-    """Inside, what comes back from NextIteration to Merge is left out, and the rest is folded along its flow."""
-    graph = two_carried()
-    last = next(node for node in graph.node if node.name == "n19")
-    for number in range(30, 60, 2):
-        graph.node.add(name=f"n{number}", op="Conv2D", input=[last.input[0]])
-        graph.node.add(name=f"n{number + 1}", op="Relu", input=[f"n{number}"])
-        graph.node.add(name=f"n{number + 100}", op="Add", input=[f"n{number + 1}", last.input[0]])
-        last.input[0] = f"n{number + 100}"
-    hierarchy = graphviz_tb.load(graph).hierarchy
-    (loop,) = (row for row in made(hierarchy) if hierarchy.how[row] == GroupOrigin.LOOP)
-    stacks = [row for row in made(hierarchy) if hierarchy.how[row] == GroupOrigin.REPEAT]
-    assert [len(hierarchy.children(row)) for row in stacks] == [15]
-    assert loop < stacks[0] < hierarchy.end[loop]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", ["chain", "residual"])
 def test_time_grows_with_the_level(shape: str) -> None:
