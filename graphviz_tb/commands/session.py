@@ -14,7 +14,7 @@ from graphviz_tb.errors import NOT_STRICT_HINT, GraphError
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import Options
 from graphviz_tb.output.renderers import find_renderer
-from graphviz_tb.progress import STAGE_NAMES, StageReport
+from graphviz_tb.progress import STAGE_NAMES, StageReport, listening
 
 if TYPE_CHECKING:
     from graphviz_tb.commands.views import FactsRequest
@@ -70,12 +70,13 @@ def open_model(
         bar = ProgressBar(STAGE_NAMES, quiet)
         report = StageReport(bar, bar.show_progress)
         try:
-            model = load(source, options, report, view)
-            if facts is not None:
-                model = model.with_facts(facts.file, facts.column, facts.color)
-            session = CommandSession(model, options.read.strict, timing)
-            session.collect_notices(session.model.notices)
-            yield session
+            with listening(bar.show_steps):
+                model = load(source, options, report, view)
+                if facts is not None:
+                    model = model.with_facts(facts.file, facts.column, facts.color)
+                session = CommandSession(model, options.read.strict, timing)
+                session.collect_notices(session.model.notices)
+                yield session
         # Also after an error: its message needs a separate line.
         finally:
             bar.clear()

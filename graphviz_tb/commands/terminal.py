@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO, cast
@@ -137,6 +138,9 @@ def print_report(text: str) -> None:
         detach_stdout()
 
 
+REDRAW_SECONDS = 0.1  # between two steps that are shown
+
+
 class ProgressBar:
     """A bar of the stages on a terminal; silent if standard error is not a terminal, or with `quiet`."""
 
@@ -147,7 +151,8 @@ class ProgressBar:
         self.stream = stream or sys.stderr
         self.shown = not quiet and self.stream.isatty()
         self.stage = stages[0]
-        self.read_bytes = ""  # of the stage that reads, as words
+        self.read_bytes = ""  # how far the stage is, in words
+        self.drawn = 0.0  # when steps were shown last
 
     def __call__(self, stage: str) -> None:
         """Begin a stage. The bar never goes back: an earlier stage within a later one is not shown."""
@@ -161,6 +166,13 @@ class ProgressBar:
             from graphviz_tb.model.formatting import format_bytes
 
             self.read_bytes = f", {format_bytes(min(done, total))} of {format_bytes(total)}"
+            self.draw_bar(min(1.0, done / total))
+
+    def show_steps(self, what: str, done: int, total: int) -> None:
+        """Show how far the stage is, in steps of its own."""
+        now = time.monotonic()
+        if total and now - self.drawn >= REDRAW_SECONDS:
+            self.drawn, self.read_bytes = now, f", {done:,} of {total:,} {what}"
             self.draw_bar(min(1.0, done / total))
 
     def clear(self) -> None:

@@ -40,6 +40,7 @@ from graphviz_tb.page.walk import (
     levels_without_aside,
     walk_levels,
 )
+from graphviz_tb.progress import advance
 from graphviz_tb.render.html import page_bytes
 from graphviz_tb.render.viewer_modules import viewer_source
 
@@ -211,10 +212,12 @@ def _add_page_levels(
     with model.report.stage("expand"):
         levels = model.members if alone else model.expander
         levels.bundle_all_levels()
+    groups = int(np.count_nonzero(hierarchy.node < 0))
     with model.report.stage("arrange"):
         for path, level, skeleton, outside in walk_levels(levels, lay, copied, frozenset(opened)):
             held.add_level(level_key(path), path, level, skeleton)
             usual[path] = level, skeleton
+            advance("groups", len(usual), groups)
             children = (child_path(hierarchy, path, row) for row in level.children)
             inside += [child for child in children if len(child) > 1]
             if has_auxiliary_area(level, skeleton):

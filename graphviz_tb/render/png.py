@@ -25,6 +25,7 @@ from graphviz_tb.model.drawing import Curve, Disc, Drawing, Group, Hatch, Label,
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import PictureOptions
+from graphviz_tb.progress import advance
 from graphviz_tb.render.fonts import font_files, missing_font_notices, undrawable_texts
 from graphviz_tb.render.raster_work import SHEET_PIXELS, RasterWork, covered_area, raster_work, step_ends
 from graphviz_tb.render.svg import Viewport, replace_hatch, svg_bytes
@@ -205,8 +206,13 @@ def png_bytes(drawing: Drawing, options: PictureOptions) -> bytes:
     tops = [height * band // count for band in range(count)]
     windows: list[Viewport] = [(size.width, bottom - top, zoom, top) for top, bottom in pairwise((*tops, height))]
     cut = _split_bands(drawn, [top / zoom for top in tops])
-    made = (rasterise(svg_bytes(each, window).decode(), size.width) for each, window in zip(cut, windows, strict=True))
-    return _stack_pngs(made, size.width, height)
+
+    def rasterised_bands() -> Iterator[bytes]:
+        for number, (each, window) in enumerate(zip(cut, windows, strict=True)):
+            advance("bands", number, count)
+            yield rasterise(svg_bytes(each, window).decode(), size.width)
+
+    return _stack_pngs(rasterised_bands(), size.width, height)
 
 
 def _simplify_drawing(drawing: Drawing, zoom: float, least: float, smallest: int) -> Drawing:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from graphviz_tb import load
 from graphviz_tb.commands import progress_bar as module
 from graphviz_tb.commands.progress_bar import WaitingLine, waiting
 from graphviz_tb.commands.terminal import ProgressBar
@@ -104,3 +105,23 @@ def test_control_c_leaves_nothing(words: list[str], tmp_path: Path) -> None:
     assert running.returncode == 130, told
     assert b"Traceback" not in told
     assert [path.name for path in tmp_path.iterdir()] == ["big.pbtxt"]
+
+
+def test_a_stage_shows_how_far_it_is() -> None:
+    stream = Terminal()
+    bar = ProgressBar(("read", "render"), stream=stream)
+    bar("render")
+    with listening(bar.show_steps):
+        advance("bands", 3, 12)
+        advance("bands", 4, 12)  # at once: a terminal is not written to for each step
+    assert "render  2 of 2, 3 of 12 bands" in stream.getvalue()
+    assert "4 of 12" not in stream.getvalue()
+
+
+def test_groups_of_a_page_are_steps() -> None:
+    told: list[tuple[str, int, int]] = []
+    model = load(FIXTURES / "real/mnist_cnn.pbtxt")
+    with listening(lambda *step: told.append(step)):
+        model.picture().html()
+    assert {what for what, _, _ in told} == {"groups"}
+    assert all(0 < done <= total for _, done, total in told)
