@@ -108,12 +108,12 @@ def _read_saved_model_message(how: DecodeFunction, opened: OpenedSource, options
 
 
 def _read_run_metadata_message(how: DecodeFunction, opened: OpenedSource, options: ReadOptions) -> SourceContents:
-    from graphviz_tb.formats.run_metadata import graphs_of_run_metadata
+    from graphviz_tb.formats.run_metadata import graph_forms_in, graphs_of_run_metadata
 
     message, size, notices = how(opened, RunMetadata)
     data = message.SerializeToString()
     graphs = graphs_of_run_metadata(lambda: message, data, size=size, format="RunMetadata")
-    profiles = {"run": lambda: message} if message.HasField("step_stats") else {}
+    profiles = {"run": lambda: message} if graph_forms_in(data)[1] else {}
     return SourceContents(tuple(graphs), {None: profiles}, notices, opened.name)
 
 
