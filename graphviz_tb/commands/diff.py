@@ -26,12 +26,11 @@ from graphviz_tb.output.renderers import RENDERERS, output_format
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.folders import Collection, ModelPair
-    from graphviz_tb.diff.options import ReportStyle
-    from graphviz_tb.diff.picture.both import Both
+    from graphviz_tb.diff.picture.overlay import Both
     from graphviz_tb.diff.result import Changes
     from graphviz_tb.errors import TbGraphError
     from graphviz_tb.model.facts import SavedView
-    from graphviz_tb.options import PictureOptions
+    from graphviz_tb.options import PictureOptions, ReportStyle
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.result import Changes
@@ -269,7 +268,7 @@ def _report_for_git(sources: tuple[str, ...], compare: Callable[[str, str], Chan
     first = "" if len(sources) < GIT_ARGUMENTS else _git_header(sources)
     try:
         if len(sources) == 1:
-            from graphviz_tb.diff.report.lines import lines_of
+            from graphviz_tb.diff.baseline import lines_of
 
             print_report(lines_of(sources[0]))
             return EXIT_SAME
@@ -353,8 +352,8 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
     git config diff.tbgraph.command "tbgraph diff --git"  # with *.pb diff=tbgraph in .gitattributes
     """
     from graphviz_tb.diff.folders import collections
-    from graphviz_tb.diff.options import DiffOptions
     from graphviz_tb.errors import RequestError
+    from graphviz_tb.options import DiffOptions
     from graphviz_tb.output.files import check_inputs_kept
 
     parse_conditions(values["fail_on"])
@@ -390,27 +389,27 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
 
 def _report_style(word: str | None) -> ReportStyle:
     """Return the style of the report."""
-    from graphviz_tb.diff.options import STYLES
     from graphviz_tb.errors import UnknownChoice
+    from graphviz_tb.options import REPORT_STYLES
 
     # The member of the table, not the word, has the type of a style.
-    for style in STYLES:
+    for style in REPORT_STYLES:
         if style == ("text" if word is None else word):
             return style
-    raise UnknownChoice.among("format", word or "", STYLES)
+    raise UnknownChoice.among("format", word or "", REPORT_STYLES)
 
 
 def _check_diff_outputs(targets: tuple[str, ...]) -> None:
     """Refuse outputs of an unknown format or in an unwritable place, before anything is read."""
-    from graphviz_tb.diff.options import REPORTS
     from graphviz_tb.errors import UnknownChoice
+    from graphviz_tb.options import REPORT_SUFFIXES
     from graphviz_tb.output.files import check_outputs_writable
     from graphviz_tb.output.suffixes import nearest_output
 
     drawn = [RENDERERS[word].suffix for word in PICTURE_FORMATS]
-    legal = ", ".join([*drawn, *REPORTS])
+    legal = ", ".join([*drawn, *REPORT_SUFFIXES])
     for target in targets:
-        if Path(target).suffix.lower() not in (*REPORTS, *drawn):
+        if Path(target).suffix.lower() not in (*REPORT_SUFFIXES, *drawn):
             what = f"output {target!r} has no suffix that says its format; use one of {legal}"
             raise UnknownChoice(what, hint=nearest_output(target))
     check_outputs_writable(targets)
@@ -482,7 +481,7 @@ def _print_changes(changes: Changes, style: ReportStyle, values: dict[str, Any])
 def _write_diff_outputs(changes: Changes, values: dict[str, Any], view: SavedView | None) -> None:
     """Write all outputs, or none."""
     from graphviz_tb.commands.terminal import print_notices
-    from graphviz_tb.diff.picture.both import Both
+    from graphviz_tb.diff.picture.overlay import Both
     from graphviz_tb.output.files import write_outputs
 
     both, options = Both(changes, view), _checked_picture_options(values, view)
@@ -498,19 +497,19 @@ def _is_static_picture(target: str) -> bool:
 
 def _is_report_file(target: str) -> bool:
     """Return whether an output is the report in words."""
-    from graphviz_tb.diff.options import REPORTS
+    from graphviz_tb.options import REPORT_SUFFIXES
 
-    return Path(target).suffix.lower() in REPORTS
+    return Path(target).suffix.lower() in REPORT_SUFFIXES
 
 
 def encode_diff_output(both: Both, target: str, options: PictureOptions) -> bytes:
     """Return a picture, or the report, in the format of the target's suffix."""
-    from graphviz_tb.diff.options import REPORTS
     from graphviz_tb.diff.report.explain import explain
+    from graphviz_tb.options import REPORT_SUFFIXES
 
     suffix = Path(target).suffix.lower()
-    if suffix in REPORTS:
-        return explain(both.changes, REPORTS[suffix], None, colour=False).encode("utf-8", "replace")
+    if suffix in REPORT_SUFFIXES:
+        return explain(both.changes, REPORT_SUFFIXES[suffix], None, colour=False).encode("utf-8", "replace")
     if suffix == ".html":
         from graphviz_tb.page.changes import changes_html
 
@@ -520,7 +519,7 @@ def encode_diff_output(both: Both, target: str, options: PictureOptions) -> byte
 
 def _checked_picture_options(values: dict[str, Any], view: SavedView | None = None) -> PictureOptions:
     """Return the options of the picture. Raises `UnknownChoice` for an unknown word."""
-    from graphviz_tb.diff.picture.both import picture_options
+    from graphviz_tb.diff.picture.overlay import picture_options
     from graphviz_tb.errors import UnknownChoice
     from graphviz_tb.model.scene import DIRECTIONS
     from graphviz_tb.model.theme import THEMES

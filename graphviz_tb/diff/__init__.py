@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from graphviz_tb.diff.options import DiffOptions
     from graphviz_tb.diff.result import Changes
     from graphviz_tb.model.change import Change
+    from graphviz_tb.options import DiffOptions
 
 __all__ = ["Change", "assert_same", "diff"]
 
@@ -36,9 +36,9 @@ def diff(old: Any, new: Any, include: Iterable[str] = (), options: DiffOptions |
 
     After: the same changes whatever the order of nodes and attributes; `diff(new, old)` is the inverse.
     """
-    from graphviz_tb.diff.options import DiffOptions
     from graphviz_tb.diff.run import run
     from graphviz_tb.errors import require_type
+    from graphviz_tb.options import DiffOptions
 
     require_type("options", options, DiffOptions, type(None))
     return run(old, new, options or DiffOptions.including(include), read)

@@ -9,24 +9,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graphviz_tb.diff.changes.attributes import SHAPE, differences_once
 from graphviz_tb.diff.changes.compare import whole_functions
-from graphviz_tb.diff.changes.names import counted_anew, other_names
-from graphviz_tb.diff.changes.renamed import name
-from graphviz_tb.diff.changes.units import compared_blocks, left_behind
-from graphviz_tb.diff.changes.wires import source_name
+from graphviz_tb.diff.changes.names import counted_anew, name, other_names
+from graphviz_tb.diff.changes.units import compared_blocks, left_behind, source_name
 from graphviz_tb.diff.changes.wiring import rewired, rewires
-from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.model.change import Change, NodeEdits, sort_by_severity
-from graphviz_tb.model.formatting import replace_non_finite
-
-if TYPE_CHECKING:
-    from graphviz_tb.diff.source import MatchedGraphs
+from graphviz_tb.model.columns import exists
+from graphviz_tb.options import DiffOptions
 
 EXISTENCE, OP, ATTRIBUTE, INPUT, CONTROL, NAME, SCOPE, FUNCTION = (
     "existence", "op", "attribute", "input", "control", "name", "scope", "function",
@@ -183,7 +177,9 @@ def balanced(m: Matching, changes: Sequence[Change], options: DiffOptions) -> tu
 def _plain(m: Matching, members: Sequence[LedgerEntry]) -> Change:
     """What entries of equal aspect and values are by themselves."""
     first = members[0]
-    names = [(_name_of(m.a, entry.aspect, entry.old), _name_of(m.b, entry.aspect, entry.new)) for entry in members]
+    names = [
+        (name_of_entry(m.a, entry.aspect, entry.old), name_of_entry(m.b, entry.aspect, entry.new)) for entry in members
+    ]
     places = list(dict.fromkeys(names))
     also, ops = tuple(places[1:]), len(places)
     pairs = tuple((entry.old, entry.new) for entry in members)
@@ -211,28 +207,7 @@ def _plain(m: Matching, members: Sequence[LedgerEntry]) -> Change:
     return Change("changed", "attribute", *places[0], ops, detail, also, edits=edits)
 
 
-def turned(source: MatchedGraphs) -> tuple[LedgerEntry, ...]:
-    """The ledger of two matched graphs, from old to new whichever way they were matched."""
-    entries = ledger_of(source.matching, source.options)
-    return tuple(entry.inverted() for entry in entries) if source.turned else entries
-
-
-def entries_by_place(source: MatchedGraphs, entries: Sequence[LedgerEntry]) -> list[dict[str, Any]]:
-    """Entries as plain values, those of one node, scope or function together: its name may be long."""
-    sides = source.old_side, source.new_side
-    places: dict[tuple[str, int, int], list[dict[str, Any]]] = {}
-    for number, entry in enumerate(entries):
-        what = entry.aspect if entry.aspect in (SCOPE, FUNCTION) else "node"
-        said = {"before": replace_non_finite(entry.before), "after": replace_non_finite(entry.after)}
-        told = {"id": number, "aspect": entry.aspect, "key": entry.key, **said}
-        places.setdefault((what, entry.old, entry.new), []).append(told)
-    return [
-        {"at": what, "old": _name_of(sides[0], what, old), "new": _name_of(sides[1], what, new), "entries": members}
-        for (what, old, new), members in places.items()
-    ]
-
-
-def _name_of(side: GraphColumns, aspect: str, number: int) -> str | None:
+def name_of_entry(side: GraphColumns, aspect: str, number: int) -> str | None:
     if not exists(number):
         return None
     if aspect == FUNCTION:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.api.rendered import CELL_PAGE_MB, CELL_PAGE_OPS, Drawable
 from graphviz_tb.diff.comparison import Comparison
-from graphviz_tb.diff.options import REPORTS, ReportStyle
 from graphviz_tb.errors import require_type
+from graphviz_tb.options import REPORT_SUFFIXES, ReportStyle
 
 if TYPE_CHECKING:
     import pandas
@@ -55,7 +55,7 @@ class Changes(Drawable, Comparison):
         `view` is a view file, of which hiding, titles and the like count."""
         from graphviz_tb.api.choices import validate_picture_options
         from graphviz_tb.api.view_files import as_saved_view
-        from graphviz_tb.diff.picture.both import Both, picture_options
+        from graphviz_tb.diff.picture.overlay import Both, picture_options
 
         saved = as_saved_view(view)
         wanted = picture_options(saved, choices)
@@ -77,7 +77,7 @@ class Changes(Drawable, Comparison):
     def html(self, **choices: Any) -> str:
         """The page with both graphs and a list of all changes, a text; `choices` are options of a picture."""
         from graphviz_tb.api.choices import validate_picture_options
-        from graphviz_tb.diff.picture.both import Both, picture_options
+        from graphviz_tb.diff.picture.overlay import Both, picture_options
         from graphviz_tb.page.changes import changes_html
 
         wanted = picture_options(None, choices)
@@ -104,7 +104,7 @@ class Changes(Drawable, Comparison):
 
         check_inputs_kept(self.inputs, [target])
         # Suffixes of reports come first: `.json` of a diff is its changes, not a picture of both graphs.
-        style = REPORTS.get(PurePath(target).suffix.lower())
+        style = REPORT_SUFFIXES.get(PurePath(target).suffix.lower())
         if style is None:
             self.picture(**choices).save(target)
         else:

@@ -11,28 +11,25 @@ import numpy as np
 from graphviz_tb.diff.changes.compare import compare, ignored
 from graphviz_tb.diff.changes.interface import signatures
 from graphviz_tb.diff.changes.layers import Layers
-from graphviz_tb.diff.changes.left_out import left_out
-from graphviz_tb.diff.changes.outputs import other_outputs
-from graphviz_tb.diff.changes.promised import with_signatures
-from graphviz_tb.diff.changes.totals import other_totals
-from graphviz_tb.diff.columns.ids import exists
+from graphviz_tb.diff.changes.numbers import left_out, other_totals
+from graphviz_tb.diff.changes.outputs import other_outputs, with_signatures
 from graphviz_tb.diff.columns.labels import Known
 from graphviz_tb.diff.columns.side import GraphColumns
+from graphviz_tb.diff.comparison import MatchedGraphs
 from graphviz_tb.diff.ledger import balanced
 from graphviz_tb.diff.match.steps import match
-from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.diff.result import Changes
-from graphviz_tb.diff.source import MatchedGraphs
 from graphviz_tb.diff.traced import modules
 from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.flatten import flatten
 from graphviz_tb.formats.reading import read_source
 from graphviz_tb.interpret import interpret
+from graphviz_tb.model.columns import exists
 from graphviz_tb.model.facts import FoldedGraph
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import Signature, absolute_sources, regular_file_stats
-from graphviz_tb.options import FlattenOptions, ReadOptions
+from graphviz_tb.options import DiffOptions, FlattenOptions, ReadOptions
 from graphviz_tb.progress import advance
 from graphviz_tb.sources.inputs import check_stdin_once, localize_source
 

@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphviz_tb.diff.picture.both import Both
-from graphviz_tb.diff.picture.overlay import BAND, DARK, HOLDING, LIGHT, Overlay, line
-from graphviz_tb.diff.picture.rows import HOLDS
-from graphviz_tb.diff.picture.tints import EdgesBetween
+from graphviz_tb.diff.picture.overlay import BAND, DARK, HOLDING, LIGHT, Both, Overlay, line
+from graphviz_tb.diff.picture.rows import HOLDS, EdgesBetween
 from graphviz_tb.diff.report.explain import remarks, verdict
 from graphviz_tb.diff.report.words import SIGNS, facts
 from graphviz_tb.graphs.drawing_math import mix_colours

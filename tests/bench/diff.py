@@ -66,8 +66,8 @@ def load_both(old: str, new: str) -> None:
 
 def diff_both(old: str, new: str) -> None:
     """The diff, from the files."""
-    from graphviz_tb.diff.options import DiffOptions
     from graphviz_tb.diff.run import run  # imported before the clock starts
+    from graphviz_tb.options import DiffOptions
 
     start = process_time()
     changes = run(old, new, DiffOptions(), {})

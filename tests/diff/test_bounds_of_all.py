@@ -11,16 +11,15 @@ import pytest
 
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.changes.wiring import rewires
-from graphviz_tb.diff.columns.wording import fingerprint
+from graphviz_tb.diff.columns.values import fingerprint
 from graphviz_tb.diff.match import matching as bounds
-from graphviz_tb.diff.match.aligned import likely_pairs
-from graphviz_tb.diff.match.found import Aligned, Member, Reason, nodes
-from graphviz_tb.diff.match.series import common
-from graphviz_tb.diff.match.spread import spread
-from graphviz_tb.diff.options import DiffOptions
+from graphviz_tb.diff.match.by_name import likely_pairs
+from graphviz_tb.diff.match.matching import Aligned, Member, Reason, common, nodes
+from graphviz_tb.diff.match.neighbours import spread
 from graphviz_tb.diff.run import DiffInput, compared
 from graphviz_tb.errors import RequestError
 from graphviz_tb.limits import MAX_ALIGNMENT_CELLS
+from graphviz_tb.options import DiffOptions
 from graphviz_tb.proto import GraphDef
 from tests.diff.test_causes import graph
 from tests.diff.test_limits import found, matching

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from graphviz_tb import diff
-from graphviz_tb.diff.changes.one_number import one_number
+from graphviz_tb.diff.changes.settings import one_number
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.model.change import Change
 from graphviz_tb.proto import GraphDef

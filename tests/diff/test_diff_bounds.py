@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from graphviz_tb.diff import diff
-from graphviz_tb.diff.options import DiffOptions
-from graphviz_tb.diff.picture.wrap import broken
+from graphviz_tb.diff.picture.merge import broken
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.diff.run import DiffInput, run
 from graphviz_tb.model.measure import text_width
 from graphviz_tb.model.sources import Signature, TensorSpec
 from graphviz_tb.model.tensors import shape_proto_text
+from graphviz_tb.options import DiffOptions
 from graphviz_tb.proto import GraphDef
 from tests.diff.pairs import FIXTURES, chain, copied, graph_def
 from tests.diff.transforms import TRANSFORMS

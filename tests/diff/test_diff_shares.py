@@ -10,14 +10,12 @@ import pytest
 
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.changes.layers import Layers
-from graphviz_tb.diff.changes.weights import heads, words
-from graphviz_tb.diff.match.aligned import align_scopes
-from graphviz_tb.diff.match.anchors import plausible
-from graphviz_tb.diff.match.containers import Free, free_scopes
-from graphviz_tb.diff.match.doubt import doubt
-from graphviz_tb.diff.match.follow import same_inside
-from graphviz_tb.diff.match.found import Member, Reason, nodes, scopes
-from graphviz_tb.diff.match.listed import likely
+from graphviz_tb.diff.changes.settings import heads, words
+from graphviz_tb.diff.match.by_name import align_scopes
+from graphviz_tb.diff.match.containers import Free, free_scopes, same_inside
+from graphviz_tb.diff.match.matching import Member, Reason, nodes, scopes
+from graphviz_tb.diff.match.neighbours import likely, plausible
+from graphviz_tb.diff.match.steps import doubt
 from tests.diff.test_causes import graph
 from tests.diff.test_limits import matching, side
 from tests.each import each

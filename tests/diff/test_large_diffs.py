@@ -9,10 +9,9 @@ import pytest
 
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.columns.side import GraphColumns
-from graphviz_tb.diff.match.aligned import heaviest
-from graphviz_tb.diff.match.by_name import match_ops
+from graphviz_tb.diff.match.by_name import heaviest, match_ops
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.diff.options import DiffOptions
+from graphviz_tb.options import DiffOptions
 from graphviz_tb.proto import GraphDef
 from tests.flat import flatten
 from tests.timing import within

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 
 from graphviz_tb.diff import diff
-from graphviz_tb.diff.ledger import LedgerEntry, balance, balanced, turned
-from graphviz_tb.diff.options import DiffOptions
+from graphviz_tb.diff.comparison import entries_old_to_new
+from graphviz_tb.diff.ledger import LedgerEntry, balance, balanced
 from graphviz_tb.diff.result import Changes
+from graphviz_tb.options import DiffOptions
 from graphviz_tb.proto import GraphDef
 from tests.diff.pairs import FIXTURES, copied, graph_def, renamed
 from tests.diff.test_causes import graph
@@ -28,7 +29,7 @@ KNOWN = [name for name in EDITS if (FIXTURES / "edits" / f"{name}.pb").exists()]
 
 def entries(changes: Changes) -> tuple[LedgerEntry, ...]:
     assert changes.source is not None
-    return turned(changes.source)
+    return entries_old_to_new(changes.source)
 
 
 @examples(100)

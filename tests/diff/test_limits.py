@@ -10,26 +10,24 @@ from typing import Any
 import pytest
 
 from graphviz_tb.diff import diff
+from graphviz_tb.diff.changes.across_layers import shared_scope
+from graphviz_tb.diff.changes.attributes import sizing
 from graphviz_tb.diff.changes.causes import main_part
 from graphviz_tb.diff.changes.compare import is_input
 from graphviz_tb.diff.changes.layers import Layers
-from graphviz_tb.diff.changes.precision import shared_scope
-from graphviz_tb.diff.changes.sizes import sizing
 from graphviz_tb.diff.changes.training import training
-from graphviz_tb.diff.columns.meaning import settings
+from graphviz_tb.diff.columns.labels import settings
 from graphviz_tb.diff.columns.side import GraphColumns
-from graphviz_tb.diff.match.aligned import align_scopes
-from graphviz_tb.diff.match.found import Findings, Member, Reason, nodes
-from graphviz_tb.diff.match.functions import pair_functions
-from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.diff.match.series import common
-from graphviz_tb.diff.match.spread import spread
+from graphviz_tb.diff.match.by_name import align_scopes
+from graphviz_tb.diff.match.matching import Findings, Matching, Member, Reason, common, nodes
+from graphviz_tb.diff.match.neighbours import spread
+from graphviz_tb.diff.match.numbered import pair_functions
 from graphviz_tb.diff.match.steps import match
-from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.diff.picture.rows import account
 from graphviz_tb.diff.report.words import chain, facts, value
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.model.change import Change
+from graphviz_tb.options import DiffOptions
 from graphviz_tb.proto import GraphDef
 from tests.diff.pairs import FIXTURES
 from tests.diff.test_causes import graph

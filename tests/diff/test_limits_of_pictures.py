@@ -7,15 +7,14 @@ import pytest
 
 from graphviz_tb.api.pipeline import load
 from graphviz_tb.diff import diff
-from graphviz_tb.diff.match.follow import ways
-from graphviz_tb.diff.match.found import Reason, nodes, scopes
-from graphviz_tb.diff.match.functions import body_hashes
-from graphviz_tb.diff.picture import wrap
+from graphviz_tb.diff.match.containers import ways
+from graphviz_tb.diff.match.matching import Reason, nodes, scopes
+from graphviz_tb.diff.match.numbered import body_hashes
+from graphviz_tb.diff.picture import merge
 from graphviz_tb.diff.picture.merge import Where, free, merge_graphs
-from graphviz_tb.diff.picture.opened import rows_shown
-from graphviz_tb.diff.picture.opened import ways as groups_to_open
 from graphviz_tb.diff.picture.overlay import overlay
-from graphviz_tb.diff.picture.rows import HOLDS, group_signs, places
+from graphviz_tb.diff.picture.rows import HOLDS, group_signs, places, rows_shown
+from graphviz_tb.diff.picture.rows import ways as groups_to_open
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.measure import text_width
@@ -153,14 +152,14 @@ def test_a_name_of_thousands_of_segments_is_measured_a_few_times(monkeypatch: py
         asked.append(len(text))
         return text_width(text, size)
 
-    monkeypatch.setattr(wrap, "text_width", counted)
+    monkeypatch.setattr(merge, "text_width", counted)
     text = "s/" * 20_000 + "kernel: op Relu → Tanh"
-    first, second = wrap.wrapped(text, 300, 11)
+    first, second = merge.wrapped(text, 300, 11)
     assert first.startswith("…/s/s/")
     assert first.endswith("/s/kernel:")
     assert second == "op Relu → Tanh"
     assert sum(asked) < 20 * len(text)  # without a bound: 10,000 times
-    assert all(text_width(line, 11) <= 300 for line in wrap.wrapped("a " * 20_000, 300, 11))
+    assert all(text_width(line, 11) <= 300 for line in merge.wrapped("a " * 20_000, 300, 11))
 
 
 def test_an_old_node_gets_a_name_that_no_other_has() -> None:

@@ -10,8 +10,8 @@ import pytest
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.changes import causes, names
 from graphviz_tb.diff.columns.side import GraphColumns
-from graphviz_tb.diff.match import aligned
-from graphviz_tb.diff.match.functions import bag
+from graphviz_tb.diff.match import by_name
+from graphviz_tb.diff.match.numbered import bag
 from graphviz_tb.model.change import Change, NodeEdits
 from graphviz_tb.proto import GraphDef
 from tests.conftest import cpu_seconds
@@ -78,7 +78,7 @@ def test_what_a_scope_holds_is_counted_once_for_all_it_is_compared_with(monkeypa
         counted.append(len(nodes))
         return bag(side, nodes)
 
-    monkeypatch.setattr(aligned, "bag", counting)
+    monkeypatch.setattr(by_name, "bag", counting)
     inside = "".join(f'node {{ name: "s_0/x{at}" op: "A{at}" }}' for at in range(50))
     beside = "".join(f'node {{ name: "s_{at}/y" op: "B{at}" }}' for at in range(1, 100))
     diff(inside.encode(), f'node {{ name: "s_0/z" op: "Z" }} {inside} {beside}'.encode())

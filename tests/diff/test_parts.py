@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from graphviz_tb.diff.changes.parts import in_flow
+from graphviz_tb.diff.changes.layers import in_flow
 from graphviz_tb.diff.columns.side import GraphColumns
-from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.model.change import Change, NodeEdits
+from graphviz_tb.options import DiffOptions
 from graphviz_tb.proto import GraphDef
 from tests.each import each
 from tests.flat import flatten

@@ -8,9 +8,8 @@ import pytest
 
 from graphviz_tb.api.pipeline import load
 from graphviz_tb.diff import diff
-from graphviz_tb.diff.picture.both import picture
 from graphviz_tb.diff.picture.merge import merge_graphs
-from graphviz_tb.diff.picture.overlay import DARK, LIGHT, overlay
+from graphviz_tb.diff.picture.overlay import DARK, LIGHT, overlay, picture
 from graphviz_tb.diff.picture.rows import places
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.options import PictureOptions

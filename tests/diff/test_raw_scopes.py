@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphviz_tb.caches import ScopeNameBudget
-from graphviz_tb.diff.columns.scopes import ScopeTree, add_names, build_scopes
+from graphviz_tb.diff.columns.side import ScopeTree, add_names, build_scopes
 from graphviz_tb.diff.columns.values import numbers
 from graphviz_tb.proto import TensorProto
 from tests.diff.test_causes import graph

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from graphviz_tb.diff.changes.interface import same_result, same_tensor, signatures
 from graphviz_tb.diff.changes.outputs import differ, spec
-from graphviz_tb.diff.match.found import Reason, nodes
-from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.diff.match.matching import Matching, Reason, nodes
 from graphviz_tb.model.sources import Signature, TensorSpec
 from graphviz_tb.model.tensors import Tensor
 from tests.diff.test_causes import graph

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from graphviz_tb.api.pipeline import load
-from graphviz_tb.diff.picture import opened, rows
+from graphviz_tb.diff.baseline import lines_of
+from graphviz_tb.diff.picture import rows
+from graphviz_tb.diff.picture import rows as opened
 from graphviz_tb.diff.picture.merge import Merged
-from graphviz_tb.diff.picture.opened import GroupPaths, ways
-from graphviz_tb.diff.picture.rows import HOLDS, edge_states, group_signs, places
-from graphviz_tb.diff.report.lines import lines_of
+from graphviz_tb.diff.picture.rows import HOLDS, GroupPaths, edge_states, group_signs, places, ways
 from graphviz_tb.graphs.calls import OpCounter
 from graphviz_tb.limits import MAX_NESTED_OPEN_GROUPS
 from graphviz_tb.model.hierarchy import Hierarchy

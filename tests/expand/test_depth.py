@@ -8,7 +8,7 @@ import time
 import pytest
 
 from graphviz_tb import diff, load
-from graphviz_tb.diff.picture.both import picture
+from graphviz_tb.diff.picture.overlay import picture
 from graphviz_tb.expand.bridges import crossings_fit_memory
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.proto import GraphDef

@@ -6,8 +6,8 @@ import tracemalloc
 
 import pytest
 
+from graphviz_tb.diff.changes.across_layers import shared_scope
 from graphviz_tb.diff.changes.names import exchanged
-from graphviz_tb.diff.changes.precision import shared_scope
 from graphviz_tb.graphs.names import match_layers_to_scopes
 from graphviz_tb.keras.layers import WEIGHT_SHAPES_KEY
 from graphviz_tb.keras.objects import SUBCLASSED_ROOT, LayerJson, _assign_weight_shapes, nest_layers

@@ -9,7 +9,7 @@ import pytest
 from graphviz_tb import diff, load
 from graphviz_tb.annotate.trace_names import TraceNames
 from graphviz_tb.diff.changes.units import endings
-from graphviz_tb.diff.columns.callers import callers_in_main
+from graphviz_tb.diff.columns.side import callers_in_main
 from graphviz_tb.formats.object_graph import MAX_ATTRIBUTE_PATH_PARTS, _attribute_path
 from graphviz_tb.graphs.traversal import strong_components
 from graphviz_tb.limits import MAX_NESTED_CALLS

@@ -8,21 +8,154 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from graphviz_tb.diff.changes.classes import LayerClasses
-from graphviz_tb.diff.changes.grouped import weight_shape
-from graphviz_tb.diff.changes.layers import Layers
+from graphviz_tb.diff.changes.layers import DENSE_CONVOLUTIONS, PLUMBING, QUIET, SHAPING, LayerClasses, Layers
 from graphviz_tb.diff.changes.names import without_counters
-from graphviz_tb.diff.changes.parts import QUIET
-from graphviz_tb.diff.changes.traced_widths import WIDTHS, width
-from graphviz_tb.diff.columns.ids import exists
+from graphviz_tb.diff.columns.side import GraphColumns
+from graphviz_tb.diff.traced import WIDTHS, width
 from graphviz_tb.interpret.layer_classes import find_activation, infer_recurrent_units, known_sizes
 from graphviz_tb.interpret.pytorch import enclosing_module_class, is_pytorch_module
+from graphviz_tb.limits import MAX_STEPS_TO_KERNEL
 from graphviz_tb.model.change import Change
+from graphviz_tb.model.columns import exists
 from graphviz_tb.model.paths import last_segment
-from graphviz_tb.model.tensors import shape_text
+from graphviz_tb.model.tensors import Shape, shape_text
 from graphviz_tb.ops.layers import LayerRole, has_layer_role
-from graphviz_tb.ops.roles import OPS_BY_ROLE, Role
+from graphviz_tb.ops.roles import BATCH_PRODUCT_OPS, CONSTANT_OPS, OPS_BY_ROLE, REARRANGE_OPS, Role
+
+# How a layer divides its channels: heads of an attention, groups of a normalization.
+#
+# Both are numbers in the shape that something is reshaped to.
+#
+# [-1, 8, 8, 4, 2] → [-1, 8, 8, 2, 4]     in a GroupNormalization: groups 4 → 2
+# [-1, 16, 2, 8] → [-1, 16, 4, 8]         before the product of queries and keys: num_heads 2 → 4
+
+HEADS, GROUPS = "num_heads", "groups"
+DIVISIONS = frozenset({HEADS, GROUPS})
+RESHAPES = frozenset({"Reshape", "aten::reshape", "aten::view"})
+GROUPED = "GroupNormalization"
+# What queries and keys go through on their way to their product.
+ON_THE_WAY = PLUMBING | REARRANGE_OPS | frozenset(
+    {"Mul", "RealDiv", "StridedSlice", "Split", "Unpack", "Softmax", "aten::permute", "aten::transpose", "aten::unbind",
+     "prim::ListUnpack", "aten::select", "aten::mul", "aten::div", "aten::contiguous", "aten::softmax"}
+)  # fmt: skip
+PRODUCTS = BATCH_PRODUCT_OPS | frozenset(
+    {"aten::matmul", "aten::bmm", "aten::baddbmm", "aten::einsum", "aten::scaled_dot_product_attention"}
+)
+STEPS = 6
+
+
+def division(layers: Layers, user: int, old: Any, new: Any) -> tuple[str, int, int] | None:
+    """What a layer is divided in, before and now, where that is what two shapes say that an op reshapes to."""
+    graph = layers.side.graph
+    if graph.op_types[graph.op[user]] not in RESHAPES or not (isinstance(old, list) and isinstance(new, list)):
+        return None
+    other = [place for place, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]]
+    if (
+        len(old) != len(new)
+        or not other
+        or not all(isinstance(value[place], int) for value in (old, new) for place in other)
+    ):
+        return None
+    first = other[0]
+    pair = old[first], new[first]
+    # The channels are the last dimensions: their number stays, in parts of another size.
+    split = len(other) == 2 and other[1] == first + 1 and pair[0] * old[first + 1] == pair[1] * new[first + 1]
+    if min(pair) <= 0:
+        return None
+    if split and LayerClasses(layers).of(layers.of(user)) == GROUPED:
+        return GROUPS, *pair
+    if (split or (len(other) == 1 and first < len(old) - 1)) and leads_to_product(layers, user):
+        return HEADS, *pair
+    return None
+
+
+def leads_to_product(layers: Layers, node: int) -> bool:
+    """Whether something is rearranged and then multiplied matrix by matrix, a few ops on in its layer."""
+    side, seen, todo = layers.side, {node}, [(node, 0)]
+    graph = side.graph
+    while todo:
+        current, steps = todo.pop()
+        for user in graph.target[side.out_edges(current)].tolist():
+            op = graph.op_types[graph.op[user]]
+            if op in PRODUCTS:
+                return True
+            if op in ON_THE_WAY and user not in seen and steps < STEPS:
+                seen.add(user)
+                todo.append((user, steps + 1))
+    return False
+
+
+def listed(value: Any) -> list[Any] | None:
+    """A list that a trace of PyTorch has as text, its numbers as such; None for anything else.
+
+    >>> listed("[size, 3, 2, floor_divide]"), listed("3")
+    (['size', 3, 2, 'floor_divide'], None)
+    """
+    if not isinstance(value, str) or not value.startswith("[") or not value.endswith("]"):
+        return None
+    parts = [part.strip() for part in value[1:-1].split(",")]
+    return [int(part) if part.lstrip("-").isdecimal() else part for part in parts]
+
+
+# A convolution in groups: on a CPU, Keras writes it as a call of a function that holds the convolution.
+
+
+def group_counts(layers: tuple[Layers, Layers], changes: Sequence[Change]) -> tuple[int, int] | None:
+    """Return the old and new number of groups of a convolution; None where no call replaced it, or was replaced.
+
+    A kernel is …×in×out; in groups it takes only its share of the input channels.
+    """
+    removed = [node for change in changes for node in change.edits.removed]
+    added = [node for change in changes for node in change.edits.added]
+    inputs = input_sizes(layers[0], removed), input_sizes(layers[1], added)
+    if len(inputs[0]) != 1 or len(inputs[1]) != 1:
+        return None
+    (old, called_before), (new, called_now) = inputs[0].pop(), inputs[1].pop()
+    # Groups divide what comes in evenly; without a call on exactly one side it is another edit.
+    if called_before == called_now or max(old, new) % min(old, new):
+        return None
+    return (1, old // new) if called_now and new < old else (new // old, 1) if called_before and old < new else None
+
+
+def input_sizes(layers: Layers, nodes: Iterable[int]) -> set[tuple[int, bool]]:
+    """The inputs that the kernels of convolutions take, and whether a function that is called holds the convolution; of
+    more than one two at least."""
+    graph, sizes = layers.side.graph, set()
+    for node in nodes:
+        called = any(layers.holds_convolution[function] for _, function in layers.side.called.get(node, ()))
+        if called or graph.op_types[graph.op[node]] in DENSE_CONVOLUTIONS:
+            sizes |= {(size, called) for size in kernels(layers, node, MAX_STEPS_TO_KERNEL)}
+    return sizes
+
+
+def kernels(layers: Layers, node: int, steps: int) -> tuple[int, ...]:
+    """How many inputs the weights of three and more dimensions have that an op takes, so many steps back; of more than
+    two the least and the most. Found once for each op: thousands may take what one reads."""
+    known = layers.kernels.get((node, steps))
+    if known is None:
+        side, found = layers.side, set()
+        for source in dict.fromkeys(side.graph.source[side.in_edges(node)].tolist()):
+            shape = weight_shape(side, source) or ()
+            # The last two dimensions of a kernel are what comes in and what goes out.
+            if len(shape) >= 3 and shape[-2]:
+                found.add(shape[-2])
+            if steps > 1 and side.graph.op_types[side.graph.op[source]] in SHAPING:
+                found.update(kernels(layers, source, steps - 1))
+        known = layers.kernels[node, steps] = (min(found), max(found)) if len(found) > 1 else tuple(found)
+    return known
+
+
+def weight_shape(side: GraphColumns, node: int) -> Shape:
+    """The shape of a weight, or of a constant."""
+    known, definition = side.graph.meaning.weights.get(node), side.graph.node_def(node)
+    if known is not None:
+        return known.shape
+    if definition is None or definition.op not in CONSTANT_OPS or "value" not in definition.attr:
+        return None
+    return tuple(int(dim.size) for dim in definition.attr["value"].tensor.tensor_shape.dim)
+
 
 APART = 4  # layers that are listed one by one; of more it is counted how many there are of each class
 SILENT = QUIET | OPS_BY_ROLE[Role.FILL]  # what no program calls a layer

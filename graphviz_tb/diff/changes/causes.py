@@ -17,35 +17,52 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
+from graphviz_tb.diff.changes.across_layers import (
+    casting,
+    inner_type,
+    is_precision,
+    only_types,
+    other_types,
+    type_pair,
+    unshared,
+)
+from graphviz_tb.diff.changes.attributes import FOLLOWING, is_entailed
 from graphviz_tb.diff.changes.called import with_calls
-from graphviz_tb.diff.changes.classes import LayerClasses
 from graphviz_tb.diff.changes.compose import composed, dilated
-from graphviz_tb.diff.changes.edits import at_one_op, by_layer, chains, edits, handed_over, is_loss, replacements
-from graphviz_tb.diff.changes.follows import (
+from graphviz_tb.diff.changes.edits import (
+    Item,
+    LayerKey,
+    Renames,
     all_follow,
+    at_one_op,
+    by_layer,
+    callers,
+    chains,
+    edits,
+    handed_over,
     inner_name,
     is_exchange,
     is_frozen,
+    is_function,
+    is_hushed,
+    is_loss,
+    item_of,
+    measures,
     no_more_trained,
+    replaced,
+    replacements,
 )
-from graphviz_tb.diff.changes.items import Item, LayerKey, callers, is_function, is_hushed, item_of, measures
-from graphviz_tb.diff.changes.layers import Layers
+from graphviz_tb.diff.changes.layers import QUIET, LayerClasses, Layers
 from graphviz_tb.diff.changes.names import COUNTED
-from graphviz_tb.diff.changes.one_number import one_number
-from graphviz_tb.diff.changes.parts import QUIET
-from graphviz_tb.diff.changes.places import at_once, at_places, by_wording
-from graphviz_tb.diff.changes.precision import casting, inner_type, is_precision, only_types, other_types, type_pair
-from graphviz_tb.diff.changes.replaced import Renames, replaced
-from graphviz_tb.diff.changes.several import without
-from graphviz_tb.diff.changes.shared import unshared
-from graphviz_tb.diff.changes.sizes import FOLLOWING, is_entailed
+from graphviz_tb.diff.changes.places import at_once, at_places, by_wording, without
+from graphviz_tb.diff.changes.settings import one_number
 from graphviz_tb.diff.changes.witnesses import Witnesses
-from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.diff.match.doubt import UNRELATED
 from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.diff.match.steps import UNRELATED
 from graphviz_tb.graphs.traversal import weak_components
 from graphviz_tb.limits import MAX_CHAIN_PARTS, MAX_COMPARED_LETTERS, MAX_SEPARATE_CHANGES
 from graphviz_tb.model.change import Change, sort_by_severity
+from graphviz_tb.model.columns import exists
 
 GROUP_OF_TWO = 2  # one thing that went and one that came
 FOLDED = ("added", "removed", "changed", "rewired", "function-changed")

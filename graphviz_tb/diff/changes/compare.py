@@ -20,30 +20,33 @@ from typing import Any
 
 import numpy as np
 
-from graphviz_tb.diff.changes.attributes import Difference, differences_once
+from graphviz_tb.diff.changes.across_layers import is_tying
+from graphviz_tb.diff.changes.attributes import FOLLOWING, Difference, differences_once, is_entailed, of_input
+from graphviz_tb.diff.changes.called import DIVISIONS, division, listed
 from graphviz_tb.diff.changes.causes import folded
-from graphviz_tb.diff.changes.divided import DIVISIONS, division, listed
-from graphviz_tb.diff.changes.interface import function_signatures, other_outputs, versions
+from graphviz_tb.diff.changes.interface import function_signatures, model_settings, other_outputs, versions
 from graphviz_tb.diff.changes.layers import Layers
-from graphviz_tb.diff.changes.models import model_settings
 from graphviz_tb.diff.changes.names import COUNTED, name_changes
-from graphviz_tb.diff.changes.settings import setting_changes
-from graphviz_tb.diff.changes.shared import is_tying
-from graphviz_tb.diff.changes.sizes import FOLLOWING, is_entailed, of_input
-from graphviz_tb.diff.changes.traced_widths import other_widths
+from graphviz_tb.diff.changes.settings import Atom, is_weight, setting_changes, weight_changes
 from graphviz_tb.diff.changes.training import training_changes
-from graphviz_tb.diff.changes.units import Unit, compared_blocks, left_behind, mirrors, op_types, shown_ops, units_of
-from graphviz_tb.diff.changes.weights import Atom, is_weight, weight_changes
-from graphviz_tb.diff.changes.wires import sorted_wires as wires_in_order
-from graphviz_tb.diff.changes.wires import unit_links, wire_changes
+from graphviz_tb.diff.changes.units import (
+    Unit,
+    compared_blocks,
+    left_behind,
+    mirrors,
+    op_types,
+    shown_ops,
+    unit_links,
+    units_of,
+    wire_changes,
+)
+from graphviz_tb.diff.changes.units import sorted_wires as wires_in_order
 from graphviz_tb.diff.changes.witnesses import Witnesses
-from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.labels import CLASSES_OF_NODES
 from graphviz_tb.diff.columns.side import GraphColumns
-from graphviz_tb.diff.columns.values import base_name
-from graphviz_tb.diff.columns.wording import fingerprint
+from graphviz_tb.diff.columns.values import base_name, fingerprint
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.diff.options import DiffOptions
+from graphviz_tb.diff.traced import other_widths
 from graphviz_tb.model.change import (
     SEVERITIES,
     Change,
@@ -54,11 +57,12 @@ from graphviz_tb.model.change import (
     concat_node_edits,
     sort_by_severity,
 )
-from graphviz_tb.model.columns import Bools
+from graphviz_tb.model.columns import Bools, exists
 from graphviz_tb.model.graph import COLOCATION_ATTR
 from graphviz_tb.model.tensors import RESOURCE_DTYPE_NUMBER, VARIANT_DTYPE_NUMBER, shape_text
 from graphviz_tb.ops.layers import LayerRole, classes_with_role
 from graphviz_tb.ops.roles import INPUT_OPS, TRACED_RESULT_OPS, VARIABLE_OPS
+from graphviz_tb.options import DiffOptions
 
 PLACEHOLDERS = INPUT_OPS | classes_with_role(LayerRole.INPUT)
 INPUT_KEYS = frozenset({"batch_shape", "batch_input_shape"})  # settings of a Keras input layer

@@ -8,22 +8,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from graphviz_tb.diff.changes.classes import LayerClasses
-from graphviz_tb.diff.changes.grouped import group_counts
-from graphviz_tb.diff.changes.layers import Layers
-from graphviz_tb.diff.changes.orders import reordered
-from graphviz_tb.diff.changes.parts import QUIET, in_flow, is_quiet
-from graphviz_tb.diff.changes.several import edits_of, places_of, wording
-from graphviz_tb.diff.changes.shared import unshared
+from graphviz_tb.diff.changes.across_layers import reordered, unshared
+from graphviz_tb.diff.changes.called import group_counts
+from graphviz_tb.diff.changes.layers import QUIET, LayerClasses, Layers, in_flow, is_quiet
+from graphviz_tb.diff.changes.places import edits_of, places_of, wording
 from graphviz_tb.diff.changes.units import op_types, shown_ops
-from graphviz_tb.diff.changes.wires import sorted_wires as wires_in_order
-from graphviz_tb.diff.columns.ids import exists
+from graphviz_tb.diff.changes.units import sorted_wires as wires_in_order
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import base_name, numbers
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.interpret.layer_classes import COMPOSED_ACTIVATIONS
 from graphviz_tb.interpret.pytorch import enclosing_module_class, is_pytorch_module
 from graphviz_tb.model.change import SEVERITIES, Change, ChangeKind, NodeEdits, Severity, sort_by_severity
+from graphviz_tb.model.columns import exists
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import CONSTANT_OPS, VARIABLE_OPS, VARIABLE_READ_OPS
 

@@ -4,15 +4,170 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Any
 
-from graphviz_tb.diff.changes.items import Item, LayerKey, measures
-from graphviz_tb.diff.changes.names import without_counters
+import numpy as np
+
+from graphviz_tb.diff.changes.attributes import FOLLOWING, only_sizes
+from graphviz_tb.diff.changes.layers import QUIET, Layers
+from graphviz_tb.diff.changes.names import substitution, without_counters
 from graphviz_tb.diff.changes.wiring import rewires
-from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.graphs.traversal import weak_components
+from graphviz_tb.interpret.training import gradient_scope
 from graphviz_tb.model.change import Change
-from graphviz_tb.model.interpretation import Part
+from graphviz_tb.model.columns import Ints, exists
+from graphviz_tb.model.interpretation import Part, VariableUse
+from graphviz_tb.model.paths import last_segment
+from graphviz_tb.ops.roles import CAST_OPS, CONSTANT_OPS, IDENTITY_OPS, INPUT_OPS, UNIT_AXES_OPS, VARIABLE_READ_OPS
+
+# One found difference: where it is, and whether it may only follow from another one.
+
+BETWEEN = CAST_OPS | UNIT_AXES_OPS | INPUT_OPS  # ops that hand on something else than what they take
+LayerKey = tuple[str, int]  # "new" or "old", and the layer
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One difference: `follows` if it may only follow from another one; `forward` if it is in the model itself;
+    `layers` are those it is in; `near` those that its wires lead from or led from."""
+
+    change: Change
+    follows: bool
+    forward: bool
+    layers: frozenset[LayerKey]
+    near: frozenset[LayerKey]
+
+
+def item_of(m: Matching, layers: tuple[Layers, Layers], change: Change, follows: bool) -> Item:
+    """Where a change is."""
+    old, new = touched(change)
+    # A change in a function is located at its calls: the function is in no layer of the main graph.
+    if is_function(change):
+        old, new = callers(m, change)
+        follows = all(may_follow(inner) for inner in change.inside) and bool(change.inside)
+    if change.kind == "rewired":
+        follows = other_outputs(m, change)
+    # What asks for sizes comes and goes as sizes are known; another op type or another input there is an edit.
+    follows = (
+        follows or (change.kind in ("added", "removed") and only_sizes(m, change)) or is_for_gradients(layers, change)
+    )
+    # One node of the model is enough: what is derived hangs on it.
+    forward = bool(layers[1].forward[list(new)].any() or layers[0].forward[list(old)].any())
+    if forward and change.kind in ("added", "removed"):
+        follows = follows or (is_hushed(change) and not is_between(layers, change))
+    mine = frozenset(
+        [*(layer_of(m, layers, node, True) for node in new), *(layer_of(m, layers, node, False) for node in old)]
+    )
+    near = frozenset(rewired_layers(m, layers, change)) if change.kind == "rewired" else frozenset()
+    return Item(change, follows, forward, mine, near)
+
+
+def is_hushed(change: Change) -> bool:
+    """Whether all that came, or went, only brings values or hands them on."""
+    return change.kind in ("added", "removed") and change.detail.get("op_types", {}).keys() <= QUIET
+
+
+def is_between(layers: tuple[Layers, Layers], change: Change) -> bool:
+    """Whether something of the model takes what came, or took what went, and that is another type, shape or input."""
+    loud = any(layers[1].forward[new] for _, new in change.edits.inputs)
+    return loud and not BETWEEN.isdisjoint(change.detail.get("op_types", {}))
+
+
+def measures(m: Matching, change: Change) -> bool:
+    """Whether all that came, or went, sums up and reports what metrics keep: it computes with their variables alone."""
+    if change.kind not in ("added", "removed"):
+        return False
+    side, nodes = (m.b, change.edits.added) if change.edits.added else (m.a, change.edits.removed)
+    graph, meaning = side.graph, side.graph.meaning
+    kept = {variable.node for variable in meaning.variables() if variable.use == VariableUse.STATE}
+    loud = [node for node in nodes if graph.op_types[graph.op[node]] not in QUIET]
+    taken = [graph.source[(edges := side.in_edges(node))[~graph.control[edges]]] for node in loud]
+    return bool(loud) and all(
+        int(meaning.part()[node]) == Part.BOOKKEEPING or kept.issuperset(meaning.origin[sources].tolist())
+        for node, sources in zip(loud, taken, strict=True)
+    )
+
+
+def is_function(change: Change) -> bool:
+    """Whether a change is one of a function of the library."""
+    return change.kind == "function-changed" or "function" in change.detail
+
+
+def is_for_gradients(layers: tuple[Layers, Layers], change: Change) -> bool:
+    """Whether only ops came or went that gradients alone use, and nothing of the model takes them, or took them."""
+    if change.kind not in ("added", "removed") or any(layers[1].forward[new] for _, new in change.edits.inputs):
+        return False
+    old, new = touched(change)
+    helps = layers[0].for_gradients[list(old)].all() and layers[1].for_gradients[list(new)].all()
+    return bool(old or new) and bool(helps)
+
+
+def may_follow(inner: Change) -> bool:
+    """Whether a change in a function may only follow from one outside: types and sizes come in from there."""
+    detail = inner.detail
+    if inner.kind == "changed":
+        whole = isinstance(detail["old"], int) and isinstance(detail["new"], int)
+        return detail["key"] == "dtype" or detail["key"] in FOLLOWING or bool(detail.get("constant") and whole)
+    return inner.kind == "signature-changed" and "returned" not in detail
+
+
+def other_outputs(m: Matching, change: Change) -> bool:
+    """Whether inputs only come from other outputs of the same ops: those have more or fewer outputs now."""
+    wires = [wire for old, new in change.edits.inputs for wire in rewires(m, old, new)]
+    return all(
+        exists(wire.before)
+        and exists(wire.after)
+        and not wire.control
+        and int(m.to_b[m.a.graph.source[wire.before]]) == int(m.b.graph.source[wire.after])
+        for wire in wires
+    )
+
+
+def callers(m: Matching, change: Change) -> tuple[set[int], set[int]]:
+    """The nodes of the main graphs whose calls lead to the functions of a change, old and new."""
+    names = {name for place in ((change.old, change.new), *change.also) for name in place if name}
+    old, new = (
+        {
+            node
+            for name in names
+            for index in side.functions_called.get(name, ())
+            for node in side.callers_in_main[index]
+        }
+        for side in (m.a, m.b)
+    )
+    # Old calls with a partner are counted on the new side.
+    return {node for node in old if not exists(m.to_b[node])}, new
+
+
+def touched(change: Change) -> tuple[set[int], set[int]]:
+    """The old nodes without a partner and the new nodes that a change is about."""
+    edits = change.edits
+    new = {*edits.added, *(node for _, node in edits.ops), *(node for _, node, _ in edits.attributes)}
+    if change.kind in ("rewired", "changed"):  # changed: it takes another constant
+        new |= {node for _, node in edits.inputs}
+    return set(edits.removed), new
+
+
+def layer_of(m: Matching, layers: tuple[Layers, Layers], node: int, new: bool) -> LayerKey:
+    """The layer of a node; that of an old node as the new graph has it, where it has one."""
+    if new:
+        return "new", layers[1].of(node)
+    layer = layers[0].of(node)
+    partner = int(m.scope_to_b[layer]) if exists(layer) else -1
+    return ("new", partner) if exists(partner) else ("old", layer)
+
+
+def rewired_layers(m: Matching, layers: tuple[Layers, Layers], change: Change) -> Iterable[LayerKey]:
+    """The layers that rewired inputs come from and came from."""
+    for old, new in change.edits.inputs:
+        before = {int(m.a.graph.source[edge]) for edge in m.a.in_edges(old).tolist()}
+        after = {int(m.b.graph.source[edge]) for edge in m.b.in_edges(new).tolist()}
+        kept = {int(m.to_b[node]) for node in before if exists(m.to_b[node])}
+        for node in kept ^ after:
+            yield "new", layers[1].of(node)
+
 
 GATED = 2  # what a product multiplies
 LAYERS_IN_ORDER = 2  # that are wired anew, and not to what came or went: they have another order
@@ -246,3 +401,171 @@ def new_orders(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
         if item.change.kind == "rewired":
             for layer in sorted(item.layers | item.near):
                 yield first.setdefault(layer, number), number
+
+
+# Differences that only follow: derived attributes, names that TensorFlow gave, consequences of freezing a layer.
+
+PLUMBING = CAST_OPS | CONSTANT_OPS | IDENTITY_OPS | VARIABLE_READ_OPS
+
+
+def is_exchange(item: Item) -> bool:
+    """Whether ops came, went or are others."""
+    return item.change.severity == "op" and item.change.kind in ("added", "removed", "changed")
+
+
+def inner_name(
+    m: Matching,
+    layers: tuple[Layers, Layers],
+    change: Change,
+    near: frozenset[LayerKey],
+    exchanged: frozenset[LayerKey],
+    trained: bool,
+) -> bool:
+    """Whether only names inside layers that changed are others, of layers whose ops were `exchanged`, of single derived
+    ops, or of constants: TensorFlow gave them. Where the training is another (`trained`), so are all names of what is
+    derived."""
+    if change.kind not in ("renamed", "moved"):
+        return False
+    if change.severity == "cosmetic":
+        return True
+    scopes, forward = layers[1].side.scopes, layers[1].forward
+    derived = [not forward[scopes.nodes(new)].any() for _, new in change.edits.scopes]
+    quiet = trained or change.kind == "moved" or not all(derived)
+    quiet |= all(gradient_scope(f"{scopes.name[new]}/") for _, new in change.edits.scopes)  # nobody names gradients
+    for (_, new), follows in zip(change.edits.scopes, derived, strict=True):
+        if follows and quiet:
+            continue
+        layer = int(layers[1].of_row[new])
+        holds = {layer_of(m, layers, node, True) for node in scopes.nodes(new).tolist()}
+        if layer == new and ("new", layer) in exchanged:
+            continue
+        if (layer in (-1, new) or ("new", layer) not in near) and not (holds and holds <= near - {("new", new)}):
+            return False
+    side = layers[0].side
+    for old, new in change.edits.nodes:
+        plumbing = side.graph.op_types[side.graph.op[old]] in PLUMBING
+        if layers[0].forward[old] and not plumbing and layer_of(m, layers, new, True) not in near:
+            return False
+    return True
+
+
+def no_more_trained(trained: Sequence[Change]) -> list[set[str | None]]:
+    """The places of each change that says that layers are trained no more, or now."""
+    return [{change.new, *(new for _, new in change.also)} for change in trained if change.detail["key"] == "trainable"]
+
+
+def is_frozen(layers: tuple[Layers, Layers], group: Sequence[Item], untrained: Sequence[Set[str | None]]) -> bool:
+    """Whether an edit is what freezing entails: a layer that is trained no more takes the statistics that it keeps."""
+    names = {layers[which == "new"].name(layer) for item in group for which, layer in item.layers}
+    kinds = {item.change.kind for item in group}
+    return any(names <= places for places in untrained) and kinds <= {"added", "removed", "rewired"}
+
+
+def all_follow(group: Sequence[Item]) -> bool:
+    """Whether an edit is only what another one entails."""
+    return all(item.follows for item in group)
+
+
+# A scope in the place of another one: a loss, a kind of layer. Its new name says what it is.
+
+
+class Renames:
+    """The scopes that have another name, filed by their rows: an edit is compared only with those around it."""
+
+    def __init__(self, m: Matching, changes: Sequence[Change]) -> None:
+        self.m = m
+        self.changes = changes
+        # (place of the change, old row, new row), by either row.
+        self.by_old: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+        self.by_new: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+        self.by_names: dict[tuple[str | None, str | None], Change] = {}
+        for place, name in enumerate(changes):
+            if "part" in name.detail:
+                for old, new in name.edits.scopes:
+                    self.by_old[old].append((place, old, new))
+                    self.by_new[new].append((place, old, new))
+                    self.by_names.setdefault((m.a.scopes.name[old], m.b.scopes.name[new]), name)
+        # The scopes, old and new, of which a change says that one is in the place of the other.
+        self.said: set[tuple[int, int]] = set()
+        # How many nodes are in both of two scopes.
+        self.stayed: dict[tuple[int, int], int] = {}
+
+    def named(self, change: Change) -> Change | None:
+        """The rename that says what a layer is now of which many ops are others."""
+        name = self.by_names.get((change.old, change.new))
+        if not name or change.severity != "op" or change.kind != "changed" or is_plain(change):
+            return None
+        self.said.update(self._around(name, [(change.old, change.new)]))
+        return name
+
+    def _around(self, name: Change, pairs: Sequence[tuple[str | None, str | None]]) -> set[tuple[int, int]]:
+        """Of the scopes with another name those that are, or are in, some pairs of scopes."""
+        a, b = self.m.a.scopes, self.m.b.scopes
+        return {
+            (old, new)
+            for old, new in name.edits.scopes
+            if any(is_in(a.name[old], mine) and is_in(b.name[new], other) for mine, other in pairs)
+        }
+
+    def all_said(self, name: Change) -> bool:
+        """Whether everything that has another name is in the place of something else."""
+        return not name.edits.nodes and self.said.issuperset(name.edits.scopes)
+
+    def replaced(self, group: Sequence[Item]) -> Change | None:
+        """The first rename of a scope that an edit is mostly in, and of which it leaves at most two thirds."""
+        came_or_went = any(item.change.kind in ("added", "removed") or item.change.edits.ops for item in group)
+        if not self.by_names or not came_or_went:
+            return None
+        gone, fresh = (
+            np.array(sorted(set().union(*part)), np.int32)
+            for part in zip(*(touched(item.change) for item in group), strict=True)
+        )
+        a, b = self.m.a.scopes, self.m.b.scopes
+        around = {rename for row in a.around(a.of_node[gone]).tolist() for rename in self.by_old.get(row, ())}
+        around |= {rename for row in b.around(b.of_node[fresh]).tolist() for rename in self.by_new.get(row, ())}
+        for place, old, new in sorted(around):
+            if self._is_replaced(old, new, gone, fresh):
+                self.said.update(self._around(self.changes[place], [(a.name[old], b.name[new])]))
+                return self.changes[place]
+        return None
+
+    def _is_replaced(self, old: int, new: int, gone: Ints, fresh: Ints) -> bool:
+        m, a, b = self.m, self.m.a.scopes, self.m.b.scopes
+        fresh_inside = fresh[b.is_under(new, fresh)]
+        inside = np.union1d(gone[a.is_under(old, gone)], fresh_inside)
+        if 2 * len(inside) <= len(gone) + len(fresh):
+            return False
+        if (old, new) not in self.stayed:
+            self.stayed[old, new] = self._both(old, new)
+        # Nodes of the scope that are in both and that this edit did not touch.
+        origin = m.to_a[fresh_inside]
+        kept = self.stayed[old, new] - int(a.is_under(old, origin[exists(origin)]).sum())
+        return 3 * kept <= 2 * max(a.size(old), b.size(new))
+
+    def _both(self, old: int, new: int) -> int:
+        """How many nodes of an old scope are in a new one."""
+        partners = self.m.to_b[self.m.a.scopes.nodes(old)]
+        return int(self.m.b.scopes.is_under(new, partners[exists(partners)]).sum())
+
+
+def is_in(name: str, scope: str | None) -> bool:
+    """Whether a scope is another one, or in it."""
+    return scope is not None and f"{name}/".startswith(f"{scope}/")
+
+
+def is_plain(change: Change) -> bool:
+    """Whether one op is in the place of another one."""
+    return change.detail["key"] == "op" and " + " not in f"{change.detail['old']}{change.detail['new']}"
+
+
+def replaced(name: Change, change: Change, classes: tuple[str, str] | None) -> Change:
+    """A scope in the place of another one: a loss, a kind of layer; by their classes where these are known, else by
+    what is another in their names."""
+    own = change.old and change.new and change.old != change.new
+    old, new = (change.old, change.new) if own else (name.old, name.new)
+    part = classes or substitution(*(last_segment(word or "") for word in (old, new)))
+    detail: dict[str, Any] = {"key": "op", "old": part[0], "new": part[1]}
+    if change.detail.get("with"):
+        detail["with"] = change.detail["with"]
+    edits = name.edits + change.edits
+    return Change("changed", "op", old, new, change.ops, detail, consequences=change.consequences, edits=edits)

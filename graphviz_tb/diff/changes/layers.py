@@ -6,17 +6,20 @@ model/conv1/convolution ─▶ model/conv1     model/block/att/query/einsum ─�
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from functools import cached_property
+from heapq import heapify, heappop, heappush
 
 import numpy as np
 
 from graphviz_tb.diff.changes.names import COUNTED
-from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.graphs.traversal import node_depths
-from graphviz_tb.interpret.pytorch import is_pytorch_module
-from graphviz_tb.limits import MAX_STEPS_TO_USER
-from graphviz_tb.model.columns import Bools, Ints
+from graphviz_tb.interpret.layer_classes import infer_layer_class
+from graphviz_tb.interpret.pytorch import enclosing_module_class, is_pytorch_module
+from graphviz_tb.limits import MAX_COSTED_NODES, MAX_STEPS_TO_USER
+from graphviz_tb.model.change import SEVERITIES, Change, sort_by_severity
+from graphviz_tb.model.columns import Bools, Ints, exists
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import (
     BATCH_PRODUCT_OPS,
@@ -24,9 +27,12 @@ from graphviz_tb.ops.roles import (
     CONSTANT_OPS,
     CONVOLUTION_OPS,
     DEPTHWISE_OPS,
+    GROUP_OPS,
     IDENTITY_OPS,
     INPUT_OPS,
+    PASS_EACH_OPS,
     REARRANGE_OPS,
+    SIZE_OPS,
     UNIT_AXES_OPS,
     VARIABLE_OPS,
     VARIABLE_READ_OPS,
@@ -199,3 +205,121 @@ def attentions(side: GraphColumns) -> list[int]:
         for row in around[exists(around)].tolist()
         if {COUNTED.sub("", scopes.leaf[child]) for child in scopes.children(row)} >= PROJECTIONS
     ]
+
+
+# The layers that a change is about, each with its class: as a program would call it, whatever the form of the file.
+
+ATTENTION = "MultiHeadAttention"
+
+
+class LayerClasses:
+    """The classes of the layers of one side, each looked for once."""
+
+    def __init__(self, layers: Layers) -> None:
+        self.layers = layers
+        self.known: dict[int, str] = {}
+
+    def of(self, layer: int) -> str:
+        """The class of a layer: that of its configuration, of its module, what its ops are together, or an op type."""
+        if layer not in self.known:
+            self.known[layer] = self._found(layer)
+        return self.known[layer]
+
+    def _found(self, layer: int) -> str:
+        side, name = self.layers.side, self.layers.name(layer)
+        if side.of_pytorch and (module := enclosing_module_class(name)):
+            return module
+        if name in side.graph.layers:
+            return side.graph.layers[name].class_name
+        if not exists(layer):
+            return str(side.graph.op_types[side.graph.op[-1 - layer]])
+        if layer in self._attentions:
+            return ATTENTION
+        return infer_layer_class(side.graph, side.scopes.nodes(layer).tolist())
+
+    @cached_property
+    def _attentions(self) -> frozenset[int]:
+        """The layers that are multi-head attentions: looked for once, as thousands may be asked about."""
+        return frozenset(attentions(self.layers.side))
+
+    def named(self, layers: Iterable[int]) -> list[dict[str, str]]:
+        """Names and classes, by name."""
+        pairs = {(self.layers.name(layer), self.of(layer)) for layer in layers}
+        return [{"name": name, "class": kind} for name, kind in sorted(pairs)]
+
+
+# The parts of a chain of ops and scopes that came or went, as data runs through them.
+
+# Op types that only bring, hand on or reshape what others compute with: they name an edit only where all are such.
+QUIET = PLUMBING | PASS_EACH_OPS | UNIT_AXES_OPS | SIZE_OPS | GROUP_OPS
+
+
+def in_flow(side: GraphColumns, parts: list[Change]) -> list[Change]:
+    """Parts as data runs through them, those by themselves by name; what holds only constants and reads last."""
+    # By node its part; by part those that feed it and are not in the order yet (`ahead`), and those that it feeds.
+    of = {node: number for number, part in enumerate(parts) for node in (*part.edits.added, *part.edits.removed)}
+    ahead: list[set[int]] = [set() for _ in parts]
+    behind: list[set[int]] = [set() for _ in parts]
+    for node, number in of.items():
+        for source in side.graph.source[side.in_edges(node)].tolist():
+            if of.get(source, number) != number:
+                ahead[number].add(of[source])
+                behind[of[source]].add(number)
+    ranks = [(is_quiet(side, part), part.name, number) for number, part in enumerate(parts)]
+    ready = [rank for rank in ranks if not ahead[rank[-1]]]
+    heapify(ready)
+    ordered: dict[int, bool] = {}  # part → whether it is quiet
+    # On a cycle nothing is ready: the first by name of what is left goes on.
+    for otherwise in (*sorted(ranks), None):
+        while ready:
+            quiet, _, number = heappop(ready)
+            if number in ordered:
+                continue
+            ordered[number] = quiet
+            for follower in behind[number]:
+                ahead[follower].discard(number)
+                if not ahead[follower]:
+                    heappush(ready, ranks[follower])
+        if otherwise is not None:
+            ready.append(otherwise)
+    return [parts[number] for number in sorted(ordered, key=ordered.__getitem__)]
+
+
+def is_quiet(side: GraphColumns, change: Change) -> bool:
+    """Whether only constants, reads and their like came or went."""
+    nodes = (*change.edits.added, *change.edits.removed)
+    return all(side.graph.op_types[side.graph.op[node]] in QUIET for node in nodes)
+
+
+# Where in the forward pass a change is: causes are listed from the inputs to the results, whatever their names.
+
+
+def by_flow(layers: tuple[Layers, Layers], changes: Iterable[Change]) -> tuple[Change, ...]:
+    """Sort changes by severity; of one severity those of the model first, in the order of flow, then by name. Graphs of
+    very many nodes keep the order of names. `layers` are those of the old and of the new graph."""
+    ordered = sort_by_severity(changes)
+    if len(ordered) < 2 or any(len(side.side) > MAX_COSTED_NODES for side in layers):
+        return ordered
+    old, new = layers
+    # By the place of what is there, of what went by the place that it had.
+    ranks = [
+        (SEVERITIES.index(change.severity), *min(first(new, nodes_after(change)), first(old, change.edits.removed)))
+        for change in ordered
+    ]
+    return tuple(ordered[number] for number in sorted(range(len(ordered)), key=ranks.__getitem__))
+
+
+def nodes_after(change: Change) -> Sequence[int]:
+    """The new nodes of a change."""
+    edits = change.edits
+    pairs = (*edits.ops, *edits.inputs) if not edits.added else ()
+    return [*edits.added, *(new for _, new in pairs), *(new for _, new, _ in edits.attributes)]
+
+
+def first(layers: Layers, nodes: Iterable[int]) -> tuple[bool, float]:
+    """Whether no node is in the model, and the place of the first that is; what only brings a value counts where it is
+    used."""
+    used = [layers.user(node) for node in nodes]
+    places = [layers.depth[node] for node in used if layers.forward[node]]
+    # Constants that nobody uses say no place, where anything else does.
+    return not places, min(filter(None, places), default=0.0)

@@ -5,19 +5,53 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import pairwise, product, takewhile
 from typing import Any
 
 import numpy as np
 
-from graphviz_tb.diff.changes.renamed import NameChange, leaf, name, scope_around
 from graphviz_tb.diff.changes.units import left_behind
-from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.diff.match.series import numbered
+from graphviz_tb.diff.match.matching import Matching, numbered
 from graphviz_tb.limits import MAX_EXCHANGED_LETTERS, Meter
 from graphviz_tb.model.change import Change, NamePair, NodeEdits, Severity
+from graphviz_tb.model.columns import exists
+from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import CONSTANT_OPS
+
+# One scope or node that has another name, and what it is called on either side.
+
+
+@dataclass(frozen=True, slots=True)
+class NameChange:
+    """One matched scope or node whose own name (not that of a scope around it) is another.
+
+    `moved` says that the scope around it is another too.
+    """
+
+    old: int
+    new: int
+    scope: bool
+    moved: bool
+    block: int
+
+
+def leaf(m: Matching, renamed: NameChange, old: bool) -> str:
+    """The last segment of the old or the new name."""
+    return last_segment(name(m, renamed, old))
+
+
+def name(m: Matching, renamed: NameChange, old: bool) -> str:
+    """The whole name."""
+    side, row_or_node = (m.a, renamed.old) if old else (m.b, renamed.new)
+    return side.scopes.name[row_or_node] if renamed.scope else side.graph.name[row_or_node]
+
+
+def scope_around(m: Matching, renamed: NameChange, old: bool) -> int:
+    """The row of the scope around it."""
+    scopes, row_or_node = (m.a.scopes, renamed.old) if old else (m.b.scopes, renamed.new)
+    return int(scopes.parent[row_or_node] if renamed.scope else scopes.of_node[row_or_node])
+
 
 # e.g. both numbers of "conv2d_3_1", the "_1" of "dense_1_kernel"; none of "layer3" or "_1"
 COUNTED = re.compile(r"(?<=.)_(\d{1,9})(?=_|$)", re.DOTALL)

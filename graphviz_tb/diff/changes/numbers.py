@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,10 +13,11 @@ from numpy.typing import ArrayLike
 
 from graphviz_tb.annotate import operation_costs, weight_costs
 from graphviz_tb.diff.changes.layers import Layers
-from graphviz_tb.diff.columns.ids import exists
+from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.diff.traced import is_traced
 from graphviz_tb.limits import MAX_CACHED_LAYER_NODES, MAX_COSTED_NODES, MAX_QUANTITY
-from graphviz_tb.model.change import CHANGE_QUANTITIES, Change, ValuePair
-from graphviz_tb.model.columns import Bools, Ints, Longs
+from graphviz_tb.model.change import CHANGE_QUANTITIES, Change, NodeEdits, ValuePair
+from graphviz_tb.model.columns import Bools, Ints, Longs, exists
 from graphviz_tb.model.costs import NO_COST, Cost
 from graphviz_tb.model.graph import Graph, Mark
 
@@ -268,3 +270,65 @@ def costs_in(layers: Layers) -> list[Cost] | None:
 def flops_of(layers: Layers, costs: list[Cost] | None) -> QuantityColumn:
     """The floating point operations of each node of the main graph; None where unknown."""
     return None if costs is None else np.fromiter((cost.flops for cost in costs), np.int64, len(layers.side))
+
+
+# A total that differs although every pair of nodes is equal.
+
+TOTALS = ("parameters", "flops", "ops")  # the first that differs is reported; its numbers are all of them
+
+
+def other_totals(m: Matching, numbers: NodeQuantities) -> tuple[Change, ...]:
+    """The change that says which total is another, and at which nodes; none where all are equal or unknown."""
+    for word in TOTALS:
+        old, new = numbers.whole[word]
+        if old is None or new is None or old == new:
+            continue
+        before, after = numbers.known[word]
+        mine, others = m.together()
+        differ = np.flatnonzero(before[mine] != after[others])
+        known = np.minimum(before[mine], after[others])[differ] != 0
+        # What is not known on one side is no edit: the shape of a variable that only one file declares.
+        if word == "parameters" and len(differ) and not known.any():
+            continue
+        if word == "flops" and not (known.all() and from_shapes(m, differ)):
+            continue
+        pairs = list(zip(mine[differ].tolist(), others[differ].tolist(), strict=True))
+        places = sorted((m.a.graph.name[a], m.b.graph.name[b]) for a, b in pairs) or [("", "")]
+        edits = NodeEdits(attributes=tuple((a, b, word) for a, b in pairs))
+        detail = {"key": word, "old": old, "new": new}
+        return (Change("changed", "attribute", *places[0], len(pairs), detail, tuple(places[1:]), edits=edits),)
+    return ()
+
+
+def from_shapes(m: Matching, differ: Longs) -> bool:
+    """Whether operations are others because declared shapes are. Without that it is the order of inference, or that
+    only one file declares shapes; neither is an edit."""
+    mine, others = m.together()
+    declared = m.a.labels.shapes[mine] != m.b.labels.shapes[others]
+    return bool(declared.any() and len(differ))
+
+
+# Properties that the file format of two models does not have, so that an edit of them is not seen.
+
+INFERENCE = ("dropout", "losses", "regularizers", "optimizer", "which layers are trained")
+SHAPES_OF_WEIGHTS = "shapes of weights"  # a trace of PyTorch has none, nor what read variables of unknown shape
+COMPILED = ("optimizer", "loss")  # of a Keras model, in the configuration of the outermost one
+
+
+def left_out(layers: tuple[Layers, Layers]) -> tuple[str, ...]:
+    """Of Keras models how they are compiled, where neither says, and what custom layers compute; of graphs with weights
+    all that only trains, and shapes of weights that are not known."""
+    graphs = [side.side.graph for side in layers]
+    if all(graph.layers for graph in graphs):
+        said = {key for graph in graphs for layer in graph.layers.values() for key in layer.config}
+        unseen = Counter(layer.class_name for layer in graphs[1].layers.values() if layer.custom)
+        computed = (
+            f"what {kind}{f' ×{count}' if count > 1 else ''} computes" for kind, count in sorted(unseen.items())
+        )
+        return (*(key for key in COMPILED if key not in said), *computed)
+    if all(map(is_traced, graphs)):
+        return (SHAPES_OF_WEIGHTS,)
+    trained = any(graph.meaning.flow().gradient.any() for graph in graphs)
+    inference = INFERENCE if all(graph.meaning.weights for graph in graphs) and not trained else ()
+    unknown = any(weight.shape is None for graph in graphs for weight in graph.meaning.weights.values())
+    return (*inference, SHAPES_OF_WEIGHTS) if unknown else inference

@@ -9,12 +9,11 @@ from itertools import takewhile
 
 import numpy as np
 
-from graphviz_tb.diff.columns.hashing import Hashes, combined, run_sums
-from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
+from graphviz_tb.diff.columns.values import Hashes, combined, run_sums
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.limits import MAX_TABLE_CELLS
-from graphviz_tb.model.columns import Ints
+from graphviz_tb.model.columns import Ints, exists
 
 Token = tuple[str, int, str]  # whose node ("new" for matched ones too), its id, its output
 

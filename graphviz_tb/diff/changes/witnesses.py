@@ -22,19 +22,17 @@ import numpy as np
 
 from graphviz_tb.annotate.tensors import TensorDecoder
 from graphviz_tb.diff.changes.attributes import Difference
-from graphviz_tb.diff.changes.bodies import Bodies, equal_bodies
-from graphviz_tb.diff.changes.divided import listed
+from graphviz_tb.diff.changes.called import listed
 from graphviz_tb.diff.changes.layers import Layers
-from graphviz_tb.diff.changes.training import training
+from graphviz_tb.diff.changes.training import Bodies, equal_bodies, training
 from graphviz_tb.diff.changes.wiring import Rewire, rewired, rewires
-from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
-from graphviz_tb.diff.match.by_variable import takes_any_number
 from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.diff.match.numbered import takes_any_number
 from graphviz_tb.graphs.traversal import reachable_mask
 from graphviz_tb.interpret.training import gradient_scope
 from graphviz_tb.model.change import Change
-from graphviz_tb.model.columns import Bools, Ints
+from graphviz_tb.model.columns import Bools, Ints, exists
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.ops.roles import CONSTANT_OPS, INPUT_OPS, Role, has_role
 

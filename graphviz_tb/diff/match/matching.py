@@ -2,20 +2,289 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import re
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from graphviz_tb.diff.columns.hashing import Hashes
-from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
-from graphviz_tb.diff.match.found import Aligned, Apart, Exchanged, NodePairs, Proposal, Reason, ScopePairs
-from graphviz_tb.diff.match.series import common
+from graphviz_tb.diff.columns.values import Hashes
 from graphviz_tb.limits import MAX_ALIGNMENT_CELLS, MAX_TABLE_CELLS
-from graphviz_tb.model.columns import Bools, Ints
+from graphviz_tb.model.columns import Bools, Ints, Longs, exists
 from graphviz_tb.model.notice import Notice
+
+# Align numbered siblings: their order identifies them, their numbers may change.
+#
+# layer_0 layer_1 layer_2            a ─┐  longest common subsequence of equal contents
+# layer_0 layer_1 layer_2 layer_3    b ─┘  (Hunt & Szymanski 1977; here row by row)
+
+NUMBER = re.compile(r"(.*?)([0-9]{1,9})([^0-9]*)", re.DOTALL)
+# e.g. "dense_2_1"
+TWICE = re.compile(r"(.*?_)([0-9]{1,5})_([0-9]{1,3})", re.DOTALL)
+SCOPES = 1000  # scopes of one name that TensorFlow distinguishes behind the number of a layer
+
+NameAffixes = tuple[str, str]  # what comes before and after the number
+# Makes pairs of two sequences and the pairs that are likely, as `common` does.
+PairSequences = Callable[[Sequence[Hashable], Sequence[Hashable], dict[int, int] | None], list[tuple[int, int]] | None]
+
+
+@lru_cache(maxsize=1 << 16)
+def numbered(leaf: str) -> tuple[NameAffixes, int] | None:
+    """The text around the last number of a name, and the number.
+
+    Two counted numbers behind a name are one: Keras counts layers, TensorFlow the scopes of one name.
+
+    >>> numbered("conv2d_3"), numbered("MatMul_1_grad"), numbered("relu")
+    ((('conv2d_', ''), 3), (('MatMul_', '_grad'), 1), None)
+    >>> numbered("dense_1"), numbered("dense_1_2"), numbered("dense_2_1")
+    ((('dense_', ''), 1), (('dense_', ''), 1002), (('dense_', ''), 2001))
+    """
+    twice = TWICE.fullmatch(leaf)
+    if twice:
+        return (twice[1], ""), int(twice[2]) * SCOPES + int(twice[3])
+    match = NUMBER.fullmatch(leaf)
+    return ((match[1], match[3]), int(match[2])) if match else None
+
+
+def bare(leaf: str) -> list[NameAffixes]:
+    """The series that a name without its number may begin: `add` begins `add_1`, `add_grad` begins `add_1_grad`.
+
+    >>> bare("add_grad")
+    [('add_grad_', ''), ('add_', '_grad')]
+    """
+    words = [(leaf + "_", "")]
+    if leaf.endswith("_grad"):
+        words.append((leaf[:-5] + "_", "_grad"))
+    return words
+
+
+def runs_of(leaves: Iterable[str], others: Iterable[str] = ()) -> dict[NameAffixes, dict[int, str]]:
+    """The series among the names of siblings: for each the names by number, a bare one as number 0.
+
+    A single bare name is a series where there is one among the `others`, the names on the other side: of two layers
+    `dense`, `dense_1` the one that is left is `dense`.
+
+    >>> runs_of(["add", "add_1", "w"]), runs_of(["add"], ["add", "add_1"])
+    ({('add_', ''): {1: 'add_1', 0: 'add'}}, {('add_', ''): {0: 'add'}})
+    """
+    runs: dict[NameAffixes, dict[int, str]] = {known[0]: {} for leaf in others if (known := numbered(leaf))}
+    for leaf in (leaves := list(leaves)):
+        if known := numbered(leaf):
+            runs.setdefault(known[0], {}).setdefault(known[1], leaf)
+    for leaf in leaves:
+        for words in bare(leaf):
+            if words in runs and 0 not in runs[words]:
+                runs[words][0] = leaf
+                break
+    return {words: run for words, run in runs.items() if run}
+
+
+def common(
+    mine: Sequence[Hashable], other: Sequence[Hashable], likely: dict[int, int] | None = None
+) -> list[tuple[int, int]] | None:
+    """The longest common subsequence, as pairs of places; among the longest the one with most `likely` pairs.
+
+    `likely` maps places of `one` to places of `two`. None where the table would be too large.
+
+    >>> common("abcd", "abxcd"), common("aaa", "aaaa", {0: 0, 1: 1, 2: 3})
+    ([(0, 0), (1, 1), (2, 3), (3, 4)], [(0, 0), (1, 1), (2, 3)])
+    """
+    if not mine or not other:
+        return []
+    if len(mine) * len(other) > MAX_TABLE_CELLS:
+        return None
+    ids = {word: row for row, word in enumerate(dict.fromkeys([*mine, *other]))}
+    left = np.array([ids[word] for word in mine], np.int64)
+    right = np.array([ids[word] for word in other], np.int64)
+    great = len(mine) + len(other)  # more than all likely pairs together
+    table = [np.zeros(len(other) + 1, np.int64)]
+    for row, word in enumerate(left.tolist()):
+        # Length counts first: one pair more outweighs all likely pairs together.
+        worth = np.where(right == word, great, 0)
+        if likely and (place := likely.get(row)) is not None and worth[place]:
+            worth[place] += 1
+        # Each cell: skip this row, or pair it (diagonal); the running maximum skips columns.
+        reached = np.maximum(table[row][1:], np.where(worth > 0, table[row][:-1] + worth, 0))
+        table.append(np.concatenate(([0], np.maximum.accumulate(reached))))
+    return _back(table)
+
+
+def _back(table: Sequence[NDArray[np.int64]]) -> list[tuple[int, int]]:
+    """The pairs along the best path; where paths are equal the last pairs are dropped first."""
+    pairs, row, column = [], len(table) - 1, len(table[0]) - 1
+    while row and column:
+        best = table[row][column]
+        if table[row][column - 1] == best:
+            column -= 1
+        elif table[row - 1][column] == best:
+            row -= 1
+        else:
+            row, column = row - 1, column - 1
+            pairs.append((row, column))
+    return pairs[::-1]
+
+
+def align(
+    tiers: Sequence[tuple[Sequence[Hashable], Sequence[Hashable]]],
+    likely: dict[int, int],
+    table: PairSequences = common,
+) -> list[tuple[int, int]] | None:
+    """Align two sequences: by the first tier of hashes, then what lies between by the next, weaker one.
+
+    Before: each tier gives one hash for each member of either side. After: pairs of places, ascending on both sides;
+    None where `table` makes none.
+    """
+    (first_a, first_b), *_ = tiers
+    gaps = [((0, len(first_a)), (0, len(first_b)))]
+    pairs: list[tuple[int, int]] = []
+    for hashes_a, hashes_b in tiers:
+        rest = []
+        for (a0, a1), (b0, b1) in gaps:
+            near = {i - a0: likely[i] - b0 for i in range(a0, a1) if b0 <= likely.get(i, -1) < b1}
+            aligned = _trimmed(hashes_a[a0:a1], hashes_b[b0:b1], near, table)
+            if aligned is None:
+                return None
+            inner = [(a0 + i, b0 + j) for i, j in aligned]
+            pairs += inner
+            rest += between(inner, (a0, a1), (b0, b1))
+        gaps = rest
+    return sorted(pairs)
+
+
+def _trimmed(
+    mine: Sequence[Hashable], other: Sequence[Hashable], likely: dict[int, int], table: PairSequences
+) -> list[tuple[int, int]] | None:
+    """Call `table` without the equal and likely pairs at the start (they are in some longest subsequence)."""
+    start, claimed = 0, set(likely.values())
+    while start < min(len(mine), len(other)) and mine[start] == other[start]:
+        # A likely pair elsewhere may be worth more than this one: from here on the table decides.
+        if likely.get(start) != start and (start in likely or start in claimed):
+            break
+        start += 1
+    moved = {i - start: j - start for i, j in likely.items() if i >= start and j >= start}
+    pairs = table(mine[start:], other[start:], moved)
+    return None if pairs is None else [(i, i) for i in range(start)] + [(i + start, j + start) for i, j in pairs]
+
+
+def between(
+    pairs: list[tuple[int, int]], a: tuple[int, int], b: tuple[int, int]
+) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """The gaps between pairs that hold members of both sides."""
+    gaps = []
+    before = (a[0], b[0])
+    # The end of both ranges closes the last gap.
+    for pair in [*pairs, (a[1], b[1])]:
+        if pair[0] > before[0] and pair[1] > before[1]:
+            gaps.append(((before[0], pair[0]), (before[1], pair[1])))
+        before = (pair[0] + 1, pair[1] + 1)
+    return gaps
+
+
+# The findings of a matching step. Steps yield them one after the other; only `steps.match` records them.
+
+
+class Reason(IntEnum):
+    """Why two nodes are one."""
+
+    NONE = 0
+    NAME = 1
+    SERIES = 2
+    SUBTREE = 3
+    ANCHOR = 4
+    SPREAD = 5
+    CONTENT = 6
+    SAME_NAME_OTHER_OP = 7
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NodePairs:
+    """Nodes that go together, `old[i]` with `new[i]`; one that has a partner by then keeps it."""
+
+    old: Ints
+    new: Ints
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScopePairs:
+    """Scopes that go together, in the same way."""
+
+    old: Ints | Longs
+    new: Ints | Longs
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Apart:
+    """Old nodes and old scopes that have no partner after all."""
+
+    nodes: Ints
+    scopes: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A numbered sibling: its number, its scope's row or its node."""
+
+    number: int
+    id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Aligned:
+    """A numbered series of scopes or nodes, aligned: the places that go together in the members of either side.
+
+    `gone` and `come` count, for each member of either side without a partner, the equal neighbours that it
+    cannot be distinguished from.
+    """
+
+    scopes: bool
+    words: tuple[str, str]
+    mine: Sequence[Member]
+    others: Sequence[Member]
+    pairs: Sequence[tuple[int, int]]
+    gone: Mapping[int, int]
+    come: Mapping[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Exchanged:
+    """A run of equal scopes that were distinguished after all: their rows, and of old ones whether the number moved."""
+
+    old: Sequence[int]
+    new: Sequence[int]
+    shifted: Mapping[int, bool]
+
+
+Proposal = NodePairs | ScopePairs | Apart | Aligned | Exchanged
+Findings = Iterator[Proposal]
+
+
+def nodes(pairs: Sequence[tuple[int, int]], reason: Reason) -> NodePairs:
+    """Pairs of nodes as columns."""
+    return NodePairs(*pair_columns(pairs), reason)
+
+
+def scopes(pairs: Sequence[tuple[int, int]], reason: Reason) -> ScopePairs:
+    """Pairs of scopes as columns."""
+    return ScopePairs(*pair_columns(pairs), reason)
+
+
+def pair_columns(pairs: Sequence[tuple[int, int]]) -> tuple[Ints, Ints]:
+    """The first and the second of each pair.
+
+    >>> [column.tolist() for column in pair_columns([(1, 5), (2, 7)])]
+    [[1, 2], [5, 7]]
+    """
+    # Also of no pairs: two empty columns.
+    table = np.array(pairs, np.int32).reshape(-1, 2)
+    return table[:, 0], table[:, 1]
+
 
 WORDS = {
     Reason.NAME: "same name and op",

@@ -2,22 +2,170 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import re
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.diff.picture.brief import brief, brief_setting, brief_wire, was
-from graphviz_tb.diff.source import MatchedGraphs
+from graphviz_tb.diff.comparison import MatchedGraphs
+from graphviz_tb.diff.report.words import place, value
 from graphviz_tb.flatten.edges import split_input
 from graphviz_tb.limits import MAX_OPENED_PLACES
 from graphviz_tb.model.change import Change, NodeEdits
+from graphviz_tb.model.columns import exists
+from graphviz_tb.model.measure import SMALL_FONT_PX, elide_text, replace_unsafe_characters, text_width
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.sources import as_graph_def
+from graphviz_tb.place.boxes import BADGE_ROOM, MAX_OP_WIDTH
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.comparison import Comparison
     from graphviz_tb.proto import GraphDef, NodeDef
+
+# A sentence about names on two lines, so that no word is cut that is the answer.
+
+BREAKS = (r"; ", r": ", r" (?=→ )", r" (?=between )", r" ")  # where a line may end, the best first
+LINES = 2
+WORDS = 10  # times as long as what fits may a text be whose names are made shorter one by one
+
+
+def wrapped(text: str, most: int, size: int) -> list[str]:
+    """`text` on one or two lines of at most `most` pixels. What does not fit loses the middle of its longest names.
+
+    >>> wrapped("a/b/c: rewired; input 1 (second): y → gradients/mean/Size", 200, 11)
+    ['a/b/c: rewired; input 1 (second):', 'y → gradients/mean/Size']
+    >>> wrapped("scope/inner/kernel → scope/inner/special_kernel: renamed", 150, 11)
+    ['scope/inner/kernel', '→ …/special_kernel: renamed']
+    >>> wrapped("x: op Relu → Tanh", 200, 11)
+    ['x: op Relu → Tanh']
+    """
+    text = replace_unsafe_characters(text)
+    if text_width(text, size) <= most:
+        return [text]
+    room = LINES * most  # letters: none is narrower than a pixel
+    text = " ".join(last_segments(word, room) for word in text.split(" "))
+    while len(text) <= WORDS * room:  # what is longer is so for its many words
+        # Each round takes one segment from the longest name, until two lines hold all or no name has one left.
+        if lines := broken(text, most, size):
+            return lines
+        shorter = shortened(text)
+        if shorter == text:
+            break
+        text = shorter
+    # Nothing fits: at the blank nearest the middle, both lines cut.
+    middle = len(text) // 2
+    cut = min((lines.start() for lines in re.finditer(" ", text)), key=lambda cut: abs(cut - middle), default=len(text))
+    return [elide_text(part, most, size) for part in (text[:cut], text[cut:].strip()) if part]
+
+
+def last_segments(name: str, letters: int) -> str:
+    """A name of more than some letters without its first segments; the last segment stays.
+
+    >>> last_segments("scope/inner/deep", 16), last_segments("scope/inner/deep", 15), last_segments("a/kernel", 3)
+    ('scope/inner/deep', '…/inner/deep', '…/kernel')
+    """
+    if len(name) <= letters or "/" not in name:
+        return name
+    return "…/" + (name[1 - letters :].partition("/")[2] or name.rpartition("/")[2])
+
+
+def broken(text: str, most: int, size: int) -> list[str]:
+    """Break `text` at the best place into two lines that fit; [] where there is none."""
+    if text_width(text, size) <= most:
+        return [text]
+    if len(text) > LINES * most:
+        return []
+    for break_ in BREAKS:
+        for match in reversed(list(re.finditer(break_, text))):
+            lines = [text[: match.end()].rstrip(), text[match.end() :]]
+            if " " in lines[1] and all(text_width(line, size) <= most for line in lines):
+                return lines
+    return []
+
+
+def shortened(text: str) -> str:
+    """`text` with one segment less in its longest name; the last segment stays.
+
+    >>> shortened("a → scope/inner/deep/kernel"), shortened("…/deep/kernel"), shortened("…/kernel")
+    ('a → …/inner/deep/kernel', '…/kernel', '…/kernel')
+    """
+    names = [word for word in text.split(" ") if "/" in word.removeprefix("…/")]
+    if not names:
+        return text
+    longest = max(names, key=len)
+    return text.replace(longest, "…/" + longest.removeprefix("…/").partition("/")[2], 1)
+
+
+# Describe a change in the second line of a box, cut to the width of the box.
+
+ROOM = MAX_OP_WIDTH - 2 * BADGE_ROOM  # px for the second line of a box
+
+
+def brief(change: Change) -> str:
+    """Describe a change at a node, so short that the old and the new value fit into its box."""
+    detail = change.detail
+    if change.kind == "changed":
+        return brief_setting(detail)
+    if detail.get("reordered"):
+        return "inputs reordered"
+    if order := detail.get("order"):
+        return fitting(" → ".join(", ".join(order[side]) for side in ("old", "new")), "in another order")
+    inputs = detail["inputs"]
+    if len(inputs) > 1:
+        return f"{len(inputs)} inputs rewired"
+    return brief_wire(inputs[0])
+
+
+def brief_setting(detail: Mapping[str, Any]) -> str:
+    """Describe a setting that is another."""
+    ends = f"{value(detail['old'])} → {value(detail['new'])}"
+    return fitting(f"{detail['key']} {ends}", ends, f"{detail['key']} → {value(detail['new'])}")
+
+
+def brief_wire(wire: Mapping[str, Any]) -> str:
+    """Describe the change of one input."""
+    ends = " → ".join(leaf(wire[side]) for side in ("old", "new"))
+    return fitting(f"{place(wire)}: {ends}", f"{place(wire).partition(' (')[0]}: {ends}", ends)
+
+
+def leaf(name: str | None) -> str:
+    """The last segment of a name."""
+    return last_segment(name) if name else "nothing"
+
+
+def fitting(*words: str) -> str:
+    """The first of `words` that a box has room for on its second line, else the last.
+
+    >>> fitting("input 1 (second): a_rather_long_name → other", "a_rather_long_name → other")
+    'a_rather_long_name → other'
+    """
+    return next((line for line in words if text_width(line, SMALL_FONT_PX) <= ROOM), words[-1])
+
+
+def was(old: str, new: str) -> str:
+    """Describe the former name or place of a node or scope.
+
+    >>> was("a/kernel", "a/other"), was("a/b/c", "d/c"), was("a/b", "c")
+    ('was kernel', 'from a/b', 'was a/b')
+    """
+    around = old.rpartition("/")[0], new.rpartition("/")[0]
+    if around[0] == around[1]:
+        return f"was {leaf(old)}"
+    if leaf(old) != leaf(new):
+        return shortest("was ", old)
+    return shortest("from ", around[0]) if around[0] else "from the root"
+
+
+def shortest(before: str, name: str) -> str:
+    """As much of a name as there is room for: all, its first and last segment, its last.
+
+    >>> shortest("from ", "optimizer/gradients/loss/nce_loss")
+    'from optimizer/…/nce_loss'
+    """
+    first, _, rest = name.partition("/")
+    short = f"{before}{first}/…/{leaf(name)}" if "/" in rest else f"{before}{name}"
+    return fitting(f"{before}{name}", short, f"{before}…/{leaf(name)}")
+
 
 SEEN = ("op", "dtype", "optimizer")  # keys of changes that are seen at ops
 Where = tuple[str, str]  # function ("" for the main graph) and name of a node of the merged graph

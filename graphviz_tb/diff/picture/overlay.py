@@ -3,42 +3,56 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from graphviz_tb.api.choices import picture_choices
 from graphviz_tb.color.colouring import Colouring, is_drawn_as_op
 from graphviz_tb.color.hues import plain_fill
-from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.diff.picture.brief import fitting
-from graphviz_tb.diff.picture.merge import Merged, Where
-from graphviz_tb.diff.picture.opened import rows_shown, ways
-from graphviz_tb.diff.picture.rows import HOLDS, edge_states, function_at, group_signs, sign_takers, sign_training
-from graphviz_tb.diff.picture.tints import CAME, KEPT, FlatEdgeIndex
-from graphviz_tb.diff.picture.wrap import wrapped
+from graphviz_tb.diff.picture.merge import Merged, Where, fitting, merge_graphs, wrapped
+from graphviz_tb.diff.picture.rows import (
+    CAME,
+    HOLDS,
+    KEPT,
+    FlatEdgeIndex,
+    edge_states,
+    function_at,
+    group_signs,
+    places,
+    rows_shown,
+    sign_takers,
+    sign_training,
+    ways,
+)
 from graphviz_tb.diff.report.explain import verdict
 from graphviz_tb.diff.report.words import SIGNS, between, facts, head, listed_behind, value
 from graphviz_tb.graphs.drawing_math import mix_colours
 from graphviz_tb.limits import MAX_BOXES_TO_CHANGES, MAX_LEGEND_CHANGES
 from graphviz_tb.model.change import Change
+from graphviz_tb.model.columns import exists
 from graphviz_tb.model.formatting import format_counted_noun
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measure import OP_FONT_PX
+from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paint import LegendRow, LineTint, LineTints, RowFill
 from graphviz_tb.model.paths import RowPath, path_address
 from graphviz_tb.model.scene import Scene
-from graphviz_tb.model.theme import Theme
+from graphviz_tb.model.theme import THEMES, Theme
 from graphviz_tb.model.view import View
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render.legend import MAX_SENTENCE_WIDTH, SAMPLE_GAP, SAMPLE_WIDTH
 
 if TYPE_CHECKING:
-    from graphviz_tb.api.pipeline import Model, Picture
+    from graphviz_tb.api.picture import Picture
+    from graphviz_tb.api.pipeline import Model
     from graphviz_tb.diff.comparison import Comparison
+    from graphviz_tb.model.facts import SavedView
 
 LIGHT = {"+": "#00875F", "−": "#C2410C", "~": "#9A6700", "→": "#0969DA"}
 DARK = {"+": "#3FB68B", "−": "#FF7B54", "~": "#E3B341", "→": "#58A6FF"}
@@ -271,3 +285,78 @@ def second_line(merged: Merged, where: Where) -> str:
 def quiet(theme: Theme) -> Theme:
     """The theme without the colour of reference edges and marks: in a diff it would look like what was removed."""
     return replace(theme, mark=theme.data, sign=theme.background, reference=theme.secondary)
+
+
+# Both graphs as one model, which all pictures of a diff are of.
+
+OF_GROUPS = ("group", "ungroup", "series_min")  # options of a view that a diff takes for its model
+OF_PICTURES = ("theme", "direction", "title", "legend", "wrap")  # and for its picture
+
+
+@dataclass(frozen=True, eq=False)
+class Both:
+    """The graphs of a diff, merged when that is first asked for, and what is drawn of them, once; `view` says what of
+    them is hidden, aside and titled. What is open and how it is coloured is the diff's own."""
+
+    changes: Comparison
+    view: SavedView | None = None
+    _painters: dict[str, Overlay] = field(default_factory=dict, init=False)
+    _drawn: dict[PictureOptions, Picture] = field(default_factory=dict, init=False)
+
+    @cached_property
+    def merged(self) -> Merged:
+        """The nodes of both, and what became of each."""
+        return merge_graphs(self.changes)
+
+    @cached_property
+    def model(self) -> Model:
+        """The merged graph, folded."""
+        import graphviz_tb
+
+        view = self.view
+        if view is not None:  # what is open, and colours, are of the changes
+            grouping = tuple((name, value) for name, value in view.choices if name in OF_GROUPS)
+            view = replace(view, open=(), colors=(), choices=grouping)
+        model = graphviz_tb.load(self.merged.graph_def, view=view)
+        model.files = self.changes.inputs
+        return model
+
+    @cached_property
+    def where(self) -> list[Where | None]:
+        """The place of each row in the merged graph; None for groups."""
+        return places(self.model.hierarchy)
+
+    def overlay(self, theme: str) -> Overlay:
+        """Return the overlay that colours every row by its change, in a theme."""
+        if theme not in self._painters:
+            self._painters[theme] = overlay(self.model.hierarchy, self.where, self.merged, self.changes, THEMES[theme])
+        return self._painters[theme]
+
+    def picture(self, options: PictureOptions) -> Picture:
+        """The groups on the way to the changes are open, as many as can be read on one screen, unless `options` say
+        what is."""
+        if options not in self._drawn:
+            self._drawn.clear()  # the last one is kept, as a model does
+            self._drawn[options] = self._picture(options)
+        return self._drawn[options]
+
+    def _picture(self, options: PictureOptions) -> Picture:
+        painter = self.overlay(options.theme)
+        title = options.title if options.title is not None else title_of(self.changes)
+        coloured, options = self.model.with_colouring(painter), replace(options, title=title, all_members=True)
+        drawn, left = first_picture(coloured, painter, self.where, self.merged, options)
+        if not left:
+            return drawn
+        note = f"{format_counted_noun(left, 'change')} in groups that stay closed (--open)"
+        return replace(drawn, notices=(*drawn.notices, Notice("closed", note, strict=False)))
+
+
+def picture_options(view: SavedView | None, said: Mapping[str, Any]) -> PictureOptions:
+    """The options of the picture of a diff: as `said`, else as the view has them."""
+    kept = {name: value for name, value in (view.choices if view else ()) if name in OF_PICTURES}
+    return picture_choices(PictureOptions(), {**kept, **said})
+
+
+def picture(changes: Comparison, options: PictureOptions | None = None) -> Picture:
+    """The merged picture, as a `Picture`."""
+    return Both(changes).picture(options or PictureOptions())

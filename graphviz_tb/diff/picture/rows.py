@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
-from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.picture.merge import Merged, Where
 from graphviz_tb.graphs.calls import OpCounter
-from graphviz_tb.limits import MAX_BADGE_KINDS, MAX_MARKED_CALLS
+from graphviz_tb.limits import (
+    MAX_BADGE_KINDS,
+    MAX_BOXES_PER_CHANGE,
+    MAX_BOXES_TO_CHANGES,
+    MAX_MARKED_CALLS,
+    MAX_NESTED_OPEN_GROUPS,
+    MAX_OPENED_CHANGES,
+)
 from graphviz_tb.model.change import Change
+from graphviz_tb.model.columns import Ints, exists
 from graphviz_tb.model.formatting import format_counted_noun
 from graphviz_tb.model.graph import Mark
-from graphviz_tb.model.hierarchy import STACK_KINDS, Hierarchy
-from graphviz_tb.model.paths import function_row_of
+from graphviz_tb.model.hierarchy import FUNCTION_ROW, STACK_KINDS, Hierarchy
+from graphviz_tb.model.metagraph import Metagraph
+from graphviz_tb.model.paths import RowPath, child_path, content_rows, function_row_of
+from graphviz_tb.model.scene import LineIdentity, Route, Scene, Stub
+from graphviz_tb.model.view import View
 
 HOLDS = "·"  # nothing changed but what is in it, or where an input comes from
 SIGNS = ("", "+", "−", "~", "→", HOLDS)
@@ -203,3 +216,223 @@ def edge_states(hierarchy: Hierarchy, signs: list[str], where: list[Where | None
     found = wanted[order[place]] == edges
     states[found] = wired[order[place[found]], 2]
     return states
+
+
+# The states of the lines and stubs of a picture, from the states of the edges that each of them represents.
+
+CAME, GONE, KEPT = 1, 2, 0
+
+
+class FlatEdgeIndex:
+    """Finds the flat edges behind each line and each stub. `states` says what became of each edge."""
+
+    def __init__(self, hierarchy: Hierarchy, view: View, states: np.ndarray) -> None:
+        self.states = states
+        self.hierarchy = hierarchy
+        self.levels: dict[RowPath, Metagraph] = {}
+        # Levels by their paths, through all open groups: what an identity is an index of.
+        todo = [view]
+        while todo:
+            level = todo.pop()
+            self.levels[level.path] = level.metagraph
+            todo += level.opened.values()
+
+    @cached_property
+    def between(self) -> EdgesBetween:
+        """The edges from one row to another, looked for only where something is drawn beside a box."""
+        return EdgesBetween(self.hierarchy)
+
+    def route(self, scene: Scene, route: Route) -> set[int]:
+        """Return the states of the edges that a line represents."""
+        return self._states(route.identity)
+
+    def stub(self, scene: Scene, stub: Stub) -> set[int]:
+        """Return the states of the edges that a stub represents."""
+        row, inbound = scene.boxes[stub.box].row, stub.side == "in"
+        states: set[int] = set()
+        for identity in stub.identities:
+            if identity.kind == "annotation":
+                other = self.levels[identity.path].annotations[identity.index].other
+                states |= self._mark(*((other, row) if inbound else (row, other)))
+            else:
+                states |= self._states(identity)
+        return states
+
+    def _mark(self, source: int, target: int) -> set[int]:
+        """Return the states of the edges of a constant or summary."""
+        return set(np.unique(self.states[self.between(source, target)]).tolist()) or {KEPT}
+
+    def _states(self, identity: LineIdentity) -> set[int]:
+        """Return the states of the edges of a metaedge or bridge."""
+        edges = self._edges(identity)
+        return set() if edges is None else set(np.unique(self.states[edges]).tolist())
+
+    def _edges(self, identity: LineIdentity) -> Ints | None:
+        level = self.levels[identity.path]
+        if identity.kind == "bridge":
+            return level.bridges[identity.index].flat_edges
+        return level.edges[identity.index].flat_edges if identity.kind == "edge" else None
+
+
+class EdgesBetween:
+    """The edges of the file from one row to another, or to a row inside it."""
+
+    def __init__(self, hierarchy: Hierarchy) -> None:
+        graph = hierarchy.graph
+        self.end = hierarchy.end
+        self.ends = hierarchy.row_of_node[graph.source], hierarchy.row_of_node[graph.target]
+        # The descendants of a row are a run of rows: its edges are a run where edges are sorted by the row at that end.
+        self.order = [np.argsort(rows, kind="stable") for rows in self.ends]
+        self.sorted = [rows[order] for rows, order in zip(self.ends, self.order, strict=True)]
+
+    def __call__(self, source: int, target: int) -> Ints:
+        """The ids of these edges, in any order."""
+        runs = [
+            order[slice(*np.searchsorted(rows, (row, self.end[row])))]
+            for order, rows, row in zip(self.order, self.sorted, (source, target), strict=True)
+        ]
+        # The fewer edges of the two, and of them those with the other end there.
+        side = int(len(runs[0]) > len(runs[1]))
+        row = source if side else target
+        others = self.ends[1 - side][runs[side]]
+        edges: Ints = runs[side][(others >= row) & (others < self.end[row])]
+        return edges
+
+
+# Choose the open groups of the merged picture: the way to each change, the most severe first, within a limit.
+
+
+def ways(
+    hierarchy: Hierarchy,
+    signs: Sequence[str],
+    shown: Sequence[Sequence[int]],
+    most: int = MAX_BOXES_TO_CHANGES,
+    closed: Collection[int] = (),
+) -> tuple[list[RowPath], int]:
+    """Return the groups to open so that the changes are seen, and how many of them have no room.
+
+    Before: `shown` are the rows of each change, those of the most severe first. After: of the first
+    `MAX_OPENED_CHANGES` changes one row is seen, however many boxes that takes; others in `most` boxes in all. Groups
+    that
+    are added, removed or renamed as a whole stay closed, and so do the rows `closed`.
+    """
+    groups = GroupPaths(hierarchy)
+    opened: dict[RowPath, None] = {}
+    # By the group around a row and its sign, how many were open when it had no room: until one more is, it has none.
+    full: dict[tuple[GroupPath | None, str], int] = {}
+    boxes, unseen = groups.boxes(0), {number for number, rows in enumerate(shown) if rows}
+    # One row of each change, then what else there is room for.
+    firsts = (
+        (number, row, MAX_BOXES_PER_CHANGE)
+        for number, rows in enumerate(shown[:MAX_OPENED_CHANGES])
+        for row in rows[:1]
+    )
+    others = ((number, row, most) for number, rows in enumerate(shown) for row in rows[number < MAX_OPENED_CHANGES :])
+    for number, row, room in chain(firsts, others):
+        around = groups.around(row)
+        if full.get((around, signs[row])) == len(opened):
+            continue
+        fresh = [group for group in groups_around(around, signs[row], signs, closed) if group not in opened]
+        more = sum(groups.boxes(group[-1]) for group in fresh)
+        # A row that does not fit is skipped, as a later one may fit.
+        if fresh and opened and boxes + more > room:
+            full[around, signs[row]] = len(opened)
+            continue
+        unseen.discard(number)
+        boxes += more
+        opened.update(dict.fromkeys(fresh))
+    return list(opened), len(unseen)
+
+
+def rows_shown(
+    hierarchy: Hierarchy, where: Sequence[Where | None], shown: Sequence[Sequence[tuple[Where, ...]]]
+) -> list[list[int]]:
+    """Return the rows of the places of each change: of each place the first that exists."""
+    row_of = {("", hierarchy.name[row]): row for row, origin in enumerate(where) if origin is None}
+    row_of.update({origin: row for row, origin in enumerate(where) if origin is not None})
+    rows = (
+        [next((row_of[place] for place in places if place in row_of), None) for places in dict.fromkeys(change)]
+        for change in shown
+    )
+    return [[row for row in change if row is not None] for change in rows]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupPath:
+    """A group, and the one around it; the root is in none and has the depth 0."""
+
+    path: RowPath
+    around: GroupPath | None
+    depth: int
+
+
+class GroupPaths:
+    """The groups around each row, where it is shown first: through the first call of the function that it is in.
+
+    All rows of a function share the way to it, which is walked once. Of a longer way only the `MAX_NESTED_OPEN_GROUPS`
+    outer groups are known.
+    """
+
+    def __init__(self, hierarchy: Hierarchy) -> None:
+        self.hierarchy = hierarchy
+        self.callers = first_callers(hierarchy)
+        # By row; None for what is shown nowhere, as nothing that is shown calls its function.
+        self._known: dict[int, GroupPath | None] = {-1: None, 0: GroupPath((0,), None, 0)}
+        self._boxes: dict[int, int] = {}
+
+    def around(self, row: int) -> GroupPath | None:
+        """The innermost group around a row of those that are known; None where the row is shown nowhere."""
+        way: dict[int, None] = {}
+        outer = self._outer(row)
+        while outer not in self._known and outer not in way:
+            way[outer] = None
+            outer = self._outer(outer)
+        # A function that only calls itself leads back to a row that the way has passed.
+        group = self._known.get(outer)
+        for inner in reversed(way):
+            if group is not None and group.depth < MAX_NESTED_OPEN_GROUPS:
+                group = GroupPath(child_path(self.hierarchy, group.path, inner), group, group.depth + 1)
+            self._known[inner] = group
+        return group
+
+    def boxes(self, row: int) -> int:
+        """How many boxes a group shows when it is open."""
+        if row not in self._boxes:
+            self._boxes[row] = len(content_rows(self.hierarchy, (row,)))
+        return self._boxes[row]
+
+    def _outer(self, row: int) -> int:
+        """The row of the group around a row: as `parent_path` has it; -1 for none."""
+        hierarchy = self.hierarchy
+        parent = int(hierarchy.parent[row])
+        function = row if hierarchy.kind[row] == FUNCTION_ROW else parent
+        if function < 0 or hierarchy.kind[function] != FUNCTION_ROW:
+            return parent
+        call = self.callers.get(function, -1)
+        # A call of several functions shows each of them as a group.
+        return call if function == row or call < 0 or len(hierarchy.calls[call]) == 1 else function
+
+
+def groups_around(
+    around: GroupPath | None, own: str, signs: Sequence[str], closed: Collection[int]
+) -> Iterator[RowPath]:
+    """The groups around a node of sign `own`, from the outside in, up to one that is new, gone or renamed as a whole
+    like it, or `closed`."""
+    outwards: list[RowPath] = []
+    # Without the root, which is always open.
+    while around is not None and around.depth:
+        outwards.append(around.path)
+        around = around.around
+    for group in reversed(outwards):
+        if group[-1] in closed or (signs[group[-1]] == own and own in ("+", "−", "→")):
+            return
+        yield group
+
+
+def first_callers(hierarchy: Hierarchy) -> dict[int, int]:
+    """The first call of each function."""
+    callers: dict[int, int] = {}
+    for row, called in sorted(hierarchy.calls.items()):
+        for _, body in called:
+            callers.setdefault(body, row)
+    return callers

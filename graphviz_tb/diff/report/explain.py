@@ -6,13 +6,13 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from graphviz_tb.diff.columns.wording import letters
-from graphviz_tb.diff.options import STYLES, ReportStyle
+from graphviz_tb.diff.columns.values import letters
 from graphviz_tb.diff.report.words import SIGNS, behind, differing, facts, following, head
 from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.limits import MAX_COMMENT_LETTERS, MAX_REPORT_LETTERS, MAX_UNFOLDED_CHANGES
 from graphviz_tb.model.change import CHANGE_KINDS, SEVERITIES, Change, value_pairs_to_json
 from graphviz_tb.model.formatting import document_header, format_counted_noun
+from graphviz_tb.options import REPORT_STYLES, ReportStyle
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.comparison import Comparison
@@ -34,8 +34,8 @@ HEADINGS = {
 
 def explain(changes: Comparison, style: ReportStyle, limit: int | None, colour: bool) -> str:
     """The changes in one of the styles. `limit` is how many are reported in text, None for all."""
-    if style not in STYLES:
-        raise UnknownChoice.among("style", style, STYLES)
+    if style not in REPORT_STYLES:
+        raise UnknownChoice.among("style", style, REPORT_STYLES)
     if style == "json":
         return json.dumps(with_room(document(changes)), indent=1, default=str) + "\n"
     return markdown(changes) if style == "markdown" else terminal_text(changes, limit, colour)

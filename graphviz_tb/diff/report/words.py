@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
+from graphviz_tb.diff.changes.across_layers import moved, shared_scope
 from graphviz_tb.diff.changes.names import COUNTED
-from graphviz_tb.diff.changes.orders import moved
-from graphviz_tb.diff.changes.precision import shared_scope
 from graphviz_tb.limits import MAX_HEADLINE_PARTS, MAX_REPORT_VALUE_LETTERS
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.formatting import format_count, format_counted_noun
