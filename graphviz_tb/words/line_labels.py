@@ -46,7 +46,8 @@ def _line_label(edge: MetagraphLine) -> str:
         return f"{group_thousands(count)} tensors"
     tensor = edge.carried_tensors[0] if len(edge.carried_tensors) else Tensor()
     # The usual type is not written.
-    dims, dtype = _dims_text(tensor.shape) if has_known_size(tensor.shape) else "", "" if tensor.dtype == "float32" else tensor.dtype
+    dims = _dims_text(tensor.shape) if has_known_size(tensor.shape) else ""
+    dtype = "" if tensor.dtype == "float32" else tensor.dtype
     said = f"{dims} {dtype}".strip() if dims else ""
     return f"{said} if {tensor.branch}".strip() if tensor.branch else said
 

@@ -52,7 +52,8 @@ def plugin(name: str, tag: str, data: bytes, content: bytes = b"1", step: int = 
 
 
 def profile(tag: str, step: int = 0, device: str = "/cpu:0") -> Event:
-    data = RunMetadata(step_stats={"dev_stats": [{"device": device, "node_stats": [{"node_name": "x"}]}]}).SerializeToString()
+    devices = [{"device": device, "node_stats": [{"node_name": "x"}]}]
+    data = RunMetadata(step_stats={"dev_stats": devices}).SerializeToString()
     return Event(wall_time=1.5, step=step, tagged_run_metadata={"tag": tag, "run_metadata": data})
 
 
