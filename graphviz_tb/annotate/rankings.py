@@ -31,8 +31,8 @@ class StatsSummary:
     `measured` of `ops` have statistics, counted in each place (`ops` is None if recursion makes it endless); `joined`
     of the `executions` of the traces have the name of an op, `compiled` of the rest are compiled code without op names,
     `unmatched` are the remaining names with their time, `unmatched_time` that of all of them: shares of time are of all
-    that the trace timed, in the graph or not. Each list is sorted, largest first; a scope whose whole value is in one listed
-    scope below it is left out.
+    that the trace timed, in the graph or not. Each list is sorted, largest first; a scope whose whole value is in one
+    listed scope below it is left out.
     """
 
     steps: tuple[str, ...]
