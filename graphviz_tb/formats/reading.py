@@ -249,6 +249,12 @@ def read_source(
         left_out=left_out,
         layers={} if options.whole_file else content.layers or _layers_of_same_run(holding, chosen, graph),
         described=content.described,
+        run=entry.run,
+        graph_runs=tuple(
+            dict.fromkeys(
+                each.entry.run for each in holding.found if each.entry.run is not None and each.entry.kind != "profile"
+            )
+        ),
     )
 
 
