@@ -27,8 +27,8 @@ HOST_KINDS = frozenset({"CPU", "XLA_CPU"})
 class Execution:
     """One entry of a trace: the node's `name`, `start` and `time` in nanoseconds, allocated `bytes`, the shapes of its
     outputs (None: the entry has no list of outputs), whether it is `compiled` code without an op name, the `thread`
-    that ran it (0: not recorded), the `label` of a kernel, and how long it `waited` between scheduling and start, in
-    nanoseconds."""
+    that ran it (0: not recorded), the `label` of a kernel, how long it `waited` between scheduling and start, in
+    nanoseconds, and the type of its op, where the trace says it."""
 
     name: str
     start: int
@@ -39,6 +39,7 @@ class Execution:
     thread: int = 0
     label: str = ""
     waited: int = 0
+    op: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,8 +30,9 @@ class StatsSummary:
 
     `measured` of `ops` have statistics, counted in each place (`ops` is None if recursion makes it endless); `joined`
     of the `executions` of the traces have the name of an op, `compiled` of the rest are compiled code without op names,
-    `unmatched` are the remaining names with their time. Each list is sorted, largest first; a scope whose whole value
-    is in one listed scope below it is left out.
+    `unmatched` are the remaining names with their time, `unmatched_time` that of all of them: shares of time are of all
+    that the trace timed, in the graph or not. Each list is sorted, largest first; a scope whose whole value is in one
+    listed scope below it is left out.
     """
 
     steps: tuple[str, ...]
@@ -47,6 +48,7 @@ class StatsSummary:
     scopes_by_memory: tuple[RankedPlace, ...]
     devices: tuple[DeviceUse, ...]
     unmatched: tuple[tuple[str, float], ...]
+    unmatched_time: float = 0.0
 
 
 def summarize_stats(hierarchy: Hierarchy, stats: Stats, most: int = 10) -> StatsSummary:
@@ -72,7 +74,13 @@ def summarize_stats(hierarchy: Hierarchy, stats: Stats, most: int = 10) -> Stats
         ),
         devices=stats.devices,
         unmatched=stats.unmatched[:most],
+        unmatched_time=unmatched_time(stats),
     )
+
+
+def unmatched_time(stats: Stats) -> float:
+    """Return the time of all executions that no op of the graph has, in microseconds."""
+    return sum(time for _, time in stats.unmatched)
 
 
 PathFigures = list[tuple[RowPath, RunFigures]]
@@ -150,7 +158,7 @@ def _rank_places(
 ) -> tuple[RankedPlace, ...]:
     """Return the places of the largest values, ties in file order; zeros are left out."""
     # If the total is zero, no place remains below; 1 avoids a division by zero.
-    whole = value(stats.figures(0)) or 1.0
+    whole = value(stats.figures(0)) + (unmatched_time(stats) if value is figures_time else 0) or 1.0
     # `sorted` is stable: ties keep the order of the file.
     ranked = sorted((place for place in places if value(place[1]) > 0), key=lambda place: -value(place[1]))
     return tuple(

@@ -9,6 +9,7 @@ sum up    samples become columns over rows, groups by prefix sums, steps by medi
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
@@ -307,7 +308,7 @@ class JoinedTrace:
 
     samples: dict[RowPath, Sample] = field(default_factory=dict)
     loose: dict[RowPath, Sample] = field(default_factory=dict)
-    unmatched: dict[str, int] = field(default_factory=dict)
+    unmatched: dict[str, list[CountedExecution]] = field(default_factory=dict)
     joined: int = 0
     executions: int = 0
     compiled: int = 0
@@ -414,8 +415,22 @@ def _execution_of_entry(entry: Any, start: int, time: int, kernel: bool = False)
         shapes=tuple(shape_from_proto(output.tensor_description.shape) for output in outputs) if len(outputs) else None,
         thread=entry.thread_id,
         label=entry.timeline_label if kernel else "",
+        op="" if kernel else _op_of_label(entry.timeline_label),
         waited=min(max(0, start - (entry.scheduled_nanos or 1000 * entry.scheduled_micros or start)), MAX_DURATION_NS),
     )
+
+
+EXECUTOR_LABEL = re.compile(r"(?:^|.* = )(\w+)\(", re.DOTALL)  # "conv1/Conv2D = Conv2D(x, conv1/kernel/read)"
+
+
+def _op_of_label(label: str) -> str:
+    """Return the type of an op from the label that the executor writes; "" of another label.
+
+    >>> _op_of_label("conv1/Conv2D = Conv2D(x, y)"), _op_of_label("Relu()"), _op_of_label("void kernel<float>(int)")
+    ('Conv2D', 'Relu', '')
+    """
+    match = EXECUTOR_LABEL.match(label)
+    return match[1] if match else ""
 
 
 def is_joined_device(device: str, options: StatsOptions) -> bool:
@@ -443,18 +458,17 @@ def join_executions(counted: Iterable[CountedExecution], places: dict[str, Execu
         step.executions += 1
         place = places.get(each.execution.name)
         if place is None:
-            name = each.execution.name
             step.compiled += each.execution.compiled
-            step.unmatched[name] = step.unmatched.get(name, 0) + each.execution.time
+            step.unmatched.setdefault(each.execution.name, []).append(each)
             continue
         step.joined += 1
         by_path[place.path, place.within].append(each)
     for (path, within), all_of_path in by_path.items():
-        (step.loose if within else step.samples)[path] = _sample_of_executions(all_of_path)
+        (step.loose if within else step.samples)[path] = sample_of_executions(all_of_path)
     return step
 
 
-def _sample_of_executions(counted: list[CountedExecution]) -> Sample:
+def sample_of_executions(counted: list[CountedExecution]) -> Sample:
     """Merge all executions of one op in one step: times add up, bytes are those of the largest execution.
 
     The span is that of the executions that count, or of the enqueue if there are none.
@@ -495,8 +509,8 @@ def _mean_unmatched_times(steps: list[JoinedTrace]) -> dict[str, float]:
     mean: dict[str, float] = defaultdict(float)
     # Nanoseconds to microseconds, a step without the name as zero.
     for step in steps:
-        for name, time in step.unmatched.items():
-            mean[name] += time / 1000 / len(steps)
+        for name, executions in step.unmatched.items():
+            mean[name] += sample_of_executions(executions).time / 1000 / len(steps)
     return mean
 
 

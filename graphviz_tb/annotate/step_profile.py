@@ -36,6 +36,7 @@ from graphviz_tb.annotate.statistics import (
     is_joined_device,
     join_executions,
     merge_call_samples,
+    sample_of_executions,
 )
 from graphviz_tb.annotate.trace_names import ExecutionPath, TraceNames
 from graphviz_tb.graphs.calls import paths_with_children
@@ -185,15 +186,44 @@ class SumsBelow:
         return time, count, size
 
 
-def _op_tables(hierarchy: Hierarchy, samples: Mapping[RowPath, Sample]) -> OpTables:
-    """Return the tables by op, by type and by group, most self time first. A call has only its own executions."""
+NOT_IN_GRAPH = "not in this graph"  # a row of executions that no op of the graph names
+
+
+def _op_tables(hierarchy: Hierarchy, samples: Mapping[RowPath, Sample], unmatched: Sequence[OpTime]) -> OpTables:
+    """Return the tables by op, by type and by group, most self time first. A call has only its own executions; the
+    `unmatched` ops are rows of their own, and one group."""
     sums = SumsBelow(hierarchy, samples)
-    ops = []
+    ops = list(unmatched)
     for path, sample in samples.items():
         total = sums.total_under(path)[0] if path[-1] in hierarchy.calls else sample.time
         name, op = path_address(hierarchy, path), op_type_of_row(hierarchy, path[-1])
         ops.append(OpTime(name, op, path, sample.time, total, sample.executions, sample.bytes))
-    return _sort_by_self_time(ops), _op_type_table(ops), _sort_by_self_time(_group_table(hierarchy, sums, samples))
+    groups = _group_table(hierarchy, sums, samples)
+    if unmatched:
+        groups.append(_sum_rows(NOT_IN_GRAPH, "", unmatched))
+    return _sort_by_self_time(ops), _op_type_table(ops), _sort_by_self_time(groups)
+
+
+def _unmatched_ops(joined: JoinedTrace) -> list[OpTime]:
+    """Return a row for each op that the trace names and the graph has not; its kernels have its name too."""
+    by_name: dict[str, list[CountedExecution]] = defaultdict(list)
+    for name, executions in joined.unmatched.items():
+        by_name[strip_kernel_name(name) or name].extend(executions)
+    rows = []
+    for name, executions in by_name.items():
+        sample = sample_of_executions(executions)
+        op = next((each.execution.op for each in executions if each.execution.op), "")
+        rows.append(
+            OpTime(name or NOT_IN_GRAPH, op, (), sample.time, sample.time, sample.executions, sample.bytes, False)
+        )
+    return rows
+
+
+def _sum_rows(name: str, op: str, rows: Sequence[OpTime]) -> OpTime:
+    """Return one row for several."""
+    columns = ((row.self_time, row.total, row.count, row.bytes) for row in rows)
+    time, total, count, size = (sum(column) for column in zip(*columns, strict=True))
+    return OpTime(name, op, (), time, total, count, size, any(row.in_graph for row in rows))
 
 
 def _sort_by_self_time(rows: Iterable[OpTime]) -> tuple[OpTime, ...]:
@@ -230,13 +260,14 @@ def median_table(tables: Sequence[Sequence[OpTime]]) -> tuple[OpTime, ...]:
 
 
 def _op_type_table(ops: Sequence[OpTime]) -> tuple[OpTime, ...]:
-    """Return a row for each op type."""
-    sums: dict[str, list[int]] = {}
+    """Return a row for each op type; ops that neither graph nor trace gives a type are one."""
+    by_type: dict[str, list[OpTime]] = defaultdict(list)
     for row in ops:
-        known = sums.setdefault(row.op, [0, 0, 0, 0])
-        for place, value in enumerate((row.self_time, row.total, row.count, row.bytes)):
-            known[place] += value
-    return _sort_by_self_time(OpTime(op, op, (), *values) for op, values in sums.items())
+        by_type[row.op].append(row)
+    return _sort_by_self_time(
+        _sum_rows(op if op or any(row.in_graph for row in rows) else NOT_IN_GRAPH, op, rows)
+        for op, rows in by_type.items()
+    )
 
 
 def _group_table(hierarchy: Hierarchy, sums: SumsBelow, samples: Mapping[RowPath, Sample]) -> list[OpTime]:
@@ -444,7 +475,8 @@ def _join_lanes(
 def build_profile(
     hierarchy: Hierarchy, trace: RunMetadata, step: str = "", options: StatsOptions = DEFAULT_STATS_OPTIONS
 ) -> Profile:
-    """Return the profile of a step. Its tables sum to the result of `join_statistics` for this trace alone.
+    """Return the profile of a step. What its tables have of the graph sums to the result of `join_statistics` for this
+    trace alone.
 
     >>> from graphviz_tb.flatten import flatten
     >>> from graphviz_tb.interpret import interpret
@@ -467,7 +499,8 @@ def build_profile(
     counted = counted_executions(read, options)
     joined = join_executions(counted, places)
     samples = merge_call_samples(joined.samples, joined.loose)
-    ops, types, groups = _op_tables(hierarchy, samples)
+    unmatched = _unmatched_ops(joined)
+    ops, types, groups = _op_tables(hierarchy, samples, unmatched)
     timeline = _build_timeline(hierarchy, trace, read, counted, places)
     memory = _memory_curves(trace, timeline.origin)
     main = int(hierarchy.end[0])
@@ -483,7 +516,7 @@ def build_profile(
         shares=_step_shares(timeline),
         memory=memory,
         timeline=timeline,
-        unmatched=sum(each.execution.time for each in counted if each.execution.name not in places),
+        unmatched=sum(row.self_time for row in unmatched),
         missing=tuple(_describe_gaps(joined, timeline, memory, outside)),
     )
 
@@ -495,7 +528,7 @@ def _describe_gaps(joined: JoinedTrace, timeline: Timeline, memory: Sequence[Mem
     if apart:
         names = f"{apart:,} of {format_counted_noun(joined.executions, 'execution')}"
         compiled = f" ({joined.compiled:,} of compiled code)" if joined.compiled else ""
-        said.append(f"{names} have names that no op of this graph has{compiled}: they are on the timeline alone")
+        said.append(f"{names} have names that no op of this graph has{compiled}")
     if outside:
         said.append(f"{format_micros(outside / 1000)} ran in functions whose call the trace does not name")
     if any(not lane.thread and lane.levels > 1 for lane in timeline.lanes):

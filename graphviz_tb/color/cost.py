@@ -12,7 +12,7 @@ import numpy as np
 
 from graphviz_tb.color.colouring import ColourValues, NumberColouring
 from graphviz_tb.color.hues import border_colour, contrast, plain_fill
-from graphviz_tb.color.measured import BLACK, LEGEND_TICKS, MEMORY_RAMPS, WHITE, tone_between
+from graphviz_tb.color.measured import BLACK, LEGEND_TICKS, MEMORY_RAMPS, WHITE, tone_between, unmeasured_fill
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.limits import MAX_LEGEND_TYPES
 from graphviz_tb.model.costs import NO_COST, Cost, Costs
@@ -25,6 +25,7 @@ from graphviz_tb.model.paths import RowPath
 from graphviz_tb.model.theme import Theme
 
 COST_QUANTITY = {"flops": "flops", "parameters": "parameters", "activations": "activation_bytes"}  # by colouring
+UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True)
@@ -46,13 +47,17 @@ class CostColouring(NumberColouring):
         return replace(self, top=max((self.value(self.cost_of(path)) for path in closed), default=0))
 
     def fill_of(self, path: RowPath) -> RowFill:
-        """Return the colour of the value, or white."""
-        value = self.value(self.cost_of(path))
-        return self.shade_of(value) if value else self.unknown_fill(path[-1])
+        """Return the colour of the value; of a box of which nothing is known, hatching."""
+        cost = self.cost_of(path)
+        return self.unknown_fill(path[-1]) if self.is_unknown(cost) else self.shade_of(self.value(cost))
+
+    def is_unknown(self, cost: Cost) -> bool:
+        """Return whether a cost has no known part: that is not 0."""
+        return not self.value(cost) and cost.is_lower_bound(COST_QUANTITY[self.scheme])
 
     def unknown_fill(self, row: int) -> RowFill:
-        """Return the white fill of a row without cost."""
-        return plain_fill(self.theme, True)
+        """Return the fill of an unknown row: hatched, its label in the second colour."""
+        return unmeasured_fill(self.hierarchy, self.theme, row)
 
     def scaled_to_one(self) -> Self:
         """Return a copy whose scale goes from 0 to 1."""
@@ -62,7 +67,7 @@ class CostColouring(NumberColouring):
         """Return the cost of every row, equal in every call; rows of equal cost are computed once."""
         # The distinct costs, and the index of each row's: most rows share few.
         distinct, costs = self.costs.distinct_totals(len(self.hierarchy))
-        value = [self.value(cost) or -1 for cost in distinct]
+        value = [-1 if self.is_unknown(cost) else self.value(cost) for cost in distinct]
         # Rows of equal cost have equal texts, shorter for a stack (`second`): the key is 2 · cost + stack.
         stack = self.hierarchy.is_stack_row
         _, first, alike = np.unique(2 * np.array(costs, np.int64) + stack, return_index=True, return_inverse=True)
@@ -99,10 +104,17 @@ class CostColouring(NumberColouring):
         return f"{100 * value / whole:.1f}\N{THIN SPACE}% of all" if whole and value else ""
 
     def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
-        """Return five ticks, evenly spaced along the colours; then the ops without an operation count."""
+        """Return five ticks, evenly spaced along the colours; then boxes of which nothing is known, and the ops without
+        an operation count."""
+        unknown = [path[-1] for path in shown if self.is_unknown(self.cost_of(path))]
         # Squares, because colours are on a square-root scale.
         ticks = dict.fromkeys(round(self.top * (tick / (LEGEND_TICKS - 1)) ** 2) for tick in range(LEGEND_TICKS))
         rows = [LegendRow(self.format_value(value), self.shade_of(value)) for value in ticks]
+        if unknown:
+            rows = [
+                *(rows if self.top or len(unknown) < len(shown) else ()),
+                LegendRow(UNKNOWN, self.unknown_fill(unknown[0])),
+            ]
         uncounted = sum(self.costs.uncounted.values())
         if uncounted and self.scheme == "flops":
             named = ", ".join(list(self.costs.uncounted)[:MAX_LEGEND_TYPES])

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from graphviz_tb.annotate.rankings import RankedPlace, figures_bytes, figures_time, summarize_stats
+from graphviz_tb.annotate.step_profile import NOT_IN_GRAPH
 from graphviz_tb.commands.table import (
     TextStyle,
     bar_text,
@@ -17,7 +18,7 @@ from graphviz_tb.commands.table import (
 )
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.limits import MAX_HOTSPOTS
-from graphviz_tb.model.formatting import format_bytes, format_micros
+from graphviz_tb.model.formatting import format_bytes, format_counted_noun, format_micros
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.stats import RunFigures, Stats, round_for_json
 
@@ -56,7 +57,8 @@ class Hotspots:
 
     Names are addresses (`call::body/op`). `measured` of `ops` have statistics, counted in each place (`ops` and
     `coverage` are None if a function calls itself); `joined` of `executions` of the trace have the name of an op,
-    `compiled` ones run compiled code whose ops the trace does not name.
+    `compiled` ones run compiled code whose ops the trace does not name; `unmatched_us` is the time of those that no op
+    has, which shares of time count too.
     """
 
     steps: tuple[str, ...]
@@ -69,6 +71,7 @@ class Hotspots:
     joined: int
     executions: int
     compiled: int
+    unmatched_us: int | float
     devices: tuple[DeviceTime, ...]
     ops_by_time: tuple[Hotspot, ...]
     scopes_by_time: tuple[Hotspot, ...]
@@ -92,6 +95,7 @@ def find_hotspots(hierarchy: Hierarchy, stats: Stats) -> Hotspots:
         joined=measured.joined,
         executions=measured.executions,
         compiled=measured.compiled,
+        unmatched_us=round_for_json(measured.unmatched_time),
         devices=tuple(
             DeviceTime(use.name, use.executions, round_for_json(use.time), use.counted) for use in measured.devices
         ),
@@ -134,7 +138,7 @@ def statistics_lines(hotspots: Hotspots | None, top: int, width: int, look: Text
     rows = [
         ("steps", steps, "medians over them" if len(hotspots.steps) > 1 else ""),
         ("coverage", "∞" if hotspots.coverage is None else format_percent(hotspots.coverage), _coverage_note(hotspots)),
-        ("time", format_micros(hotspots.compute_us_sum), f"summed over ops; {spent}"),
+        ("time", format_micros(hotspots.compute_us_sum), f"summed over ops of this graph; {spent}"),
         ("memory", format_bytes(hotspots.bytes), "summed over ops"),
         ("trace", f"{hotspots.executions:,}", of_graph + (unnamed if hotspots.compiled else "")),
     ]
@@ -149,12 +153,22 @@ def statistics_lines(hotspots: Hotspots | None, top: int, width: int, look: Text
             # The range over the steps is of times, so not for lists by memory.
             several = len(hotspots.steps) > 1 and write is format_micros
             table_rows = [_hotspot_row(spot, write(spot.value), width, several) for spot in spots[:top]]
+            if spots is hotspots.ops_by_time and hotspots.unmatched_us:
+                table_rows.append(_unmatched_row(hotspots, width))
             lines += [
                 "",
                 look.head(clip_middle(title, width)),
                 *color_bars(format_table(table_rows, width, (1, 2), (0,)), look),
             ]
     return lines
+
+
+def _unmatched_row(hotspots: Hotspots, width: int) -> tuple[str, ...]:
+    """Return the line of the executions that no op of the graph has."""
+    share = hotspots.unmatched_us / (hotspots.compute_us_sum + hotspots.unmatched_us)
+    count = format_counted_noun(hotspots.executions - hotspots.joined, "execution")
+    row = NOT_IN_GRAPH, format_micros(hotspots.unmatched_us), format_percent(share), count
+    return *row, bar_text(share, bar_width(width) // 2)
 
 
 def _coverage_note(hotspots: Hotspots) -> str:

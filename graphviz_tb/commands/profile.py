@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb import load
-from graphviz_tb.annotate.step_profile import median_table
+from graphviz_tb.annotate.step_profile import NOT_IN_GRAPH, median_table
 from graphviz_tb.commands.session import open_model
 from graphviz_tb.commands.table import (
     TextStyle,
@@ -102,7 +102,8 @@ def _profile_step_values(profile: Profile) -> dict[str, Any]:
 def _op_time_values(row: OpTime) -> dict[str, Any]:
     """Return one row of a table."""
     times = {"self_us": round_for_json(row.self_time / 1000), "total_us": round_for_json(row.total / 1000)}
-    return {"name": row.name, "op": row.op, **times, "count": row.count, "bytes": row.bytes}
+    values = {"name": row.name, "op": row.op, **times, "count": row.count, "bytes": row.bytes}
+    return values if row.in_graph else {**values, "in_graph": False}
 
 
 def _op_times(profiles: Sequence[Profile], field: str) -> Sequence[OpTime]:
@@ -124,7 +125,7 @@ def _profile_lines(label: str, profiles: Sequence[Profile], top: int, width: int
         look.head("Steps"),
         *_profile_step_lines(profiles, top, width, look),
     ]
-    whole = _median_step_us(profiles)
+    whole = median_with_zeros(each.time for each in profiles) / 1000
     for title, field in PROFILE_TABLES:
         rows = _op_times(profiles, field)
         more = f", the first {top:,} of {len(rows):,}" if len(rows) > top else ""
@@ -150,7 +151,7 @@ def _profile_step_lines(profiles: Sequence[Profile], top: int, width: int, look:
         shares = each.shares
         parts = [format_percent(part / (shares.length or 1)) for part in (shares.compute, shares.input, shares.idle)]
         peak = " + ".join(format_bytes(curve.peak) for curve in each.memory) or "–"
-        times = format_micros(shares.length / 1000), format_micros(each.whole / 1000)
+        times = format_micros(shares.length / 1000), format_micros(each.time / 1000)
         rows.append((one_line(each.step.rpartition("/")[2].removesuffix(":run")), *times, *parts, peak))
     lines = format_table(rows, width, (1, 2, 3, 4, 5), (0, 1), header=True, look=look)
     if len(profiles) > top:
@@ -164,12 +165,14 @@ def _profile_step_lines(profiles: Sequence[Profile], top: int, width: int, look:
 
 
 def _op_time_lines(rows: Sequence[OpTime], whole: float, width: int, look: TextStyle) -> list[str]:
-    """Return one table: self time, its share, time including inner ops, executions."""
+    """Return one table: self time, its share of all executions, time including inner ops, executions."""
     cells: list[tuple[str, ...]] = [("self", "share", "total", "count", "name", "op", "")]
     for row in rows:
         share = row.self_time / 1000 / (whole or 1)
         times = format_micros(row.self_time / 1000), format_percent(share), format_micros(row.total / 1000)
         op = "" if row.op == row.name else one_line(row.op)
+        if not row.in_graph and row.name != NOT_IN_GRAPH:
+            op = f"{op}, {NOT_IN_GRAPH}" if op else NOT_IN_GRAPH
         cells.append(
             (
                 *times,

@@ -376,12 +376,25 @@ class MemberExpander(Expander):
                 for found in ends[inbound]:
                     hold((edge, found, other, inbound, slot))
         between = self._edges_skipping_members(stack, row, lines.place)
+        shown = [*held.values(), *between]
         if around is None:
-            return _crossings_from_rows(sorted([*held.values(), *between]))
-        top, foot = around[-1], int(self.hierarchy.end[around[-1]])  # as in `_crossings_in_member`
-        return _crossings_from_rows(
-            sorted([*held.values(), *between], key=lambda line: (not top <= line[2] < foot, line))
-        )
+            shown.sort()
+        else:
+            top, foot = around[-1], int(self.hierarchy.end[around[-1]])  # as in `_crossings_in_member`
+            shown.sort(key=lambda line: (not top <= line[2] < foot, line))
+        return _crossings_from_rows(self._with_own_tensors(stack, row, shown))
+
+    def _with_own_tensors(self, stack: RowPath, member: int, lines: list[Crossing]) -> list[Crossing]:
+        """Return the lines of a stack with what the shown member takes and gives there itself, from and to its
+        neighbours: the input of a stack of stages has another size than that of the third stage."""
+        own: dict[tuple[int, bool, int, bool], int] = {}
+        control = self.hierarchy.graph.control
+        for edge, inner, _, inbound, slot in _iterate_crossings(self._edges_to_members(stack, member)):
+            own.setdefault((inner, inbound, slot, bool(control[edge])), edge)
+        return [
+            (own.get((inner, inbound, slot, bool(control[edge])), edge), inner, other, inbound, slot)
+            for edge, inner, other, inbound, slot in lines
+        ]
 
     def _map_stack_lines(self, stack: RowPath, around: RowPath | None) -> StackLines:
         """Return the crossings of a stack by member, and mapped onto the usual one."""

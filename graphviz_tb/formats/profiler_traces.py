@@ -319,7 +319,8 @@ def _run_metadata_of_step(
     for thread, event in step.host:
         name = event.op
         budget.take(TRACE_ENTRY_BYTES + len(name))
-        label = COMPILED_LABEL if INSTRUCTION_STATISTIC in event.stats else ""
+        typed = OP_EVENT_NAME.match(event.name)
+        label = COMPILED_LABEL if INSTRUCTION_STATISTIC in event.stats else f"{typed['type']}()" if typed else ""
         device = launching.get(name, "/host:CPU")
         entry = _set_entry_times(
             device_entries(device).add(node_name=name, timeline_label=label, thread_id=thread), event

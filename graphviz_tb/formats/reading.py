@@ -108,12 +108,12 @@ def _read_saved_model_message(how: DecodeFunction, opened: OpenedSource, options
 
 
 def _read_run_metadata_message(how: DecodeFunction, opened: OpenedSource, options: ReadOptions) -> SourceContents:
-    from graphviz_tb.formats.run_metadata import graphs_of_run_metadata
+    from graphviz_tb.formats.run_metadata import graph_forms_in, graphs_of_run_metadata
 
     message, size, notices = how(opened, RunMetadata)
     data = message.SerializeToString()
     graphs = graphs_of_run_metadata(lambda: message, data, size=size, format="RunMetadata")
-    profiles = {"run": lambda: message} if message.HasField("step_stats") else {}
+    profiles = {"run": lambda: message} if graph_forms_in(data)[1] else {}
     return SourceContents(tuple(graphs), {None: profiles}, notices, opened.name)
 
 
@@ -249,6 +249,12 @@ def read_source(
         left_out=left_out,
         layers={} if options.whole_file else content.layers or _layers_of_same_run(holding, chosen, graph),
         described=content.described,
+        run=entry.run,
+        graph_runs=tuple(
+            dict.fromkeys(
+                each.entry.run for each in holding.found if each.entry.run is not None and each.entry.kind != "profile"
+            )
+        ),
     )
 
 

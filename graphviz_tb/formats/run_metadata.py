@@ -15,6 +15,7 @@ from graphviz_tb.unwrap.calls import HANDLE_ATTRS, complete_argument_attrs
 from graphviz_tb.unwrap.traced_graphs import merge_graph_defs
 
 STEP_STATS_FIELD, PARTITIONS_FIELD, FUNCTION_GRAPHS_FIELD = 1, 3, 4  # fields of RunMetadata
+DEV_STATS_FIELD, NODE_STATS_FIELD = 1, 2  # fields of StepStats and of DeviceStepStats
 GRAPH_FORMS = ("pre_optimization", "post_optimization", "partitions")
 
 
@@ -45,12 +46,12 @@ def graphs_of_run_metadata(
 
 
 def graph_forms_in(data: bytes) -> tuple[list[str], bool]:
-    """Return the forms of graph in a message and whether it has step statistics, without decoding it."""
+    """Return the forms of graph in a message and whether it records executions, without decoding it."""
     seen: set[str] = set()
     profile = False
     try:
         for piece in wire_fields(data):
-            profile |= piece.number == STEP_STATS_FIELD and piece.last > piece.first
+            profile |= piece.number == STEP_STATS_FIELD and _has_executions(data, piece.first, piece.last)
             if piece.number == PARTITIONS_FIELD:
                 seen.add("partitions")
             elif piece.number == FUNCTION_GRAPHS_FIELD:
@@ -58,6 +59,16 @@ def graph_forms_in(data: bytes) -> tuple[list[str], bool]:
     except CutError:
         pass  # decoding will say where
     return [form for form in GRAPH_FORMS if form in seen], profile
+
+
+def _has_executions(data: bytes, first: int, last: int) -> bool:
+    """Return whether step statistics have an entry: `add_graph` of PyTorch names a device alone."""
+    return any(
+        entry.number == NODE_STATS_FIELD
+        for device in wire_fields(data, first, last)
+        if device.number == DEV_STATS_FIELD
+        for entry in wire_fields(data, device.first, device.last)
+    )
 
 
 # Fields of RunMetadata.FunctionGraphs.

@@ -15,6 +15,7 @@ STORED = frozenset(
     for number, each in DTYPE_TABLE.items()
     if (each.form and each.name in NON_INTEGER_DTYPES) or each.name in SMALL_WHOLE
 )
+MOST_LOOKED_AT = 100_000  # numbers of a constant
 LITERAL = (2 / np.pi, np.pi, np.e, np.log(2), np.log(10000))  # what formulas take roots, ratios and powers of
 
 
@@ -42,6 +43,20 @@ def is_splat(graph: Graph, node: int) -> bool:
         return content == content[:size] * (len(content) // size)
     field = DTYPE_TABLE[tensor.dtype].field if tensor.dtype in DTYPE_TABLE else ""
     return not field or len(set(getattr(tensor, field))) < 2
+
+
+def is_mask(graph: Graph, node: int) -> bool:
+    """Whether the numbers of a constant are zeros and ones, and both."""
+    definition = graph.node_def(node)
+    if definition is None or "value" not in definition.attr:
+        return False
+    tensor = definition.attr["value"].tensor
+    dtype = DTYPE_TABLE.get(tensor.dtype)
+    if dtype is None or not dtype.form or len(tensor.tensor_content) % dtype.size:
+        return False
+    stored = tensor.tensor_content or getattr(tensor, dtype.field)
+    numbers = np.frombuffer(stored, dtype.form) if isinstance(stored, bytes) else np.array(stored)
+    return set(np.unique(numbers[:MOST_LOOKED_AT]).tolist()) == {0, 1}
 
 
 def numbers_in(graph: Graph, node: int) -> int:

@@ -9,16 +9,27 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from graphviz_tb.interpret.constant_values import STORED, is_literal, is_scalar, is_splat, is_stored, numbers_in
+from graphviz_tb.interpret.constant_values import (
+    STORED,
+    is_literal,
+    is_mask,
+    is_scalar,
+    is_splat,
+    is_stored,
+    numbers_in,
+)
 from graphviz_tb.interpret.frozen_reads import TABLES, TAKE_KERNELS
 from graphviz_tb.limits import MAX_FOLLOWED_CARRIERS
 from graphviz_tb.model.columns import Bools, Ints, distinct_values
 from graphviz_tb.model.graph import Graph
-from graphviz_tb.ops.roles import CONSTANT_OPS, Role, has_role
+from graphviz_tb.ops.roles import ADD_OPS, BATCH_PRODUCT_OPS, CONSTANT_OPS, MATRIX_PRODUCT_OPS, Role, has_role
 from graphviz_tb.ops.roles import LOOKUP_TABLE_OPS as TABLE_HANDLES
 from graphviz_tb.ops.table import op_line
 
 UNARY = frozenset({"Abs", "Exp", "Log", "Neg", "Sigmoid", "Softplus", "Sqrt", "Square", "Rsqrt", "Tanh", "Identity"})
+EXPONENTS = frozenset({"Exp", "Sigmoid", "Softplus", "Tanh"})  # keep a trained number in bounds
+TELLING = EXPONENTS | {"Reshape", "ExpandDims", "Rsqrt", "Neg"}
+JOINING = ADD_OPS | {"BiasAdd", "Sub", "Mul", "RealDiv"}  # element by element
 COMPILED = frozenset({"TRTEngineOp", "XlaCallModule"})  # with the program, and the constants in it, in an attribute
 FILLED_TABLES = frozenset(op for op in TABLE_HANDLES if op.startswith("Mutable"))
 MANY_BYTES = 1024  # as the names and settings of an op do not take
@@ -50,6 +61,27 @@ class MadeOfConstants:
         for here, there in zip(target[inner].tolist(), source[inner].tolist(), strict=True):
             self._before.setdefault(here, []).append(there)
 
+    def worked_out(self, node: int) -> list[int]:
+        """The constants behind a value that no program would work out from numbers of its own: a vector brought into
+        the shape of the data, a variance, an exponent, a slope with another sign."""
+        types = self.graph.op_types
+        behind, ops, seen, waiting = [], set[str](), {node}, [node]
+        while waiting and len(seen) < MAX_FOLLOWED_CARRIERS:
+            each = waiting.pop()
+            before = self._before.get(each, ())
+            if not before:
+                behind.append(each)
+            else:
+                ops.add(types[self.graph.op[each]])
+            for source in before:
+                if source not in seen:
+                    seen.add(source)
+                    waiting.append(source)
+        if not ops & TELLING:
+            return []
+        least = 1 if ops & EXPONENTS and len(behind) == 1 else 2
+        return [each for each in behind if numbers_in(self.graph, each) >= least]
+
     def behind(self, nodes: Iterable[int], seen: set[int] | None = None) -> Iterator[int]:
         """Constants behind the values of some nodes, each once; what is `seen` is not looked at again."""
         seen = set() if seen is None else seen
@@ -77,6 +109,60 @@ def kernels_behind(graph: Graph, made: MadeOfConstants) -> list[int]:
     takes = graph.nodes_of_types(TAKE_KERNELS.__contains__)[graph.target] & (graph.slot == 1) & ~graph.control
     found = made.behind(distinct_values(graph.source[takes & made.made[graph.source]]).tolist())
     return [node for node in found if is_stored(graph, node) and numbers_in(graph, node) > 1]
+
+
+def constants_joined_to_data(graph: Graph, made: MadeOfConstants) -> list[int]:
+    """The constants that an op joins, element by element, to data, and that are weights whatever their width:
+
+    product with a kernel ─▶ [Reshape] ─▶ Add ◀─ constant        what is added to a product is its bias
+    data ─▶ Mul ◀─ Reshape ◀─ constant                           a number of the program has the shape that it needs
+    data ─▶ Mul ◀─ Rsqrt ◀─ + ε ◀─ constant                      the variance of a norm
+    data ─▶ Mul ◀─ Exp ◀─ constant                               a program would write the result
+    """
+    joins = graph.nodes_of_types(JOINING.__contains__)
+    data = ~graph.control
+    products = graph.nodes_of_types(TAKE_KERNELS.__contains__)
+    given = np.zeros(len(graph), bool)
+    given[graph.target[data & products[graph.target] & (graph.slot == 1) & made.made[graph.source]]] = True
+    shaped = graph.nodes_of_types("Reshape".__eq__)
+    after = data & shaped[graph.target] & (graph.slot == 0) & given[graph.source]
+    given[graph.target[after]] = True
+    # The ops that have such a product for one of their inputs.
+    biased = np.zeros(len(graph), bool)
+    biased[graph.target[data & given[graph.source]]] = True
+    biased &= graph.nodes_of_types(lambda op: op in ADD_OPS or op == "BiasAdd")
+    constant = graph.nodes_of_types(CONSTANT_OPS.__contains__)
+    plain = np.zeros(len(graph), bool)
+    plain[graph.target[data & ~made.made[graph.source]]] = True
+    into = np.flatnonzero(data & (joins & plain)[graph.target] & made.made[graph.source])
+    found: dict[int, None] = {}
+    for source, target in zip(graph.source[into].tolist(), graph.target[into].tolist(), strict=True):
+        if constant[source]:
+            if biased[target]:
+                found[source] = None
+        else:
+            found |= dict.fromkeys(made.worked_out(source))
+    return [node for node in found if is_stored(graph, node)]
+
+
+def multiplying_masks(graph: Graph, made: MadeOfConstants, nodes: Iterable[int]) -> set[int]:
+    """Of some constants those of zeros and ones that another constant is multiplied by, and no weights."""
+    times = graph.nodes_of_types("Mul".__eq__)[graph.target] & ~graph.control
+    both = np.bincount(graph.target[times & made.made[graph.source]], minlength=len(graph)) > 1
+    masks = np.zeros(len(graph), bool)
+    masks[graph.source[times & both[graph.target]]] = True
+    return {node for node in nodes if masks[node] and is_mask(graph, node)}
+
+
+def first_factors(graph: Graph, made: MadeOfConstants, way: Ints) -> set[int]:
+    """The constants that products with data take as their first factor, and nothing else uses: matrices as often as
+    weights."""
+    used = ~graph.control & (way[graph.source] >= 0) & (way[graph.target] != way[graph.source])
+    products = graph.nodes_of_types(lambda op: op in MATRIX_PRODUCT_OPS or op in BATCH_PRODUCT_OPS)[graph.target]
+    products &= ~made.made[graph.target]
+    first = used & products & (graph.slot == 0)
+    others = set(distinct_values(way[graph.source[used & ~first]]).tolist())
+    return set(distinct_values(way[graph.source[first]]).tolist()) - others
 
 
 def biases_of_one(graph: Graph, way: Ints) -> set[int]:

@@ -46,10 +46,12 @@ TAKE_KERNELS = CONVOLUTION_OPS | MATRIX_PRODUCT_OPS | BATCH_PRODUCT_OPS | {"Eins
 @dataclass(frozen=True, slots=True, eq=False)
 class FrozenReads:
     """`read` are the constants that are only read, as variables are; `told` is whether reads say which constants are
-    weights: kernels are read, and no more of them are not."""
+    weights: kernels are read, and no more of them are not; `stripped` whether all that are read are in functions, and
+    the main graph takes kernels without a read."""
 
     read: Ints
     told: bool
+    stripped: bool = False
 
 
 def find_frozen_reads(graph: Graph, bindings: Sequence[tuple[int, int]]) -> FrozenReads:
@@ -70,7 +72,17 @@ def find_frozen_reads(graph: Graph, bindings: Sequence[tuple[int, int]]) -> Froz
     direct = kernels(graph, way, stored)
     many = int((read & ~used)[taken].sum())
     few = sum(not is_splat(graph, node) for node in direct.tolist())
-    return FrozenReads(reads, many > 0 and many >= few)
+    return FrozenReads(reads, many > 0 and many >= few, _is_main_graph_stripped(graph, way, stored))
+
+
+def _is_main_graph_stripped(graph: Graph, way: Ints, stored: Bools) -> bool:
+    """Whether kernels of the main graph are used as they are, and none of its constants is read there."""
+    main = (graph.function[graph.target] < 0) & ~graph.control
+    constant = graph.nodes_of_types(CONSTANT_OPS.__contains__)
+    reads = graph.nodes_of_types(READS_OF_FROZEN.__contains__)
+    takes = main & graph.nodes_of_types(TAKE_KERNELS.__contains__)[graph.target] & (graph.slot == 1)
+    direct = takes & (way[graph.source] >= 0) & stored[way[graph.source]]
+    return bool(direct.any()) and not (main & constant[graph.source] & reads[graph.target]).any()
 
 
 def _follow_ways(graph: Graph, bindings: Sequence[tuple[int, int]]) -> Ints:

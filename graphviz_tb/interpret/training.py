@@ -182,7 +182,8 @@ def find_program_parts(graph: Graph, uses_weight: Bools) -> Bytes:
 
 
 def find_model_nodes(graph: Graph, flow: GradientFlow) -> Bools:
-    """Return the nodes that lead to a result, or feed a gradient or a summary; every node if none does."""
+    """Return the nodes that lead to a result, feed a gradient or a summary, or compute with weights; every node if none
+    does."""
     sink = graph.nodes_of_types(lambda op: has_role(op, *SINK_ROLES) or INITIALIZER_OP.match(op) or op in GROUP_OPS)
     summary = graph.nodes_of_types(lambda op: has_role(op, Role.SUMMARY) or SUMMARY_WRITER_OP.match(op))
     given = graph.nodes_of_types(
@@ -198,6 +199,13 @@ def find_model_nodes(graph: Graph, flow: GradientFlow) -> Bools:
     ends &= ~flow.behind & ~sink & ~summary & ~given
     open_edges = ~flow.behind[source]
     model = reachable_mask(ends, target[open_edges], source[open_edges])
+    # What multiplies by weights computes the model, also where only a metric or a variable takes its results.
+    weighs = np.zeros(len(graph), bool)
+    weighs[target[graph.meaning.origin[source] >= 0]] = True
+    weighs &= graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS or op in MATRIX_PRODUCT_OPS) & ~flow.behind
+    if (weighs & ~model).any():
+        after = reachable_mask(weighs, source[open_edges], target[open_edges]) & ~flow.behind & ~sink & ~summary
+        model |= reachable_mask(after, target[open_edges], source[open_edges])
     model &= ~flow.named  # lists that loops of the model fill for their gradients
     return model if model.any() else np.ones(len(graph), bool)
 

@@ -18,8 +18,11 @@ from graphviz_tb.graphs.traversal import reachable_mask
 from graphviz_tb.interpret.constant_weights import (
     MadeOfConstants,
     biases_of_one,
+    constants_joined_to_data,
     doubtful_constants,
+    first_factors,
     kernels_behind,
+    multiplying_masks,
     opaque_holders,
 )
 from graphviz_tb.interpret.frozen_reads import FrozenReads, find_frozen_reads, tables_looked_up
@@ -248,7 +251,7 @@ def find_weight_origins(graph: Graph) -> ValueOrigins:
     # A variable is one wherever it goes; a constant only where it is used as one.
     reads = find_frozen_reads(graph, bindings)
     # Where reads say which constants were variables, or variables are there, a number in the code is none.
-    literal = reads.told or bool((origin >= 0).any())
+    literal = (reads.told and not reads.stripped) or bool((origin >= 0).any())
     kept = _frozen_weight_origins(graph, constants, roles, origin, bindings, reads, literal)
     counted = np.zeros(len(graph), bool)
     counted[kept[kept >= 0]] = True
@@ -383,8 +386,12 @@ def _frozen_weight_origins(
         likely += kernels_behind(graph, made)
         by_width = _find_channel_weights(graph, turned, lambda node: made.behind([node]) if made.made[node] else ())
         likely += by_width
+        joined = constants_joined_to_data(graph, made)
+        likely += joined
+        apart = first_factors(graph, made, origin) | multiplying_masks(graph, made, likely)
+        likely = [node for node in likely if node not in apart]
         if not len(read):
-            read_alone |= {*by_width, *biases_of_one(graph, origin)}
+            read_alone |= {*by_width, *joined, *biases_of_one(graph, origin)}
     weights = [node for node in sorted(set(likely)) if _has_min_elements(graph, node, 1 if node in read_alone else 2)]
     if literal:
         tables = tables_looked_up(graph, origin)

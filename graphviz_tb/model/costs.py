@@ -115,7 +115,7 @@ GAPS_OF_QUANTITY = {
     "flops": ("uncounted", "partial"),
     "activation_bytes": ("partial", "unshaped"),
     "weight_bytes": ("unsized", "doubtful"),
-    "non_trainable": ("undecided",),
+    "non_trainable": ("undecided", "unsized", "doubtful"),
 }
 WEIGHT_QUANTITIES = ("parameters", "weight_bytes", "non_trainable")  # the batch is not in them
 

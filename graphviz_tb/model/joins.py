@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import IntEnum, StrEnum
+from itertools import takewhile
 from math import nan
 from typing import Literal
 
@@ -25,6 +26,32 @@ class JoinRule(StrEnum):
     SCOPE_ABOVE = "scope-above"  # as PATH, after removing more parts from the end of the tag
     SEVERAL = "several"  # several rows fit equally: not joined
     RUN = "run"  # no row fits: the tag belongs to the run
+
+
+def runs_of_graph(graph: str | None, graph_runs: Iterable[str | None], runs: Iterable[str]) -> list[str]:
+    """Return the runs that log what is in the graph of run `graph`, among several runs with graphs: itself, and those
+    without a graph whose folder is nearest to it.
+
+    >>> runs_of_graph("a/train", ["a/train", "b/train"], ["a/train", "a/validation", "b/train", "c"])
+    ['a/train', 'a/validation']
+    >>> runs_of_graph("a", ["a"], ["a", "b"])
+    ['a', 'b']
+    """
+    others = {run for run in graph_runs if run is not None} - {graph}
+    if graph is None or not others:
+        return list(runs)
+    return [
+        run
+        for run in runs
+        if run == graph
+        or (run not in others and _shared_folders(run, graph) > max(_shared_folders(run, other) for other in others))
+    ]
+
+
+def _shared_folders(run: str, other: str) -> int:
+    """Return the number of folders that two runs share."""
+    parts = zip(run.split("/"), other.split("/"), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], parts))
 
 
 class MeasuredAspect(StrEnum):

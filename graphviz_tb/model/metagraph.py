@@ -287,6 +287,7 @@ MetagraphLine = Metaedge | Bridge
 # The thickness of a line, by the number of elements that flow along it.
 
 THINNEST_TENTHS, THICKEST_TENTHS = 10, 60  # tenths of a pixel
+UNKNOWN_TENTHS = 25  # of a line of unknown size: neither small nor large
 
 
 def _least_elements(tenths: int) -> int:
@@ -303,16 +304,18 @@ THICKNESS_THRESHOLDS = tuple(_least_elements(tenths) for tenths in range(THINNES
 
 
 def line_thickness(edge: Metaedge | Bridge) -> int:
-    """Return the thickness in tenths of a pixel: by the number of elements if it is known, thin otherwise.
+    """Return the thickness in tenths of a pixel: by the number of elements, or one for all of unknown size.
 
     >>> from graphviz_tb.model.metagraph import bundle_of_tensors
     >>> from graphviz_tb.model.tensors import Tensor
     >>> bundles = bundle_of_tensors(Tensor((100,))), bundle_of_tensors(Tensor())
     >>> tuple(line_thickness(Metaedge(0, 1, 1, 0, 0, bundle)) for bundle in bundles)
-    (23, 10)
+    (23, 25)
     """
-    if edge.kind == "control" or not edge.carried_tensors.has_known_shape:
+    if edge.kind == "control":
         return THINNEST_TENTHS
+    if not edge.carried_tensors.has_known_size:
+        return UNKNOWN_TENTHS
     return THINNEST_TENTHS + bisect_right(
         THICKNESS_THRESHOLDS, edge.carried_tensors.element_count(enough=THICKNESS_THRESHOLDS[-1])
     )

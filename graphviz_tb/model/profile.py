@@ -84,7 +84,8 @@ class Timeline:
 @dataclass(frozen=True, slots=True)
 class OpTime:
     """One row of a table of ops: `self_time` excludes and `total` includes nested executions, both in nanoseconds;
-    `count` executions allocated `bytes`. `path` is empty for an op type."""
+    `count` executions allocated `bytes`. `path` is empty for an op type, and for what is not `in_graph`: executions
+    whose name no op of the graph has."""
 
     name: str
     op: str
@@ -93,6 +94,7 @@ class OpTime:
     total: int
     count: int
     bytes: int = 0
+    in_graph: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +129,11 @@ class MemoryCurve:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Profile:
-    """The profile of one step: its `ops`, `types` and `groups` (self times of each sum to `whole` and `outside`), its
-    slices, shares and memory; `missing` describes in words what the trace does not record.
+    """The profile of one step: its `ops`, `types` and `groups` (self times of each sum to `time`), its slices, shares
+    and memory; `missing` describes in words what the trace does not record.
 
     `whole` is the time of all ops of the main graph and their calls, in nanoseconds; `outside` the time of functions
-    whose call is unknown; `unmatched` the time of names that no op of the graph has, which are in no table.
+    whose call is unknown; `unmatched` the time of names that no op of the graph has.
     """
 
     step: str
@@ -145,3 +147,8 @@ class Profile:
     outside: int = 0
     unmatched: int = 0
     missing: tuple[str, ...] = ()
+
+    @property
+    def time(self) -> int:
+        """The time of all executions of the step, in nanoseconds."""
+        return self.whole + self.outside + self.unmatched

@@ -160,7 +160,8 @@ class LoadedGraph:
 
     `signature` names the signature whose body the graph is (None: the graph is as in the file), `left_out` is the
     number of ops for saving, restoring and initialising that were removed; `layers` maps names of nodes or scopes to
-    Keras layers; `described` is the JSON of the layers for a graph of layers, empty for a graph of ops.
+    Keras layers; `described` is the JSON of the layers for a graph of layers, empty for a graph of ops. `run` is the
+    run of a log that the graph is from, `graph_runs` are all of its runs with graphs.
     """
 
     graph: GraphSource
@@ -173,6 +174,8 @@ class LoadedGraph:
     left_out: int = 0
     layers: Mapping[str, Layer] = field(default_factory=lambda: MappingProxyType({}))
     described: bytes = b""
+    run: str | None = None
+    graph_runs: tuple[str, ...] = ()
 
     @property
     def graph_def(self) -> GraphDef:

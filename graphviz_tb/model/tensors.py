@@ -123,7 +123,7 @@ class CarriedTensors:
     `outputs` are pairs `(node, key)`; `decode` makes the tensor of one, when it is needed.
 
     >>> two = carry_tensors(Tensor((2, None)), Tensor((3,)))
-    >>> len(two), two.element_count(), two.has_known_shape
+    >>> len(two), two.element_count(), two.has_known_size
     (2, 5, True)
     """
 
@@ -160,10 +160,10 @@ class CarriedTensors:
         return f"Carried({len(self)} tensors)"
 
     @property
-    def has_known_shape(self) -> bool:
-        """Return whether any shape is known."""
+    def has_known_size(self) -> bool:
+        """Return whether any size of a tensor is known, or that it is a scalar."""
         if self._known is None:
-            self._known = any(tensor.shape is not None for tensor in self)
+            self._known = any(has_known_size(tensor.shape) for tensor in self)
         return self._known
 
     @property
@@ -206,6 +206,15 @@ def shape_from_proto(message: Any) -> Shape:
         return None
     sizes = [dim.size for dim in message.dim]
     return tuple([None if size < 0 else size for size in sizes])
+
+
+def has_known_size(shape: Shape) -> bool:
+    """Return whether a shape says anything of the size of its tensor.
+
+    >>> has_known_size((None, 28)), has_known_size(()), has_known_size((None, None)), has_known_size(None)
+    (True, True, False, False)
+    """
+    return shape is not None and (not shape or any(size is not None for size in shape))
 
 
 def shape_text(shape: Iterable[int | None] | None) -> str:

@@ -78,7 +78,11 @@ def html(model: BaseModel, options: PictureOptions) -> bytes:
         _page_title(model, options) or "log",
         int(options.page_max * 1e6 * LOG_SHARE_OF_PAGE) - _packed_size(traced.blocks),
     )
-    part = empty_log_part(name, traced.count) if held is None else pack_log(held, name, room, model.joins, traced.count)
+    part = (
+        empty_log_part(name, traced.count)
+        if held is None
+        else pack_log(held, name, room, model.joins, traced.count, model.loaded)
+    )
     added = [*part.blocks, *traced.blocks] if traced.count else list(part.blocks)
     used = _packed_size(added) / 1e6
     head, blocks = page_data(

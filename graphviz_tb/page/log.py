@@ -23,7 +23,7 @@ from graphviz_tb.logs.embeddings import Projector, find_projector
 from graphviz_tb.logs.log import Log, open_log
 from graphviz_tb.model.formatting import json_integer, replace_non_finite
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.joins import TagJoin
+from graphviz_tb.model.joins import TagJoin, runs_of_graph
 from graphviz_tb.model.logs import (
     CustomCategory,
     Embedding,
@@ -39,6 +39,7 @@ from graphviz_tb.model.logs import (
     SeriesKind,
 )
 from graphviz_tb.model.notice import Notice
+from graphviz_tb.model.sources import LoadedGraph
 from graphviz_tb.page.blocks import DataBlock, json_block, pack_columns
 from graphviz_tb.page.embeddings import embedding_blocks, embedding_list_block, is_shown_in_page
 from graphviz_tb.page.points import DEFAULT_HISTOGRAM_STEPS, describe_point, histogram_columns, shown_samples
@@ -132,9 +133,10 @@ def _metric_column(metric: Metric) -> dict[str, Any]:
 # Joins of log tags to graph rows, for a page or a server.
 
 
-def joins_by_tag(names: Mapping[int, str], joins: Mapping[str, TagJoin]) -> dict[str, Any]:
-    """Return `joins`, [tag, row, rule, aspect] for each row of each joined tag, and `apart`, [tag, rule, rows] for each
-    tag that fits several rows equally. `names` are the names of tags by id."""
+def joins_by_tag(names: Mapping[int, str], joins: Mapping[str, TagJoin], runs: Sequence[str]) -> dict[str, Any]:
+    """Return `runs`, those that log what is in this graph, `joins`, [tag, row, rule, aspect] for each row of each
+    joined tag, and `apart`, [tag, rule, rows] for each tag that fits several rows equally. `names` are the names of
+    tags by id."""
     found: list[list[Any]] = []
     apart: list[list[Any]] = []
     for number, name in names.items():
@@ -145,7 +147,7 @@ def joins_by_tag(names: Mapping[int, str], joins: Mapping[str, TagJoin]) -> dict
             found += ([number, row, join.rule.value, join.aspect.value] for row in join.rows)
         else:
             apart.append([number, join.rule.value, list(join.rows)])
-    return {"joins": found, "apart": apart}
+    return {"joins": found, "apart": apart, "runs": list(runs)}
 
 
 def embedding_joins(variables: Mapping[int, str], joins: Mapping[str, TagJoin]) -> list[list[Any]]:
@@ -216,9 +218,16 @@ def empty_log_part(title: str, profiles: int) -> LogPart:
     return LogPart((json_block("log", {"state": state, "tags": []}),), 0)
 
 
-def pack_log(held: SourceLog, title: str, room: int, join: JoinTags | None = None, profiles: int = 0) -> LogPart:
+def pack_log(
+    held: SourceLog,
+    title: str,
+    room: int,
+    join: JoinTags | None = None,
+    profiles: int = 0,
+    graph: LoadedGraph | None = None,
+) -> LogPart:
     """Return the blocks of a log with as many tags as fit: scalars first, the largest kinds last, then the embeddings.
-    `join` finds the nodes of tags in the graph of the page, which has `profiles`."""
+    `join` finds the nodes of tags in the `graph` of the page, which has `profiles`."""
     logged = held.all_logged
     runs = {run.name: number for number, run in enumerate(logged.runs)}
     every = [series for kind in PAGE_TAG_KINDS for series in logged.series if series.kind == kind]
@@ -255,9 +264,9 @@ def pack_log(held: SourceLog, title: str, room: int, join: JoinTags | None = Non
         names = {entry["id"]: entry["name"] for entry in kept}
         variables = {number: one.variable_name for number, one in clouds.items()}
         joins = {each.tag: each for each in join(dict.fromkeys((*names.values(), *variables.values())))}
-        blocks.append(
-            json_block("log/joins", {**joins_by_tag(names, joins), "clouds": embedding_joins(variables, joins)})
-        )
+        told = runs_of_graph(graph.run, graph.graph_runs, runs) if graph is not None else list(runs)
+        clouds_told = embedding_joins(variables, joins)
+        blocks.append(json_block("log/joins", {**joins_by_tag(names, joins, told), "clouds": clouds_told}))
     return LogPart(tuple(blocks), left)
 
 

@@ -89,7 +89,8 @@ def profile_table(profile: Profile) -> dict[str, Any]:
 
 
 def _op_time_columns(rows: Sequence[OpTime]) -> dict[str, Any]:
-    """Return a table as columns, the rows with the most self time; `left` counts the rest, `leftSelf` is their time."""
+    """Return a table as columns, the rows with the most self time; `unmatched` are places of rows that are not in the
+    graph, `left` counts the rest, `leftSelf` is their time."""
     shown, left = rows[:MAX_OP_TIME_ROWS], rows[MAX_OP_TIME_ROWS:]
     return {
         "name": [row.name for row in shown],
@@ -98,6 +99,7 @@ def _op_time_columns(rows: Sequence[OpTime]) -> dict[str, Any]:
         "total": [row.total for row in shown],
         "count": [row.count for row in shown],
         "bytes": [row.bytes for row in shown],
+        "unmatched": [at for at, row in enumerate(shown) if not row.in_graph],
         "left": len(left),
         "leftSelf": sum(row.self_time for row in left),
     }

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from graphviz_tb.model.facts import SavedView
-from graphviz_tb.model.joins import TagJoin
+from graphviz_tb.model.joins import TagJoin, runs_of_graph
 from graphviz_tb.model.sources import SourceEntry
 from graphviz_tb.serve.answers import RefusedRequest
 from graphviz_tb.serve.graph_rows import GraphRows, LogColouringCache, TagJoins
@@ -178,6 +178,11 @@ class ServedGraphs:
             found = TagJoins(page, lambda tags: Job(join_tags_with_graph, self.source, choices, tags))
             self._joined[one.id] = found
         return await found.joins_of_tags(self._tags())
+
+    def runs_of(self, one: ListedGraph, runs: Iterable[str]) -> list[str]:
+        """Return the runs that log what is in a graph."""
+        with_graphs = [entry.run for entry in self.entries if entry.kind != "profile"]
+        return runs_of_graph(one.entry.run, with_graphs, runs)
 
     def close(self) -> None:
         """Stop all loading."""

@@ -5,6 +5,7 @@ const MICROS = [["µs", 1], ["ms", 1e3], ["s", 1e6], ["min", 6e7], ["hr", 3.6e9]
 const COUNTS = [["", 1], ["k", 1e3], ["M", 1e6], ["G", 1e9], ["T", 1e12], ["P", 1e15], ["E", 1e18]];
 const BYTES = [["B", 1], ["KB", 2 ** 10], ["MB", 2 ** 20], ["GB", 2 ** 30], ["TB", 2 ** 40], ["PB", 2 ** 50]];
 const MOST_ROWS = 10; // of a legend
+const UNKNOWN = "unknown"; // of the legend of costs
 const MOST_TICKS = 5;
 const ROLES_WITH_SHAPES = new Set(["second", "count"]); // texts of what a colouring says: of a closed box, on the title bar of an open one
 const SECOND_SIDE = 18; // px beside a second line, at least
@@ -202,7 +203,7 @@ export class Colouring {
   figureWord(path) {
     if (!this.measured) return this.secondLine(path);
     const value = this.value(this.index(path));
-    return value === null ? null : this.valueInWords(value).replace(/ (parameters?|FLOPs)$/, "");
+    return value === null || (this.told.whole && !value) ? null : this.valueInWords(value).replace(/ (parameters?|FLOPs)$/, "");
   }
 
   /** What is not in the number of a path: the kind of what is missing, and how many. @param {Path} path @returns {[string, number][]} */
@@ -269,7 +270,7 @@ export class Colouring {
   isSpokenOf(label, path) {
     if (!this.measured) return [...this.legendOf(path[path.length - 1])].some((entry) => this.told.legend[entry][0] === label);
     const value = this.value(this.index(path));
-    if (value === null) return label === this.told.missing;
+    if (value === null) return label === this.told.missing || label === UNKNOWN;
     const root = (/** @type {number} */ one) => Math.sign(one) * Math.sqrt(Math.abs(one)); // as the ramp goes
     const ticks = this.ticks().sort((a, b) => Math.abs(root(a) - root(value)) - Math.abs(root(b) - root(value)));
     return this.valueInWords(ticks[0]) === label;
@@ -277,8 +278,11 @@ export class Colouring {
 
   /** @param {number[]} rows */
   scaleLegend(rows) {
-    const out = this.ticks().map((value) => new layout.LegendRow(this.valueInWords(value), this.colourOfValue(value)));
+    const lacking = rows.filter((row) => this.value(row) === null && this.lackingWord([row]).some(([kind]) => kind !== "guessed"));
+    const ticks = this.top || lacking.length < rows.length ? this.ticks() : [];
+    const out = ticks.map((value) => new layout.LegendRow(this.valueInWords(value), this.colourOfValue(value)));
     const unknown = this.unknown[this.side][0];
+    if (lacking.length) out.push(new layout.LegendRow(UNKNOWN, unknown)); // as the legend of a picture writes it
     const { missing, rest } = this.told;
     if (missing && rows.some((row) => this.value(row) === null)) out.push(new layout.LegendRow(missing, unknown));
     for (const word of rest) out.push(new layout.LegendRow(word, unknown, "rest"));

@@ -13,7 +13,7 @@ from graphviz_tb.model.measure import (
     truncate_middle,
 )
 from graphviz_tb.model.metagraph import Bridge, MetagraphLine
-from graphviz_tb.model.tensors import Shape, Tensor, shape_text
+from graphviz_tb.model.tensors import Shape, Tensor, has_known_size, shape_text
 
 LINE_LABEL_PX = 120  # px: four dimensions and a type; the tooltip has the rest
 TOOLTIP_NAMES = 40  # more names do not fit on a screen
@@ -34,6 +34,10 @@ def _line_label(edge: MetagraphLine) -> str:
     ...     _line_label(Metaedge(0, 1, 1, 0, 0, bundle_of_tensors(Tensor((), "int32")))),
     ... )
     ('3 tensors', '')
+    >>> for shape in ((None, None), (3,)):
+    ...     _line_label(Metaedge(0, 1, 1, 0, 0, bundle_of_tensors(Tensor(shape, "float32"))))
+    ''
+    '[3]'
     """
     if isinstance(edge, Bridge) and edge.members[1]:
         return _member_share(edge)
@@ -42,7 +46,8 @@ def _line_label(edge: MetagraphLine) -> str:
         return f"{group_thousands(count)} tensors"
     tensor = edge.carried_tensors[0] if len(edge.carried_tensors) else Tensor()
     # The usual type is not written.
-    dims, dtype = _dims_text(tensor.shape), "" if tensor.dtype == "float32" else tensor.dtype
+    dims = _dims_text(tensor.shape) if has_known_size(tensor.shape) else ""
+    dtype = "" if tensor.dtype == "float32" else tensor.dtype
     said = f"{dims} {dtype}".strip() if dims else ""
     return f"{said} if {tensor.branch}".strip() if tensor.branch else said
 
@@ -58,8 +63,8 @@ def _member_share(bridge: Bridge) -> str:
 
 
 def _dims_text(dims: Shape) -> str:
-    """Return dimensions joined by a multiplication sign; "" for a scalar or an unknown shape."""
-    return shape_text(dims) if dims else ""
+    """Return dimensions joined by a multiplication sign, one alone as `[3]`; "" for a scalar or an unknown shape."""
+    return "" if not dims else f"[{shape_text(dims)}]" if len(dims) == 1 else shape_text(dims)
 
 
 def drawn_label(edge: MetagraphLine) -> str:
@@ -129,7 +134,7 @@ def describe_shape(dims: Shape, dtype: str) -> str:
     """Describe a shape and a type.
 
     >>> describe_shape((), "int32"), describe_shape(None, "float32"), describe_shape((None,), "float32")
-    ('scalar int32', 'unknown rank float32', '? float32')
+    ('scalar int32', 'unknown rank float32', '[?] float32')
     """
     if dims is None:
         return f"unknown rank {dtype}" if dtype else ""

@@ -21,7 +21,7 @@ from graphviz_tb.model.columns import Bools, Ints, Longs
 from graphviz_tb.model.formatting import format_count
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import OP_ROW, TRAINING_ORIGIN, Hierarchy
-from graphviz_tb.model.interpretation import COMPUTING_PARTS, Part
+from graphviz_tb.model.interpretation import COMPUTING_PARTS, Part, VariableUse
 from graphviz_tb.model.measure import group_thousands
 from graphviz_tb.model.paths import is_stack, repeated_rows, sole_stack
 from graphviz_tb.model.tensors import Shape
@@ -365,17 +365,27 @@ class PaperWords:
     @cached_property
     def _uses(self) -> tuple[Longs, Longs]:
         """Rows with weights, in order, and the node that makes each."""
-        graph, origin = self.graph, self.graph.meaning.origin
+        graph, origin, meaning = self.graph, self.graph.meaning.origin, self.graph.meaning
         edges = np.flatnonzero((origin[graph.source] >= 0) & (origin[graph.target] < 0) & ~graph.control)
-        edges = edges[self._of_model[graph.target[edges]]]
+        edges = edges[(self._of_model & ~meaning.stores)[graph.target[edges]]]
+        # What a metric or an optimizer keeps is no weight of a layer.
+        state = [variable.node for variable in meaning.variables() if variable.use == VariableUse.STATE]
+        edges = edges[~np.isin(origin[graph.source[edges]], state)]
         rows = self.hierarchy.row_of_node[graph.target[edges]].astype(np.int64)
         order = np.argsort(rows, kind="stable")
         return rows[order], origin[graph.source[edges]].astype(np.int64)[order]
+
+    @cached_property
+    def _doubtful_rows(self) -> Longs:
+        """The rows of constants that may be weights, in order."""
+        return np.sort(self.hierarchy.row_of_node[list(self.graph.meaning.doubtful)].astype(np.int64))
 
     def _parameters(self, row: int) -> tuple[int, int]:
         """Count the elements of the weights below a row, each weight once, and how many of them are kernels."""
         rows, made = self._uses
         start, stop = np.searchsorted(rows, [row, int(self.hierarchy.end[row])])
+        if np.diff(np.searchsorted(self._doubtful_rows, [row, int(self.hierarchy.end[row])])).any():
+            return 0, 0  # nor do bounds
         sizes = [self._shapes.get(node) for node in np.unique(made[start:stop]).tolist()]
         if any(shape is None or None in shape for shape in sizes):
             return 0, 0  # partial numbers say nothing

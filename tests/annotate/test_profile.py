@@ -55,9 +55,11 @@ def test_the_tables_add_up_to_what_info_says(source: str, choices: dict[str, Any
         assert stats is not None
         assert step.whole == round(1000 * stats.figures(0).time)
         for table in (step.ops, step.types, step.groups):
-            assert sum(row.self_time for row in table) == step.whole + step.outside
+            assert sum(row.self_time for row in table) == step.time
+        assert sum(row.self_time for row in step.ops if not row.in_graph) == step.unmatched
         for row in (*step.groups, *step.ops):
-            if row.path[0] < model.hierarchy.end[0]:  # of functions without a call, `info` has all calls together
+            # Of functions without a call, `info` has all calls together.
+            if row.in_graph and row.path[0] < model.hierarchy.end[0]:
                 assert row.total == pytest.approx(1000 * stats.figures_at(row.path).time)
 
 
@@ -206,7 +208,8 @@ def test_compiled_code_is_under_the_ops_that_its_program_names(tmp_path: Path) -
     model = compiled_trace(tmp_path, program(b"step", (b"dot.4", b"dense/MatMul"), (b"fusion", b"dense/Relu")))
     found = profiles_by_step(model.source, model.loaded, model.hierarchy, model.options)  # type: ignore[arg-type]
     (step,) = (make() for make in found.values())
-    assert {row.name for row in step.ops} == {"dense/MatMul", "dense/Relu"}
+    assert {row.name for row in step.ops if row.in_graph} == {"dense/MatMul", "dense/Relu"}
+    assert sum(row.count for row in step.ops) == 3
     assert "1 of compiled code" in step.missing[0]
 
 
@@ -293,9 +296,23 @@ def test_the_profile_of_a_log_is_printed_and_in_json(capsys: pytest.CaptureFixtu
     found = json.loads(capsys.readouterr().out)
     assert found["format"] == "tbgraph-profile"
     assert _run_command_line(["info", log, "--run", "train", "--step", "4", "--json"]) == 0
-    whole = json.loads(capsys.readouterr().out)["graph"]["statistics"]["compute_us_sum"]
+    stats = json.loads(capsys.readouterr().out)["graph"]["statistics"]
     for table in ("ops", "types", "groups"):
-        assert sum(row["self_us"] for row in found[table]) == pytest.approx(whole)
+        everything = stats["compute_us_sum"] + stats["unmatched_us"]
+        assert sum(row["self_us"] for row in found[table]) == pytest.approx(everything)
+
+
+def test_what_the_graph_has_not_is_in_every_table() -> None:
+    executions = [entry("dense/MatMul", 0, 10), entry("gradient_tape/conv/Conv2DBackpropFilter", 10, 30)]
+    executions[1]["timeline_label"] = "gradient_tape/conv/Conv2DBackpropFilter = Conv2DBackpropFilter(x, y)"
+    step = build_profile(graph_of("dense/MatMul"), trace_of({CPU: executions}))
+    assert [(row.name, row.op, row.self_time, row.in_graph) for row in step.ops] == [
+        ("gradient_tape/conv/Conv2DBackpropFilter", "Conv2DBackpropFilter", 30_000, False),
+        ("dense/MatMul", "NoOp", 10_000, True),
+    ]
+    assert ("not in this graph", 30_000, 1) in [(row.name, row.self_time, row.count) for row in step.groups]
+    assert {row.name: row.self_time for row in step.types} == {"Conv2DBackpropFilter": 30_000, "NoOp": 10_000}
+    assert (step.whole, step.unmatched, step.time) == (10_000, 30_000, 40_000)
 
 
 def test_a_source_without_traces_says_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:

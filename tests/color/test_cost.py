@@ -58,16 +58,27 @@ def test_the_second_line_is_what_an_op_costs(model: Model) -> None:
     assert by_activations.second_line(path(model, "m1")) is None
 
 
-def test_white_is_nothing_and_the_largest_is_darkest(model: Model) -> None:
+def test_what_is_unknown_is_not_0(model: Model) -> None:
+    by_flops = colouring(model, flops_colouring)
+    mystery = path(model, "m1")
+    assert by_flops.fill_of(mystery).hatch
+    assert not by_flops.fill_of(path(model, "x")).hatch
+    alone = [row.label for row in by_flops.scaled_to([mystery]).legend_rows([mystery]) if row.shape != "rest"]
+    assert alone == ["unknown"]
+    assert by_flops.number_values([]).values[model.hierarchy.name.index("m1")] == -1
+    assert by_flops.number_values([]).values[model.hierarchy.name.index("x")] == 0
+
+
+def test_nothing_is_lightest_and_the_largest_is_darkest(model: Model) -> None:
     by_flops = colouring(model, flops_colouring)
     closed = [path(model, name) for name in ("x", "small", "large")]
     scaled = by_flops.scaled_to(closed)
     assert scaled.top == 1600
     fills = [scaled.fill_of(each).fill for each in closed]
     assert len(set(fills)) == 3
-    assert fills[0] == LIGHT.op
+    assert fills[0] == scaled.shade_of(0).fill
     assert fills[2] == scaled.shade_of(scaled.top).fill == scaled.shade_of(2 * scaled.top).fill
-    assert scaled.shade_of(0).fill not in (fills[0], fills[1])
+    assert scaled.shade_of(0).fill not in fills[1:]
 
 
 def test_before_a_picture_sets_its_own_the_scale_is_of_the_whole_graph(model: Model) -> None:

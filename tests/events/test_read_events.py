@@ -52,7 +52,8 @@ def plugin(name: str, tag: str, data: bytes, content: bytes = b"1", step: int = 
 
 
 def profile(tag: str, step: int = 0, device: str = "/cpu:0") -> Event:
-    data = RunMetadata(step_stats={"dev_stats": [{"device": device}]}).SerializeToString()
+    devices = [{"device": device, "node_stats": [{"node_name": "x"}]}]
+    data = RunMetadata(step_stats={"dev_stats": devices}).SerializeToString()
     return Event(wall_time=1.5, step=step, tagged_run_metadata={"tag": tag, "run_metadata": data})
 
 
@@ -78,7 +79,7 @@ def write(folder: Path, run: str, *made: Event, name: str = "events.out.tfevents
         ("trace_export", "op", 48, " · tag my_func_trace", []),
         ("keras2_callback", "op", 647, " · run train", []),
         ("keras3_callback", "conceptual", 10, " · run train · tag keras", []),
-        ("torch_transformer", "op", 204, "", ["step1"]),
+        ("torch_transformer", "op", 204, "", []),  # `add_graph` names a device and no execution
     ],
 )
 def test_real_log_folders_open_by_their_path(folder: str, kind: str, nodes: int, label: str, tags: list[str]) -> None:
@@ -176,7 +177,8 @@ def test_a_meta_graph_serves_where_there_is_no_graph(tmp_path: Path) -> None:
 
 def test_the_graphs_plugin_and_tagged_profiles_of_tensorboard_data() -> None:
     data = graph("p").SerializeToString()
-    stats = RunMetadata(step_stats={"dev_stats": [{"device": "d"}]}).SerializeToString()
+    devices = [{"device": "d", "node_stats": [{"node_name": "x"}]}]
+    stats = RunMetadata(step_stats={"dev_stats": devices}).SerializeToString()
     source = events(plugin("graphs", "__run_graph__", data, b""), plugin("graph_tagged_run_metadata", "s", stats, b""))
     assert names(source) == ["p"]
     assert read_source(source).run_metadata["s"].step_stats.dev_stats[0].device == "d"

@@ -46,6 +46,19 @@ def lines(model: Model, member: str) -> set[Line]:
     }
 
 
+def test_what_enters_a_shown_member_has_the_size_that_this_member_takes() -> None:
+    graph = chain(6)
+    for node in graph.node:
+        size = {"x": 3, "mask": 1}.get(node.name, 8)
+        node.attr["_output_shapes"].list.shape.add().dim.add(size=size)
+    model = load(graph)
+    for member in ("b_1", "b_3"):
+        level = model.members.metagraph((model.hierarchy.name.index(member),))
+        found = {model.hierarchy.name[line.other]: line.carried_tensors[0].shape for line in level.bridges}
+        assert found.pop("mask") == (1,)
+        assert set(found.values()) == {(8,)}
+
+
 @pytest.mark.parametrize("member", ["b_1", "b_3", "b_5"])
 def test_whichever_is_shown_it_is_fed_by_what_feeds_the_first_and_feeds_what_the_last_does(member: str) -> None:
     model = load(chain(6))

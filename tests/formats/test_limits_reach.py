@@ -36,7 +36,8 @@ def test_what_an_event_holds_is_bounded_as_in_a_file_of_its_own(event: Event) ->
 
 
 def test_run_statistics_of_an_event_are_bounded_too() -> None:
-    data = RunMetadata(step_stats={"dev_stats": [{"device": "x"}]}).SerializeToString()
+    devices = [{"device": "x", "node_stats": [{"node_name": "y"}]}]
+    data = RunMetadata(step_stats={"dev_stats": devices}).SerializeToString()
     made = Event(wall_time=1.5, tagged_run_metadata={"tag": "t", "run_metadata": data + EMPTY})
     with pytest.raises(TooLarge, match="empty messages"):
         list_profiles(events(made))["t"]

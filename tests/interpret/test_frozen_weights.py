@@ -92,3 +92,35 @@ def test_a_turned_constant_that_others_use_stays_an_op() -> None:
 def test_a_graph_with_no_weight_in_it_has_none() -> None:
     nodes = (placeholder("x", 4), weights("c", 4), node("y", "Add", "x", "c"))
     assert load(GraphDef(node=nodes)).cost.under(0).parameters == 0
+
+
+def stored(name: str, numbers: list[float], *sizes: int) -> dict[str, Any]:
+    """A constant of these numbers."""
+    shape = {"dim": [{"size": size} for size in sizes]}
+    attr = {"dtype": {"type": 1}, "value": {"tensor": {"dtype": 1, "tensor_shape": shape, "float_val": numbers}}}
+    return {"name": name, "op": "Const", "attr": attr}
+
+
+SEVENTHS = [number % 7 / 7 - 0.4 for number in range(24)]
+
+
+def test_what_is_joined_to_a_product_a_norm_or_a_slope_is_a_weight() -> None:
+    found = model(
+        *(placeholder("x", 5, 4), stored("kernel", SEVENTHS, 4, 6), stored("bias", SEVENTHS[:6], 2, 3)),
+        *(vector("shape", 5, 2, 3), node("y", "MatMul", "x", "kernel"), node("heads", "Reshape", "y", "shape")),
+        *(node("z", "AddV2", "heads", "bias"), stored("gamma", SEVENTHS[:3], 3), vector("wide", 1, 1, 3)),
+        *(node("turned", "Reshape", "gamma", "wide"), node("scaled", "Mul", "z", "turned")),
+        *(stored("slope", SEVENTHS[:3], 1, 1, 3), node("minus", "Neg", "slope"), node("r", "Mul", "scaled", "minus")),
+    )
+    assert found.cost.under(0).parameters == 24 + 6 + 3 + 3
+    assert not found.cost.under(0).is_lower_bound("parameters")
+
+
+def test_a_mask_is_none_and_a_first_factor_is_doubtful() -> None:
+    found = model(
+        *(placeholder("x", 5, 4), stored("kernel", SEVENTHS, 4, 6), stored("mask", [0.0, 1.0] * 12, 4, 6)),
+        *(node("masked", "Mul", "kernel", "mask"), node("y", "MatMul", "x", "masked")),
+        *(stored("near", SEVENTHS[:10], 2, 5), node("z", "MatMul", "near", "y")),
+    )
+    assert found.cost.under(0).parameters == 24
+    assert found.cost.under(0).is_lower_bound("parameters")

@@ -31,6 +31,20 @@ def told(asked: Any, number: str = "0") -> tuple[dict[str, list[list[Any]]], dic
     return found, {names[tag]: rule for tag, rule, _ in answer["apart"]}
 
 
+def test_the_card_of_a_layer_shows_its_own_run(client: Callable[..., Any], tmp_path: Path) -> None:
+    for run in ("a/train", "b/train"):
+        writer = Writer(tmp_path / run)
+        writer.graph(chain("m/a", run.replace("/", "_")))
+        writer.scalars(1, **{"m/a/grad": 0.5})
+    Writer(tmp_path / "a/validation").scalars(1, **{"m/a/grad": 0.5})
+    asked = client(tmp_path)
+    graphs = {one["run"]: one["id"] for one in asked.get("/api/state").json()["graphs"]}
+    assert loaded(asked, graphs["b/train"])
+    assert asked.get(f"/api/graphs/{graphs['b/train']}/joins").json()["runs"] == ["b/train"]
+    assert loaded(asked, graphs["a/train"])
+    assert asked.get(f"/api/graphs/{graphs['a/train']}/joins").json()["runs"] == ["a/train", "a/validation"]
+
+
 def test_tags_are_joined_to_rows_and_later_ones_too(client: Callable[..., Any], tmp_path: Path) -> None:
     """The graph is m/a ─▶ m/b ─▶ c: rows 1 (m), 2, 3 and 4."""
     writer = Writer(tmp_path / "run")

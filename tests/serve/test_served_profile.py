@@ -37,7 +37,7 @@ def test_the_steps_of_a_log_and_where_their_time_goes(client: Callable[..., Any]
     assert stats is not None
     assert told["whole"] == round(stats.figures(0).time * 1000)
     for table in told["tables"].values():
-        assert sum(table["self"]) == told["whole"] + told["outside"]
+        assert sum(table["self"]) == told["whole"] + told["outside"] + told["unmatched"]
     assert sum(told["shares"].values()) == told["length"]
     again = asked.get(f"/api/profile/{steps[1]['id']}/table", {"if-none-match": answer.headers["etag"]})
     assert again.status_code == 304

@@ -88,7 +88,8 @@ async def graph_joins(request: Request) -> Response:
     graphs, one = _requested_graph(request)
     session, found = served_source(request), await graphs.joins_with_graph(one)
     clouds = embedding_joins(session.embeddings.variable_names(), found)
-    return json_response(request, {**joins_by_tag(session.tag_names(), found), "clouds": clouds}, same=True)
+    runs = graphs.runs_of(one, [run.name for run in session.log.logged.runs] if session.log else ())
+    return json_response(request, {**joins_by_tag(session.tag_names(), found, runs), "clouds": clouds}, same=True)
 
 
 async def logged_graph_colours(request: Request) -> Response:

@@ -7,7 +7,7 @@ import { PAGES } from "./logs.js";
 const CHARTS_AT_FIRST = 3; // of a node; "more" shows so many times ten more
 const MORE_CHARTS = 30;
 
-/** @typedef {{joins: [number, number, string, string][], apart: [number, string, number[]][], clouds?: [number, number, string][]}} JoinsTold */
+/** @typedef {{joins: [number, number, string, string][], runs?: string[], apart: [number, string, number[]][], clouds?: [number, number, string][]}} JoinsTold */
 /** @typedef {{tag: LogTag, row: number, rule: string}} JoinedTag */
 
 export class Joined {
@@ -24,6 +24,8 @@ export class Joined {
     this.rows = new Map();
     /** @type {{id: number, row: number, rule: string}[]} embeddings, by their ids */
     this.clouds = [];
+    /** @type {Set<string> | null} the runs that log what is in this graph; null: all */
+    this.runs = null;
     this.bands = false; // histograms as percentiles
     this.of = ""; // the graph whose joins are here
     this.dirty = true;
@@ -47,6 +49,7 @@ export class Joined {
     const [told, tags] = await Promise.all([this.logs.feed.joins(of), this.logs.feed.tags()]);
     const named = new Map(tags.map((tag) => [tag.id, tag]));
     this.every = told.joins.flatMap(([tag, row, rule]) => (named.has(tag) ? [{ tag: /** @type {LogTag} */ (named.get(tag)), row, rule }] : []));
+    this.runs = told.runs ? new Set(told.runs) : null;
     this.clouds = (told.clouds ?? []).map(([id, row, rule]) => ({ id, row, rule }));
     this.rows = new Map();
     for (const { tag, row } of this.every) this.rows.set(tag.id, [...(this.rows.get(tag.id) ?? []), row]);
@@ -59,9 +62,16 @@ export class Joined {
     for (const one of held) for (const [call, bodies] of graph.calls) if (call >= one && call < graph.end[one]) for (const [, body] of bodies) held.add(body);
     const order = (/** @type {LogTag} */ tag) => PAGES.findIndex(([name]) => name === tag.kind);
     const inside = (/** @type {number} */ at) => [...held].some((one) => at >= one && at < graph.end[one]);
-    const found = this.every.filter((one) => inside(one.row)).sort((a, b) => Number(b.row === row) - Number(a.row === row) || a.row - b.row || order(a.tag) - order(b.tag));
+    const names = new Map(this.logs.runs.listedRuns().map((run) => [run.id, run.name]));
+    const ours = (/** @type {LogTag} */ tag) => !this.runs || tag.runs.some(([run]) => this.isOfGraph(names.get(run) ?? ""));
+    const found = this.every.filter((one) => inside(one.row) && ours(one.tag)).sort((a, b) => Number(b.row === row) - Number(a.row === row) || a.row - b.row || order(a.tag) - order(b.tag));
     const seen = new Set();
     return found.filter((one) => !seen.has(one.tag.id) && seen.add(one.tag.id));
+  }
+
+  /** Whether a run logs what is in the graph that is shown. @param {string} name */
+  isOfGraph(name) {
+    return !this.runs || this.runs.has(name);
   }
 
   /** The page that makes the cards of a kind. @param {string} kind */
@@ -114,7 +124,7 @@ export class Joined {
 
   /** @param {HTMLElement} root @param {JoinedTag[]} tags @param {number} row @param {number} most */
   fill(root, tags, row, most) {
-    const runs = this.logs.runs.listedRuns().filter((run) => this.logs.runs.chosen.has(run.name));
+    const runs = this.logs.runs.listedRuns().filter((run) => this.logs.runs.chosen.has(run.name) && this.isOfGraph(run.name));
     const parts = [];
     const tips = new Set();
     let left = 0;

@@ -6,14 +6,15 @@ import { countWord, t } from "../strings.js";
 import { memoryWord, nanosWord } from "./profile_words.js";
 
 export const TABLES = ["ops", "types", "groups"];
+const NOT_IN_GRAPH = "not in this graph"; // the name of what neither graph nor trace names
 
 /**
- * @typedef {{name: string[], op: string[], self: number[], total: number[], count: number[], bytes: number[], left: number, leftSelf: number}} OpColumns
- * @typedef {{name: string, op: string, self: number, total: number, count: number, bytes: number, other: number, difference: number}} OpRow
+ * @typedef {{name: string[], op: string[], self: number[], total: number[], count: number[], bytes: number[], unmatched: number[], left: number, leftSelf: number}} OpColumns
+ * @typedef {{name: string, op: string, self: number, total: number, count: number, bytes: number, inGraph: boolean, other: number, difference: number}} OpRow
  */
 
 export class OpTable {
-  /** @param {{inGraph: (name: string) => void, inTimeline: (name: string) => void, changed: () => void}} hooks */
+  /** @param {{inGraph: (name: string) => void, inTimeline: (row: OpRow) => void, changed: () => void}} hooks */
   constructor(hooks) {
     this.hooks = hooks;
     this.by = "ops";
@@ -58,14 +59,16 @@ export class OpTable {
 
   /** @returns {OpRow[]} */
   rows() {
-    const { name, op, self, total, count, bytes } = /** @type {OpColumns} */ (this.told.tables[this.by]);
-    const rows = name.map((one, at) => ({ name: one, op: op[at], self: self[at], total: total[at], count: count[at], bytes: bytes[at], other: 0, difference: self[at] }));
+    const { name, op, self, total, count, bytes, unmatched } = /** @type {OpColumns} */ (this.told.tables[this.by]);
+    const rows = name.map((one, at) => ({ name: one, op: op[at], self: self[at], total: total[at], count: count[at], bytes: bytes[at], inGraph: true, other: 0, difference: self[at] }));
+    for (const at of unmatched) rows[at].inGraph = false;
     if (this.other) {
       const theirs = /** @type {OpColumns} */ (this.other.tables[this.by]);
       const known = new Map(rows.map((row) => [row.name, row]));
+      const apart = new Set(theirs.unmatched);
       theirs.name.forEach((one, at) => {
         let row = known.get(one);
-        if (!row) rows.push((row = { name: one, op: theirs.op[at], self: 0, total: 0, count: 0, bytes: 0, other: 0, difference: 0 }));
+        if (!row) rows.push((row = { name: one, op: theirs.op[at], self: 0, total: 0, count: 0, bytes: 0, inGraph: !apart.has(at), other: 0, difference: 0 }));
         row.other = theirs.self[at];
         row.difference = row.self - row.other;
       });
@@ -80,7 +83,7 @@ export class OpTable {
     this.chooser.value = this.by;
     if (this.filter.value !== this.text) this.filter.value = this.text;
     const rows = this.rows();
-    const all = this.told.whole + this.told.outside;
+    const all = this.told.whole + this.told.outside + this.told.unmatched;
     const sum = rows.reduce((total, row) => total + row.self, 0);
     this.said.textContent = t("profile.sum", { rows: rows.length, time: nanosWord(sum), all: nanosWord(all), share: shareWord(sum, all) });
     const most = rows.reduce((found, row) => Math.max(found, row.self), 1);
@@ -108,19 +111,20 @@ export class OpTable {
 
   /** Go where the name of a row leads. @param {OpRow} row */
   go(row) {
-    if (this.by === "types") this.set({ by: "ops", text: `op:${row.name}` });
-    else this.hooks.inGraph(row.name);
+    if (this.by === "types" && row.op) this.set({ by: "ops", text: `op:${row.name}` });
+    else if (row.inGraph) this.hooks.inGraph(row.name);
   }
 
-  /** A name that leads to its node, and to its slices; of a type to its ops. @param {OpRow} row */
+  /** A name that leads to its node, and to its slices; of a type to its ops. One that no op of the graph has says so. @param {OpRow} row */
   name(row) {
+    if (!row.inGraph && row.name === NOT_IN_GRAPH) return el("span", { class: "quiet" }, t("profile.noNode"));
     const word = shortText(row.name, 300) || t("profile.whole");
     if (this.by === "types") return el("div", { class: "named" }, el("button", { class: "link", title: shortText(row.name, 600), onclick: () => this.go(row) }, word));
     return el(
       "div",
       { class: "named" },
-      el("button", { class: "icon small", title: t("profile.inTimeline"), "aria-label": `${t("profile.inTimeline")}: ${word}`, onclick: () => this.hooks.inTimeline(row.name) }, "▤"),
-      el("button", { class: "link", title: `${t("log.inGraph")}: ${shortText(row.name, 600)}`, "aria-label": `${t("log.inGraph")}: ${word}`, onclick: () => this.go(row) }, ...leafShown(word)),
+      el("button", { class: "icon small", title: t("profile.inTimeline"), "aria-label": `${t("profile.inTimeline")}: ${word}`, onclick: () => this.hooks.inTimeline(row) }, "▤"),
+      !row.inGraph ? el("span", { class: "quiet", title: `${shortText(row.name, 600)}: ${t("profile.noNode")}` }, ...leafShown(word)) : el("button", { class: "link", title: `${t("log.inGraph")}: ${shortText(row.name, 600)}`, "aria-label": `${t("log.inGraph")}: ${word}`, onclick: () => this.go(row) }, ...leafShown(word)),
     );
   }
 }

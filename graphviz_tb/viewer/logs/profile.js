@@ -38,7 +38,7 @@ export class ProfilePage extends SheetWithoutCards {
     this.chooser = el("select", { "aria-label": t("profile.step"), onchange: () => this.choose(this.chooser.value) });
     this.against = el("select", { "aria-label": t("profile.against"), onchange: () => this.compare(this.against.value) });
     this.summary = el("div", { class: "step-summary" });
-    this.table = new OpTable({ inGraph: (name) => this.inGraph(name), inTimeline: (name) => this.markNode(name), changed: () => this.remember() });
+    this.table = new OpTable({ inGraph: (name) => this.inGraph(name), inTimeline: (row) => (row.inGraph ? this.markNode(row.name) : this.mark(row.name, null)), changed: () => this.remember() });
     this.timeline = new Timeline({ slices: (wanted, signal) => this.feed.slices(this.id, wanted, signal), chosen: (slice) => this.showSlice(slice), looked: () => this.onLook(), hues: () => logs.state.hues[logs.hooks.theme()] ?? logs.state.hues.light });
     this.search = el("input", { class: "filter", type: "search", placeholder: t("profile.search"), "aria-label": t("profile.search"), oninput: () => this.mark(this.search.value, null) });
     this.search.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => event.key === "Enter" && this.timeline.step(event.shiftKey ? -1 : 1));
