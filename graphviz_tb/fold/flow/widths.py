@@ -21,7 +21,6 @@ from graphviz_tb.model.tensors import Shape
 from graphviz_tb.ops.roles import CONVOLUTION_OPS, DEPTHWISE_OPS, MATRIX_PRODUCT_OPS
 
 PYTORCH_PARAMETER = "prim::GetAttr"
-KERNEL = 1  # the slot of a kernel
 MIN_BLOCKS_SHARE = 0.6  # of the ops of a stage are in its blocks
 
 
