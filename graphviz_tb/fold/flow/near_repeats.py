@@ -126,7 +126,7 @@ def _longer_before(sequence: Sequence[SequenceElement], done: int, like: Likenes
     best, least, larger = stop, like.size, stop
     for start in range(stop - 1, done - 1, -1):
         element = sequence[start]
-        if element.stage or ops.total() + element.box.ops > MORE * like.size:
+        if element.stage or element.memory or ops.total() + element.box.ops > MORE * like.size:
             break
         ops.update(types.of(element.box))
         unlike = like.near(ops)

@@ -192,6 +192,7 @@ class SequenceElement:
     held      symbols of its boxes of the level, along the flow
     shortcut  its last box also takes an input from before it
     source    it has no inputs
+    memory    it gives the result of a separate part to all that follows
     place     position of its boxes, None if irrelevant
     """
 
@@ -205,6 +206,7 @@ class SequenceElement:
     held: tuple[int, ...] = ()
     shortcut: bool = False
     source: bool = False
+    memory: bool = False
     place: Stretch | None = None
 
     @property
