@@ -202,9 +202,9 @@ def test_boxes_that_hold_the_same_are_taken_in_before_a_repeat() -> None:
     assert [each.symbol for each in run] == [5, 5, 5, 5]
     line = [block(2, 7), block(5, 7), block(5, 7)]
     line[0].box.unit = 9  # a stack
-    assert len(_extend_to_first(line[:1], line[1:])[1]) == 2
+    assert len(_extend_to_first(line[:1], line[1:], setting())[1]) == 2
     line = [block(3, 7, 2), block(5, 7, 2), block(5, 7, 2)]
-    assert len(_extend_to_first(line[:1], line[1:])[1]) == 2  # two ops are accidents
+    assert len(_extend_to_first(line[:1], line[1:], setting())[1]) == 2  # two ops are accidents
     assert has_same_content(FlowBox("", 1, 1), FlowBox("", 1, 1))
     assert not has_same_content(FlowBox("", 1, 1), FlowBox("", 2, 1))
 
