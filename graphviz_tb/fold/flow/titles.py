@@ -229,12 +229,11 @@ def _title_from_members(box: FlowBox, setting: FoldContext, human_named: Set[int
     ranged = _name_range([end.name for end in single])
     if NUMBER_RANGE.search(ranged) and ENDS_SEPARATOR not in ranged:
         return ranged
-    if heaviest:
-        return heaviest
-    if len(members) > MAX_TITLE_MEMBERS:
-        return ""
     text = LIST_SEPARATOR.join(member.name for member in members)
-    return text if len(text) <= MAX_TITLE_LETTERS else ""
+    fits = len(members) <= MAX_TITLE_MEMBERS and len(text) <= MAX_TITLE_LETTERS
+    if fits and not (heaviest and not all(map(setting.widths.parameters, members))):
+        return text
+    return heaviest
 
 
 def _title_from_contents(rows: Sequence[FlowBox], hierarchy: Hierarchy) -> str:
