@@ -83,7 +83,10 @@ def _fold_repeats_once(
     if len(set(held)) == len(held):  # only saves time
         return None
     # What has other kernels is no repetition: a stem of 7×7, a stage of 5×5.
-    words = number_words([(element.word, setting.widths.kernels([element.box])) for element in sequence])
+    for element in sequence:
+        if element.kernels is None:
+            element.kernels = setting.widths.kernels([element.box])
+    words = number_words([(element.word, element.kernels) for element in sequence])
     for period in candidate_periods(words):
         stretches = _find_repeats(sequence, words, period)
         if not stretches:

@@ -194,6 +194,7 @@ class SequenceElement:
     source    it has no inputs
     memory    it gives the result of a separate part to all that follows
     place     position of its boxes, None if irrelevant
+    kernels   numbers of the kernels in it, once they were asked for
     """
 
     box: FlowBox
@@ -208,6 +209,7 @@ class SequenceElement:
     source: bool = False
     memory: bool = False
     place: Stretch | None = None
+    kernels: frozenset[int] | None = None
 
     @property
     def is_single_box(self) -> bool:
@@ -320,5 +322,5 @@ def _copy_turn_onto(turn: Sequence[SequenceElement], places: Sequence[int]) -> l
         start += len(here)
         [box] = copy_groups_onto([element.box], place.boxes(), [place.line.boxes[new] for new in here])
         whole = Stretch(place.line, here[0], here[-1] + 1) if here[-1] - here[0] == len(here) - 1 else None
-        elements.append(replace(element, box=box, place=whole))
+        elements.append(replace(element, box=box, place=whole, kernels=None))
     return elements

@@ -3,6 +3,7 @@ a stage of a network ends."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
@@ -120,10 +121,26 @@ class ChannelWidths:
         return self._values(boxes, 0)
 
     def _values(self, boxes: Iterable[FlowBox], column: int) -> frozenset[int]:
+        rows, value = self._rows_with_values[column] if self._hierarchy is not None else ([], {})
         found: set[int] = set()
-        for nodes in self._nodes(boxes):
-            found.update(self._columns[column][nodes].tolist())
-        return frozenset(found - {0})
+        for box in walk_boxes(list(boxes)) if rows else ():
+            if box.op:
+                if box.row in value:
+                    found.add(value[box.row])
+            elif box.row >= 0:
+                start, stop = bisect_left(rows, box.row), bisect_left(rows, int(self.hierarchy.end[box.row]))
+                found.update(map(value.__getitem__, rows[start:stop]))
+        return frozenset(found)
+
+    @cached_property
+    def _rows_with_values(self) -> list[tuple[list[int], dict[int, int]]]:
+        """For each column, the rows that have a value, ascending, and their values."""
+        row_of_node, kept = self.hierarchy.row_of_node, []
+        for column in self._columns:
+            nodes = np.flatnonzero((column > 0) & (row_of_node >= 0))
+            value = dict(sorted(zip(row_of_node[nodes].tolist(), column[nodes].tolist(), strict=True)))
+            kept.append(([*value], value))
+        return kept
 
     def halves(self, boxes: Iterable[FlowBox]) -> bool:
         """Whether an op in boxes takes steps of more than one."""
