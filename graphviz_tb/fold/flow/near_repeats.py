@@ -187,7 +187,9 @@ def halves_of(turn: Sequence[SequenceElement], setting: FoldContext) -> int:
         unlike = (before - behind) + (behind - before)
         if size >= MIN_BLOCK_OPS and like.near(behind) >= 0 and not any(map(_has_weights, unlike)):
             first, second = _boxes_of(turn[:place]), _boxes_of(turn[place:])
-            return place if setting.widths.of(first) == setting.widths.of(second) else 0
+            widths = setting.widths
+            steps = widths.halves(first) or widths.halves(second)  # they are a stage
+            return place if not steps and widths.of(first) == widths.of(second) else 0
     return 0
 
 

@@ -66,7 +66,8 @@ def _stack_numbered_pairs(sequence: list[SequenceElement], setting: FoldContext)
     folded: list[SequenceElement] = []
     for element in sequence:
         pair = [*folded[-1:], element]
-        if len(pair) == 2 and all(each.is_single_box for each in pair) and are_two_blocks(pair, setting):
+        single = all(each.is_single_box and not _holds_stack(each.box) for each in pair)
+        if len(pair) == 2 and single and are_two_blocks(pair, setting):
             made = make_stack(setting.symbols, [each.box for each in pair], element.symbol)
             word = ("stack", element.symbol)
             pair = [SequenceElement(made, made.symbol, word, element.cut, place=covering_stretch(pair))]
