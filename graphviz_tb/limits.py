@@ -226,8 +226,6 @@ MAX_ASKED_WEIGHTS = Limit(100, "group", "weights",
 MAX_VISITED_BOXES = Limit(200_000, "group", "boxes",
     "that are looked at again and again, one region inside the other, in one level: seconds; no network of 10,000 "
     "ops in one scope comes near", "left in plain order; notice `fold-limit`")
-MAX_COUNTED_MODULES = Limit(32, "group", "modules",
-    "of those that use each other in turn whose uses are counted, each along the whole flow", "the others are not")
 MAX_SEARCHED_INPUTS = Limit(1_000_000, "group", "inputs", "of one level searched for values used all over it: a second",
     "further values are not set apart")
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from graphviz_tb.fold.flow.plan import fold_by_flow
 from graphviz_tb.fold.labels import find_code_names
+from graphviz_tb.fold.module_calls import merged_modules, separate_calls
 from graphviz_tb.fold.regrouping import Regrouping
 from graphviz_tb.fold.scopes import build_scope_tree, find_numbered_nodes
 from graphviz_tb.fold.series import SeriesRun, find_series, requested_series
@@ -64,6 +66,12 @@ def _add_missing_templates(hierarchy: Hierarchy) -> Hierarchy:
     return replace(hierarchy, template=template, notices=hierarchy.notices + notices)
 
 
+def _build_scopes(graph: Graph, numbered: list[int], moved: Mapping[int, str], options: GroupOptions) -> Hierarchy:
+    """Build the tree of scopes; `moved` are the scopes of nodes that are in another than their name says."""
+    tree, functions, odd = build_scope_tree(graph, numbered, moved, options)
+    return build_hierarchy(graph, tree, number_tree(tree.parent, tree.key), functions, notices=(*graph.notices, *odd))
+
+
 def _series_as_groups(series: list[SeriesRun]) -> list[NewGroup]:
     """Return series as new groups."""
     return [NewGroup(RowKind.SERIES, run.parent, run.name, run.members) for run in series]
@@ -72,8 +80,10 @@ def _series_as_groups(series: list[SeriesRun]) -> list[NewGroup]:
 def _build_raw_hierarchy(graph: Graph, options: GroupOptions) -> Hierarchy:
     """Build scopes, their names in the program and templates, before series and folds."""
     numbered = [] if options.tensorboard else find_numbered_nodes(graph)
-    tree, functions, odd = build_scope_tree(graph, numbered, options)
-    built = build_hierarchy(graph, tree, number_tree(tree.parent, tree.key), functions, notices=(*graph.notices, *odd))
+    moved = {} if options.tensorboard else merged_modules(graph)
+    built = _build_scopes(graph, numbered, moved, options)
+    if not options.tensorboard and (calls := separate_calls(built, moved)) != moved:
+        built = _build_scopes(graph, numbered, calls, options)
     return _add_missing_templates(
         built if options.tensorboard else replace(built, labels=find_code_names(built, numbered))
     )

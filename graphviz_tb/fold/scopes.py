@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import compress, groupby, repeat
@@ -71,17 +71,18 @@ class GrowingTree:
 
 
 def build_scope_tree(
-    graph: Graph, numbered: Iterable[int], options: GroupOptions
+    graph: Graph, numbered: Iterable[int], moved: Mapping[int, str], options: GroupOptions
 ) -> tuple[HierarchyTree, list[int], tuple[Notice, ...]]:
     """Return the tree of scopes and ops, the tree id of each function, and notices.
 
-    Before: `numbered` from `find_numbered_nodes`. After: every kept node is a leaf below the scopes of its name; op N
-    that is also a scope is named `N/(last)` inside it; marks and PyTorch's inputs and outputs make no scopes, they go
-    below the nearest existing one.
+    Before: `numbered` from `find_numbered_nodes`; `moved` are the scopes of nodes that are in another than their name
+    says. After: every kept node is a leaf below its scopes; op N that is also a scope is named `N/(last)` inside it;
+    marks and PyTorch's inputs and outputs make no scopes, they go below the nearest existing one.
     """
     port = graph.op_types.index(MODULE_PORT_OP) if MODULE_PORT_OP in graph.op_types and not options.tensorboard else -1
     ordinary, scopes = (graph.mark == 0) & (graph.op != port), graph.node_scopes
     alone = {node: scope for node, scope in _separate_scopes(graph, numbered) if ordinary[node]}
+    alone.update(moved)
     scope = scopes.number.copy()
     scope[list(alone)] = np.arange(len(alone)) + len(scopes.names)
     growing = GrowingTree(ordinary, scope, [*scopes.names, *alone.values()], np.zeros(len(graph), np.int64))

@@ -317,12 +317,68 @@ def dense_block(w: Writer, x: str, width: int, stride: int, first: bool) -> str:
     return w.op("ConcatV2", x, y, w.constant(name="axis", dtype=3), name="concat")
 
 
+def mobile(w: Writer, x: str, width: int, stride: int, first: bool) -> str:
+    """An inverted bottleneck with squeeze and excitation, of one kernel in each stage."""
+    before, kernel = w.width, 3 + 2 * (width // 32 % 2)
+    wide = before * int(w.kept.setdefault("expand", w.chance.choice("46")))
+    y = w.act(w.norm(w.conv(x, wide, 1, 1, "expand"), "bn1"), "Relu6", "act1")
+    y = w.act(w.norm(w.depthwise(y, kernel, stride), "bn2"), "Relu6", "act2")
+    s = w.op("Mean", y, w.constant(2, name="axes", dtype=3), name="squeeze")
+    s = w.act(w.conv(s, before // 4, 1, 1, "se_reduce"), "Relu", "se_act")
+    s = w.act(w.conv(s, wide, 1, 1, "se_expand"), "Sigmoid", "se_gate")
+    y = w.norm(w.conv(w.op("Mul", y, s, name="excite"), width, 1, 1, "project"), "bn3")
+    return y if before != width or stride > 1 else w.add(x, y)
+
+
+def shifted(w: Writer, x: str, width: int, stride: int, first: bool) -> str:
+    """A transformer layer in windows; every second one shifts them."""
+    odd = w.kept["odd"] = "" if first or w.kept.get("odd") else "yes"
+    y = w.layer_norm(x, "ln1")
+    if odd:
+        y = w.op("Roll", y, w.constant(2, name="by", dtype=3), w.constant(2, name="axes", dtype=3), name="shift")
+    y = w.op("Reshape", y, w.constant(4, name="windows", dtype=3), name="part")
+    y = w.op("Reshape", w.attention(y), w.constant(3, name="whole", dtype=3), name="join")
+    if odd:
+        y = w.op("Roll", y, w.constant(2, name="back", dtype=3), w.constant(2, name="axes", dtype=3), name="unshift")
+    x = w.add(x, y, "add1")
+    return w.add(x, w.feed_forward(w.layer_norm(x, "ln2")), "add2")
+
+
+def two_streams(w: Writer, x: str, width: int, stride: int, first: bool) -> str:
+    """A layer of two streams that attend to each other; the last leaves the second as it is."""
+    y = w.kept.pop("second", "") or w.op("Mul", x, w.constant(name="half"), name="second")
+    a, b = w.layer_norm(x, "ln_a"), w.layer_norm(y, "ln_b")
+    x = w.add(x, w.attention(a, b, name="from_b"), "add_a")
+    x = w.add(x, w.feed_forward(w.layer_norm(x, "ln_a2"), name="mlp_a"), "add_a2")
+    if w.kept.get("last"):
+        return x
+    y = w.add(y, w.attention(b, a, name="from_a"), "add_b")
+    w.kept["second"] = w.add(y, w.feed_forward(w.layer_norm(y, "ln_b2"), name="mlp_b"), "add_b2")
+    return x
+
+
+def gated(w: Writer, x: str, width: int, stride: int, first: bool) -> str:
+    """A gated mixture of positions; the first also makes positions."""
+    if first:
+        x = w.op("AddV2", x, w.weight("positions", 512, w.width), name="with_positions")
+    y = w.layer_norm(x)
+    width = w.width
+    up = w.dense(y, 2 * width, "up")
+    w.width = width
+    gate = w.op("Sigmoid", w.dense(y, 2 * width, "gate"))
+    return w.add(x, w.dense(w.op("Mul", up, gate, name="gated"), width, "down"))
+
+
 CONVOLUTIONAL: dict[str, Block] = {
     "basic": basic, "bottleneck": bottleneck, "preactivated": preactivated, "inverted": inverted,
     "squeezed": squeezed, "convnext": convnext, "plain": plain, "dense_block": dense_block,
+    "mobile": mobile,
 }  # fmt: skip
-SEQUENTIAL: dict[str, Block] = {"pre_norm": pre_norm, "post_norm": post_norm, "biased": biased}
-KINDS = (*CONVOLUTIONAL, *SEQUENTIAL, "encoder_decoder", "merging", "same_width")
+SEQUENTIAL: dict[str, Block] = {
+    "pre_norm": pre_norm, "post_norm": post_norm, "biased": biased,
+    "two_streams": two_streams, "gated": gated, "shifted": shifted,
+}  # fmt: skip
+KINDS = (*CONVOLUTIONAL, *SEQUENTIAL, "encoder_decoder", "merging", "same_width", "short", "unscoped", "unet", "tied")
 
 
 def network(seed: int, form: str, kind: str = "") -> tuple[GraphDef, list[int]]:
@@ -337,6 +393,15 @@ def network(seed: int, form: str, kind: str = "") -> tuple[GraphDef, list[int]]:
         counts = encoder_decoder(w, chance)
     elif kind == "merging":
         counts = merging(w, chance)
+    elif kind == "unet":
+        counts = unet(w, chance)
+    elif kind == "tied":
+        counts = sequential(w, chance, chance.choice((pre_norm, post_norm, gated)), tied=True)
+    elif kind == "short":
+        block = chance.choice((basic, bottleneck, preactivated, inverted, mobile))
+        counts = convolutional(w, chance, block, most=3)
+    elif kind == "unscoped":
+        counts = convolutional(w, chance, chance.choice((basic, bottleneck, inverted, mobile)), scoped=False)
     elif kind == "same_width":
         counts = convolutional(w, chance, chance.choice((basic, bottleneck, preactivated)), same=True)
     else:
@@ -344,9 +409,11 @@ def network(seed: int, form: str, kind: str = "") -> tuple[GraphDef, list[int]]:
     return formed(w.graph, form, chance), counts
 
 
-def convolutional(w: Writer, chance: random.Random, block: Block, same: bool = False) -> list[int]:
-    """A stem, stages of a block, a head."""
-    counts = [chance.randint(2, 7) for _ in range(chance.randint(3, 4))]
+def convolutional(
+    w: Writer, chance: random.Random, block: Block, same: bool = False, most: int = 7, scoped: bool = True
+) -> list[int]:
+    """A stem, stages of a block, a head; the blocks are numbered in their stage or, not `scoped`, through them all."""
+    counts = [chance.randint(1 if most == 3 else 2, most) for _ in range(chance.randint(3, 4))]
     if same:
         counts = [counts[0]] * len(counts)
     stage, unit = chance.choice((("stage", "block"), ("layer", "unit"), ("res", "b"), ("group", "cell")))
@@ -359,13 +426,13 @@ def convolutional(w: Writer, chance: random.Random, block: Block, same: bool = F
         if chance.random() < 0.5 and block is not preactivated:
             x = w.op("MaxPool", x, ksize=[1, 3, 3, 1], strides=[1, 2, 2, 1], name="pool")
     for number, count in enumerate(counts, 1):
-        with w.scope(f"{stage}{number}"):
+        with w.scope(f"{stage}{number}" if scoped else ""):
             if block in (plain, dense_block) and number > 1:
                 if block is dense_block:
                     x = w.conv(w.act(w.norm(x, "tbn"), name="tact"), w.width // 2, 1, 1, "transition")
                 x = w.op("MaxPool", x, ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], name="pool")
             for place in range(count):
-                with w.scope(f"{unit}{place + 1}"):
+                with w.scope(f"{unit}{place + 1 + (0 if scoped else sum(counts[: number - 1]))}"):
                     x = block(w, x, width, 2 if place == 0 and number > 1 else 1, place == 0)
         width *= 2
     if block in (preactivated, dense_block):
@@ -380,9 +447,10 @@ def embedded(w: Writer, chance: random.Random, name: str) -> str:
     w.width = 64 * chance.randint(1, 6)
     ids = w.op("Placeholder", name=f"{name}_ids")
     with w.scope(f"{name}_embeddings"):
+        w.kept["table"] = w.weight("table", 30522, w.width)
         x = w.op(
             "ResourceGather" if w.style == "resource" else "GatherV2",
-            w.weight("table", 30522, w.width),
+            w.kept["table"],
             ids,
             w.constant(name="axis", dtype=3),
         )
@@ -397,8 +465,8 @@ def embedded(w: Writer, chance: random.Random, name: str) -> str:
     return x
 
 
-def sequential(w: Writer, chance: random.Random, block: Block) -> list[int]:
-    """An embedding, layers, a head."""
+def sequential(w: Writer, chance: random.Random, block: Block, tied: bool = False) -> list[int]:
+    """An embedding, layers, a head; a `tied` one is in the scope of the embedding."""
     count = chance.randint(3, 14)
     w.kept["gated"] = chance.choice(("", "yes"))
     x = embedded(w, chance, "token")
@@ -406,10 +474,16 @@ def sequential(w: Writer, chance: random.Random, block: Block) -> list[int]:
     with w.scope("encoder"):
         for place in range(count):
             with w.scope(f"{name}{place}"):
+                w.kept["last"] = "yes" if place == count - 1 else ""
                 x = block(w, x, w.width, 1, place == 0)
     if block is not post_norm:
         x = w.layer_norm(x, "final_ln")
-    w.op("Softmax", w.dense(x, 1000, "head"), name="probabilities")
+    if tied:
+        with w.scope("token_embeddings"):
+            x = w.op("MatMul", x, w.kept["table"], name="logits")
+    else:
+        x = w.dense(x, 1000, "head")
+    w.op("Softmax", x, name="probabilities")
     return [count]
 
 
@@ -432,6 +506,33 @@ def encoder_decoder(w: Writer, chance: random.Random) -> list[int]:
                 y = crossed(w, y, width, 1, place == 0)
     w.op("Softmax", w.dense(w.layer_norm(y, "decoder_norm"), 1000, "logits"), name="probabilities")
     return counts
+
+
+def unet(w: Writer, chance: random.Random) -> list[int]:
+    """Levels down and up, joined by what goes across."""
+    count = chance.randint(3, 5)
+    w.width = 3
+    x = w.op("Placeholder", name="image")
+    across: list[str] = []
+    for level in range(count):
+        with w.scope(f"down{level}"):
+            x = w.act(w.norm(w.conv(x, 32 << level, name="conv1"), "bn1"), name="act1")
+            x = w.act(w.norm(w.conv(x, 32 << level, name="conv2"), "bn2"), name="act2")
+            across.append(x)
+            x = w.op("MaxPool", x, ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], name="pool")
+    with w.scope("bottom"):
+        x = w.act(w.norm(w.conv(x, 32 << count, name="conv1"), "bn1"), name="act1")
+        x = w.act(w.norm(w.conv(x, 32 << count, name="conv2"), "bn2"), name="act2")
+    for level in reversed(range(count)):
+        with w.scope(f"up{level}"):
+            x = w.op("ResizeNearestNeighbor", x, w.constant(2, name="size", dtype=3), name="up")
+            x = w.conv(x, 32 << level, 2, name="up_conv")
+            x = w.op("ConcatV2", across[level], x, w.constant(name="axis", dtype=3), name="concat")
+            w.width = 64 << level
+            x = w.act(w.norm(w.conv(x, 32 << level, name="conv1"), "bn1"), name="act1")
+            x = w.act(w.norm(w.conv(x, 32 << level, name="conv2"), "bn2"), name="act2")
+    w.conv(x, 3, 1, name="classes")
+    return [count, count]
 
 
 def merging(w: Writer, chance: random.Random) -> list[int]:

@@ -78,7 +78,7 @@ def row_of_blocks(*layers: str) -> GraphDef:
         for place, layer in enumerate(layers):
             scope = layer.format(at)
             ends = "AddV2" if place == len(layers) - 1 else "Relu"
-            graph.node.add(name=f"{scope}/work", op=("Conv2D", "Tanh", "Mean")[place % 3]).input.append(before)
+            graph.node.add(name=f"{scope}/work", op=("Conv2D", "MatMul", "Mean")[place % 3]).input.append(before)
             graph.node.add(name=f"{scope}/out", op=ends).input.extend([f"{scope}/work", *[entry] * (ends == "AddV2")])
             before = f"{scope}/out"
     graph.node.add(name="scores", op="Softmax").input.append(before)

@@ -1,8 +1,6 @@
-"""PyTorch modules that are called again: a cycle of scopes that is no loop."""
+"""Modules and scopes that are called again: one group for each call."""
 
 from __future__ import annotations
-
-import pytest
 
 from graphviz_tb import load
 from graphviz_tb.proto import GraphDef
@@ -21,16 +19,47 @@ def traced(*calls: str) -> list[str]:
     return [hierarchy.name[row] for row in range(len(hierarchy)) if hierarchy.can_open(row)]
 
 
-@pytest.mark.parametrize("times", [2, 5])
-def test_a_module_that_is_called_again_is_no_loop(times: int) -> None:
-    # fc ─▶ act ─▶ fc ─▶ act ─▶ … ─▶ out
-    assert f"Net/Linear[fc] used {times} times" in traced(*["Linear[fc]", "ReLU[act]"] * times, "Linear[out]")
+def test_a_module_is_a_group_for_each_call() -> None:
+    # fc ─▶ act ─▶ fc ─▶ act ─▶ out
+    named = traced(*["Linear[fc]", "ReLU[act]"] * 2, "Linear[out]")
+    assert {"Net/Linear[fc]", "Net/Linear[fc] (2)", "Net/ReLU[act]", "Net/ReLU[act] (2)"} <= {*named}
 
 
-def test_the_module_that_is_called_most_often_is_named() -> None:
-    named = traced("Linear[a]", "Linear[b]", "Linear[c]", "Linear[b]", "Linear[a]", "Linear[b]", "Linear[out]")
-    assert "Net/Linear[b] used 3 times" in named
+def test_calls_of_modules_in_modules_are_numbered_in_each() -> None:
+    named = traced(*["Block[0]/ReLU[act]", "Block[0]/Linear[fc]"] * 2, "Linear[x]", *["Block[0]/ReLU[act]"] * 2)
+    assert {"Net/Block[0]/ReLU[act] (2)", "Net/Block[0] (2)/ReLU[act]"} <= {*named}
+    assert "Net/Block[0] (2)/ReLU[act] (2)" not in named
 
 
-def test_modules_that_are_called_once_are_not_said_to_be_used_again() -> None:
-    assert not any("used" in name for name in traced("Linear[a]", "Linear[b]", "Linear[out]"))
+def test_modules_that_are_called_once_are_one_group() -> None:
+    assert not any("(2)" in name for name in traced("Linear[a]", "Linear[b]", "Linear[out]"))
+
+
+def test_modules_of_containers_that_a_trace_left_out_stand_apart() -> None:
+    # Net/ModuleList[parts]/ModuleDict[0]/Run[run]/Linear[f], a trace says Net/Run[run]/Linear[f]
+    nodes = [{"name": "input/x", "op": "IO Node", "input": [""][:0]}]
+    last = "input/x"
+    for part in range(2):
+        weight, linear, relu = (
+            f"Net/ModuleList[parts]/ModuleDict[{part}]/Run[run]/Linear[f]/weight.{part}",
+            f"Net/Run[run]/Linear[f]/{part}1",
+            f"Net/Run[run]/{part}2",
+        )
+        nodes.append({"name": weight, "op": "prim::GetAttr", "input": [""][:0]})
+        nodes.append({"name": linear, "op": "aten::linear", "input": [last, weight]})
+        nodes.append({"name": relu, "op": "aten::relu", "input": [linear]})
+        last = relu
+    hierarchy = load(GraphDef(node=nodes).SerializeToString()).hierarchy
+    assert {"Net/Run[parts.0.run]", "Net/Run[parts.1.run]"} <= {*hierarchy.name}
+    assert hierarchy.op_count(hierarchy.name.index("Net/Run[parts.1.run]")) == 2
+
+
+def test_a_scope_that_the_flow_enters_again_closes_no_circle() -> None:
+    # table/look ─▶ mm ─▶ table/back
+    nodes = [
+        {"name": "table/look", "op": "GatherV2", "input": [""][:0]},
+        {"name": "mm", "op": "MatMul", "input": ["table/look"]},
+        {"name": "table/back", "op": "MatMul", "input": ["mm"]},
+    ]
+    hierarchy = load(GraphDef(node=nodes)).hierarchy
+    assert [hierarchy.name[row] for row in hierarchy.children(0).tolist()] == ["table", "mm", "table (2)"]

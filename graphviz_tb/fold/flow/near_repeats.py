@@ -23,6 +23,7 @@ UNLIKE = 0.1  # of the ops of a repetition may be missing, or be more
 MORE = 1.5  # times its ops, in a first one: it projects its shortcut, or makes what all are given
 AGAIN = 3  # times that a block of another kind stands among its like
 NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
+MIN_BLOCK_OPS = 10  # of each of two blocks in turn
 SMALLEST = 5  # ops of a repetition: that fewer are alike is no wonder
 
 
@@ -41,8 +42,8 @@ class Likeness:
         return unlike if unlike <= UNLIKE * self.size else -1
 
     def less(self, ops: Counter[str]) -> bool:
-        """Whether a stretch holds nothing that a repetition does not, and most of it."""
-        return ops.total() >= self.size / MORE and all(self.ops[kind] >= count for kind, count in ops.items())
+        """Whether a stretch holds nothing that a repetition does not, and half of it."""
+        return 2 * ops.total() >= self.size and all(self.ops[kind] >= count for kind, count in ops.items())
 
     def more(self, ops: Counter[str], size: int) -> bool:
         """Whether a stretch holds all of a repetition, and not much beside it."""
@@ -99,7 +100,7 @@ def _in_turn(
         return False
     mine, other = (sum((types.of(each.box) for each in part), Counter[str]()) for part in (sequence[start:stop], turn))
     return bool(mine - other or other - mine) and all(
-        mine[kind] == other[kind] for kind in {*mine, *other} if kind in CONVOLUTION_OPS or kind in MATRIX_PRODUCT_OPS
+        mine[kind] == other[kind] for kind in {*mine, *other} if _has_weights(kind)
     )
 
 
@@ -125,7 +126,7 @@ def _longer_before(sequence: Sequence[SequenceElement], done: int, like: Likenes
     best, least, larger = stop, like.size, stop
     for start in range(stop - 1, done - 1, -1):
         element = sequence[start]
-        if element.stage or ops.total() + element.box.ops > MORE * like.size:
+        if element.stage or element.memory or ops.total() + element.box.ops > MORE * like.size:
             break
         ops.update(types.of(element.box))
         unlike = like.near(ops)
@@ -144,6 +145,8 @@ def nearly_behind(
     like = _likeness(turn, setting.types)
     if like is None or start >= limit or not _alike_begin(sequence[start], like.first):
         return start
+    if len(turn) == 1 and _is_named_scope(turn[0].box) and _is_named_scope(sequence[start].box):
+        limit = start + 1  # its name says where it ends
     ops: Counter[str] = Counter()
     best, least, less = start, like.size, start
     for place in range(start, limit):
@@ -161,9 +164,38 @@ def nearly_behind(
         return start
     stretch, other, widths = _boxes_of(sequence[start:stop]), _boxes_of(turn), setting.widths
     given = widths.of(stretch)
-    # One that lacks something is one only where its channels say so.
-    same = given == widths.of(other) and (stop == best or given)
+    # One that lacks something is one only where its channels or its number say so.
+    same = given == widths.of(other) and bool(stop == best or given or _are_numbered([*other, *stretch]))
     return stop if same and not widths.halves(stretch) and not widths.halves(other) else start
+
+
+def halves_of(turn: Sequence[SequenceElement], setting: FoldContext) -> int:
+    """Where the second half of a repetition begins that is two blocks in turn: they differ in a tenth of their ops at
+    most, and in none that has weights; 0 if it is one block."""
+    ops = [setting.types.of(element.box) for element in turn]
+    whole = sum(ops, Counter[str]())
+    before: Counter[str] = Counter()
+    for place, held in enumerate(ops[:-1], 1):
+        before += held
+        size = before.total()
+        if 2 * size < (1 - UNLIKE) * whole.total() or turn[place - 1].cut > 1:
+            continue
+        if 2 * size > (1 + UNLIKE) * whole.total():
+            return 0
+        behind = whole - before
+        like = Likeness(before, size, turn[0], turn[place])
+        unlike = (before - behind) + (behind - before)
+        if size >= MIN_BLOCK_OPS and like.near(behind) >= 0 and not any(map(_has_weights, unlike)):
+            first, second = _boxes_of(turn[:place]), _boxes_of(turn[place:])
+            widths = setting.widths
+            steps = widths.halves(first) or widths.halves(second)  # they are a stage
+            return place if not steps and widths.of(first) == widths.of(second) else 0
+    return 0
+
+
+def _has_weights(kind: str) -> bool:
+    """Whether ops of a type have weights."""
+    return kind in CONVOLUTION_OPS or kind in MATRIX_PRODUCT_OPS
 
 
 def _boxes_of(elements: Sequence[SequenceElement]) -> list[FlowBox]:
@@ -204,7 +236,7 @@ def are_numbered_in_order(elements: Sequence[SequenceElement], setting: FoldCont
     types = [setting.types.of(box) for box in boxes]
     unlike = {kind for ops in types for kind in (ops - types[0]) + (types[0] - ops)}
     widths = {setting.widths.of([box]) for box in boxes}
-    return len(widths) == 1 and unlike.isdisjoint(CONVOLUTION_OPS) and unlike.isdisjoint(MATRIX_PRODUCT_OPS)
+    return len(widths) == 1 and not any(map(_has_weights, unlike))
 
 
 def are_two_blocks(pair: Sequence[SequenceElement], setting: FoldContext) -> bool:

@@ -38,7 +38,7 @@ MIN_BROADCAST_LEVEL = 12  # boxes; smaller levels have none
 MAX_BROADCAST_NEEDS = 8  # boxes that a broadcast may need, itself included
 # users of a value, and boxes on the path from one: a projection has a dozen
 MAX_SAMPLED_USERS, MAX_MEETING_STEPS = 64, 32
-MIN_READER_SHARE = 0.25  # of a level: so many readers are its layers, or the steps of an unrolled cell
+MIN_SPAN_PART = 8  # of a level, over which its readers are spread: an encoder is one of several
 MIN_COLLECTOR_DEPTHS = 8  # inputs of a collector, from as many depths
 
 
@@ -61,8 +61,8 @@ def _min_global_readers(dag: Dag, box: int) -> int:
 
 
 def _is_spread_out(dag: Dag, place: list[int], users: list[int]) -> bool:
-    """Return whether boxes are far apart, or a large share of the level: its layers."""
-    return place_span(place, users) >= len(dag) / 3 or len(users) >= MIN_READER_SHARE * len(dag)
+    """Return whether boxes are far apart: its layers, or those of one part, such as an encoder."""
+    return place_span(place, users) >= len(dag) / MIN_SPAN_PART
 
 
 def _meets_at_many_depths(dag: Dag, depth: list[int], box: int) -> bool:

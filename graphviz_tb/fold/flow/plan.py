@@ -36,7 +36,6 @@ from graphviz_tb.fold.flow.invariants import (
 )
 from graphviz_tb.fold.flow.items import find_flow_items, fold_boxes_aside, fold_index_arithmetic, join_feeders
 from graphviz_tb.fold.flow.levels import LevelPart, Siblings, first_equal_levels, level_columns, replace_label_numbers
-from graphviz_tb.fold.flow.loops import name_reused_modules
 from graphviz_tb.fold.flow.names import Vocabulary
 from graphviz_tb.fold.flow.regions import fold_dag
 from graphviz_tb.fold.flow.stacks import fold_series, prepend_unlike_first, stack_chains, stack_parallel_runs
@@ -131,7 +130,6 @@ def _fold_level(
         )
     # Names come last: they depend on the final content of each group.
     _name_layers_as_in_code(boxes, level.hierarchy)
-    name_reused_modules(boxes, level.hierarchy)
     labels = _labels_in_code(level)
     named = setting if labels == level.labels else replace(setting, vocabulary=Vocabulary(labels))
     title_groups(boxes, named, level.hierarchy)

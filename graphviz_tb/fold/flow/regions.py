@@ -377,9 +377,10 @@ def _make_elements(
         held = tuple([boxes[place].symbol for place in line[start : end + 1]])
         shortcut = fork and any(order.place[source] < start for source in dag.before[line[end]])
         source = not fork and not dag.before[first] and not (dag.outside and dag.outside[first])
+        memory = not order.memory.isdisjoint(line[start : end + 1])
         at = Stretch(along, start, end + 1)
         sequence.append(
-            SequenceElement(box, symbol, symbol, cut[end], fork, False, side[first], held, shortcut, source, at)
+            SequenceElement(box, symbol, symbol, cut[end], fork, False, side[first], held, shortcut, source, memory, at)
         )
         start = end + 1
     return sequence

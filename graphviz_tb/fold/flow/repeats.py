@@ -10,7 +10,13 @@ from itertools import accumulate
 from graphviz_tb.fold.flow.box import MIN_STACK_OPS, FlowBox, make_group, make_stack
 from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.names import name_form, shared_prefix_length
-from graphviz_tb.fold.flow.near_repeats import are_numbered_in_order, are_two_blocks, nearly_before, nearly_behind
+from graphviz_tb.fold.flow.near_repeats import (
+    are_numbered_in_order,
+    are_two_blocks,
+    halves_of,
+    nearly_before,
+    nearly_behind,
+)
 from graphviz_tb.fold.flow.sequence import (
     Repetition,
     SequenceElement,
@@ -60,7 +66,8 @@ def _stack_numbered_pairs(sequence: list[SequenceElement], setting: FoldContext)
     folded: list[SequenceElement] = []
     for element in sequence:
         pair = [*folded[-1:], element]
-        if len(pair) == 2 and all(each.is_single_box for each in pair) and are_two_blocks(pair, setting):
+        single = all(each.is_single_box and not _holds_stack(each.box) for each in pair)
+        if len(pair) == 2 and single and are_two_blocks(pair, setting):
             made = make_stack(setting.symbols, [each.box for each in pair], element.symbol)
             word = ("stack", element.symbol)
             pair = [SequenceElement(made, made.symbol, word, element.cut, place=covering_stretch(pair))]
@@ -77,7 +84,10 @@ def _fold_repeats_once(
     if len(set(held)) == len(held):  # only saves time
         return None
     # What has other kernels is no repetition: a stem of 7×7, a stage of 5×5.
-    words = number_words([(element.word, setting.widths.kernels([element.box])) for element in sequence])
+    for element in sequence:
+        if element.kernels is None:
+            element.kernels = setting.widths.kernels([element.box])
+    words = number_words([(element.word, element.kernels) for element in sequence])
     for period in candidate_periods(words):
         stretches = _find_repeats(sequence, words, period)
         if not stretches:
@@ -239,16 +249,21 @@ def _apply_repeats(
         else:
             before, turns, stop = extend_with_ends(sequence, done, repeat)
         start, end = done + len(before), stop
+        half = halves_of(turns[: repeat.period], setting)
         if before == sequence[done:start]:
-            start = nearly_before(sequence, done, turns[: repeat.period], start, setting)
+            start = nearly_before(sequence, done, turns[half : repeat.period], start, setting)
         end = nearly_behind(
-            sequence, turns[-repeat.period :], stop, _limit_of(sequence, repeats, number, setting), setting
+            sequence,
+            turns[-repeat.period :][: half or None],
+            stop,
+            _limit_of(sequence, repeats, number, setting),
+            setting,
         )
         if start < done + len(before):
             first, before = sequence[start : done + len(before)], sequence[done:start]
         else:
             first = []
-        made = _fold_repetitions(turns, repeat.period, setting, first, sequence[stop:end])
+        made = _fold_repetitions(turns, repeat.period, setting, first, sequence[stop:end], half)
         if made is not None:
             stop = end
         folded += sequence[done:stop] if made is None else [*before, *made]
@@ -360,9 +375,10 @@ def _fold_repetitions(
     setting: FoldContext,
     first: Sequence[SequenceElement] = (),
     last: Sequence[SequenceElement] = (),
+    half: int = 0,
 ) -> list[SequenceElement] | None:
     """A stack of equal repetitions of `period` elements, with one before and one behind that are nearly equal, or
-    stages; None where neither helps."""
+    stages; None where neither helps. At `half` a repetition parts into two blocks in turn."""
     symbols = setting.symbols
     if period > 1 and are_numbered_in_order(elements, setting):
         period = 1
@@ -381,6 +397,8 @@ def _fold_repetitions(
         and (len(turns) < MIN_STACKED_STAGES or setting.widths.are_stages(boxes))
     ):
         unit = once[0].symbol if period == 1 else boxes[0].symbol
+        if half and period > 1:
+            boxes = [_as_one(part, setting) for turn in turns for part in (turn[:half], turn[half:])]
         ends = [[_as_one(end, setting)] if end else [] for end in (first, last)]
         made = make_stack(symbols, [*ends[0], *boxes, *ends[1]], unit)
         whole = [*first, *elements, *last]

@@ -192,7 +192,9 @@ class SequenceElement:
     held      symbols of its boxes of the level, along the flow
     shortcut  its last box also takes an input from before it
     source    it has no inputs
+    memory    it gives the result of a separate part to all that follows
     place     position of its boxes, None if irrelevant
+    kernels   numbers of the kernels in it, once they were asked for
     """
 
     box: FlowBox
@@ -205,7 +207,9 @@ class SequenceElement:
     held: tuple[int, ...] = ()
     shortcut: bool = False
     source: bool = False
+    memory: bool = False
     place: Stretch | None = None
+    kernels: frozenset[int] | None = None
 
     @property
     def is_single_box(self) -> bool:
@@ -318,5 +322,5 @@ def _copy_turn_onto(turn: Sequence[SequenceElement], places: Sequence[int]) -> l
         start += len(here)
         [box] = copy_groups_onto([element.box], place.boxes(), [place.line.boxes[new] for new in here])
         whole = Stretch(place.line, here[0], here[-1] + 1) if here[-1] - here[0] == len(here) - 1 else None
-        elements.append(replace(element, box=box, place=whole))
+        elements.append(replace(element, box=box, place=whole, kernels=None))
     return elements

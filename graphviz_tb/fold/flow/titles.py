@@ -158,12 +158,23 @@ def _title_group(box: FlowBox, setting: FoldContext, hierarchy: Hierarchy, human
     own = _distinctive_words(
         [row for row in rows if id(row) in human_named or _has_custom_type(row, hierarchy)], setting.vocabulary
     )
-    if own or (own := _title_from_members(box, hierarchy, human_named)):
+    if own or (own := _title_from_members(box, setting, human_named)):
         return own
     if box.how == GroupOrigin.SEGMENT:
         return f"{box.first_row().name} → {last.name}"
     telling = id(last) in human_named and _has_telling_end(last, setting.vocabulary, hierarchy)
     return (not telling and _title_from_contents(rows, hierarchy)) or last.name
+
+
+def _heaviest_part(box: FlowBox, setting: FoldContext, human_named: Set[int]) -> str:
+    """Return the name of the part with most parameters, where people named it; "" if they did not, or none has any."""
+    weights = [setting.widths.parameters(member) for member in box.members]
+    most = max(weights)
+    heaviest = [member for member, weight in zip(box.members, weights, strict=True) if weight == most]
+    named = most and all(id(member) in human_named and (member.scope or member.members) for member in heaviest)
+    if not named or len(box.members) == len(heaviest):
+        return ""
+    return _name_range([member.name for member in heaviest])
 
 
 def _has_telling_end(last: FlowBox, vocabulary: Vocabulary, hierarchy: Hierarchy) -> bool:
@@ -196,17 +207,20 @@ def _has_custom_type(row: FlowBox, hierarchy: Hierarchy) -> bool:
     return bool(kind) and kind not in LAYER_CLASSES and not op_line(kind)
 
 
-def _title_from_members(box: FlowBox, hierarchy: Hierarchy, human_named: Set[int]) -> str:
+def _title_from_members(box: FlowBox, setting: FoldContext, human_named: Set[int]) -> str:
     """Title a group by its telling members, "" if there are none.
 
-    The only one if it comes last; the range of their names; else a list of two or three names.
+    The range of their names; that with most parameters; the only one if it comes last; else a list of two or three
+    names.
     """
     groups = [member for member in box.members if member.members or member.scope]
     members = [member for member in groups if id(member) in human_named]
     if not members or sum(member.ops for member in members) < MIN_TITLE_OPS_SHARE * box.ops:
         return ""
+    heaviest = _heaviest_part(box, setting, human_named)
     if len(members) == 1:
-        return members[0].name if box.how == GroupOrigin.REPEAT or groups == [box.members[-1]] else ""
+        whole = box.how == GroupOrigin.REPEAT or groups == [box.members[-1]]
+        return heaviest or (members[0].name if whole else "")
     single = [
         end
         for member in members
@@ -215,10 +229,11 @@ def _title_from_members(box: FlowBox, hierarchy: Hierarchy, human_named: Set[int
     ranged = _name_range([end.name for end in single])
     if NUMBER_RANGE.search(ranged) and ENDS_SEPARATOR not in ranged:
         return ranged
-    if len(members) > MAX_TITLE_MEMBERS:
-        return ""
     text = LIST_SEPARATOR.join(member.name for member in members)
-    return text if len(text) <= MAX_TITLE_LETTERS else ""
+    fits = len(members) <= MAX_TITLE_MEMBERS and len(text) <= MAX_TITLE_LETTERS
+    if fits and not (heaviest and not all(map(setting.widths.parameters, members))):
+        return text
+    return heaviest
 
 
 def _title_from_contents(rows: Sequence[FlowBox], hierarchy: Hierarchy) -> str:

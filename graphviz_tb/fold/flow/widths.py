@@ -3,23 +3,25 @@ a stage of a network ends."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
 from itertools import pairwise
+from math import prod
 
 import numpy as np
 
 from graphviz_tb.fold.flow.box import MIN_STACK_OPS, FlowBox, walk_boxes
 from graphviz_tb.fold.flow.names import name_form
 from graphviz_tb.graphs.tensors import attr_value
-from graphviz_tb.model.columns import Bools, Ints
+from graphviz_tb.model.columns import Bools, Ints, Longs
 from graphviz_tb.model.hierarchy import OP_ROW, Hierarchy
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.ops.roles import CONVOLUTION_OPS, DEPTHWISE_OPS, MATRIX_PRODUCT_OPS
 
-KERNEL = 1  # the slot of a kernel
+PYTORCH_PARAMETER = "prim::GetAttr"
 MIN_BLOCKS_SHARE = 0.6  # of the ops of a stage are in its blocks
 
 
@@ -66,6 +68,26 @@ class ChannelWidths:
         return self._hierarchy
 
     @cached_property
+    def _parameters(self) -> Longs:
+        """Numbers in the weights that each node uses, at least one for each weight, product and convolution."""
+        graph = self.hierarchy.graph
+        used = graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS or op in MATRIX_PRODUCT_OPS).astype(np.int64)
+        if graph.is_pytorch:
+            given = graph.target[graph.nodes_of_types(PYTORCH_PARAMETER.__eq__)[graph.source]]
+            used += np.bincount(given, minlength=len(graph))
+        origin = graph.meaning.origin
+        if len(origin):
+            edges = np.flatnonzero((graph.mark[graph.target] == 0) & (origin[graph.source] >= 0))
+            shapes = graph.meaning.shapes() if len(edges) else {}
+            for node, weight in zip(graph.target[edges].tolist(), origin[graph.source[edges]].tolist(), strict=True):
+                used[node] += max(1, prod(size or 1 for size in shapes.get(weight) or ()))
+        return used
+
+    def parameters(self, box: FlowBox) -> int:
+        """The numbers in the weights that a box uses; what is not known counts as one."""
+        return sum(int(self._parameters[nodes].sum()) for nodes in self._nodes([box]))
+
+    @cached_property
     def _columns(self) -> tuple[Ints, Ints]:
         """Output channels by node, from its kernel, and a number for the other sizes of the kernel of a convolution;
         0 where it has none or its shape is unknown."""
@@ -99,10 +121,26 @@ class ChannelWidths:
         return self._values(boxes, 0)
 
     def _values(self, boxes: Iterable[FlowBox], column: int) -> frozenset[int]:
+        rows, value = self._rows_with_values[column] if self._hierarchy is not None else ([], {})
         found: set[int] = set()
-        for nodes in self._nodes(boxes):
-            found.update(self._columns[column][nodes].tolist())
-        return frozenset(found - {0})
+        for box in walk_boxes(list(boxes)) if rows else ():
+            if box.op:
+                if box.row in value:
+                    found.add(value[box.row])
+            elif box.row >= 0:
+                start, stop = bisect_left(rows, box.row), bisect_left(rows, int(self.hierarchy.end[box.row]))
+                found.update(map(value.__getitem__, rows[start:stop]))
+        return frozenset(found)
+
+    @cached_property
+    def _rows_with_values(self) -> list[tuple[list[int], dict[int, int]]]:
+        """For each column, the rows that have a value, ascending, and their values."""
+        row_of_node, kept = self.hierarchy.row_of_node, []
+        for column in self._columns:
+            nodes = np.flatnonzero((column > 0) & (row_of_node >= 0))
+            value = dict(sorted(zip(row_of_node[nodes].tolist(), column[nodes].tolist(), strict=True)))
+            kept.append(([*value], value))
+        return kept
 
     def halves(self, boxes: Iterable[FlowBox]) -> bool:
         """Whether an op in boxes takes steps of more than one."""
@@ -134,15 +172,14 @@ class ChannelWidths:
 
     def _blocks_of(self, stage: FlowBox) -> Sequence[FlowBox]:
         """The parts of one kind that hold most of a box."""
-        parts = self._parts_of(stage)
+        parts = [stage]
         while len(parts) == 1:
-            parts = self._parts_of(parts[0])
-        alike: dict[Hashable, list[FlowBox]] = defaultdict(list)
-        for part in parts:
-            if part.ops >= MIN_STACK_OPS:
-                alike[name_form(part.name) or part.symbol].append(part)
-        largest = max(alike.values(), key=lambda blocks: sum(block.ops for block in blocks), default=[])
-        return largest if sum(block.ops for block in largest) >= MIN_BLOCKS_SHARE * stage.ops else ()
+            alike: dict[Hashable, list[FlowBox]] = defaultdict(list)
+            for part in self._parts_of(parts[0]):
+                if part.ops >= MIN_STACK_OPS:
+                    alike[name_form(part.name) or part.symbol].append(part)
+            parts = max(alike.values(), key=lambda blocks: sum(block.ops for block in blocks), default=[])
+        return parts if sum(block.ops for block in parts) >= MIN_BLOCKS_SHARE * stage.ops else ()
 
     def _parts_of(self, box: FlowBox) -> list[FlowBox]:
         """The scopes and groups in a box, the members of a chain in place of it."""

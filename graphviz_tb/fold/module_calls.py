@@ -1,0 +1,266 @@
+"""Scopes that are called several times: a path of the flow leaves them and comes back. Each call is a scope of its own.
+
+relu ─▶ conv ─▶ relu          as one scope, `relu` would close a circle
+relu ─▶ conv ─▶ relu (2)
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence, Set
+from itertools import pairwise, takewhile
+
+import numpy as np
+
+from graphviz_tb.graphs.traversal import strong_components, topological_order
+from graphviz_tb.model.columns import Bools, Longs, distinct_values
+from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.hierarchy import SCOPE_ROW, Hierarchy
+from graphviz_tb.ops.roles import FRAME_NEXT_OPS, Role, has_role
+
+STORAGE_SOURCE_ROLES = (Role.VARIABLE, Role.TEMPORARY, Role.RESTORE)
+STORAGE_TARGET_ROLES = (Role.ASSIGN, Role.SCATTER, Role.SAVE, Role.VARIABLE_CHECK)
+MAX_WALKED_EDGES = 2_000_000  # over all scopes on circles
+MAX_CALLS = 200  # of one scope
+
+NodeCalls = dict[int, int]  # by node, how often the flow entered a scope before it
+
+
+def separate_calls(hierarchy: Hierarchy, moved: Mapping[int, str]) -> dict[int, str]:
+    """Return `moved`, the scopes of nodes that have another than their name says, and in it the scope of each node that
+    is not of the first call of a scope around it."""
+    graph = hierarchy.graph
+    flow = _flow_edges(graph)
+    if not FRAME_NEXT_OPS.isdisjoint(graph.op_types):  # a control flow v1 loop is a real circle
+        return dict(moved)
+    called: list[tuple[int, NodeCalls]] = []
+    left = MAX_WALKED_EDGES
+    for ring in _circles(hierarchy, flow):
+        walk = _Walk(hierarchy, ring, flow)
+        left -= walk.edge_count * len(ring)
+        if left < 0:
+            break
+        called += walk.calls()
+    return _name_calls(hierarchy, called, moved)
+
+
+def _flow_edges(graph: Graph) -> Bools:
+    """Return which edges are data that flows: neither control nor from and to storage."""
+    handle, store = (
+        np.array([has_role(op, *roles) for op in graph.op_types] or [False], bool)
+        for roles in (STORAGE_SOURCE_ROLES, STORAGE_TARGET_ROLES)
+    )
+    flow: Bools = ~graph.control & ~handle[graph.op[graph.source]] & ~store[graph.op[graph.target]]
+    return flow
+
+
+def _circles(hierarchy: Hierarchy, flow: Bools) -> Iterator[list[int]]:
+    """Yield the rows of each circle among the children of a group, where one of them at least is a scope."""
+    start, stop = hierarchy.edge_from, hierarchy.edge_to
+    edges = np.flatnonzero(flow & (start >= 0) & (stop >= 0) & (start != stop))
+    # Children are in the order of their first nodes: in a file along its flow only what is entered again leads back.
+    back = edges[start[edges] > stop[edges]]
+    owners = hierarchy.parent[stop[back]]
+    for owner in distinct_values(owners).tolist():
+        owned = hierarchy.owned_edges(owner)
+        owned = owned[flow[owned] & (start[owned] >= 0) & (stop[owned] >= 0)]
+        pairs = distinct_values(start[owned].astype(np.int64) << 32 | stop[owned].astype(np.int64))
+        rows = distinct_values(np.concatenate((pairs >> 32, pairs & 0xFFFFFFFF)))
+        after: list[list[int]] = [[] for _ in rows]
+        for source, target in zip(
+            np.searchsorted(rows, pairs >> 32).tolist(), np.searchsorted(rows, pairs & 0xFFFFFFFF).tolist(), strict=True
+        ):
+            if source != target:
+                after[source].append(target)
+        filed: dict[int, list[int]] = defaultdict(list)
+        for place, component in enumerate(strong_components(after)):
+            filed[component].append(int(rows[place]))
+        for ring in filed.values():
+            if len(ring) > 1 and any(hierarchy.kind[row] == SCOPE_ROW for row in ring):
+                yield ring
+
+
+class _Walk:
+    """The nodes in the rows of a circle, along the flow."""
+
+    def __init__(self, hierarchy: Hierarchy, ring: Sequence[int], flow: Bools) -> None:
+        self.hierarchy, self.ring, graph = hierarchy, ring, hierarchy.graph
+        nodes = np.concatenate([hierarchy.node[row : int(hierarchy.end[row])] for row in ring])
+        nodes = np.sort(nodes[(nodes >= 0) & (graph.mark[np.maximum(nodes, 0)] == 0)])
+        self.nodes: Longs = nodes.astype(np.int64)
+        starts = np.searchsorted(graph.target, self.nodes.astype(graph.target.dtype))
+        stops = np.searchsorted(graph.target, self.nodes.astype(graph.target.dtype), "right")
+        edges = np.concatenate([np.arange(a, b) for a, b in zip(starts.tolist(), stops.tolist(), strict=True)])
+        edges = edges[flow[edges]]
+        edges = edges[np.isin(graph.source[edges], nodes)]
+        self.edge_count = len(edges)
+        self.before: list[list[int]] = [[] for _ in nodes]
+        after: list[list[int]] = [[] for _ in nodes]
+        for source, target in zip(
+            np.searchsorted(self.nodes, graph.source[edges]).tolist(),
+            np.searchsorted(self.nodes, graph.target[edges]).tolist(),
+            strict=True,
+        ):
+            self.before[target].append(source)
+            after[source].append(target)
+        self.order = topological_order(after)
+
+    def calls(self) -> Iterator[tuple[int, NodeCalls]]:
+        """Yield the scopes that the flow enters more than once, with the call of each of their nodes."""
+        if len(self.order) < len(self.nodes):  # a real circle
+            return
+        hierarchy = self.hierarchy
+        rows = hierarchy.row_of_node[self.nodes]
+        for row in self.ring:
+            if hierarchy.kind[row] != SCOPE_ROW:
+                continue
+            inside: Bools = (rows > row) & (rows < hierarchy.end[row])
+            entered = self._entries(inside.tolist())
+            calls = {
+                int(self.nodes[place]): entered[place] - 1
+                for place in np.flatnonzero(inside).tolist()
+                if entered[place]
+            }
+            if 1 <= max(calls.values(), default=0) < MAX_CALLS:
+                yield row, calls
+
+    def _entries(self, inside: Sequence[bool]) -> list[int]:
+        """Return for each node how often a path to it has entered the nodes `inside` at most."""
+        entered = [0] * len(inside)
+        for node in self.order:
+            here = inside[node]
+            most = int(here)
+            for source in self.before[node]:
+                most = max(most, entered[source] + (here and not inside[source]))
+            entered[node] = most
+        return entered
+
+
+def _name_calls(hierarchy: Hierarchy, called: list[tuple[int, NodeCalls]], moved: Mapping[int, str]) -> dict[int, str]:
+    """Return the scope of the nodes of later calls; an outer scope comes before those in it."""
+    scope = dict(moved)
+    depth = hierarchy.depth
+    for row, calls in sorted(called, key=lambda each: (int(depth[each[0]]), each[0])):
+        level = int(depth[row])
+        around: dict[str, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+        for node, call in calls.items():
+            own = scope.get(node) or hierarchy.graph.name[node].rpartition("/")[0]
+            parts = own.split("/")
+            around["/".join(parts[: level - 1])][call].append(node)
+        for by_call in around.values():
+            for number, call in enumerate(sorted(by_call)):
+                for node in by_call[call] if number else ():
+                    parts = (scope.get(node) or hierarchy.graph.name[node].rpartition("/")[0]).split("/")
+                    parts[level - 1] = f"{parts[level - 1]} ({number + 1})"
+                    scope[node] = "/".join(parts)
+    return scope
+
+
+Skips = tuple[tuple[str, ...], ...]  # for each segment of a scope, the containers before it that the trace left out
+MODULE = re.compile(r"(.*)\[(.*)\]", re.DOTALL)  # Linear[fc]
+MAX_SWEEPS = 4
+PARAMETER_OP = "prim::GetAttr"
+
+
+def merged_modules(graph: Graph) -> dict[int, str]:
+    """Return the scopes of nodes of a PyTorch trace where several modules share one: a trace leaves containers out of
+    its scopes, but the names of parameters have them.
+
+    Net/Sequential[blocks] of Net/ModuleList[stages]/ModuleDict[0]/Sequential[blocks] is
+    Net/Sequential[stages.0.blocks].
+    """
+    known = _modules_of_weights(graph) if graph.is_pytorch else {}
+    merged: dict[tuple[tuple[str, ...], Skips], set[tuple[str, ...]]] = defaultdict(set)
+    for scope, skips in set(known.values()):
+        for place in range(len(scope)):
+            merged[scope[: place + 1], skips[:place]].add(skips[place])
+    merged = {key: held for key, held in merged.items() if len(held) > 1}
+    if not merged:
+        return {}
+    first = {scope for scope, _ in merged}
+    _spread_along_flow(graph, known, first)
+    return {
+        node: "/".join(
+            _with_containers(segment, skips[place]) if (scope[: place + 1], skips[:place]) in merged else segment
+            for place, segment in enumerate(scope)
+        )
+        for node, (scope, skips) in known.items()
+        if any(scope[: place + 1] in first for place in range(len(scope)))
+    }
+
+
+def _modules_of_weights(graph: Graph) -> dict[int, tuple[tuple[str, ...], Skips]]:
+    """Return, for each node that uses a parameter, its scope and the containers that are missing in it."""
+    known: dict[int, tuple[tuple[str, ...], Skips]] = {}
+    gives = graph.nodes_of_types(PARAMETER_OP.__eq__)[graph.source] & (graph.mark[graph.target] == 0)
+    for edge in np.flatnonzero(gives).tolist():
+        source, node = int(graph.source[edge]), int(graph.target[edge])
+        path = graph.name[source].split("/")
+        while path and not MODULE.fullmatch(path[-1]):
+            path.pop()
+        scope = tuple(graph.name[node].split("/")[:-1])
+        skips = _missing_segments(scope, path) if node not in known and path else None
+        if skips is not None:
+            known[node] = scope, skips
+    return known
+
+
+def _missing_segments(scope: Sequence[str], path: Sequence[str]) -> Skips | None:
+    """Return the segments of a path before each segment of a scope; None if the scope is no part of the path.
+
+    >>> _missing_segments(["Net", "Run[a]"], ["Net", "ModuleList[m]", "Run[a]"])
+    ((), ('ModuleList[m]',))
+    """
+    places: list[int] = []
+    place = len(path)
+    for segment in reversed(scope):
+        place = next((before for before in range(place - 1, -1, -1) if path[before] == segment), -1)
+        if place < 0:
+            return None
+        places.append(place)
+    if not places or places[0] < len(path) - 1:
+        return None
+    return tuple(tuple(path[start + 1 : stop]) for start, stop in pairwise([-1, *reversed(places)]))
+
+
+def _spread_along_flow(
+    graph: Graph, known: dict[int, tuple[tuple[str, ...], Skips]], merged: Set[tuple[str, ...]]
+) -> None:
+    """Give the other nodes of scopes that several modules share the containers of a neighbour, in place: of one in the
+    same module, else of one that shares most of their scope."""
+    scopes: dict[int, tuple[str, ...]] = {}
+    for node in np.flatnonzero(graph.mark == 0).tolist():
+        scope = tuple(graph.name[node].split("/")[:-1])
+        if node not in known and any(scope[: place + 1] in merged for place in range(len(scope))):
+            scopes[node] = scope
+    beside: dict[int, list[int]] = defaultdict(list)
+    ends = list(zip(graph.source.tolist(), graph.target.tolist(), strict=True))
+    for near, far in ((1, 0), (0, 1)):  # inputs first
+        for edge in ends:
+            if edge[near] in scopes:
+                beside[edge[near]].append(edge[far])
+    for sweep in range(2 * MAX_SWEEPS):
+        for node in sorted(scopes, reverse=bool(sweep % 2)):
+            scope = scopes[node]
+            best: Skips = ()
+            for other in beside[node]:
+                if other in known:
+                    held, skips = known[other]
+                    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(scope, held, strict=False)))
+                    best = max(best, skips[:shared], key=len)
+            # Only a neighbour in the same module is sure; at last any is taken.
+            if best and (len(best) == len(scope) or sweep >= MAX_SWEEPS):
+                known[node] = scope, best + ((),) * (len(scope) - len(best))
+                del scopes[node]
+
+
+def _with_containers(segment: str, containers: Sequence[str]) -> str:
+    """Return a segment with the names of the containers that it is in.
+
+    >>> _with_containers("Sequential[run]", ["ModuleList[parts]", "ModuleDict[0]"])
+    'Sequential[parts.0.run]'
+    """
+    names = [found[2] for each in containers if (found := MODULE.fullmatch(each))]
+    found = MODULE.fullmatch(segment)
+    return f"{found[1]}[{'.'.join([*names, found[2]])}]" if found and names else segment
