@@ -94,17 +94,17 @@ class NodeLabels:
             openable=hierarchy.can_open(row),
             connected=bool(hierarchy.connected[like]),
             member=self.box_kind(members[0]) if members else "scope",
-            about=layer.tooltip_text
-            if (layer := self.keras_layer(row)) is not None
-            else self.left_out(row, usual, said),
+            about=self.left_out(row, usual, said),
         )
 
     def left_out(self, row: int, usual: str, said: str | None) -> str:
-        """Further lines of a tooltip: the words of a paper where a colouring has the second line, else how many ops a
-        group
-        holds where its words say something else."""
+        """Return further lines of a tooltip: the settings of a Keras layer; the words of a paper where a colouring has
+        the second line; how many ops a group holds."""
         count = self.op_count_text(row)
         parts = [usual] if said is not None and usual != count else []
+        if (layer := self.keras_layer(row)) is not None:
+            parts += [layer.one_line] if usual != layer.one_line else []
+            return " · ".join([*parts, layer.tooltip_text] if layer.tooltip_text else parts)
         return " · ".join([*parts, *([count] if usual != count else [])])
 
     def label_key(self, row: int) -> tuple[object, ...]:
@@ -119,18 +119,23 @@ class NodeLabels:
         return layers.get(self.hierarchy.name[row]) if layers and row < self.hierarchy.end[0] else None
 
     def usual_second_line(self, row: int) -> str:
-        """The second line where the picture has no other: what layer it is, what a paper says of it, how many ops it
-        holds, or, where names are little else than numbers, the type of an op."""
-        if (layer := self.keras_layer(row)) is not None:
-            return layer.one_line
+        """Return the second line where the picture has no other: what a paper says of it, what Keras layer it is, the
+        type of an op where names are little else than numbers; else how many ops it holds."""
         if int(self.hierarchy.node[row]) in self.hierarchy.graph.missing:
             return MISSING_FUNCTION
-        if (words := self.paper.of(row)) is not None:
+        words = self.paper.of(row)
+        if (layer := self.keras_layer(row)) is not None:
+            return words or layer.one_line
+        if words is not None:
             return words
         if self.nameless and not self.hierarchy.can_open(row):
-            graph = self.hierarchy.graph
-            return str(graph.op_types[graph.op[self.hierarchy.node[row]]])
+            return self.op_type(row)
         return self.op_count_text(row)
+
+    def op_type(self, row: int) -> str:
+        """Return the type of an op."""
+        graph = self.hierarchy.graph
+        return str(graph.op_types[graph.op[self.hierarchy.node[row]]])
 
     def box_kind(self, row: int) -> BoxKind:
         """Return the kind as which the box of a row is drawn."""
