@@ -12,7 +12,7 @@ from graphviz_tb.graphs.calls import OpCounter, listed_functions, lower_bound_si
 from graphviz_tb.graphs.names import are_names_numbers
 from graphviz_tb.limits import MAX_COMPARED_NAMES
 from graphviz_tb.model.formatting import plural_noun
-from graphviz_tb.model.hierarchy import FUNCTION_ROW, OP_ROW, Hierarchy
+from graphviz_tb.model.hierarchy import FUNCTION_ROW, OP_ROW, SCOPE_ROW, Hierarchy
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.measure import group_thousands
 from graphviz_tb.model.metagraph import Metagraph
@@ -91,7 +91,7 @@ class NodeLabels:
             full=hierarchy.name[row],
             second=usual if said is None else said,
             badge=_repeat_badge(kind, repetition_count(hierarchy, like)) if stack else "",
-            openable=hierarchy.can_open(row),
+            openable=hierarchy.can_open(row) and self.sole_op(row) < 0,
             connected=bool(hierarchy.connected[like]),
             member=self.box_kind(members[0]) if members else "scope",
             about=self.left_out(row, usual, said),
@@ -128,6 +128,8 @@ class NodeLabels:
             return words or layer.one_line
         if words is not None:
             return words
+        if (only := self.sole_op(row)) >= 0:
+            return self.op_type(only)
         if self.nameless and not self.hierarchy.can_open(row):
             return self.op_type(row)
         return self.op_count_text(row)
@@ -136,6 +138,14 @@ class NodeLabels:
         """Return the type of an op."""
         graph = self.hierarchy.graph
         return str(graph.op_types[graph.op[self.hierarchy.node[row]]])
+
+    def sole_op(self, row: int) -> int:
+        """Return the op that a scope has alone, -1 where it has more, or one that opens."""
+        hierarchy = self.hierarchy
+        if hierarchy.kind[row] != SCOPE_ROW or hierarchy.op_count(row) != 1:
+            return -1
+        only = row + int(np.argmax(hierarchy.is_ordinary_op[row : hierarchy.end[row]]))
+        return -1 if only in hierarchy.calls else only
 
     def box_kind(self, row: int) -> BoxKind:
         """Return the kind as which the box of a row is drawn."""
