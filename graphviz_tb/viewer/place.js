@@ -928,7 +928,8 @@ function _box_name(node) {
 function _full_box_name(node) {
   let name;
   name = hand_replace_unsafe_characters(node.label);
-  return (name.trim() ? name : ("“" + String(name) + "”"));
+  name = (name.trim() ? name : ("“" + String(name) + "”"));
+  return (((node.kind === "series") && node.badge) ? (String(name) + " " + String(node.badge)) : name);
 }
 function _max_box_width(node) {
   return ((_outline_kind(node) === "op") ? MAX_OP_WIDTH : MAX_SCOPE_WIDTH);
@@ -3700,16 +3701,19 @@ function _links_of_open(view) {
   return by_child;
 }
 function _box_second_line(node, links = 0) {
-  let second, number;
+  let second, number, counts;
   second = node.second;
-  if (links) {
-    second = py_join(" · ", (() => { const out = []; for (const part of [second, count_of(links, "link")]) if (part) { out.push(part); } return out; })());
-  }
   number = py_removeprefix(node.badge, "×").replaceAll(" parts", "");
-  if ((node.badge && second.startsWith((String(number) + " op")))) {
-    return ((node.kind === "series") ? node.badge : second);
+  counts = (node.badge && second.startsWith((String(number) + " op")));
+  if ((node.kind === "series")) {
+    second = (py_truth(counts) ? "" : second);
   }
-  return py_join(" · ", (() => { const out = []; for (const part of [node.badge, second]) if (part) { out.push(part); } return out; })());
+  else {
+    if (!py_truth(counts)) {
+      second = py_join(" · ", (() => { const out = []; for (const part of [node.badge, second]) if (part) { out.push(part); } return out; })());
+    }
+  }
+  return py_join(" · ", (() => { const out = []; for (const part of [second, (links ? count_of(links, "link") : "")]) if (part) { out.push(part); } return out; })());
 }
 function stack_label(node, said, member, shown, members) {
   let counted_each, inside, aside, other;
@@ -3720,9 +3724,10 @@ function stack_label(node, said, member, shown, members) {
   return py_replace(node, {label: (String(node.label) + " " + String(node.badge)), second: py_join(" · ", (() => { const out = []; for (const part of [aside, other, ((said == null) ? inside : said)]) if (part) { out.push(part); } return out; })()), badge: "", about: ("shown: " + String(member.label) + ", one of " + String(members)), stacked: true});
 }
 function _box_tooltip(node, links) {
-  let linked;
+  let linked, times;
   linked = (links.length ? ("linked with " + String(py_join(", ", py_map(tooltip_name, links.slice(0, TOOLTIP_NAMES))))) : "");
-  return py_join(" · ", (() => { const out = []; for (const part of [tooltip_name(node.full), _box_second_line(node), node.about, linked]) if (part) { out.push(part); } return out; })());
+  times = ((node.kind === "series") ? node.badge : "");
+  return py_join(" · ", (() => { const out = []; for (const part of [tooltip_name(node.full), times, _box_second_line(node), node.about, linked]) if (part) { out.push(part); } return out; })());
 }
 function _line_end_names(view, line) {
   let inside, outside;

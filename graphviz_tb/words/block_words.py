@@ -258,8 +258,13 @@ def _chain_words(block: Block, layers: Sequence[int]) -> str | None:
     if len(words) == 2 and steps[way[0]].kind == "depthwise" and words[1].startswith("1×1, "):
         return f"{words[0]} → {words[1]}"
     more = ["projection"] if len(way) < len(layers) else []
-    said, pooled = (list(_equal_once(short_word(steps[number].word) for number in some)) for some in (way, whole))
-    return _join_words([*pooled, *more]) or _join_words(pooled) or _join_words(said)
+    # What has no room is left out: the projection, padding, pools, then channels.
+    pooled = [short_word(steps[number].word) for number in whole]
+    plain = [word.removesuffix(" valid") for word in pooled]
+    layered = [short_word(steps[number].word).removesuffix(" valid") for number in way]
+    kernels = [_kernel_word(steps[number].word) for number in way]
+    ways = ([*pooled, *more], pooled, plain, layered, kernels)
+    return next((line for words in ways if (line := _join_words(list(_equal_once(iter(words)))))), None)
 
 
 def _squeezed(block: Block, layers: Sequence[int]) -> tuple[Block, list[int]]:

@@ -55,7 +55,7 @@ KERNEL = 1  # the slot of a kernel, a shape, an axis
 WEIGHTED_KINDS = ("convolution", "depthwise", "dense", "heads", "embedding", "experts", "recurrent", "attention")
 MOST_SCALED = 8  # ops between an input and its gate
 MOST_USERS = 6  # users of an activation that are looked at
-Port = tuple[int, int]  # a node, and the number of its output in `Graph.keys`
+OutputOf = tuple[int, int]  # a node, and the number of its output in `Graph.keys`
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class TensorFlowSteps:
 
     # ---- inputs ----
 
-    def inputs_of(self, node: int) -> Iterator[tuple[int, Port]]:
+    def inputs_of(self, node: int) -> Iterator[tuple[int, OutputOf]]:
         """Yield the data inputs of a node: the slot of each and where it comes from."""
         graph, begins = self.graph, self.hierarchy.first_input_edge
         for edge in range(int(begins[node]), int(begins[node + 1])):
@@ -165,7 +165,7 @@ class TensorFlowSteps:
         dims = attr_value(definition, "value").tensor.tensor_shape.dim
         return all(dim.size == 1 for dim in dims)
 
-    def tensors_into(self, node: int) -> list[Port]:
+    def tensors_into(self, node: int) -> list[OutputOf]:
         """Return the inputs of an op that are no constant numbers."""
         return [port for _, port in self.inputs_of(node) if not self._is_scalar(port[0])]
 
@@ -184,7 +184,7 @@ class TensorFlowSteps:
             return "GELU" if cubed else "Mish" if self.op_of(inner[0][0]) == "Softplus" else ""
         return GATED[op]
 
-    def _behind(self, port: Port, sums: bool) -> tuple[set[Port], bool]:
+    def _behind(self, port: OutputOf, sums: bool) -> tuple[set[OutputOf], bool]:
         """Return a tensor and those of which it is a multiple, or with `sums` a polynomial; and whether one is a
         power."""
         seen, todo, power = {port}, [port], False
@@ -198,7 +198,7 @@ class TensorFlowSteps:
                 seen.update(inner)
         return seen, power
 
-    def _multiplies(self, node: int, before: set[Port]) -> bool:
+    def _multiplies(self, node: int, before: set[OutputOf]) -> bool:
         """Return whether the result of an op, scaled and shifted by numbers, is multiplied with one of some tensors."""
         todo = [(node, 0)]
         while todo:
@@ -213,7 +213,7 @@ class TensorFlowSteps:
                     todo.append((user, far + 1))
         return False
 
-    def _multiples(self, port: Port) -> set[Port]:
+    def _multiples(self, port: OutputOf) -> set[OutputOf]:
         """Return a tensor and those of which it is a multiple."""
         seen = {port}
         while self.op_of(port[0]) in SCALED_OPS and len(inner := self.tensors_into(port[0])) == 1 and len(seen) < 4:

@@ -6,6 +6,7 @@ is not known is left out. One place makes these words for pictures, pages, outli
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cached_property
@@ -43,6 +44,7 @@ RESHAPE_OPS = frozenset({"Reshape"})
 PAD_CLASSES = ("ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D")
 LANDMARKS = frozenset({*WEIGHTED_KINDS, "pool", "product", "scores", "unknown"})
 SHARED = "shared weights"
+COUNTS = re.compile(r" layers · | parameters?\b")  # of parameters, which say little of the layers
 
 
 class PaperWords:
@@ -62,6 +64,11 @@ class PaperWords:
             opens = said is None and self.hierarchy.can_open(row) and not quiet
             self._known[row] = self._size(row) if opens else said
         return self._known[row]
+
+    def tells_layers(self, row: int) -> bool:
+        """Return whether the words for a row are of its layers, not the number of its parameters."""
+        said = self.of(row)
+        return bool(said) and not COUNTS.search(said or "")
 
     def _trains(self, row: int) -> bool:
         """Return whether a row is, or is in, a group of what training adds."""
@@ -120,8 +127,9 @@ class PaperWords:
         line = ", ".join(words)
         if len(words) <= MOST_SAID and fits(line):
             return line
-        grows = all(gives) and sorted(gives) == gives and fits(line := f"→ {', '.join(map(size_word, gives))}")
-        return line if grows else None
+        grows = all(gives) and sorted(gives) == gives and gives[0] < gives[-1]
+        line = f"→ {', '.join(map(size_word, gives))}"
+        return line if grows and fits(line) else None
 
     def _gives(self, row: int) -> int:
         """Return the channels that a member of a stack gives: those of its one last layer; 0 where unknown."""

@@ -14,7 +14,7 @@ from graphviz_tb.limits import MAX_COMPARED_NAMES
 from graphviz_tb.model.formatting import plural_noun
 from graphviz_tb.model.hierarchy import FUNCTION_ROW, OP_ROW, SCOPE_ROW, Hierarchy
 from graphviz_tb.model.layers import Layer
-from graphviz_tb.model.measure import group_thousands
+from graphviz_tb.model.measure import NODE_FONT_PX, group_thousands, text_width
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import (
     RowPath,
@@ -30,6 +30,7 @@ from graphviz_tb.model.paths import (
 from graphviz_tb.model.scene import BoxKind
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.view import NodeLabel, View
+from graphviz_tb.words.counted_names import is_counted_name
 from graphviz_tb.words.level import level_words, stack_label
 from graphviz_tb.words.paper import PaperWords
 
@@ -37,6 +38,7 @@ from graphviz_tb.words.paper import PaperWords
 
 LABEL_KINDS: tuple[BoxKind, ...] = ("scope", "op", "series", "fold", "function")  # by `Kind`
 HASHED_NAME = re.compile(r"(\w+)_[0-9a-f]{8}(?:_\d+)?", re.ASCII)  # TensorFlow 1 adds a hash: "swish_f2c5eb10"
+NAME_ROOM_PX = 156  # of a name in the widest box
 MISSING_FUNCTION = "function not in the file"  # the second line of a call
 LABEL_COUNTER = re.compile(r"_[0-9]{1,9}", re.ASCII)
 
@@ -82,20 +84,30 @@ class NodeLabels:
         stack = kind in ("series", "fold")
         members = hierarchy.children(like)[:1].tolist() if stack else []
         said = self.second(path)
-        usual = self.usual_second_line(row)
+        usual, name = self.usual_second_line(row), self.short_label(path)
+        second = usual if said is None else said
+        badge = _repeat_badge(kind, repetition_count(hierarchy, like)) if stack else ""
+        first = said is None and self.says_more(row, name, f"{usual} {badge}" if kind == "series" else usual)
         return NodeLabel(
             row=row,
             address=path_address(hierarchy, path) if self.placed else "",
             kind=kind,
-            label=self.short_label(path),
+            label=second if first else name,
             full=hierarchy.name[row],
-            second=usual if said is None else said,
-            badge=_repeat_badge(kind, repetition_count(hierarchy, like)) if stack else "",
+            second=name if first else second,
+            # Words say more of a fold than the number of its parts.
+            badge=badge if kind == "series" or usual == self.op_count_text(row) else "",
             openable=hierarchy.can_open(row) and self.sole_op(row) < 0,
             connected=bool(hierarchy.connected[like]),
             member=self.box_kind(members[0]) if members else "scope",
             about=self.left_out(row, usual, said),
         )
+
+    def says_more(self, row: int, name: str, words: str) -> bool:
+        """Return whether the words of a paper come before a name: a framework counted the name, and they have room."""
+        if not self.paper.tells_layers(row) or text_width(words, NODE_FONT_PX) > NAME_ROOM_PX:
+            return False
+        return is_counted_name(name)
 
     def left_out(self, row: int, usual: str, said: str | None) -> str:
         """Return further lines of a tooltip: the settings of a Keras layer; the words of a paper where a colouring has
