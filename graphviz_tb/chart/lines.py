@@ -41,7 +41,7 @@ AXIS_NAMES = {"step": "step", "wall": "time (UTC)", "relative": "time since the 
 MAX_END_LABELS = 8  # runs whose names are at the ends of their lines; more are in the legend
 END_LABEL_ROOM, END_LABEL_PITCH = 92, 12  # px
 LINE_WIDTH, LINE_RIM = 1.5, 2.5  # px, and how much wider each of the lines is that others cover
-POINT_RADIUS = 4  # px of a line that is a single point
+POINT_RADIUS, ALONE_RADIUS = 4, 2  # px of a line that is a single point, and of a point between gaps
 CHART_TITLE_SIZE, TICK_SIZE = 13, 10  # px
 FAINT_LINE_SHARE = 0.25  # of its colour that a line behind another keeps
 NONFINITE_MARK = 4  # px: half the side of the triangle at a value that is not finite
@@ -248,7 +248,6 @@ def _draw_main_line(
     """Yield the line of the current points, a disc with its value for a single one, and marks for those that are not
     finite."""
     colour, stays = RUN_HUES[theme.name][line.style.hue], ~line.superseded
-    yield from _draw_polyline(x[stays], shown[stays], plot, Pen(colour, width, line.style.dashes, "round", "round"))
     finite = np.flatnonzero(np.isfinite(shown[stays]) & np.isfinite(x[stays]))
     if len(finite) == 1:
         ((across, down),) = plot.to_pixels(x[stays][finite], shown[stays][finite]).tolist()
@@ -256,6 +255,9 @@ def _draw_main_line(
             yield Disc(round(across, 1), round(down, 1), POINT_RADIUS + (width - LINE_WIDTH) / 2, colour)
             value = format_number(float(line.value[stays][finite[0]]))
             yield _chart_text(value, round(across, 1) + 8, round(down, 1) - 6, colour, TICK_SIZE)
+    else:
+        pen = Pen(colour, width, line.style.dashes, "round", "round")
+        yield from _draw_polyline(x[stays], shown[stays], plot, pen)
     yield from _draw_nonfinite_marks(x[stays], line.value[stays], plot, colour)
 
 
@@ -270,8 +272,11 @@ def _draw_polyline(x: Floats, values: Floats, plot: PlotArea, pen: Pen) -> Itera
     steps: list[PathStep] = []
     for begin, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
         points = [(round(a, 1), round(b, 1)) for a, b in plot.to_pixels(x[begin:end], values[begin:end]).tolist()]
+        if len(points) == 1:
+            yield Disc(*points[0], ALONE_RADIUS, pen.colour)
+            continue
         steps.append(("M", points[0]))
-        steps += [("L", point) for point in points[1:]] or [("L", (points[0][0] + 0.1, points[0][1]))]
+        steps += [("L", point) for point in points[1:]]
     if steps:
         yield Curve(tuple(steps), pen=pen)
 

@@ -331,7 +331,7 @@ class Theme {
   }
 }
 const LIGHT_THEME = new Theme("light", "#1F2328", "#57606A", "#57606A", "#FFFFFF", "#EAEEF2", "#FFFFFF", "#989B9D", ["#FFFFFF", "#F6F8FA", "#EFF2F5"], "#57606A", "#8C959F", "#C2410C", "#0969DA", "#6A737D", "#FFFFFF", "#D0D7DE", ["#77AADD", "#EE8866", "#44BB99", "#FFAABB", "#EEDD88", "#99DDFF", "#BBCC33"]);
-const DARK_THEME = new Theme("dark", "#F0F3F6", "#8B949E", "#9DA7B3", "#0D1117", "#30363D", "#161B22", "#787C81", ["#0D1117", "#151B23", "#1C232C"], "#9DA7B3", "#6E7681", "#FB923C", "#58A6FF", "#8B949E", "#0D1117", "#30363D", ["#0B2DC2", "#9C5E4E", "#143F31", "#A92E65", "#7B6708", "#316EA0", "#434912"]);
+const DARK_THEME = new Theme("dark", "#F0F3F6", "#8B949E", "#9DA7B3", "#0D1117", "#30363D", "#161B22", "#787C81", ["#0D1117", "#151B23", "#1C232C"], "#9DA7B3", "#6E7681", "#FB923C", "#58A6FF", "#8B949E", "#0D1117", "#30363D", ["#3B6CAD", "#6D2905", "#277C6A", "#761933", "#7C700A", "#067285", "#5D7640"]);
 const THEMES = new Map([["light", LIGHT_THEME], ["dark", DARK_THEME]]);
 
 // model.paths
