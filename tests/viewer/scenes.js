@@ -15,7 +15,8 @@ async function main() {
     const graph = new Graph(head, held, await held.get("words"), await held.get("rows"), await held.get("copies"));
     const [views, frames] = [new Views(graph), new layout.FrameCache()]; // kept from one picture to the next, as in the page
     for (const { paths, apart, aux } of open) {
-      graph.apart = new Map(apart.map((row) => [String(row), [row]]));
+      if (!(graph.ungroupedLevels instanceof Map)) throw new Error("the page keeps its ungrouped levels elsewhere");
+      graph.ungroupedLevels = new Map(apart.map((row) => [String(row), [row]]));
       const set = new Map(paths.map((path) => [graph.key(path), path]));
       await graph.prepare([[0], ...paths]);
       const moves = new Moves();

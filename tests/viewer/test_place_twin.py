@@ -221,7 +221,6 @@ def test_copies_are_placed_as_where_their_levels_are_written_whatever_comes_apar
     assert scenes(cases, tmp_path, [apart]) == scenes(cases, tmp_path, [apart], each=True)
 
 
-@pytest.mark.xfail(reason="stacks in a level whose series came apart stay closed in the page", strict=False)
 def test_members_of_a_stack_that_came_apart_have_their_own_lines(tmp_path: Path) -> None:
     model, chance = graphviz_tb.load(copies_of_blocks()), random.Random(10)
     net = model.hierarchy.name.index("net")
@@ -297,17 +296,15 @@ def generated(count: int) -> list[Model]:
     return found
 
 
-APART = "since a stack opens to one whole member, levels with their series apart differ between the page and Python"
 WHOLE = "a closed box counts its parts with the series whole, though they came apart"
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        *(
-            pytest.param(name, marks=pytest.mark.xfail(reason=APART, strict=False))
-            for name in ("numbered_series.pb", "gan_scopes.pb", "cifar10_shapes.pb")
-        ),
+        "numbered_series.pb",
+        "gan_scopes.pb",
+        "cifar10_shapes.pb",
         pytest.param("func_library_v2.pb", marks=pytest.mark.xfail(reason=WHOLE, strict=True)),
     ],
 )

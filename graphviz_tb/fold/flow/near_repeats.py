@@ -9,55 +9,21 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
-
-import numpy as np
 
 from graphviz_tb.fold.flow.box import FlowBox
+from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.names import name_form
 from graphviz_tb.fold.flow.sequence import SequenceElement
+from graphviz_tb.fold.flow.widths import OpTypes
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy
+from graphviz_tb.model.hierarchy import GroupOrigin
 from graphviz_tb.ops.roles import CONVOLUTION_OPS, MATRIX_PRODUCT_OPS
-
-if TYPE_CHECKING:
-    from graphviz_tb.fold.flow.invariants import FoldContext
 
 UNLIKE = 0.1  # of the ops of a repetition may be missing, or be more
 MORE = 1.5  # times its ops, in a first one: it projects its shortcut, or makes what all are given
 AGAIN = 3  # times that a block of another kind stands among its like
 NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 SMALLEST = 5  # ops of a repetition: that fewer are alike is no wonder
-
-
-class OpTypes:
-    """Count the ops of boxes by type; boxes of one symbol are counted once. Without a hierarchy all ops of a
-    scope are of one type."""
-
-    def __init__(self, hierarchy: Hierarchy | None = None) -> None:
-        self.hierarchy = hierarchy
-        self._known: dict[int, Counter[str]] = {}
-
-    def of(self, box: FlowBox) -> Counter[str]:
-        """The ops in a box, its feeders included."""
-        known = self._known.get(box.symbol)
-        if known is None:
-            known = self._known[box.symbol] = self._count(box)
-        return known
-
-    def _count(self, box: FlowBox) -> Counter[str]:
-        if box.members:
-            return sum((self.of(member) for member in box.members), Counter())
-        own = Counter([box.op]) if box.op else self._below(box)
-        return sum((self.of(feeder) for feeder in box.feeders), own)
-
-    def _below(self, box: FlowBox) -> Counter[str]:
-        if self.hierarchy is None:
-            return Counter({f"#{box.symbol}": box.ops})
-        graph, row, end = self.hierarchy.graph, box.row, int(self.hierarchy.end[box.row])
-        nodes = self.hierarchy.node[row:end][self.hierarchy.is_ordinary_op[row:end]]
-        counts = np.bincount(graph.op[nodes], minlength=len(graph.op_types))
-        return Counter({graph.op_types[number]: int(counts[number]) for number in np.flatnonzero(counts).tolist()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +104,12 @@ def _in_turn(
 
 
 def _same_stage(stretch: Sequence[FlowBox], turn: Sequence[FlowBox], setting: FoldContext) -> bool:
-    """Whether what stands before repetitions may be of their stage: it gives some of their channels, and takes larger
-    steps where each of them does."""
+    """Whether what stands before repetitions may be of their stage: it gives some of their channels, has their kernels,
+    and takes larger steps where each of them does."""
     mine, other = setting.widths.of(stretch), setting.widths.of(turn)
     if mine and other and not mine & other:
+        return False
+    if not setting.widths.kernels(turn) <= setting.widths.kernels(stretch):
         return False
     return setting.widths.halves(stretch) or not setting.widths.halves(turn)
 
@@ -231,18 +199,34 @@ def are_numbered_in_order(elements: Sequence[SequenceElement], setting: FoldCont
     """Whether elements are scopes of one class, numbered in the order of the flow, which differ in nothing that has
     weights: blocks of two kinds in turn."""
     boxes = _boxes_of(elements)
-    if (
-        not all(_is_named_scope(box) and not box.is_repetition for box in boxes)
-        or len({name_form(box.name) for box in boxes}) > 1
-    ):
-        return False
-    numbers = [NUMBER.findall(box.name) for box in boxes]
-    if not all(_steps_on(one, other) for one, other in pairwise(numbers)):
+    if not _are_numbered(boxes):
         return False
     types = [setting.types.of(box) for box in boxes]
     unlike = {kind for ops in types for kind in (ops - types[0]) + (types[0] - ops)}
     widths = {setting.widths.of([box]) for box in boxes}
     return len(widths) == 1 and unlike.isdisjoint(CONVOLUTION_OPS) and unlike.isdisjoint(MATRIX_PRODUCT_OPS)
+
+
+def are_two_blocks(pair: Sequence[SequenceElement], setting: FoldContext) -> bool:
+    """Whether two elements are blocks of one stage: scopes of one class, numbered in order, that hold the same ops but
+    for a tenth; only the first may take larger steps."""
+    boxes = _boxes_of(pair)
+    like = _likeness(pair[1:], setting.types) if _are_numbered(boxes) else None
+    return (
+        like is not None
+        and bool(setting.widths.of(boxes) or setting.widths.halves(boxes[:1]))
+        and like.near(setting.types.of(boxes[0])) >= 0
+        and _same_stage(boxes[:1], boxes[1:], setting)
+        and not setting.widths.halves(boxes[1:])
+    )
+
+
+def _are_numbered(boxes: Sequence[FlowBox]) -> bool:
+    """Whether boxes are scopes of one class, numbered in order."""
+    named = all(_is_named_scope(box) and not box.is_repetition for box in boxes)
+    if not named or len({name_form(box.name) for box in boxes}) > 1:
+        return False
+    return all(_steps_on(one, other) for one, other in pairwise([NUMBER.findall(box.name) for box in boxes]))
 
 
 def _steps_on(numbers: Sequence[str], later: Sequence[str]) -> bool:

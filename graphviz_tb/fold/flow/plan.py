@@ -38,11 +38,10 @@ from graphviz_tb.fold.flow.items import find_flow_items, fold_boxes_aside, fold_
 from graphviz_tb.fold.flow.levels import LevelPart, Siblings, first_equal_levels, level_columns, replace_label_numbers
 from graphviz_tb.fold.flow.loops import fold_loop_bodies, name_reused_modules
 from graphviz_tb.fold.flow.names import Vocabulary
-from graphviz_tb.fold.flow.near_repeats import OpTypes
 from graphviz_tb.fold.flow.regions import fold_dag
 from graphviz_tb.fold.flow.stacks import fold_series, prepend_unlike_first, stack_chains, stack_parallel_runs
 from graphviz_tb.fold.flow.titles import group_addresses, title_groups
-from graphviz_tb.fold.flow.widths import ChannelWidths
+from graphviz_tb.fold.flow.widths import ChannelWidths, OpTypes
 from graphviz_tb.fold.series import SeriesRun, qualified_name
 from graphviz_tb.fold.table import NewGroup
 from graphviz_tb.graphs.level_flow import repeatedly_called_scopes
@@ -62,6 +61,7 @@ def fold_by_flow(
     levels, symbols = level_columns(hierarchy), SymbolTable()
     types, widths = OpTypes(hierarchy), ChannelWidths(hierarchy)
     runs: dict[int, list[SeriesRun]] = defaultdict(list)
+    series = [run for run in series if not widths.are_stages(widths.rows_as_boxes(run.members))]
     for run in series:
         runs[run.parent].append(run)
     kind = first_equal_levels(levels, series)
@@ -123,7 +123,7 @@ def _fold_level(
         called = [box for box in boxes if box.row in again and not box.feeders]
         rest = [box for box in boxes if box not in called]
         boxes = enforce_limits(narrow_to_limit(rest, setting, setting.most), setting) + called
-    boxes = stack_chains(fold_series(boxes, series, symbols), level, symbols)
+    boxes = stack_chains(fold_series(boxes, series, symbols), level, setting)
     boxes = prepend_unlike_first(boxes, level.hierarchy, setting.most)
     if any(box.members for box in boxes):
         boxes = open_cyclic_groups(
