@@ -4087,6 +4087,7 @@ function draw_frame(box, fill, theme) {
   shapes = [..._draw_back_sheets(box, BOX_CORNER, (fill.hued ? fill.fill : theme.frame_fill((box.depth + 1))), new Pen(stroke)), _inset_rect(x, y, width, height, BOX_CORNER, theme.frame_fill((box.depth + 1)), (fill.sign ? null : pen))];
   if (fill.hued) {
     shapes.push(_frame_bar(x, y, ((y + height) - 1), fill.fill));
+    py_extend(shapes, _bar_bands(x, (y + BOX_CORNER), (height - (2 * BOX_CORNER)), fill));
   }
   py_extend(shapes, sign_outline(x, y, width, height, BOX_CORNER, fill));
   if (box.openable) {
@@ -4098,6 +4099,18 @@ function _frame_bar(x, y, foot, colour) {
   let steps;
   steps = [["M", [(x + 3), (y + 1)]], ["V", [foot]], ["A", [5, x, ((foot - BOX_CORNER) + 1)]], ["V", [(y + BOX_CORNER)]], ["A", [5, (x + 3), (y + 1)]], ["Z", []]];
   return new Curve(steps, colour);
+}
+function _bar_bands(x, y, height, fill) {
+  let shapes, total, above, colour, share, top, foot;
+  shapes = [];
+  total = py_sum((() => { const out = []; for (const [_, share] of fill.bands) { out.push(share); } return out; })());
+  above = 0;
+  for ([colour, share] of fill.bands) {
+    [top, foot] = [(y + Math.floor((height * above) / total)), (y + Math.floor((height * (above + share)) / total))];
+    shapes.push(new Curve([["M", [(x + 0.5), top]], ["H", [(x + 3)]], ["V", [foot]], ["H", [(x + 0.5)]], ["Z", []]], colour));
+    above += share;
+  }
+  return shapes;
 }
 function draw_stub(mark, fill, theme, tint = null) {
   let shapes, middle, pen;
