@@ -57,7 +57,7 @@ def _type_kind(op: str) -> int:
         return OWN_KINDS[op]
     if op in CONVOLUTION_OPS or op in DEPTHWISE_OPS or has_role(op, Role.TRANSPOSED_CONVOLUTION):
         return CONVOLUTION
-    if op.startswith(LAYER_CONVOLUTIONS) or op.startswith("aten::conv"):
+    if op.startswith((*LAYER_CONVOLUTIONS, "aten::conv", "aten::_conv")):
         return CONVOLUTION
     if op in BATCH_PRODUCT_OPS or op in MATRIX_PRODUCT_OPS:
         return PRODUCT
