@@ -17,10 +17,12 @@ OWN_WORDS = ("norm", "ReLU", "GELU", "SiLU", "gate", "…")  # in labels of fold
 
 
 @cache
-def _framework_names() -> frozenset[str]:
-    kinds = (*LAYER_CLASSES, *(op for op in OP_LINES if op.isidentifier()))
-    made = (name for kind in kinds for name in (kind, WORD_BORDERS.sub("_", kind).lower()))
-    return frozenset((*made, *OWN_WORDS))
+def _layer_names() -> frozenset[str]:
+    return frozenset(WORD_BORDERS.sub("_", kind).lower() for kind in LAYER_CLASSES)
+
+
+def _is_kind(name: str) -> bool:
+    return name in OP_LINES or name in LAYER_CLASSES or name in OWN_WORDS or name in _layer_names()
 
 
 def is_counted_name(label: str) -> bool:
@@ -32,4 +34,4 @@ def is_counted_name(label: str) -> bool:
     (True, False, True)
     """
     parts = LABEL_PARTS.split(SUFFIX.sub("", NUMBERS.sub("", label)))
-    return all(NUMBERS.sub("", NUMBERS.sub("", part)) in _framework_names() for part in parts)
+    return all(_is_kind(NUMBERS.sub("", NUMBERS.sub("", part))) for part in parts)

@@ -12,6 +12,7 @@ import pytest
 from graphviz_tb import load
 from graphviz_tb.model.hierarchy import OP_ROW, Hierarchy
 from graphviz_tb.words.paper import PaperWords
+from graphviz_tb.words.pytorch_steps import kernel_size
 from tests.each import each
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -104,6 +105,31 @@ def test_words_of_keras_layers_are_their_settings(path: str) -> None:
             assert [whole(part) for part in said.split(" × ")] == [config["input_dim"], config["output_dim"]]
         elif layer.class_name == "Dropout":
             assert said == f"p {config['rate']:g}"
+
+
+def test_words_of_a_trace_are_those_of_its_shapes() -> None:
+    hierarchy = load(FIXTURES / "logdirs" / "torch_transformer").hierarchy
+    paper = PaperWords(hierarchy)
+    said = {
+        hierarchy.name[row].rpartition("/")[2]: paper.of(row)
+        for row in range(1, len(hierarchy))
+        if "TransformerEncoderLayer[0]" in hierarchy.name[row] and hierarchy.can_open(row)
+    }
+    assert said["MultiheadAttention[self_attn]"] == "4 heads × 8"
+    assert said["TransformerEncoderLayer[0]"] == "4 heads × 8, 32 → 64 → 32, ReLU"
+    asked = 0
+    for words, op, _, definition in layers_of(hierarchy):
+        if op == "aten::linear":
+            read = DENSE.fullmatch(words)
+            assert read is not None
+            assert whole(read["gives"]) == definition.attr["_output_shapes"].list.shape[0].dim[-1].size
+            asked += 1
+    assert asked
+
+
+def test_a_kernel_that_several_sizes_fit_is_not_said() -> None:
+    assert kernel_size(32, 32, 1, 1, 1) == 3
+    assert kernel_size(32, 16, 2, 1, 1) == 0  # 3 or 4
 
 
 # What is not proven is not said: one op graph each, with the words of its last group.
