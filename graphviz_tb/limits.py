@@ -310,7 +310,7 @@ MAX_COLOURED_CATEGORIES = Limit(24, "chart", "categories",
     "of points with colours of their own", "one colour for the rest")
 
 MAX_LEGEND_TYPES = Limit(3, "color", "op types", "without costs that the legend names", "counted")
-MAX_BOX_BANDS = Limit(5, "color", "bands", "of a box, then one for the rest", "counted as others")
+MAX_BOX_BANDS = Limit(8, "color", "bands", "of a box, then one for the rest", "counted as others")
 MAX_COUNTED_SHARES = Limit(20_000_000, "color", "numbers",
     "of ops of each category under all rows", "counted row by row")
 MAX_CATEGORY_LETTERS = Limit(300, "color", "letters", "of a category: each group around its ops names it again", "cut")

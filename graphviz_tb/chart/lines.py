@@ -19,9 +19,10 @@ from graphviz_tb.chart.axes import (
     format_wall_time,
     pad_axis,
 )
+from graphviz_tb.chart.run_labels import short_run_names, spread_labels
 from graphviz_tb.chart.series import decimate_series, smooth_series
 from graphviz_tb.model.columns import Floats
-from graphviz_tb.model.drawing import Curve, Drawing, Group, Label, PathStep, Pen, Primitive, Rectangle, Section
+from graphviz_tb.model.drawing import Curve, Disc, Drawing, Group, Label, PathStep, Pen, Primitive, Rectangle, Section
 from graphviz_tb.model.formatting import format_number
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import OP_FONT_PX, elide_text, replace_unsafe_characters, text_width
@@ -32,9 +33,15 @@ from graphviz_tb.model.theme import Theme
 # Line charts: series of several runs on shared axes, as the shapes of one card of a drawing.
 
 AxisKind = Literal["step", "wall", "relative"]
+RunNames = Mapping[str, str]  # the short name of each run
 
-CARD_SIZE = (440, 280)  # px
-PLOT_INSETS = (56, 40, 16, 30)  # px left, above, right of and below the lines
+CARD_SIZE = (440, 292)  # px
+PLOT_INSETS = (56, 40, 16, 42)  # px left, above, right of and below the lines
+AXIS_NAMES = {"step": "step", "wall": "time (UTC)", "relative": "time since the first point"}
+MAX_END_LABELS = 8  # runs whose names are at the ends of their lines; more are in the legend
+END_LABEL_ROOM, END_LABEL_PITCH = 92, 12  # px
+LINE_WIDTH, LINE_RIM = 1.5, 2.5  # px, and how much wider each of the lines is that others cover
+POINT_RADIUS, ALONE_RADIUS = 4, 2  # px of a line that is a single point, and of a point between gaps
 CHART_TITLE_SIZE, TICK_SIZE = 13, 10  # px
 FAINT_LINE_SHARE = 0.25  # of its colour that a line behind another keeps
 NONFINITE_MARK = 4  # px: half the side of the triangle at a value that is not finite
@@ -42,7 +49,8 @@ NONFINITE_MARK = 4  # px: half the side of the triangle at a value that is not f
 
 @dataclass(frozen=True, slots=True)
 class ChartLine:
-    """The points of one run, in drawing order; `superseded` marks those that a restart of the run replaced."""
+    """The points of one run, in drawing order; `superseded` marks those that a restart of the run replaced, `group` is
+    what its colour stands for, where that is not the run."""
 
     label: str
     style: LineStyle
@@ -50,6 +58,7 @@ class ChartLine:
     wall: Floats
     value: Floats
     superseded: NDArray[np.bool_]
+    group: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +92,13 @@ class PlotArea:
 
 
 def _chart_card(
-    title: str, lines: Sequence[ChartLine], look: ChartLook, theme: Theme, at: tuple[float, float]
+    title: str, lines: Sequence[ChartLine], look: ChartLook, theme: Theme, at: tuple[float, float], names: RunNames
 ) -> Group:
-    """Return one chart as a group of shapes, its corner at `at`."""
+    """Return one chart as a group of shapes, its corner at `at`; `names` are those at the ends of lines."""
     xs = [_axis_positions(line, look.axis) for line in lines]
     shown = [_smooth_line(line, look.smooth) for line in lines]
-    plot = _fit_plot(xs, shown, look)
+    covered = _covered_lines(lines, xs)
+    plot = _fit_plot(xs, shown, look, END_LABEL_ROOM if names else PLOT_INSETS[2])
     shapes = [
         Rectangle(0, 0, *CARD_SIZE, 6, theme.frames[1], Pen(theme.rule)),
         _chart_text(
@@ -100,20 +110,16 @@ def _chart_card(
             semibold=True,
         ),
         *_draw_grid(plot, look, theme),
+        *_draw_notes(lines, xs, look, theme),
     ]
     for line, x in zip(lines, xs, strict=True):  # faint strokes are drawn behind every line
         shapes += _draw_faint_lines(line, x, plot, look, theme)
-    for line, x, value in zip(lines, xs, shown, strict=True):
-        shapes += _draw_main_line(line, x, value, plot, theme)
+    for number, (line, x, value) in enumerate(zip(lines, xs, shown, strict=True)):
+        shapes += _draw_main_line(line, x, value, plot, theme, LINE_WIDTH + LINE_RIM * covered[number])
+    shapes += _draw_end_labels(lines, xs, shown, plot, theme, names)
     if not any(np.isfinite(value).any() for value in shown):
         shapes.append(
             _chart_text("no finite values", CARD_SIZE[0] / 2, CARD_SIZE[1] / 2, theme.secondary, 11, "middle")
-        )
-    if hidden := _count_hidden(lines, xs, look):
-        shapes.append(
-            _chart_text(
-                f"not on the log axis: {hidden}", CARD_SIZE[0] - 16, PLOT_INSETS[1] - 2, theme.secondary, 10, "end"
-            )
         )
     told = "; ".join(
         f"{replace_unsafe_characters(line.label)}: last {format_number(float(line.value[-1]))}"
@@ -121,6 +127,52 @@ def _chart_card(
         if len(line.value)
     )
     return Group(tuple(shapes), None, f"{replace_unsafe_characters(title)}: {told}", (("tag", title),), at)
+
+
+def _covered_lines(lines: Sequence[ChartLine], xs: Sequence[Floats]) -> list[int]:
+    """Return how many later lines have the same points as each: it is drawn wider, so that all are seen."""
+    points = [
+        (x[~line.superseded].tobytes(), line.value[~line.superseded].tobytes())
+        for line, x in zip(lines, xs, strict=True)
+    ]
+    return [points[number + 1 :].count(own) for number, own in enumerate(points)]
+
+
+def _draw_notes(lines: Sequence[ChartLine], xs: Sequence[Floats], look: ChartLook, theme: Theme) -> Iterator[Primitive]:
+    """Yield the name of the axis across, what the triangles mean, and how many points an axis cannot show."""
+    foot = CARD_SIZE[1] - 8
+    yield _chart_text(AXIS_NAMES[look.axis], CARD_SIZE[0] - 16, foot, theme.secondary, TICK_SIZE, "end")
+    values = np.concatenate([*(line.value[~line.superseded] for line in lines), np.zeros(0)])
+    counts = ((int(np.isnan(values).sum()), "NaN"), (int((values == np.inf).sum()), "+∞"))
+    marks = [f"{count} {word}" for count, word in (*counts, (int((values == -np.inf).sum()), "−∞")) if count]
+    if marks:
+        yield _chart_text(f"triangles: {', '.join(marks)}", PLOT_INSETS[0], foot, theme.secondary, TICK_SIZE)
+    if hidden := _count_hidden(lines, xs, look):
+        words = f"not on the log axis: {hidden}"
+        yield _chart_text(words, CARD_SIZE[0] - 16, PLOT_INSETS[1] - 2, theme.secondary, 10, "end")
+
+
+def _draw_end_labels(
+    lines: Sequence[ChartLine],
+    xs: Sequence[Floats],
+    shown: Sequence[Floats],
+    plot: PlotArea,
+    theme: Theme,
+    names: RunNames,
+) -> Iterator[Primitive]:
+    """Yield the name of each line at its end, in its colour; of lines that end in one point one name after another."""
+    ends: list[tuple[float, ChartLine]] = []
+    for line, x, value in zip(lines, xs, shown, strict=True):
+        good = np.flatnonzero(np.isfinite(value) & np.isfinite(x) & ~line.superseded)
+        if line.label in names and len(good):
+            place = plot.to_pixels(x[good[-1:]], value[good[-1:]])[0, 1]
+            if np.isfinite(place):
+                ends.append((float(place), line))
+    foot = plot.top + plot.height
+    places = spread_labels([place for place, _ in ends], plot.top + 4, foot, END_LABEL_PITCH)
+    for (_, line), place in zip(ends, places, strict=True):
+        colour = RUN_HUES[theme.name][line.style.hue]
+        yield _chart_text(names[line.label], plot.left + plot.width + 8, _pixel_middle(place) + 3, colour, TICK_SIZE)
 
 
 def _count_hidden(lines: Sequence[ChartLine], xs: Sequence[Floats], look: ChartLook) -> int:
@@ -146,10 +198,10 @@ def _axis_positions(line: ChartLine, kind: AxisKind) -> Floats:
     return line.wall - (np.min(finite) if kind == "relative" and len(finite) else 0)
 
 
-def _fit_plot(xs: Sequence[Floats], values: Sequence[Floats], look: ChartLook) -> PlotArea:
+def _fit_plot(xs: Sequence[Floats], values: Sequence[Floats], look: ChartLook, right: int) -> PlotArea:
     every = np.concatenate([*values, np.zeros(0)])
     across = fit_axis(np.concatenate([*xs, np.zeros(0)]), look.log_x)
-    left, top, right, below = PLOT_INSETS
+    left, top, _, below = PLOT_INSETS
     size = CARD_SIZE[0] - left - right, CARD_SIZE[1] - top - below
     return PlotArea(left, top, *size, across, pad_axis(fit_axis(every, look.log_y, look.outliers)))
 
@@ -190,10 +242,22 @@ def _draw_faint_lines(line: ChartLine, x: Floats, plot: PlotArea, look: ChartLoo
         yield from _draw_polyline(x[~line.superseded], line.value[~line.superseded], plot, pen)
 
 
-def _draw_main_line(line: ChartLine, x: Floats, shown: Floats, plot: PlotArea, theme: Theme) -> Iterator[Primitive]:
-    """Yield the line of the current points, and marks for those that are not finite."""
+def _draw_main_line(
+    line: ChartLine, x: Floats, shown: Floats, plot: PlotArea, theme: Theme, width: float
+) -> Iterator[Primitive]:
+    """Yield the line of the current points, a disc with its value for a single one, and marks for those that are not
+    finite."""
     colour, stays = RUN_HUES[theme.name][line.style.hue], ~line.superseded
-    yield from _draw_polyline(x[stays], shown[stays], plot, Pen(colour, 1.5, line.style.dashes, "round", "round"))
+    finite = np.flatnonzero(np.isfinite(shown[stays]) & np.isfinite(x[stays]))
+    if len(finite) == 1:
+        ((across, down),) = plot.to_pixels(x[stays][finite], shown[stays][finite]).tolist()
+        if np.isfinite(across) and np.isfinite(down):
+            yield Disc(round(across, 1), round(down, 1), POINT_RADIUS + (width - LINE_WIDTH) / 2, colour)
+            value = format_number(float(line.value[stays][finite[0]]))
+            yield _chart_text(value, round(across, 1) + 8, round(down, 1) - 6, colour, TICK_SIZE)
+    else:
+        pen = Pen(colour, width, line.style.dashes, "round", "round")
+        yield from _draw_polyline(x[stays], shown[stays], plot, pen)
     yield from _draw_nonfinite_marks(x[stays], line.value[stays], plot, colour)
 
 
@@ -208,8 +272,11 @@ def _draw_polyline(x: Floats, values: Floats, plot: PlotArea, pen: Pen) -> Itera
     steps: list[PathStep] = []
     for begin, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
         points = [(round(a, 1), round(b, 1)) for a, b in plot.to_pixels(x[begin:end], values[begin:end]).tolist()]
+        if len(points) == 1:
+            yield Disc(*points[0], ALONE_RADIUS, pen.colour)
+            continue
         steps.append(("M", points[0]))
-        steps += [("L", point) for point in points[1:]] or [("L", (points[0][0] + 0.1, points[0][1]))]
+        steps += [("L", point) for point in points[1:]]
     if steps:
         yield Curve(tuple(steps), pen=pen)
 
@@ -284,8 +351,12 @@ def chart_sheet(title: str, charts: Sequence[LineChart], look: ChartLook, theme:
     """Return all charts on one sheet, in the given order."""
     columns = max(1, min(MAX_CARD_COLUMNS, len(charts)))
     wide = columns * (CARD_SIZE[0] + CARD_GAP) - CARD_GAP
-    styles = {line.label: line.style for chart in charts for line in chart.lines}
-    legend, deep = _run_name_legend(styles, wide, theme)
+    styles = {line.group or line.label: line.style for chart in charts for line in chart.lines}
+    runs = list(dict.fromkeys(line.label for chart in charts for line in chart.lines))
+    ended = len(runs) <= MAX_END_LABELS
+    short = short_run_names(runs, END_LABEL_ROOM - 16, TICK_SIZE) if ended else []
+    names = dict(zip(runs, short, strict=True)) if ended else {}
+    legend, deep = ((), 0) if ended else _run_name_legend(styles, wide, theme)
     top = SHEET_MARGIN + (SHEET_TITLE_HEIGHT if title else 0) + deep
     cards = tuple(
         _chart_card(
@@ -294,6 +365,7 @@ def chart_sheet(title: str, charts: Sequence[LineChart], look: ChartLook, theme:
             look,
             theme,
             (at % columns * (CARD_SIZE[0] + CARD_GAP), at // columns * (CARD_SIZE[1] + CARD_GAP)),
+            names,
         )
         for at, chart in enumerate(charts)
     )
@@ -304,7 +376,7 @@ def chart_sheet(title: str, charts: Sequence[LineChart], look: ChartLook, theme:
         Section("legend", (SHEET_MARGIN, SHEET_MARGIN + (SHEET_TITLE_HEIGHT if title else 0)), legend),
         Section("graph", (SHEET_MARGIN, top), cards),
     )
-    summary = f"{len(charts)} charts of {len(styles)} runs: " + "; ".join(group.tooltip for group in cards)
+    summary = f"{len(charts)} charts of {len(runs)} runs: " + "; ".join(group.tooltip for group in cards)
     return Drawing(wide + 2 * SHEET_MARGIN, height, replace_unsafe_characters(title), summary, theme.background, parts)
 
 
@@ -318,8 +390,8 @@ def _run_name_legend(styles: Mapping[str, LineStyle], room: int, theme: Theme) -
     """Return an entry for each run, in rows that fit the room, and the height of all rows."""
     entries: list[Group] = []
     x = y = 0
-    for run, style in styles.items():
-        name = elide_text(replace_unsafe_characters(run) or ".", MAX_RUN_NAME_WIDTH, OP_FONT_PX)
+    short = short_run_names(list(styles), MAX_RUN_NAME_WIDTH, OP_FONT_PX)
+    for (run, style), name in zip(styles.items(), short, strict=True):
         long = LINE_SAMPLE_WIDTH + 6 + text_width(name, OP_FONT_PX)
         if x and x + long > room:
             x, y = 0, y + LEGEND_ROW_HEIGHT

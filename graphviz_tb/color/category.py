@@ -22,6 +22,13 @@ from graphviz_tb.model.paint import LegendRow, RowFill
 from graphviz_tb.model.paths import RowPath
 from graphviz_tb.model.theme import Theme
 
+NOUNS = {
+    "device": "devices",
+    "op-type": "op types",
+    "xla-cluster": "clusters",
+    "facts": "values",
+    "patterns": "patterns",
+}
 MAX_OPS_COUNTED_SINGLY = 64  # for few ops a Counter beats a column of all categories
 
 
@@ -101,7 +108,7 @@ class CategoryColouring(Colouring):
         return category_fill(category, self.theme, lettered=False)
 
     def second_line(self, path: RowPath) -> str | None:
-        """Return the largest category, with its share if there are several."""
+        """Return the largest category, with its share if there are several; of a stack of many how many."""
         row = path[-1]
         counts = self.category_counts(row)
         if not counts:
@@ -111,6 +118,9 @@ class CategoryColouring(Colouring):
         if len(counts) == 1:
             return name
         total = sum(count for _, count in counts)
+        known = sum(category >= 0 for category, _ in counts)
+        if known > 2 and 2 * count < total and self.hierarchy.is_stack_row[row]:  # members that differ
+            return f"{known} {NOUNS.get(self.scheme, 'values')}"
         # Rounded half up in whole numbers; never 100 % while other categories are in the group.
         return f"{name} {min(99, (count * 200 + total) // (2 * total))}\N{THIN SPACE}%"
 
@@ -212,6 +222,8 @@ def _shorten_devices(names: list[str]) -> list[str]:
     ['GPU:0', 'CPU:0']
     >>> _shorten_devices(["/job:ps/task:0", "/job:worker/task:1/device:GPU:0"])
     ['ps/task:0', 'worker/task:1/GPU:0']
+    >>> _shorten_devices(["/job:w/replica:0/task:0/device:GPU:0", "/job:ps/device:CPU:0"])
+    ['w/GPU:0', 'ps/CPU:0']
     """
     parts = [[part for part in name.split("/") if part] for name in names]
     common = 0
@@ -224,12 +236,29 @@ def _shorten_devices(names: list[str]) -> list[str]:
     # A single device has everything in common with itself: keep the last segment of `/job:…/device:GPU:0`.
     if len(parts) == 1 and DEVICE_SUFFIX.search(names[0]):
         common = len(parts[0]) - 1
-    labels = ["/".join(re.sub(r"^(device|job):", "", part) for part in segments[common:]) for segments in parts]
+    parts = _without_constant_parts([segments[common:] for segments in parts])
+    labels = ["/".join(re.sub(r"^(device|job):", "", part) for part in segments) for segments in parts]
     cased = [
         re.sub(r"(^|/)([cgt]pu):", lambda match: match[1] + match[2].upper() + ":", segments) for segments in labels
     ]
     # Shorten only while all names stay distinct.
     return cased if len(set(cased)) == len(cased) else labels if len(set(labels)) == len(labels) else names
+
+
+def _without_constant_parts(names: list[list[str]]) -> list[list[str]]:
+    """Return names without the parts that are equal wherever they occur, such as `replica:0`; the last part stays, and
+    all parts where names would become equal."""
+    values: dict[str, set[str]] = {}
+    for segments in names:
+        for part in segments:
+            values.setdefault(part.partition(":")[0], set()).add(part)
+    ends = {segments[-1] for segments in names}
+
+    def tells(part: str) -> bool:
+        return len(values[part.partition(":")[0]]) > 1 or part.startswith("job:") or part in ends
+
+    kept = [[part for part in segments[:-1] if tells(part)] + segments[-1:] for segments in names]
+    return kept if len(set(map(tuple, kept))) == len(kept) else names
 
 
 # Colour by op type: the most frequent types take the first hues.

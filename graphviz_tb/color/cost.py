@@ -12,7 +12,7 @@ import numpy as np
 
 from graphviz_tb.color.colouring import ColourValues, NumberColouring
 from graphviz_tb.color.hues import border_colour, contrast, plain_fill
-from graphviz_tb.color.measured import BLACK, LEGEND_TICKS, MEMORY_RAMPS, WHITE, tone_between, unmeasured_fill
+from graphviz_tb.color.measured import BLACK, MEMORY_RAMPS, WHITE, round_ticks, tone_between, unmeasured_fill
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.limits import MAX_LEGEND_TYPES
 from graphviz_tb.model.costs import NO_COST, Cost, Costs
@@ -104,11 +104,11 @@ class CostColouring(NumberColouring):
         return f"{100 * value / whole:.1f}\N{THIN SPACE}% of all" if whole and value else ""
 
     def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
-        """Return five ticks, evenly spaced along the colours; then boxes of which nothing is known, and the ops without
-        an operation count."""
+        """Return round ticks along the colours; then boxes of which nothing is known, and the ops without an operation
+        count."""
         unknown = [path[-1] for path in shown if self.is_unknown(self.cost_of(path))]
-        # Squares, because colours are on a square-root scale.
-        ticks = dict.fromkeys(round(self.top * (tick / (LEGEND_TICKS - 1)) ** 2) for tick in range(LEGEND_TICKS))
+        binary = self.scheme == "activations"
+        ticks = dict.fromkeys(int(value + 0.5) for value in round_ticks(self.top, binary))
         rows = [LegendRow(self.format_value(value), self.shade_of(value)) for value in ticks]
         if unknown:
             rows = [

@@ -34,6 +34,16 @@ def _relative_luminance(colour: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
+SHADES = {"light": (0, 30, 50, 70), "dark": (0, 25, 45, 60)}  # per cent of the background in the shades of a hue
+SHADE_COUNT = 4
+
+
+def hue_shades(theme: Theme) -> tuple[str, ...]:
+    """Return the shades of all hues, those of one hue together, each hue itself first."""
+    shares = SHADES[theme.name]
+    return tuple(mix_colours(hue, theme.background, share) if share else hue for hue in theme.hues for share in shares)
+
+
 def plain_fill(theme: Theme, op: bool) -> RowFill:
     """Return the fill of a box without a colour: neutral, white for an op."""
     fill = theme.op if op else theme.neutral

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import isfinite, log10
+from math import ceil, floor, isfinite, log10
 
 from graphviz_tb.color.colouring import Colouring, is_drawn_as_op
 from graphviz_tb.color.hues import border_colour, plain_fill
-from graphviz_tb.color.measured import LEGEND_TICKS, LESS_RAMPS, MORE_RAMPS, ink_on, tone_between, unmeasured_fill
+from graphviz_tb.color.measured import LESS_RAMPS, MORE_RAMPS, ink_on, tone_between, unmeasured_fill
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.formatting import format_number
@@ -28,6 +28,7 @@ LOGGED_RAMPS = {
     "dark": ("#12261A", "#1B5E37", "#41AB5D", "#C7E9C0"),
 }
 MAX_SPREAD = 1000.0  # largest by least value of a group: beyond it the range is written, not one value
+MAX_SCALE_TICKS = 6  # rows of the legend
 SHADE_LEVELS = 60  # shades along the scale
 CONDITION_SIGNS = {
     ValueCondition.NAN: "!",
@@ -189,14 +190,11 @@ class LoggedColouring(Colouring):
         return LoggedColouring(self.hierarchy, theme, self.scheme, self.heading, self.values)
 
     def scale_ticks(self) -> list[float]:
-        """Return values evenly spaced along the colours."""
+        """Return round values along the colours, both ends among them where the scale has no others."""
         low, high = self.values.low, self.values.high
-        shares = [tick / (LEGEND_TICKS - 1) for tick in range(LEGEND_TICKS)]
         if self.values.times:
-            return [10 ** (low + share * (high - low)) for share in shares]
-        if self.values.log and low > 0:
-            return [low * (high / low) ** share for share in shares]
-        return [low + share * (high - low) for share in shares]
+            return _round_values(10**low, 10**high, log=True)
+        return _round_values(low, high, log=self.values.log and low > 0)
 
     @cached_property
     def scale_rows(self) -> tuple[LegendRow, ...]:
@@ -220,6 +218,29 @@ class LoggedColouring(Colouring):
             about = "estimated from buckets" if self.values.bound == "≈" else "the bucket that holds zero"
             rows.append(LegendRow(f"{self.values.bound} {about}", plain_fill(self.theme, True), "rest"))
         return rows
+
+
+def _round_values(low: float, high: float, log: bool) -> list[float]:
+    """Return at most six round values between two ends: powers of ten, or multiples of 1, 2 or 5 of these.
+
+    >>> _round_values(0.003, 20, True), _round_values(0, 1, False), _round_values(2, 2, False)
+    ([0.01, 0.1, 1.0, 10.0], [0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [2])
+    """
+    if not (isfinite(low) and isfinite(high) and low < high):
+        return [low] if low == high else [low, high]
+    if log:
+        first, last = ceil(log10(low) - 1e-9), floor(log10(high) + 1e-9)
+        every = max(1, -(-(last - first + 1) // MAX_SCALE_TICKS))
+        found = [float(f"1e{power}") for power in range(first, last + 1, every)]
+    else:
+        power = floor(log10((high - low) / (MAX_SCALE_TICKS - 1)))
+        step = next(
+            each for each in (1, 2, 5, 10) if each * 10.0**power >= (high - low) / (MAX_SCALE_TICKS - 1) - 1e-12
+        )
+        size = float(f"{step}e{power}")
+        first, last = ceil(low / size - 1e-9), floor(high / size + 1e-9)
+        found = [float(f"{number * step}e{power}") for number in range(first, last + 1)]
+    return found if len(found) > 1 else [low, *found, high]
 
 
 def logged_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> LoggedColouring:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from math import sqrt
+from math import floor, log2, log10, sqrt
 from typing import Self
 
 from graphviz_tb.color.colouring import Colouring, ColourValues, NumberColouring, is_drawn_as_op
@@ -26,7 +26,9 @@ from graphviz_tb.model.view import View
 
 # Colourings by a measured number: light is little, dark is much, hatched is not measured.
 
-LEGEND_TICKS = 5  # rows of the legend: nothing, the largest, and three between them
+# Parts of the largest round number on a scale, about evenly spaced along the colours' square roots, round themselves.
+DECIMAL_TICKS = {1: (0, 0.05, 0.2, 0.5, 1), 2: (0, 0.05, 0.25, 0.5, 1), 5: (0, 0.04, 0.2, 0.4, 1)}
+BINARY_TICKS = (0, 1 / 64, 1 / 16, 1 / 4, 1)
 FADED_PERCENT = 55  # share of the background in lines to a box that was not measured
 NOT_MEASURED = "not measured"
 BLACK, WHITE = "#000000", "#FFFFFF"
@@ -104,11 +106,10 @@ class MeasuredColouring(NumberColouring):
         return self.format_value(figures.quantity(self.quantity)) if figures.known else None
 
     def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
-        """Return five ticks, evenly spaced along the colours; the meaning of hatching; how much was measured."""
+        """Return round ticks along the colours; the meaning of hatching; how much was measured."""
         rows = [
             LegendRow(self.format_value(value), self.shade_of(value))
-            # Squares, because colours are on a square-root scale; without duplicates, if all are 0.
-            for value in dict.fromkeys(self.top * (tick / (LEGEND_TICKS - 1)) ** 2 for tick in range(LEGEND_TICKS))
+            for value in round_ticks(self.top, binary=self.quantity == "bytes")
         ]
         unknown = [path[-1] for path in shown if not self.figures_at(path).known]
         if unknown:
@@ -119,6 +120,21 @@ class MeasuredColouring(NumberColouring):
         measured, ops = count_measured_ops(self.hierarchy, self.stats)
         share = f"{group_thousands(measured)} of {'∞' if ops is None else group_thousands(ops)} ops measured"
         return [*rows, LegendRow(share, self.unknown_fill(0), "rest")]
+
+
+def round_ticks(top: float, binary: bool = False) -> list[float]:
+    """Return zero and round values up to `top`: powers of two for bytes, whose units are.
+
+    >>> round_ticks(3200), round_ticks(5000, binary=True), round_ticks(0)
+    ([0.0, 100.0, 500.0, 1000.0, 2000.0], [0.0, 64.0, 256.0, 1024.0, 4096.0], [0.0])
+    """
+    if not top > 0:
+        return [0.0]
+    if binary:
+        return [2.0 ** floor(log2(top)) * part for part in BINARY_TICKS]
+    power = floor(log10(top))
+    lead = next(digit for digit in (5, 2, 1) if digit == 1 or top >= digit * 10.0**power)
+    return [float(f"{lead * part:.4g}e{power}") for part in DECIMAL_TICKS[lead]]
 
 
 def unmeasured_fill(hierarchy: Hierarchy, theme: Theme, row: int) -> RowFill:

@@ -1,4 +1,7 @@
-"""Colour by structure: groups of one template share a hue and a letter; a structure that occurs once is neutral."""
+"""Colour by structure: the kind of a group decides its hue; structures of one kind differ by shade, then by a letter.
+
+Groups of one structure have one shade and letter. What occurs once, mixes kinds or only arranges is neutral.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +13,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphviz_tb.color.colouring import Colouring, is_drawn_as_op
-from graphviz_tb.color.hues import hue_fill, legend_limit, plain_fill, rank_letters
+from graphviz_tb.color.hues import SHADE_COUNT, hue_fill, hue_shades, legend_limit, plain_fill, rank_letters
+from graphviz_tb.color.kinds import KIND_WORDS, NEUTRAL, group_kinds
 from graphviz_tb.graphs.rows import layer_rows
 from graphviz_tb.model.columns import Ints, Longs, distinct_values, freeze_array, mix_bits
 from graphviz_tb.model.facts import Facts
-from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import FOLD_ROW, SEGMENT_ORIGIN, SERIES_ROW, Hierarchy
 from graphviz_tb.model.interpretation import COMPUTING_PARTS
 from graphviz_tb.model.measure import group_thousands
 from graphviz_tb.model.paint import LegendRow, RowFill
-from graphviz_tb.model.paths import RowPath, without_counter
+from graphviz_tb.model.paths import RowPath
 from graphviz_tb.model.theme import Theme
-from graphviz_tb.ops.roles import VARIABLE_OPS
 
 FOLD_RANGE = re.compile(r" \([^()]*\)$")  # first and last part in the name of a fold
 
@@ -30,13 +32,15 @@ FOLD_RANGE = re.compile(r" \([^()]*\)$")  # first and last part in the name of a
 class StructureColouring(Colouring):
     """Colours groups by template.
 
-    `looks` are the templates by row. By template: `rank` among those that occur twice or more, `hue`, `groups` (how
-    often it occurs), and `words` that describe its groups.
+    `looks` are the templates by row. By template: `rank` among those that occur twice or more, `shade` (its number
+    among the shades of all hues), `letter` where several have that shade, `groups` (how often it occurs), and `words`
+    that describe its groups.
     """
 
     looks: Ints
     rank: dict[int, int]
-    hue: dict[int, int]
+    shade: dict[int, int]
+    letter: dict[int, str]
     groups: dict[int, int]
     words: dict[int, str]
 
@@ -51,8 +55,19 @@ class StructureColouring(Colouring):
         return (template, template not in self.rank and is_drawn_as_op(self.hierarchy, row))
 
     def template_fill(self, template: int) -> RowFill:
-        """Return the hue and the letter of a template."""
-        return hue_fill(self.theme.hues[self.hue[template]], self.theme, rank_letters(self.rank[template]))
+        """Return the shade and the letter of a template."""
+        return hue_fill(hue_shades(self.theme)[self.shade[template]], self.theme, self.letter[template])
+
+    def template_words(self, template: int) -> str:
+        """Return the kind of a template, how often it occurs, and one of its groups."""
+        many = f"{group_thousands(self.groups[template])} {self.words[template]}"
+        kind = KIND_WORDS[self.shade[template] // SHADE_COUNT]
+        return f"{kind}, {many}" if kind else many
+
+    def tooltip_text(self, path: RowPath) -> str:
+        """Return in words what the colour says."""
+        template = self.template_of(path[-1])
+        return self.template_words(template) if template in self.rank else ""
 
     def template_of(self, row: int) -> int:
         """Return the template by which a row is coloured: for a stack that of its members, if they share one."""
@@ -61,28 +76,16 @@ class StructureColouring(Colouring):
     def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
         """Return the structures shown, in order of rank, each named after its first group."""
         templates = {self.template_of(path[-1]) for path in shown}
-        known = sorted((self.rank[template], template) for template in templates if template in self.rank)
+        known = sorted(
+            (len(self.letter[template]), self.letter[template], self.shade[template], template)
+            for template in templates
+            if template in self.rank
+        )
         kept, rest = legend_limit(len(known))
-        rows = [
-            LegendRow(
-                f"{group_thousands(self.groups[template])} {self.words[template]}",
-                self.template_fill(template),
-            )
-            for _, template in known[:kept]
-        ]
+        rows = [LegendRow(self.template_words(template), self.template_fill(template)) for *_, template in known[:kept]]
         if rest:
             rows.append(LegendRow(f"+{rest} more", plain_fill(self.theme, op=False), "rest"))
         return rows
-
-
-def _describe_group(hierarchy: Hierarchy, row: int) -> str:
-    """Describe the groups of a template in the legend: like the first of them, or "slots" of an optimizer."""
-    leaf = hierarchy.display_label(row)
-    return (
-        f"slots of {without_counter(leaf)}"
-        if _is_optimizer_slot(hierarchy.graph, hierarchy.name[row])
-        else f"like {leaf}"
-    )
 
 
 def _describe_templates(hierarchy: Hierarchy, first: dict[int, int]) -> dict[int, str]:
@@ -102,7 +105,7 @@ def _describe_templates(hierarchy: Hierarchy, first: dict[int, int]) -> dict[int
 
     alike_to: dict[str, list[int]] = {}
     for template, row in first.items():
-        alike_to.setdefault(_describe_group(hierarchy, row), []).append(template)
+        alike_to.setdefault(f"like {hierarchy.display_label(row)}", []).append(template)
     words: dict[int, str] = {}
     for word, templates in alike_to.items():
         # Try size, then place: a distinction is good if all are distinct; else number them.
@@ -111,13 +114,6 @@ def _describe_templates(hierarchy: Hierarchy, first: dict[int, int]) -> dict[int
         apart = [""] if len(templates) == 1 else next((way for way in ways if len(set(way)) == len(way)), numbers)
         words |= {member: word + more for member, more in zip(templates, apart, strict=True)}
     return words
-
-
-def _is_optimizer_slot(graph: Graph, name: str) -> bool:
-    """Return whether a scope is a variable below another one, as TensorFlow 1 names the slots of an optimizer."""
-    # e.g. the variables `dense/kernel` and `dense/kernel/Adam_1`.
-    nodes = [graph.index[0].get(each, -1) for each in (name, name.rpartition("/")[0])]
-    return all(node >= 0 and graph.op_types[graph.op[node]] in VARIABLE_OPS for node in nodes)
 
 
 def _unit_template(hierarchy: Hierarchy, looks: Ints, row: int) -> int:
@@ -199,15 +195,20 @@ def structure_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Str
     np.minimum.at(outermost, inverse, hierarchy.depth[groups])
     often = np.flatnonzero(counts > 1)
     order = often[np.lexsort((first[often], -cover[often], outermost[often]))]
+    kinds = group_kinds(hierarchy, groups[first][order].tolist())
+    coloured = [(index, kind) for index, kind in zip(order.tolist(), kinds, strict=True) if kind != NEUTRAL]
+    order = np.array([index for index, _ in coloured], np.int64)
     rank = {int(templates[index]): place for place, index in enumerate(order.tolist())}
+    shade = _assign_shades(hierarchy, looks, groups, rank, [kind for _, kind in coloured])
     return StructureColouring(
         hierarchy,
         theme,
         "structure",
-        "Same colour and letter: same structure",
+        "Hue: kind of layer · same shade and letter: same structure",
         looks,
         rank,
-        _assign_hues(hierarchy, looks, groups, rank, len(theme.hues)),
+        shade,
+        _letters_of_shades(shade),
         dict(zip(templates.tolist(), counts.tolist(), strict=True)),
         _describe_templates(
             hierarchy, dict(zip(templates[order].tolist(), groups[first][order].tolist(), strict=True))
@@ -215,30 +216,48 @@ def structure_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Str
     )
 
 
-def _assign_hues(hierarchy: Hierarchy, looks: Ints, groups: Longs, rank: dict[int, int], count: int) -> dict[int, int]:
-    """Return a hue for each template, by greedy colouring in the order of rank.
+def _assign_shades(
+    hierarchy: Hierarchy, looks: Ints, groups: Longs, rank: dict[int, int], kinds: Sequence[int]
+) -> dict[int, int]:
+    """Return a shade of its kind's hue for each template, by greedy colouring in the order of rank.
 
-    The hue is one that no structure on its levels has, nor on the levels around them, if possible; the least used of
+    The shade is one that no structure on its levels has, nor on the levels around them, if possible; the least used of
     the file. Members of a series count on its level too.
     """
     levels, numbers, starts = _template_levels(hierarchy, looks, groups, rank)
     number_of = {row: number for number, row in enumerate(levels.tolist())}
-    # (levels, hues): number of structures of each hue on a level.
-    used = np.zeros((len(levels), count), np.int32)
+    # (levels, shades): number of structures of each shade on a level.
+    used = np.zeros((len(levels), len(KIND_WORDS) * SHADE_COUNT), np.int32)
     everywhere: Counter[int] = Counter()
-    hue_of: dict[int, int] = {}
-    for template, place in rank.items():
+    shade_of: dict[int, int] = {}
+    for (template, place), kind in zip(rank.items(), kinds, strict=True):
         here = numbers[starts[place] : starts[place + 1]]
         level = int(levels[here[0]])
         # Functions are on no level (-1).
         around = [number_of[row] for row in hierarchy.ancestors(level) if row in number_of] if level >= 0 else []
-        beside, above = used[here].sum(0).tolist(), used[around].sum(0).tolist()
+        first = kind * SHADE_COUNT
+        shades = slice(first, first + SHADE_COUNT)
+        beside, above = used[here, shades].sum(0).tolist(), used[around, shades].sum(0).tolist()
         # Least used on its levels, then on those around its first one, then in the whole file.
-        hue = min(range(count), key=lambda hue: (beside[hue], above[hue], everywhere[hue], hue))
-        hue_of[template] = hue
-        everywhere[hue] += 1
-        used[here, hue] += 1
-    return hue_of
+        step = min(range(SHADE_COUNT), key=lambda step: (beside[step], above[step], everywhere[first + step], step))
+        shade_of[template] = first + step
+        everywhere[first + step] += 1
+        used[here, first + step] += 1
+    return shade_of
+
+
+def _letters_of_shades(shade: dict[int, int]) -> dict[int, str]:
+    """Return a letter for each template whose shade an earlier one has, "" for the first.
+
+    >>> _letters_of_shades({7: 0, 8: 4, 9: 0})
+    {7: '', 8: '', 9: 'B'}
+    """
+    given: Counter[int] = Counter()
+    letters: dict[int, str] = {}
+    for template, number in shade.items():
+        letters[template] = rank_letters(given[number]) if given[number] else ""
+        given[number] += 1
+    return letters
 
 
 def _template_levels(

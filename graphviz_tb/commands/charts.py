@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphviz_tb.chart.axes import group_tags, run_styles
-from graphviz_tb.chart.lines import ChartLine, ChartLook, LineChart, chart_sheet
+from graphviz_tb.chart.lines import MAX_END_LABELS, AxisKind, ChartLine, ChartLook, LineChart, chart_sheet
+from graphviz_tb.chart.run_labels import colour_values
 from graphviz_tb.errors import RequestError, UnknownChoice
+from graphviz_tb.events.plugins import read_trials
 from graphviz_tb.model.drawing import Drawing
 from graphviz_tb.model.logs import Series
 from graphviz_tb.model.theme import THEMES, Theme
@@ -47,10 +49,18 @@ def draw_scalars(log: Log, chosen: Sequence[Series], values: Mapping[str, Any]) 
         raise RequestError(
             f"{len(tags):,} tags are too many for one sheet", hint=f"choose at most {MAX_CHARTS} with --tag"
         )
-    look = ChartLook(values["axis"], min(values["smooth"], 0.999), log_y=values["log_y"])
+    axis: AxisKind = "wall" if values["axis"] == "time" else values["axis"]
+    look = ChartLook(axis, min(values["smooth"], 0.999), log_y=values["log_y"])
     ordered = [tag for _, inner in group_tags(tags) for tag in inner]
     by_run = run_styles({run.name: run.first_wall or 0.0 for run in log.logged.runs})
-    charts = [LineChart(tag, tuple(_chart_line(series, by_run[series.run]) for series in tags[tag])) for tag in ordered]
+    drawn = sorted({series.run for series in chosen})
+    groups = colour_values(read_trials(log.logged), drawn) if len(drawn) > MAX_END_LABELS else {}
+    hues = run_styles({group: float(place) for place, group in enumerate(dict.fromkeys(groups.values()))})
+    by_run |= {run: hues[group] for run, group in groups.items()}
+    charts = [
+        LineChart(tag, tuple(_chart_line(one, by_run[one.run], groups.get(one.run, "")) for one in tags[tag]))
+        for tag in ordered
+    ]
     yield from encode_sheet(
         lambda theme: chart_sheet(log.name, charts, look, theme), values["outputs"], values["theme"]
     )
@@ -74,7 +84,7 @@ def encode_sheet(
         yield output, write[chart_suffix(output)]()
 
 
-def _chart_line(series: Series, style: Any) -> ChartLine:
+def _chart_line(series: Series, style: Any, group: str) -> ChartLine:
     points = series.point_order(superseded=True)
     return ChartLine(
         label=series.run,
@@ -83,4 +93,5 @@ def _chart_line(series: Series, style: Any) -> ChartLine:
         wall=series.wall[points],
         value=series.value[points].astype(np.float64),
         superseded=series.superseded[points],
+        group=group,
     )

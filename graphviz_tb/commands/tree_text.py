@@ -345,7 +345,7 @@ class TreeWriter:
             many = f"×{repetition_count(hierarchy, row):,}" + (" folded" if kind == "fold" else "")
             return " · ".join(part for part in (many, self.paper.of(row)) if part)
         if kind == "op":
-            return self.op_type_of(row)
+            return " · ".join(part for part in (self.op_type_of(row), self.paper.of(row)) if part)
         template = int(hierarchy.template[row])
         if template < 0 or hierarchy.op_count(row) < 2:
             return self.paper.of(row) or ""

@@ -12,7 +12,8 @@ class Theme:
     `secondary` is for text on the background or a frame, `quiet` for the second line of a neutral box;
     `frames` fill open groups by depth (the last two in turn); `main`, `data`, `reference`, `selected` are
     edges; `mark` the disc of the +/− mark and `sign` what is drawn in it; `rule` thin lines; `stroke` the border of
-    neutral boxes and ops; `hues` the seven colours of categories, which colour-blind readers can distinguish.
+    neutral boxes and ops; `hues` the seven colours of categories, which colour-blind readers can distinguish; of kinds
+    of layers in the order of `color/kinds.py`.
     """
 
     name: str
@@ -80,7 +81,7 @@ DARK_THEME = Theme(
     mark="#8B949E",
     sign="#0D1117",
     rule="#30363D",
-    hues=("#0B2DC2", "#9C5E4E", "#143F31", "#A92E65", "#7B6708", "#316EA0", "#434912"),
+    hues=("#3B6CAD", "#6D2905", "#277C6A", "#761933", "#7C700A", "#067285", "#5D7640"),
 )
 
 THEMES = {"light": LIGHT_THEME, "dark": DARK_THEME}

@@ -15,6 +15,7 @@ import numpy as np
 
 from graphviz_tb.color import SCHEMES, Colouring, make_colouring
 from graphviz_tb.color.colouring import ColourValues, NumberColouring
+from graphviz_tb.color.hues import hue_shades
 from graphviz_tb.color.measured import FADED_PERCENT, stats_colouring
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.graphs.drawing_math import mix_colours
@@ -141,7 +142,7 @@ def row_looks(
     by_row = np.array(which, np.int64)
     columns = [np.array(column, np.int64)[by_row] for column in (fill, second, account)]
     columns += _concatenate_lists(entries, by_row)
-    order = _legend_ranks([key[1] for key in legend], list(fills), [painter.theme.hues for painter in painters])
+    order = _legend_ranks([key[1] for key in legend], list(fills), hue_shades(light.theme))
     told = {
         "fills": [theme_fill_values(pair) for pair in fills],
         "legend": list(legend),
@@ -167,12 +168,12 @@ def _row_legend(painter: Colouring, row: int) -> list[LegendRow]:
     return [entry for entry in painter.legend_rows([(row,)]) if entry.shape != "rest"]
 
 
-def _legend_ranks(numbers: list[int], fills: list[tuple[RowFill, ...]], hues: list[tuple[str, ...]]) -> list[int]:
+def _legend_ranks(numbers: list[int], fills: list[tuple[RowFill, ...]], hues: tuple[str, ...]) -> list[int]:
     """Return the rank of each legend row: the order in which letters and hues are assigned."""
 
     def key(number: int) -> tuple[int, int, str, int]:
         fill = fills[number][0]
-        hue = hues[0].index(fill.fill) if fill.fill in hues[0] else len(hues[0])
+        hue = hues.index(fill.fill) if fill.fill in hues else len(hues)
         return (not fill.hued, len(fill.badge), fill.badge, hue)
 
     order = sorted(range(len(numbers)), key=lambda index: (key(numbers[index]), index))

@@ -162,6 +162,7 @@ def draw_frame(box: Box, fill: RowFill, theme: Theme) -> list[Primitive]:
     ]
     if fill.hued:
         shapes.append(_frame_bar(x, y, y + height - 1, fill.fill))
+        shapes += _bar_bands(x, y + BOX_CORNER, height - 2 * BOX_CORNER, fill)
     shapes += sign_outline(x, y, width, height, BOX_CORNER, fill)
     if box.openable:
         shapes += draw_open_mark(*_open_mark_place(box), theme, opened=True)
@@ -179,6 +180,20 @@ def _frame_bar(x: int, y: int, foot: int, colour: str) -> Curve:
         ("Z", ()),
     )
     return Curve(steps, colour)
+
+
+def _bar_bands(x: int, y: int, height: int, fill: RowFill) -> list[Primitive]:
+    """Draw the shares of several colours in the bar of a frame, from its head to its foot."""
+    shapes: list[Primitive] = []
+    total = sum(share for _, share in fill.bands)
+    above = 0
+    for colour, share in fill.bands:
+        top, foot = y + height * above // total, y + height * (above + share) // total
+        shapes.append(
+            Curve((("M", (x + 0.5, top)), ("H", (x + 3,)), ("V", (foot,)), ("H", (x + 0.5,)), ("Z", ())), colour)
+        )
+        above += share
+    return shapes
 
 
 def draw_stub(mark: Stub, fill: RowFill | None, theme: Theme, tint: LineTint | None = None) -> list[Primitive]:

@@ -6,7 +6,9 @@ const COUNTS = [["", 1], ["k", 1e3], ["M", 1e6], ["G", 1e9], ["T", 1e12], ["P", 
 const BYTES = [["B", 1], ["KB", 2 ** 10], ["MB", 2 ** 20], ["GB", 2 ** 30], ["TB", 2 ** 40], ["PB", 2 ** 50]];
 const MOST_ROWS = 10; // of a legend
 const UNKNOWN = "unknown"; // of the legend of costs
-const MOST_TICKS = 5;
+// Parts of the largest round number on a scale, as `round_ticks` of color/measured.py has them.
+const DECIMAL_TICKS = { 1: [0, 0.05, 0.2, 0.5, 1], 2: [0, 0.05, 0.25, 0.5, 1], 5: [0, 0.04, 0.2, 0.4, 1] };
+const BINARY_TICKS = [0, 1 / 64, 1 / 16, 1 / 4, 1];
 const ROLES_WITH_SHAPES = new Set(["second", "count"]); // texts of what a colouring says: of a closed box, on the title bar of an open one
 const SECOND_SIDE = 18; // px beside a second line, at least
 const SIGNED_SCALE_TICKS = [-1, -0.25, 0, 0.25, 1]; // of the largest difference
@@ -25,6 +27,15 @@ const VALUE_WORDS = {
   flops: (value) => `${valueWithUnit(value, COUNTS)}FLOPs`,
   parameters: (value) => `${valueWithUnit(value, COUNTS).trim()} parameter${value === 1 ? "" : "s"}`,
 };
+
+/** Zero and round values up to `top`: powers of two for bytes, whose units are. @param {number} top @param {boolean} binary */
+function roundTicks(top, binary) {
+  if (!(top > 0)) return [0];
+  if (binary) return BINARY_TICKS.map((part) => 2 ** Math.floor(Math.log2(top)) * part);
+  const power = Math.floor(Math.log10(top));
+  const lead = [5, 2, 1].find((digit) => digit === 1 || top >= digit * 10 ** power);
+  return DECIMAL_TICKS[/** @type {1 | 2 | 5} */ (lead)].map((part) => Number(`${Number((/** @type {number} */ (lead) * part).toPrecision(4))}e${power}`));
+}
 
 /** A painter, as the drawing code takes it, for one colouring in one theme. */
 export class Colouring {
@@ -261,7 +272,7 @@ export class Colouring {
   /** The values that a ramp names, each once. */
   ticks() {
     const { signed, whole } = this.told;
-    const ticks = signed ? SIGNED_SCALE_TICKS.map((tick) => this.top * tick) : Array.from({ length: MOST_TICKS }, (_, at) => this.top * (at / (MOST_TICKS - 1)) ** 2);
+    const ticks = signed ? SIGNED_SCALE_TICKS.map((tick) => this.top * tick) : roundTicks(this.top, this.told.measured === "bytes");
     return [...new Set(whole ? ticks.map(Math.round) : ticks.map((tick) => tick + 0))]; // -0 is 0
   }
 

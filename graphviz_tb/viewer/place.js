@@ -331,7 +331,7 @@ class Theme {
   }
 }
 const LIGHT_THEME = new Theme("light", "#1F2328", "#57606A", "#57606A", "#FFFFFF", "#EAEEF2", "#FFFFFF", "#989B9D", ["#FFFFFF", "#F6F8FA", "#EFF2F5"], "#57606A", "#8C959F", "#C2410C", "#0969DA", "#6A737D", "#FFFFFF", "#D0D7DE", ["#77AADD", "#EE8866", "#44BB99", "#FFAABB", "#EEDD88", "#99DDFF", "#BBCC33"]);
-const DARK_THEME = new Theme("dark", "#F0F3F6", "#8B949E", "#9DA7B3", "#0D1117", "#30363D", "#161B22", "#787C81", ["#0D1117", "#151B23", "#1C232C"], "#9DA7B3", "#6E7681", "#FB923C", "#58A6FF", "#8B949E", "#0D1117", "#30363D", ["#0B2DC2", "#9C5E4E", "#143F31", "#A92E65", "#7B6708", "#316EA0", "#434912"]);
+const DARK_THEME = new Theme("dark", "#F0F3F6", "#8B949E", "#9DA7B3", "#0D1117", "#30363D", "#161B22", "#787C81", ["#0D1117", "#151B23", "#1C232C"], "#9DA7B3", "#6E7681", "#FB923C", "#58A6FF", "#8B949E", "#0D1117", "#30363D", ["#3B6CAD", "#6D2905", "#277C6A", "#761933", "#7C700A", "#067285", "#5D7640"]);
 const THEMES = new Map([["light", LIGHT_THEME], ["dark", DARK_THEME]]);
 
 // model.paths
@@ -928,7 +928,8 @@ function _box_name(node) {
 function _full_box_name(node) {
   let name;
   name = hand_replace_unsafe_characters(node.label);
-  return (name.trim() ? name : ("“" + String(name) + "”"));
+  name = (name.trim() ? name : ("“" + String(name) + "”"));
+  return (((node.kind === "series") && node.badge) ? (String(name) + " " + String(node.badge)) : name);
 }
 function _max_box_width(node) {
   return ((_outline_kind(node) === "op") ? MAX_OP_WIDTH : MAX_SCOPE_WIDTH);
@@ -3700,16 +3701,19 @@ function _links_of_open(view) {
   return by_child;
 }
 function _box_second_line(node, links = 0) {
-  let second, number;
+  let second, number, counts;
   second = node.second;
-  if (links) {
-    second = py_join(" · ", (() => { const out = []; for (const part of [second, count_of(links, "link")]) if (part) { out.push(part); } return out; })());
-  }
   number = py_removeprefix(node.badge, "×").replaceAll(" parts", "");
-  if ((node.badge && second.startsWith((String(number) + " op")))) {
-    return ((node.kind === "series") ? node.badge : second);
+  counts = (node.badge && second.startsWith((String(number) + " op")));
+  if ((node.kind === "series")) {
+    second = (py_truth(counts) ? "" : second);
   }
-  return py_join(" · ", (() => { const out = []; for (const part of [node.badge, second]) if (part) { out.push(part); } return out; })());
+  else {
+    if (!py_truth(counts)) {
+      second = py_join(" · ", (() => { const out = []; for (const part of [node.badge, second]) if (part) { out.push(part); } return out; })());
+    }
+  }
+  return py_join(" · ", (() => { const out = []; for (const part of [second, (links ? count_of(links, "link") : "")]) if (part) { out.push(part); } return out; })());
 }
 function stack_label(node, said, member, shown, members) {
   let counted_each, inside, aside, other;
@@ -3720,9 +3724,10 @@ function stack_label(node, said, member, shown, members) {
   return py_replace(node, {label: (String(node.label) + " " + String(node.badge)), second: py_join(" · ", (() => { const out = []; for (const part of [aside, other, ((said == null) ? inside : said)]) if (part) { out.push(part); } return out; })()), badge: "", about: ("shown: " + String(member.label) + ", one of " + String(members)), stacked: true});
 }
 function _box_tooltip(node, links) {
-  let linked;
+  let linked, times;
   linked = (links.length ? ("linked with " + String(py_join(", ", py_map(tooltip_name, links.slice(0, TOOLTIP_NAMES))))) : "");
-  return py_join(" · ", (() => { const out = []; for (const part of [tooltip_name(node.full), _box_second_line(node), node.about, linked]) if (part) { out.push(part); } return out; })());
+  times = ((node.kind === "series") ? node.badge : "");
+  return py_join(" · ", (() => { const out = []; for (const part of [tooltip_name(node.full), times, _box_second_line(node), node.about, linked]) if (part) { out.push(part); } return out; })());
 }
 function _line_end_names(view, line) {
   let inside, outside;
@@ -4082,6 +4087,7 @@ function draw_frame(box, fill, theme) {
   shapes = [..._draw_back_sheets(box, BOX_CORNER, (fill.hued ? fill.fill : theme.frame_fill((box.depth + 1))), new Pen(stroke)), _inset_rect(x, y, width, height, BOX_CORNER, theme.frame_fill((box.depth + 1)), (fill.sign ? null : pen))];
   if (fill.hued) {
     shapes.push(_frame_bar(x, y, ((y + height) - 1), fill.fill));
+    py_extend(shapes, _bar_bands(x, (y + BOX_CORNER), (height - (2 * BOX_CORNER)), fill));
   }
   py_extend(shapes, sign_outline(x, y, width, height, BOX_CORNER, fill));
   if (box.openable) {
@@ -4093,6 +4099,18 @@ function _frame_bar(x, y, foot, colour) {
   let steps;
   steps = [["M", [(x + 3), (y + 1)]], ["V", [foot]], ["A", [5, x, ((foot - BOX_CORNER) + 1)]], ["V", [(y + BOX_CORNER)]], ["A", [5, (x + 3), (y + 1)]], ["Z", []]];
   return new Curve(steps, colour);
+}
+function _bar_bands(x, y, height, fill) {
+  let shapes, total, above, colour, share, top, foot;
+  shapes = [];
+  total = py_sum((() => { const out = []; for (const [_, share] of fill.bands) { out.push(share); } return out; })());
+  above = 0;
+  for ([colour, share] of fill.bands) {
+    [top, foot] = [(y + Math.floor((height * above) / total)), (y + Math.floor((height * (above + share)) / total))];
+    shapes.push(new Curve([["M", [(x + 0.5), top]], ["H", [(x + 3)]], ["V", [foot]], ["H", [(x + 0.5)]], ["Z", []]], colour));
+    above += share;
+  }
+  return shapes;
 }
 function draw_stub(mark, fill, theme, tint = null) {
   let shapes, middle, pen;

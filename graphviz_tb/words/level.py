@@ -163,21 +163,23 @@ def _links_of_open(view: View) -> list[list[str]]:
 
 
 def _box_second_line(node: NodeLabel, links: int = 0) -> str:
-    """Return the badge of a stack and the count (a stack of ops does not repeat one number); in the title bar of an
-    open group also its number of stubs.
+    """Return the second line of a box: its words, or the parts of a fold and their count (a fold of ops does not repeat
+    one number); in the title bar of an open group also its number of stubs. The name of a series says how often it
+    repeats.
 
     >>> _box_second_line(NodeLabel(1, "", "series", "", "", "25 ops", "×25", member="op"))
-    '×25'
+    ''
     >>> _box_second_line(NodeLabel(1, "", "fold", "", "", "25 ops", "25 parts", member="op"), 2)
     '25 ops · 2 links'
     """
     second = node.second
-    if links:
-        second = " · ".join(part for part in (second, count_of(links, "link")) if part)
     number = node.badge.removeprefix("×").replace(" parts", "")  # "×25" and "25 parts" are both 25
-    if node.badge and second.startswith(f"{number} op"):
-        return node.badge if node.kind == "series" else second
-    return " · ".join(part for part in (node.badge, second) if part)
+    counts = node.badge and second.startswith(f"{number} op")
+    if node.kind == "series":
+        second = "" if counts else second
+    elif not counts:
+        second = " · ".join(part for part in (node.badge, second) if part)
+    return " · ".join(part for part in (second, count_of(links, "link") if links else "") if part)
 
 
 def stack_label(node: NodeLabel, said: str | None, member: NodeLabel, shown: int, members: int) -> NodeLabel:
@@ -209,7 +211,10 @@ def stack_label(node: NodeLabel, said: str | None, member: NodeLabel, shown: int
 def _box_tooltip(node: NodeLabel, links: list[str]) -> str:
     """Return the tooltip of a box; that of an open group names the ends of the stubs that are not shown next to it."""
     linked = f"linked with {', '.join(map(tooltip_name, links[:TOOLTIP_NAMES]))}" if links else ""
-    return " · ".join(part for part in (tooltip_name(node.full), _box_second_line(node), node.about, linked) if part)
+    times = node.badge if node.kind == "series" else ""
+    return " · ".join(
+        part for part in (tooltip_name(node.full), times, _box_second_line(node), node.about, linked) if part
+    )
 
 
 def _line_end_names(view: View, line: MetagraphLine) -> tuple[str, str]:

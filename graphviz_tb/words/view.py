@@ -12,9 +12,9 @@ from graphviz_tb.graphs.calls import OpCounter, listed_functions, lower_bound_si
 from graphviz_tb.graphs.names import are_names_numbers
 from graphviz_tb.limits import MAX_COMPARED_NAMES
 from graphviz_tb.model.formatting import plural_noun
-from graphviz_tb.model.hierarchy import FUNCTION_ROW, OP_ROW, Hierarchy
+from graphviz_tb.model.hierarchy import FUNCTION_ROW, OP_ROW, SCOPE_ROW, Hierarchy
 from graphviz_tb.model.layers import Layer
-from graphviz_tb.model.measure import group_thousands
+from graphviz_tb.model.measure import NODE_FONT_PX, group_thousands, text_width
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import (
     RowPath,
@@ -30,6 +30,7 @@ from graphviz_tb.model.paths import (
 from graphviz_tb.model.scene import BoxKind
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.view import NodeLabel, View
+from graphviz_tb.words.counted_names import is_counted_name
 from graphviz_tb.words.level import level_words, stack_label
 from graphviz_tb.words.paper import PaperWords
 
@@ -37,6 +38,7 @@ from graphviz_tb.words.paper import PaperWords
 
 LABEL_KINDS: tuple[BoxKind, ...] = ("scope", "op", "series", "fold", "function")  # by `Kind`
 HASHED_NAME = re.compile(r"(\w+)_[0-9a-f]{8}(?:_\d+)?", re.ASCII)  # TensorFlow 1 adds a hash: "swish_f2c5eb10"
+NAME_ROOM_PX = 156  # of a name in the widest box
 MISSING_FUNCTION = "function not in the file"  # the second line of a call
 LABEL_COUNTER = re.compile(r"_[0-9]{1,9}", re.ASCII)
 
@@ -82,29 +84,39 @@ class NodeLabels:
         stack = kind in ("series", "fold")
         members = hierarchy.children(like)[:1].tolist() if stack else []
         said = self.second(path)
-        usual = self.usual_second_line(row)
+        usual, name = self.usual_second_line(row), self.short_label(path)
+        second = usual if said is None else said
+        badge = _repeat_badge(kind, repetition_count(hierarchy, like)) if stack else ""
+        first = said is None and self.says_more(row, name, f"{usual} {badge}" if kind == "series" else usual)
         return NodeLabel(
             row=row,
             address=path_address(hierarchy, path) if self.placed else "",
             kind=kind,
-            label=self.short_label(path),
+            label=second if first else name,
             full=hierarchy.name[row],
-            second=usual if said is None else said,
-            badge=_repeat_badge(kind, repetition_count(hierarchy, like)) if stack else "",
-            openable=hierarchy.can_open(row),
+            second=name if first else second,
+            # Words say more of a fold than the number of its parts.
+            badge=badge if kind == "series" or usual == self.op_count_text(row) else "",
+            openable=hierarchy.can_open(row) and self.sole_op(row) < 0,
             connected=bool(hierarchy.connected[like]),
             member=self.box_kind(members[0]) if members else "scope",
-            about=layer.tooltip_text
-            if (layer := self.keras_layer(row)) is not None
-            else self.left_out(row, usual, said),
+            about=self.left_out(row, usual, said),
         )
 
+    def says_more(self, row: int, name: str, words: str) -> bool:
+        """Return whether the words of a paper come before a name: a framework counted the name, and they have room."""
+        if not self.paper.tells_layers(row) or text_width(words, NODE_FONT_PX) > NAME_ROOM_PX:
+            return False
+        return is_counted_name(name)
+
     def left_out(self, row: int, usual: str, said: str | None) -> str:
-        """Further lines of a tooltip: the words of a paper where a colouring has the second line, else how many ops a
-        group
-        holds where its words say something else."""
+        """Return further lines of a tooltip: the settings of a Keras layer; the words of a paper where a colouring has
+        the second line; how many ops a group holds."""
         count = self.op_count_text(row)
         parts = [usual] if said is not None and usual != count else []
+        if (layer := self.keras_layer(row)) is not None:
+            parts += [layer.one_line] if usual != layer.one_line else []
+            return " · ".join([*parts, layer.tooltip_text] if layer.tooltip_text else parts)
         return " · ".join([*parts, *([count] if usual != count else [])])
 
     def label_key(self, row: int) -> tuple[object, ...]:
@@ -119,18 +131,33 @@ class NodeLabels:
         return layers.get(self.hierarchy.name[row]) if layers and row < self.hierarchy.end[0] else None
 
     def usual_second_line(self, row: int) -> str:
-        """The second line where the picture has no other: what layer it is, what a paper says of it, how many ops it
-        holds, or, where names are little else than numbers, the type of an op."""
-        if (layer := self.keras_layer(row)) is not None:
-            return layer.one_line
+        """Return the second line where the picture has no other: what a paper says of it, what Keras layer it is, the
+        type of an op where names are little else than numbers; else how many ops it holds."""
         if int(self.hierarchy.node[row]) in self.hierarchy.graph.missing:
             return MISSING_FUNCTION
-        if (words := self.paper.of(row)) is not None:
+        words = self.paper.of(row)
+        if (layer := self.keras_layer(row)) is not None:
+            return words or layer.one_line
+        if words is not None:
             return words
+        if (only := self.sole_op(row)) >= 0:
+            return self.op_type(only)
         if self.nameless and not self.hierarchy.can_open(row):
-            graph = self.hierarchy.graph
-            return str(graph.op_types[graph.op[self.hierarchy.node[row]]])
+            return self.op_type(row)
         return self.op_count_text(row)
+
+    def op_type(self, row: int) -> str:
+        """Return the type of an op."""
+        graph = self.hierarchy.graph
+        return str(graph.op_types[graph.op[self.hierarchy.node[row]]])
+
+    def sole_op(self, row: int) -> int:
+        """Return the op that a scope has alone, -1 where it has more, or one that opens."""
+        hierarchy = self.hierarchy
+        if hierarchy.kind[row] != SCOPE_ROW or hierarchy.op_count(row) != 1:
+            return -1
+        only = row + int(np.argmax(hierarchy.is_ordinary_op[row : hierarchy.end[row]]))
+        return -1 if only in hierarchy.calls else only
 
     def box_kind(self, row: int) -> BoxKind:
         """Return the kind as which the box of a row is drawn."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from xml.etree import ElementTree
 
 import numpy as np
 
-from graphviz_tb.chart.axes import run_styles
+from graphviz_tb.chart.axes import RUN_HUES, run_styles
 from graphviz_tb.chart.lines import ChartLine, ChartLook, LineChart, chart_sheet
-from graphviz_tb.model.drawing import Curve, Drawing, Label
+from graphviz_tb.chart.run_labels import colour_values
+from graphviz_tb.model.drawing import Curve, Disc, Drawing, Label
+from graphviz_tb.model.logs import Trials, TrialSession
 from graphviz_tb.model.theme import LIGHT_THEME
 from graphviz_tb.render.svg import svg_bytes
 
@@ -62,8 +65,46 @@ def test_superseded_points_are_faint_and_stay_out_of_the_line() -> None:
 
 
 def test_one_point_and_no_series() -> None:
-    assert pens(charts({"a": [1.0]}))
+    assert any(isinstance(shape, Disc) for shape in charts({"a": [1.0]}).shapes())
     assert chart_sheet("none", [], ChartLook(), LIGHT_THEME).width > 0
+
+
+def test_a_single_point_is_a_disc_with_its_value() -> None:
+    drawing = charts({"a": [0.25], "b": [1.0, 2.0]})
+    (disc,) = [shape for shape in drawing.shapes() if isinstance(shape, Disc)]
+    assert disc.radius == 4
+    assert "0.25" in words(drawing)
+
+
+def test_runs_that_coincide_are_all_seen() -> None:
+    shapes = charts({"a": [1.0, 2.0], "b": [1.0, 2.0], "c": [2.0, 1.0]}).shapes()
+    lines = [(shape.pen.colour, shape.pen.width) for shape in shapes if isinstance(shape, Curve) and shape.pen]
+    widths = [width for colour, width in lines if colour in RUN_HUES["light"][:3]]
+    assert widths == [4.0, 1.5, 1.5]
+
+
+def test_the_axis_has_its_name_and_triangles_are_explained() -> None:
+    said = words(charts({"a": [1.0, float("nan"), float("nan"), float("inf"), 2.0]}))
+    assert "step" in said
+    assert "triangles: 2 NaN, 1 +∞" in said
+    assert "time since the first point" in words(charts({"a": [1.0, 2.0]}, look=ChartLook(axis="relative")))
+
+
+def test_up_to_eight_runs_are_named_at_their_ends_apart_from_one_another() -> None:
+    names = [f"run_of_a_long_name_with_lr_{at}" for at in range(8)]
+    drawing = charts({name: [1.0, 1.0 + at / 1000] for at, name in enumerate(names)})
+    labels = [shape for shape in drawing.shapes() if isinstance(shape, Label) and shape.content.startswith("…")]
+    assert len({label.content for label in labels}) == 8
+    heights = sorted(label.y for label in labels)
+    assert all(lower - upper >= 11 for upper, lower in pairwise(heights))
+    assert len(words(charts({f"r{at}": [1.0, 2.0] for at in range(9)}))) > 9
+
+
+def test_many_runs_are_coloured_by_what_differs_between_them() -> None:
+    sessions = tuple(TrialSession(f"run{at}", "", {"depth": 3.0, "lr": float(at % 2)}) for at in range(10))
+    groups = colour_values(Trials(sessions=sessions), [f"run{at}/train" for at in range(10)])
+    assert groups["run3/train"] == "lr = 1"
+    assert colour_values(Trials(), ["a", "b"]) == {}
 
 
 def test_times_lie_across() -> None:

@@ -65,27 +65,13 @@ def test_structure_gives_equal_groups_one_hue_and_letter_and_unique_ones_none() 
     painter = paint(found, "structure")
     row = {name: at for at, name in enumerate(found.name)}
     assert painter.fill_of((row["conv1"],)) == painter.fill_of((row["conv2"],))
-    assert painter.fill_of((row["conv1"],)).badge == "A"
+    assert painter.fill_of((row["conv1"],)).hued
     assert not painter.fill_of((row["train"],)).hued
     seen: dict[tuple[str, str], int] = {}
     for at in np.flatnonzero(found.kind == RowKind.SCOPE).tolist():
         fill = painter.fill_of((at,))
         if fill.hued:  # no two structures share hue and letter
             assert seen.setdefault((fill.fill, fill.badge), int(found.template[at])) == found.template[at]
-
-
-def test_the_most_covering_structure_takes_the_first_hue() -> None:
-    found = hierarchy("numbered_series.pb")
-    painter = paint(found, "structure")
-    first = next(at for at in range(len(found)) if painter.fill_of((at,)).badge == "A")
-    twins = np.flatnonzero(found.template == found.template[first])
-    cover = sum(found.op_count(at) for at in twins.tolist())
-    for template in np.unique(found.template[found.template >= 0]).tolist():
-        rows = [
-            at for at in np.flatnonzero(found.template == template).tolist() if at and found.kind[at] == RowKind.SCOPE
-        ]
-        if len(rows) > 1:
-            assert sum(found.op_count(at) for at in rows) <= cover
 
 
 def test_a_stack_is_coloured_as_its_members() -> None:
@@ -113,7 +99,7 @@ def test_what_bands_say_in_colour_the_tooltip_says_in_words() -> None:
     told = paint(found, "device").tooltip_text((row,)).split(", ")
     assert len(told) == len(paint(found, "device").fill_of((row,)).bands)
     assert sum(int(part.rsplit(" ", 1)[1]) for part in told) == found.op_count(row)
-    assert paint(found, "structure").tooltip_text((row,)) == ""
+    assert "like dense_0" in paint(found, "structure").tooltip_text((row,))
 
 
 def test_every_device_is_told_in_words_too() -> None:
@@ -138,15 +124,6 @@ def test_legend_tells_at_most_ten_and_counts_the_rest() -> None:
     rows = paint(found, "op-type").legend_rows([(row,) for row in range(len(found))])
     assert len(rows) == 11
     assert rows[-1].label.startswith("+")
-
-
-def test_letters_of_the_legend_are_those_of_boxes_in_the_picture() -> None:
-    # Two equal scopes: open, they are frames, which have a hue and no letter.
-    nodes = [NodeDef(name=f"{scope}/{op}", op=op) for scope in ("a", "b") for op in ("Relu", "Tanh", "Abs")]
-    model = load(GraphDef(node=nodes))
-    for opened, letter in (([], "A"), (["a"], "A"), (["a", "b"], "")):
-        (row,) = (row for row in model.picture(open=opened, depth=0).paint.legend if row.fill.hued)
-        assert row.fill.badge == letter
 
 
 def test_clusters_come_from_the_attribute() -> None:
@@ -188,23 +165,11 @@ def test_every_colouring_is_in_the_table() -> None:
                 assert named(function) in rows, f"{name} of color/{path.name} is in no row of SCHEMES"
 
 
-def test_slots_of_an_optimizer_are_counted_as_such() -> None:
-    # three kernels, each with a slot below it: a variable, what it starts with, what assigns that
-    kernels = [f"layer{at}/kernel" for at in range(3)]
-    slots = [f"{kernel}/Adam" for kernel in kernels]
-    nodes = [{"name": name, "op": "VariableV2"} for name in (*kernels, *slots)]
-    nodes += [{"name": f"{name}/zeros", "op": "Fill"} for name in slots]
-    nodes += [{"name": f"{name}/Assign", "op": "Assign", "input": [name, f"{name}/zeros"]} for name in slots]
-    picture = load(GraphDef(node=nodes)).picture(depth=9)
-    labels = [row.label for row in picture.paint.legend]
-    assert "3 slots of Adam" in labels
-    assert not [label for label in labels if "like Adam" in label]
-
-
 def test_no_two_colours_of_the_legend_have_the_same_words() -> None:
     # gan: conv · LeakyRelu of 13 ops, twice, and of 3 ops, twice
     labels = [row.label for row in load(REAL / "gan_scopes.pb").picture(all_members=True).paint.legend]
-    assert {"2 like conv · LeakyRelu, 13 ops", "2 like conv · LeakyRelu, 3 ops"} <= set(labels)
+    pair = {"convolution, 2 like conv · LeakyRelu, 13 ops", "convolution, 2 like conv · LeakyRelu, 3 ops"}
+    assert pair <= set(labels)
 
 
 def test_structures_of_one_name_and_one_size_are_told_by_where_they_are() -> None:
@@ -220,16 +185,3 @@ def test_structures_of_one_name_and_one_size_are_told_by_where_they_are() -> Non
     cells = [row for row in range(len(hierarchy)) if hierarchy.name[row] in ("a/cell", "b/cell")]
     words = _describe_templates(hierarchy, dict(enumerate(cells)))
     assert words == {0: "like cell in a", 1: "like cell in b"}
-
-
-def test_groups_below_an_op_that_is_no_variable_are_no_slots() -> None:
-    # a0 and a1 are ops and scopes, and so is what is below them
-    nodes = [
-        NodeDef(name=f"a{copy}{name}", op=op)
-        for copy in range(2)
-        for name, op in (("", "Fill"), ("/b", "Exp"), ("/b/x", "Sin"), ("/b/y", "Cos"))
-    ]
-    model = load(GraphDef(node=nodes), folds=False, series_min=100)
-    hierarchy = model.hierarchy
-    rows = [row for row in range(len(hierarchy)) if hierarchy.can_open(row) and hierarchy.name[row] == "a0/b"]
-    assert _describe_templates(hierarchy, dict(enumerate(rows))) == {0: "like b"}

@@ -1,23 +1,24 @@
-"""Which structure gets which hue, on graphs small enough to count by hand."""
+"""Which structure gets which hue and shade, on graphs small enough to count by hand."""
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from unittest.mock import patch
 
 from graphviz_tb import load
 from graphviz_tb.color import structure as by_structure
+from graphviz_tb.color.hues import SHADE_COUNT, contrast, hue_shades
+from graphviz_tb.color.kinds import KIND_WORDS
 from graphviz_tb.color.structure import StructureColouring, structure_colouring
 from graphviz_tb.model.theme import THEMES
 from tests.each import each
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
 
-OPS = {"a": ("Relu", "Tanh"), "b": ("Exp", "Log"), "c": ("Sin", "Cos"), "d": ("Abs", "Neg")}
+OPS = {"a": ("Relu", "Tanh"), "b": ("Exp", "Log"), "c": ("Sin", "Cos"), "d": ("Abs", "Neg"), "e": ("Tan", "Inv")}
 
 
-def coloured(*scopes: str, hues: int = 7) -> StructureColouring:
+def coloured(*scopes: str) -> StructureColouring:
     """A scope for each name: what it holds follows from the letter that its last segment begins with."""
     nodes = []
     for scope in scopes:
@@ -25,31 +26,90 @@ def coloured(*scopes: str, hues: int = 7) -> StructureColouring:
         nodes.append(f'node {{ name: "{scope}/x" op: "{first}" }}')
         nodes.append(f'node {{ name: "{scope}/y" op: "{second}" input: "{scope}/x" }}')
     model = load("\n".join(nodes).encode(), folds=False, series_min=100)
-    theme = THEMES["light"]
-    return structure_colouring(model.hierarchy, dataclasses.replace(theme, hues=theme.hues[:hues]), model.facts)
+    return structure_colouring(model.hierarchy, THEMES["light"], model.facts)
 
 
-def hue(found: StructureColouring, name: str) -> int:
+def shade(found: StructureColouring, name: str) -> int:
+    """The shade of a group among those of its kind's hue."""
     hierarchy = found.hierarchy
-    return found.hue[int(hierarchy.template[hierarchy.name.index(name)])]
+    return found.shade[int(hierarchy.template[hierarchy.name.index(name)])] % SHADE_COUNT
 
 
-def test_structures_on_one_level_have_different_hues() -> None:
+def test_structures_of_one_kind_on_one_level_have_different_shades() -> None:
     found = coloured("a1", "a2", "b1", "b2", "c1", "c2")
-    assert [hue(found, name) for name in ("a1", "b1", "c1")] == [0, 1, 2]
-    assert hue(found, "a1") == hue(found, "a2")
+    assert [shade(found, name) for name in ("a1", "b1", "c1")] == [0, 1, 2]
+    assert shade(found, "a1") == shade(found, "a2")
 
 
-def test_a_hue_comes_back_on_another_level_when_it_is_used_least() -> None:
-    # a and b on top; c only inside of p, where a and b are not: hues go round before any is used twice
+def test_a_shade_comes_back_on_another_level_when_it_is_used_least() -> None:
+    # a and b on top; c only inside of p, where a and b are not: shades go round before any is used twice
     found = coloured("a1", "a2", "b1", "b2", "p/c1", "p/c2", "p/d1", "p/d2")
-    assert [hue(found, name) for name in ("a1", "b1", "p/c1", "p/d1")] == [0, 1, 2, 3]
+    assert [shade(found, name) for name in ("a1", "b1", "p/c1", "p/d1")] == [0, 1, 2, 3]
 
 
-def test_no_structure_has_the_hue_of_one_on_a_level_around_it_while_another_hue_is_free() -> None:
-    # All three hues are used once when d has its turn; a's would be seen twice when p is open.
-    found = coloured("a1", "a2", "q/b1", "q/b2", "q/c1", "q/c2", "p/d1", "p/d2", hues=3)
-    assert [hue(found, name) for name in ("a1", "q/b1", "q/c1", "p/d1")] == [0, 1, 2, 1]
+def test_no_structure_has_the_shade_of_one_on_a_level_around_it_while_another_is_free() -> None:
+    # All four shades are used once when e has its turn; a's would be seen twice when p is open.
+    found = coloured("a1", "a2", "q/b1", "q/b2", "q/c1", "q/c2", "q/d1", "q/d2", "p/e1", "p/e2")
+    assert [shade(found, name) for name in ("a1", "q/b1", "q/c1", "q/d1", "p/e1")] == [0, 1, 2, 3, 1]
+    assert {found.fill_of((found.hierarchy.name.index(name),)).badge for name in ("a1", "q/b1")} == {""}
+    assert found.fill_of((found.hierarchy.name.index("p/e1"),)).badge == "B"
+
+
+def ops(*lines: str) -> str:
+    """Nodes in a scope "K", each given as its name, its type and its inputs."""
+    texts = []
+    for name, kind, *inputs in (line.split() for line in lines):
+        fed = " ".join(f'input: "{each if each == "x" else f"K/{each}"}"' for each in inputs)
+        texts.append(f'node {{ name: "K/{name}" op: "{kind}" {fed} }}')
+    return "\n".join(texts)
+
+
+WEIGHT = ("w VarHandleOp", "r ReadVariableOp w")
+KINDS = {  # a network of a few ops for each kind
+    "convolution": ops(*WEIGHT, "c Conv2D x r", "a Relu c"),
+    "dense": ops(*WEIGHT, "m MatMul x r", "a Relu m"),
+    "embedding": ops(*WEIGHT, "g GatherV2 r x", "a Abs g"),
+    "norm": ops("m Mean x", "r Rsqrt m", "o Mul x r"),
+    "attention": ops("s BatchMatMulV2 x x", "p Softmax s", "o BatchMatMulV2 p x"),
+    "": ops("e Exp x", "l Log e"),
+}
+
+
+def kinds_coloured(theme: str) -> StructureColouring:
+    texts = ['node { name: "x" op: "Placeholder" }']
+    texts += [text.replace("K/", f"{kind or 'other'}{turn}/") for kind, text in KINDS.items() for turn in (1, 2)]
+    model = load("\n".join(texts).encode(), folds=False, series_min=100)
+    return structure_colouring(model.hierarchy, THEMES[theme], model.facts)
+
+
+@each("theme", THEMES)
+def test_each_kind_has_its_own_hue_in_every_picture(theme: str) -> None:
+    found = kinds_coloured(theme)
+    for place, kind in enumerate(KIND_WORDS):
+        if kind in KINDS:
+            row = found.hierarchy.name.index(f"{kind or 'other'}1")
+            assert found.fill_of((row,)).fill == THEMES[theme].hues[place]
+            assert found.tooltip_text((row,)) == (f"{kind}, 2 like {kind}1" if kind else "2 like other1")
+
+
+@each("theme", THEMES)
+def test_every_shade_can_be_read_on_and_is_of_one_hue_alone(theme: str) -> None:
+    shades = hue_shades(THEMES[theme])
+    assert len(set(shades)) == len(shades) == SHADE_COUNT * len(KIND_WORDS)
+    assert min(contrast(THEMES[theme].text, shade) for shade in shades) >= 4.5
+
+
+def test_what_only_arranges_and_what_mixes_kinds_is_neutral() -> None:
+    plain = ops("a Reshape x", "b Transpose a")
+    arranging = "".join(plain.replace("K/", f"p{turn}/") for turn in (1, 2))
+    mixed = "".join(
+        KINDS[kind].replace("K/", f"m{turn}/{kind}/") for kind in ("convolution", "attention") for turn in (1, 2)
+    )
+    text = 'node { name: "x" op: "Placeholder" }' + arranging + mixed
+    model = load(text.encode(), folds=False, series_min=100)
+    found = structure_colouring(model.hierarchy, THEMES["light"], model.facts)
+    hued = {name: found.fill_of((model.hierarchy.name.index(name),)).hued for name in ("p1", "m1", "m1/convolution")}
+    assert hued == {"p1": False, "m1": False, "m1/convolution": True}
 
 
 def test_what_occurs_once_or_is_one_op_has_no_rank() -> None:
@@ -87,7 +147,8 @@ def test_layers_have_one_hue_though_the_initialisers_in_their_scopes_differ() ->
     found = structure_colouring(model.hierarchy, THEMES["light"], model.facts)
     rows = [model.hierarchy.name.index(name) for name in ("fc1", "fc2")]
     assert len({int(model.hierarchy.template[row]) for row in rows}) == 2
-    assert {found.fill_of((row,)).badge for row in rows} == {"A"}
+    assert len({found.fill_of((row,)) for row in rows}) == 1
+    assert found.fill_of((rows[0],)).hued
 
 
 @each("file", sorted(REAL.glob("*.pb*")), ids=lambda file: file.name)

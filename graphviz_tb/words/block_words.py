@@ -1,0 +1,363 @@
+"""Words of papers for a group of steps: `1×1 64, 3×3 64, 1×1 256`, `768 → 3072 → 768, GELU`, `12 heads × 64`.
+
+A line of words says a way: each layer is fed by the one before it. Where the flow parts, branches are said; where it
+does something that has no words, nothing is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field, replace
+from itertools import groupby, pairwise
+
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.measure import SMALL_FONT_PX, text_width
+from graphviz_tb.words.keras_steps import heads_word
+from graphviz_tb.words.layer_steps import UNKNOWN_STEP, WEIGHTED_KINDS, LayerStep, size_word
+
+ROOM_PX = 168  # of a line in the widest box
+MOST_LAYERS = 8  # that are said one by one
+ATTENTION_LAYERS = 4  # queries, keys, values, and what is made of them
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The steps of a group along the flow, and how they feed one another.
+
+    `before` are for each step the nearest steps before it in the group, activations and norms left out; `joins` the
+    ways into the last op that joins tensors along an axis, each as the nearest steps before it; `multiplies` are the
+    nearest steps before both inputs of each product of two tensors; `averages` is true where a mean is taken. `split`
+    are heads that reshapes make, with the size of each.
+    """
+
+    steps: tuple[LayerStep, ...]
+    before: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    joins: tuple[frozenset[int], ...] = ()
+    split: tuple[tuple[int, int], ...] = ()
+    multiplies: tuple[frozenset[frozenset[int]], ...] = ()
+    averages: bool = False
+
+    def chain(self, numbers: Sequence[int]) -> bool:
+        """Return whether some steps feed one another in order, and each by nothing else."""
+        inside = set(numbers)
+        first = not inside & self.before[numbers[0]] if numbers else True
+        return first and all(self.before[two] & inside == {one} for one, two in pairwise(numbers))
+
+
+def chain_block(*steps: LayerStep) -> Block:
+    """Return steps that feed one another in order.
+
+    >>> chain_block(LayerStep("dense", "→ 8"), LayerStep("dense", "→ 4")).before
+    {0: frozenset(), 1: frozenset({0})}
+    """
+    return Block(steps, {place: frozenset([place - 1] if place else []) for place in range(len(steps))})
+
+
+def block_words(block: Block) -> str | None:
+    """Return the words for a group; "" for a norm, None where a paper says nothing of its parts.
+
+    >>> conv, norm, relu = LayerStep("convolution", "3×3, 64"), LayerStep("norm", "BN"), LayerStep("activation", "ReLU")
+    >>> block_words(chain_block(conv, norm, relu)), block_words(chain_block(norm)), block_words(chain_block(relu))
+    ('3×3, 64 · BN, ReLU', '', 'ReLU')
+    >>> up, down = LayerStep("dense", "→ 3072", 768, 3072), LayerStep("dense", "→ 768", 3072, 768)
+    >>> block_words(Block((up, LayerStep("activation", "GELU"), down), {0: frozenset(), 2: frozenset({0})}))
+    '768 → 3072 → 768, GELU'
+    """
+    steps = block.steps
+    layers = [number for number, step in enumerate(steps) if step.kind in WEIGHTED_KINDS]
+    if attends(steps):
+        return _attention_words(block, layers)
+    if UNKNOWN_STEP in steps:
+        return None
+    if not layers:
+        return _plain_words(steps)
+    if (said := _recurrent_words(block, layers) or _expert_words(block, layers)) is not None:
+        return said
+    if len(layers) == 1:
+        return _layer_words(steps, layers[0])
+    if len(layers) > 3 * MOST_LAYERS:
+        return None
+    return _feed_forward_words(block, layers) or _branch_words(block, layers) or _chain_words(block, layers)
+
+
+# ---- one layer, or none ----
+
+
+def _plain_words(steps: Sequence[LayerStep]) -> str | None:
+    """Return the words of a group without weights in products."""
+    others = list(dict.fromkeys(step.word for step in steps if step.kind in ("norm", "activation", "dropout")))
+    pools = [
+        step.word
+        for step in steps
+        if step.kind in ("pool", "global", "top") or (step.kind == "shape" and len(steps) == 1)
+    ]
+    if pools:
+        return pools[0] if len(pools) == 1 else None
+    if others and all(step.kind == "norm" for step in steps):
+        return others[0] if others[0].startswith("g ") else ""
+    return others[0] if len(others) == 1 and not any(step.kind == "product" for step in steps) else None
+
+
+def _layer_words(steps: Sequence[LayerStep], place: int) -> str:
+    """Return the words of a group with one layer: its own, then its norm and activation."""
+    layer = steps[place]
+    after = list(dict.fromkeys(step.word for step in steps[place + 1 :] if step.kind in ("norm", "activation")))
+    if len({step.word for step in steps if step.kind == "activation"}) > 1:
+        after = []  # several are no function of the layer alone
+    if layer.kind in ("dense", "heads"):
+        word = f"{size_word(layer.takes)} {layer.word}" if layer.takes else layer.word
+        return ", ".join([word, *(each for each in after if each != "norm")])
+    said = f"{layer.word} · {', '.join(after)}"
+    return said if after and layer.kind != "embedding" and fits(said) else layer.word
+
+
+# ---- attention ----
+
+
+def attends(steps: Sequence[LayerStep]) -> bool:
+    """Return whether a group is attention: two products without weights and a softmax, or a layer that is all of it."""
+    whole = [step for step in steps if step.kind in ("attention", "scores")]
+    products = sum(step.kind == "product" for step in steps)
+    return len(whole) == 1 or (products == 2 and sum(step.word == "softmax" for step in steps) == 1)
+
+
+def _attention_words(block: Block, layers: Sequence[int]) -> str | None:
+    """Return the heads of attention; then the feed-forward block behind it, where the group holds that too."""
+    steps = block.steps
+    whole = [number for number, step in enumerate(steps) if step.kind in ("attention", "scores")]
+    products = whole or [number for number, step in enumerate(steps) if step.kind == "product"]
+    said = steps[whole[0]].word if whole else _heads(block, layers)
+    # Layers of attention: all before its last product, and the one that joins its heads.
+    last = max(products)
+    behind = [number for number in layers if number > last]
+    inner = [number for number in layers if number < last and number not in whole]
+    if len(inner) >= ATTENTION_LAYERS or any(steps[number].kind not in ("dense", "heads") for number in inner):
+        return None
+    joins = behind and steps[behind[0]].kind in ("dense", "heads") and steps[last].kind != "attention"
+    rest = behind[1:] if joins else behind
+    if not said or not rest:
+        return said or None
+    forward = _feed_forward_words(block, rest)
+    if forward is None:
+        return None
+    line = f"{said}, {forward}"
+    return line if fits(line) else said
+
+
+def _heads(block: Block, layers: Sequence[int]) -> str | None:
+    """Return the heads, as kernels, reshapes or products split the last axis: only where all agree."""
+    steps = block.steps
+    made = {steps[number].heads for number in layers if steps[number].kind == "heads"}
+    if not made:  # a reshape of what a layer makes
+        widths = {steps[number].gives for number in layers if steps[number].kind == "dense"}
+        unknown = UNKNOWN_STEP in steps
+        made = {pair for pair in block.split if unknown or _is_split_of(pair, widths, block.split)}
+    if not made:
+        made = {step.heads for step in steps if step.kind == "product" and all(step.heads)}
+        made = made if len({heads for heads, _ in made}) == 1 else set()
+        made = {next(step.heads for step in steps if step.kind == "product")} if made else made
+    counts = sorted(made, reverse=True)
+    if len(counts) == 1:
+        return heads_word(counts[0][0], *counts[0])
+    if len(counts) == 2 and counts[0][1] == counts[1][1] and counts[0][0] % counts[1][0] == 0:
+        return heads_word(counts[0][0], counts[1][0], counts[0][1])
+    return None
+
+
+def _is_split_of(pair: tuple[int, int], widths: set[int], pairs: Sequence[tuple[int, int]]) -> bool:
+    """Return whether heads are what a dense layer makes: alone, or of queries, keys and values together."""
+    width = pair[0] * pair[1]
+    together = {width + 2 * heads * size for heads, size in pairs if size == pair[1]}
+    together |= {heads * size + 2 * width for heads, size in pairs if size == pair[1]}
+    return not widths.isdisjoint({width, *together})
+
+
+# ---- cells, experts ----
+
+
+def _recurrent_words(block: Block, layers: Sequence[int]) -> str | None:
+    """Return an LSTM or a GRU that is written as products, by its gates."""
+    steps = block.steps
+    if len(layers) == 1 and steps[layers[0]].kind == "recurrent":
+        return steps[layers[0]].word
+    words = [step.word for step in steps if step.kind == "activation"]
+    gates, made = (words.count("sigmoid"), words.count("tanh")), sorted(words)
+    if any(steps[number].kind != "dense" for number in layers) or len(made) != sum(gates) or len(layers) > 2:
+        return None
+    gives = {steps[number].gives for number in layers}
+    # A cell that is called again and again has its gates as often.
+    if gates[0] * 2 == gates[1] * 3 > 0 and len(gives) == 1 and (width := next(iter(gives))) % 4 == 0:
+        units = width // 4
+        fed = any(steps[number].takes == units or len(layers) == 1 for number in layers)
+        return f"LSTM {size_word(units)}" if fed else None
+    if gates[0] == 2 * gates[1] > 0 and len(layers) == 2:
+        small, large = min(gives), max(gives)
+        if large == small and small % 3 == 0 and any(steps[number].takes == small // 3 for number in layers):
+            return f"GRU {size_word(small // 3)}"
+        return f"GRU {size_word(small)}" if large == 2 * small else None
+    return None
+
+
+def _expert_words(block: Block, layers: Sequence[int]) -> str | None:
+    """Return the number of experts, and how many of them a router chooses."""
+    experts = {block.steps[number].word for number in layers if block.steps[number].kind == "experts"}
+    if not experts:
+        return None
+    chosen = {step.word for step in block.steps if step.kind == "top"}
+    return ", ".join([*experts, *(chosen if len(chosen) == 1 else ())]) if len(experts) == 1 else None
+
+
+# ---- several layers ----
+
+
+def _feed_forward_words(block: Block, layers: Sequence[int]) -> str | None:
+    """Return the widths of dense layers one behind the other, or of a gated block."""
+    steps = [block.steps[number] for number in layers]
+    if any(step.kind != "dense" or not step.gives for step in steps) or len(steps) < 2:
+        return None
+    between = block.steps[layers[0] + 1 : layers[-1]]
+    acts = list(dict.fromkeys(step.word for step in between if step.kind == "activation"))
+    gated = len(acts) == 1
+    if len(steps) == 3 and gated and steps[0].gives == steps[1].gives == steps[2].takes:
+        one, two, three = layers
+        apart = block.before[three] == {one, two} and not {one, two} & (block.before[one] | block.before[two])
+        if apart and frozenset([frozenset([one]), frozenset([two])]) in block.multiplies:
+            return f"gated {size_word(steps[0].gives)}, {acts[0]}"
+    if not block.chain(layers):
+        return None
+    if len(steps) == 2 and gated and steps[0].gives == 2 * steps[1].takes and block.multiplies:
+        return f"gated {size_word(steps[1].takes)}, {acts[0]}"
+    if any(one.gives != (two.takes or one.gives) for one, two in pairwise(steps)):
+        return None
+    sizes = [step.gives for step in steps]
+    line = " → ".join([*([size_word(steps[0].takes)] if steps[0].takes else [""]), *map(size_word, sizes)]).strip()
+    line = ", ".join([line, *(acts if len(acts) == 1 else ())])
+    return line if fits(line) else None
+
+
+def _chain_words(block: Block, layers: Sequence[int]) -> str | None:
+    """Return the layers of a group, each fed by the one before it; of a residual block the way without the
+    projection."""
+    steps = block.steps
+    if all(steps[number].kind == "embedding" for number in layers):
+        return _join_words([steps[number].word for number in layers])
+    block, layers = _squeezed(block, layers)
+    steps = block.steps
+    alone = [
+        number
+        for number in layers
+        if not block.before[number] & set(layers)
+        and not any(number in block.before[other] for other in layers)
+        and steps[number].word.startswith(("1×1", "→", "1,"))
+    ]
+    way = [number for number in layers if number not in alone[:1]] if len(layers) > 2 else list(layers)
+    whole = sorted([*way, *(number for number, step in enumerate(steps) if step.kind == "pool")])
+    if len(way) > MOST_LAYERS or not block.chain(whole) or all(steps[number].kind == "dense" for number in way):
+        return None
+    words = [steps[number].word for number in way]
+    if len(words) == 2 and steps[way[0]].kind == "depthwise" and words[1].startswith("1×1, "):
+        return f"{words[0]} → {words[1]}"
+    more = ["projection"] if len(way) < len(layers) else []
+    # What has no room is left out: the projection, padding, pools, then channels.
+    pooled = [short_word(steps[number].word) for number in whole]
+    plain = [word.removesuffix(" valid") for word in pooled]
+    layered = [short_word(steps[number].word).removesuffix(" valid") for number in way]
+    kernels = [_kernel_word(steps[number].word) for number in way]
+    ways = ([*pooled, *more], pooled, plain, layered, kernels)
+    return next((line for words in ways if (line := _join_words(list(_equal_once(iter(words)))))), None)
+
+
+def _squeezed(block: Block, layers: Sequence[int]) -> tuple[Block, list[int]]:
+    """Return a block in which two layers that weight the channels of a third are one step `SE 8`."""
+    steps, before = list(block.steps), dict(block.before)
+    kept = list(layers)
+    for one, two in pairwise(layers):
+        narrow, wide = steps[one], steps[two]
+        fed = before[two] & set(kept) == {one} and narrow.gives and wide.gives == narrow.takes > narrow.gives
+        if not (fed and block.averages):
+            continue
+        sources = before[one] & set(kept)
+        if not any(frozenset([two]) in pair for pair in block.multiplies):
+            continue
+        users = [number for number in kept if number != two and two in before[number]]
+        if len(sources) > 1 or any(before[number] & set(kept) != sources | {two} for number in users):
+            continue
+        # The step at `one` has the place of both: what `two` fed, it feeds.
+        steps[one] = LayerStep("convolution", f"SE {narrow.gives}", narrow.takes, wide.gives)
+        kept.remove(two)
+        for number in users:
+            before[number] = frozenset([one])
+    return replace(block, steps=tuple(steps), before=before), kept
+
+
+def _branch_words(block: Block, layers: Sequence[int]) -> str | None:
+    """Return what each branch of a module does, in the order in which they are joined, without 1×1 before others."""
+    ways = [sorted(_upstream(block, way)) for way in block.joins]
+    ways = [way for way in ways if way]
+    if len(ways) < 2:
+        return None
+    shared = set.intersection(*map(set, ways))
+    ways = [[number for number in way if number not in shared] for way in ways]
+    covered = set().union(*ways)
+    if shared or not covered.issuperset(layers) or any(not way for way in ways):
+        return None
+    if sum(len(way) for way in ways) > len(covered):  # branches that share a layer
+        return None
+    words = []
+    for way in ways:
+        said = [block.steps[number].word for number in way]
+        kernels = [_kernel_word(word) for word in said]
+        more = [word for word in kernels if not word.startswith("1×1")] or kernels[:1]
+        if not block.chain(way):
+            return None
+        words.append(", ".join(more))
+    line = " | ".join(words)
+    return line if fits(line) else None
+
+
+def _kernel_word(word: str) -> str:
+    """Return the kernel and the stride of a layer.
+
+    >>> _kernel_word("3×3, 64, /2"), _kernel_word("avg 3×3")
+    ('3×3 /2', 'avg 3×3')
+    """
+    kernel, *more = word.split(", ")
+    return " ".join([kernel, *(part for part in more if part.startswith("/"))])
+
+
+def _upstream(block: Block, way: frozenset[int]) -> set[int]:
+    """Return the layers and pools that lead into a branch."""
+    seen, todo = set(way), list(way)
+    while todo:
+        for number in block.before.get(todo.pop(), ()):
+            if number not in seen:
+                seen.add(number)
+                todo.append(number)
+    return seen
+
+
+def short_word(word: str) -> str:
+    """Return the words of a layer as one of several.
+
+    >>> short_word("3×3, 64, /2")
+    '3×3 64 /2'
+    """
+    return word.replace(", ", " ")
+
+
+def _equal_once(words: Iterator[str]) -> Iterator[str]:
+    """Yield equal words behind each other once, from three on with their number."""
+    for word, equal in groupby(words):
+        count = len(list(equal))
+        yield f"{count} × ({word})" if count > 2 else ", ".join([word] * count)
+
+
+def _join_words(words: Sequence[str]) -> str | None:
+    """Return words that have room on a line; None where they have none."""
+    line = ", ".join(words)
+    return line if fits(line) else None
+
+
+def fits(line: str) -> bool:
+    """Return whether a line has room in the widest box."""
+    return text_width(line, SMALL_FONT_PX) <= ROOM_PX

@@ -1,0 +1,231 @@
+"""Steps of a network from the settings of a Keras layer: the words that its ops would have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from graphviz_tb.model.layers import Layer, LayerConfig
+from graphviz_tb.words.layer_steps import LayerStep, size_word, step_words
+
+ACTIVATION_WORDS = {
+    "relu": "ReLU",
+    "relu6": "ReLU6",
+    "leaky_relu": "leaky ReLU",
+    "elu": "ELU",
+    "selu": "SELU",
+    "gelu": "GELU",
+    "silu": "SiLU",
+    "swish": "SiLU",
+    "mish": "Mish",
+    "hard_silu": "hard swish",
+    "hard_swish": "hard swish",
+    "hard_sigmoid": "hard sigmoid",
+    "sigmoid": "sigmoid",
+    "tanh": "tanh",
+    "softmax": "softmax",
+    "log_softmax": "log softmax",
+    "softplus": "softplus",
+    "softsign": "softsign",
+    "exponential": "exp",
+}
+NORM_WORDS = {"BatchNormalization": "BN", "LayerNormalization": "LN", "RMSNormalization": "RMS"}
+DROPOUT_CLASSES = frozenset(
+    {"Dropout", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "AlphaDropout", "GaussianDropout"}
+)
+DIMENSIONS = re.compile(r"([123])D$")
+
+
+def keras_steps(layer: Layer, padded: bool) -> tuple[LayerStep, ...]:
+    """Return what a paper writes down of one layer, its activation last; nothing for a class without words.
+
+    `padded` says that its input has an explicit pad.
+
+    >>> conv = {"filters": 64, "kernel_size": [3, 3], "strides": [2, 2], "padding": "same", "activation": "relu"}
+    >>> [step.word for step in keras_steps(Layer("Conv2D", conv), False)]
+    ['3×3, 64, /2', 'ReLU']
+    >>> [step.word for step in keras_steps(Layer("Embedding", {"input_dim": 30522, "output_dim": 768}), False)]
+    ['30\\u2009522 × 768']
+    """
+    find = FINDERS.get(layer.class_name)
+    if find is None or layer.custom:
+        return ()
+    try:
+        step = find(layer, padded)
+    except (KeyError, TypeError, ValueError, IndexError):  # a damaged file states anything
+        return ()
+    if step is None:
+        return ()
+    return (step, *_activation_after(layer.config)) if step.kind in ("convolution", "depthwise", "dense") else (step,)
+
+
+def _activation_after(config: LayerConfig) -> tuple[LayerStep, ...]:
+    word = _activation_word(config.get("activation"))
+    return (LayerStep("activation", word),) if word else ()
+
+
+def _activation_word(value: Any) -> str:
+    """Return the word for an activation, "" for none or one of the program's own."""
+    if isinstance(value, Mapping):  # an object with its configuration
+        return _activation_word(value.get("config")) if isinstance(value.get("config"), str) else ""
+    return ACTIVATION_WORDS.get(value, "") if isinstance(value, str) else ""
+
+
+def _convolution(layer: Layer, padded: bool) -> LayerStep:
+    config = layer.config
+    sizes, strides = _axes(layer, config["kernel_size"]), _axes(layer, config.get("strides", 1))
+    kernel, filters = "×".join(map(str, sizes)), _whole(config.get("filters", 0))
+    dilation = step_words(_axes(layer, config.get("dilation_rate", 1)), "d")
+    stride = step_words(strides, "/")
+    overlaps = any(size > step for size, step in zip(sizes, strides, strict=True))
+    valid = ["valid"] if config.get("padding") == "valid" and overlaps and not padded else []
+    if layer.class_name.startswith("Depthwise"):
+        return LayerStep("depthwise", ", ".join([f"dw {kernel}", *stride, *dilation, *valid]))
+    if layer.class_name.startswith("Separable"):
+        word = f"{', '.join([f'dw {kernel}', *stride, *dilation, *valid])} → {'×'.join('1' for _ in sizes)}, {filters}"
+        return LayerStep("convolution", word, gives=filters)
+    if "Transpose" in layer.class_name:
+        word = ", ".join([kernel, size_word(filters), *step_words(strides, "↑"), *dilation])
+        return LayerStep("convolution", word, gives=filters)
+    groups = _whole(config.get("groups", 1))
+    grouped = [f"g{groups}"] if groups > 1 else []
+    word = ", ".join([kernel, size_word(filters), *stride, *dilation, *grouped, *valid])
+    return LayerStep("convolution", word, gives=filters)
+
+
+def _dense(layer: Layer, padded: bool) -> LayerStep:
+    gives = _whole(layer.config["units"])
+    shapes = {call.takes[0][-1] for call in layer.calls if len(call.takes) == 1 and call.takes[0]}
+    takes = next(iter(shapes)) if len(shapes) == 1 else None
+    return LayerStep("dense", f"→ {size_word(gives)}", takes or 0, gives)
+
+
+def _embedding(layer: Layer, padded: bool) -> LayerStep:
+    rows, width = _whole(layer.config["input_dim"]), _whole(layer.config["output_dim"])
+    return LayerStep("embedding", f"{size_word(rows)} × {size_word(width)}")
+
+
+def _attention(layer: Layer, padded: bool) -> LayerStep:
+    config = layer.config
+    if "num_query_heads" in config:
+        heads, shared, size = (_whole(config[key]) for key in ("num_query_heads", "num_key_value_heads", "head_dim"))
+        return LayerStep("attention", heads_word(heads, shared, size))
+    heads, size = _whole(config["num_heads"]), _whole(config["key_dim"])
+    return LayerStep("attention", heads_word(heads, heads, size))
+
+
+def heads_word(heads: int, shared: int, size: int) -> str:
+    """Write the heads of attention, of which keys and values may have fewer.
+
+    >>> heads_word(12, 12, 64), heads_word(32, 8, 128)
+    ('12 heads × 64', '32 heads, 8 kv × 128')
+    """
+    one = "head" if heads == 1 else "heads"
+    return f"{heads} {one} × {size}" if heads == shared else f"{heads} {one}, {shared} kv × {size}"
+
+
+def _recurrent(layer: Layer, padded: bool) -> LayerStep:
+    units = _whole(layer.config["units"])
+    return LayerStep("recurrent", f"{layer.class_name.removeprefix('Simple')} {size_word(units)}", gives=units)
+
+
+def _bidirectional(layer: Layer, padded: bool) -> LayerStep | None:
+    inner = layer.config["layer"]
+    cell, merge = str(inner["class_name"]), layer.config.get("merge_mode", "concat")
+    if cell not in ("LSTM", "GRU", "SimpleRNN") or inner.get("registered_name", cell) != cell:
+        return None
+    units, name = _whole(inner["config"]["units"]), cell.removeprefix("Simple")
+    times = "2 × " if merge == "concat" else ""
+    return LayerStep("recurrent", f"bi {name} {times}{size_word(units)}", gives=units * (2 if times else 1))
+
+
+def _pool(layer: Layer, padded: bool) -> LayerStep:
+    word = "max" if "Max" in layer.class_name else "avg"
+    if layer.class_name.startswith("Global"):
+        return LayerStep("global", f"global {word}")
+    size = _axes(layer, layer.config["pool_size"])
+    steps = layer.config.get("strides")
+    strides = size if steps is None else _axes(layer, steps)
+    return LayerStep("pool", ", ".join([f"{word} {'×'.join(map(str, size))}", *step_words(strides, "/")]))
+
+
+def _larger(layer: Layer, padded: bool) -> LayerStep:
+    size = _axes(layer, layer.config["size"])
+    way = layer.config.get("interpolation", "") if layer.class_name == "UpSampling2D" else ""
+    return LayerStep("pool", " ".join([*(step_words(size, "↑") or ["↑1"]), *([str(way)] if way else [])]))
+
+
+def _norm(layer: Layer, padded: bool) -> LayerStep:
+    if layer.class_name == "GroupNormalization":
+        groups = _whole(layer.config.get("groups", 32))
+        return LayerStep("norm", f"g {groups}" if groups > 0 else "norm")
+    return LayerStep("norm", NORM_WORDS.get(layer.class_name, "norm"))
+
+
+def _dropout(layer: Layer, padded: bool) -> LayerStep:
+    return LayerStep("dropout", f"p {float(layer.config['rate']):.3g}")
+
+
+def _activation(layer: Layer, padded: bool) -> LayerStep | None:
+    config, kind = layer.config, layer.class_name
+    if kind == "Activation":
+        word = _activation_word(config["activation"])
+        return LayerStep("activation", word) if word else None
+    if kind == "ReLU":
+        top, slope = config.get("max_value"), config.get("negative_slope", 0.0)
+        plain = not slope and not config.get("threshold")
+        word = "ReLU" if top is None else f"ReLU{float(top):g}"
+        return LayerStep("activation", word) if plain else None
+    if kind == "LeakyReLU":
+        slope = config["negative_slope"] if "negative_slope" in config else config["alpha"]
+        return LayerStep("activation", f"leaky ReLU α {float(slope):.3g}")
+    if kind == "ELU" and float(config.get("alpha", 1.0)) != 1:
+        return LayerStep("activation", f"ELU α {float(config['alpha']):.3g}")
+    return LayerStep("activation", {"Softmax": "softmax", "ELU": "ELU", "PReLU": "PReLU"}[kind])
+
+
+def _reshape(layer: Layer, padded: bool) -> LayerStep:
+    shape = [_whole(size) for size in layer.config["target_shape"]]
+    return LayerStep("shape", "×".join("?" if size < 0 else str(size) for size in shape))
+
+
+def _concatenate(layer: Layer, padded: bool) -> LayerStep | None:
+    axis = _whole(layer.config.get("axis", -1))
+    return LayerStep("shape", f"axis {axis}".replace("-", "−")) if axis != -1 else None
+
+
+def _whole(value: Any) -> int:
+    """Return a whole number; raises TypeError for anything else, which a damaged file may have."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError
+    return value
+
+
+def _axes(layer: Layer, value: Any) -> list[int]:
+    """Return a number for each axis of the layer's images: one stands for all."""
+    if isinstance(value, list | tuple):
+        return [_whole(each) for each in value]
+    axes = DIMENSIONS.search(layer.class_name.removesuffix("Transpose"))
+    return [_whole(value)] * (int(axes[1]) if axes else 1)
+
+
+FINDERS: Mapping[str, Callable[[Layer, bool], LayerStep | None]] = {
+    **{
+        f"{kind}{axes}D{more}": _convolution
+        for axes in "123"
+        for kind, more in (("Conv", ""), ("Conv", "Transpose"), ("DepthwiseConv", ""), ("SeparableConv", ""))
+    },
+    **{f"{kind}Pooling{axes}D": _pool for axes in "123" for kind in ("Max", "Average", "GlobalMax", "GlobalAverage")},
+    **{f"UpSampling{axes}D": _larger for axes in "123"},
+    **dict.fromkeys(("LSTM", "GRU", "SimpleRNN"), _recurrent),
+    **dict.fromkeys((*NORM_WORDS, "GroupNormalization", "UnitNormalization"), _norm),
+    **dict.fromkeys(DROPOUT_CLASSES, _dropout),
+    **dict.fromkeys(("Activation", "ReLU", "LeakyReLU", "ELU", "PReLU", "Softmax"), _activation),
+    **dict.fromkeys(("MultiHeadAttention", "GroupedQueryAttention", "GroupQueryAttention"), _attention),
+    "Bidirectional": _bidirectional,
+    "Dense": _dense,
+    "Embedding": _embedding,
+    "Reshape": _reshape,
+    "Concatenate": _concatenate,
+}

@@ -1,0 +1,417 @@
+"""Steps of a network: the ops of a TensorFlow graph that a paper writes down, each with its words.
+
+All come from shapes of weights, attributes and constants. What is not proven is not said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from graphviz_tb.graphs.tensors import attr_value, first_elements
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.measure import group_thousands
+from graphviz_tb.model.tensors import Shape
+from graphviz_tb.ops.roles import (
+    ADD_OPS,
+    BATCH_PRODUCT_OPS,
+    CONVOLUTION_OPS,
+    DEPTHWISE_OPS,
+    EMBEDDING_LOOKUP_OPS,
+    IDENTITY_OPS,
+    MATRIX_PRODUCT_OPS,
+    Role,
+    has_role,
+)
+
+if TYPE_CHECKING:
+    from graphviz_tb.proto import NodeDef
+
+ACTIVATIONS = {
+    "Relu": "ReLU",
+    "LeakyRelu": "leaky ReLU",
+    "Elu": "ELU",
+    "Selu": "SELU",
+    "Softplus": "softplus",
+    "Softsign": "softsign",
+    "Softmax": "softmax",
+    "LogSoftmax": "log softmax",
+    "Swish": "SiLU",
+    "Gelu": "GELU",
+}
+POOLS = {"MaxPool": "max", "MaxPoolV2": "max", "AvgPool": "avg", "MaxPool3D": "max", "AvgPool3D": "avg"}
+REDUCTIONS = {"Mean": "global avg", "Max": "global max"}
+GATED = {"Sigmoid": "SiLU", "Erf": "GELU", "Erfc": "GELU", "Relu6": "hard swish", "Tanh": ""}
+PLAIN = {"Sigmoid": "sigmoid", "Relu6": "ReLU6", "Tanh": "tanh", "Erf": "", "Erfc": ""}
+SCALED_OPS = ADD_OPS | {"Mul", "RealDiv", "Div", "Sub", "Neg", *IDENTITY_OPS, "IdentityN"}
+POLYNOMIAL_OPS = frozenset({"Pow", "Square", "Mul", "Softplus"})
+NORM_OPS = frozenset({"Rsqrt", "FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"})
+MOMENT_OPS = frozenset({"SquaredDifference", "Sub", "StopGradient"})  # use a mean to work out a variance
+VARIANCE_OPS = SCALED_OPS | {"Reshape", "ExpandDims", "Squeeze", "Cast", "Maximum"}  # pass a variance on
+KERNEL = 1  # the slot of a kernel, a shape, an axis
+WEIGHTED_KINDS = ("convolution", "depthwise", "dense", "heads", "embedding", "experts", "recurrent", "attention")
+MOST_SCALED = 8  # ops between an input and its gate
+MOST_USERS = 6  # users of an activation that are looked at
+OutputOf = tuple[int, int]  # a node, and the number of its output in `Graph.keys`
+
+
+@dataclass(frozen=True, slots=True)
+class LayerStep:
+    """One op that a paper writes down: its kind, its words, the channels that it takes and gives (0: unknown).
+
+    `heads` are the number of heads and the size of each, where a dense layer makes some; `weight` is the node of its
+    kernel, -1 where unknown.
+    """
+
+    kind: str
+    word: str
+    takes: int = 0
+    gives: int = 0
+    heads: tuple[int, int] = (0, 0)
+    weight: int = -1
+
+
+UNKNOWN_STEP = LayerStep("unknown", "")  # a layer whose weights have no known shape
+
+
+class TensorFlowSteps:
+    """Finds the steps of nodes; each node is looked at once."""
+
+    def __init__(self, hierarchy: Hierarchy) -> None:
+        self.hierarchy = hierarchy
+        self.graph = hierarchy.graph
+
+    @cached_property
+    def shapes(self) -> dict[int, Shape]:
+        """Shapes of weights, by the node that makes each."""
+        return dict(self.graph.meaning.shapes())
+
+    def steps_of(self, node: int) -> tuple[LayerStep, ...]:
+        """Return what a paper writes down of one node."""
+        op = self.graph.op_types[self.graph.op[node]]
+        step = self._step(op, node)
+        return () if step is None else (step,)
+
+    def _step(self, op: str, node: int) -> LayerStep | None:
+        if op in ACTIVATIONS or op in PLAIN:
+            word = ACTIVATIONS[op] if op in ACTIVATIONS else self._gate_word(op, node)
+            return LayerStep("activation", self._with_alpha(op, word, node)) if word else None
+        if op in POOLS:
+            return LayerStep("pool", self._pool(op, node))
+        if op in REDUCTIONS:
+            return self._reduction(op, node)
+        if op in BATCH_PRODUCT_OPS or op in MATRIX_PRODUCT_OPS or op in CONVOLUTION_OPS or op in EMBEDDING_LOOKUP_OPS:
+            return self._product(op, node)
+        if has_role(op, Role.TRANSPOSED_CONVOLUTION):
+            filters = [(origin, shape) for _, origin, shape in self.weights_of(node) if len(shape) > 3]
+            return self._transposed(node, *filters[0]) if filters else UNKNOWN_STEP
+        if op in NORM_OPS or has_role(op, Role.NORMALIZATION):
+            return LayerStep(
+                "norm", "BN" if op.startswith("FusedBatchNorm") or self._scales_by_weight(node) else "norm"
+            )
+        if op.startswith("Resize"):
+            return self._resize(op, node)
+        if op in ("TopK", "TopKV2"):
+            chosen = self.constant_input(node, KERNEL)
+            return LayerStep("top", f"top {chosen[0]}") if len(chosen) == 1 and chosen[0] > 0 else None
+        return None
+
+    # ---- inputs ----
+
+    def inputs_of(self, node: int) -> Iterator[tuple[int, OutputOf]]:
+        """Yield the data inputs of a node: the slot of each and where it comes from."""
+        graph, begins = self.graph, self.hierarchy.first_input_edge
+        for edge in range(int(begins[node]), int(begins[node + 1])):
+            if not graph.control[edge]:
+                yield int(graph.slot[edge]), (int(graph.source[edge]), int(graph.key[edge]))
+
+    def _users_of(self, node: int) -> list[int]:
+        order, start = self.hierarchy.edges_by_source
+        edges = order[start[node] : start[node + 1]][:MOST_USERS]
+        targets: list[int] = self.graph.target[edges[~self.graph.control[edges]]].tolist()
+        return targets
+
+    def weights_of(self, node: int) -> list[tuple[int, int, tuple[int | None, ...]]]:
+        """Return the slots at which an op takes weights of known rank, with the node and the sizes of each."""
+        origin = self.graph.meaning.origin
+        taken = [(slot, int(origin[source])) for slot, (source, _) in self.inputs_of(node) if origin[source] >= 0]
+        return [(slot, made, shape) for slot, made in taken if (shape := self.shapes.get(made))]
+
+    def op_of(self, node: int) -> str:
+        """Return the type of a node."""
+        return str(self.graph.op_types[self.graph.op[node]])
+
+    def constant_input(self, node: int, slot: int, most: int = 8) -> list[int]:
+        """Return the whole numbers of a constant input, or of numbers put together; -1 for what is not known."""
+        source = next((source for place, (source, _) in self.inputs_of(node) if place == slot), -1)
+        if source < 0:
+            return []
+        if self.op_of(source) == "Pack":
+            parts = [self._constant(part, 1) for _, (part, _) in self.inputs_of(source)]
+            return [int(part[0]) if part else -1 for part in parts]
+        return [int(value) for value in self._constant(source, most) if not isinstance(value, bytes)]
+
+    def _constant(self, node: int, most: int) -> list[Any]:
+        definition = self.graph.node_def(node) if self.op_of(node) == "Const" else None
+        return [] if definition is None else first_elements(attr_value(definition, "value").tensor, most)
+
+    def _is_scalar(self, node: int) -> bool:
+        definition = self.graph.node_def(node) if self.op_of(node) == "Const" else None
+        if definition is None:
+            return False
+        dims = attr_value(definition, "value").tensor.tensor_shape.dim
+        return all(dim.size == 1 for dim in dims)
+
+    def tensors_into(self, node: int) -> list[OutputOf]:
+        """Return the inputs of an op that are no constant numbers."""
+        return [port for _, port in self.inputs_of(node) if not self._is_scalar(port[0])]
+
+    # ---- activations ----
+
+    def _gate_word(self, op: str, node: int) -> str:
+        """Name an activation that is several ops: `x · sigmoid(x)` is SiLU, `x · erf(x)` with numbers GELU."""
+        inner = self.tensors_into(node)
+        if len(inner) != 1:
+            return PLAIN[op]
+        before, cubed = self._behind(inner[0], sums=op == "Tanh")
+        if not self._multiplies(node, before):
+            shifted = self.op_of(inner[0][0]) in ADD_OPS and len(self.tensors_into(inner[0][0])) == 1
+            return "" if op == "Relu6" and shifted else PLAIN[op]
+        if op == "Tanh":  # of a polynomial
+            return "GELU" if cubed else "Mish" if self.op_of(inner[0][0]) == "Softplus" else ""
+        return GATED[op]
+
+    def _behind(self, port: OutputOf, sums: bool) -> tuple[set[OutputOf], bool]:
+        """Return a tensor and those of which it is a multiple, or with `sums` a polynomial; and whether one is a
+        power."""
+        seen, todo, power = {port}, [port], False
+        while todo and len(seen) < MOST_SCALED:
+            node = todo.pop(0)[0]
+            op = self.op_of(node)
+            inner = self.tensors_into(node)
+            power |= op in ("Pow", "Square") or (op == "Mul" and len(inner) == 2)
+            if (op in SCALED_OPS and len(inner) == 1) or (sums and (op in POLYNOMIAL_OPS or op in SCALED_OPS)):
+                todo += [each for each in inner if each not in seen]
+                seen.update(inner)
+        return seen, power
+
+    def _multiplies(self, node: int, before: set[OutputOf]) -> bool:
+        """Return whether the result of an op, scaled and shifted by numbers, is multiplied with one of some tensors."""
+        todo = [(node, 0)]
+        while todo:
+            made, far = todo.pop()
+            for user in self._users_of(made):
+                inner = self.tensors_into(user)
+                if len(inner) == 2 and self.op_of(user) == "Mul":
+                    others = [each for each in inner if each[0] != made]
+                    if any(not before.isdisjoint(self._multiples(each)) for each in others):
+                        return True
+                elif len(inner) == 1 and self.op_of(user) in SCALED_OPS and far < MOST_SCALED // 2:
+                    todo.append((user, far + 1))
+        return False
+
+    def _multiples(self, port: OutputOf) -> set[OutputOf]:
+        """Return a tensor and those of which it is a multiple."""
+        seen = {port}
+        while self.op_of(port[0]) in SCALED_OPS and len(inner := self.tensors_into(port[0])) == 1 and len(seen) < 4:
+            port = inner[0]
+            seen.add(port)
+        return seen
+
+    def _with_alpha(self, op: str, word: str, node: int) -> str:
+        definition = self.graph.node_def(node) if op == "LeakyRelu" else None
+        if definition is None:
+            return word
+        slope = attr_value(definition, "alpha").f if "alpha" in definition.attr else 0.2
+        return f"{word} α {slope:.3g}"
+
+    def _scales_by_weight(self, node: int) -> bool:
+        """Return whether an `Rsqrt` is of a variance that is stored: batch norm when it only predicts."""
+        for _ in range(MOST_SCALED // 2):
+            inner = self.tensors_into(node)
+            weights = [source for source, _ in inner if self.graph.meaning.origin[source] >= 0]
+            if weights or len(inner) != 1 or self.op_of(inner[0][0]) not in VARIANCE_OPS:
+                return bool(weights)
+            node = inner[0][0]
+        return False
+
+    # ---- layers ----
+
+    def _product(self, op: str, node: int) -> LayerStep | None:
+        kernels = [(origin, shape) for _, origin, shape in self.weights_of(node) if len(shape) > 1]
+        if kernels:
+            found = self._weighted(op, node, *kernels[0])
+            return UNKNOWN_STEP if found is None else found
+        if any(self.graph.meaning.origin[source] >= 0 for _, (source, _) in self.inputs_of(node)):
+            return None if op in EMBEDDING_LOOKUP_OPS else UNKNOWN_STEP
+        if op in BATCH_PRODUCT_OPS or op in MATRIX_PRODUCT_OPS:
+            return LayerStep("product", "")
+        return UNKNOWN_STEP if op in CONVOLUTION_OPS else None
+
+    def _weighted(self, op: str, node: int, weight: int, kernel: tuple[int | None, ...]) -> LayerStep | None:
+        if op in EMBEDDING_LOOKUP_OPS:
+            word = " × ".join(size_word(size) for size in kernel)
+            return LayerStep("embedding", word, weight=weight) if len(kernel) == 2 else None
+        if op in CONVOLUTION_OPS or op in DEPTHWISE_OPS:
+            return self._convolution(op, node, weight, kernel)
+        definition = self.graph.node_def(node)
+        if op == "Einsum" and len(kernel) == 3:
+            return _einsum_step(definition, weight, kernel)
+        if len(kernel) > 2:  # one kernel for each expert, or for each place
+            experts = kernel[0] or 0
+            return LayerStep("experts", f"{experts} experts", weight=weight) if len(kernel) == 3 and experts else None
+        takes, gives = kernel[-2] or 0, kernel[-1] or 0
+        if definition is not None and (attr_value(definition, "transpose_b").b or attr_value(definition, "adj_y").b):
+            takes, gives = gives, takes
+        if op == "Einsum" and not _is_last_axis_product(definition):
+            return None
+        return LayerStep("dense", f"→ {size_word(gives)}", takes, gives, weight=weight) if gives else None
+
+    def _convolution(self, op: str, node: int, weight: int, kernel: tuple[int | None, ...]) -> LayerStep | None:
+        if len(kernel) < 3 or op.startswith(("Dilation", "Erosion")):
+            return None
+        definition = self.graph.node_def(node)
+        depthwise = op in DEPTHWISE_OPS
+        *sizes, takes, gives = kernel
+        word = "×".join(size_word(size) for size in sizes)
+        if depthwise:
+            gives = takes * gives if takes is not None and gives is not None else None
+        parts = [f"dw {word}"] if depthwise else [word, *([size_word(gives)] if gives else [])]
+        if definition is not None:
+            layout = _layout(definition)
+            strides = along_image(attr_value(definition, "strides").list.i, layout)
+            parts += step_words(strides, "/")
+            parts += step_words(along_image(attr_value(definition, "dilations").list.i, layout), "d")
+            parts += self._group_words(node, takes, depthwise)
+            valid = attr_value(definition, "padding").s == b"VALID" and _overlaps(sizes, strides)
+            parts += ["valid"] if valid and not self._is_padded(node) else []
+        kind = "depthwise" if depthwise else "convolution"
+        return LayerStep(kind, ", ".join(parts), takes or 0, gives or 0, weight=weight)
+
+    def _group_words(self, node: int, takes: int | None, depthwise: bool) -> list[str]:
+        """Return the number of groups of a convolution, where the channels of its input are known."""
+        given = 0 if depthwise or not takes else self._channels_into(node)
+        return [f"g{given // takes}"] if takes and given > takes and given % takes == 0 else []
+
+    def _channels_into(self, node: int) -> int:
+        """Return the channels that the last convolution before a node gives, 0 where unknown."""
+        for _ in range(MOST_SCALED):
+            node = next((source for slot, (source, _) in self.inputs_of(node) if slot == 0), -1)
+            if node < 0:
+                return 0
+            op = self.op_of(node)
+            if op in CONVOLUTION_OPS:
+                kernels = [shape for _, _, shape in self.weights_of(node) if len(shape) > 3]
+                return (kernels[0][-1] or 0) if kernels and op not in DEPTHWISE_OPS else 0
+            if not (op in ACTIVATIONS or op in PLAIN or op in NORM_OPS or op in POOLS or op in ("BiasAdd", "Pad")):
+                return 0
+        return 0
+
+    def _is_padded(self, node: int) -> bool:
+        first = next((source for slot, (source, _) in self.inputs_of(node) if slot == 0), -1)
+        return first >= 0 and self.op_of(first) in ("Pad", "PadV2", "MirrorPad")
+
+    def _transposed(self, node: int, weight: int, kernel: tuple[int | None, ...]) -> LayerStep:
+        definition = self.graph.node_def(node)
+        *sizes, gives, takes = kernel
+        parts = ["×".join(map(size_word, sizes)), size_word(gives)]
+        if definition is not None:
+            parts += step_words(along_image(attr_value(definition, "strides").list.i, _layout(definition)), "↑")
+        return LayerStep("convolution", ", ".join(parts), takes or 0, gives or 0, weight=weight)
+
+    def _pool(self, op: str, node: int) -> str:
+        definition = self.graph.node_def(node)
+        if definition is None:
+            return POOLS[op]
+        layout = _layout(definition)
+        window = along_image(attr_value(definition, "ksize").list.i, layout)
+        strides = step_words(along_image(attr_value(definition, "strides").list.i, layout), "/")
+        return ", ".join([f"{POOLS[op]} {'×'.join(map(str, window))}".strip(), *strides])
+
+    def _reduction(self, op: str, node: int) -> LayerStep | None:
+        """A mean or a maximum over the two axes of an image; none that a norm subtracts."""
+        if sorted(self.constant_input(node, KERNEL)) not in ([1, 2], [2, 3]):
+            return None
+        subtracted = any(self.op_of(user) in MOMENT_OPS for user in self._users_of(node))
+        return None if subtracted else LayerStep("global", REDUCTIONS[op])
+
+    def _resize(self, op: str, node: int) -> LayerStep | None:
+        """Images in another size: how many times larger, where the size is a product with a constant."""
+        size = next((source for slot, (source, _) in self.inputs_of(node) if slot == KERNEL), -1)
+        way = op.removeprefix("Resize").removesuffix("Neighbor").lower()
+        if size >= 0 and self.op_of(size) == "Mul":
+            for slot in (0, 1):
+                times = self.constant_input(size, slot)
+                if len(times) == 2 and times[0] == times[1] > 1:
+                    return LayerStep("pool", f"↑{times[0]} {way}")
+        known = self.constant_input(node, KERNEL) if size >= 0 else []
+        fixed = f"{way} {known[0]}×{known[1]}" if len(known) == 2 and min(known) > 0 else way
+        return LayerStep("pool", fixed)
+
+
+def _layout(definition: NodeDef) -> str:
+    return str(attr_value(definition, "data_format").s.decode("ascii", "replace")) or "NHWC"
+
+
+def _overlaps(sizes: Sequence[int | None], strides: Sequence[int]) -> bool:
+    """Return whether a kernel overlaps itself at the next place, so that padding matters."""
+    return any((size or 0) > step for size, step in zip(sizes, strides, strict=False))
+
+
+def along_image(values: Sequence[int], layout: str) -> list[int]:
+    """Return the values for the axes of an image.
+
+    >>> along_image([1, 2, 3, 1], "NHWC"), along_image([1, 1, 2, 2], "NCHW")
+    ([2, 3], [2, 2])
+    """
+    return [value for value, axis in zip(values, layout, strict=False) if axis not in "NC"]
+
+
+def step_words(along: Sequence[int], sign: str) -> list[str]:
+    """Return strides, dilations or factors of an image where they are more than one; equal ones once.
+
+    >>> step_words([2, 2], "/"), step_words([1, 2], "/"), step_words([1, 1], "/")
+    (['/2'], ['/1×2'], [])
+    """
+    if not along or max(along) < 2:
+        return []
+    return [f"{sign}{along[0]}" if len(set(along)) == 1 else f"{sign}{'×'.join(map(str, along))}"]
+
+
+def _is_last_axis_product(definition: NodeDef | None) -> bool:
+    """Return whether an einsum multiplies the last axis of a tensor with a matrix, as `abc,cd->abd`."""
+    equation = attr_value(definition, "equation").s.decode("ascii", "replace") if definition is not None else ""
+    inputs, _, result = equation.replace(" ", "").partition("->")
+    tensor, _, matrix = inputs.partition(",")
+    return len(matrix) == 2 and tensor[-1:] == matrix[0] and result == tensor[:-1] + matrix[1]
+
+
+def _einsum_step(definition: NodeDef | None, weight: int, kernel: tuple[int | None, ...]) -> LayerStep | None:
+    """Return a product with a kernel of three axes: a dense layer that makes or joins heads, or one for each expert."""
+    equation = attr_value(definition, "equation").s.decode("ascii", "replace") if definition is not None else ""
+    inputs, _, result = equation.replace(" ", "").partition("->")
+    tensor, _, letters = inputs.partition(",")
+    if len(letters) != len(kernel) or not all(kernel):
+        return None
+    sizes = dict(zip(letters, (size or 0 for size in kernel), strict=True))
+    kept = [sizes[letter] for letter in letters if letter in result]
+    gone = [sizes[letter] for letter in letters if letter not in result]
+    if any(letter in tensor and letter in result for letter in letters):
+        first = letters[0]
+        return LayerStep("experts", f"{sizes[first]} experts", weight=weight) if first in tensor + result else None
+    takes, gives = prod(gone), prod(kept)
+    if len(kept) == 2 and len(gone) == 1:
+        return LayerStep("heads", f"→ {kept[0]}×{kept[1]}", takes, gives, (kept[0], kept[1]), weight)
+    return LayerStep("dense", f"→ {size_word(gives)}", takes, gives, weight=weight)
+
+
+def size_word(size: int | None) -> str:
+    """Write a size as a paper does: from five digits on with thin spaces.
+
+    >>> size_word(3072), size_word(None)
+    ('3072', '?')
+    """
+    return "?" if size is None else str(size) if size < 10_000 else group_thousands(size)

@@ -1,0 +1,196 @@
+"""Steps of a network that PyTorch traced: from recorded shapes and constants, since a trace has no shapes of
+weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from graphviz_tb.model.tensors import MAX_DIMENSIONS
+from graphviz_tb.words.keras_steps import heads_word
+from graphviz_tb.words.layer_steps import UNKNOWN_STEP, LayerStep, TensorFlowSteps, size_word, step_words
+
+ACTIVATIONS = {
+    "relu": "ReLU",
+    "relu6": "ReLU6",
+    "elu": "ELU",
+    "selu": "SELU",
+    "prelu": "PReLU",
+    "gelu": "GELU",
+    "silu": "SiLU",
+    "mish": "Mish",
+    "hardswish": "hard swish",
+    "hardsigmoid": "hard sigmoid",
+    "sigmoid": "sigmoid",
+    "tanh": "tanh",
+    "softplus": "softplus",
+    "softmax": "softmax",
+    "log_softmax": "log softmax",
+}
+NORMS = {"batch_norm": "BN", "layer_norm": "LN", "rms_norm": "RMS", "instance_norm": "norm"}
+CONVOLUTIONS = {"_convolution": 8, "conv1d": 6, "conv2d": 6, "conv3d": 6}  # with the slot of the number of groups
+PRODUCTS = frozenset({"matmul", "bmm", "baddbmm"})
+RECURRENT = ("lstm", "gru")
+TRUE_WORDS = ("1", "True", "true")
+MOST_KERNEL = 64  # of the sizes that a kernel is tried with
+
+
+class PyTorchSteps(TensorFlowSteps):
+    """Finds the steps of nodes of a trace."""
+
+    def steps_of(self, node: int) -> tuple[LayerStep, ...]:
+        """Return what a paper writes down of one node."""
+        name = self.op_of(node).removeprefix("aten::").removesuffix("_")
+        slots = {slot: source for slot, (source, _) in self.inputs_of(node)}
+        try:
+            step = self._step_of(name, node, slots)
+        except (KeyError, IndexError, ValueError, StopIteration):  # a trace that records less
+            step = UNKNOWN_STEP if name in CONVOLUTIONS or name in RECURRENT else None
+        return () if step is None else (step,)
+
+    def _step_of(self, name: str, node: int, slots: dict[int, int]) -> LayerStep | None:
+        if name in ACTIVATIONS:
+            return LayerStep("activation", ACTIVATIONS[name])
+        if name in NORMS:
+            return LayerStep("norm", NORMS[name])
+        if name in CONVOLUTIONS:
+            return self._convolution_of(name, node, slots)
+        if name in ("linear", "addmm") or name in PRODUCTS or name == "scaled_dot_product_attention":
+            return self._product_of(name, node, slots)
+        if name == "embedding":
+            width = self._shape(node)[-1]
+            return LayerStep("embedding", f"? × {size_word(width)}", weight=self._parameter(slots[0]))
+        if name in RECURRENT:
+            return self._recurrent_of(name, node, slots)
+        if name in ("max_pool1d", "max_pool2d", "max_pool3d", "avg_pool1d", "avg_pool2d", "avg_pool3d"):
+            size = self._numbers(slots[1])
+            strides = self._numbers(slots[2]) or size
+            word = f"{name[:3]} {'×'.join(map(str, size))}"
+            return LayerStep("pool", ", ".join([word, *step_words(strides, "/")]))
+        if name.startswith("adaptive_") and "pool" in name:
+            word = "max" if "max" in name else "avg"
+            return LayerStep("global", f"global {word}") if set(self._numbers(slots[1])) == {1} else None
+        if name == "mean" and sorted(each % 4 for each in self._numbers(slots[1])) == [2, 3]:
+            return LayerStep("global", "global avg") if len(self._shape(slots[0])) == 4 else None
+        if name == "group_norm":
+            return LayerStep("norm", f"g {self._numbers(slots[1])[0]}")
+        if name == "leaky_relu":
+            return LayerStep("activation", f"leaky ReLU α {float(self._label(slots[1])):.3g}")
+        if name in ("dropout", "feature_dropout"):
+            return LayerStep("dropout", f"p {float(self._label(slots[1])):.3g}")
+        return None
+
+    # ---- what a trace records ----
+
+    def _label(self, node: int) -> str:
+        return self.graph.labels.get(node, "")
+
+    def _numbers(self, node: int) -> list[int]:
+        """Return the whole numbers of a constant or of a list of these; raises ValueError for anything else."""
+        text = self._label(node).strip("[]() ")
+        return [int(part) for part in text.split(",")] if text else []
+
+    def _shape(self, node: int) -> list[int]:
+        """Return the recorded shape of a result; raises KeyError where there is none."""
+        definition = self.graph.node_def(node)
+        if definition is None or "_output_shapes" not in definition.attr:
+            raise KeyError(node)
+        dims = definition.attr["_output_shapes"].list.shape[0].dim[:MAX_DIMENSIONS]
+        sizes = [int(dim.size) for dim in dims]
+        if min(sizes, default=0) < 1:
+            raise KeyError(node)
+        return sizes
+
+    # ---- layers ----
+
+    def _convolution_of(self, name: str, node: int, slots: dict[int, int]) -> LayerStep | None:
+        before, after = self._shape(slots[0]), self._shape(node)
+        takes, gives, axes = before[1], after[1], len(after) - 2
+        strides, pads, dilation = (_for_axes(self._numbers(slots[slot]), axes) for slot in (3, 4, 5))
+        if name == "_convolution" and self._label(slots[6]) in TRUE_WORDS:
+            word = ", ".join([f"→ {size_word(gives)}", *step_words(strides, "↑")])
+            return LayerStep("convolution", word, takes, gives)
+        groups = self._numbers(slots[CONVOLUTIONS[name]])[0]
+        each = zip(before[2:], after[2:], strides, pads, dilation, strict=True)
+        kernel = [kernel_size(*axis) for axis in each]
+        depthwise = groups == takes > 1
+        known = "×".join(map(str, kernel)) if all(kernel) else ""
+        parts = [f"dw {known}".strip()] if depthwise else [*([known] if known else []), size_word(gives)]
+        if not depthwise and not known:
+            parts = [f"→ {size_word(gives)}"]
+        parts += [*step_words(strides, "/"), *step_words(dilation, "d")]
+        parts += [f"g{groups}"] if groups > 1 and not depthwise else []
+        kind, weight = "depthwise" if depthwise else "convolution", self._parameter(slots[1])
+        return LayerStep(kind, ", ".join(parts), takes, gives, weight=weight)
+
+    def _product_of(self, name: str, node: int, slots: dict[int, int]) -> LayerStep:
+        if name == "scaled_dot_product_attention":
+            query, key = self._shape(slots[0]), self._shape(slots[1])
+            known = len(query) == 4 and len(key) == 4 and query[1] % key[1] == 0
+            return LayerStep("scores", heads_word(query[1], key[1], query[3]) if known else "")
+        data = 1 if name == "addmm" else 0
+        weighted = name in ("linear", "addmm") or self.op_of(slots[1]) in ("prim::GetAttr", "aten::t")
+        if not weighted:
+            before = self._shape(slots[0])
+            heads = (before[1], before[3]) if len(before) == 4 else (0, 0)
+            return LayerStep("product", "", heads=heads)
+        takes, gives = self._shape(slots[data])[-1], self._shape(node)[-1]
+        weight = self._parameter(slots[2 if name == "addmm" else 1])
+        return LayerStep("dense", f"→ {size_word(gives)}", takes, gives, weight=weight)
+
+    def _recurrent_of(self, name: str, node: int, slots: dict[int, int]) -> LayerStep | None:
+        # The list of weights, then: has biases, layers, dropout, training, both ways.
+        weights = next(slot for slot, source in slots.items() if slot and self._is_list_of_weights(source))
+        layers = self._numbers(slots[weights + 2])[0]
+        both = self._label(slots[weights + 5]) in TRUE_WORDS
+        ways = 2 if both else 1
+        # Projections have one more weight for each layer, and another size of results.
+        each = 4 if self._label(slots[weights + 1]) in TRUE_WORDS else 2
+        if sum(1 for _ in self.inputs_of(slots[weights])) != each * layers * ways:
+            return UNKNOWN_STEP
+        units = self._units(node, slots[0], layers * ways, ways)
+        cell = f"bi {name.upper()}" if both else name.upper()
+        known = f"{cell} {'2 × ' if both else ''}{size_word(units)}" if units else cell
+        said = known if layers == 1 else f"{known}, {layers} layers"
+        return LayerStep("recurrent", said, gives=units * ways, weight=slots[weights])
+
+    def _units(self, node: int, data: int, states: int, ways: int) -> int:
+        """Return the units of a recurrent layer: a node is one of its results, all outputs or the last states; 0 where
+        it could be both."""
+        before, after = self._shape(data), self._shape(node)
+        outputs, last = after[:-1] == before[:-1], after[0] == states
+        if outputs and (not last or ways == 1) and after[-1] % ways == 0:
+            return after[-1] // ways
+        return after[-1] if last and not outputs else 0
+
+    def _parameter(self, node: int) -> int:
+        """Return a number for the parameter that a node reads: equal for each read of one parameter."""
+        while self.op_of(node) == "aten::t":
+            node = next(self.inputs_of(node))[1][0]
+        path = self.graph.name[node].rpartition("/")[0]
+        return self.parameters.setdefault(path, len(self.parameters)) if self.op_of(node) == "prim::GetAttr" else -1
+
+    @cached_property
+    def parameters(self) -> dict[str, int]:
+        """Numbers of the parameters met so far, by their paths in the program."""
+        return {}
+
+    def _is_list_of_weights(self, node: int) -> bool:
+        inner = [source for _, (source, _) in self.inputs_of(node)]
+        return bool(inner) and all(self.op_of(source) == "prim::GetAttr" for source in inner)
+
+
+def _for_axes(values: Sequence[int], axes: int) -> list[int]:
+    """Return a number for each axis: one stands for all."""
+    return list(values) * axes if len(values) == 1 else list(values)
+
+
+def kernel_size(before: int, after: int, stride: int, pad: int, dilation: int) -> int:
+    """Return the size of a kernel along one axis, 0 where several fit the sizes of input and output.
+
+    >>> kernel_size(32, 32, 1, 1, 1), kernel_size(32, 16, 2, 1, 1), kernel_size(224, 14, 16, 0, 1)
+    (3, 0, 0)
+    """
+    sizes = range(1, min(MOST_KERNEL, before + 2 * pad) + 1)
+    fits = [size for size in sizes if (before + 2 * pad - dilation * (size - 1) - 1) // stride + 1 == after]
+    return fits[0] if len(fits) == 1 else 0
