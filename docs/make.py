@@ -375,7 +375,11 @@ def renewed(text: str) -> str:
 
 def pages() -> list[Path]:
     """Pages with generated parts."""
-    return [path for path in (*sorted(DOCS.glob("*.md")), ROOT / "README.md") if "<!-- generated:" in path.read_text()]
+    return [
+        path
+        for path in (*sorted(DOCS.glob("*.md")), ROOT / "README.md", ROOT / "README.ko.md")
+        if "<!-- generated:" in path.read_text()
+    ]
 
 
 def main(check: bool) -> int:

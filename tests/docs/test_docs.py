@@ -316,7 +316,7 @@ def test_the_readmes_have_the_same_commands() -> None:
     )
     assert korean == english
     assert (
-        blocks(ROOT / "README.ko.md", "yaml")[0].replace("저장소 위치", "where you keep it")
+        blocks(ROOT / "README.ko.md", "yaml")[0].replace("OWNER를 바꾸십시오", "replace OWNER")
         in (ROOT / "README.md").read_text()
     )
     rows = {
