@@ -33,7 +33,7 @@ class FiniteRange(click.FloatRange):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         number: float = super().convert(value, param, ctx)
         # NaN is not equal to itself.
-        return number if number == number else self.fail(f"{value!r} is no number", param, ctx)
+        return number if number == number else self.fail(f"{value!r} is not a number", param, ctx)
 
 
 view_options = combine_options(

@@ -55,7 +55,7 @@ def project(logdir: str, outputs: tuple[str, ...], as_json: bool, quiet: bool, *
     from graphviz_tb.errors import NoGraph, RequestError
 
     if outputs and as_json:
-        raise RequestError("--json and -o cannot be had together")
+        raise RequestError("--json and -o exclude each other")
     if outputs:
         from graphviz_tb.commands.scalars import check_chart_outputs
 

@@ -32,7 +32,7 @@ class RegexType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         try:
             return re.compile(value)
         except (re.error, OverflowError, RecursionError) as error:
-            return self.fail(f"{value!r} is no regular expression: {error}", param, ctx)
+            return self.fail(f"{value!r} is not a regular expression: {error}", param, ctx)
 
 
 @click.command(cls=GroupedCommand, epilog="Exit codes: 0 done, 2 request, 3 file, 5 machine.")
@@ -107,7 +107,7 @@ def scalars(logdir: str, runs: tuple[re.Pattern[str], ...], tags: tuple[re.Patte
     ways = [way for way in ("as_csv", "as_json", "curves", "watch", "outputs") if values[way]]
     if len(ways) > 1:
         words = {"as_csv": "--csv", "as_json": "--json", "outputs": "-o"}
-        raise RequestError(f"{' and '.join(words.get(way, f'--{way}') for way in ways)} cannot be had together")
+        raise RequestError(f"{' and '.join(words.get(way, f'--{way}') for way in ways)} exclude each other")
     if values["outputs"]:
         check_chart_outputs(logdir, values["outputs"])
     if values["wide"] and not values["as_csv"]:

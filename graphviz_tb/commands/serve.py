@@ -41,7 +41,7 @@ class MemoryType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         found = re.fullmatch(r"(\d{1,9})([kmgt]?)(?:i?b)?", str(value).lower())
         amount = int(found[1]) * MEMORY_UNITS[found[2]] if found else 0
         if not amount:
-            self.fail(f"{str(value)[:40]!r} is no amount of memory, such as 500M or 2G", param, ctx)
+            self.fail(f"{str(value)[:40]!r} is not an amount of memory such as 500M or 2G", param, ctx)
         return amount
 
 
