@@ -253,7 +253,7 @@ def test_every_command_explains_itself(name: str) -> None:
 
 
 def test_every_choice_of_load_is_listed() -> None:
-    rows = (ROOT / "docs/api.md").read_text().partition("| group | choices |")[2].partition("\n\n")[0]
+    rows = (ROOT / "docs/api.md").read_text().partition("| group | options |")[2].partition("\n\n")[0]
     groups = [field.default_factory() for field in fields(Options)]  # type: ignore[misc]
     choices = {field.name for group in groups for field in fields(group)}
     assert choices - {"tensorboard"} <= set(re.findall(r"`(\w+)`", rows))  # what a preset alone sets is no choice
