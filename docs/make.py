@@ -56,7 +56,7 @@ tbgraph diff fixtures/edits/base.train.pb fixtures/edits/inserted.train.pb -o di
 tbgraph diff fixtures/edits/base.json fixtures/edits/units.json --format markdown   # for a pull request
 tbgraph diff fixtures/logdirs --run torch_pair --run torch_transformer --fail-on signature   # two runs
 tbgraph diff fixtures/models/keras2 fixtures/models/keras3   # every model of two folders, paired by path
-git config diff.tbgraph.command "tbgraph diff --git"   # then git diff shows it: diff.md, "With git"
+git config diff.tbgraph.command "tbgraph diff --git"   # then git diff shows changes: docs/diff.md, "Git"
 """,
     "info": """
 tbgraph info fixtures/real/mnist_cnn.pbtxt
@@ -169,13 +169,16 @@ def escaped(text: str) -> str:
 
 def options(command: click.Command) -> list[str]:
     """A table of the options."""
+    from graphviz_tb.commands.help import UNGROUPED, grouped_options
+
     lines = ["| option | meaning |", "|---|---|"]
-    for param in command.params:
-        if isinstance(param, click.Option) and not param.hidden:
+    for heading, group in grouped_options(command).items():
+        lines += [f"| **{heading}** | |"] if heading != UNGROUPED else []
+        for param in group:
             names = ", ".join(f"`{name}`" for name in (*param.opts, *param.secondary_opts))
             value = f" `{param.metavar}`" if param.metavar and not param.is_flag else ""
             help_ = escaped(param.help or "")
-            more = " May be given several times." if param.multiple else ""
+            more = " Repeatable." if param.multiple else ""
             need = " Required." if param.required else ""
             lines.append(f"| {names}{value} | {help_}{more}{need} |")
     return lines
@@ -375,7 +378,11 @@ def renewed(text: str) -> str:
 
 def pages() -> list[Path]:
     """Pages with generated parts."""
-    return [path for path in (*sorted(DOCS.glob("*.md")), ROOT / "README.md") if "<!-- generated:" in path.read_text()]
+    return [
+        path
+        for path in (*sorted(DOCS.glob("*.md")), ROOT / "README.md", ROOT / "README.ko.md")
+        if "<!-- generated:" in path.read_text()
+    ]
 
 
 def main(check: bool) -> int:

@@ -2,7 +2,7 @@
 
 Two lists in a small file can multiply to something huge, such as functions and their calls; each such product has a
 limit. Limits count work or memory, never time, so the same input gives the same bytes on every machine.
-`docs/performance.md` shows the table to users; `docs/make.py` generates it.
+`docs/limits.md` shows the table to users; `docs/make.py` generates it.
 """
 
 from __future__ import annotations

@@ -167,7 +167,7 @@ WRONG = {
     'theme = "blue"': "unknown theme 'blue'; choose one of: light, dark",
     'title = ["x"]': "title",
     'colors = "red"': "colors is 'red'; it takes a table",
-    '[colors]\n"op:Add" = "redd"': "colors: 'op:Add' is 'redd', which is no colour",
+    '[colors]\n"op:Add" = "redd"': "colors: 'op:Add' is 'redd', which is not a colour",
     '[titles]\n"a" = 1': "titles: 'a' is 1; it takes a text",
     'hide = ["a)"]': None,  # a query is read where there is a graph
 }

@@ -94,7 +94,7 @@ def _read_facts_text(path: Path) -> str:
     try:
         return read_small_file(path, MAX_FACTS_BYTES, FACTS_EXAMPLE).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise ReadError(f"{path.name} is no text in UTF-8", hint=FACTS_EXAMPLE) from None
+        raise ReadError(f"{path.name} is not text in UTF-8", hint=FACTS_EXAMPLE) from None
 
 
 def _parse_facts_json(text: str, name: str) -> Any:
@@ -150,7 +150,7 @@ def _columns_of_json(label: str, values: Any) -> FactColumns:
             label, list(dict.fromkeys(str(key) for each in values for key in each)) or ["name"], values
         )
     if not isinstance(values, Mapping):
-        raise RequestError(f"{label}: {short_repr(values)} is no table", hint=FACTS_EXAMPLE)
+        raise RequestError(f"{label}: {short_repr(values)} is not a table", hint=FACTS_EXAMPLE)
     if _is_node_data(values):
         return _columns_of_node_data(label, values)
     table: FactColumns = {}

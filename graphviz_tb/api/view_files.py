@@ -91,7 +91,7 @@ def read_view_file(path: str | os.PathLike[str]) -> SavedView:
         tool = values.get("tool", {})
         values = tool.get("tbgraph", {}) if isinstance(tool, dict) else {}
         if not isinstance(values, dict):
-            raise RequestError(f"{PROJECT_FILE}: tool.tbgraph is no table", hint="[tool.tbgraph]")
+            raise RequestError(f"{PROJECT_FILE}: tool.tbgraph is not a table", hint="[tool.tbgraph]")
     return _view_of_values(values, path.name)
 
 
@@ -191,7 +191,7 @@ def _parse_colour(where: str, text: str) -> str:
         return COLOURS_BY_NAME[text.lower()]
     if HEX_COLOUR.fullmatch(text) is None:
         known = ", ".join(name for name in COLOURS_BY_NAME if name != "grey")
-        raise RequestError(f"{where} is {short_repr(text)}, which is no colour", hint=f"#RRGGBB, or one of: {known}")
+        raise RequestError(f"{where} is {short_repr(text)}, which is not a colour", hint=f"#RRGGBB, or one of: {known}")
     digits = text[1:] if len(text) == 7 else "".join(digit * 2 for digit in text[1:])
     return f"#{digits.upper()}"
 

@@ -18,23 +18,23 @@ from graphviz_tb.commands.terminal import detach_stdout, one_line, print_message
 
 # Name to module, function and the line that `--help` shows.
 COMMANDS: dict[str, tuple[str, str, str]] = {
-    "open": ("graphviz_tb.commands.open", "open_page", "Show a graph or a log in the browser; `tbgraph MODEL` too."),
+    "open": ("graphviz_tb.commands.open", "open_page", "Show a graph or log directory in the browser."),
     "render": (
         "graphviz_tb.commands.render",
         "render",
-        "Draw a graph to SVG, PNG, PDF, DOT or JSON, or to an interactive page.",
+        "Draw a graph: SVG, PNG, PDF, HTML, DOT, JSON.",
     ),
-    "diff": ("graphviz_tb.commands.diff", "diff", "Say what changed between two graphs."),
-    "info": ("graphviz_tb.commands.info", "info", "Say what a file or log directory holds."),
-    "serve": ("graphviz_tb.commands.serve", "serve", "Show a graph and what a run logged in a browser, live."),
-    "find": ("graphviz_tb.commands.find", "find", "List ops and groups by name, type, attribute, shape or cost."),
-    "check": ("graphviz_tb.commands.check", "check", "Check assertions: counts, parameters, FLOPs; exit code 1."),
-    "review": ("graphviz_tb.commands.review", "review", "Say what became of a model since a revision of git."),
+    "diff": ("graphviz_tb.commands.diff", "diff", "Report the changes between two graphs."),
+    "info": ("graphviz_tb.commands.info", "info", "Describe a graph or log directory."),
+    "serve": ("graphviz_tb.commands.serve", "serve", "Follow a training in the browser."),
+    "find": ("graphviz_tb.commands.find", "find", "Find ops and groups by name, type, shape, cost …"),
+    "check": ("graphviz_tb.commands.check", "check", "Check assertions: counts, parameters, FLOPs."),
+    "review": ("graphviz_tb.commands.review", "review", "Report the changes to a model since a git revision."),
     "tree": ("graphviz_tb.commands.tree", "tree", "Print the name scopes as a tree."),
     "scalars": (
         "graphviz_tb.commands.scalars",
         "scalars",
-        "Say what runs logged as numbers: table, curves, CSV, chart.",
+        "Print logged scalars: table, curves, CSV, chart.",
     ),
     "project": ("graphviz_tb.commands.project", "project", "List embeddings, or draw one as a cloud of points."),
 }
@@ -117,17 +117,17 @@ def _command_hint(word: str) -> str:
 @click.version_option(__version__, "-V", "--version", prog_name="tbgraph")
 @click.pass_context
 def cli(context: click.Context) -> None:
-    """Pictures, folding and structural diffs of TensorFlow graphs.
+    """Draw, describe, check and compare TensorFlow, Keras and PyTorch graphs.
 
     \b
-    tbgraph model.pb                             show it in the browser; a log directory too
-    tbgraph render model.pbtxt -o graph.svg      draw it, folded to a readable size
-    tbgraph render logdir --run train -o g.png   a run of a log directory
-    tbgraph diff old.pb new.pb                   what changed (exit code 0 same, 1 different)
-    tbgraph info saved_model/                    what is in it
+    tbgraph model.pb                             # show it in the browser
+    tbgraph render model.pbtxt -o graph.svg      # draw it, folded to a readable size
+    tbgraph render logdir --run train -o g.png   # draw a run of a log directory
+    tbgraph diff old.pb new.pb                   # report the changes
+    tbgraph info saved_model/                    # describe it
 
-    MODEL is a GraphDef (binary or text), SavedModel, MetaGraph, event file, log directory or Keras model, recognised
-    by its content; "-" reads standard input.
+    MODEL is a GraphDef (binary or text), SavedModel, MetaGraph, event file, log directory or Keras model, detected by
+    its content; "-" reads standard input. `tbgraph COMMAND --help` describes a command.
     """
     # Releases of click differ in where they print the help, and in the exit code.
     if context.invoked_subcommand is None:

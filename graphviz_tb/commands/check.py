@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from graphviz_tb.commands.help import GroupedCommand
 from graphviz_tb.commands.options import collect_options, combine_options, fold_options, input_options
 from graphviz_tb.commands.report_format import json_option
 from graphviz_tb.model.formatting import document_header
@@ -24,22 +25,25 @@ if TYPE_CHECKING:
 ASSERTION_COMMENT = re.compile(r'^(?P<kept>(?:[^"#]|"[^"]*"|(?<=\S)#)*?)(?:(?<=\s)|^)#.*$')
 EXIT_PASSED, EXIT_FAILED = 0, 1  # exit codes
 assertion_options = combine_options(
-    click.option("--assert", "assertions", metavar="ASSERTION", multiple=True, help="What must hold; repeatable."),
-    click.option("--assert-file", metavar="FILE", multiple=True, help="A file of assertions, one a line; - is stdin."),
+    click.option("--assert", "assertions", metavar="ASSERTION", multiple=True, help="Check this assertion."),
     click.option(
-        "--ignore-unknown", is_flag=True, help="Where a part of a value is not known, judge by what is counted."
+        "--assert-file", metavar="FILE", multiple=True, help="Read assertions from a file, one per line; - is stdin."
     ),
+    click.option("--ignore-unknown", is_flag=True, help="Judge incomplete values by the known part."),
+    heading="Assertions",
 )
 
 
-@click.command(epilog="Exit codes: 0 all pass, 1 one does not, 2 request, 3 file, 4 graph, 5 machine.")
+@click.command(
+    cls=GroupedCommand, epilog="Exit codes: 0 all pass, 1 one does not, 2 request, 3 file, 4 graph, 5 machine."
+)
 @click.argument("models", metavar="MODEL…", nargs=-1, required=True)
 @assertion_options
-@click.option("--top", type=click.IntRange(0), default=5, metavar="N", help="Nodes named for each assertion [5].")
+@click.option("--top", type=click.IntRange(0), default=5, metavar="N", help="Name at most N nodes per assertion [5].")
 @json_option()
 @fold_options
 @input_options
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing: the exit code says it.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing; use the exit code.")
 def check(
     models: tuple[str, ...],
     assertions: tuple[str, ...],
@@ -50,11 +54,11 @@ def check(
     quiet: bool,
     **values: Any,
 ) -> int:
-    """Check assertions about MODEL, and end with exit code 1 where one does not hold.
+    """Check assertions about MODEL; exit with 1 if one fails.
 
-    An assertion compares a quantity of the whole graph with a number, or, with a query of find in parentheses, of
-    what it finds: count(QUERY), params, flops, macs, activations, weights, ops, and, with run statistics, time and
-    memory. A value of which a part is not known fails unless the assertion holds in any case (docs/ci.md).
+    An assertion compares a quantity with a number: ops, params, flops, macs, activations, weights, and with run
+    statistics time and memory. A quantity is that of the whole graph, or of the results of a query of find:
+    count(QUERY), flops(QUERY). If a part is unknown, the assertion fails unless it holds in any case (docs/ci.md).
 
     \b
     tbgraph check model.pb --assert 'count(op:Cast) == 0' --assert 'params < 5M'

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from graphviz_tb.commands.help import GroupedCommand
 from graphviz_tb.commands.options import (
     combine_options,
     direction_option,
     limit_option,
     size_options,
+    strict_option,
     theme_option,
     view_options,
 )
@@ -296,25 +298,24 @@ def _git_header(sources: tuple[str, ...]) -> str:
 PICTURE_OPTION_NAMES = ("open", "theme", "direction", "title", "scale", "width")  # options
 PICTURE_FORMATS = tuple(word for word, row in RENDERERS.items() if row.uses)  # JSON is the report
 side_options = combine_options(
-    click.option("--run", metavar="RUN", multiple=True, help="The run of a log directory; twice: one for each side."),
-    click.option("--tag", metavar="TAG", multiple=True, help="The tag in a run; twice: one for each side."),
-    click.option("--kind", metavar="KIND", multiple=True, help="op or conceptual; twice: one for each side."),
-    click.option("--tag-set", metavar="TAGS", multiple=True, help="The MetaGraph of a SavedModel, such as serve."),
-    limit_option,
-    click.option("--strict", is_flag=True, help="Make every notice an error."),
+    click.option("--run", metavar="RUN", multiple=True, help="Use this run; twice for the two sides."),
+    click.option("--tag", metavar="TAG", multiple=True, help="Use this tag; twice for the two sides."),
+    click.option("--kind", metavar="KIND", multiple=True, help="Use op or conceptual; twice for the two sides."),
+    click.option("--tag-set", metavar="TAGS", multiple=True, help="Use this MetaGraph of a SavedModel, such as serve."),
+    heading="Choice of the graphs",
 )
 
 diff_picture_options = combine_options(
-    click.option("--open", metavar="NAME", multiple=True, help="In the picture: open this group, not those changed."),
+    click.option("--open", metavar="NAME", multiple=True, help="Open this group, not those with changes."),
     theme_option,
     direction_option,
-    click.option("--title", metavar="TEXT", help="The title of the picture; '' for none."),
+    click.option("--title", metavar="TEXT", help="Title of the picture; '' for none."),
     size_options,
-    view_options,
+    heading="Picture",
 )
 
 
-@click.command(epilog="Exit codes: 0 same, 1 different, 2 request, 3 file, 4 graph, 5 machine.")
+@click.command(cls=GroupedCommand, epilog="Exit codes: 0 same, 1 different, 2 request, 3 file, 4 graph, 5 machine.")
 @click.argument("sources", nargs=-1, required=True, metavar="OLD NEW")
 @click.option(
     "-o",
@@ -325,10 +326,10 @@ diff_picture_options = combine_options(
     help="A picture (.svg .png .pdf .dot), a page (.html), or the report (.json .md .txt).",
 )
 @click.option("-f", "--format", "format_", metavar="FORMAT", help="text, json or markdown [text].")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON: as --format json.")
-@click.option("--all", "everything", is_flag=True, help=f"Tell all changes, not the first {MAX_REPORTED_CHANGES}.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, as --format json.")
+@click.option("--all", "everything", is_flag=True, help=f"List all changes, not only the first {MAX_REPORTED_CHANGES}.")
 @click.option(
-    "--include", metavar="WHAT", multiple=True, help="Count shapes, devices, colocation, versions, constants, or all."
+    "--include", metavar="WHAT", multiple=True, help="Include shapes, devices, colocation, versions, constants, or all."
 )
 @click.option(
     "--fail-on",
@@ -336,23 +337,26 @@ diff_picture_options = combine_options(
     default="any",
     help="Exit with 1 for any, signature, structure, attributes, none, or a condition: 'gone:*Normalization' [any].",
 )
-@click.option("--git", is_flag=True, help="Called by git: as external diff, or with one FILE as textconv.")
+@click.option("--git", is_flag=True, help="Run as external diff of git, or with one FILE as textconv.")
 @side_options
 @diff_picture_options
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing: the exit code says it.")
+@view_options
+@limit_option
+@strict_option
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing; use the exit code.")
 def diff(sources: tuple[str, ...], **values: Any) -> int:
-    """Say what changed between two graphs.
+    """Report the changes between two graphs.
 
-    OLD and NEW are anything that render takes; one of them may be -. With one log directory, --run twice. Names,
-    order and numbers that TensorFlow gives are no changes; a new scope, a rename, a move is one.
+    OLD and NEW are any inputs of render; one may be -. To compare two runs of one log directory, give --run twice.
+    Order, and names and numbers that TensorFlow chose, do not count. A new scope, a rename or a move is one change.
 
     \b
-    tbgraph diff old.pb new.pb                      # all changes, the most severe first
-    tbgraph diff old.pb new.pb -o diff.svg          # one picture of both
-    tbgraph diff old/ new/ --format markdown        # for a pull request
+    tbgraph diff old.pb new.pb                # all changes, the most severe first
+    tbgraph diff old.pb new.pb -o diff.svg    # one picture of both
+    tbgraph diff old/ new/ --format markdown  # for a pull request
     tbgraph diff logdir --run a --run b --fail-on signature
-    tbgraph diff models/ models.new/                # every model of two folders, paired by path
-    git config diff.tbgraph.command "tbgraph diff --git"  # with *.pb diff=tbgraph in .gitattributes
+    tbgraph diff models/ models.new/          # all models of two folders, by path
+    git config diff.tbgraph.command "tbgraph diff --git"  # docs/diff.md: Git
     """
     from graphviz_tb.diff.folders import collection_pair
     from graphviz_tb.errors import RequestError

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from graphviz_tb.commands.help import GroupedCommand
 from graphviz_tb.commands.options import collect_options, fold_options, input_options
 from graphviz_tb.commands.report_format import json_option
 from graphviz_tb.commands.terminal import one_line
@@ -18,15 +19,17 @@ if TYPE_CHECKING:
 EXIT_FOUND, EXIT_NOTHING_FOUND = 0, 1  # exit codes, as in grep
 
 
-@click.command(epilog="Exit codes: 0 found, 1 nothing found, 2 request, 3 file, 4 graph, 5 machine.")
+@click.command(
+    cls=GroupedCommand, epilog="Exit codes: 0 found, 1 nothing found, 2 request, 3 file, 4 graph, 5 machine."
+)
 @click.argument("model")
 @click.argument("queries", metavar="QUERY…", nargs=-1, required=True)
-@click.option("--count", is_flag=True, help="Print only how many there are.")
-@click.option("--names", is_flag=True, help="Print only names, one a line.")
+@click.option("--count", is_flag=True, help="Print only the number of results.")
+@click.option("--names", is_flag=True, help="Print only the names, one per line.")
 @json_option()
 @fold_options
 @input_options
-@click.option("-q", "--quiet", is_flag=True, help="No notices, no progress bar.")
+@click.option("-q", "--quiet", is_flag=True, help="Print no notices and no progress bar.")
 @click.pass_context
 def find(
     context: click.Context,
@@ -39,11 +42,11 @@ def find(
     quiet: bool,
     **values: Any,
 ) -> None:
-    """List the ops and groups of MODEL for which every QUERY holds.
+    """List the ops and groups of MODEL that match every QUERY.
 
-    A word is looked for in names, op types, devices and attributes. With a field it is looked for there: name: op:
-    device: attr: shape: dtype:. A number is compared: params>1M, flops, activations, weights, and, with run
-    statistics, time>1ms, memory. Queries are joined by and, or, not and parentheses (docs/find.md).
+    A word matches names, op types, devices and attributes. A field restricts it: name: op: device: attr: shape:
+    dtype:. Numbers are compared: params>1M, flops, activations, weights, and with run statistics time>1ms, memory.
+    Join queries with and, or, not and parentheses (docs/find.md).
 
     \b
     tbgraph find model.pb op:Conv2D

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from graphviz_tb.commands.help import GroupedCommand
 from graphviz_tb.commands.options import collect_options, fold_options, input_options_with
 from graphviz_tb.commands.report_format import json_option
 from graphviz_tb.errors import NoGraph, ReadError, TbGraphError
@@ -24,21 +25,19 @@ UNNAMED_PROFILE = "\0"  # `--profile` without a name
 SCOPE_ORDERS = ("file", "parameters", "flops", "activations", "name")
 
 
-@click.command(epilog="Exit codes: 0 done, 2 request, 3 file, 4 graph, 5 machine.")
+@click.command(cls=GroupedCommand, epilog="Exit codes: 0 done, 2 request, 3 file, 4 graph, 5 machine.")
 @click.argument("model", required=False)
-@json_option("Print JSON (docs/json.md) instead of text.")
-@click.option(
-    "--top", type=click.IntRange(1), metavar="N", default=10, help="Longest list of op types and the like [10]."
-)
+@json_option("Print JSON (docs/json.md).")
+@click.option("--top", type=click.IntRange(1), metavar="N", default=10, help="Length of lists, such as op types [10].")
 @click.option(
     "--sort",
     type=click.Choice(SCOPE_ORDERS),
     default="file",
     metavar="WHAT",
-    help="Order of the scopes by cost: file, parameters, flops, activations, name.",
+    help="Sort scopes by file, parameters, flops, activations or name [file].",
 )
-@click.option("--joins", is_flag=True, help="List where in the graph the tags of the log belong, and why.")
-@click.option("--trace", metavar="FILE", help="Write the traced steps as trace JSON, for Perfetto: trace.json.")
+@click.option("--joins", is_flag=True, help="List the nodes of the tags of a log, and the rules.")
+@click.option("--trace", metavar="FILE", help="Write the traced steps as trace JSON for Perfetto.")
 @fold_options
 @input_options_with(
     click.option(
@@ -46,10 +45,10 @@ SCOPE_ORDERS = ("file", "parameters", "flops", "activations", "name")
         metavar="[NAME]",
         is_flag=False,
         flag_value=UNNAMED_PROFILE,
-        help="Print where the time of traced steps goes, by op, type and group; of several profiles, of NAME.",
+        help="Print the time of traced steps by op, type and group; of several profiles, use NAME.",
     )
 )
-@click.option("-q", "--quiet", is_flag=True, help="No notices, no progress bar.")
+@click.option("-q", "--quiet", is_flag=True, help="Print no notices and no progress bar.")
 def info(
     model: str | None,
     as_json: bool,
@@ -61,13 +60,12 @@ def info(
     quiet: bool,
     **values: Any,
 ) -> None:
-    """Say what MODEL holds.
+    """Describe MODEL: its graphs, runs and traced steps, or one graph.
 
-    A source with several graphs (a log directory, a SavedModel) lists them all; with --run, --tag or --tag-set, or
-    when there is only one, the graph itself is described: how many ops and edges, its architecture along the flow, what
-    repeats, which functions are called, on which devices, how many edges have a shape, what its scopes cost, and
-    where time and memory go if statistics were given. Of a checkpoint (its index, its prefix, a folder with some, the
-    variables of a SavedModel) it lists the tensors: names, types, shapes.
+    If MODEL has several graphs (a log directory, a SavedModel), list them. If there is one, or --run, --tag or
+    --tag-set chooses one, describe it: ops and edges, the architecture along the flow, repeated structures, functions,
+    devices, shapes, costs by scope, and with statistics, time and memory. For a checkpoint, list the names, types and
+    shapes of its tensors.
 
     \b
     tbgraph info model.pb

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from graphviz_tb.commands.options import collect_options, reading_options
+from graphviz_tb.commands.help import GroupedCommand
+from graphviz_tb.commands.options import collect_options, reading_options, view_options
 from graphviz_tb.commands.serve import SERVER_PACKAGES, following_options, run_server, server_options
 from graphviz_tb.commands.terminal import print_message
 
@@ -21,20 +22,23 @@ CHOICES = ("run", "tag", "kind", "tag_set")  # that say which graph is meant
 READING = (*CHOICES, "max_bytes", "strict", "title")
 
 
-@click.command("open", epilog="Exit codes: 0 done, 2 request, 3 file, 4 graph, 5 machine, 130 Ctrl-C.")
+@click.command(
+    "open", cls=GroupedCommand, epilog="Exit codes: 0 done, 2 request, 3 file, 4 graph, 5 machine, 130 Ctrl-C."
+)
 @click.argument("models", metavar="MODEL", nargs=-1, required=True)
-@click.option("--file", "as_file", is_flag=True, help="Write the page as MODEL.html; start no server.")
+@click.option("--file", "as_file", is_flag=True, help="Write MODEL.html instead of starting a server.")
 @server_options
 @following_options
+@view_options
 @reading_options
-@click.option("-q", "--quiet", is_flag=True, help="Print the address or the file alone.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only the address or the path.")
 @click.pass_context
 def open_page(context: click.Context, /, models: tuple[str, ...], as_file: bool, quiet: bool, **values: Any) -> None:
-    """Show MODEL, or what a log directory holds, as a page in the browser.
+    """Show MODEL, a graph or a log directory, in the browser.
 
-    A server on this machine alone has all that `serve` has, and ends with Ctrl-C. Without a display, without the
-    packages of the server, or with a choice of a graph (--run, --tag …) the page is the file MODEL.html in the current
-    folder, and its path is printed. `tbgraph MODEL` is the same.
+    Start a server for this machine, as `serve` does; Ctrl-C ends it. Without a display, without the extra `serve`, or
+    with a choice of a graph (--run, --tag …), write the page as MODEL.html to the current folder instead and print its
+    path. `tbgraph MODEL` does the same.
 
     \b
     tbgraph model.pb

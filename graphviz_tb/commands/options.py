@@ -8,14 +8,15 @@ from typing import Any, TypeVar
 
 import click
 
+from graphviz_tb.commands.help import group_options
 from graphviz_tb.commands.parameters import WordOption, direction_names, preset_names, theme_names
 from graphviz_tb.options import Options
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def combine_options(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
-    """Return several click options as one decorator, listed in this order."""
+def combine_options(*decorators: Callable[[Any], Any], heading: str = "") -> Callable[[F], F]:
+    """Return several click options as one decorator, listed in this order, and under a heading of the help if any."""
 
     def apply(function: F) -> F:
         # Decorators apply from the last to the first.
@@ -23,7 +24,7 @@ def combine_options(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
             function = decorator(function)
         return function
 
-    return apply
+    return group_options(heading, apply) if heading else apply
 
 
 class FiniteRange(click.FloatRange):
@@ -32,60 +33,69 @@ class FiniteRange(click.FloatRange):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         number: float = super().convert(value, param, ctx)
         # NaN is not equal to itself.
-        return number if number == number else self.fail(f"{value!r} is no number", param, ctx)
+        return number if number == number else self.fail(f"{value!r} is not a number", param, ctx)
 
 
 view_options = combine_options(
-    click.option("--view", metavar="FILE", help="A view file [tbgraph.toml beside MODEL or here]."),
-    click.option("--no-view", is_flag=True, help="Look for no view file."),
-    click.option("--hide", metavar="PATTERN", multiple=True, help="Leave out this node, or what a query finds."),
+    click.option("--view", metavar="FILE", help="Use this view file [tbgraph.toml of MODEL, or here]."),
+    click.option("--no-view", is_flag=True, help="Use no view file."),
+    click.option("--hide", metavar="PATTERN", multiple=True, help="Leave out a node, or the results of a query."),
+    heading="View",
 )
 
 facts_options = combine_options(
-    click.option("--facts", metavar="FILE", help="Numbers or texts by node (CSV, JSON, node data of Model Explorer)."),
-    click.option("--fact", metavar="COLUMN", help="The column of the facts that colours the graph [the first]."),
+    click.option("--facts", metavar="FILE", help="Attach numbers or texts to nodes: CSV, JSON, Model Explorer."),
+    click.option("--fact", metavar="COLUMN", help="Colour by this column of --facts [the first]."),
 )
 
 direction_option = click.option(
-    "--direction", metavar="DIR", cls=WordOption, table=direction_names, help="Where the flow goes: {} [BT]."
+    "--direction", metavar="DIR", cls=WordOption, table=direction_names, help="Direction of the flow: {} [BT]."
 )
-theme_option = click.option("--theme", metavar="NAME", cls=WordOption, table=theme_names, help="{} [light].")
+theme_option = click.option("--theme", metavar="NAME", cls=WordOption, table=theme_names, help="Theme: {} [light].")
 
 size_options = combine_options(
-    click.option("--scale", type=FiniteRange(0.05, 20), metavar="X", help="Pixels of a PNG per unit [2]."),
-    click.option("--width", type=click.IntRange(16, 100_000), metavar="PX", help="Width of a PNG instead of --scale."),
+    click.option("--scale", type=FiniteRange(0.05, 20), metavar="X", help="Scale of a PNG [2]."),
+    click.option("--width", type=click.IntRange(16, 100_000), metavar="PX", help="Width of a PNG, instead of --scale."),
 )
 
 limit_option = click.option(
-    "--max-bytes", metavar="N", type=click.IntRange(1), help="Largest graph or trace to read, in bytes."
+    "--max-bytes", metavar="N", type=click.IntRange(1), help="Refuse larger graphs and traces [4 GiB]."
 )
 
 
 def input_options_with(profile: Callable[[Any], Any]) -> Callable[[F], F]:
     """Return the options of reading a source, with a given option for profiles."""
-    return combine_options(*OPTIONS_BEFORE_PROFILE, profile, *OPTIONS_AFTER_PROFILE)
+    return combine_options(
+        combine_options(*GRAPH_CHOICES, heading="Choice of the graph"),
+        combine_options(*TRACE_CHOICES, profile, keep_warm_up_option, heading="Traced steps"),
+        limit_option,
+        strict_option,
+    )
 
 
-OPTIONS_BEFORE_PROFILE = (
-    click.option("--run", metavar="RUN", help="The run of a log directory."),
-    click.option("--tag", metavar="TAG", help="The tag in a run that holds several graphs."),
-    click.option("--kind", metavar="KIND", help="op (the ops) or conceptual (the Keras layers)."),
-    click.option("--tag-set", metavar="TAGS", help="The MetaGraph of a SavedModel, such as serve."),
-    click.option("--signature", metavar="NAME", help="The signature of a SavedModel whose body is drawn."),
-    click.option("--whole-file", is_flag=True, help="A SavedModel as the file has it: with saver and initialisers."),
-    click.option("--show-variables", is_flag=True, help="Draw variables as ops, not as weights beside their users."),
-    click.option("--run-metadata", metavar="FILE", multiple=True, help="A traced step (RunMetadata) of this graph."),
-    click.option("--step", metavar="STEP", help="A traced step of the source itself: its tag, its number, or all."),
+GRAPH_CHOICES = (
+    click.option("--run", metavar="RUN", help="Use this run of a log directory."),
+    click.option("--tag", metavar="TAG", help="Use this tag of a run with several graphs."),
+    click.option("--kind", metavar="KIND", help="Use op (the ops) or conceptual (the Keras layers)."),
+    click.option("--tag-set", metavar="TAGS", help="Use this MetaGraph of a SavedModel, such as serve."),
+    click.option("--signature", metavar="NAME", help="Use this signature of a SavedModel."),
+    click.option("--whole-file", is_flag=True, help="Read a SavedModel with its saver and initialisers."),
+    click.option("--show-variables", is_flag=True, help="Show variables as ops, not as weights beside their users."),
 )
-OPTIONS_AFTER_PROFILE = (
-    click.option("--keep-warm-up", is_flag=True, help="Count a first step that is much slower than the others."),
-    limit_option,
-    click.option("--strict", is_flag=True, help="Make every notice an error."),
+TRACE_CHOICES = (
+    click.option(
+        "--run-metadata", metavar="FILE", multiple=True, help="Add a traced step from a file (RunMetadata, xplane.pb)."
+    ),
+    click.option("--step", metavar="STEP", help="Add a traced step of MODEL: its tag, its number, or all."),
 )
+keep_warm_up_option = click.option("--keep-warm-up", is_flag=True, help="Include a much slower first step.")
+strict_option = click.option("--strict", is_flag=True, help="Make every notice an error.")
 # Which graph of a source is read, and how; without signatures, statistics and profiles.
-reading_options = combine_options(*OPTIONS_BEFORE_PROFILE[:4], *OPTIONS_AFTER_PROFILE[1:])
+reading_options = combine_options(
+    combine_options(*GRAPH_CHOICES[:4], heading="Choice of the graph"), limit_option, strict_option
+)
 input_options = input_options_with(
-    click.option("--profile", metavar="NAME", help="A profile of several, as info lists them.")
+    click.option("--profile", metavar="NAME", help="Use this profile of several; info lists them.")
 )
 
 fold_options = combine_options(
@@ -95,18 +105,19 @@ fold_options = combine_options(
         default="default",
         cls=WordOption,
         table=preset_names,
-        help="{}: tensorboard folds as TensorBoard.",
+        help="Fold as {} does [default].",
     ),
-    click.option("--series-min", metavar="N", type=click.IntRange(2), help="Shortest series [5]."),
+    click.option("--series-min", metavar="N", type=click.IntRange(2), help="Least members of a series [5]."),
     click.option("--group", metavar="NAME", multiple=True, help="Make this series, however short: 'conv[1-3]'."),
     click.option("--ungroup", metavar="NAME", multiple=True, help="Show the members of this series."),
-    click.option("--no-fold", is_flag=True, help="Leave levels of more than 40 boxes as they are."),
-    click.option("--no-infer", is_flag=True, help="Only shapes that the file says."),
-    click.option("--batch", metavar="N", type=click.IntRange(1), help="What an unknown size counts as in costs [1]."),
+    click.option("--no-fold", is_flag=True, help="Keep wide levels flat."),
+    click.option("--no-infer", is_flag=True, help="Use only shapes in the file."),
+    click.option("--batch", metavar="N", type=click.IntRange(1), help="Count unknown sizes as N in costs [1]."),
     click.option("--main", metavar="NAME", multiple=True, help="Keep this node in the main area."),
     click.option("--aux", metavar="NAME", multiple=True, help="Move this node to the auxiliary area."),
-    click.option("--no-extract", is_flag=True, help="Nothing goes to the auxiliary area."),
-    click.option("--no-auto-extract", is_flag=True, help="Hubs stay where they are; sinks still go."),
+    click.option("--no-extract", is_flag=True, help="Move no node to the auxiliary area."),
+    click.option("--no-auto-extract", is_flag=True, help="Move no hubs to the auxiliary area, only sinks."),
+    heading="Folding",
 )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from graphviz_tb.commands.help import GroupedCommand
 from graphviz_tb.commands.options import theme_option
 from graphviz_tb.commands.progress_bar import waiting
 from graphviz_tb.commands.report_format import json_option
@@ -20,13 +21,17 @@ if TYPE_CHECKING:
 PROJECT_METHODS = ("pca", "tsne", "umap")
 
 
-@click.command(epilog="Exit codes: 0 done, 2 request, 3 file, 5 machine.")
+@click.command(cls=GroupedCommand, epilog="Exit codes: 0 done, 2 request, 3 file, 5 machine.")
 @click.argument("logdir")
-@click.option("--tensor", metavar="NAME", help="The embedding to draw; without it the only one, or the first.")
-@click.option("--run", metavar="NAME", help="The folder that it is in.")
-@click.option("--color-by", "color_by", metavar="COLUMN", help="The column of the metadata that gives the colours.")
+@click.option("--tensor", metavar="NAME", help="Draw this embedding [the first].")
+@click.option("--run", metavar="NAME", help="Use embeddings of this run.")
+@click.option("--color-by", "color_by", metavar="COLUMN", help="Colour by this column of the metadata.")
 @click.option(
-    "--method", type=click.Choice(PROJECT_METHODS), default="pca", metavar="WORD", help="pca, tsne or umap [pca]."
+    "--method",
+    type=click.Choice(PROJECT_METHODS),
+    default="pca",
+    metavar="METHOD",
+    help="Method: pca, tsne or umap [pca].",
 )
 @click.option(
     "--near", type=click.IntRange(2, 500), metavar="N", help="Perplexity of t-SNE [30], neighbours of UMAP [15]."
@@ -34,24 +39,23 @@ PROJECT_METHODS = ("pca", "tsne", "umap")
 @click.option("-o", "--output", "outputs", metavar="FILE", multiple=True, help="Draw the cloud: SVG, PNG or PDF.")
 @json_option("Print the list as JSON (docs/projector.md).")
 @theme_option
-@click.option("-q", "--quiet", is_flag=True, help="No notices.")
+@click.option("-q", "--quiet", is_flag=True, help="Print no notices.")
 def project(logdir: str, outputs: tuple[str, ...], as_json: bool, quiet: bool, **values: Any) -> None:
     """List the embeddings of LOGDIR, or draw one as a cloud of points.
 
-    Embeddings are tensors that projector_config.pbtxt names, variables of checkpoints with two axes, and tensors that
-    event files hold. Components are found by numpy; t-SNE and UMAP want the extra `projector`. The same input gives
-    the same picture.
+    Embeddings are tensors named in projector_config.pbtxt, variables of checkpoints with two axes, and logged tensors.
+    t-SNE and UMAP need the extra `projector`. The same input gives the same picture.
 
     \b
     tbgraph project logdir
     tbgraph project logdir -o cloud.svg
-    tbgraph project logdir --tensor words --color-by label --method tsne -o cloud.png
+    tbgraph project logdir --tensor words --color-by label -o cloud.png
     """
     from graphviz_tb.commands.terminal import print_notices
     from graphviz_tb.errors import NoGraph, RequestError
 
     if outputs and as_json:
-        raise RequestError("--json and -o cannot be had together")
+        raise RequestError("--json and -o exclude each other")
     if outputs:
         from graphviz_tb.commands.scalars import check_chart_outputs
 

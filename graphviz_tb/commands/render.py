@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from graphviz_tb.commands.habits import names_picture, path_exists, refuse_second_model
+from graphviz_tb.commands.help import GroupedCommand
 from graphviz_tb.commands.options import (
     collect_options,
     combine_options,
@@ -48,63 +49,74 @@ class DepthType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         )
 
 
-render_options = combine_options(
-    click.option("--open", metavar="NAME", multiple=True, help="Open this group (and all around it); * ** ? are wild."),
-    click.option("--depth", type=DepthType(), metavar="N", help="Open N levels; 0: all closed [auto: 8 to 40 boxes]."),
+open_options = combine_options(
+    click.option("--open", metavar="NAME", multiple=True, help="Open this group; * ** ? are wildcards."),
+    click.option("--depth", type=DepthType(), metavar="N", help="Open N levels; 0 closes all [auto: 8 to 40 boxes]."),
     click.option("--open-all", is_flag=True, default=None, help="Open everything, up to --max-open."),
-    click.option("--all-members", is_flag=True, help="List the members of open stacks, instead of showing one."),
-    click.option(
-        "--max-open", type=click.IntRange(1), metavar="N", help="Most boxes, unless each is named, up to 10000 [5000]."
-    ),
-    click.option(
-        "--engine", metavar="NAME", cls=WordOption, table=engine_names, help="{} [layered]; dot is Graphviz's."
-    ),
-    click.option("--no-wrap", is_flag=True, help="Long chains stay in one column."),
+    click.option("--all-members", is_flag=True, help="List the members of open stacks."),
+    click.option("--max-open", type=click.IntRange(1), metavar="N", help="Open at most N boxes, up to 10000 [5000]."),
+    heading="Open groups",
+)
+colour_options = combine_options(
     click.option(
         "--color-by",
         metavar="WHAT",
         cls=WordOption,
         table=scheme_names,
-        help="{} [structure].",
+        help="Colour by {} [structure].",
     ),
-    click.option("--logged", metavar="PATTERN", help="Colour by tags of the log: * is any text [gradients, if any]."),
+    click.option("--logged", metavar="PATTERN", help="Colour by tags of the log, with * [gradients]."),
     click.option(
-        "--measure", metavar="M", cls=WordOption, table=measure_names, help="{} [rms of histograms, last of scalars]."
+        "--measure",
+        metavar="M",
+        cls=WordOption,
+        table=measure_names,
+        help="Measure of --logged: {} [rms, or last for scalars].",
     ),
-    click.option("--at", type=click.IntRange(), metavar="STEP", help="The step of what was logged [the last]."),
-    click.option("--logged-run", metavar="RUN", help="The run of what was logged [that of the graph]."),
-    click.option("--against-run", metavar="RUN", help="Another run: colour by the difference to it."),
-    click.option("--stats", is_flag=True, default=None, help="Compute time as the second line, in any colouring."),
+    click.option("--at", type=int, metavar="STEP", help="Step of --logged [the last]."),
+    click.option("--logged-run", metavar="RUN", help="Run of --logged [that of the graph]."),
+    click.option("--against-run", metavar="RUN", help="Colour by the difference to this run."),
+    click.option("--stats", is_flag=True, default=None, help="Show time and memory in any colouring."),
+    click.option("--against", metavar="FILE", multiple=True, help="Colour by the difference to an earlier trace."),
+    facts_options,
+    heading="Colours",
+)
+look_options = combine_options(
+    click.option("--engine", metavar="NAME", cls=WordOption, table=engine_names, help="Layout engine: {} [layered]."),
+    click.option("--no-wrap", is_flag=True, help="Keep long chains in one column."),
     direction_option,
     theme_option,
-    click.option("--title", metavar="TEXT", help="The title of the picture; '' for none."),
-    click.option("--select", metavar="NAME", multiple=True, help="Pick this node out."),
-    click.option("--no-legend", is_flag=True, help="No legend."),
+    click.option("--title", metavar="TEXT", help="Title of the picture; '' for none."),
+    click.option("--select", metavar="NAME", multiple=True, help="Highlight this node."),
+    click.option("--no-legend", is_flag=True, help="Draw no legend."),
     size_options,
-    click.option("--page-max", type=float, metavar="MB", help="Most megabytes of a page: the deepest groups go [25]."),
-    click.option("--font-file", "font_files", metavar="FILE", multiple=True, help="A font for what Arimo lacks."),
+    click.option("--page-max", type=float, metavar="MB", help="Largest page; the deepest groups are left out [25]."),
+    click.option("--font-file", "font_files", metavar="FILE", multiple=True, help="Font for letters that Arimo lacks."),
+    heading="Layout and look",
 )
 
 
-@click.command(epilog="Exit codes: 0 done, 2 request, 3 file, 4 graph, 5 machine.")
+@click.command(cls=GroupedCommand, epilog="Exit codes: 0 done, 2 request, 3 file, 4 graph, 5 machine.")
 @click.argument("model")
 @click.argument("files", nargs=-1, metavar="[FILE]…")
-@click.option("-o", "--output", "outputs", metavar="FILE", multiple=True, help="Where to; - is stdout [MODEL.svg].")
+@click.option(
+    "-o", "--output", "outputs", metavar="FILE", multiple=True, help="Write to FILE; - is stdout [MODEL.svg]."
+)
 @click.option(
     *("-f", "--format", "format_"),
     metavar="FORMAT",
     cls=WordOption,
     table=format_names,
-    help="{} [by the suffix of FILE].",
+    help="{} [the suffix of FILE].",
 )
-@render_options
+@open_options
+@colour_options
+@look_options
 @view_options
-@facts_options
 @fold_options
 @input_options
-@click.option("--against", metavar="FILE", multiple=True, help="An earlier trace: colour by the difference to it.")
 @click.option("--timing", is_flag=True, help="Print how long each stage took.")
-@click.option("-q", "--quiet", is_flag=True, help="No notices, no progress bar.")
+@click.option("-q", "--quiet", is_flag=True, help="Print no notices and no progress bar.")
 def render(
     model: str,
     files: tuple[str, ...],
@@ -116,9 +128,9 @@ def render(
 ) -> None:
     """Draw the graph in MODEL.
 
-    The picture is folded to a readable size: name scopes are boxes, numbered runs are stacks, hubs are set in an
-    auxiliary area on the right. Each FILE is an output, as with -o; the format follows from the suffix. Without any the
-    picture is MODEL.svg in the current folder. Only -o writes over a file that tbgraph did not write.
+    The picture is folded to a readable size: name scopes are boxes, numbered runs are stacks, hubs move to an
+    auxiliary area on the right. FILE is an output, as with -o; its suffix sets the format. Without one, the picture is
+    MODEL.svg in the current folder. Only -o replaces a file that tbgraph did not write.
 
     \b
     tbgraph render model.pbtxt

@@ -23,6 +23,7 @@ from graphviz_tb.commands.diff import (
     model_table_row,
     parse_conditions,
 )
+from graphviz_tb.commands.help import GroupedCommand
 from graphviz_tb.commands.options import reading_options, view_options
 from graphviz_tb.commands.views import view_of_command
 from graphviz_tb.diff.report.explain import escape_markdown, headline, in_code, markdown, printable
@@ -174,33 +175,33 @@ COMMENT_FILE = "comment.md"
 DRAWN_FORMATS = tuple(word for word, row in RENDERERS.items() if row.uses)
 
 
-@click.command(epilog="Exit codes: 0 done, 1 --fail-on or --assert, 2 request, 3 file, 4 graph, 5 machine.")
-@click.argument("models", metavar="MODEL…", nargs=-1, required=True)
-@click.option("--base", metavar="REV", default="HEAD", help="The revision to compare with: origin/main, HEAD~3 [HEAD].")
-@click.option("-o", "--output", metavar="FOLDER", help=f"Write pictures here, and {COMMENT_FILE} for a pull request.")
-@click.option("-f", "--format", "formats", metavar="FORMAT", multiple=True, help=f"{', '.join(DRAWN_FORMATS)} [svg].")
-@click.option("--title", metavar="TEXT", default="Model graph", help="The heading of the comment [Model graph].")
-@click.option(
-    "--fail-on", metavar="WHAT", default="none", help="Exit with 1 for changes of this kind, as in diff [none]."
+@click.command(
+    cls=GroupedCommand, epilog="Exit codes: 0 done, 1 --fail-on or --assert, 2 request, 3 file, 4 graph, 5 machine."
 )
+@click.argument("models", metavar="MODEL…", nargs=-1, required=True)
+@click.option("--base", metavar="REV", default="HEAD", help="Compare with this revision: origin/main, HEAD~3 [HEAD].")
+@click.option("-o", "--output", metavar="FOLDER", help=f"Write pictures and {COMMENT_FILE} to this folder.")
+@click.option("-f", "--format", "formats", metavar="FORMAT", multiple=True, help=f"{', '.join(DRAWN_FORMATS)} [svg].")
+@click.option("--title", metavar="TEXT", default="Model graph", help="Heading of the comment [Model graph].")
+@click.option("--fail-on", metavar="WHAT", default="none", help="Exit with 1 for these changes, as in diff [none].")
 @click.option(
-    "--include", metavar="WHAT", multiple=True, help="Count shapes, devices, colocation, versions, constants, or all."
+    "--include", metavar="WHAT", multiple=True, help="Include shapes, devices, colocation, versions, constants, or all."
 )
 @assertion_options
 @reading_options
 @view_options
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text; --format json does it too.")
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing: the exit code and the files say it.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, as --format json.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing; use the exit code and the files.")
 def review(models: tuple[str, ...], base: str, output: str | None, as_json: bool, quiet: bool, **values: Any) -> int:
-    """Say what the working tree does to each MODEL since a revision of its git repository.
+    """Report the changes to each MODEL since a revision of git.
 
-    MODEL is a file or folder of the repository that render takes. One that the revision does not have is new, and no
-    failure. With -o FOLDER it is drawn, its changes are drawn, and comment.md says it for a pull request (docs/ci.md).
+    MODEL is a file or folder of the repository. A model that the revision does not have is new, which is no failure.
+    -o FOLDER writes pictures of the model and of its changes, and a comment for a pull request (docs/ci.md).
 
     \b
-    tbgraph review model/graph.pb                              # since the last commit
+    tbgraph review model/graph.pb              # since the last commit
     tbgraph review model/graph.pb --base origin/main -o review
-    tbgraph review saved_model/ --base main --fail-on signature --assert 'params < 5M'
+    tbgraph review model/graph.pb --fail-on signature --assert 'params < 5M'
     """
     from graphviz_tb.commands.progress_bar import waiting
     from graphviz_tb.commands.revision import Revision

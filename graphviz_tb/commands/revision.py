@@ -34,7 +34,7 @@ class Revision:
         Raises `RequestError` if there is no such revision or repository, `ToolMissing` if git is not installed.
         """
         if not name or name.startswith("-") or not name.isprintable():
-            raise RequestError(f"{name!r} is no revision", hint="a branch, a tag or a commit: --base origin/main")
+            raise RequestError(f"{name!r} is not a revision", hint="a branch, a tag or a commit: --base origin/main")
         top, why = _ask_git("rev-parse", "--show-toplevel")
         if top is None:
             raise RequestError(f"no git repository here: {why}", hint="run it inside the repository of the model")

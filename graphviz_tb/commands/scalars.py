@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphviz_tb.commands.completion import complete_runs, complete_tags
+from graphviz_tb.commands.help import GroupedCommand
 from graphviz_tb.commands.options import FiniteRange, theme_option
 from graphviz_tb.commands.report_format import csv_json_options
 
@@ -33,10 +34,10 @@ class RegexType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         try:
             return re.compile(value)
         except (re.error, OverflowError, RecursionError) as error:
-            return self.fail(f"{value!r} is no regular expression: {error}", param, ctx)
+            return self.fail(f"{value!r} is not a regular expression: {error}", param, ctx)
 
 
-@click.command(epilog="Exit codes: 0 done, 2 request, 3 file, 5 machine.")
+@click.command(cls=GroupedCommand, epilog="Exit codes: 0 done, 2 request, 3 file, 5 machine.")
 @click.argument("logdir")
 @click.option(
     "--run",
@@ -45,7 +46,7 @@ class RegexType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     metavar="RE",
     multiple=True,
     shell_complete=complete_runs,
-    help="Runs whose name matches this.",
+    help="Only runs that match.",
 )
 @click.option(
     "--tag",
@@ -54,17 +55,17 @@ class RegexType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     metavar="RE",
     multiple=True,
     shell_complete=complete_tags,
-    help="Tags that match this.",
+    help="Only tags that match.",
 )
 @csv_json_options("Print every point as CSV.", "Print every point as JSON (docs/logged.md).")
 @click.option(
     "--group-by",
     metavar="WHAT",
-    help="Groups of runs with their spread: differs, a part of names such as 'seed*', or a hyperparameter.",
+    help="Group runs by differs, a part of names such as 'seed*', or a hyperparameter.",
 )
-@click.option("--wide", is_flag=True, help="With --csv: a row a step, a column a run.")
+@click.option("--wide", is_flag=True, help="With --csv: one row per step, one column per run.")
 @click.option("--curves", is_flag=True, help="Draw curves in the terminal.")
-@click.option("--watch", is_flag=True, help="Follow runs that are being written: a line a run, until Ctrl-C.")
+@click.option("--watch", is_flag=True, help="Follow runs that are being written, until Ctrl-C.")
 @click.option(
     "-o",
     "--output",
@@ -73,32 +74,30 @@ class RegexType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     multiple=True,
     help="Draw a chart (.svg .png .pdf), or write all points (.csv .json).",
 )
-@click.option(
-    "--smooth", type=FiniteRange(0, 1), default=0.0, metavar="W", help="Weight of the smoothing of curves [0]."
-)
+@click.option("--smooth", type=FiniteRange(0, 1), default=0.0, metavar="W", help="Smoothing of curves [0].")
 @click.option(
     "--axis",
     type=click.Choice(["step", "time", "relative"]),
     default="step",
     metavar="WHAT",
-    help="What lies across: step, time or relative [step].",
+    help="Horizontal axis: step, time or relative [step].",
 )
-@click.option("--log", "log_y", is_flag=True, help="A logarithmic axis of values.")
+@click.option("--log", "log_y", is_flag=True, help="Use a logarithmic axis of values.")
 @click.option(
     "--restarts",
     type=click.Choice(["last", "keep"]),
     default="last",
     metavar="WHAT",
-    help="last: mark points that a later life of the run wrote again; keep: mark none [last].",
+    help="last marks points that a restarted run wrote again; keep marks none [last].",
 )
-@click.option("--checksum", is_flag=True, help="Check every record, not only those that look damaged.")
+@click.option("--checksum", is_flag=True, help="Check the payload of every record.")
 @theme_option
-@click.option("-q", "--quiet", is_flag=True, help="No notices.")
+@click.option("-q", "--quiet", is_flag=True, help="Print no notices.")
 def scalars(logdir: str, runs: tuple[re.Pattern[str], ...], tags: tuple[re.Pattern[str], ...], **values: Any) -> None:
-    """Say what the runs in LOGDIR logged as numbers.
+    """Print the scalars of the runs in LOGDIR.
 
-    A table with a line for each tag of each run: how many points, the first and the last value, the best, and a small
-    curve. Every point is read; a pattern is a regular expression that may match anywhere in a name.
+    Print a table with a line for each tag of each run: the number of points, the first, last and best value, and a
+    small curve. Every point is read. RE is a regular expression that may match anywhere in a name.
 
     \b
     tbgraph scalars logdir
@@ -117,7 +116,7 @@ def scalars(logdir: str, runs: tuple[re.Pattern[str], ...], tags: tuple[re.Patte
     ways = [way for way in ("as_csv", "as_json", "curves", "watch", "outputs") if values[way]]
     if len(ways) > 1:
         words = {"as_csv": "--csv", "as_json": "--json", "outputs": "-o"}
-        raise RequestError(f"{' and '.join(words.get(way, f'--{way}') for way in ways)} cannot be had together")
+        raise RequestError(f"{' and '.join(words.get(way, f'--{way}') for way in ways)} exclude each other")
     if values["outputs"]:
         check_chart_outputs(logdir, values["outputs"], tables=True)
     if values["wide"] and not values["as_csv"]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from graphviz_tb.commands.help import GroupedCommand
 from graphviz_tb.commands.options import FiniteRange, combine_options, view_options
 from graphviz_tb.commands.terminal import print_message
 from graphviz_tb.commands.views import view_of_command
@@ -40,7 +41,7 @@ class MemoryType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         found = re.fullmatch(r"(\d{1,9})([kmgt]?)(?:i?b)?", str(value).lower())
         amount = int(found[1]) * MEMORY_UNITS[found[2]] if found else 0
         if not amount:
-            self.fail(f"{str(value)[:40]!r} is no amount of memory, such as 500M or 2G", param, ctx)
+            self.fail(f"{str(value)[:40]!r} is not an amount of memory such as 500M or 2G", param, ctx)
         return amount
 
 
@@ -55,17 +56,20 @@ ignored_options = combine_options(
 # Of every server, that of `open` too.
 server_options = combine_options(
     click.option(
-        "--port", type=click.IntRange(0, 65535), metavar="N", default=6006, help="Or the next free one; 0: any [6006]."
+        "--port",
+        type=click.IntRange(0, 65535),
+        metavar="N",
+        default=6006,
+        help="Port, or the next free one; 0 for any [6006].",
     ),
-    click.option("--host", metavar="NAME", help="Address to listen at [127.0.0.1: this machine alone]."),
-    click.option(
-        "--bind-all", "--bind_all", is_flag=True, help="Listen at all addresses of this machine; wants a token."
-    ),
-    click.option("--no-token", is_flag=True, help="Off this machine too, show everything to everybody."),
-    click.option("--allow-host", metavar="NAME", multiple=True, help="How browsers may call this server; *: anything."),
-    click.option("--allow-frame", metavar="ORIGIN", multiple=True, help="A page that may show this one in a frame."),
-    click.option("--path-prefix", "--path_prefix", metavar="/P", default="", help="Begin all addresses with this."),
-    click.option("--title", "--window-title", "--window_title", metavar="TEXT", help="The title of the page."),
+    click.option("--host", metavar="NAME", help="Listen on this address [127.0.0.1]."),
+    click.option("--bind-all", "--bind_all", is_flag=True, help="Listen on all addresses; requires a token."),
+    click.option("--no-token", is_flag=True, help="Allow access from other machines without a token."),
+    click.option("--allow-host", metavar="NAME", multiple=True, help="Accept this host name; * for any."),
+    click.option("--allow-frame", metavar="ORIGIN", multiple=True, help="Let this origin embed the page."),
+    click.option("--path-prefix", "--path_prefix", metavar="/P", default="", help="Serve below this path."),
+    click.option("--title", "--window-title", "--window_title", metavar="TEXT", help="Title of the page."),
+    heading="Server",
 )
 following_options = combine_options(
     click.option(
@@ -73,37 +77,40 @@ following_options = combine_options(
         type=click.Choice(["last", "keep"]),
         default="last",
         metavar="WHAT",
-        help="last: what a restarted run wrote again counts once; keep: all of it does [last].",
+        help="last drops points that a restarted run wrote again; keep shows them [last].",
     ),
-    click.option("--poll", type=FiniteRange(0.1, 3600), metavar="SECONDS", default=1.0, help="Look this often [1]."),
     click.option(
-        "--memory", type=MemoryType(), metavar="SIZE", default="2G", help="For series and graphs together [2G]."
+        "--poll", type=FiniteRange(0.1, 3600), metavar="SECONDS", default=1.0, help="Look for changes this often [1]."
+    ),
+    click.option(
+        "--memory", type=MemoryType(), metavar="SIZE", default="2G", help="Memory for series and graphs [2G]."
     ),
     click.option("--checksum", is_flag=True, help="Check the payload of every record."),
-    view_options,
     ignored_options,
+    heading="Log",
 )
 
 
-@click.command(epilog="Exit codes: 2 request, 3 file, 5 machine, 130 Ctrl-C.")
+@click.command(cls=GroupedCommand, epilog="Exit codes: 2 request, 3 file, 5 machine, 130 Ctrl-C.")
 @click.argument("path", required=False)
-@click.option("--logdir", "--log", "logdir", metavar="PATH", help="The same as PATH, as TensorBoard has it.")
+@click.option("--logdir", "--log", "logdir", metavar="PATH", help="Same as PATH, for users of TensorBoard.")
 @server_options
-@click.option("--browser", is_flag=True, help="Open a browser.")
+@click.option("--browser", is_flag=True, help="Open the page in a browser.")
 @following_options
-@click.option("--preset", metavar="NAME", default="default", help="default, or tensorboard: fold as TensorBoard.")
-@click.option("-q", "--quiet", is_flag=True, help="Print the address alone.")
+@view_options
+@click.option("--preset", metavar="NAME", default="default", help="Fold as default or tensorboard does [default].")
+@click.option("-q", "--quiet", is_flag=True, help="Print only the address.")
 def serve(path: str | None, logdir: str | None, browser: bool, quiet: bool, **values: Any) -> None:
-    """Show PATH in a browser, and follow it while it is written.
+    """Serve PATH as a page in the browser, and follow it live.
 
-    PATH is a log directory or anything that `render` takes. The page has the graph and all that was logged; it
-    shows a new point within two seconds. Ctrl-C ends the server.
+    PATH is a log directory or any other input of render. The page shows the graph and all logged data, with new points
+    within two seconds. Ctrl-C ends the server.
 
     \b
     tbgraph serve ./logs
     tbgraph serve --logdir ./logs --port 7007
     tbgraph serve model.pb --browser
-    tbgraph serve ./logs --bind-all          on a machine of a cluster
+    tbgraph serve ./logs --bind-all   # on a machine of a cluster
     """
     from graphviz_tb.errors import RequestError
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from graphviz_tb.commands.help import GroupedCommand
 from graphviz_tb.commands.options import collect_options, fold_options, input_options
 from graphviz_tb.commands.report_format import json_option
 from graphviz_tb.limits import MAX_LISTED_FUNCTIONS
@@ -21,30 +22,30 @@ if TYPE_CHECKING:
 SCREEN_LINES, MIN_SCREEN_LINES, MAX_SCREEN_LINES = 40, 20, 80
 
 
-@click.command(epilog="Exit codes: 0 done, 2 request, 3 file, 4 graph, 5 machine.")
+@click.command(cls=GroupedCommand, epilog="Exit codes: 0 done, 2 request, 3 file, 4 graph, 5 machine.")
 @click.argument("model")
 @click.option("--depth", type=click.IntRange(0), metavar="N", help="Show N levels [about a screenful].")
-@click.option("--under", metavar="NAME", help="Begin at this scope, series, fold, call or function; * ** ? are wild.")
+@click.option("--under", metavar="NAME", help="Start at this group, call or function; * ** ? are wildcards.")
 @click.option(
     "--by",
     type=click.Choice(("name", "flow")),
     default="name",
-    help="Order of siblings: as in the file, or along the flow, all of the model, each structure once [name].",
+    help="Order siblings as in the file, or along the flow [name].",
 )
-@click.option("--ops", is_flag=True, help="List single ops too.")
-@json_option("Print JSON (docs/json.md): all levels, unless --depth is given.")
+@click.option("--ops", is_flag=True, help="List single ops as well.")
+@json_option("Print JSON (docs/json.md), all levels unless --depth is given.")
 @fold_options
 @input_options
-@click.option("-q", "--quiet", is_flag=True, help="No notices, no progress bar.")
+@click.option("-q", "--quiet", is_flag=True, help="Print no notices and no progress bar.")
 def tree(
     model: str, depth: int | None, under: str | None, by: str, ops: bool, as_json: bool, quiet: bool, **values: Any
 ) -> None:
     """Print the name scopes of MODEL as a tree.
 
-    Each line says how many ops a group holds, functions counted at each call; the bars compare them. A series shows
-    how many members it stacks (×12), a fold too, a call the function it opens to (→), and "= NAME" a group that is
-    built as one further up. Functions are listed after the main graph. With --by flow the tree reads as the
-    architecture: from the inputs on, every structure opened where it occurs first, gradients and updates closed.
+    Each line has the number of ops of a group, with functions counted at each call, and a bar. A stack shows its
+    number of members (×12), a call its function (→), and "= NAME" marks a group with the structure of an earlier one.
+    Functions follow the main graph. With --by flow, the tree lists the architecture from the inputs on, opens each
+    structure once, and keeps gradients and updates closed.
 
     \b
     tbgraph tree model.pb

@@ -398,7 +398,7 @@ class LogReader:
             raise ReadError(f"no file or folder '{self.given}'", hint="what was there is gone")
         if not self.path.is_dir():
             if not is_event_file(self.path) and self.path not in self._known:
-                raise UnknownFormat(f"{self.given} is no event file", hint="give a log directory, or an event file")
+                raise UnknownFormat(f"{self.given} is not an event file", hint="give a log directory, or an event file")
             self._known.add(self.path)
             return {".": [self.path]}, ()
         below = list_files_below(self.path)

@@ -254,7 +254,7 @@ def decode_checked_message(data: bytes, kind: type[MessageT], name: str) -> Mess
         return kind.FromString(data)
     except DECODE_ERRORS:
         offset, why = _locate_damage(data, kind.DESCRIPTOR)
-        hint = "copy or download it once more" if why == CUT_REASON else None
+        hint = "copy or download it again" if why == CUT_REASON else None
         raise MalformedProto(f"{name}: not a whole {kind.DESCRIPTOR.name}: {why}", offset=offset, hint=hint) from None
 
 

@@ -58,7 +58,7 @@ def read_hdf5_model(opened: OpenedSource, options: ReadOptions) -> SourceContent
             file = read_hdf5(path, 0, size)
         except UnreadWeights as error:
             text = f"{opened.name} is an HDF5 file, and its weights could not be read: {error}"
-            raise UnknownFormat(text, hint="copy or download it once more") from None
+            raise UnknownFormat(text, hint="copy or download it again") from None
     config = file["model_config"]
     if config is None:
         raise UnknownFormat(

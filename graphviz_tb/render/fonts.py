@@ -111,7 +111,7 @@ def font_errors(name: str) -> Iterator[None]:
     except MemoryError:
         raise
     except Exception as error:
-        raise RequestError(f"{name!r} is no font, or a damaged one", hint="give a .ttf or .otf file") from error
+        raise RequestError(f"{name!r} is not a font, or damaged", hint="give a .ttf or .otf file") from error
 
 
 # First words of Unicode's names of letters, and the script's name; all others are "other" letters.

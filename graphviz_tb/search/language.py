@@ -220,7 +220,7 @@ def _unit_factor(quantity: str, unit: str) -> float:
     found = SI_UNIT.fullmatch(unit)
     if found is None or (quantity == "time" and unit):
         known = ", ".join(TIME_UNITS) if quantity == "time" else "K, M, G, T, KB, MiB …"
-        raise RequestError(f"{unit!r} is no unit of {quantity.replace('_', ' ')}", hint=f"one of: {known}")
+        raise RequestError(f"{unit!r} is not a unit of {quantity.replace('_', ' ')}", hint=f"one of: {known}")
     power = "kmgt".index(found[1].lower()) + 1 if found[1] else 0
     return float((1024 if found[2] else 1000) ** power)
 

@@ -58,7 +58,7 @@ TEXT_START = re.compile(TEXT_GAP.pattern + rb"(?:(\w++)[ \t\r\n]*+[:{<]|\[[\w./-
 TOP_LEVEL_FIELD = re.compile(rb"^[ \t]*+([a-z_]\w*+)[ \t]*+[:{<]", re.MULTILINE)
 
 LFS_POINTER = b"version https://git-lfs.github.com/spec/"
-EMPTY_FILE_HINT = "write it once more, or give another file"
+EMPTY_FILE_HINT = "write it again, or give another file"
 WEB_PAGE_HINT = "download the file itself, not the page that shows it"
 REFUSED_FORMATS = (
     (4, b"TFL3", "a TensorFlow Lite model",
@@ -245,4 +245,4 @@ def _unknown_format_error(head: bytes, name: str) -> UnknownFormat:
     line = head.strip().partition(b"\n")[0][:60].decode("utf-8", "replace").strip()
     if line and _has_no_control_characters(head):
         return UnknownFormat(f"{name} is no text proto: it starts with {line!r}", hint=SUPPORTED_INPUTS)
-    return UnknownFormat(f"{name} is no form of graph that is known here", hint=SUPPORTED_INPUTS)
+    return UnknownFormat(f"{name} has an unknown format", hint=SUPPORTED_INPUTS)

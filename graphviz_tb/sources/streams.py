@@ -19,7 +19,7 @@ from graphviz_tb.sources.text import TextInMemory, TextOnDisk, TextSource
 READ_BLOCK_BYTES = 1 << 20  # bytes: larger blocks read no faster
 GZIP_PIECE_BYTES = 1 << 13  # compressed bytes at once: zlib copies unused input on every call
 GZIP_MAGIC = b"\x1f\x8b\x08"
-COPY_AGAIN_HINT = "copy or download it once more"
+COPY_AGAIN_HINT = "copy or download it again"
 ReadProgress = Callable[[int, int | None], None]  # bytes read so far, and the total if known
 
 

@@ -57,7 +57,7 @@ def test_a_line_break_in_the_name_of_a_file_makes_no_second_line(
 ) -> None:
     (tmp_path / "a\nerror: b.pbtxt").write_text("node { name: }")
     err = said(capsys, "info", str(tmp_path / "a\nerror: b.pbtxt"), code=3)
-    assert r"a\nerror: b.pbtxt: line 1, column 14: a value is wanted" in err
+    assert r"a\nerror: b.pbtxt: line 1, column 14: expected a value" in err
     assert err.count("\n") == 1
 
 

@@ -72,7 +72,7 @@ def test_what_is_wrong_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str
         ([log, "--tensor", "defualt", "-o", picture], 2, "no embedding 'defualt'; nearest: 'default:00000'"),
         ([log, "--color-by", "digits", "-o", picture], 2, "no column 'digits'; nearest: 'digit'"),
         ([log, "-o", str(tmp_path / "cloud.html")], 2, "has no suffix of a chart"),
-        ([log, "--json", "-o", picture], 2, "--json and -o cannot be had together"),
+        ([log, "--json", "-o", picture], 2, "--json and -o exclude each other"),
         ([log, "--method", "lle", "-o", picture], 2, "lle"),
         ([log, "--theme", "pink", "-o", picture], 2, "pink"),
     ):

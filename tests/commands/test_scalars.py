@@ -70,7 +70,7 @@ def test_keep_marks_nothing() -> None:
 def test_a_pattern_that_is_none(option: str) -> None:
     result = run(str(LOGGED / "torn"), option, "(")
     assert result.exit_code == 2
-    assert "'(' is no regular expression" in result.stderr
+    assert "'(' is not a regular expression" in result.stderr
 
 
 def test_a_log_without_scalars_is_a_header(tmp_path: Path) -> None:

@@ -253,7 +253,7 @@ def test_every_command_explains_itself(name: str) -> None:
 
 
 def test_every_choice_of_load_is_listed() -> None:
-    rows = (ROOT / "docs/api.md").read_text().partition("| group | choices |")[2].partition("\n\n")[0]
+    rows = (ROOT / "docs/api.md").read_text().partition("| group | options |")[2].partition("\n\n")[0]
     groups = [field.default_factory() for field in fields(Options)]  # type: ignore[misc]
     choices = {field.name for group in groups for field in fields(group)}
     assert choices - {"tensorboard"} <= set(re.findall(r"`(\w+)`", rows))  # what a preset alone sets is no choice
@@ -316,7 +316,7 @@ def test_the_readmes_have_the_same_commands() -> None:
     )
     assert korean == english
     assert (
-        blocks(ROOT / "README.ko.md", "yaml")[0].replace("저장소 위치", "where you keep it")
+        blocks(ROOT / "README.ko.md", "yaml")[0].replace("OWNER를 바꾸십시오", "replace OWNER")
         in (ROOT / "README.md").read_text()
     )
     rows = {

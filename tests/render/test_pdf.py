@@ -94,7 +94,7 @@ def test_letters_that_the_font_lacks_are_told(monkeypatch: pytest.MonkeyPatch) -
 def test_a_file_that_is_no_font_is_told(tmp_path: Path) -> None:
     path = tmp_path / "x.ttf"
     path.write_bytes(b"\0\1\0\0" + bytes(8))
-    with pytest.raises(RequestError, match="is no font"):
+    with pytest.raises(RequestError, match="is not a font"):
         graphviz_tb.load(b'node{name:"a" op:"X"}').picture(font_files=(str(path),)).render("pdf")
 
 

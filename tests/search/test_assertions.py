@@ -107,9 +107,9 @@ WRONG = {
     "params 5M": (7, "a comparison is missing"),
     "params <": (8, "a number is missing"),
     "params < -1": (9, "a number is missing"),
-    "params < 5Q": (10, "'Q' is no unit"),
+    "params < 5Q": (10, "'Q' is not a unit"),
     "params < 5 and flops < 1": (11, "the assertion should end here"),
-    "params < 1e6": (10, "'e' is no unit"),
+    "params < 1e6": (10, "'e' is not a unit"),
     "count < 3": (6, "count takes a query"),
     "count(op:a": (5, "a ( is not closed"),
     "count(op:a or) == 3": (6, "a word is missing"),
@@ -200,7 +200,7 @@ def test_bad_requests_end_with_two(capsys: pytest.CaptureFixture[str], tmp_path:
     assert "nothing is asserted" in capsys.readouterr().err
     assert check(tmp_path / "not read", "--assert", "params < 5X") == 2  # before any file is read
     assert capsys.readouterr().err.splitlines() == [
-        "error: 'X' is no unit of parameters:",
+        "error: 'X' is not a unit of parameters:",
         "  params < 5X",
         "            ^",
         "hint: one of: K, M, G, T, KB, MiB …",
@@ -231,7 +231,7 @@ def test_comments_and_lines_of_a_file(
     ]  # fmt: skip
     listed.write_text(f"{text}params < 5X # y\n")
     assert check(MNIST, "--assert-file", listed) == 2
-    assert f"{listed}, line 5: 'X' is no unit of parameters" in capsys.readouterr().err
+    assert f"{listed}, line 5: 'X' is not a unit of parameters" in capsys.readouterr().err
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     assert check(MNIST, "--assert-file", "-") == 0
     assert check("-", "--assert-file", "-") == 2

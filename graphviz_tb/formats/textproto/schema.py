@@ -86,7 +86,7 @@ def _parse_integer(literal: bytes, low: int, high: int) -> int:
     (-7, 31, 15)
     """
     if not _INTEGER_PATTERN.fullmatch(literal):
-        raise ValueError("an integer is wanted here")
+        raise ValueError("expected an integer")
     # "017" is octal, as in C.
     digits = literal.lstrip(b"-")
     octal = len(digits) > 1 and digits[:1] == b"0" and digits[1:2] not in b"xX"
@@ -111,7 +111,7 @@ def _parse_float(literal: bytes) -> float:
         return float(lower if lower.endswith(b"inf") else lower.rstrip(b"f"))
     if _INTEGER_PATTERN.fullmatch(literal):
         return float(_parse_integer(literal, -(2**127), 2**127))
-    raise ValueError("a number is wanted here")
+    raise ValueError("expected a number")
 
 
 def _encode_float32(value: float) -> bytes:
@@ -128,7 +128,7 @@ def _parse_boolean(literal: bytes) -> bool:
         return True
     if literal in _FALSE_WORDS:
         return False
-    raise ValueError("true or false is wanted here")
+    raise ValueError("expected true or false")
 
 
 def encode_varint(value: int) -> bytes:
@@ -246,7 +246,7 @@ def _writer_for(field: Any) -> Callable[[bytes], bytes]:
 
 
 def _reject_scalar(literal: bytes) -> bytes:
-    raise ValueError("a message in braces is wanted here")
+    raise ValueError("expected a message in braces")
 
 
 def _write_text(tag: bytes, value: bytes) -> bytes:
@@ -284,8 +284,8 @@ def encode_field(field: FieldWriter, literal: bytes, quoted: bool) -> bytes:
 
 def _expected_value(field: FieldWriter) -> str:
     if field.is_message:
-        return "a message in braces is wanted here"
-    return "a quoted string is wanted here" if field.is_string else "no quoted string is wanted here"
+        return "expected a message in braces"
+    return "expected a quoted string" if field.is_string else "unexpected quoted string"
 
 
 def clear_line_memos() -> None:

@@ -115,7 +115,7 @@ class _TokenReader:
         elif head == b"[" and (colon or field is None or field.is_message):
             self._read_list(field, table, start)
         elif not colon:
-            raise self._error_here("':' or '{' is wanted after a field name")
+            raise self._error_here("expected ':' or '{' after a field name")
         else:
             self._read_scalar(field)
 
@@ -142,7 +142,7 @@ class _TokenReader:
             return f"the text ends inside the message opened at line {start.line}, column {start.column}"
         if self._peek_byte() in (b"}", b">"):
             return f"'{self._peek_byte().decode()}' closes nothing"
-        return f"a field name is wanted, not {self._quote_word()}"
+        return f"expected a field name, not {self._quote_word()}"
 
     def _read_scalar(self, field: FieldWriter | None) -> None:
         start = self.position
@@ -163,7 +163,7 @@ class _TokenReader:
         """Read a number or name; spaces may follow its minus sign."""
         match = _UNQUOTED_VALUE.match(self.data, self.position)
         if not match:
-            raise self._error_here(f"a value is wanted, not {self._quote_word()}")
+            raise self._error_here(f"expected a value, not {self._quote_word()}")
         self.position = match.end()
         return b"-" + match[2] if match[1] else match[2]
 
@@ -186,7 +186,7 @@ class _TokenReader:
 
     def _open_message(self, field: FieldWriter | None, table: MessageType, start: int, in_list: bool) -> None:
         if field is not None and not field.is_message:
-            raise self._error_here(f"{field.name} is no message, it takes one value")
+            raise self._error_here(f"{field.name} takes one value, not a message")
         # The frames include the outermost message.
         if len(self.frames) > MAX_TEXT_DEPTH:
             raise self._error_here(f"messages are nested deeper than {MAX_TEXT_DEPTH}")
@@ -197,7 +197,7 @@ class _TokenReader:
     def _close_message(self) -> None:
         frame = self.frames[-1]
         if self._peek_byte() != frame.closer:
-            raise self._error_here(f"'{frame.closer.decode()}' is wanted here")
+            raise self._error_here(f"expected '{frame.closer.decode()}'")
         self.position += 1
         self.frames.pop()
         self.frames[-1].parts.append(encode_message(frame))
@@ -210,10 +210,10 @@ class _TokenReader:
         if self._take_token(b"]"):
             return
         if not self._take_token(b","):
-            raise self._error_here("',' or ']' is wanted in a list")
+            raise self._error_here("expected ',' or ']' in a list")
         self._skip_pattern(_SPACE_PATTERN)
         if self._peek_byte() not in _CLOSERS:
-            raise self._error_here("a message in braces is wanted here")
+            raise self._error_here("expected a message in braces")
         closer = _CLOSERS[self._peek_byte()]
         self.frames.append(OpenMessage(frame.table, frame.tag, [], closer, self.position, True))
         self.position += 1
@@ -232,7 +232,7 @@ class _TokenReader:
             if self._take_token(b"]"):
                 return
             if not self._take_token(b","):
-                raise self._error_here("',' or ']' is wanted in a list")
+                raise self._error_here("expected ',' or ']' in a list")
             self._skip_pattern(_SPACE_PATTERN)
 
     # one token
