@@ -306,7 +306,9 @@ def _split_settings(m: Matching, group: list[Item]) -> list[list[Item]]:
     if kinds == {"added", "removed"} and len(group) == PAIR_SIZE and not _are_neighbours(m, group):
         return [[item] for item in group]
     one_way = ("added" in kinds) != ("removed" in kinds)
-    if not one_way or not settings or dilation_change(m, [item.change for item in group]):
+    # One op in place of another one says nothing of the settings of the layer that it is in.
+    in_place = {"added", "removed"} <= kinds and len(units) == PAIR_SIZE and all(item.change.ops == 1 for item in units)
+    if not (one_way or in_place) or not settings or dilation_change(m, [item.change for item in group]):
         return [group]
     # An op that became another one, with what came or went beside it, is one thing in the place of another.
     settings = [item for item in settings if item.change.detail["key"] != "op" or item.change.edits.ops]
