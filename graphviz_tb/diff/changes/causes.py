@@ -56,6 +56,7 @@ from graphviz_tb.diff.changes.layers import QUIET_OPS, LayerClasses, Layers
 from graphviz_tb.diff.changes.names import COUNTER_AT_END
 from graphviz_tb.diff.changes.places import group_by_wording, merge_at_places, merge_changes, without_objects
 from graphviz_tb.diff.changes.settings import merge_by_number
+from graphviz_tb.diff.changes.training import LEARNING_RATE, all_read
 from graphviz_tb.diff.changes.witnesses import Witnesses
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.steps import UNRELATED_SHARE
@@ -89,6 +90,7 @@ def explain_changes(
     items = [replace(item, forward=True) if id(item) in attached else item for item in items]
     derived = [item.change for item in following if id(item) not in attached]
     apart = [compose_change(m, layers, [item.change for item in group]) for group in groups]
+    apart = [_name_training_part(change, witnesses) for change in apart]
     trained = witnesses.trained() if derived or groups else ()
     own, behind, frozen = _edits_of_model(m, layers, items, untrained_places(trained))
     causes, others = _name_causes(m, layers, own, others)
@@ -105,7 +107,8 @@ def explain_changes(
         causes, behind = ([whole], []) if whole else ([merge_changes(first)], without_objects(behind, first))
     if derived and not causes:
         main = _main_derived_part(derived)
-        causes, derived = [compose_change(m, layers, main)], without_objects(derived, main)
+        main_change = _name_training_part(compose_change(m, layers, main), witnesses)
+        causes, derived = [main_change], without_objects(derived, main)
     exchanged = frozenset(layer for item in items if item.forward and exchanges_ops(item) for layer in item.layers)
     names = [change for change in others if is_inner_name(m, layers, change, near, exchanged, bool(trained))]
     # Names that TensorFlow gave inside changed layers follow; without a cause they are what changed.
@@ -180,6 +183,28 @@ def _edits_outside_model(m: Matching, items: list[Item], witnesses: Witnesses) -
     groups = _merge_outside_model(m, roots, witnesses)
     quiet = [group for group in groups if all(_is_plumbing(item.change) for item in group)]
     return without_objects(groups, quiet), [*following, *(item for group in quiet for item in group)]
+
+
+def _name_training_part(change: Change, witnesses: Witnesses) -> Change:
+    """Say of a change outside of the model which part of the training it is."""
+    if "function" in change.detail:
+        return change
+    nodes = change.edits.removed, change.edits.added
+    parts = [
+        witnesses.parts[new].part_of(nodes[new], bool(witnesses.parts[not new].training.optimizer))
+        for new in (True, False)
+        if nodes[new]
+    ]
+    part = next(filter(None, parts), "")
+    if part and change.kind in ("added", "removed"):
+        word = f"{part} schedule" if part == LEARNING_RATE else part
+        return replace(change, detail={**change.detail, "training": word})
+    if part and change.kind == "changed" and change.detail["key"] == "op":
+        sides = (side.side for side in witnesses.layers)
+        read = ["variable" if all_read(side, own) else None for side, own in zip(sides, nodes, strict=True)]
+        old, new = (word or change.detail[key] for word, key in zip(read, ("old", "new"), strict=True))
+        return replace(change, detail={**change.detail, "key": part, "old": old, "new": new})
+    return change
 
 
 def _follows_outside_model(m: Matching, change: Change, witnesses: Witnesses) -> bool:

@@ -204,6 +204,8 @@ def _parts(old: Any, new: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]] | 
         # A dtype policy is one word ("mixed_float16") and reported as such, not by the settings inside.
         if _class_name(old) != _class_name(new) or str(_class_name(old)).endswith("Policy"):
             return None
+        if None not in (_function_name(old), _function_name(new)):
+            return None
         return (old, new) if _class_name(old) is None else (_nested_settings(old), _nested_settings(new))
     lists = isinstance(old, list) and isinstance(new, list) and len(old) == len(new)
     if lists and any(isinstance(_unpack_tuple(part), Mapping) for part in (*old, *new)):
@@ -228,17 +230,19 @@ def _class_name(value: Any) -> Any:
 
 def _nested_settings(value: Any) -> Mapping[str, Any]:
     inner = value.get("config")
-    # Keras writes a Python function as {"class_name": "function", "config": "relu"}.
     return inner if isinstance(inner, Mapping) else {"config": inner}
 
 
 def _value_or_class(value: Any, other: Any) -> Any:
     """Return a value; of an object in the place of another one only the class."""
-    return (
-        _class_name(value)
-        if _class_name(value) and _class_name(other) and _class_name(value) != _class_name(other)
-        else plain_setting(value)
-    )
+    exchanged = _class_name(value) and _class_name(other) and _class_name(value) != _class_name(other)
+    return _class_name(value) if exchanged and _function_name(value) is None else plain_setting(value)
+
+
+def _function_name(value: Any) -> str | None:
+    """Return the name of a Python function, which Keras writes as {"class_name": "function", "config": "relu"}."""
+    name = value.get("config") if _class_name(value) == "function" else None
+    return name if isinstance(name, str) else None
 
 
 def plain_setting(value: Any) -> Any:
@@ -248,12 +252,16 @@ def plain_setting(value: Any) -> Any:
     'float32'
     >>> plain_setting({"class_name": "L2", "config": {"l2": 0.01}})
     'L2(l2=0.01)'
+    >>> plain_setting({"class_name": "function", "config": "focal_loss"})
+    'focal_loss'
     """
     value = _unpack_tuple(value)
     if isinstance(value, Mapping):
         if _class_name(value) is None:
             return {key: plain_setting(value[key]) for key in sorted(_setting_keys(value, "in"))}
         inner = _nested_settings(value)
+        if name := _function_name(value):
+            return name
         if _class_name(value).endswith("Policy"):
             return inner.get("name", _class_name(value))
         words = ", ".join(

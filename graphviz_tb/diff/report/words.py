@@ -42,6 +42,8 @@ def change_head(change: Change, types: int = MAX_TYPES) -> str:
         if called := _parts_text(change):
             return called
         reads = ", ".join(detail.get("reads", ())[:MAX_PLACES])
+        if training := detail.get("training"):
+            return f"{training}  {_chain_text(change)}, {format_counted_noun(change.ops, 'op')}"
         return f"{_chain_text(change)}{f' on {reads}' if reads else ''}  {_unit_words(change, types)}"
     if change.kind == "renamed":
         return f"{change.old} → {change.new}  renamed" + (", numbers only" if detail.get("numbers") else "")
@@ -243,7 +245,7 @@ def change_facts(change: Change) -> Iterator[str]:
     data = [(wire, node) for wire, node in wires if wire["input"] != "control"]
     wires = (
         []
-        if detail.get("order") or detail.get("casts")
+        if detail.get("order") or detail.get("casts") or detail.get("training")
         else data or [inner for inner in wires if not _barrier_words(inner[1])]
     )
     for wire, node in wires[:MAX_WIRES]:
