@@ -11,6 +11,7 @@ from typing import Any
 from graphviz_tb.diff.changes.across_layers import merge_order_changes, split_weights_change
 from graphviz_tb.diff.changes.called import group_counts
 from graphviz_tb.diff.changes.layers import QUIET_OPS, LayerClasses, Layers, is_quiet_part, sort_parts_by_flow
+from graphviz_tb.diff.changes.names import without_counters
 from graphviz_tb.diff.changes.places import change_wording, edits_of_changes, other_places
 from graphviz_tb.diff.changes.units import count_op_types, shown_ops
 from graphviz_tb.diff.changes.units import sorted_wires as wires_in_order
@@ -216,7 +217,20 @@ def _describe_nodes(layers: Layers, nodes: Sequence[int]) -> str:
         and (not graph.is_pytorch or set(side.scopes.nodes(row).tolist()) <= set(nodes))
     ):
         return str(side.scopes.leaf[row])
-    return _main_op_types(layers, loud)
+    return _inner_scope_word(layers, loud) or _main_op_types(layers, loud)
+
+
+def _inner_scope_word(layers: Layers, nodes: Sequence[int]) -> str:
+    """Return the name, without its number, of the scopes in a layer that some ops are in, one or several of one name;
+    "" where they are in others too."""
+    scopes, words = layers.side.scopes, set()
+    for node in nodes:
+        row, inner = int(scopes.of_node[node]), -1
+        layer = layers.layer_of_node(node)
+        while exists(row) and row != layer:
+            row, inner = int(scopes.parent[row]), row
+        words.add(without_counters(scopes.leaf[inner]) if exists(row) and exists(inner) else "")
+    return words.pop() if len(words) == 1 and not layers.side.graph.layers else ""
 
 
 def _whole_module_class(side: GraphColumns, nodes: Sequence[int]) -> str:
