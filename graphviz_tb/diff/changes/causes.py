@@ -28,7 +28,7 @@ from graphviz_tb.diff.changes.across_layers import (
 )
 from graphviz_tb.diff.changes.attributes import COUNT_ATTRIBUTES, is_entailed
 from graphviz_tb.diff.changes.called import with_layer_calls
-from graphviz_tb.diff.changes.compose import compose_change, dilation_change
+from graphviz_tb.diff.changes.compose import bias_change, compose_change, dilation_change
 from graphviz_tb.diff.changes.edits import (
     Item,
     LayerKey,
@@ -405,6 +405,7 @@ def _name_causes(
     for group in groups:
         led, behind = _split_consequences(m, group)
         change = compose_change(m, layers, [item.change for item in led])
+        change = bias_change(m, layers, change) or change
         if behind:
             change = replace(change, consequences=sort_by_severity([*change.consequences, *behind]))
         name = renames.rename_around(group) or renames.rename_of_change(change)

@@ -23,8 +23,10 @@ from graphviz_tb.interpret.pytorch import enclosing_module_class, is_pytorch_mod
 from graphviz_tb.model.change import SEVERITIES, Change, ChangeKind, NodeEdits, Severity, sort_by_severity
 from graphviz_tb.model.columns import exists
 from graphviz_tb.model.paths import last_segment
-from graphviz_tb.ops.roles import CONSTANT_OPS, VARIABLE_OPS, VARIABLE_READ_OPS
+from graphviz_tb.ops.roles import CONSTANT_OPS, CONVOLUTION_OPS, MATRIX_PRODUCT_OPS, VARIABLE_OPS, VARIABLE_READ_OPS
 
+BIAS_OPS = frozenset({"BiasAdd", "BiasAddV1", "Add", "AddV2"})
+PRODUCT_OPS = MATRIX_PRODUCT_OPS | CONVOLUTION_OPS | {"Einsum"}
 TRACED_OP = "aten::"  # how types of ops begin in PyTorch
 NORMALIZATION = "Normalization"  # the end of class names that only the computation distinguishes
 TRACED_FUNCTION_PREFIX = re.compile(
@@ -336,3 +338,34 @@ def _is_derived_setting(first: Change, other: Change) -> bool:
     old, new = (str(first.detail.get(word)) for word in ("old", "new"))
     # The list with the old number exchanged for the new one is the new list.
     return [new if str(size) == old else str(size) for size in before] == list(map(str, after))
+
+
+def bias_change(m: Matching, layers: tuple[Layers, Layers], change: Change) -> Change | None:
+    """Return the change of a layer that only lost, or got, the vector that it adds to its product; None for others."""
+    if change.kind not in ("added", "removed") or change.also or "function" in change.detail:
+        return None
+    new = change.kind == "added"
+    owner, nodes = layers[new], change.edits.added or change.edits.removed
+    graph = owner.side.graph
+    loud = [node for node in nodes if graph.op_types[graph.op[node]] not in QUIET_OPS]
+    if len(loud) != 1 or graph.op_types[graph.op[loud[0]]] not in BIAS_OPS:
+        return None
+    edges = owner.side.in_edges(loud[0])
+    sources = graph.source[edges[~graph.control[edges]]].tolist()
+    inside = set(nodes)
+    weights = [source for source in sources if source in inside]
+    products = [source for source in sources if graph.op_types[graph.op[source]] in PRODUCT_OPS]
+    layer = owner.layer_of_node(loud[0])
+    partner = int((m.scope_to_a if new else m.scope_to_b)[layer]) if exists(layer) else -1
+    if len(sources) != 2 or len(weights) != 1 or len(products) != 1 or not exists(partner):
+        return None
+    known = graph.meaning.weights.get(weights[0])
+    if known is None or known.shape is None or len(known.shape) != 1 or owner.layer_of_node(products[0]) != layer:
+        return None
+    names = (
+        (layers[0].name(partner), layers[1].name(layer)) if new else (layers[0].name(layer), layers[1].name(partner))
+    )
+    detail = {"key": "use_bias", "old": not new, "new": new}
+    return Change(
+        "changed", "attribute", *names, change.ops, detail, edits=change.edits, consequences=change.consequences
+    )

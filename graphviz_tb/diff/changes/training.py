@@ -281,7 +281,9 @@ class TrainingParts:
         data = ~graph.control & bodies.outside[graph.target]
         self.behind: Bools = bodies.outside & reachable_mask(bodies.gradient, graph.source[data], graph.target[data])
         data &= bodies.outside[graph.source]
-        self.before: Bools = reachable_mask(self.updates, graph.target[data], graph.source[data]) & bodies.outside
+        # An optimizer of Keras stores averages of gradients, between these and the weights.
+        applied = self.updates | (self.behind & graph.meaning.writes)
+        self.before: Bools = reachable_mask(applied, graph.target[data], graph.source[data]) & bodies.outside
 
     def part_of(self, nodes: Sequence[int], has_other: bool) -> str:
         """Return the part in the training of ops that were added or removed, "" for none; `has_other` says whether the
@@ -300,7 +302,7 @@ class TrainingParts:
             return LEARNING_RATE if self._feed_rate(leading) else ""
         if not types & BOUND_OPS:
             return ""
-        if any(self._lead_to_several(node) for node in clipped if graph.op_types[graph.op[node]] in BOUND_OPS):
+        if any(self._takes_several_gradients(node) for node in clipped if graph.op_types[graph.op[node]] in BOUND_OPS):
             return "clipping of gradients by their global norm"
         return f"clipping of gradients by {'norm' if types & NORM_OPS else 'value'}"
 
@@ -345,20 +347,20 @@ class TrainingParts:
         definition = self.side.graph.node_def(node)
         return definition is not None and definition.attr["dtype"].type in FLOAT_ATTRIBUTES
 
-    def _lead_to_several(self, node: int) -> bool:
-        """Return whether an op leads to more than one update."""
+    def _takes_several_gradients(self, node: int) -> bool:
+        """Return whether an op works with more than one gradient."""
         graph, seen, todo = self.side.graph, {node}, [node]
         found = 0
         while todo:
-            for edge in self.side.out_edges(todo.pop()).tolist():
-                user = int(graph.target[edge])
-                if user in seen or graph.control[edge] or not self.before[user]:
+            for source in graph.source[self._data(todo.pop())].tolist():
+                if source in seen:
                     continue
-                seen.add(user)
-                found += bool(self.updates[user])
+                seen.add(source)
+                found += bool(self.bodies.gradient[source])
                 if found > 1:
                     return True
-                todo.append(user)
+                if self.behind[source]:
+                    todo.append(source)
         return False
 
     def _data(self, node: int) -> Ints:
@@ -371,3 +373,31 @@ def all_read(side: GraphColumns, nodes: Sequence[int]) -> bool:
     """Return whether ops do nothing but read variables."""
     types = {side.graph.op_types[op] for op in side.graph.op[list(nodes)].tolist()}
     return bool(types & VARIABLE_READ_OPS) and types <= VALUE_PLUMBING
+
+
+def keeps_rate_in_variable(layers: Layers) -> bool:
+    """Return whether the first update of a training reads a fractional number that the graph neither holds nor writes:
+    its learning rate."""
+    side, updates = layers.side, training_of(layers).updates
+    graph, meaning = side.graph, side.graph.meaning
+    written = set(graph.source[(graph.slot == 0) & meaning.writes[graph.target]].tolist())
+    todo = list(updates[:1])
+    seen = set(todo)
+    while todo:
+        node = todo.pop()
+        edges = side.in_edges(node)
+        sources = graph.source[edges[~graph.control[edges]]].tolist()
+        definition = graph.node_def(node)
+        if (
+            definition is not None
+            and definition.op in VARIABLE_READ_OPS
+            and definition.attr["dtype"].type in FLOAT_ATTRIBUTES
+            and written.isdisjoint(sources)
+        ):
+            return True
+        # Neither into the model nor into gradients, nor to the variable that is updated.
+        ahead = sources[1:] if meaning.writes[node] else sources
+        outside = [each for each in ahead if not layers.forward[each] and not meaning.flow().gradient[each]]
+        todo += [each for each in outside if each not in seen]
+        seen.update(outside)
+    return False
