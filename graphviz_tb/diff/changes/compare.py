@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from graphviz_tb.diff.changes.across_layers import is_tying
+from graphviz_tb.diff.changes.across_layers import is_tying, share_modules
 from graphviz_tb.diff.changes.attributes import (
     COUNT_ATTRIBUTES,
     Difference,
@@ -112,7 +112,7 @@ def _find_differences(
     by_block: dict[int, list[Finding]] = defaultdict(list)
     for blocks in (name_changes(m), wire_changes(m, wires), _unit_changes(m, layers, old_units, new_units, apart)):
         for block, changes in blocks.items():
-            by_block[block] += [(change, False) for change in changes]
+            by_block[block] += [(change, False) for change in share_modules(m, changes)]
     for block, change, follows in _node_changes(m, layers, options, witnesses):
         by_block[block].append((change, follows))
     by_block[0] += [(change, False) for change in traced_width_changes(m)]
