@@ -33,9 +33,8 @@ from graphviz_tb.diff.changes.edits import (
     Item,
     LayerKey,
     ScopeRenames,
-    _computes_metrics,
-    _is_plumbing,
     all_follow,
+    computes_metrics,
     exchanges_ops,
     follows_freezing,
     functions_callers,
@@ -43,6 +42,7 @@ from graphviz_tb.diff.changes.edits import (
     is_function,
     is_inner_name,
     is_loss_scope,
+    is_plumbing,
     make_item,
     pairs_at_one_op,
     pairs_by_chain,
@@ -181,7 +181,7 @@ def _edits_outside_model(m: Matching, items: list[Item], witnesses: Witnesses) -
             follows = item.follows or _follows_outside_model(m, item.change, witnesses)
             (following if follows else roots).append(item)
     groups = _merge_outside_model(m, roots, witnesses)
-    quiet = [group for group in groups if all(_is_plumbing(item.change) for item in group)]
+    quiet = [group for group in groups if all(is_plumbing(item.change) for item in group)]
     return without_objects(groups, quiet), [*following, *(item for group in quiet for item in group)]
 
 
@@ -442,7 +442,7 @@ def _split_consequences(m: Matching, group: Sequence[Item]) -> tuple[list[Item],
 
 def _only_reports_loss(m: Matching, item: Item) -> bool:
     """Return whether an item only hands on, or sums up, what a loss is."""
-    return item.follows or _computes_metrics(m, item.change)
+    return item.follows or computes_metrics(m, item.change)
 
 
 def _is_count_or_size(change: Change) -> bool:

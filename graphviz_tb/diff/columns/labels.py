@@ -175,7 +175,7 @@ def _call_differences(
         if len(taken[0]) == len(taken[1]) and taken[0] != taken[1]:
             found[repr(taken)].append((f"call {number}: tensor arguments", *taken))
         for key, *pair in setting_differences(
-            {"argument": _argument_values(mine)}, {"argument": _argument_values(other)}
+            {"argument": argument_values(mine)}, {"argument": argument_values(other)}
         ):
             word = key.replace("argument.", "argument ", 1)
             found[repr((word, *pair))].append((f"call {number}: {word}", *pair))
@@ -186,7 +186,7 @@ def _call_differences(
             yield word.partition(": ")[2] if whole else word, before, after
 
 
-def _argument_values(arguments: Mapping[str, Any]) -> dict[str, Any]:
+def argument_values(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of a call that are not tensors."""
     return {key: value for key, value in arguments.items() if key != TENSOR_ARGUMENTS}
 
@@ -411,7 +411,7 @@ def _hash_classes(attrs: Any, library: Collection[str]) -> tuple[int, int, int, 
     core: list[bytes] = []
     others: dict[str, list[bytes]] = {"shapes": [], "colocation": [], "constants": []}
     for key in sorted(attrs):
-        if key in NOISE_ATTRIBUTES or _is_seed_counter(key, attrs):
+        if key in NOISE_ATTRIBUTES or is_seed_counter(key, attrs):
             continue
         value = attrs[key]
         if key in SHAPE_ATTRIBUTES or key == COLOCATION_ATTR:
@@ -427,6 +427,6 @@ def _hash_classes(attrs: Any, library: Collection[str]) -> tuple[int, int, int, 
     return word_hash(b"\0".join(first)), hashed[0], hashed[1], hashed[2]
 
 
-def _is_seed_counter(key: str, attrs: Any) -> bool:
+def is_seed_counter(key: str, attrs: Any) -> bool:
     """Return whether an attribute is a seed that TensorFlow counted."""
     return key == SEED_COUNTER and not ("seed" in attrs and attrs["seed"].i == DEFAULT_SEED)

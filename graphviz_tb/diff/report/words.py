@@ -187,7 +187,7 @@ def _unit_words(change: Change, most: int) -> str:
     return f"{unit}, {format_counted_noun(change.ops, 'op')} ({shown})"
 
 
-def _wire_words(change: Change) -> str:
+def wire_words(change: Change) -> str:
     """Where something came into a wire, or went out of one: ` between a and b`; nothing where it is more than one."""
     # (source, target) of the wire that was cut to put it in, or that was closed when it went.
     ends: set[tuple[Any, Any]] = set()
